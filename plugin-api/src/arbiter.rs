@@ -1,0 +1,199 @@
+//! The contract of a rate arbiter: it divides the bandwidth of one instant among the active transfers.
+
+use crate::{FabricView, LinkId, PhaseView, SimTime};
+
+/// Properties an arbiter claims; the host relies on them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(transparent)]
+pub struct Flags(pub u32);
+
+impl Flags {
+    /// The answer depends only on the fabric, the parameters and the phase shown, not on earlier calls: the host may
+    /// remember answers.
+    pub const PURE: Self = Self(1);
+    /// No link that could raise a transfer is left idle.
+    pub const WORK_CONSERVING: Self = Self(2);
+    /// Must always be shown all active transfers. Without it, only those connected to a change are shown, and a union
+    /// of unconnected sets must give the same bits as each set alone.
+    pub const WHOLE_SET: Self = Self(4);
+    /// Reads `PhaseView::arrival`, by rank only.
+    pub const READS_ARRIVAL: Self = Self(8);
+    /// Every bit this version knows.
+    pub const KNOWN: Self = Self(15);
+
+    /// Whether all bits of `other` are set.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Both sets of bits.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// Why a transfer has the rate it has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u32)]
+pub enum Cause {
+    /// The arbiter did not say; the host names the most loaded link of the route.
+    Unknown = 0,
+    /// Nothing else: the full rate of the narrowest link of its route.
+    FullRate = 1,
+    /// Its own `limit`.
+    OwnLimit = 2,
+    /// Its share of a link that others use too.
+    SharedLink = 3,
+    /// A proportional cut at a contended upstream (or lateral) port.
+    Upstream = 4,
+    /// Its group's quota at a contended downstream port.
+    Downstream = 5,
+    /// The reduced capacity of the root complex's port.
+    RootComplex = 6,
+    /// Head-of-line blocking behind a transfer that is cut further on.
+    HeadOfLine = 7,
+    /// Another transfer is served first (order of arrival).
+    Waiting = 8,
+    /// A transfer of higher priority is served first.
+    Priority = 9,
+}
+
+impl Cause {
+    /// All causes, by number.
+    pub const ALL: [Self; 10] = [
+        Self::Unknown,
+        Self::FullRate,
+        Self::OwnLimit,
+        Self::SharedLink,
+        Self::Upstream,
+        Self::Downstream,
+        Self::RootComplex,
+        Self::HeadOfLine,
+        Self::Waiting,
+        Self::Priority,
+    ];
+}
+
+/// What binds a transfer's rate in one phase: a link, why, and by whom.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(C)]
+pub struct Binding {
+    /// The link that holds the transfer back; one of its route, or [`LinkId::NONE`].
+    pub link: LinkId,
+    /// A number of [`Cause`]; unknown numbers are read as [`Cause::Unknown`].
+    pub cause: u32,
+    /// Position *in the phase shown* of a transfer that is responsible, or `u32::MAX`.
+    pub by: u32,
+}
+
+impl Binding {
+    /// Nothing said.
+    pub const NONE: Self = Self { link: LinkId::NONE, cause: 0, by: u32::MAX };
+
+    /// A binding by a link and a responsible transfer (position in the phase, `u32::MAX` for none).
+    #[inline]
+    #[must_use]
+    pub const fn new(link: LinkId, cause: Cause, by: u32) -> Self {
+        Self { link, cause: cause as u32, by }
+    }
+
+    /// The cause, [`Cause::Unknown`] for a number this version does not know.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        Cause::ALL.get(self.cause as usize).copied().unwrap_or(Cause::Unknown)
+    }
+}
+
+/// The arbiter's answer for one phase; slots are in the phase's order.
+#[derive(Debug)]
+pub struct Grant<'a> {
+    /// Rate of each transfer in bytes per second; pre-filled with NaN, every slot must be written.
+    pub rates: &'a mut [f64],
+    /// Why each rate is what it is; pre-filled with [`Binding::NONE`], may be left.
+    pub bindings: &'a mut [Binding],
+    /// Ask to be called again at this instant even if nothing changes; [`SimTime::NEVER`] by default.
+    pub recheck: SimTime,
+}
+
+/// One line of an explanation: a transfer's rate after a step of the policy.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Step {
+    /// Position of the transfer in the phase.
+    pub transfer: u32,
+    /// Name of the step, short: a column of the printed table.
+    pub step: String,
+    /// The link that decided, or [`LinkId::NONE`].
+    pub link: LinkId,
+    /// Rate after the step, bytes per second.
+    pub rate: f64,
+    /// Positions in the phase of the transfers responsible.
+    pub because: Vec<u32>,
+}
+
+/// What an arbiter may answer instead of rates.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ArbiterError {
+    /// Parameters, fabric or route are outside of what the policy is defined for.
+    #[error("{0}")]
+    Refused(String),
+    /// The arbiter failed at run time.
+    #[error("{0}")]
+    Failed(String),
+    /// The arbiter panicked; the instance is not called again.
+    #[error("the arbiter panicked: {0}")]
+    Panicked(String),
+}
+
+/// A policy that gives each active transfer a rate.
+///
+/// Rates must be finite, ≥ 0, at most the transfer's limit, and sum to at most the bandwidth on each link; the host
+/// checks every answer and refuses, never repairs. `allocate` should not allocate memory: keep scratch buffers in `self`.
+pub trait RateArbiter: Send {
+    /// Whether transfers may use this route; asked once per distinct route before the run.
+    ///
+    /// # Errors
+    /// [`ArbiterError::Refused`] with a text for a person: why, and which arbiter to use instead.
+    fn admit(&mut self, _route: &[LinkId]) -> Result<(), ArbiterError> {
+        Ok(())
+    }
+
+    /// Gives a rate to each transfer of the phase.
+    ///
+    /// # Errors
+    /// Any [`ArbiterError`]; the run ends with its text.
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError>;
+
+    /// Appends the steps by which `allocate` reaches its rates for this phase, transfer by transfer in phase order.
+    /// Returns false where the policy has no explanation; the host then derives one from the bindings.
+    ///
+    /// # Errors
+    /// As `allocate`.
+    fn explain(&mut self, _phase: &PhaseView<'_>, _steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+        Ok(false)
+    }
+
+    /// Forgets everything learnt from earlier calls.
+    fn reset(&mut self) {}
+}
+
+/// A rate arbiter that can be registered under a name, or exported by [`crate::export_arbiters!`].
+pub trait ArbiterPlugin: RateArbiter + Sized + 'static {
+    /// Name in scenarios: lower case words joined by `-`.
+    const NAME: &'static str;
+    /// Version of the policy, shown in results.
+    const VERSION: &'static str;
+    /// What it claims.
+    const FLAGS: Flags;
+
+    /// JSON Schema (an object) of its parameters. Beside the usual keywords, `"x-weir-quantity": "bytes" | "bandwidth" |
+    /// "time"` marks a number that the scenario writes as text with a unit; it arrives in B, B/s or ps.
+    fn params_schema() -> String;
+
+    /// Builds an instance for a fabric.
+    ///
+    /// # Errors
+    /// [`ArbiterError::Refused`] when the parameters (a JSON object) or the fabric do not fit.
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError>;
+}

@@ -1,0 +1,21 @@
+//! Words and contracts shared by weir and its plugins; no I/O, no clock, no threads.
+//!
+//! ```text
+//! sim-core ── FabricView, PhaseView ──► RateArbiter ── Grant (rates, bindings, recheck) ──► sim-core
+//! ```
+//!
+//! A rate arbiter written in Rust implements [`RateArbiter`] and [`ArbiterPlugin`]; [`export_arbiters!`] turns it into
+//! a C table ([`abi`]) that weir loads from a shared library. Built-in arbiters go into a [`Registry`] directly.
+
+pub mod abi;
+mod arbiter;
+mod ids;
+mod registry;
+mod units;
+mod view;
+
+pub use arbiter::{ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, RateArbiter, Step};
+pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
+pub use registry::{ArbiterEntry, MakeArbiter, Origin, Registry, RegistryError};
+pub use units::{HORIZON, PS_PER_S, SimDuration, SimTime};
+pub use view::{ClassTable, Direction, FabricView, LinkKind, NodeKind, PhaseView, RouteTable, Slice, TransferView};

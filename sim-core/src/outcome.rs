@@ -1,0 +1,142 @@
+//! What a run returns: exact times per task, link statistics, and on request phases and explanations.
+
+use weir_plugin_api::{Binding, LinkId, SimDuration, SimTime};
+
+use crate::tasks::TaskId;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// Every task has ended.
+    Finished,
+    /// The limit of simulated time was reached first.
+    Until,
+    /// It was cancelled from outside.
+    Cancelled,
+}
+
+/// Times of one task; [`SimTime::NEVER`] for what had not happened when the run stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TaskTimes {
+    /// All it waited for has ended and its `start` has come.
+    pub ready: SimTime,
+    /// Its engine's slot was taken.
+    pub start: SimTime,
+    /// Its last byte left (carrying tasks), its time has passed (others): the slot is free.
+    pub sent: SimTime,
+    /// `sent` plus the latencies of its route.
+    pub end: SimTime,
+}
+
+impl TaskTimes {
+    /// Nothing has happened yet.
+    pub const NEVER: Self =
+        Self { ready: SimTime::NEVER, start: SimTime::NEVER, sent: SimTime::NEVER, end: SimTime::NEVER };
+}
+
+/// What held a transfer back, for the largest part of the time its bytes flowed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bottleneck {
+    /// The binding; its `by` is a task id here (`u32::MAX` for none).
+    pub binding: Binding,
+    /// For how long.
+    pub time: SimDuration,
+}
+
+/// Totals of one directed link.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct LinkTotals {
+    /// Payload bytes that crossed it; of unfinished transfers, the whole bytes sent so far.
+    pub bytes: u64,
+    /// Time with a rate above 0.
+    pub busy: SimDuration,
+    /// Largest sum of rates, bytes per second.
+    pub peak: f64,
+}
+
+/// A maximal interval in which no rate changes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PhaseRecord {
+    /// Its begin.
+    pub start: SimTime,
+    /// Its end.
+    pub end: SimTime,
+    /// All active transfers in id order with their rates in bytes per second, rate 0 included.
+    pub rates: Vec<(TaskId, f64)>,
+    /// The arbiter's steps for each transfer, when explanations were asked for.
+    pub steps: Vec<PhaseStep>,
+}
+
+/// One line of an explanation.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PhaseStep {
+    /// The transfer.
+    pub task: TaskId,
+    /// Name of the step.
+    pub step: String,
+    /// The link that decided, or [`LinkId::NONE`].
+    pub link: LinkId,
+    /// Rate after the step, bytes per second.
+    pub rate: f64,
+    /// Transfers responsible.
+    pub because: Vec<TaskId>,
+}
+
+/// The result of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// How it ended; only [`Stop::Finished`] is complete.
+    pub stop: Stop,
+    /// The clock at the end: the last event, or the limit.
+    pub now: SimTime,
+    /// Latest end of any task; of an incomplete run, of those that ended.
+    pub makespan: SimTime,
+    /// Starts and ends of transfers and counted tasks.
+    pub events: u64,
+    /// 64-bit digest of (time, kind, ids, bytes) of all events.
+    pub fingerprint: u64,
+    /// Per task.
+    pub tasks: Vec<TaskTimes>,
+    /// Per task: bytes sent (0 for tasks that carry none).
+    pub sent_bytes: Vec<u64>,
+    /// Per task: what held it back ([`Binding::NONE`] for tasks that carry no bytes or never had a rate).
+    pub bottlenecks: Vec<Bottleneck>,
+    /// Per directed link.
+    pub links: Vec<LinkTotals>,
+    /// On request.
+    pub phases: Option<Vec<PhaseRecord>>,
+    /// Times the arbiter was asked (remembered answers excluded).
+    pub arbitrations: u64,
+}
+
+/// Why a run cannot go on.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum SimError {
+    /// The arbiter's answer, or the arbiter itself, failed.
+    #[error("{0}")]
+    Arbiter(#[from] crate::check::AnswerError),
+    /// All active transfers have rate 0 and nothing else is pending.
+    #[error("deadlock at {time}: every active transfer has rate 0")]
+    Deadlock {
+        /// When.
+        time: SimTime,
+        /// The active transfers, in id order.
+        waiting: Vec<TaskId>,
+    },
+    /// The next event lies beyond the horizon of 100 days.
+    #[error("after {time} the next event lies beyond the horizon of 100 days")]
+    BeyondHorizon {
+        /// The last instant.
+        time: SimTime,
+        /// Tasks whose end lies beyond.
+        tasks: Vec<TaskId>,
+    },
+    /// More than 10^6 rounds of arbitration in one instant.
+    #[error("at {time} the arbiter was asked more than 1000000 times without the clock moving")]
+    Stuck {
+        /// The instant.
+        time: SimTime,
+        /// The active transfers, in id order.
+        active: Vec<TaskId>,
+    },
+}
