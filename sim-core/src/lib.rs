@@ -9,15 +9,26 @@
 //! ```
 
 mod check;
+mod ends;
+mod engines;
+mod event_queue;
 mod fabric;
+mod fingerprint;
+mod flows;
+mod instant;
+mod memo;
 mod outcome;
+mod progress;
+mod recorder;
 mod routes;
 mod simulation;
 mod tasks;
 
 pub use check::AnswerError;
+pub use event_queue::{Event, EventPhase, EventQueue};
 pub use fabric::{Fabric, FabricBuilder, FabricError, Link, LinkSpec, Node};
 pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimError, Stop, TaskTimes};
+pub use progress::{remaining_after, time_to_send};
 pub use routes::Routes;
 pub use simulation::{RunOptions, Simulation};
 pub use tasks::{Classes, Engine, EngineId, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};

@@ -1,15 +1,21 @@
-//! The event loop.
+//! The event loop: everything that happens at an instant, then rates once, then the clock moves.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use weir_plugin_api::{Flags, RateArbiter, SimTime};
 
 use crate::fabric::Fabric;
-use crate::outcome::{Outcome, SimError};
+use crate::flows::Flows;
+use crate::instant::Instant;
+use crate::outcome::{Outcome, SimError, Stop};
+use crate::recorder::PhaseRecorder;
 use crate::routes::Routes;
-use crate::tasks::TaskGraph;
+use crate::tasks::{TaskGraph, TaskId};
 
-/// What to run beside the plain result, and when to stop.
+/// Most arbitrations in one instant (design, "Time and numbers", 5).
+const MOST_ROUNDS: u32 = 1_000_000;
+
+/// What to record beside the plain result, and when to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions<'a> {
     /// Stop at this instant; [`SimTime::NEVER`] for no limit.
@@ -29,6 +35,7 @@ impl Default for RunOptions<'_> {
 }
 
 /// One run of a task graph over a fabric under an arbiter.
+#[derive(Clone, Copy)]
 pub struct Simulation<'a> {
     /// The graph of links.
     pub fabric: &'a Fabric,
@@ -39,16 +46,84 @@ pub struct Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Runs to the end, or to what `options` say.
+    /// Runs to the end, or to what `options` say. The arbiter must be fresh, or have been reset.
     ///
     /// # Errors
     /// A wrong answer of the arbiter, a deadlock, the horizon, or an instant without end.
     pub fn run(
         &self,
-        _arbiter: &mut dyn RateArbiter,
-        _flags: Flags,
-        _options: RunOptions<'_>,
+        arbiter: &mut dyn RateArbiter,
+        flags: Flags,
+        options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
-        todo!()
+        let mut flows = Flows::new(self.fabric, self.routes, &self.tasks.classes, arbiter, flags);
+        let mut instant = Instant::new(self);
+        let mut recorder = (options.phases || options.explain).then(|| PhaseRecorder::new(options.explain));
+        let mut clock = Clock::default();
+        let stop = loop {
+            let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
+            if next.is_never() {
+                finished(&flows, &instant, clock.now)?;
+                break Stop::Finished;
+            }
+            if next > options.until {
+                clock.now = options.until;
+                break Stop::Until;
+            }
+            if options.cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
+                break Stop::Cancelled;
+            }
+            clock.move_to(next);
+            instant.drain(next, &mut flows);
+            if flows.unsettled(next) {
+                clock.count_round(&flows)?;
+                if flows.settle(next)?
+                    && let Some(recorder) = &mut recorder
+                {
+                    recorder.record(next, &mut flows)?;
+                }
+            }
+        };
+        let phases = recorder.map(|r| r.finish(clock.now));
+        Ok(instant.outcome(stop, clock.now, flows, phases))
     }
+}
+
+/// The present instant, and how often the arbiter was asked in it.
+#[derive(Default)]
+struct Clock {
+    now: SimTime,
+    rounds: u32,
+}
+
+impl Clock {
+    fn move_to(&mut self, next: SimTime) {
+        debug_assert!(next >= self.now, "time never falls");
+        if next > self.now {
+            self.now = next;
+            self.rounds = 0;
+        }
+    }
+
+    fn count_round(&mut self, flows: &Flows<'_>) -> Result<(), SimError> {
+        self.rounds += 1;
+        if self.rounds <= MOST_ROUNDS {
+            return Ok(());
+        }
+        Err(SimError::Stuck { time: self.now, active: flows.rates().map(|(task, _)| task).collect() })
+    }
+}
+
+/// Nothing is pending: either all is done, or what is left can never end within the horizon.
+fn finished(flows: &Flows<'_>, instant: &Instant<'_>, time: SimTime) -> Result<(), SimError> {
+    let mut beyond: Vec<TaskId> = flows.rates().filter(|&(_, rate)| rate > 0.0).map(|(task, _)| task).collect();
+    beyond.extend_from_slice(instant.beyond());
+    if !beyond.is_empty() {
+        beyond.sort_unstable();
+        return Err(SimError::BeyondHorizon { time, tasks: beyond });
+    }
+    if flows.len() > 0 {
+        return Err(SimError::Deadlock { time, waiting: flows.rates().map(|(task, _)| task).collect() });
+    }
+    Ok(())
 }

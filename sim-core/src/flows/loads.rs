@@ -1,0 +1,141 @@
+//! Loads of links: the sums that the check needs anyway, kept as statistics.
+
+use weir_plugin_api::{LinkId, SimDuration, SimTime};
+
+use crate::fabric::Fabric;
+use crate::outcome::LinkTotals;
+
+/// Tolerance of a link's sum of rates, relative to its bandwidth (design, "Rates").
+pub(crate) const TOLERANCE: f64 = 2e-9;
+
+#[derive(Clone, Copy, Debug)]
+struct LinkLoad {
+    bandwidth: f64,
+    /// Sum of the rates of the answer being checked; valid where `mark` is the current one.
+    proposed: f64,
+    /// Sum of rates in force.
+    load: f64,
+    peak: f64,
+    /// Since when `load` is above 0.
+    busy_since: SimTime,
+    busy: SimDuration,
+    bytes: u64,
+    mark: u32,
+}
+
+/// Loads and totals of all links; one arbitration costs only the links it concerns.
+pub(crate) struct Loads {
+    links: Vec<LinkLoad>,
+    mark: u32,
+    proposed: Vec<LinkId>,
+}
+
+impl Loads {
+    pub(crate) fn new(fabric: &Fabric) -> Self {
+        let empty = |&bandwidth: &f64| LinkLoad {
+            bandwidth,
+            proposed: 0.0,
+            load: 0.0,
+            peak: 0.0,
+            busy_since: SimTime::NEVER,
+            busy: SimDuration::ZERO,
+            bytes: 0,
+            mark: 0,
+        };
+        Self { links: fabric.bandwidths().iter().map(empty).collect(), mark: 0, proposed: Vec::new() }
+    }
+
+    /// Begins the sums of a new answer.
+    pub(crate) fn begin(&mut self) {
+        self.proposed.clear();
+        self.mark = self.mark.wrapping_add(1);
+        if self.mark == 0 {
+            self.links.iter_mut().for_each(|l| l.mark = 0);
+            self.mark = 1;
+        }
+    }
+
+    /// Adds a transfer's rate to every link of its route.
+    #[inline]
+    pub(crate) fn add(&mut self, route: &[LinkId], rate: f64) {
+        for &id in route {
+            let link = &mut self.links[id.index()];
+            if link.mark == self.mark {
+                link.proposed += rate;
+            } else {
+                link.mark = self.mark;
+                link.proposed = rate;
+                self.proposed.push(id);
+            }
+        }
+    }
+
+    /// The first link whose sum exceeds its bandwidth.
+    pub(crate) fn overloaded(&self) -> Option<LinkId> {
+        self.proposed.iter().copied().find(|l| {
+            let link = &self.links[l.index()];
+            link.proposed > link.bandwidth * (1.0 + TOLERANCE)
+        })
+    }
+
+    /// The sum of the answer being checked.
+    pub(crate) fn proposed(&self, link: LinkId) -> f64 {
+        self.links[link.index()].proposed
+    }
+
+    /// Makes the answer the load in force. Links of `touched` that it does not mention have lost all their transfers.
+    pub(crate) fn commit(&mut self, now: SimTime, touched: &[LinkId]) {
+        for &id in &self.proposed {
+            let link = &mut self.links[id.index()];
+            link.change(now, link.proposed);
+        }
+        for &id in touched {
+            let link = &mut self.links[id.index()];
+            if link.mark != self.mark {
+                link.change(now, 0.0);
+            }
+        }
+    }
+
+    /// Of a route's links the one with the largest share of its bandwidth in use, the first of equals.
+    pub(crate) fn most_loaded(&self, route: &[LinkId]) -> LinkId {
+        let mut best = (LinkId::NONE, -1.0);
+        for &id in route {
+            let link = &self.links[id.index()];
+            let use_ = link.load / link.bandwidth;
+            if use_ > best.1 {
+                best = (id, use_);
+            }
+        }
+        best.0
+    }
+
+    /// Counts bytes that have crossed a route.
+    #[inline]
+    pub(crate) fn deliver(&mut self, route: &[LinkId], bytes: u64) {
+        for &id in route {
+            self.links[id.index()].bytes += bytes;
+        }
+    }
+
+    pub(crate) fn totals(&self, now: SimTime) -> Vec<LinkTotals> {
+        let total = |l: &LinkLoad| {
+            let open = if l.load > 0.0 { now - l.busy_since } else { SimDuration::ZERO };
+            LinkTotals { bytes: l.bytes, busy: l.busy.plus(open), peak: l.peak }
+        };
+        self.links.iter().map(total).collect()
+    }
+}
+
+impl LinkLoad {
+    #[inline]
+    fn change(&mut self, now: SimTime, load: f64) {
+        match (self.load > 0.0, load > 0.0) {
+            (false, true) => self.busy_since = now,
+            (true, false) => self.busy = self.busy.plus(now - self.busy_since),
+            _ => {}
+        }
+        self.load = load;
+        self.peak = self.peak.max(load);
+    }
+}

@@ -1,0 +1,341 @@
+//! What moves bytes: the active transfers, their rates and progress.
+//!
+//! ```text
+//! admit ─┐                              ┌─► next_end, take_ended
+//!        ├─► settle: connected set ─► arbiter ─► check ─► only changed rates touch a transfer
+//! ended ─┘        (neighbours)       (asker)  (loads)          (ends, tally)
+//! ```
+//!
+//! This is the whole interface between the simulation and rates: [`Flows::admit`], [`Flows::take_ended`],
+//! [`Flows::next_end`], [`Flows::settle`]. Another way of moving bytes replaces this module and nothing else.
+
+mod asker;
+mod loads;
+mod neighbours;
+mod tally;
+
+use weir_plugin_api::{Binding, ClassId, Flags, LinkId, RateArbiter, SimTime, Step, TransferId};
+
+use crate::ends::Ends;
+use crate::fabric::Fabric;
+use crate::outcome::{Bottleneck, LinkTotals, PhaseStep, SimError};
+use crate::progress::{remaining_after, time_to_send};
+use crate::routes::Routes;
+use crate::tasks::{Classes, TaskId};
+use asker::Asker;
+use loads::Loads;
+use neighbours::Neighbours;
+use tally::Tally;
+
+/// One active transfer: its progress at its last change of rate.
+#[derive(Clone, Copy, Debug)]
+struct Active {
+    task: TaskId,
+    class: ClassId,
+    bytes: u64,
+    remaining: f64,
+    since: SimTime,
+    rate: f64,
+}
+
+/// Transfers as an arbiter is shown them: parallel columns in id order.
+#[derive(Clone, Debug, Default)]
+struct Shown {
+    ids: Vec<TransferId>,
+    classes: Vec<ClassId>,
+    arrivals: Vec<u64>,
+    slots: Vec<u32>,
+}
+
+impl Shown {
+    fn insert(&mut self, id: TransferId, class: ClassId, arrival: SimTime, slot: u32) {
+        // Mostly the newest has the highest id; otherwise the columns move up by one.
+        let at = if self.ids.last().is_none_or(|&last| last < id) {
+            self.ids.len()
+        } else {
+            self.ids.partition_point(|&other| other < id)
+        };
+        self.ids.insert(at, id);
+        self.classes.insert(at, class);
+        self.arrivals.insert(at, arrival.0);
+        self.slots.insert(at, slot);
+    }
+
+    fn remove(&mut self, id: TransferId) {
+        let at = self.ids.partition_point(|&other| other < id);
+        debug_assert_eq!(self.ids[at], id);
+        self.ids.remove(at);
+        self.classes.remove(at);
+        self.arrivals.remove(at);
+        self.slots.remove(at);
+    }
+
+    fn clear(&mut self) {
+        self.ids.clear();
+        self.classes.clear();
+        self.arrivals.clear();
+        self.slots.clear();
+    }
+
+    /// The rows of `all` whose slot is in `slots`, in id order.
+    fn select(&mut self, all: &Self, slots: &mut [u32], active: &[Active]) {
+        self.clear();
+        slots.sort_unstable_by_key(|&s| active[s as usize].task);
+        let mut from = 0;
+        for &slot in slots.iter() {
+            let id = TransferId(active[slot as usize].task.0);
+            from += all.ids[from..].partition_point(|&other| other < id);
+            self.ids.push(id);
+            self.classes.push(all.classes[from]);
+            self.arrivals.push(all.arrivals[from]);
+            self.slots.push(slot);
+        }
+    }
+}
+
+/// A transfer whose last byte has left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) task: TaskId,
+    pub(crate) class: ClassId,
+    pub(crate) bytes: u64,
+    pub(crate) bottleneck: Bottleneck,
+}
+
+/// The active transfers of a run, rated one by one by any plain arbiter.
+pub(crate) struct Flows<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    classes: &'a Classes,
+    asker: Asker<'a>,
+    /// All active transfers.
+    all: Shown,
+    /// The part of them that is connected to the changes of this instant.
+    part: Shown,
+    active: Vec<Active>,
+    free: Vec<u32>,
+    ends: Ends,
+    neighbours: Neighbours,
+    loads: Loads,
+    tally: Tally,
+    changed: bool,
+    scratch: Vec<u32>,
+}
+
+impl<'a> Flows<'a> {
+    pub(crate) fn new(
+        fabric: &'a Fabric,
+        routes: &'a Routes,
+        classes: &'a Classes,
+        arbiter: &'a mut dyn RateArbiter,
+        flags: Flags,
+    ) -> Self {
+        Self {
+            fabric,
+            routes,
+            classes,
+            asker: Asker::new(arbiter, flags),
+            all: Shown::default(),
+            part: Shown::default(),
+            active: Vec::new(),
+            free: Vec::new(),
+            ends: Ends::default(),
+            neighbours: Neighbours::new(fabric.links().len()),
+            loads: Loads::new(fabric),
+            tally: Tally::default(),
+            changed: false,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::settle`].
+    pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
+        let fresh = Active { task, class, bytes, remaining: bytes as f64, since: now, rate: 0.0 };
+        let slot = if let Some(slot) = self.free.pop() {
+            self.active[slot as usize] = fresh;
+            slot
+        } else {
+            self.active.push(fresh);
+            self.ends.add_slot();
+            self.tally.add_slot();
+            (self.active.len() - 1) as u32
+        };
+        self.all.insert(TransferId(task.0), class, now, slot);
+        self.neighbours.attach(slot, self.routes.links(self.classes.route(class)));
+        self.changed = true;
+    }
+
+    /// When the next transfer sends its last byte, at present rates; [`SimTime::NEVER`] for none within the horizon.
+    #[inline]
+    pub(crate) fn next_end(&self) -> SimTime {
+        self.ends.earliest()
+    }
+
+    /// Takes out the transfers whose last byte leaves at `now`, in id order.
+    pub(crate) fn take_ended(&mut self, now: SimTime, out: &mut Vec<Ended>) {
+        if self.ends.earliest() != now {
+            return;
+        }
+        let mut slots = std::mem::take(&mut self.scratch);
+        slots.clear();
+        self.ends.slots_at(now, &mut slots);
+        let active = &self.active;
+        slots.sort_unstable_by_key(|&s| active[s as usize].task);
+        for &slot in &slots {
+            let ended = self.active[slot as usize];
+            let route = self.routes.links(self.classes.route(ended.class));
+            self.ends.set(slot as usize, SimTime::NEVER);
+            self.all.remove(TransferId(ended.task.0));
+            self.neighbours.detach(slot, route);
+            self.loads.deliver(route, ended.bytes);
+            let bottleneck = self.tally.close(slot, now);
+            out.push(Ended { task: ended.task, class: ended.class, bytes: ended.bytes, bottleneck });
+            self.free.push(slot);
+        }
+        self.changed |= !slots.is_empty();
+        self.scratch = slots;
+    }
+
+    /// Whether rates are out of date at `now`.
+    #[inline]
+    pub(crate) fn unsettled(&self, now: SimTime) -> bool {
+        self.changed || self.asker.recheck() == now
+    }
+
+    /// When the arbiter wants to be asked again even if nothing changes.
+    #[inline]
+    pub(crate) fn recheck(&self) -> SimTime {
+        self.asker.recheck()
+    }
+
+    /// Gives new rates to every transfer connected to the changes since the last call. Returns whether any rate
+    /// changed its bits or any transfer came or went.
+    pub(crate) fn settle(&mut self, now: SimTime) -> Result<bool, SimError> {
+        let whole = self.asker.wants_whole_set(now) || !self.find_part();
+        let shown = if whole { &self.all } else { &self.part };
+        self.asker.ask(now, shown, self.classes, self.routes)?;
+        self.loads.begin();
+        for (i, (&class, &rate)) in shown.classes.iter().zip(&self.asker.rates).enumerate() {
+            let limit = self.classes.limit(class);
+            if !(rate.is_finite() && rate >= 0.0 && rate <= limit) {
+                return Err(asker::bad_rate(now, shown.ids[i], rate, limit).into());
+            }
+            self.loads.add(self.routes.links(self.classes.route(class)), rate);
+        }
+        if let Some(link) = self.loads.overloaded() {
+            return Err(self.overload(now, link).into());
+        }
+        self.loads.commit(now, self.neighbours.touched());
+        self.neighbours.forget_touched();
+        let moved = self.apply(now, whole);
+        Ok(std::mem::take(&mut self.changed) || moved)
+    }
+
+    /// Puts the connected part into `self.part`; false where it would be most of the whole set.
+    fn find_part(&mut self) -> bool {
+        let (active, routes, classes) = (&self.active, self.routes, self.classes);
+        let route_of = |slot: u32| routes.links(classes.route(active[slot as usize].class));
+        let Some(found) = self.neighbours.connected(self.all.ids.len(), active.len(), route_of) else {
+            return false;
+        };
+        self.part.select(&self.all, found, active);
+        true
+    }
+
+    /// Moves every transfer whose rate changed its bits; the others are not touched.
+    fn apply(&mut self, now: SimTime, whole: bool) -> bool {
+        let shown = if whole { &self.all } else { &self.part };
+        let mut moved = false;
+        for (i, &slot) in shown.slots.iter().enumerate() {
+            let (rate, binding) = (self.asker.rates[i], self.asker.bindings[i]);
+            let transfer = &mut self.active[slot as usize];
+            if rate.to_bits() != transfer.rate.to_bits() {
+                transfer.remaining = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
+                transfer.since = now;
+                transfer.rate = rate;
+                self.ends.set(slot as usize, now.after(time_to_send(transfer.remaining, rate)));
+                moved = true;
+            }
+            if self.tally.differs(slot, &binding) {
+                let route = self.routes.links(self.classes.route(transfer.class));
+                let named = named(binding, route, shown, &self.loads);
+                self.tally.change(slot, now, binding, named);
+            }
+        }
+        moved
+    }
+
+    fn overload(&self, time: SimTime, link: LinkId) -> crate::check::AnswerError {
+        let on_link = |&&s: &&u32| {
+            let class = self.active[s as usize].class;
+            self.routes.links(self.classes.route(class)).contains(&link)
+        };
+        let task = self.all.slots.iter().find(on_link).map_or(TaskId(u32::MAX), |&s| self.active[s as usize].task);
+        let bandwidth = self.fabric.link(link).bandwidth;
+        crate::check::AnswerError::OverCapacity { time, link, task, load: self.loads.proposed(link), bandwidth }
+    }
+
+    /// Number of active transfers.
+    pub(crate) fn len(&self) -> usize {
+        self.all.ids.len()
+    }
+
+    /// The active transfers with their rates, in id order.
+    pub(crate) fn rates(&self) -> impl Iterator<Item = (TaskId, f64)> + '_ {
+        self.all.slots.iter().map(|&s| (self.active[s as usize].task, self.active[s as usize].rate))
+    }
+
+    /// The arbiter's steps for all active transfers; from the bindings where it has no explanation.
+    pub(crate) fn explain(&mut self, now: SimTime) -> Result<Vec<PhaseStep>, SimError> {
+        let mut steps = Vec::new();
+        if !self.asker.explain(now, &self.all, self.classes, self.routes, &mut steps)? {
+            for (i, &slot) in self.all.slots.iter().enumerate() {
+                let binding = self.tally.current(slot);
+                let because = self.all.ids.binary_search(&TransferId(binding.by)).into_iter();
+                steps.push(Step {
+                    transfer: i as u32,
+                    step: "rate".to_owned(),
+                    link: binding.link,
+                    rate: self.active[slot as usize].rate,
+                    because: because.map(|at| at as u32).collect(),
+                });
+            }
+        }
+        let task = |at: u32| self.all.ids.get(at as usize).map(|id| TaskId(id.0));
+        let named = steps.into_iter().filter_map(|s| {
+            let because = s.because.iter().filter_map(|&b| task(b)).collect();
+            Some(PhaseStep { task: task(s.transfer)?, step: s.step, link: s.link, rate: s.rate, because })
+        });
+        Ok(named.collect())
+    }
+
+    /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
+    pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
+        let mut left = Vec::with_capacity(self.all.ids.len());
+        for &slot in &self.all.slots {
+            let a = &self.active[slot as usize];
+            let remaining = remaining_after(a.remaining, a.rate, now - a.since);
+            let sent = a.bytes - (remaining.ceil() as u64).min(a.bytes);
+            self.loads.deliver(self.routes.links(self.classes.route(a.class)), sent);
+            left.push((a.task, sent, self.tally.close(slot, now)));
+        }
+        left
+    }
+
+    /// Totals of all links up to `now`.
+    pub(crate) fn link_totals(&self, now: SimTime) -> Vec<LinkTotals> {
+        self.loads.totals(now)
+    }
+
+    /// Times the arbiter was asked.
+    pub(crate) fn arbitrations(&self) -> u64 {
+        self.asker.asked()
+    }
+}
+
+/// The arbiter's binding with a task id in `by`; where it names no link of the route, the most loaded one.
+fn named(binding: Binding, route: &[LinkId], shown: &Shown, loads: &Loads) -> Binding {
+    let by = shown.ids.get(binding.by as usize).map_or(u32::MAX, |id| id.0);
+    let link = if route.contains(&binding.link) { binding.link } else { loads.most_loaded(route) };
+    Binding { link, by, ..binding }
+}

@@ -1,0 +1,53 @@
+//! Bytes and rate become time, and time becomes bytes, here and nowhere else.
+
+use weir_plugin_api::{HORIZON, PS_PER_S, SimDuration};
+
+/// Picoseconds per second as a float; exact.
+const PS: f64 = PS_PER_S as f64;
+
+/// The time to send `remaining` bytes at `rate` bytes per second: ceil(remaining / rate) in whole picoseconds
+/// (design, "Time and numbers", 4). [`SimDuration::FOREVER`] at rate 0 and beyond the horizon.
+#[inline]
+#[must_use]
+pub fn time_to_send(remaining: f64, rate: f64) -> SimDuration {
+    // Multiplied first: bytes · 10^12 is exact for the round sizes people write, so 1 GB at 1 GB/s is 1 s to the ps.
+    let ps = (remaining * PS / rate).ceil();
+    // Also false for NaN (0 bytes at rate 0).
+    if ps <= HORIZON.0 as f64 { SimDuration(ps.max(0.0) as u64) } else { SimDuration::FOREVER }
+}
+
+/// What is left of `remaining` bytes after `span` at `rate` bytes per second; at least 0.
+#[inline]
+#[must_use]
+pub fn remaining_after(remaining: f64, rate: f64, span: SimDuration) -> f64 {
+    (remaining - rate * span.0 as f64 / PS).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_sizes_take_round_times() {
+        assert_eq!(time_to_send(1e9, 1e9), SimDuration(PS_PER_S));
+        assert_eq!(time_to_send(3e6, 1e9), SimDuration(3_000_000_000));
+        // 300 MB at 11.6 GB/s = 25862068965.517 ps, rounded up.
+        assert_eq!(time_to_send(3e8, 11.6e9), SimDuration(25_862_068_966));
+    }
+
+    #[test]
+    fn nothing_left_takes_no_time_and_no_rate_takes_for_ever() {
+        assert_eq!(time_to_send(0.0, 1.0), SimDuration::ZERO);
+        assert_eq!(time_to_send(1.0, 0.0), SimDuration::FOREVER);
+        assert_eq!(time_to_send(0.0, 0.0), SimDuration::FOREVER);
+        // 100 days at 1 B/s is 8,640,000 bytes; one more is beyond the horizon.
+        assert_eq!(time_to_send(8_640_000.0, 1.0), SimDuration(HORIZON.0));
+        assert_eq!(time_to_send(8_640_001.0, 1.0), SimDuration::FOREVER);
+    }
+
+    #[test]
+    fn progress_never_goes_below_zero() {
+        assert_eq!(remaining_after(10.0, 1e9, SimDuration(PS_PER_S)), 0.0);
+        assert_eq!(remaining_after(3e8, 1e8, SimDuration(PS_PER_S)), 2e8);
+    }
+}

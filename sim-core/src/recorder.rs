@@ -1,0 +1,45 @@
+//! Phases: maximal intervals in which no rate changes.
+
+use weir_plugin_api::SimTime;
+
+use crate::flows::Flows;
+use crate::outcome::{PhaseRecord, SimError};
+
+/// Records a phase at every change of rates; only on request, since each lists all active transfers.
+pub(crate) struct PhaseRecorder {
+    explain: bool,
+    phases: Vec<PhaseRecord>,
+}
+
+impl PhaseRecorder {
+    pub(crate) fn new(explain: bool) -> Self {
+        Self { explain, phases: Vec::new() }
+    }
+
+    /// A new phase begins; a phase of no length before it is dropped.
+    pub(crate) fn record(&mut self, now: SimTime, flows: &mut Flows<'_>) -> Result<(), SimError> {
+        self.end_last(now);
+        if flows.len() > 0 {
+            let steps = if self.explain { flows.explain(now)? } else { Vec::new() };
+            let rates = flows.rates().collect();
+            self.phases.push(PhaseRecord { start: now, end: SimTime::NEVER, rates, steps });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self, now: SimTime) -> Vec<PhaseRecord> {
+        self.end_last(now);
+        self.phases
+    }
+
+    fn end_last(&mut self, now: SimTime) {
+        if let Some(last) = self.phases.last_mut()
+            && last.end.is_never()
+        {
+            last.end = now;
+            if last.start == now {
+                self.phases.pop();
+            }
+        }
+    }
+}
