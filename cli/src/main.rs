@@ -1,2 +1,47 @@
-//! placeholder
-fn main() {}
+//! The command `weir`: reads scenario files, fills the registry with built-in and loaded arbiters, runs, reports.
+//!
+//! ```text
+//! arguments ─► registry (built-in, loaded) ─► scenarios ─► simulation per arbiter ─► results on stdout
+//!                                                   └────────────────────────────► messages on stderr
+//! ```
+
+mod args;
+mod commands;
+mod failure;
+mod input;
+mod interrupt;
+mod logging;
+mod output;
+mod plugins;
+
+mod simulate;
+mod subject;
+mod values;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+use crate::failure::Exit;
+
+fn main() -> ExitCode {
+    if let Some(file) = plugins::probe_argument() {
+        return weir_plugin_host::probe_main(&file);
+    }
+    let args = Args::parse();
+    logging::start(args.verbose);
+    interrupt::install();
+    let result = match args.command {
+        Command::Run(command) => commands::run::run(&command),
+        Command::Compare(command) => commands::compare::run(&command),
+        Command::Check(command) => commands::check::run(&command),
+        Command::Explain(command) => commands::explain::run(&command),
+        Command::Plugin(command) => commands::plugin::run(&command),
+        Command::Schema(command) => commands::schema::run(&command),
+        Command::Completions(command) => commands::completions::run(&command),
+        Command::Init(command) => commands::init::run(&command),
+    };
+    let exit = result.unwrap_or_else(|failure| failure.print());
+    if interrupt::requested() { Exit::Interrupted.into() } else { exit.into() }
+}

@@ -1,1 +1,40 @@
-//! placeholder
+//! Reads the YAML scenario format into a checked scenario that is ready to run.
+//!
+//! ```text
+//! text ──► yaml (tree with positions) ──► topology ──► fabric, names ┐
+//!                                     └─► workload ──► task graph    ├──► Scenario
+//!                                     └─► arbiters (checked params)  ┘
+//! ```
+//!
+//! The YAML is decoded once into a tree whose values know their place; everything that is wrong is collected as
+//! [`Diagnostic`]s that name file, line, column, object and remedy.
+
+mod arbiter;
+mod brackets;
+mod context;
+mod diagnostic;
+mod files;
+mod lint;
+mod load;
+mod nearest;
+mod scenario;
+mod schema;
+mod source;
+mod topology;
+mod units;
+mod workload;
+mod yaml;
+
+pub use arbiter::ArbiterSpec;
+pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
+pub use lint::lint;
+pub use load::{LoadOptions, load, load_text};
+pub use scenario::{Scenario, TaskKind};
+
+/// A time as scenarios write it, such as `10ms`, for command lines.
+///
+/// # Errors
+/// What is wrong with the text, and the remedy.
+pub fn parse_time(text: &str) -> Result<weir_plugin_api::SimDuration, String> {
+    units::duration(text).map_err(|problem| format!("{}; {}", problem.message, problem.help))
+}

@@ -26,6 +26,12 @@ impl<T> Clone for Slice<'_, T> {
 impl<T> Copy for Slice<'_, T> {}
 
 impl<'a, T> Slice<'a, T> {
+    /// Whether a plugin left the pointer null, as C authors may where a slice is empty: then it is not to be read.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.data.is_null()
+    }
+
     /// The borrow as a Rust slice.
     #[inline]
     #[must_use]

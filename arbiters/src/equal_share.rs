@@ -1,0 +1,136 @@
+//! `equal-share`: what one does on an envelope.
+//!
+//! **Definition.** r_c = min(limit_c, min over its route of B(l) / n(l)), with B(l) the bandwidth of link l and n(l) the
+//! number of active transfers on it.
+//! **Ties.** Links that allow the same rate: the first of the route is named.
+//! **Fairness.** Equal parts of each link, whether or not the others use theirs: pure, but not work-conserving. Reads
+//! limit; ignores weight and priority.
+//! **Source.** Folklore; the usual first estimate, stated here so that it can be compared.
+
+use weir_plugin_api::{
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
+};
+
+use crate::groups::{Groups, NONE, lone_binding, narrowest};
+use crate::params::{NoParams, decode, schema};
+
+/// A link: its bandwidth, and who is on it in the current phase.
+#[derive(Clone, Copy, Debug)]
+struct Port {
+    bandwidth: f64,
+    transfers: u32,
+    /// First and second group on it, or [`NONE`].
+    groups: [u32; 2],
+}
+
+/// The arbiter `equal-share`.
+#[derive(Debug)]
+pub struct EqualShare {
+    groups: Groups,
+    ports: Vec<Port>,
+    /// Links in use, for the reset.
+    touched: Vec<LinkId>,
+    /// Rate and binding of each group.
+    answers: Vec<(f64, Binding)>,
+}
+
+impl EqualShare {
+    fn solve(&mut self, phase: &PhaseView<'_>) {
+        for link in self.touched.drain(..) {
+            let port = &mut self.ports[link.index()];
+            (port.transfers, port.groups) = (0, [NONE; 2]);
+        }
+        self.groups.build(phase);
+        for (index, group) in self.groups.list.iter().enumerate() {
+            for &link in phase.route(group.first as usize) {
+                let port = &mut self.ports[link.index()];
+                if port.transfers == 0 {
+                    self.touched.push(link);
+                    port.groups[0] = index as u32;
+                } else if port.groups[1] == NONE {
+                    port.groups[1] = index as u32;
+                }
+                port.transfers += group.count;
+            }
+        }
+        self.answers.clear();
+        for index in 0..self.groups.list.len() {
+            let answer = self.answer(phase, index);
+            self.answers.push(answer);
+        }
+    }
+
+    fn answer(&self, phase: &PhaseView<'_>, index: usize) -> (f64, Binding) {
+        let group = &self.groups.list[index];
+        let transfer = phase.transfer(group.first as usize);
+        let share = |link: LinkId| {
+            let port = &self.ports[link.index()];
+            port.bandwidth / f64::from(port.transfers)
+        };
+        let (link, share) = narrowest(transfer.route, share);
+        let rate = share.min(transfer.limit);
+        let port = &self.ports[link.index()];
+        if rate >= transfer.limit || port.transfers == 1 {
+            return (rate, lone_binding(rate, transfer.limit, link));
+        }
+        let other = port.groups[usize::from(port.groups[0] == index as u32)];
+        let by = if group.count > 1 { group.first } else { self.groups.list[other as usize].first };
+        (rate, Binding::new(link, Cause::SharedLink, by))
+    }
+}
+
+impl RateArbiter for EqualShare {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+        if phase.len() == 1 {
+            let transfer = phase.transfer(0);
+            let (link, bandwidth) = narrowest(transfer.route, |l| self.ports[l.index()].bandwidth);
+            grant.rates[0] = bandwidth.min(transfer.limit);
+            grant.bindings[0] = lone_binding(grant.rates[0], transfer.limit, link);
+            return Ok(());
+        }
+        self.solve(phase);
+        for (position, &index) in self.groups.of_positions().iter().enumerate() {
+            let (rate, binding) = self.answers[index as usize];
+            grant.rates[position] = rate;
+            grant.bindings[position] = self.groups.seen_from(binding, position);
+        }
+        Ok(())
+    }
+
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+        self.solve(phase);
+        for (position, &index) in self.groups.of_positions().iter().enumerate() {
+            let (rate, binding) = self.answers[index as usize];
+            let because = (0..phase.len()).filter(|&p| p != position && phase.route(p).contains(&binding.link));
+            steps.push(Step {
+                transfer: position as u32,
+                step: Self::NAME.to_owned(),
+                link: binding.link,
+                rate,
+                because: because.map(|p| p as u32).collect(),
+            });
+        }
+        Ok(true)
+    }
+}
+
+impl ArbiterPlugin for EqualShare {
+    const NAME: &'static str = "equal-share";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const FLAGS: Flags = Flags::PURE;
+
+    fn params_schema() -> String {
+        schema::<NoParams>()
+    }
+
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+        let NoParams {} = decode(Self::NAME, params)?;
+        let port = |&bandwidth: &f64| Port { bandwidth, transfers: 0, groups: [NONE; 2] };
+        Ok(Self {
+            groups: Groups::default(),
+            ports: fabric.bandwidth.iter().map(port).collect(),
+            touched: Vec::new(),
+            answers: Vec::new(),
+        })
+    }
+}

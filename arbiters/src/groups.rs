@@ -1,0 +1,94 @@
+//! The transfers of a phase grouped by class: one group per distinct (route, limit, weight, priority).
+
+use weir_plugin_api::{Binding, Cause, ClassId, LinkId, PhaseView};
+
+/// No entry in a table of positions.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The transfers of one class.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group {
+    pub(crate) class: ClassId,
+    /// Position of its first transfer in the phase.
+    pub(crate) first: u32,
+    /// Position of its second transfer, or [`NONE`].
+    pub(crate) second: u32,
+    /// Number of its transfers.
+    pub(crate) count: u32,
+}
+
+/// Groups of the current phase, in order of their first transfer.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    /// Per class: its group; [`NONE`] for classes that are not in `list`.
+    of_class: Vec<u32>,
+    pub(crate) list: Vec<Group>,
+    /// Per position of the phase: its group.
+    of: Vec<u32>,
+}
+
+impl Groups {
+    /// Groups the transfers of a phase.
+    pub(crate) fn build(&mut self, phase: &PhaseView<'_>) {
+        for group in self.list.drain(..) {
+            self.of_class[group.class.index()] = NONE;
+        }
+        self.of.clear();
+        if self.of_class.len() < phase.classes.route.len() {
+            self.of_class.resize(phase.classes.route.len(), NONE);
+        }
+        let classes = phase.class.as_slice();
+        self.of.reserve(classes.len());
+        for (position, &class) in classes.iter().enumerate() {
+            let slot = &mut self.of_class[class.index()];
+            if *slot == NONE {
+                *slot = self.list.len() as u32;
+                self.list.push(Group { class, first: position as u32, second: NONE, count: 1 });
+            } else {
+                let group = &mut self.list[*slot as usize];
+                if group.count == 1 {
+                    group.second = position as u32;
+                }
+                group.count += 1;
+            }
+            self.of.push(*slot);
+        }
+    }
+
+    /// The group of each position of the phase.
+    pub(crate) fn of_positions(&self) -> &[u32] {
+        &self.of
+    }
+
+    /// A binding as seen from one transfer of a group: a group that shares a link with itself names another member.
+    #[inline]
+    pub(crate) fn seen_from(&self, binding: Binding, position: usize) -> Binding {
+        if binding.by != position as u32 {
+            return binding;
+        }
+        Binding { by: self.list[self.of[position] as usize].second, ..binding }
+    }
+}
+
+/// The binding of a lone transfer that runs at `min(limit, narrowest link)`.
+#[inline]
+pub(crate) fn lone_binding(rate: f64, limit: f64, narrowest: LinkId) -> Binding {
+    if rate >= limit {
+        Binding::new(LinkId::NONE, Cause::OwnLimit, NONE)
+    } else {
+        Binding::new(narrowest, Cause::FullRate, NONE)
+    }
+}
+
+/// The narrowest link of a route (the first of equals) and its bandwidth.
+#[inline]
+pub(crate) fn narrowest(route: &[LinkId], bandwidth: impl Fn(LinkId) -> f64) -> (LinkId, f64) {
+    let mut best = (LinkId::NONE, f64::INFINITY);
+    for &link in route {
+        let b = bandwidth(link);
+        if b < best.1 {
+            best = (link, b);
+        }
+    }
+    best
+}

@@ -1,0 +1,98 @@
+//! `max-min`: weighted max-min fairness.
+//!
+//! **Definition.** The allocation that lexicographically maximises the sorted r_c / weight_c, subject to the bandwidth
+//! of every link and the limit of every transfer. Computed by progressive filling ([`crate::fill`]).
+//! **Ties.** Links that saturate at equal levels: lowest link id first (it decides which one is named as the bottleneck).
+//! **Fairness.** No transfer's rate per weight can be raised without lowering one that is no larger. Pure,
+//! work-conserving. Reads limit and weight; ignores priority.
+//! **Source.** Weighted max-min fairness as in Bertsekas and Gallager, *Data Networks*, 2nd edition, section 6.5.2.
+
+use weir_plugin_api::{
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, PhaseView, RateArbiter, Step,
+};
+
+use crate::fill::{Bound, Filling};
+use crate::groups::{Groups, NONE, lone_binding, narrowest};
+use crate::params::{NoParams, decode, schema};
+
+/// The arbiter `max-min`.
+#[derive(Debug)]
+pub struct MaxMin {
+    groups: Groups,
+    filling: Filling,
+}
+
+impl MaxMin {
+    fn solve(&mut self, phase: &PhaseView<'_>) {
+        self.groups.build(phase);
+        self.filling.clear();
+        for group in &self.groups.list {
+            let c = group.class.index();
+            let route = phase.routes.links(phase.classes.route.as_slice()[c]);
+            let (limit, weight) = (phase.classes.limit.as_slice()[c], phase.classes.weight.as_slice()[c]);
+            self.filling.add(route, limit, weight, f64::from(group.count));
+        }
+        self.filling.run();
+    }
+
+    /// The binding of a group's first transfer.
+    fn binding(&self, index: usize) -> Binding {
+        let group = &self.groups.list[index];
+        match self.filling.bound(index) {
+            Bound::Limit => Binding::new(weir_plugin_api::LinkId::NONE, Cause::OwnLimit, NONE),
+            Bound::Link(link, _) if group.count > 1 => Binding::new(link, Cause::SharedLink, group.first),
+            Bound::Link(link, Some(other)) => Binding::new(link, Cause::SharedLink, self.groups.list[other].first),
+            Bound::Link(link, None) => Binding::new(link, Cause::FullRate, NONE),
+        }
+    }
+}
+
+impl RateArbiter for MaxMin {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+        if phase.len() == 1 {
+            let transfer = phase.transfer(0);
+            let (link, bandwidth) = narrowest(transfer.route, |l| self.filling.capacity(l));
+            grant.rates[0] = bandwidth.min(transfer.limit);
+            grant.bindings[0] = lone_binding(grant.rates[0], transfer.limit, link);
+            return Ok(());
+        }
+        self.solve(phase);
+        for (position, &index) in self.groups.of_positions().iter().enumerate() {
+            let index = index as usize;
+            grant.rates[position] = self.filling.rate(index);
+            grant.bindings[position] = self.groups.seen_from(self.binding(index), position);
+        }
+        Ok(())
+    }
+
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+        self.solve(phase);
+        for (position, &index) in self.groups.of_positions().iter().enumerate() {
+            let link = self.binding(index as usize).link;
+            let because = (0..phase.len()).filter(|&p| p != position && phase.route(p).contains(&link));
+            steps.push(Step {
+                transfer: position as u32,
+                step: Self::NAME.to_owned(),
+                link,
+                rate: self.filling.rate(index as usize),
+                because: because.map(|p| p as u32).collect(),
+            });
+        }
+        Ok(true)
+    }
+}
+
+impl ArbiterPlugin for MaxMin {
+    const NAME: &'static str = "max-min";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const FLAGS: Flags = Flags::PURE.union(Flags::WORK_CONSERVING);
+
+    fn params_schema() -> String {
+        schema::<NoParams>()
+    }
+
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+        let NoParams {} = decode(Self::NAME, params)?;
+        Ok(Self { groups: Groups::default(), filling: Filling::new(&fabric.bandwidth) })
+    }
+}

@@ -1,0 +1,203 @@
+//! `pcie-congestion`: congestion factors of transfers in a PCIe tree.
+//!
+//! ```text
+//! B upstream (4)-(6) ─► lateral ─► C downstream (7) ─► D head-of-line: (8) to its fixed point, (9), conservation
+//! ```
+//!
+//! **Definition.** Active transfers, `tau` with 0 ≤ tau < 1/2. A transfer *crosses a root complex* if one is an inner
+//! node of its route and neither of its ends is a `cpu` (host memory). Capacity C(l) = (1 − tau) · bandwidth for the
+//! down link to a child of a root complex when a transfer on it crosses, else the bandwidth. x(l) is a transfer's rate
+//! before link l (at its source's own link: its limit), clamped to the link's bandwidth, which is not a *cut*; y(l) is
+//! its rate after l. eps = 1e-9, relative to C(l).
+//! - **A, source** (section V-A). One transfer of a source at a time: the business of the simulation's engines. Several
+//!   active transfers of one source share its own link by step B.
+//! - **B, upstream** (equations 4 to 6, [`upstream`]), deepest links first, and after them lateral links: if
+//!   S = Σ x > C(l), y = x · C(l) / S; the link is *contended*, all on it are *cut*.
+//! - **C, downstream** (equation 7, [`downstream`]), shallowest links first: the groups by entering link get quotas.
+//! - **D, head-of-line blocking** (equations 8 and 9, [`blocking`]), with what it frees, and conservation.
+//!
+//! **Ties.** None decide a rate. Of equally slow transfers that block another, the one that comes first is named.
+//! **Fairness.** Proportional to what arrives at an upstream port; by entering port, weighted against transfers that
+//! cross the root complex, at a downstream port. Rates are above 0 and sums at most C(l). Pure, not work-conserving:
+//! blocked bandwidth is handed on only at the links where a transfer was cut. Reads limit; ignores weight and priority.
+//! **Source.** Martinasso, Kwasniewski, Alam, Schulthess, Hoefler, *A PCIe Congestion-Aware Performance Model for Densely
+//! Populated Accelerator Servers*, SC16, sections IV to VI, Algorithm 1; and the slides of the talk.
+//!
+//! **Where this leaves the text.**
+//! 1. (8) by its letter groups by equal entering and leaving port; then (a) and (b) of Table I never meet. Used: a
+//!    shared link.
+//! 2. (8) to its fixed point rather than in one pass: independent of order, and closer to the published 3-D numbers.
+//! 3. The 1 − tau cap of a lone transfer (end of section V-C) holds at the root complex's own port only and blocks
+//!    nobody: otherwise Table I breaks, or the paper's best 2-D order is not best.
+//! 4. Arbitration only where a link is overloaded, as the slides say.
+//! 5. Three or more groups: the text's 1/n ∓ tau can exceed the port or reach 0. The weights 1/2 − tau and 1/2 + tau,
+//!    divided by their sum, equal it for two groups.
+//! 6. (9) by its letter can overfill a port: what is raised is scaled down to what the links have left.
+//! 7. Whether a transfer crosses a root complex is a property of its whole route, also at ports before it does. The two
+//!    readings differ only where a root complex lies below the root and sources do not.
+//! 8. A transfer raised by (9) stays within its limit, as if the limit were one more link of its own.
+
+mod bindings;
+mod blocking;
+mod downstream;
+mod explain;
+mod layout;
+mod ports;
+mod upstream;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_plugin_api::{
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
+};
+
+use crate::groups::{Groups, NONE, lone_binding};
+use crate::params::{decode, schema};
+use layout::Layout;
+use ports::{Port, crosses_root_complex};
+
+/// Performance loss of a transfer that crosses the root complex: 1 − 1/1.21 (section VII, from Fig. 3).
+pub const DEFAULT_TAU: f64 = 21.0 / 121.0;
+
+/// Tolerance of every comparison, relative to a link's capacity (*assumed*: far above rounding, far below any effect).
+const EPS: f64 = 1e-9;
+
+/// Parameters of `pcie-congestion`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PcieCongestionParams {
+    /// Part of a port's bandwidth that transfers lose when they cross the root complex; 1 − 1/1.21 by default.
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 0.5))]
+    pub tau: f64,
+    /// Head-of-line blocking (step D); without it the rates are those after step C.
+    pub hol: bool,
+    /// The root complex's reduced capacity and unequal weights; without them it is an ordinary switch.
+    pub root_penalty: bool,
+}
+
+impl Default for PcieCongestionParams {
+    fn default() -> Self {
+        Self { tau: DEFAULT_TAU, hol: true, root_penalty: true }
+    }
+}
+
+/// The arbiter `pcie-congestion`.
+#[derive(Debug)]
+pub struct PcieCongestion {
+    /// 0 when the root complex is an ordinary switch.
+    tau: f64,
+    hol: bool,
+    groups: Groups,
+    layout: Layout,
+    downstream: downstream::Scratch,
+    blocking: blocking::Scratch,
+    /// Rate and binding of each group.
+    answers: Vec<(f64, Binding)>,
+}
+
+impl PcieCongestion {
+    fn solve(&mut self, phase: &PhaseView<'_>) {
+        self.groups.build(phase);
+        self.layout.build(phase, &self.groups.list);
+        for at in 0..self.layout.order.len() {
+            let link = self.layout.order[at].1 as usize;
+            if self.layout.links[link].down {
+                downstream::divide(&mut self.layout, link, self.tau, &mut self.downstream);
+            } else {
+                upstream::divide(&mut self.layout, link);
+            }
+        }
+        for item in &mut self.layout.items {
+            let last = &self.layout.hops[item.end as usize - 1];
+            item.arrived = item.rate.min(last.ceiling);
+            (item.rate, item.blocked_rate) = (item.arrived, item.arrived);
+        }
+        if self.hol && blocking::block(&mut self.layout, &mut self.blocking) {
+            blocking::hand_on(&mut self.layout);
+        }
+    }
+
+    /// A lone transfer, by the same arithmetic: its full rate, or (1 − tau) at the root complex's port.
+    fn lone(&self, phase: &PhaseView<'_>) -> (f64, Binding) {
+        let transfer = phase.transfer(0);
+        let crosses = crosses_root_complex(&self.layout.ports, transfer.route);
+        let mut rate = transfer.limit;
+        let (mut narrowest, mut least, mut cut) = (LinkId::NONE, f64::INFINITY, LinkId::NONE);
+        for &link in transfer.route {
+            let port = &self.layout.ports[link.index()];
+            if port.bandwidth < least {
+                (narrowest, least) = (link, port.bandwidth);
+            }
+            rate = rate.min(port.bandwidth);
+            if crosses && port.below_root_complex && rate > port.reduced * (1.0 + EPS) {
+                (rate, cut) = (port.reduced, link);
+            }
+        }
+        if rate < transfer.limit.min(least) && !cut.is_none() {
+            return (rate, Binding::new(cut, Cause::RootComplex, NONE));
+        }
+        (rate, lone_binding(rate, transfer.limit, narrowest))
+    }
+}
+
+impl RateArbiter for PcieCongestion {
+    fn admit(&mut self, route: &[LinkId]) -> Result<(), ArbiterError> {
+        ports::admit(&self.layout.ports, route)
+    }
+
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+        if phase.len() == 1 {
+            (grant.rates[0], grant.bindings[0]) = self.lone(phase);
+            return Ok(());
+        }
+        self.solve(phase);
+        self.answers.clear();
+        for index in 0..self.groups.list.len() {
+            let rate = self.layout.items[index].rate;
+            self.answers.push((rate, bindings::binding(&self.layout, &self.groups.list, index)));
+        }
+        for (position, &index) in self.groups.of_positions().iter().enumerate() {
+            let (rate, binding) = self.answers[index as usize];
+            grant.rates[position] = rate;
+            grant.bindings[position] = self.groups.seen_from(binding, position);
+        }
+        Ok(())
+    }
+
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+        self.solve(phase);
+        explain::explain(&mut self.layout, &self.groups, self.hol, steps);
+        Ok(true)
+    }
+}
+
+impl ArbiterPlugin for PcieCongestion {
+    const NAME: &'static str = "pcie-congestion";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const FLAGS: Flags = Flags::PURE;
+
+    fn params_schema() -> String {
+        schema::<PcieCongestionParams>()
+    }
+
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+        let params: PcieCongestionParams = decode(Self::NAME, params)?;
+        if !(0.0..0.5).contains(&params.tau) {
+            return Err(ArbiterError::Refused(format!(
+                "parameters of `{}`: tau is {}; it must be at least 0 and less than 0.5",
+                Self::NAME,
+                params.tau
+            )));
+        }
+        let tau = if params.root_penalty { params.tau } else { 0.0 };
+        Ok(Self {
+            tau,
+            hol: params.hol,
+            groups: Groups::default(),
+            layout: Layout::new(Port::table(fabric, tau)),
+            downstream: downstream::Scratch::default(),
+            blocking: blocking::Scratch::default(),
+            answers: Vec::new(),
+        })
+    }
+}

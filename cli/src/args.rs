@@ -1,0 +1,226 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Simulates data transfers over hierarchical links: when each ends, which link holds it back, and why.
+#[derive(Parser, Debug)]
+#[command(name = "weir", version, propagate_version = true, max_term_width = 100)]
+#[command(after_help = EXITS)]
+pub(crate) struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Log to stderr: -v what is done, -vv details (also by the variable WEIR_LOG)
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+const EXITS: &str = "Exit codes: 0 ok, 1 a comparison failed, 2 usage or scenario error, 3 deadlock or limit, \
+4 plugin error, 130 interrupted.\n\nStart with `weir init`, then `weir run scenario.yaml`.";
+
+/// The commands.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Run scenarios and print when each transfer ends, what held it back, and why
+    Run(RunArgs),
+    /// Put results side by side: arbiters, scenarios, saved results
+    Compare(CompareArgs),
+    /// Read scenarios and report what is wrong or looks wrong, without a run
+    Check(CheckArgs),
+    /// Show phase by phase the steps by which the arbiter comes to its rates
+    Explain(ExplainArgs),
+    /// List, add or remove arbiters from shared libraries
+    Plugin(PluginArgs),
+    /// Print the JSON Schema of scenarios or of results
+    Schema(SchemaArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Write a commented scenario to start from
+    Init(InitArgs),
+}
+
+/// What every command that reads scenarios takes.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ScenarioArgs {
+    /// Scenario files; `-` is standard input
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Arbiter to use instead of the scenario's: a name, or a map such as '{name: pcie-congestion, tau: 0.1}'; may be
+    /// repeated
+    #[arg(long = "arbiter", value_name = "NAME|MAP")]
+    pub(crate) arbiters: Vec<String>,
+    /// Change a value of the scenario before it is read, such as 'workload[0].transfer.size=1GB'; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE", value_parser = crate::values::edit)]
+    pub(crate) set: Vec<(String, String)>,
+    /// Folder in which files named by scenarios may lie (default: the nearest folder above with a file `weir-library`)
+    #[arg(long, value_name = "DIR")]
+    pub(crate) library: Option<PathBuf>,
+    /// Load the arbiters of a shared library for this run; may be repeated
+    #[arg(long = "plugin", value_name = "FILE")]
+    pub(crate) plugins: Vec<PathBuf>,
+    /// Do not load the plugins added by `weir plugin add`
+    #[arg(long)]
+    pub(crate) no_plugins: bool,
+}
+
+/// `weir run`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  weir run scenarios/pcie/four-transfers.yaml
+  weir run four-transfers.yaml --arbiter max-min --arbiter fcfs
+  weir run four-transfers.yaml --set arbiter.tau=0.1 --json | jq .makespan_s
+  weir run load.yaml --until 10ms --json --output part.json")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Stop at this simulated time
+    #[arg(long, value_name = "TIME", value_parser = crate::values::time)]
+    pub(crate) until: Option<weir_plugin_api::SimTime>,
+    /// Print one JSON object per scenario and arbiter
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Add the phases (intervals of constant rates) to the JSON
+    #[arg(long, requires = "json")]
+    pub(crate) phases: bool,
+    /// Add what pictures need to the JSON: nodes, all links, routes, phases, explanations
+    #[arg(long, requires = "json")]
+    pub(crate) full: bool,
+    /// Write the results to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `weir compare`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Without --arbiter a scenario is run under its own arbiters, then under every other built-in one \
+that accepts it.
+The first column is the baseline. Files saved by `weir run --json` are columns too.
+
+Examples:
+  weir compare scenarios/pcie/four-transfers.yaml
+  weir compare halo.yaml --arbiter pcie-congestion --arbiter max-min
+  weir compare before.json after.json --fail-if slower:2%"
+)]
+pub(crate) struct CompareArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Exit with 1 when the makespan of a column is this much above the first column's, such as slower:2%
+    #[arg(long, value_name = "slower:PERCENT", value_parser = crate::values::slower)]
+    pub(crate) fail_if: Option<f64>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `weir check`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Examples:
+  weir check scenarios/pcie/*.yaml
+  weir check --strict my.yaml")]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Warnings fail too
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// `weir explain`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "The columns are the arbiter's steps; numbers are rates over the bandwidth of the narrowest link \
+of the transfer's route.
+
+Examples:
+  weir explain scenarios/pcie/four-transfers.yaml
+  weir explain four-transfers.yaml --set arbiter.tau=0.1 --json"
+)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Stop at this simulated time
+    #[arg(long, value_name = "TIME", value_parser = crate::values::time)]
+    pub(crate) until: Option<weir_plugin_api::SimTime>,
+    /// Print one JSON object per scenario and arbiter
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `weir plugin`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PluginArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) action: PluginAction,
+}
+
+/// What to do with plugins.
+#[derive(Subcommand, Debug)]
+pub(crate) enum PluginAction {
+    /// List all arbiters, built in and added
+    List {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Trust a shared library: probe it and remember its path and SHA-256
+    Add {
+        /// The library
+        file: PathBuf,
+    },
+    /// Forget a library
+    Remove {
+        /// The name of one of its arbiters, or its path
+        #[arg(value_name = "NAME|FILE")]
+        what: String,
+    },
+}
+
+/// `weir schema`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SchemaArgs {
+    /// Of what
+    #[arg(value_enum, default_value = "scenario")]
+    pub(crate) of: SchemaOf,
+}
+
+/// What has a schema.
+#[derive(Clone, Copy, ValueEnum, Debug)]
+pub(crate) enum SchemaOf {
+    /// Scenario files
+    Scenario,
+    /// A line of `weir run --json`
+    Results,
+}
+
+/// `weir completions`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:
+  weir completions bash > ~/.local/share/bash-completion/completions/weir")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// `weir init`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct InitArgs {
+    /// The file to write; an existing one is not touched; `-` is standard output
+    #[arg(default_value = "scenario.yaml")]
+    pub(crate) file: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Args::command().debug_assert();
+    }
+}

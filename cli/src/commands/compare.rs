@@ -1,0 +1,110 @@
+//! `weir compare`: results side by side, the first column is the baseline.
+
+use std::path::Path;
+
+use weir_plugin_api::Origin;
+use weir_report::{Column, Comparison, text};
+use weir_scenarios::{ArbiterSpec, Scenario};
+use weir_sim_core::RunOptions;
+
+use crate::args::CompareArgs;
+use crate::failure::{Exit, Failure, message};
+use crate::input::{is_stdin, load};
+use crate::interrupt;
+use crate::output::Output;
+use crate::plugins::{Arbiters, arbiters};
+use crate::simulate::{Job, warn_ignored};
+
+/// Compares everything named on the command line.
+pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+    let arbiters = arbiters(&args.scenario)?;
+    let (mut columns, mut exit) = (Vec::new(), Exit::Ok);
+    for file in &args.scenario.files {
+        if interrupt::requested() {
+            break;
+        }
+        match saved(file) {
+            Some(saved) => columns.extend(saved?),
+            None => exit = exit.max(add_scenario(file, args, &arbiters, &mut columns)),
+        }
+    }
+    if columns.is_empty() {
+        return Ok(exit.max(Exit::Usage));
+    }
+    let comparison = Comparison::new(columns);
+    let mut output = Output::open(None)?;
+    output.result(|writer| match args.json {
+        true => comparison.write(writer),
+        false => write!(writer, "{}", text::compare(&comparison)),
+    })?;
+    Ok(exit.max(judge(args, &comparison)?))
+}
+
+/// The columns of a file saved by `weir run --json`; `None` for a scenario.
+fn saved(file: &Path) -> Option<Result<Vec<Column>, Failure>> {
+    if is_stdin(file) {
+        return None;
+    }
+    // A file that cannot be read is reported with the scenario reader's words.
+    let bytes = std::fs::read(file).ok().filter(|bytes| bytes.trim_ascii_start().starts_with(b"{"))?;
+    let text = String::from_utf8(bytes).ok().filter(|text| Column::is_saved(text))?;
+    Some(Column::of_saved(&file.display().to_string(), &text).map_err(Failure::usage))
+}
+
+/// Runs a scenario under its arbiters and adds a column for each.
+fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut Vec<Column>) -> Exit {
+    let scenario = match load(file, &args.scenario, all) {
+        Ok(scenario) => scenario,
+        Err(failure) => return failure.print(),
+    };
+    let mut exit = Exit::Ok;
+    let chosen = scenario.arbiters.iter().map(|spec| (spec.clone(), true));
+    let others = if args.scenario.arbiters.is_empty() { others(&scenario, all) } else { Vec::new() };
+    for (spec, asked_for) in chosen.chain(others.into_iter().map(|spec| (spec, false))) {
+        if interrupt::requested() {
+            break;
+        }
+        match column(&scenario, &spec, all) {
+            Ok(column) => columns.push(column),
+            // Of the arbiters that nobody asked for, those that refuse the scenario are only named.
+            Err(failure) if !asked_for && failure.exit == Exit::Usage => {
+                message(&format!("note: without `{}`: {}", spec.name, failure.reason()));
+            }
+            Err(failure) => exit = exit.max(failure.print()),
+        }
+    }
+    exit
+}
+
+/// The built-in arbiters that the scenario does not name.
+fn others(scenario: &Scenario, all: &Arbiters) -> Vec<ArbiterSpec> {
+    let builtin = all.registry.iter().filter(|entry| entry.origin == Origin::BuiltIn);
+    let unnamed = builtin.filter(|entry| scenario.arbiters.iter().all(|spec| spec.name != entry.name));
+    unnamed
+        .map(|entry| ArbiterSpec { name: entry.name.clone(), params: serde_json::Map::new(), position: None })
+        .collect()
+}
+
+fn column(scenario: &Scenario, spec: &ArbiterSpec, all: &Arbiters) -> Result<Column, Failure> {
+    let job = Job::new(scenario, spec, &all.registry)?;
+    let column = job.report(RunOptions::default(), |run| Column::of_run(run).map_err(Failure::usage))?;
+    warn_ignored(scenario, &spec.name);
+    Ok(column)
+}
+
+/// The exit code that `--fail-if` asks for.
+fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Failure> {
+    let Some(percent) = args.fail_if else { return Ok(Exit::Ok) };
+    let incomplete = comparison.columns().iter().find(|column| !column.complete);
+    if let (Some(column), false) = (incomplete, interrupt::requested()) {
+        let (file, arbiter) = (&column.file, &column.arbiter);
+        return Err(Failure::usage(format!(
+            "{file} under `{arbiter}` is not complete, so --fail-if cannot be decided"
+        )));
+    }
+    let slower = comparison.slower(percent);
+    for column in &slower {
+        message(&format!("error: {} under `{}` is more than {percent} % slower", column.file, column.arbiter));
+    }
+    Ok(if slower.is_empty() { Exit::Ok } else { Exit::Compared })
+}

@@ -1,0 +1,15 @@
+//! `weir completions`: a completion script.
+
+use clap::CommandFactory;
+
+use crate::args::{Args, CompletionsArgs};
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+
+/// Prints the script of a shell.
+pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "weir", &mut script);
+    Output::open(None)?.result(|writer| writer.write_all(&script))?;
+    Ok(Exit::Ok)
+}

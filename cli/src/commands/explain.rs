@@ -1,0 +1,66 @@
+//! `weir explain`: per phase the steps of the arbiter.
+
+use std::path::Path;
+
+use weir_plugin_api::SimTime;
+use weir_report::{text, write_explanation};
+use weir_sim_core::RunOptions;
+
+use crate::args::ExplainArgs;
+use crate::failure::{Exit, Failure};
+use crate::input::load;
+use crate::interrupt;
+use crate::output::Output;
+use crate::plugins::{Arbiters, arbiters};
+use crate::simulate::{Job, warn_ignored};
+
+/// Explains all files; the exit code is the largest.
+pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
+    let mut output = Output::open(None)?;
+    let arbiters = arbiters(&args.scenario)?;
+    let mut exit = Exit::Ok;
+    for (i, file) in args.scenario.files.iter().enumerate() {
+        if !interrupt::requested() {
+            exit = exit.max(explain(file, i > 0, args, &arbiters, &mut output)?);
+        }
+    }
+    Ok(exit)
+}
+
+fn explain(
+    file: &Path,
+    mut later: bool,
+    args: &ExplainArgs,
+    all: &Arbiters,
+    out: &mut Output,
+) -> Result<Exit, Failure> {
+    let scenario = match load(file, &args.scenario, all) {
+        Ok(scenario) => scenario,
+        Err(failure) => return Ok(failure.print()),
+    };
+    let mut exit = Exit::Ok;
+    let options = RunOptions { until: args.until.unwrap_or(SimTime::NEVER), phases: true, explain: true, cancel: None };
+    for spec in &scenario.arbiters {
+        if interrupt::requested() {
+            break;
+        }
+        warn_ignored(&scenario, &spec.name);
+        let job = match Job::new(&scenario, spec, &all.registry) {
+            Ok(job) => job,
+            Err(failure) => return Ok(failure.print()),
+        };
+        let gap = if later { "\n" } else { "" };
+        let explained = job.report(options, |run| {
+            Ok(out.result(|writer| match args.json {
+                true => write_explanation(run, writer),
+                false => write!(writer, "{gap}{}", text::explain(run)),
+            }))
+        });
+        match explained {
+            Ok(written) => written?,
+            Err(failure) => exit = exit.max(failure.print()),
+        }
+        later = true;
+    }
+    Ok(exit)
+}

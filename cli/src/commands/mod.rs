@@ -1,0 +1,10 @@
+//! The commands, one file each.
+
+pub(crate) mod check;
+pub(crate) mod compare;
+pub(crate) mod completions;
+pub(crate) mod explain;
+pub(crate) mod init;
+pub(crate) mod plugin;
+pub(crate) mod run;
+pub(crate) mod schema;

@@ -1,0 +1,75 @@
+//! `weir run`: every file under every arbiter it asks for, one result each.
+
+use std::path::Path;
+
+use weir_plugin_api::SimTime;
+use weir_report::{Detail, Run, text, write_run};
+use weir_sim_core::RunOptions;
+
+use crate::args::RunArgs;
+use crate::failure::{Exit, Failure};
+use crate::input::load;
+use crate::interrupt;
+use crate::output::Output;
+use crate::plugins::{Arbiters, arbiters};
+use crate::simulate::{Job, warn_ignored};
+
+/// Runs all files; the exit code is the largest.
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let mut output = Output::open(args.output.as_deref())?;
+    let arbiters = arbiters(&args.scenario)?;
+    let mut exit = Exit::Ok;
+    for (i, file) in args.scenario.files.iter().enumerate() {
+        if !interrupt::requested() {
+            exit = exit.max(run_file(file, i > 0, args, &arbiters, &mut output)?);
+        }
+    }
+    output.finish()?;
+    Ok(exit)
+}
+
+/// Runs one file. Errors of the scenario or an arbiter are printed, so that the next file is run too; only those of the
+/// output are returned.
+fn run_file(file: &Path, mut later: bool, args: &RunArgs, all: &Arbiters, out: &mut Output) -> Result<Exit, Failure> {
+    let scenario = match load(file, &args.scenario, all) {
+        Ok(scenario) => scenario,
+        Err(failure) => return Ok(failure.print()),
+    };
+    let mut exit = Exit::Ok;
+    for spec in &scenario.arbiters {
+        if interrupt::requested() {
+            break;
+        }
+        warn_ignored(&scenario, &spec.name);
+        let job = match Job::new(&scenario, spec, &all.registry) {
+            Ok(job) => job,
+            Err(failure) => return Ok(failure.print()),
+        };
+        // An outer failure is of the run, an inner one of the output.
+        match job.report(options(args), |run| Ok(write(run, args, later, out))) {
+            Ok(written) => written?,
+            Err(failure) => exit = exit.max(failure.print()),
+        }
+        later = true;
+    }
+    Ok(exit)
+}
+
+fn options(args: &RunArgs) -> RunOptions<'static> {
+    RunOptions {
+        until: args.until.unwrap_or(SimTime::NEVER),
+        phases: args.phases || args.full,
+        explain: args.full,
+        cancel: None,
+    }
+}
+
+fn write(run: &Run<'_>, args: &RunArgs, later: bool, out: &mut Output) -> Result<(), Failure> {
+    out.result(|writer| {
+        if args.json {
+            return write_run(run, Detail { phases: args.phases, full: args.full }, writer);
+        }
+        let gap = if later { "\n" } else { "" };
+        write!(writer, "{gap}{}", text::run(run))
+    })
+}

@@ -1,0 +1,88 @@
+//! Exit codes, and failures on their way to one clear message on stderr.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// How the program ends; larger is worse.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Exit {
+    /// All went well.
+    Ok = 0,
+    /// A comparison failed.
+    Compared = 1,
+    /// The command line or a scenario is wrong.
+    Usage = 2,
+    /// A run could not end: a deadlock, or a limit.
+    Stopped = 3,
+    /// An arbiter or its library failed.
+    Plugin = 4,
+    /// Interrupted by the user.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Something that ends a command, or one run of it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The exit code it leads to.
+    pub(crate) exit: Exit,
+    /// What a person reads; begins with `error:`.
+    message: String,
+}
+
+impl Failure {
+    /// A failure with a message of our own: one line that names the object and the remedy.
+    pub(crate) fn new(exit: Exit, message: impl Display) -> Self {
+        Self { exit, message: format!("error: {message}") }
+    }
+
+    /// A failure whose messages are complete diagnostics.
+    pub(crate) fn diagnosed(exit: Exit, diagnostics: impl Display) -> Self {
+        Self { exit, message: diagnostics.to_string() }
+    }
+
+    /// A wrong command line or input.
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// The message in one line, without its first word.
+    pub(crate) fn reason(&self) -> String {
+        let text = self.message.strip_prefix("error: ").unwrap_or(&self.message);
+        text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Writes the message to stderr and gives the exit code.
+    pub(crate) fn print(self) -> Exit {
+        if !self.message.is_empty() {
+            message(&self.message);
+        }
+        self.exit
+    }
+}
+
+/// What failed while writing to `target`; a reader that went away (`| head`) is no failure.
+pub(crate) fn writing(target: &str, error: &std::io::Error) -> Failure {
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        return Failure { exit: Exit::Ok, message: String::new() };
+    }
+    Failure::usage(format!("{target} cannot be written: {error}; check the folder, its permissions and the space left"))
+}
+
+/// Writes a message to stderr, its first word in colour where stderr is a terminal and `NO_COLOR` is not set.
+pub(crate) fn message(text: &str) {
+    use std::io::Write;
+    const COLOURS: [(&str, &str); 3] = [("error", "1;31"), ("warning", "1;33"), ("note", "1;36")];
+    let found = COLOURS.iter().find(|(word, _)| text.starts_with(&format!("{word}:")));
+    let text = match found {
+        Some((word, colour)) => format!("\u{1b}[{colour}m{word}\u{1b}[0m{}", &text[word.len()..]),
+        None => text.to_owned(),
+    };
+    // There is nowhere to report that stderr is closed.
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

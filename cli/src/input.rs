@@ -1,0 +1,61 @@
+//! Scenarios from files and standard input.
+
+use std::io::Read;
+use std::path::Path;
+
+use weir_scenarios::{Diagnostic, LoadOptions, Scenario};
+
+use crate::args::ScenarioArgs;
+use crate::failure::{Exit, Failure, message};
+use crate::plugins::Arbiters;
+
+/// Most bytes of a scenario on standard input: one more than the format allows, so that the reader can refuse.
+const MOST: u64 = (16 << 20) + 1;
+
+/// Reads a scenario and shows its warnings.
+pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+    let scenario = read(file, args, arbiters)?;
+    for warning in &scenario.warnings {
+        message(&warning.to_string());
+    }
+    tracing::info!(
+        file = %file.display(),
+        nodes = scenario.fabric.nodes().len(),
+        tasks = scenario.tasks.tasks().len(),
+        routes = scenario.routes.len(),
+        "read a scenario"
+    );
+    Ok(scenario)
+}
+
+/// Reads a scenario; its warnings are left to the caller.
+pub(crate) fn read(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+    let options = LoadOptions { library: args.library.clone(), set: args.set.clone(), arbiters: args.arbiters.clone() };
+    let loaded = if is_stdin(file) {
+        weir_scenarios::load_text(stdin()?, "-", Some(Path::new(".")), &options, &arbiters.registry)
+    } else {
+        weir_scenarios::load(file, &options, &arbiters.registry)
+    };
+    loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))
+}
+
+/// Whether a file stands for standard input.
+pub(crate) fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+fn stdin() -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let read = std::io::stdin().lock().take(MOST).read_to_end(&mut text);
+    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
+    Ok(text)
+}
+
+fn wrong(diagnostics: &[Diagnostic], arbiters: &Arbiters) -> Failure {
+    let mentioned = |name: &str| diagnostics.iter().any(|d| d.message.contains(&format!("`{name}`")));
+    if let Some(error) = arbiters.refusal_of(mentioned) {
+        return crate::plugins::refused(error);
+    }
+    let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+    Failure::diagnosed(Exit::Usage, texts.join("\n\n"))
+}

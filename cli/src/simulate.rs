@@ -1,0 +1,200 @@
+//! One scenario under one arbiter: make it, ask it about every route, run, and say what went wrong.
+
+use weir_plugin_api::{ArbiterEntry, ArbiterError, LinkId, Origin, RateArbiter, Registry, RouteId};
+use weir_report::{Alone, ArbiterInfo, Run, instant};
+use weir_scenarios::{ArbiterSpec, Diagnostic, Scenario};
+use weir_sim_core::{AnswerError, Outcome, RunOptions, SimError, Simulation, TaskId, Work};
+
+use crate::failure::{Exit, Failure};
+use crate::interrupt;
+use crate::subject::Named;
+
+/// Waiting transfers named in an error.
+const NAMED: usize = 10;
+
+/// A scenario and an arbiter for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    scenario: &'a Scenario,
+    spec: &'a ArbiterSpec,
+    entry: &'a ArbiterEntry,
+}
+
+impl<'a> Job<'a> {
+    /// Looks the arbiter up.
+    pub(crate) fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec, registry: &'a Registry) -> Result<Self, Failure> {
+        let missing = || Failure::usage(format!("there is no arbiter `{}`: see `weir plugin list`", spec.name));
+        Ok(Self { scenario, spec, entry: registry.get(&spec.name).ok_or_else(missing)? })
+    }
+
+    /// A new instance that has accepted every route of the scenario.
+    pub(crate) fn arbiter(&self) -> Result<Box<dyn RateArbiter>, Failure> {
+        let mut arbiter = self.make().map_err(|error| self.refused(&error, None))?;
+        let classes = self.scenario.tasks.classes();
+        let mut asked = vec![false; self.scenario.routes.len()];
+        for (i, task) in self.scenario.tasks.tasks().iter().enumerate() {
+            let Work::Carries { class, .. } = task.work else { continue };
+            let route: RouteId = classes.route(class);
+            if !std::mem::replace(&mut asked[route.index()], true) {
+                let admitted = arbiter.admit(self.scenario.routes.links(route));
+                admitted.map_err(|error| self.refused(&error, Some(TaskId(i as u32))))?;
+            }
+        }
+        Ok(arbiter)
+    }
+
+    /// Runs the scenario; Ctrl-C makes the outcome incomplete.
+    pub(crate) fn outcome(&self, options: RunOptions<'_>) -> Result<Outcome, Failure> {
+        let mut arbiter = self.arbiter()?;
+        let s = self.scenario;
+        let simulation = Simulation { fabric: &s.fabric, routes: &s.routes, tasks: &s.tasks };
+        let options = RunOptions { cancel: Some(interrupt::flag()), ..options };
+        let outcome = simulation.run(&mut *arbiter, self.entry.flags, options).map_err(|error| self.stopped(&error))?;
+        tracing::info!(
+            arbiter = self.spec.name,
+            events = outcome.events,
+            arbitrations = outcome.arbitrations,
+            "ran {}",
+            s.file
+        );
+        Ok(outcome)
+    }
+
+    /// Runs the scenario and hands the result, with its names, to `report`.
+    pub(crate) fn report<T>(
+        &self,
+        options: RunOptions<'_>,
+        report: impl FnOnce(&Run<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let running = interrupt::Running::begin();
+        let outcome = self.outcome(options)?;
+        let alone = self.make().map_err(|error| self.refused(&error, None))?;
+        drop(running);
+        let subject = Named(self.scenario);
+        let run = Run {
+            subject: &subject,
+            arbiter: self.info(),
+            outcome: &outcome,
+            alone: Alone::new(&self.scenario.tasks, &self.scenario.routes, alone),
+        };
+        report(&run)
+    }
+
+    fn info(&self) -> ArbiterInfo<'a> {
+        let sha256 = match &self.entry.origin {
+            Origin::Library { sha256, .. } => Some(sha256.as_str()),
+            Origin::BuiltIn => None,
+        };
+        ArbiterInfo { name: &self.entry.name, version: &self.entry.version, sha256, params: &self.spec.params }
+    }
+
+    fn make(&self) -> Result<Box<dyn RateArbiter>, ArbiterError> {
+        let params = serde_json::Value::Object(self.spec.params.clone()).to_string();
+        (self.entry.make)(&self.scenario.fabric.view(), &params)
+    }
+
+    /// A refusal is the scenario's fault, anything else the arbiter's.
+    fn refused(&self, error: &ArbiterError, task: Option<TaskId>) -> Failure {
+        let (name, file) = (&self.spec.name, &self.scenario.file);
+        if !matches!(error, ArbiterError::Refused(_)) {
+            return Failure::new(Exit::Plugin, format!("{file}: arbiter `{name}`: {error}"));
+        }
+        let (what, position) = match task {
+            Some(task) => {
+                let transfer = self.scenario.task_name(task);
+                (format!("arbiter `{name}` refuses transfer `{transfer}`: {error}"), self.scenario.position(task))
+            }
+            None => (format!("arbiter `{name}` refuses this scenario: {error}"), self.spec.position.clone()),
+        };
+        let what = if position.is_none() { format!("{file}: {what}") } else { what };
+        Failure::diagnosed(Exit::Usage, Diagnostic { position, ..Diagnostic::error(what) })
+    }
+
+    fn stopped(&self, error: &SimError) -> Failure {
+        let at = format!("{}: under arbiter `{}`", self.scenario.file, self.spec.name);
+        match error {
+            SimError::Arbiter(error) => Failure::new(Exit::Plugin, format!("{at}, {}", self.wrong_answer(error))),
+            SimError::Deadlock { time, waiting } => Failure::new(
+                Exit::Stopped,
+                format!(
+                    "{at}, deadlock at {} ({time}): every active transfer has rate 0 and nothing else is pending; \
+                     waiting: {}",
+                    instant(*time),
+                    self.names(waiting)
+                ),
+            ),
+            SimError::BeyondHorizon { time, tasks } => Failure::new(
+                Exit::Stopped,
+                format!(
+                    "{at}, after {} ({time}) the next event lies beyond the horizon of 100 days; still going on: {}; \
+                     check sizes and bandwidths",
+                    instant(*time),
+                    self.names(tasks)
+                ),
+            ),
+            SimError::Stuck { time, active } => Failure::new(
+                Exit::Stopped,
+                format!(
+                    "{at}, at {} ({time}) rates were asked for more than 1000000 times without the clock moving; \
+                     active: {}",
+                    instant(*time),
+                    self.names(active)
+                ),
+            ),
+        }
+    }
+
+    fn wrong_answer(&self, error: &AnswerError) -> String {
+        let name = |task: &TaskId| self.scenario.task_name(*task).into_owned();
+        let asks = "; the arbiter is wrong, report it to its author";
+        match error {
+            AnswerError::Failed { time, error } => format!("at {} ({time}) it failed: {error}", instant(*time)),
+            AnswerError::NotARate { time, task, rate } => format!(
+                "at {} ({time}) transfer `{}` was given the rate {rate} B/s: rates must be finite and at least 0{asks}",
+                instant(*time),
+                name(task)
+            ),
+            AnswerError::OverLimit { time, task, rate, limit } => format!(
+                "at {} ({time}) transfer `{}` was given {rate} B/s, above its limit of {limit} B/s{asks}",
+                instant(*time),
+                name(task)
+            ),
+            AnswerError::OverCapacity { time, link, task, load, bandwidth } => format!(
+                "at {} ({time}) link {} was given {load} B/s, above its bandwidth of {bandwidth} B/s, with transfer \
+                 `{}` on it{asks}",
+                instant(*time),
+                self.link(*link),
+                name(task)
+            ),
+        }
+    }
+
+    fn link(&self, link: LinkId) -> String {
+        let link = self.scenario.fabric.link(link);
+        format!("{} → {}", self.scenario.node_name(link.from), self.scenario.node_name(link.to))
+    }
+
+    fn names(&self, tasks: &[TaskId]) -> String {
+        let names: Vec<_> = tasks.iter().take(NAMED).map(|&t| self.scenario.task_name(t)).collect();
+        let more = if tasks.len() > NAMED { format!(" and {} more", tasks.len() - NAMED) } else { String::new() };
+        format!("{}{more} ({} in all)", names.join(", "), tasks.len())
+    }
+}
+
+/// Warns about attributes that the scenario sets and the arbiter does not read.
+pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &str) {
+    let table = scenario.tasks.classes().table();
+    for &attribute in weir_arbiters::ignored_attributes(arbiter) {
+        let used = match attribute {
+            "weight" => table.weight.iter().any(|&weight| weight != 1.0),
+            "priority" => table.priority.iter().any(|&priority| priority != 0),
+            _ => false,
+        };
+        if used {
+            let file = &scenario.file;
+            crate::failure::message(&format!(
+                "warning: {file}: arbiter `{arbiter}` ignores the transfers' {attribute}"
+            ));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Runs the command and looks at what it leaves.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// The scenario library.
+pub fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios")
+}
+
+/// A file of the scenario library.
+pub fn scenario(name: &str) -> String {
+    library().join(name).to_str().expect("the repository's path is UTF-8").to_owned()
+}
+
+/// The command, with a user configuration of its own and nothing from outside that changes what it prints.
+pub fn weir() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
+    command.env("WEIR_CONFIG_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-plugins"));
+    command.env_remove("WEIR_LOG").env_remove("WEIR_PLUGIN_LIMIT").env("NO_COLOR", "1").stdin(Stdio::null());
+    command
+}
+
+/// What a command left.
+pub struct Ended {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs with these arguments to the end.
+pub fn run(arguments: &[&str]) -> Ended {
+    ended(weir().args(arguments).output().expect("the command starts"))
+}
+
+/// As [`run`], with a text on standard input.
+pub fn run_with_input(arguments: &[&str], input: &[u8]) -> Ended {
+    use std::io::Write;
+    let mut command = weir();
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the command starts");
+    // The command may refuse before it has read everything.
+    let _ = child.stdin.take().expect("is piped").write_all(input);
+    ended(child.wait_with_output().expect("the command ends"))
+}
+
+/// Exit code and texts of a process.
+pub fn ended(output: Output) -> Ended {
+    Ended {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
+    }
+}
+
+/// The lines of a text as JSON.
+pub fn json_lines(text: &str) -> Vec<serde_json::Value> {
+    text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+}
+
+/// A small scenario: two transfers that share a link of 1 GB/s.
+pub const SHARED: &str = "\
+weir: 1
+name: shared
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree:
+    s:
+      kind: switch
+      children: { \"h[0-2]\": { kind: host, link: x } }
+workload:
+  - transfer: { id: p, from: h0, to: h2, size: 10MB }
+  - transfer: { id: q, from: h1, to: h2, size: 20MB }
+";

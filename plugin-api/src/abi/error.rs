@@ -1,0 +1,87 @@
+//! The host's buffer for the text of an error.
+
+use std::marker::PhantomData;
+
+/// Where a plugin writes why a call failed: the host's memory, so that no allocation crosses the boundary.
+/// In C: `struct { char *data; size_t capacity; size_t len; }`.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ErrorBuffer<'a> {
+    data: *mut u8,
+    capacity: usize,
+    len: usize,
+    borrow: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> ErrorBuffer<'a> {
+    /// An empty text over the host's memory.
+    #[must_use]
+    pub fn new(memory: &'a mut [u8]) -> Self {
+        Self { data: memory.as_mut_ptr(), capacity: memory.len(), len: 0, borrow: PhantomData }
+    }
+
+    /// Replaces the text; what does not fit is cut at a character's end.
+    pub fn write(&mut self, text: &str) {
+        let len = text.floor_char_boundary_of(self.capacity);
+        // SAFETY: `data` points to `capacity` writable bytes borrowed for 'a, and len ≤ min(capacity, text.len()).
+        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), self.data, len) };
+        self.len = len;
+    }
+
+    /// The text as one line: bytes that are not UTF-8 are replaced, control characters become spaces. A length beyond
+    /// the capacity, as a faulty plugin may leave it, is read as the capacity.
+    #[must_use]
+    pub fn text(&self) -> String {
+        // SAFETY: as in `write`; the memory was initialised by the host.
+        let bytes = unsafe { std::slice::from_raw_parts(self.data, self.len.min(self.capacity)) };
+        let bytes = bytes.split(|&b| b == 0).next().unwrap_or_default();
+        let line: String =
+            String::from_utf8_lossy(bytes).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        line.trim().to_owned()
+    }
+}
+
+/// `str::floor_char_boundary`, which is younger than the oldest supported compiler.
+trait FloorCharBoundary {
+    fn floor_char_boundary_of(&self, at: usize) -> usize;
+}
+
+impl FloorCharBoundary for str {
+    fn floor_char_boundary_of(&self, at: usize) -> usize {
+        let mut end = at.min(self.len());
+        while !self.is_char_boundary(end) {
+            end -= 1;
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ErrorBuffer;
+
+    #[test]
+    fn a_long_text_is_cut_at_a_character() {
+        let mut memory = [0; 4];
+        let mut buffer = ErrorBuffer::new(&mut memory);
+        buffer.write("aéé");
+        assert_eq!(buffer.text(), "aé");
+        buffer.write("b");
+        assert_eq!(buffer.text(), "b");
+    }
+
+    #[test]
+    fn what_a_faulty_plugin_leaves_is_one_line_of_text() {
+        let mut memory = *b"a\nb\xff";
+        let mut buffer = ErrorBuffer::new(&mut memory);
+        buffer.len = 1000;
+        assert_eq!(buffer.text(), "a b\u{fffd}");
+    }
+
+    #[test]
+    fn a_buffer_without_room_holds_nothing() {
+        let mut buffer = ErrorBuffer::new(&mut []);
+        buffer.write("é");
+        assert_eq!(buffer.text(), "");
+    }
+}

@@ -1,0 +1,85 @@
+//! Which call into a plugin is running, cheap enough to note at every call: two relaxed stores, no clock.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// The calls into a plugin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u64)]
+pub(crate) enum Call {
+    Open = 1,
+    Create = 2,
+    Admit = 3,
+    Allocate = 4,
+    Explain = 5,
+    Reset = 6,
+    Destroy = 7,
+}
+
+/// Bits of the state that hold the call; 0 there is "none".
+const CALL_BITS: u64 = 7;
+/// One call more.
+const ONE_CALL: u64 = CALL_BITS + 1;
+
+impl Call {
+    const ALL: [Self; 7] =
+        [Self::Open, Self::Create, Self::Admit, Self::Allocate, Self::Explain, Self::Reset, Self::Destroy];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Open => "opening it",
+            Self::Create => "create",
+            Self::Admit => "admit",
+            Self::Allocate => "allocate",
+            Self::Explain => "explain",
+            Self::Reset => "reset",
+            Self::Destroy => "destroy",
+        }
+    }
+
+    /// The call that a state holds.
+    pub(crate) fn of(state: u64) -> Option<Self> {
+        Self::ALL.into_iter().find(|&call| call as u64 == state & CALL_BITS)
+    }
+}
+
+/// Where one instance (or one library being opened) notes its calls: how many there were, and which one is running.
+#[derive(Debug)]
+pub(crate) struct CallSlot {
+    pub(crate) plugin: String,
+    pub(crate) path: PathBuf,
+    state: AtomicU64,
+}
+
+/// The slots of all living instances, for the watchdog.
+static SLOTS: Mutex<Vec<Weak<CallSlot>>> = Mutex::new(Vec::new());
+
+impl CallSlot {
+    pub(crate) fn register(plugin: String, path: PathBuf) -> Arc<Self> {
+        let slot = Arc::new(Self { plugin, path, state: AtomicU64::new(0) });
+        let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.retain(|slot| slot.strong_count() > 0);
+        slots.push(Arc::downgrade(&slot));
+        slot
+    }
+
+    /// All slots alive, in order of registration.
+    pub(crate) fn alive() -> Vec<Arc<Self>> {
+        SLOTS.lock().unwrap_or_else(PoisonError::into_inner).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Runs a call. Only one thread at a time calls an instance, so plain stores are enough.
+    #[inline]
+    pub(crate) fn run<T>(&self, call: Call, f: impl FnOnce() -> T) -> T {
+        let idle = (self.state.load(Relaxed) & !CALL_BITS).wrapping_add(ONE_CALL);
+        self.state.store(idle | call as u64, Relaxed);
+        let result = f();
+        self.state.store(idle, Relaxed);
+        result
+    }
+
+    pub(crate) fn state(&self) -> u64 {
+        self.state.load(Relaxed)
+    }
+}

@@ -1,0 +1,205 @@
+//! The plugins that a user has added: `plugins.json` in the user's configuration.
+
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+use serde::{Deserialize, Serialize};
+use weir_plugin_api::Registry;
+
+use crate::error::PluginError;
+use crate::library::{absolute, sha256_of};
+use crate::load::check_free;
+use crate::probe::probe;
+
+/// Names a folder to use instead of `weir` in the user's configuration folder.
+pub const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
+
+const FILE_NAME: &str = "plugins.json";
+/// Version of the file's format.
+const FORMAT: u32 = 1;
+
+/// An arbiter as it was when its library was added.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RecordedArbiter {
+    /// Name in scenarios.
+    pub name: String,
+    /// Version of the policy.
+    pub version: String,
+}
+
+/// A library that the user has added.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PluginRecord {
+    /// Absolute path.
+    pub path: PathBuf,
+    /// SHA-256 of the file when it was added, lower-case hexadecimal.
+    pub sha256: String,
+    /// Its arbiters.
+    pub arbiters: Vec<RecordedArbiter>,
+}
+
+impl PluginRecord {
+    /// Whether the file is still there and the one that was added.
+    ///
+    /// # Errors
+    /// It is gone, unreadable, or another one.
+    pub fn check(&self) -> Result<(), PluginError> {
+        let path = absolute(&self.path)?;
+        if sha256_of(&path)? != self.sha256 {
+            return Err(PluginError::Changed { path: self.path.clone() });
+        }
+        Ok(())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileFormat {
+    format: u32,
+    plugins: Vec<PluginRecord>,
+}
+
+/// The user's list of plugins.
+#[derive(Clone, Debug)]
+pub struct PluginConfig {
+    file: PathBuf,
+    records: Vec<PluginRecord>,
+}
+
+impl PluginConfig {
+    /// The list of the current user, empty where there is none yet.
+    ///
+    /// # Errors
+    /// There is no such folder, or the file is damaged.
+    pub fn of_user() -> Result<Self, PluginError> {
+        if let Some(folder) = std::env::var_os(CONFIG_DIR_VARIABLE).filter(|f| !f.is_empty()) {
+            return Self::in_folder(Path::new(&folder));
+        }
+        let strategy = etcetera::choose_base_strategy()
+            .map_err(|e| PluginError::NoConfigFolder { reason: e.to_string(), variable: CONFIG_DIR_VARIABLE })?;
+        Self::in_folder(&strategy.config_dir().join("weir"))
+    }
+
+    /// The list in a folder, empty where there is none yet; the folder need not exist.
+    ///
+    /// # Errors
+    /// The file is damaged or unreadable.
+    pub fn in_folder(folder: &Path) -> Result<Self, PluginError> {
+        let file = folder.join(FILE_NAME);
+        let config = |problem| PluginError::Config { path: file.clone(), problem };
+        let text = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self { file, records: Vec::new() }),
+            Err(e) => return Err(config(format!("cannot be read: {e}; check its permissions"))),
+        };
+        let format: FileFormat = serde_json::from_str(&text)
+            .map_err(|e| config(format!("is damaged: {e}; correct it, or delete it and add your plugins again")))?;
+        if format.format != FORMAT {
+            let problem = format!("has format {}, and this weir reads {FORMAT}; update weir", format.format);
+            return Err(config(problem));
+        }
+        Ok(Self { file, records: format.plugins })
+    }
+
+    /// The file that holds the list.
+    #[must_use]
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// The plugins, in the order in which they were added.
+    #[must_use]
+    pub fn records(&self) -> &[PluginRecord] {
+        &self.records
+    }
+
+    /// Adds a library, or renews its entry: probes it in a child process of `program` (see [`crate::probe`]), checks its
+    /// names against the built-in arbiters and the other plugins, and saves the list.
+    ///
+    /// # Errors
+    /// The library is refused, a name is taken, or the list cannot be saved; the list is as before then.
+    pub fn add(&mut self, file: &Path, program: &Path, builtin: &Registry) -> Result<&PluginRecord, PluginError> {
+        let path = absolute(file)?;
+        // Before the probe: a file that is replaced meanwhile is refused when it is loaded.
+        let sha256 = sha256_of(&path)?;
+        let arbiters = probe(&path, program)?;
+        for arbiter in &arbiters {
+            check_free(&path, &arbiter.name, builtin)?;
+            self.check_name(&path, &arbiter.name)?;
+        }
+        let arbiters = arbiters.into_iter().map(|a| RecordedArbiter { name: a.name, version: a.version }).collect();
+        let record = PluginRecord { path, sha256, arbiters };
+        let mut records = self.records.clone();
+        let at = match records.iter().position(|other| other.path == record.path) {
+            Some(at) => {
+                records[at] = record;
+                at
+            }
+            None => {
+                records.push(record);
+                records.len() - 1
+            }
+        };
+        self.save(records)?;
+        Ok(&self.records[at])
+    }
+
+    /// Removes the library that lists an arbiter of this name, or has this path (which need not exist any more).
+    ///
+    /// # Errors
+    /// Nothing of that name or path was added, or the list cannot be saved.
+    pub fn remove(&mut self, name_or_path: &str) -> Result<PluginRecord, PluginError> {
+        let given = Path::new(name_or_path);
+        let path = std::path::absolute(given).unwrap_or_else(|_| given.to_owned());
+        let resolved = given.canonicalize().unwrap_or_else(|_| path.clone());
+        let matches = |record: &PluginRecord| {
+            record.arbiters.iter().any(|a| a.name == name_or_path) || record.path == path || record.path == resolved
+        };
+        let Some(at) = self.records.iter().position(matches) else {
+            return Err(PluginError::NotAdded { what: name_or_path.to_owned(), known: self.known() });
+        };
+        let mut records = self.records.clone();
+        let removed = records.remove(at);
+        self.save(records)?;
+        Ok(removed)
+    }
+
+    fn known(&self) -> String {
+        let names: Vec<&str> = self.records.iter().flat_map(|r| &r.arbiters).map(|a| a.name.as_str()).collect();
+        if names.is_empty() {
+            "none was, see `weir plugin add`".to_owned()
+        } else {
+            format!("there are: {}", names.join(", "))
+        }
+    }
+
+    fn check_name(&self, path: &Path, name: &str) -> Result<(), PluginError> {
+        let lists = |record: &&PluginRecord| record.path != path && record.arbiters.iter().any(|a| a.name == name);
+        let Some(other) = self.records.iter().find(lists) else { return Ok(()) };
+        Err(PluginError::NameTaken {
+            path: path.to_owned(),
+            name: name.to_owned(),
+            by: format!("listed by {} too", other.path.display()),
+            remedy: format!("rename one, or run `weir plugin remove {name}` first"),
+        })
+    }
+
+    /// Writes the list beside the file and renames it over, so that no one ever reads half a list.
+    fn save(&mut self, records: Vec<PluginRecord>) -> Result<(), PluginError> {
+        let config = |what: &str, e: &dyn std::fmt::Display| PluginError::Config {
+            path: self.file.clone(),
+            problem: format!("cannot be {what}: {e}; check the folder's permissions"),
+        };
+        let format = FileFormat { format: FORMAT, plugins: records };
+        let text = serde_json::to_string_pretty(&format).map_err(|e| config("written", &e))?;
+        let folder = self.file.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(folder).map_err(|e| config("created", &e))?;
+        let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(|e| config("written", &e))?;
+        writeln!(beside, "{text}").and_then(|()| beside.as_file().sync_all()).map_err(|e| config("written", &e))?;
+        beside.persist(&self.file).map_err(|e| config("replaced", &e.error))?;
+        self.records = format.plugins;
+        Ok(())
+    }
+}

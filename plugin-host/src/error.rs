@@ -1,0 +1,237 @@
+//! Why a plugin was not loaded, in one line for a person.
+
+use std::io;
+use std::path::PathBuf;
+
+/// What can go wrong between a file and a registered arbiter.
+#[derive(Debug, thiserror::Error)]
+pub enum PluginError {
+    /// The path leads to something other than a file.
+    #[error("{} is {found}, not a shared library: name the library's file", path.display())]
+    NotAFile {
+        /// As given.
+        path: PathBuf,
+        /// What it is.
+        found: &'static str,
+    },
+    /// The file cannot be read.
+    #[error("{} cannot be read: {error}; check the name and its permissions", path.display())]
+    Read {
+        /// As given.
+        path: PathBuf,
+        /// The system's reason.
+        error: io::Error,
+    },
+    /// The loader refused it.
+    #[error(
+        "{} cannot be loaded: {reason}; it must be a whole shared library for this machine, with everything it needs",
+        path.display()
+    )]
+    Open {
+        /// The library.
+        path: PathBuf,
+        /// The loader's own words.
+        reason: String,
+    },
+    /// It does not export the function.
+    #[error(
+        "{} is not a weir plugin: no function `{symbol}` ({reason}); export it as export_arbiters! or weir_plugin.h do",
+        path.display()
+    )]
+    Symbol {
+        /// The library.
+        path: PathBuf,
+        /// The function.
+        symbol: &'static str,
+        /// The loader's own words.
+        reason: String,
+    },
+    /// A table breaks a rule.
+    #[error("{}: `{symbol}({index})` {problem}", path.display())]
+    Table {
+        /// The library.
+        path: PathBuf,
+        /// The function that gave the table.
+        symbol: &'static str,
+        /// The table's index.
+        index: u32,
+        /// The rule.
+        problem: TableError,
+    },
+    /// The library lists nothing.
+    #[error("{}: `{symbol}(0)` is null, so it lists no arbiter; name at least one", path.display())]
+    Empty {
+        /// The library.
+        path: PathBuf,
+        /// The function.
+        symbol: &'static str,
+    },
+    /// The probe's own process died.
+    #[error("{} crashed while opened ({how}): truncated, or built for another machine? Build or copy it again", path.display())]
+    Crashed {
+        /// The library.
+        path: PathBuf,
+        /// The signal or exit code.
+        how: String,
+    },
+    /// The probe did not end.
+    #[error("{} was still being opened after {seconds} s and was stopped: its start-up code does not return", path.display())]
+    ProbeTimeout {
+        /// The library.
+        path: PathBuf,
+        /// How long it was given.
+        seconds: f64,
+    },
+    /// The probe could not be started or understood.
+    #[error("{} could not be probed by {}: {reason}", path.display(), program.display())]
+    ProbeFailed {
+        /// The library.
+        path: PathBuf,
+        /// The program that was to open it.
+        program: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The probe opened the library and refused it.
+    #[error("{0}")]
+    Probed(String),
+    /// A name is in use.
+    #[error("{} lists an arbiter `{name}`, which is {by}: {remedy}", path.display())]
+    NameTaken {
+        /// The library.
+        path: PathBuf,
+        /// The name.
+        name: String,
+        /// By what.
+        by: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// The file is not the one that was added.
+    #[error("{} has changed since it was added: if you trust it, run `weir plugin add {}`", path.display(), path.display())]
+    Changed {
+        /// The library.
+        path: PathBuf,
+    },
+    /// Nothing of that name or path was added.
+    #[error("no plugin `{what}` was added; {known}")]
+    NotAdded {
+        /// As typed.
+        what: String,
+        /// What there is.
+        known: String,
+    },
+    /// The user's configuration cannot be used.
+    #[error("{}: {problem}", path.display())]
+    Config {
+        /// The file or folder.
+        path: PathBuf,
+        /// What and what to do.
+        problem: String,
+    },
+    /// There is no folder for the user's configuration.
+    #[error("no folder for your configuration: {reason}; set {variable} to one")]
+    NoConfigFolder {
+        /// Why.
+        reason: String,
+        /// The variable that names one.
+        variable: &'static str,
+    },
+    /// The limit of the watchdog is not a time.
+    #[error("{variable} is `{text}`: write a time above 0 such as 10s or 500ms")]
+    Limit {
+        /// The variable.
+        variable: &'static str,
+        /// Its text.
+        text: String,
+    },
+}
+
+/// A rule of the C table that a library breaks; follows "`weir_arbiter(0)`".
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TableError {
+    /// The pointer cannot be one to a table.
+    #[error("is not aligned to 8 bytes, so it is not a table; return the address of a weir_arbiter_table")]
+    Unaligned,
+    /// Wrong first word.
+    #[error("begins with {found:#018x} instead of WEIR_MAGIC {expected:#018x}; fill its header as weir_plugin.h shows")]
+    Magic {
+        /// What is there.
+        found: u64,
+        /// What should be.
+        expected: u64,
+    },
+    /// Another major version.
+    #[error("is for ABI {found} and this weir loads ABI {supported}; rebuild it against this weir's weir_plugin.h")]
+    Major {
+        /// The plugin's.
+        found: u32,
+        /// The host's.
+        supported: u32,
+    },
+    /// A younger minor version.
+    #[error(
+        "is for ABI {major}.{found}, newer than this weir's {major}.{supported}; update weir, or rebuild the plugin"
+    )]
+    Minor {
+        /// Of both.
+        major: u32,
+        /// The plugin's.
+        found: u32,
+        /// The host's.
+        supported: u32,
+    },
+    /// Not an arbiter.
+    #[error("is of kind {found}, but this function lists arbiters (kind {expected}); set header.kind")]
+    Kind {
+        /// What is there.
+        found: u32,
+        /// What should be.
+        expected: u32,
+    },
+    /// Too short for its version.
+    #[error(
+        "has a table of {found} bytes, less than the {expected} of its ABI; set table_size to sizeof(weir_arbiter_table)"
+    )]
+    Short {
+        /// The plugin's size.
+        found: u32,
+        /// The least size.
+        expected: usize,
+    },
+    /// Another phase view.
+    #[error(
+        "was built for a phase view of {found} bytes, not the {expected} of its ABI; set view_size to sizeof(weir_phase)"
+    )]
+    View {
+        /// The plugin's size.
+        found: u32,
+        /// The size of this version.
+        expected: usize,
+    },
+    /// Unknown flags.
+    #[error("sets unknown flags {unknown:#x}; this weir knows {known:#x}, so clear the others or update weir")]
+    Flags {
+        /// The bits.
+        unknown: u32,
+        /// Those that are known.
+        known: u32,
+    },
+    /// A missing function.
+    #[error("has a null function `{0}`; only `explain` may be null")]
+    NullFunction(&'static str),
+    /// A missing or faulty text.
+    #[error("has a `{field}` that {problem}")]
+    Text {
+        /// Which.
+        field: &'static str,
+        /// What is wrong, and what it should be.
+        problem: String,
+    },
+    /// A name listed twice.
+    #[error("is a second arbiter `{0}` in the same library; rename one")]
+    Twice(String),
+    /// No end of tables.
+    #[error("is not null: a library lists at most {0} arbiters, and ends with null")]
+    Endless(u32),
+}

@@ -1,0 +1,167 @@
+//! Names a call into a plugin that does not return.
+//!
+//! A thread looks at the slots of all instances now and then; a slot that holds the same call for longer than the limit is
+//! reported, once. Calls themselves only count (see `call.rs`), so the limit is exceeded by up to one look.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::call::{Call, CallSlot};
+use crate::error::PluginError;
+
+/// The limit where the user sets none (*assumed*: a call takes microseconds).
+pub const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
+/// The variable by which the user sets one, such as `30s` or `500ms`.
+pub const LIMIT_VARIABLE: &str = "WEIR_PLUGIN_LIMIT";
+
+/// A call that has run for longer than the limit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StuckCall {
+    /// Name of the arbiter; of the library's file while it is being opened.
+    pub plugin: String,
+    /// The library.
+    pub path: PathBuf,
+    /// The function, as in `weir_plugin.h`.
+    pub call: &'static str,
+    /// The limit.
+    pub limit: Duration,
+}
+
+impl fmt::Display for StuckCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "plugin `{}` ({}): {} has not returned for {} s; remove it with `weir plugin remove`, or allow more time by {}=60s",
+            self.plugin,
+            self.path.display(),
+            self.call,
+            self.limit.as_secs_f64(),
+            LIMIT_VARIABLE
+        )
+    }
+}
+
+/// The watching thread; it ends when this is dropped.
+#[derive(Debug)]
+pub struct Watchdog {
+    stop: Arc<(Mutex<bool>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Watchdog {
+    /// Starts watching all plugin calls of this process. `report` is called on the watching thread, once for each call
+    /// that exceeds the limit; since such a call cannot be ended, it will usually end the process.
+    ///
+    /// # Errors
+    /// The system starts no thread.
+    pub fn start(limit: Duration, report: impl FnMut(&StuckCall) + Send + 'static) -> std::io::Result<Self> {
+        let stop = Arc::new((Mutex::new(false), Condvar::new()));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::Builder::new()
+            .name("plugin-watchdog".to_owned())
+            .spawn(move || watch(limit, &stopped, report))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+
+    /// The limit set by [`LIMIT_VARIABLE`], or [`DEFAULT_LIMIT`].
+    ///
+    /// # Errors
+    /// The variable holds no time.
+    pub fn limit_from_env() -> Result<Duration, PluginError> {
+        match std::env::var_os(LIMIT_VARIABLE) {
+            None => Ok(DEFAULT_LIMIT),
+            Some(text) => {
+                let text = text.to_string_lossy().into_owned();
+                parse_limit(&text).ok_or(PluginError::Limit { variable: LIMIT_VARIABLE, text })
+            }
+        }
+    }
+}
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        let (stop, wake) = &*self.stop;
+        *stop.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        wake.notify_all();
+        let Some(thread) = self.thread.take() else { return };
+        // Dropped by `report` itself, the thread cannot wait for its own end.
+        if thread.thread().id() != std::thread::current().id() {
+            // A report that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// `10s` or `500ms`, above 0.
+fn parse_limit(text: &str) -> Option<Duration> {
+    let (number, ms_per_unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1),
+        None => (text.strip_suffix('s')?, 1000),
+    };
+    let ms = number.trim().parse::<u64>().ok()?.checked_mul(ms_per_unit)?;
+    (ms > 0).then(|| Duration::from_millis(ms))
+}
+
+/// What was last seen in a slot.
+struct Seen {
+    state: u64,
+    since: Instant,
+    reported: bool,
+}
+
+fn watch(limit: Duration, stop: &(Mutex<bool>, Condvar), mut report: impl FnMut(&StuckCall)) {
+    // An eighth of the limit keeps the excess small; looking costs a lock and a load per instance.
+    let pause = (limit / 8).clamp(Duration::from_millis(2), Duration::from_secs(1));
+    let mut seen = BTreeMap::new();
+    let mut stopped = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
+    while !*stopped {
+        stopped = stop.1.wait_timeout(stopped, pause).unwrap_or_else(PoisonError::into_inner).0;
+        if *stopped {
+            return;
+        }
+        // Not held during a report, which may drop the watchdog.
+        drop(stopped);
+        look(limit, &mut seen, &mut report);
+        stopped = stop.0.lock().unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+fn look(limit: Duration, seen: &mut BTreeMap<usize, Seen>, report: &mut impl FnMut(&StuckCall)) {
+    let now = Instant::now();
+    let mut current = BTreeMap::new();
+    for slot in CallSlot::alive() {
+        let state = slot.state();
+        let Some(call) = Call::of(state) else { continue };
+        // An address can be used again by a later slot; the count in the state then differs in all but freak cases.
+        let key = Arc::as_ptr(&slot).addr();
+        let mut entry = match seen.remove(&key) {
+            Some(entry) if entry.state == state => entry,
+            _ => Seen { state, since: now, reported: false },
+        };
+        if !entry.reported && now - entry.since >= limit {
+            entry.reported = true;
+            report(&StuckCall { plugin: slot.plugin.clone(), path: slot.path.clone(), call: call.word(), limit });
+        }
+        current.insert(key, entry);
+    }
+    *seen = current;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_limit;
+    use std::time::Duration;
+
+    #[test]
+    fn a_limit_is_a_number_with_its_unit() {
+        assert_eq!(parse_limit("10s"), Some(Duration::from_secs(10)));
+        assert_eq!(parse_limit("500 ms"), Some(Duration::from_millis(500)));
+        for wrong in ["", "10", "0s", "-1s", "1.5s", "10m", "s", "99999999999999999999s"] {
+            assert_eq!(parse_limit(wrong), None, "{wrong}");
+        }
+    }
+}

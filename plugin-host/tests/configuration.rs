@@ -1,0 +1,177 @@
+//! The user's list of plugins: adding, listing, removing, and what is refused.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Small, program, variant};
+use tempfile::TempDir;
+use weir_plugin_api::{
+    ArbiterEntry, ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, Origin, PhaseView, RateArbiter, Registry,
+};
+use weir_plugin_host::{PluginConfig, PluginError, load_configured, load_file};
+
+/// A built-in arbiter with the name of the variant.
+struct BuiltIn;
+
+impl RateArbiter for BuiltIn {
+    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+        grant.rates.fill(0.0);
+        Ok(())
+    }
+}
+
+impl ArbiterPlugin for BuiltIn {
+    const NAME: &'static str = "built-in";
+    const VERSION: &'static str = "1.0.0";
+    const FLAGS: Flags = Flags::PURE;
+
+    fn params_schema() -> String {
+        "{}".to_owned()
+    }
+
+    fn create(_: &FabricView<'_>, _: &str) -> Result<Self, ArbiterError> {
+        Ok(Self)
+    }
+}
+
+fn builtin() -> Registry {
+    let mut registry = Registry::new();
+    registry.add_builtin::<BuiltIn>().expect("free");
+    registry
+}
+
+fn names(registry: &Registry) -> Vec<&str> {
+    registry.iter().map(|entry| entry.name.as_str()).collect()
+}
+
+#[test]
+fn an_added_plugin_is_found_by_the_next_run_and_a_removed_one_is_not() {
+    let folder = TempDir::new().expect("a folder");
+    let home = folder.path().join("not/yet/there");
+    let file = variant(folder.path(), "mine", &["NAME=\"mine\"", "FLAGS=1"]);
+    let mut config = PluginConfig::in_folder(&home).expect("empty");
+    assert!(config.records().is_empty());
+    // By way of another path to the same file.
+    let detour = folder.path().join("not/../mine.so");
+    fs::create_dir(folder.path().join("not")).expect("made");
+    let record = config.add(&detour, program(), &builtin()).expect("added").clone();
+    assert_eq!(record.path, file.canonicalize().expect("there"));
+    assert_eq!((record.sha256.len(), record.arbiters[0].name.as_str()), (64, "mine"));
+
+    let mut config = PluginConfig::in_folder(&home).expect("read back");
+    assert_eq!(config.records(), std::slice::from_ref(&record));
+    let mut registry = builtin();
+    assert!(load_configured(&config, &mut registry).is_empty());
+    let entry = registry.get("mine").expect("loaded");
+    assert_eq!(entry.origin, Origin::Library { path: record.path.clone(), sha256: record.sha256.clone() });
+    assert_eq!((entry.flags, entry.version.as_str()), (Flags::PURE, "1.0.0"));
+    assert!((entry.make)(&Small::new().fabric(), "{}").is_ok());
+
+    assert_eq!(config.remove("mine").expect("removed"), record);
+    assert!(PluginConfig::in_folder(&home).expect("read back").records().is_empty());
+    let files: Vec<_> = fs::read_dir(&home).expect("there").map(|f| f.expect("readable").file_name()).collect();
+    assert_eq!(files, ["plugins.json"], "nothing is left beside the list");
+}
+
+#[test]
+fn removing_takes_a_path_too_and_says_what_there_is() {
+    let folder = TempDir::new().expect("a folder");
+    let file = variant(folder.path(), "mine", &["NAME=\"mine\""]);
+    let mut config = PluginConfig::in_folder(folder.path()).expect("empty");
+    let error = config.remove("mine").expect_err("not there").to_string();
+    assert!(error.contains("no plugin `mine`") && error.contains("weir plugin add"), "{error}");
+    config.add(&file, program(), &builtin()).expect("added");
+    let error = config.remove("mien").expect_err("not there").to_string();
+    assert!(error.contains("there are: mine"), "{error}");
+    let path = config.records()[0].path.clone();
+    fs::remove_file(&path).expect("removed");
+    config.remove(path.to_str().expect("UTF-8")).expect("removed though the file is gone");
+}
+
+#[test]
+fn a_changed_or_vanished_file_is_refused_with_the_remedy() {
+    let folder = TempDir::new().expect("a folder");
+    let file = variant(folder.path(), "mine", &["NAME=\"mine\""]);
+    let mut config = PluginConfig::in_folder(folder.path()).expect("empty");
+    config.add(&file, program(), &builtin()).expect("added");
+    let other = variant(folder.path(), "other", &["NAME=\"mine\"", "VERSION=\"2.0.0\""]);
+    fs::rename(&other, &file).expect("replaced");
+
+    let mut registry = builtin();
+    let refusals = load_configured(&config, &mut registry);
+    assert_eq!(refusals[0].names, ["mine"]);
+    let line = refusals[0].error.to_string();
+    assert!(matches!(refusals[0].error, PluginError::Changed { .. }), "{line}");
+    assert!(line.contains(&format!("run `weir plugin add {}`", config.records()[0].path.display())), "{line}");
+    assert_eq!(names(&registry), ["built-in"]);
+
+    config.add(&file, program(), &builtin()).expect("added again");
+    assert_eq!((config.records().len(), config.records()[0].arbiters[0].version.as_str()), (1, "2.0.0"));
+    assert!(load_configured(&config, &mut registry).is_empty());
+    assert_eq!(names(&registry), ["built-in", "mine"]);
+
+    fs::remove_file(&file).expect("removed");
+    let refusals = load_configured(&config, &mut builtin());
+    assert!(refusals[0].error.to_string().contains("cannot be read"), "{}", refusals[0].error);
+}
+
+#[test]
+fn a_taken_name_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let mut config = PluginConfig::in_folder(folder.path()).expect("empty");
+    let clash = variant(folder.path(), "clash", &["NAME=\"built-in\""]);
+    let error = config.add(&clash, program(), &builtin()).expect_err("taken").to_string();
+    assert!(error.contains("`built-in`, which is built into weir"), "{error}");
+
+    let first = variant(folder.path(), "first", &["NAME=\"mine\""]);
+    let second = variant(folder.path(), "second", &["NAME=\"mine\"", "VERSION=\"2\""]);
+    config.add(&first, program(), &builtin()).expect("added");
+    let error = config.add(&second, program(), &builtin()).expect_err("taken").to_string();
+    assert!(error.contains("first.so") && error.contains("weir plugin remove mine"), "{error}");
+    assert_eq!(config.records().len(), 1);
+
+    let mut registry = builtin();
+    load_file(&second, program(), &mut registry).expect("free in this run");
+    let refusals = load_configured(&config, &mut registry);
+    assert!(refusals[0].error.to_string().contains("second.so"), "{}", refusals[0].error);
+    let error = load_file(&clash, program(), &mut registry).expect_err("taken").to_string();
+    assert!(error.contains("built into weir"), "{error}");
+    assert_eq!(names(&registry), ["built-in", "mine"]);
+}
+
+#[test]
+fn a_plugin_given_for_one_run_may_be_an_added_one() {
+    let folder = TempDir::new().expect("a folder");
+    let file = variant(folder.path(), "mine", &["NAME=\"mine\""]);
+    let mut config = PluginConfig::in_folder(folder.path()).expect("empty");
+    config.add(&file, program(), &builtin()).expect("added");
+    let mut registry = builtin();
+    load_file(&file, program(), &mut registry).expect("loaded");
+    load_file(&file, program(), &mut registry).expect("the same again");
+    assert!(load_configured(&config, &mut registry).is_empty());
+    assert_eq!(names(&registry), ["built-in", "mine"]);
+    let entry: &ArbiterEntry = registry.get("mine").expect("loaded");
+    assert!(matches!(entry.origin, Origin::Library { .. }));
+}
+
+#[test]
+fn what_is_refused_is_not_added_and_a_damaged_list_is_told() {
+    let folder = TempDir::new().expect("a folder");
+    let mut config = PluginConfig::in_folder(folder.path()).expect("empty");
+    let wrong = variant(folder.path(), "wrong", &["MAJOR=2"]);
+    assert!(config.add(&wrong, program(), &builtin()).is_err());
+    assert!(config.add(Path::new("absent.so"), program(), &builtin()).is_err());
+    assert!(!config.file().exists());
+
+    for (text, word) in [
+        ("{", "damaged"),
+        (r#"{"format": 1, "plugin": []}"#, "damaged"),
+        (r#"{"format": 9, "plugins": []}"#, "format 9"),
+    ] {
+        fs::write(config.file(), text).expect("written");
+        let error = PluginConfig::in_folder(folder.path()).expect_err("refused").to_string();
+        assert!(error.contains("plugins.json") && error.contains(word) && !error.contains('\n'), "{error}");
+    }
+}

@@ -1,0 +1,64 @@
+//! Why a transfer took as long as it did, as a sentence for a person.
+
+use weir_plugin_api::{Cause, LinkId};
+use weir_sim_core::TaskId;
+
+use crate::Run;
+
+/// The link that held a transfer back for the largest part of its time, where one is known.
+#[must_use]
+pub fn bottleneck_link(run: &Run<'_>, task: TaskId) -> Option<LinkId> {
+    let link = run.outcome.bottlenecks.get(task.index())?.binding.link;
+    (!link.is_none()).then_some(link)
+}
+
+/// Why: `head-of-line blocked behind b`. `None` for a task that never had a rate.
+#[must_use]
+pub fn cause_text(run: &Run<'_>, task: TaskId) -> Option<String> {
+    let held = run.outcome.bottlenecks.get(task.index())?;
+    let cause = held.binding.cause();
+    if cause == Cause::Unknown && held.binding.link.is_none() {
+        return None;
+    }
+    let by = (held.binding.by != u32::MAX && held.binding.by != task.0).then_some(TaskId(held.binding.by));
+    let other = by.map(|by| run.subject.task_name(by));
+    Some(sentence(cause, other.as_deref()))
+}
+
+fn sentence(cause: Cause, other: Option<&str>) -> String {
+    let named = |before: &str, otherwise: &str| match other {
+        Some(other) => format!("{before} {other}"),
+        None => otherwise.to_owned(),
+    };
+    match cause {
+        Cause::Unknown => "the most loaded link of its route".to_owned(),
+        Cause::FullRate => "full rate of the narrowest link".to_owned(),
+        Cause::OwnLimit => "its own limit".to_owned(),
+        Cause::SharedLink => named("link shared with", "link shared with others"),
+        Cause::Upstream => named("upstream port shared with", "upstream port shared with others"),
+        Cause::Downstream => named("downstream port shared with", "downstream port shared with others"),
+        Cause::RootComplex => named("root complex, shared with", "reduced capacity across the root complex"),
+        Cause::HeadOfLine => named("head-of-line blocked behind", "head-of-line blocked"),
+        Cause::Waiting => named("waits for", "waits for an earlier transfer"),
+        Cause::Priority => match other {
+            Some(other) => format!("{other} has a higher priority"),
+            None => "others have a higher priority".to_owned(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cause_has_its_own_sentence_with_and_without_a_name() {
+        for other in [Some("b"), None] {
+            let all: std::collections::BTreeSet<_> = Cause::ALL.iter().map(|&c| sentence(c, other)).collect();
+            assert_eq!(all.len(), Cause::ALL.len(), "{all:?}");
+        }
+        assert_eq!(sentence(Cause::HeadOfLine, Some("b")), "head-of-line blocked behind b");
+        assert_eq!(sentence(Cause::Upstream, Some("b")), "upstream port shared with b");
+        assert_eq!(sentence(Cause::Priority, Some("b")), "b has a higher priority");
+    }
+}

@@ -1,0 +1,293 @@
+//! Results side by side: the first column is the baseline, every other one is shown as a ratio to it.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use weir_plugin_api::PS_PER_S;
+
+use crate::json::RunJson;
+use crate::{Detail, Run};
+
+/// Why a saved result cannot be a column.
+#[derive(Debug, thiserror::Error)]
+pub enum ColumnError {
+    /// It is not a line of `weir run --json`.
+    #[error("{file}: result {number} is not one of `weir run --json`: {error}")]
+    NotAResult {
+        /// The file.
+        file: String,
+        /// Which of its results, from 1.
+        number: usize,
+        /// The reader's words.
+        error: serde_json::Error,
+    },
+}
+
+/// One result to compare.
+#[derive(Debug)]
+pub struct Column {
+    /// The file it was run or read from.
+    pub file: String,
+    /// The arbiter's name.
+    pub arbiter: String,
+    /// Whether every task ended.
+    pub complete: bool,
+    makespan_ps: u64,
+    /// Per transfer: id, and the time from ready to end in ps where it ended.
+    transfers: Vec<(String, Option<u64>)>,
+    result: Box<RawValue>,
+}
+
+/// What a comparison reads of a saved result.
+#[derive(Deserialize)]
+struct Saved {
+    file: String,
+    arbiter: SavedArbiter,
+    complete: bool,
+    makespan_ps: u64,
+    transfers: Vec<SavedTransfer>,
+}
+
+#[derive(Deserialize)]
+struct SavedArbiter {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct SavedTransfer {
+    id: String,
+    ready_s: Option<f64>,
+    end_ps: Option<u64>,
+}
+
+impl SavedTransfer {
+    fn completion_ps(&self) -> Option<u64> {
+        // Seconds carry whole picoseconds exactly enough below two hours; the ends are exact always.
+        let ready = (self.ready_s? * PS_PER_S as f64).round() as u64;
+        Some(self.end_ps?.saturating_sub(ready))
+    }
+}
+
+impl Column {
+    /// The column of a run.
+    ///
+    /// # Errors
+    /// If its result cannot be written; only for parameters that are not JSON.
+    pub fn of_run(run: &Run<'_>) -> serde_json::Result<Self> {
+        let times = |task: weir_sim_core::TaskId| {
+            let t = run.outcome.tasks[task.index()];
+            (!t.end.is_never()).then(|| (t.end - t.ready).0)
+        };
+        Ok(Self {
+            file: run.subject.file().to_owned(),
+            arbiter: run.arbiter.name.to_owned(),
+            complete: run.complete(),
+            makespan_ps: run.outcome.makespan.0,
+            transfers: run.transfers().map(|t| (run.subject.task_name(t).into_owned(), times(t))).collect(),
+            result: serde_json::value::to_raw_value(&RunJson::new(run, Detail::default()))?,
+        })
+    }
+
+    /// Whether a text is the output of `weir run --json` rather than a scenario.
+    #[must_use]
+    pub fn is_saved(text: &str) -> bool {
+        #[derive(Deserialize)]
+        struct Marks {
+            #[serde(rename = "fingerprint")]
+            _fingerprint: String,
+            #[serde(rename = "makespan_ps")]
+            _makespan: u64,
+        }
+        text.trim_start().starts_with('{')
+            && serde_json::Deserializer::from_str(text).into_iter::<Marks>().next().is_some_and(|first| first.is_ok())
+    }
+
+    /// The columns of a saved output of `weir run --json`.
+    ///
+    /// # Errors
+    /// A value that is not a result.
+    pub fn of_saved(file: &str, text: &str) -> Result<Vec<Self>, ColumnError> {
+        let values = serde_json::Deserializer::from_str(text).into_iter::<Box<RawValue>>();
+        let columns = values.enumerate().map(|(i, value)| {
+            let wrong = |error| ColumnError::NotAResult { file: file.to_owned(), number: i + 1, error };
+            let result = value.map_err(wrong)?;
+            let saved: Saved = serde_json::from_str(result.get()).map_err(wrong)?;
+            let transfers = saved.transfers.into_iter().map(|t| {
+                let completion = t.completion_ps();
+                (t.id, completion)
+            });
+            Ok(Self {
+                file: format!("{file} ({})", saved.file),
+                arbiter: saved.arbiter.name,
+                complete: saved.complete,
+                makespan_ps: saved.makespan_ps,
+                transfers: transfers.collect(),
+                result,
+            })
+        });
+        columns.collect()
+    }
+}
+
+/// One row of a comparison: a transfer, or the makespan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompareRow {
+    /// Per column: the time in ps.
+    pub times: Vec<Option<u64>>,
+}
+
+impl CompareRow {
+    /// Per column: the ratio to the first; `None` where either is missing or the first is 0.
+    #[must_use]
+    pub fn ratios(&self) -> Vec<Option<f64>> {
+        let first = self.times.first().copied().flatten().filter(|&t| t > 0);
+        self.times.iter().map(|time| Some((*time)? as f64 / first? as f64)).collect()
+    }
+}
+
+/// Results side by side.
+pub struct Comparison {
+    columns: Vec<Column>,
+    /// Transfers by id, in order of first appearance.
+    ids: Vec<String>,
+    rows: Vec<CompareRow>,
+}
+
+impl Comparison {
+    /// Puts columns side by side; transfers are matched by id.
+    #[must_use]
+    pub fn new(mut columns: Vec<Column>) -> Self {
+        let count = columns.len();
+        let (mut ids, mut rows, mut index) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for (i, column) in columns.iter_mut().enumerate() {
+            for (id, time) in std::mem::take(&mut column.transfers) {
+                let row = *index.entry(id).or_insert_with_key(|id| {
+                    ids.push(id.clone());
+                    rows.push(CompareRow { times: vec![None; count] });
+                    rows.len() - 1
+                });
+                rows[row].times[i] = time;
+            }
+        }
+        Self { columns, ids, rows }
+    }
+
+    /// The columns, the baseline first.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The transfers: id and completion times.
+    pub fn transfers(&self) -> impl ExactSizeIterator<Item = (&str, &CompareRow)> {
+        self.ids.iter().map(String::as_str).zip(&self.rows)
+    }
+
+    /// The makespans; missing where a run is not complete.
+    #[must_use]
+    pub fn makespan(&self) -> CompareRow {
+        CompareRow { times: self.columns.iter().map(|c| c.complete.then_some(c.makespan_ps)).collect() }
+    }
+
+    /// The columns whose makespan is more than `percent` above the baseline's.
+    #[must_use]
+    pub fn slower(&self, percent: f64) -> Vec<&Column> {
+        let limit = 1.0 + percent / 100.0;
+        let ratios = self.makespan().ratios();
+        self.columns.iter().zip(ratios).filter(|(_, ratio)| ratio.is_some_and(|r| r > limit)).map(|(c, _)| c).collect()
+    }
+
+    /// Writes the comparison as one JSON line.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write(&self, mut out: impl Write) -> std::io::Result<()> {
+        let json = CompareJson {
+            weir: 1,
+            version: env!("CARGO_PKG_VERSION"),
+            results: self.columns.iter().map(|c| &*c.result).collect(),
+            ratios: RatiosJson { makespan: self.makespan().ratios(), transfers: TransferRatios(self) },
+        };
+        serde_json::to_writer(&mut out, &json).map_err(std::io::Error::from)?;
+        out.write_all(b"\n")
+    }
+}
+
+#[derive(Serialize)]
+struct CompareJson<'a> {
+    weir: u32,
+    version: &'a str,
+    results: Vec<&'a RawValue>,
+    ratios: RatiosJson<'a>,
+}
+
+#[derive(Serialize)]
+struct RatiosJson<'a> {
+    makespan: Vec<Option<f64>>,
+    transfers: TransferRatios<'a>,
+}
+
+struct TransferRatios<'a>(&'a Comparison);
+
+impl Serialize for TransferRatios<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.ids.len()))?;
+        for (id, row) in self.0.transfers() {
+            map.serialize_entry(id, &row.ratios())?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saved(makespan: u64, ends: &[(&str, u64)]) -> String {
+        let transfers: Vec<_> =
+            ends.iter().map(|(id, end)| format!(r#"{{"id":"{id}","ready_s":0.000001,"end_ps":{end}}}"#)).collect();
+        format!(
+            r#"{{"weir":1,"file":"s.yaml","arbiter":{{"name":"max-min"}},"complete":true,"fingerprint":"0","makespan_ps":{makespan},"transfers":[{}]}}"#,
+            transfers.join(",")
+        )
+    }
+
+    #[test]
+    fn ratios_are_of_completion_times_matched_by_id() {
+        let text = format!(
+            "{}\n{}\n",
+            saved(3_000_000, &[("a", 3_000_000), ("b", 2_000_000)]),
+            saved(5_000_000, &[("b", 5_000_000), ("c", 2_000_000)])
+        );
+        assert!(Column::is_saved(&text));
+        let comparison = Comparison::new(Column::of_saved("old.json", &text).expect("reads"));
+        let rows: Vec<_> = comparison.transfers().map(|(id, row)| (id, row.ratios())).collect();
+        let expected = [("a", vec![Some(1.0), None]), ("b", vec![Some(1.0), Some(4.0)]), ("c", vec![None, None])];
+        assert_eq!(rows, expected);
+        assert_eq!(comparison.makespan().ratios(), [Some(1.0), Some(5.0 / 3.0)]);
+        assert_eq!(comparison.slower(66.0).len(), 1);
+        assert_eq!(comparison.slower(67.0).len(), 0);
+    }
+
+    #[test]
+    fn the_json_repeats_the_saved_results_unchanged() {
+        let line = saved(7, &[("a", 1_000_007)]);
+        let comparison = Comparison::new(Column::of_saved("old.json", &line).expect("reads"));
+        let mut out = Vec::new();
+        comparison.write(&mut out).expect("writes");
+        let text = String::from_utf8(out).expect("is UTF-8");
+        assert!(text.contains(&format!(r#""results":[{line}]"#)), "{text}");
+        assert!(text.ends_with("\"ratios\":{\"makespan\":[1.0],\"transfers\":{\"a\":[1.0]}}}\n"), "{text}");
+    }
+
+    #[test]
+    fn a_scenario_written_as_json_is_not_a_saved_result() {
+        assert!(!Column::is_saved(r#"{"weir":1,"name":"x","tree":{},"workload":[]}"#));
+        assert!(!Column::is_saved("weir: 1\n"));
+        let error = Column::of_saved("x.json", r#"{"makespan_ps":1}"#).expect_err("lacks fields").to_string();
+        assert!(error.starts_with("x.json: result 1 is not one of `weir run --json`"), "{error}");
+    }
+}

@@ -1,0 +1,216 @@
+//! The lists of a result: each makes one row at a time while it is written.
+
+use serde::ser::{Serialize, Serializer};
+use weir_plugin_api::{Direction, LinkId, NodeId, SimTime};
+use weir_sim_core::{PhaseRecord, TaskId, Work};
+
+use super::rows::{Ends, ExplainRow, ExplainedRow, LinkRow, NodeRow, OperationRow, PhaseRow, StepRow, TransferRow};
+use crate::Run;
+use crate::cause::{bottleneck_link, cause_text};
+use crate::subject::mean_rate;
+
+macro_rules! stream {
+    ($name:ident) => {
+        impl Serialize for $name<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq(self.rows())
+            }
+        }
+    };
+}
+
+pub(crate) struct Transfers<'a> {
+    pub(crate) run: &'a Run<'a>,
+    pub(crate) full: bool,
+}
+stream!(Transfers);
+
+impl Transfers<'_> {
+    fn rows(&self) -> impl Iterator<Item = TransferRow<'_>> {
+        self.run.transfers().filter_map(|task| self.row(task))
+    }
+
+    fn row(&self, task: TaskId) -> Option<TransferRow<'_>> {
+        let (run, subject) = (self.run, self.run.subject);
+        let carried = run.carried(task)?;
+        let times = run.outcome.tasks[task.index()];
+        Some(TransferRow {
+            id: subject.task_name(task),
+            from: subject.node_name(carried.from),
+            to: subject.node_name(carried.to),
+            bytes: carried.bytes,
+            ready_s: seconds(times.ready),
+            start_s: seconds(times.start),
+            end_s: seconds(times.end),
+            end_ps: picoseconds(times.end),
+            mean_bps: mean_rate(run, task),
+            sent_bytes: times.end.is_never().then(|| run.outcome.sent_bytes[task.index()]),
+            alone_s: run.alone.time(carried.bytes, carried.class).map(|t| t.seconds()),
+            bottleneck: bottleneck_link(run, task).map(|link| ends(run, link)),
+            cause: cause_text(run, task),
+            route: self.full.then(|| carried.links.iter().map(|l| l.0).collect()),
+        })
+    }
+}
+
+pub(crate) struct Links<'a> {
+    pub(crate) run: &'a Run<'a>,
+    pub(crate) full: bool,
+}
+stream!(Links);
+
+impl Links<'_> {
+    fn rows(&self) -> impl Iterator<Item = LinkRow<'_>> {
+        let totals = &self.run.outcome.links;
+        (0..totals.len()).filter(|&i| self.full || totals[i].bytes > 0).map(|i| self.row(LinkId::from_index(i)))
+    }
+
+    fn row(&self, id: LinkId) -> LinkRow<'_> {
+        let total = self.run.outcome.links[id.index()];
+        let link = self.run.subject.fabric().link(id);
+        let Ends { from, to } = ends(self.run, id);
+        let direction = match link.direction {
+            Direction::Up => "up",
+            Direction::Down => "down",
+            Direction::Lateral => "lateral",
+        };
+        LinkRow {
+            id: self.full.then_some(id.0),
+            from,
+            to,
+            bytes: total.bytes,
+            busy_s: total.busy.seconds(),
+            peak_bps: total.peak,
+            bandwidth_bps: self.full.then_some(link.bandwidth),
+            latency_s: self.full.then(|| link.latency.seconds()),
+            direction: self.full.then_some(direction),
+        }
+    }
+}
+
+pub(crate) struct Phases<'a> {
+    pub(crate) run: &'a Run<'a>,
+    pub(crate) phases: &'a [PhaseRecord],
+}
+stream!(Phases);
+
+impl Phases<'_> {
+    fn rows(&self) -> impl Iterator<Item = PhaseRow<Rates<'_>>> {
+        self.phases.iter().map(|phase| PhaseRow {
+            start_s: phase.start.seconds(),
+            end_s: phase.end.seconds(),
+            rates_bps: Rates { run: self.run, phase },
+        })
+    }
+}
+
+pub(crate) struct Rates<'a> {
+    run: &'a Run<'a>,
+    phase: &'a PhaseRecord,
+}
+
+impl Serialize for Rates<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.phase.rates.iter().map(|&(task, rate)| (self.run.subject.task_name(task), rate)))
+    }
+}
+
+pub(crate) struct Operations<'a> {
+    pub(crate) run: &'a Run<'a>,
+}
+stream!(Operations);
+
+impl Operations<'_> {
+    fn rows(&self) -> impl Iterator<Item = OperationRow<'_>> {
+        let tasks = self.run.subject.tasks().tasks();
+        (0..tasks.len()).filter_map(move |i| {
+            let kind = match tasks[i].work {
+                Work::Lasts(_) => "compute",
+                Work::Nothing { counted: true } => "barrier",
+                Work::Nothing { counted: false } | Work::Carries { .. } => return None,
+            };
+            let times = self.run.outcome.tasks[i];
+            Some(OperationRow {
+                id: self.run.subject.task_name(TaskId(i as u32)),
+                kind,
+                start_s: seconds(times.ready),
+                end_s: seconds(times.end),
+                end_ps: picoseconds(times.end),
+                estimates: [],
+                details: serde_json::Map::new(),
+            })
+        })
+    }
+}
+
+pub(crate) struct Nodes<'a> {
+    pub(crate) run: &'a Run<'a>,
+}
+stream!(Nodes);
+
+impl Nodes<'_> {
+    fn rows(&self) -> impl Iterator<Item = NodeRow<'_>> {
+        self.run.subject.fabric().nodes().iter().enumerate().map(|(i, node)| {
+            let id = NodeId::from_index(i);
+            NodeRow {
+                id: id.0,
+                name: self.run.subject.node_name(id),
+                kind: node.kind.word(),
+                parent: (!node.parent.is_none()).then_some(node.parent.0),
+            }
+        })
+    }
+}
+
+pub(crate) struct Explain<'a> {
+    pub(crate) run: &'a Run<'a>,
+    pub(crate) phases: &'a [PhaseRecord],
+}
+stream!(Explain);
+
+impl Explain<'_> {
+    fn rows(&self) -> impl Iterator<Item = ExplainRow<Explained<'_>>> {
+        self.phases.iter().map(|phase| ExplainRow {
+            start_s: phase.start.seconds(),
+            end_s: phase.end.seconds(),
+            transfers: Explained { run: self.run, phase },
+        })
+    }
+}
+
+pub(crate) struct Explained<'a> {
+    run: &'a Run<'a>,
+    phase: &'a PhaseRecord,
+}
+stream!(Explained);
+
+impl Explained<'_> {
+    fn rows(&self) -> impl Iterator<Item = ExplainedRow<'_>> {
+        let subject = self.run.subject;
+        crate::explain::by_transfer(self.phase).into_iter().map(move |(task, steps)| ExplainedRow {
+            id: subject.task_name(task),
+            steps: steps
+                .iter()
+                .map(|step| StepRow {
+                    step: &step.step,
+                    link: (!step.link.is_none()).then(|| ends(self.run, step.link)),
+                    rate_bps: step.rate,
+                    because: step.because.iter().map(|&task| subject.task_name(task)).collect(),
+                })
+                .collect(),
+        })
+    }
+}
+
+fn ends<'a>(run: &'a Run<'_>, link: LinkId) -> Ends<'a> {
+    let (from, to) = run.link_names(link);
+    Ends { from, to }
+}
+
+fn seconds(time: SimTime) -> Option<f64> {
+    (!time.is_never()).then(|| time.seconds())
+}
+
+fn picoseconds(time: SimTime) -> Option<u64> {
+    (!time.is_never()).then_some(time.0)
+}

@@ -1,0 +1,156 @@
+//! A run as one compact JSON object, written as a stream: a million transfers pass through one row at a time.
+
+mod lists;
+mod rows;
+
+use std::io::Write;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub(crate) use lists::Explain;
+use lists::{Links, Nodes, Operations, Phases, Transfers};
+use rows::{ExplainRow, ExplainedRow, LinkRow, NodeRow, OperationRow, PhaseRow, RatesSchema, TransferRow};
+
+use crate::{Percentiles, Run};
+
+/// What to write beside the plain result.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Detail {
+    /// The phases.
+    pub phases: bool,
+    /// What pictures need: nodes, all links with their bandwidths, routes, phases, explanations.
+    pub full: bool,
+}
+
+/// Writes a run as one line.
+///
+/// # Errors
+/// What the writer says.
+pub fn write_run(run: &Run<'_>, detail: Detail, mut out: impl Write) -> std::io::Result<()> {
+    serde_json::to_writer(&mut out, &RunJson::new(run, detail)).map_err(std::io::Error::from)?;
+    out.write_all(b"\n")
+}
+
+/// The JSON Schema of one line of `weir run --json`.
+#[must_use]
+pub fn results_schema() -> Value {
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    generator.into_root_schema_for::<RunJson<'static>>().to_value()
+}
+
+/// The result of one run: one scenario under one arbiter.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "weir result", deny_unknown_fields)]
+pub(crate) struct RunJson<'a> {
+    /// Version of this format.
+    weir: u32,
+    /// Version of the program.
+    version: &'a str,
+    /// Name of the scenario.
+    scenario: &'a str,
+    /// Its file as given, `-` for standard input.
+    file: &'a str,
+    /// SHA-256 over the scenario file and every file it names, in order of reading.
+    input_sha256: &'a str,
+    /// The policy that divided the bandwidth.
+    arbiter: ArbiterJson<'a>,
+    /// Whether every task ended; false after an interrupt or `--until`.
+    complete: bool,
+    /// Only when not complete: the simulated time reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_s: Option<f64>,
+    /// The same in picoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_ps: Option<u64>,
+    /// 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits.
+    fingerprint: String,
+    /// Latest end of any task, of those that ended.
+    makespan_s: f64,
+    /// The same in picoseconds, exact.
+    makespan_ps: u64,
+    /// Starts and ends of transfers and tasks.
+    events: u64,
+    /// The random generator behind the workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generator: Option<&'a str>,
+    /// All transfers in expansion order.
+    #[schemars(with = "Vec<TransferRow>")]
+    transfers: Transfers<'a>,
+    /// Directed links that carried bytes, in link order; in a full result all links.
+    #[schemars(with = "Vec<LinkRow>")]
+    links: Links<'a>,
+    /// Maximal intervals in which no rate changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<PhaseRow<RatesSchema>>>")]
+    phases: Option<Phases<'a>>,
+    /// Computations and barriers.
+    #[schemars(with = "Vec<OperationRow>")]
+    operations: Operations<'a>,
+    /// For 100 transfers or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    percentiles: Option<Percentiles>,
+    /// Full results: all nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<NodeRow>>")]
+    nodes: Option<Nodes<'a>>,
+    /// Full results: per phase and transfer the arbiter's steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Vec<ExplainRow<Vec<ExplainedRow>>>>")]
+    explain: Option<Explain<'a>>,
+}
+
+/// The policy of a run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Arbiter")]
+pub(crate) struct ArbiterJson<'a> {
+    /// Name in scenarios.
+    name: &'a str,
+    /// Version of the policy.
+    version: &'a str,
+    /// The parameters given.
+    params: &'a Map<String, Value>,
+    /// SHA-256 of the library it was loaded from; absent for built-in policies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<&'a str>,
+}
+
+impl<'a> ArbiterJson<'a> {
+    pub(crate) fn new(run: &'a Run<'_>) -> Self {
+        let a = &run.arbiter;
+        Self { name: a.name, version: a.version, params: a.params, sha256: a.sha256 }
+    }
+}
+
+impl<'a> RunJson<'a> {
+    pub(crate) fn new(run: &'a Run<'a>, detail: Detail) -> Self {
+        let outcome = run.outcome;
+        let stopped = (!run.complete()).then_some(outcome.now);
+        let phases = outcome.phases.as_deref();
+        Self {
+            weir: 1,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario: run.subject.name(),
+            file: run.subject.file(),
+            input_sha256: run.subject.input_sha256(),
+            arbiter: ArbiterJson::new(run),
+            complete: run.complete(),
+            stopped_s: stopped.map(|t| t.seconds()),
+            stopped_ps: stopped.map(|t| t.0),
+            fingerprint: format!("{:016x}", outcome.fingerprint),
+            makespan_s: outcome.makespan.seconds(),
+            makespan_ps: outcome.makespan.0,
+            events: outcome.events,
+            generator: run.subject.generator(),
+            transfers: Transfers { run, full: detail.full },
+            links: Links { run, full: detail.full },
+            phases: phases.filter(|_| detail.phases || detail.full).map(|phases| Phases { run, phases }),
+            operations: Operations { run },
+            percentiles: Percentiles::of(run),
+            nodes: detail.full.then_some(Nodes { run }),
+            explain: phases.filter(|_| detail.full).map(|phases| Explain { run, phases }),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Percentiles of large loads.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Run;
+
+/// Loads of at least this many transfers get percentiles (*assumed*: below, the table itself says more).
+pub const LARGE: usize = 100;
+
+/// The percentiles given, in per cent.
+const GIVEN: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
+
+/// Percentiles over the transfers that ended: value number ⌊count·p/100⌋ of the ascending values, from 0.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Percentiles {
+    /// From ready to end, seconds, by per cent.
+    pub completion_s: Table,
+    /// From start to end, over the time of the same transfer alone, by per cent.
+    pub slowdown: Table,
+}
+
+/// Value by per cent, in ascending order of per cent.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[schemars(transparent)]
+pub struct Table(#[schemars(with = "BTreeMap<String, f64>")] pub Vec<(usize, f64)>);
+
+impl Serialize for Table {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+impl Percentiles {
+    /// The percentiles of a run; `None` for fewer than [`LARGE`] transfers.
+    #[must_use]
+    pub fn of(run: &Run<'_>) -> Option<Self> {
+        (run.transfers().count() >= LARGE).then(|| Self { completion_s: completion(run), slowdown: slowdown(run) })
+    }
+}
+
+/// Completion times alone: no arbiter is asked.
+pub(crate) fn completion(run: &Run<'_>) -> Table {
+    let times = &run.outcome.tasks;
+    let ended = run.transfers().map(|t| times[t.index()]).filter(|t| !t.end.is_never());
+    table(ended.map(|t| (t.end - t.ready).seconds()).collect())
+}
+
+fn slowdown(run: &Run<'_>) -> Table {
+    table(run.transfers().filter_map(|task| crate::subject::slowdown(run, task)).collect())
+}
+
+fn table(mut values: Vec<f64>) -> Table {
+    values.sort_unstable_by(f64::total_cmp);
+    let pick = |p: usize| Some((p, *values.get(values.len() * p / 100)?));
+    Table(GIVEN.iter().filter_map(|&p| pick(p)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn picks_by_rank_and_is_empty_without_values() {
+        let values: Vec<f64> = (0..200).rev().map(f64::from).collect();
+        let expected = [(1, 2.0), (5, 10.0), (25, 50.0), (50, 100.0), (75, 150.0), (95, 190.0), (99, 198.0)];
+        assert_eq!(table(values).0, expected);
+        assert_eq!(table(Vec::new()).0, []);
+        assert_eq!(
+            serde_json::to_string(&table(vec![3.0])).expect("writes"),
+            r#"{"1":3.0,"5":3.0,"25":3.0,"50":3.0,"75":3.0,"95":3.0,"99":3.0}"#
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! What a result is about: the scenario's names beside its dense ids, the arbiter, and the outcome.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use weir_plugin_api::{LinkId, NodeId};
+use weir_sim_core::{Fabric, Outcome, Routes, TaskGraph, TaskId, Work};
+
+use crate::Alone;
+
+/// The scenario of a result, as far as reports need it. Names are text here, ids everywhere before.
+pub trait Subject {
+    /// The scenario's name.
+    fn name(&self) -> &str;
+    /// Its file as given by the user, `-` for standard input.
+    fn file(&self) -> &str;
+    /// SHA-256 of everything read for it, hexadecimal.
+    fn input_sha256(&self) -> &str;
+    /// The graph it runs on.
+    fn fabric(&self) -> &Fabric;
+    /// Routes of its transfers.
+    fn routes(&self) -> &Routes;
+    /// Its tasks.
+    fn tasks(&self) -> &TaskGraph;
+    /// The user's name of a task.
+    fn task_name(&self, task: TaskId) -> Cow<'_, str>;
+    /// The user's name of a node: bare where unique, else the full path.
+    fn node_name(&self, node: NodeId) -> &str;
+    /// The random generator behind its workload, where there is one.
+    fn generator(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// The arbiter of a result.
+#[derive(Clone, Copy, Debug)]
+pub struct ArbiterInfo<'a> {
+    /// Name in scenarios.
+    pub name: &'a str,
+    /// Version of the policy.
+    pub version: &'a str,
+    /// SHA-256 of the library it was loaded from; `None` when built in.
+    pub sha256: Option<&'a str>,
+    /// The parameters given.
+    pub params: &'a Map<String, Value>,
+}
+
+impl ArbiterInfo<'_> {
+    /// Name and parameters for a person: `pcie-congestion (tau 0.2)`.
+    #[must_use]
+    pub fn title(&self) -> String {
+        if self.params.is_empty() {
+            return self.name.to_owned();
+        }
+        let params: Vec<_> = self.params.iter().map(|(key, value)| format!("{key} {value}")).collect();
+        format!("{} ({})", self.name, params.join(", "))
+    }
+}
+
+/// One run of a scenario under an arbiter, ready to be reported.
+pub struct Run<'a> {
+    /// The scenario.
+    pub subject: &'a dyn Subject,
+    /// The arbiter.
+    pub arbiter: ArbiterInfo<'a>,
+    /// What the simulation returned.
+    pub outcome: &'a Outcome,
+    /// Times of lone transfers under the same arbiter.
+    pub alone: Alone<'a>,
+}
+
+impl Run<'_> {
+    /// Whether every task has ended.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.outcome.stop == weir_sim_core::Stop::Finished
+    }
+
+    /// The ids of all transfers, in expansion order.
+    pub fn transfers(&self) -> impl Iterator<Item = TaskId> + '_ {
+        let tasks = self.subject.tasks().tasks();
+        (0..tasks.len()).filter(|&i| matches!(tasks[i].work, Work::Carries { .. })).map(|i| TaskId(i as u32))
+    }
+
+    /// The first and the last node of a transfer's route, and the links between; `None` for other tasks.
+    pub(crate) fn carried(&self, task: TaskId) -> Option<Carried<'_>> {
+        let graph = self.subject.tasks();
+        let Work::Carries { bytes, class } = graph.tasks()[task.index()].work else { return None };
+        let route = graph.classes().route(class);
+        let links = self.subject.routes().links(route);
+        let fabric = self.subject.fabric();
+        let (first, last) = (links.first()?, links.last()?);
+        Some(Carried { bytes, class, links, from: fabric.link(*first).from, to: fabric.link(*last).to })
+    }
+
+    /// The names of a link's two nodes.
+    pub(crate) fn link_names(&self, link: LinkId) -> (&str, &str) {
+        let link = self.subject.fabric().link(link);
+        (self.subject.node_name(link.from), self.subject.node_name(link.to))
+    }
+
+    /// A link for a person: `k80a → plx0`.
+    pub(crate) fn link_text(&self, link: LinkId) -> String {
+        let (from, to) = self.link_names(link);
+        format!("{from} → {to}")
+    }
+}
+
+/// What a transfer carries, and where.
+pub(crate) struct Carried<'a> {
+    pub(crate) bytes: u64,
+    pub(crate) class: weir_plugin_api::ClassId,
+    pub(crate) links: &'a [LinkId],
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+}
+
+/// Start to end, over the time of the same transfer alone; `None` until it has ended.
+pub(crate) fn slowdown(run: &Run<'_>, task: TaskId) -> Option<f64> {
+    let times = run.outcome.tasks[task.index()];
+    if times.end.is_never() {
+        return None;
+    }
+    let carried = run.carried(task)?;
+    let alone = run.alone.time(carried.bytes, carried.class)?;
+    (alone.0 > 0).then(|| (times.end - times.start).seconds() / alone.seconds())
+}
+
+/// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far.
+pub(crate) fn mean_rate(run: &Run<'_>, task: TaskId) -> Option<f64> {
+    let times = run.outcome.tasks[task.index()];
+    if times.start.is_never() {
+        return None;
+    }
+    let until = if times.sent.is_never() { run.outcome.now } else { times.sent };
+    let span = until - times.start;
+    (span.0 > 0).then(|| run.outcome.sent_bytes[task.index()] as f64 / span.seconds())
+}

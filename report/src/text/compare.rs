@@ -1,0 +1,43 @@
+//! A comparison for a person: a column per result, a row per transfer, ratios to the first column.
+
+use weir_plugin_api::SimDuration;
+
+use super::{ROWS, Sheet, more};
+use crate::{CompareRow, Comparison, duration};
+
+/// The whole text.
+#[must_use]
+pub fn compare(comparison: &Comparison) -> String {
+    let columns = comparison.columns();
+    let one_file = columns.windows(2).all(|pair| pair[0].file == pair[1].file);
+    let mut out = String::new();
+    if let (true, Some(first)) = (one_file, columns.first()) {
+        out.push_str(&format!("{}\n", first.file));
+    }
+    out.push_str("completion times, with the ratio to the first column\n\n");
+    let mut header = vec!["transfer".to_owned()];
+    for column in columns {
+        let label = if one_file { column.arbiter.clone() } else { format!("{}\n{}", column.file, column.arbiter) };
+        header.push(format!(">{label}"));
+    }
+    let mut sheet = Sheet::new(header);
+    for (id, row) in comparison.transfers().take(ROWS) {
+        sheet.row(cells(id, row));
+    }
+    let total = comparison.transfers().len();
+    if total > ROWS {
+        sheet.row(std::iter::once("…".to_owned()));
+    }
+    sheet.row(cells("makespan", &comparison.makespan()));
+    out + &sheet.finish() + &more(total, "transfers")
+}
+
+fn cells(id: &str, row: &CompareRow) -> Vec<String> {
+    let ratios = row.ratios();
+    let cell = |(i, time): (usize, &Option<u64>)| match (time, ratios[i]) {
+        (None, _) => "–".to_owned(),
+        (Some(time), Some(ratio)) if i > 0 => format!("{}  {ratio:.3}×", duration(SimDuration(*time))),
+        (Some(time), _) => duration(SimDuration(*time)),
+    };
+    std::iter::once(id.to_owned()).chain(row.times.iter().enumerate().map(cell)).collect()
+}

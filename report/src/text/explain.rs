@@ -1,0 +1,93 @@
+//! An explanation for a person: per phase a row per transfer and a column per step of the arbiter, as Table I of
+//! Martinasso et al., "A PCIe Congestion-Aware Performance Model for Densely Populated Accelerator Servers", SC16.
+
+use weir_plugin_api::LinkId;
+use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
+
+use super::{ROWS, Sheet, more};
+use crate::explain::by_transfer;
+use crate::{Run, instant, rate};
+
+/// The whole text: every phase, at most [`ROWS`] of them.
+#[must_use]
+pub fn explain(run: &Run<'_>) -> String {
+    let mut out = format!("{}\n{}, {}\n", run.subject.name(), run.subject.file(), run.arbiter.title());
+    let phases = run.outcome.phases.as_deref().unwrap_or(&[]);
+    for (i, phase) in phases.iter().take(ROWS).enumerate() {
+        let (start, end) = (instant(phase.start), instant(phase.end));
+        out.push_str(&format!("\nphase {} of {}, {start} to {end}\n", i + 1, phases.len()));
+        out.push_str(&table(run, phase));
+    }
+    if phases.is_empty() {
+        out.push_str("\nno bytes moved: there is nothing to explain\n");
+    }
+    out + &more(phases.len(), "phases")
+}
+
+fn table(run: &Run<'_>, phase: &PhaseRecord) -> String {
+    let groups = by_transfer(phase);
+    let steps = step_names(groups.iter().map(|(_, steps)| steps.as_slice()));
+    let header = ["transfer", "from → to"].map(str::to_owned).into_iter();
+    let columns = steps.iter().map(|name| format!(">{name}"));
+    let last = [">rate", "decided at", "because of"].map(str::to_owned);
+    let mut sheet = Sheet::new(header.chain(columns).chain(last));
+    for ((task, group), &(_, granted)) in groups.iter().zip(&phase.rates).take(ROWS) {
+        sheet.row(row(run, *task, group, &steps, granted));
+    }
+    sheet.finish() + &more(groups.len(), "transfers")
+}
+
+/// The names of the steps, in the order in which the transfers come to them.
+fn step_names<'a>(groups: impl Iterator<Item = &'a [&'a PhaseStep]>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = Vec::new();
+    for group in groups {
+        let mut at = 0;
+        for step in group {
+            match names.iter().position(|&name| name == step.step) {
+                Some(known) => at = known + 1,
+                None => {
+                    names.insert(at.min(names.len()), &step.step);
+                    at += 1;
+                }
+            }
+        }
+    }
+    names
+}
+
+fn row(run: &Run<'_>, task: TaskId, group: &[&PhaseStep], steps: &[&str], granted: f64) -> Vec<String> {
+    let narrowest = narrowest(run, task);
+    let factor = |value: f64| format!("{:.4}", value / narrowest);
+    let (mut from_to, mut cells) = ("–".to_owned(), Vec::new());
+    if let Some(carried) = run.carried(task) {
+        from_to = format!("{} → {}", run.subject.node_name(carried.from), run.subject.node_name(carried.to));
+    }
+    for name in steps {
+        let step = group.iter().rfind(|step| step.step == *name);
+        cells.push(step.map_or_else(|| "–".to_owned(), |step| factor(step.rate)));
+    }
+    let decided = deciding(group);
+    let link = decided.map_or(LinkId::NONE, |step| step.link);
+    let because: Vec<_> =
+        decided.map_or(&[][..], |step| &step.because).iter().map(|&t| run.subject.task_name(t)).collect();
+    let mut out = vec![run.subject.task_name(task).into_owned(), from_to];
+    out.extend(cells);
+    out.push(rate(granted));
+    out.push(if link.is_none() { "–".to_owned() } else { run.link_text(link) });
+    out.push(if because.is_empty() { "–".to_owned() } else { because.join(", ") });
+    out
+}
+
+/// The last step that changed the rate and names a link; else the last one that names a link.
+fn deciding<'a>(group: &[&'a PhaseStep]) -> Option<&'a PhaseStep> {
+    let named = |step: &&PhaseStep| !step.link.is_none() || !step.because.is_empty();
+    let changed = (0..group.len()).rev().find(|&i| named(&group[i]) && (i == 0 || group[i].rate != group[i - 1].rate));
+    changed.map(|i| group[i]).or_else(|| group.iter().copied().rfind(|step| named(step)))
+}
+
+/// The scale of a transfer's factors: the bandwidth of the narrowest link of its route.
+fn narrowest(run: &Run<'_>, task: TaskId) -> f64 {
+    let fabric = run.subject.fabric();
+    let links = run.carried(task).map_or(&[][..], |c| c.links);
+    links.iter().map(|&l| fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,132 @@
+//! The result of a run for a person: makespan, transfers, busiest links.
+
+use std::fmt::Write;
+
+use weir_sim_core::{Stop, TaskId};
+
+use super::{ROWS, Sheet, more};
+use crate::cause::{bottleneck_link, cause_text};
+use crate::percentiles::{LARGE, completion};
+use crate::subject::{mean_rate, slowdown};
+use crate::{Run, duration, instant, rate};
+use weir_plugin_api::{LinkId, SimDuration, SimTime};
+
+/// Links shown.
+const BUSIEST: usize = 5;
+
+/// The whole text of a run.
+#[must_use]
+pub fn run(run: &Run<'_>) -> String {
+    let mut out = format!("{}\n{}, {}\n\n", run.subject.name(), run.subject.file(), run.arbiter.title());
+    out.push_str(&headline(run));
+    out.push_str(&transfers(run));
+    out.push_str(&percentiles(run));
+    out.push_str(&links(run));
+    out
+}
+
+/// Exact picoseconds beside rounded units.
+fn exact(time: SimTime) -> String {
+    format!("{} ({} ps)", instant(time), time.0)
+}
+
+fn headline(run: &Run<'_>) -> String {
+    let outcome = run.outcome;
+    let (total, ended) = counts(run);
+    let stopped =
+        |why: &str| format!("stopped at {} {why}: {ended} of {total} transfers have ended\n\n", exact(outcome.now));
+    match outcome.stop {
+        Stop::Finished => format!("makespan {}, {} events\n\n", exact(outcome.makespan), outcome.events),
+        Stop::Until => stopped("(--until)"),
+        Stop::Cancelled => stopped("(interrupted)"),
+    }
+}
+
+fn counts(run: &Run<'_>) -> (usize, usize) {
+    let times = &run.outcome.tasks;
+    run.transfers()
+        .fold((0, 0), |(all, ended), task| (all + 1, ended + usize::from(!times[task.index()].end.is_never())))
+}
+
+fn transfers(run: &Run<'_>) -> String {
+    let mut sheet =
+        Sheet::new(["transfer", "from → to", ">start", ">end", ">mean rate", ">slowdown", "held back at", "because"]);
+    let mut total = 0;
+    for task in run.transfers() {
+        total += 1;
+        if total <= ROWS {
+            sheet.row(transfer(run, task));
+        }
+    }
+    if total == 0 {
+        return "no transfers\n".to_owned();
+    }
+    sheet.finish() + &more(total, "transfers")
+}
+
+fn transfer(run: &Run<'_>, task: TaskId) -> [String; 8] {
+    let dash = || "–".to_owned();
+    let times = run.outcome.tasks[task.index()];
+    let ends = run
+        .carried(task)
+        .map_or_else(dash, |c| format!("{} → {}", run.subject.node_name(c.from), run.subject.node_name(c.to)));
+    [
+        run.subject.task_name(task).into_owned(),
+        ends,
+        instant(times.start),
+        instant(times.end),
+        mean_rate(run, task).map_or_else(dash, rate),
+        slowdown(run, task).map_or_else(dash, |s| format!("{s:.3}×")),
+        bottleneck_link(run, task).map_or_else(dash, |link| run.link_text(link)),
+        cause_text(run, task).unwrap_or_else(dash),
+    ]
+}
+
+fn percentiles(run: &Run<'_>) -> String {
+    if run.transfers().count() < LARGE {
+        return String::new();
+    }
+    let table = completion(run).0;
+    if table.is_empty() {
+        return String::new();
+    }
+    let mut sheet =
+        Sheet::new(std::iter::once("percentile".to_owned()).chain(table.iter().map(|(p, _)| format!(">{p} %"))));
+    let values =
+        table.iter().map(|&(_, s)| duration(SimDuration((s * weir_plugin_api::PS_PER_S as f64).round() as u64)));
+    sheet.row(std::iter::once("completion time".to_owned()).chain(values));
+    format!("\n{}", sheet.finish())
+}
+
+/// The links with the largest utilisation: bytes over bandwidth times the time simulated.
+fn links(run: &Run<'_>) -> String {
+    let outcome = run.outcome;
+    let span = if run.complete() { outcome.makespan } else { outcome.now };
+    let used = outcome.links.iter().enumerate().filter(|(_, total)| total.bytes > 0);
+    let utilisation = |(i, total): (usize, &weir_sim_core::LinkTotals)| {
+        let id = LinkId::from_index(i);
+        (total.bytes as f64 / (run.subject.fabric().link(id).bandwidth * span.seconds()), id)
+    };
+    let mut busiest: Vec<(f64, LinkId)> = used.map(utilisation).collect();
+    if busiest.is_empty() || span == SimTime::ZERO {
+        return String::new();
+    }
+    busiest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut sheet = Sheet::new(["busiest links", ">utilisation", ">busy", ">peak", ">bandwidth", ">bytes"]);
+    for &(share, id) in busiest.iter().take(BUSIEST) {
+        let total = outcome.links[id.index()];
+        sheet.row([
+            run.link_text(id),
+            format!("{:.1} %", share * 100.0),
+            duration(total.busy),
+            rate(total.peak),
+            rate(run.subject.fabric().link(id).bandwidth),
+            crate::bytes(total.bytes),
+        ]);
+    }
+    let mut out = format!("\n{}", sheet.finish());
+    if busiest.len() > BUSIEST {
+        let _ = writeln!(out, "… {} more links carried bytes: --json lists all", busiest.len() - BUSIEST);
+    }
+    out
+}

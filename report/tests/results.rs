@@ -1,0 +1,274 @@
+//! The JSON and the tables of a small run whose outcome is written by hand, so that every number here has one source.
+//!
+//! ```text
+//! rc ── sw ─┬─ a      a → b with 1000 B at 100 B/s: starts at 0, sent at 10 s
+//!           └─ b      then a barrier, then a computation that has not ended
+//! ```
+
+use std::borrow::Cow;
+
+use weir_plugin_api::{
+    ArbiterError, Binding, Cause, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RateArbiter, SimDuration,
+    SimTime,
+};
+use weir_report::{Alone, ArbiterInfo, Detail, Run, Subject, results_schema, text, write_explanation, write_run};
+use weir_sim_core::{
+    Bottleneck, EngineId, Fabric, FabricBuilder, LinkSpec, LinkTotals, Outcome, PhaseRecord, PhaseStep, Routes, Stop,
+    Task, TaskGraph, TaskGraphBuilder, TaskId, TaskTimes, Work,
+};
+
+const SECOND: u64 = 1_000_000_000_000;
+
+struct World {
+    fabric: Fabric,
+    routes: Routes,
+    tasks: TaskGraph,
+}
+
+impl Subject for World {
+    fn name(&self) -> &str {
+        "a small world"
+    }
+    fn file(&self) -> &str {
+        "small.yaml"
+    }
+    fn input_sha256(&self) -> &str {
+        "00"
+    }
+    fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+    fn routes(&self) -> &Routes {
+        &self.routes
+    }
+    fn tasks(&self) -> &TaskGraph {
+        &self.tasks
+    }
+    fn task_name(&self, task: TaskId) -> Cow<'_, str> {
+        Cow::Owned(format!("t{}", task.0))
+    }
+    fn node_name(&self, node: NodeId) -> &str {
+        ["rc", "sw", "a", "b"][node.index()]
+    }
+}
+
+/// Gives a lone transfer 200 B/s.
+struct Twice;
+
+impl RateArbiter for Twice {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+        assert_eq!(phase.len(), 1);
+        grant.rates[0] = 200.0;
+        Ok(())
+    }
+}
+
+/// `copies` transfers a → b, a barrier, a computation.
+fn world(copies: usize) -> World {
+    let mut fabric = FabricBuilder::new();
+    let link = LinkSpec { up: 400.0, down: 400.0, latency: SimDuration(SECOND), kind: LinkKind::PCIE };
+    let root = fabric.root(NodeKind::RootComplex).expect("a root");
+    let switch = fabric.child(root, NodeKind::Switch, link).expect("a switch");
+    let a = fabric.child(switch, NodeKind::Gpu, link).expect("a");
+    let b = fabric.child(switch, NodeKind::Gpu, link).expect("b");
+    let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
+    let route = routes.between(&fabric, a, b).expect("a route");
+    let class = tasks.classes().intern(route, f64::INFINITY, 1.0, 0);
+    let mut add = |work| tasks.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, work });
+    for _ in 0..copies {
+        add(Work::Carries { bytes: 1000, class });
+    }
+    add(Work::Nothing { counted: true });
+    add(Work::Lasts(SimDuration(SECOND)));
+    add(Work::Nothing { counted: false });
+    World { fabric, routes, tasks: tasks.build().expect("no cycle") }
+}
+
+fn outcome(world: &World) -> Outcome {
+    let (count, copies) = (world.tasks.tasks().len(), world.tasks.tasks().len() - 3);
+    let times = |ready: u64, start: u64, sent: u64, end: u64| TaskTimes {
+        ready: SimTime(ready * SECOND),
+        start: SimTime(start * SECOND),
+        sent: SimTime(sent * SECOND),
+        end: SimTime(end * SECOND),
+    };
+    let mut tasks = vec![times(0, 0, 10, 12); count];
+    tasks[copies] = times(12, 12, 12, 12);
+    tasks[copies + 1] = TaskTimes { ready: SimTime(12 * SECOND), start: SimTime(12 * SECOND), ..TaskTimes::NEVER };
+    let binding = Binding::new(LinkId(2), Cause::HeadOfLine, 1);
+    let bottleneck = Bottleneck { binding, time: SimDuration(10 * SECOND) };
+    let mut links = vec![LinkTotals::default(); world.fabric.links().len()];
+    links[2] = LinkTotals { bytes: 1000, busy: SimDuration(10 * SECOND), peak: 100.0 };
+    links[5] = links[2];
+    let step = |name: &str, rate| PhaseStep {
+        task: TaskId(0),
+        step: name.to_owned(),
+        link: LinkId(2),
+        rate,
+        because: vec![TaskId(1)],
+    };
+    Outcome {
+        stop: Stop::Until,
+        now: SimTime(12 * SECOND + 1),
+        makespan: SimTime(12 * SECOND),
+        events: 5,
+        fingerprint: 0xabc,
+        tasks,
+        sent_bytes: vec![1000; count],
+        bottlenecks: vec![bottleneck; count],
+        links,
+        phases: Some(vec![PhaseRecord {
+            start: SimTime::ZERO,
+            end: SimTime(10 * SECOND),
+            rates: vec![(TaskId(0), 100.0)],
+            steps: vec![step("A", 200.0), step("B", 100.0)],
+        }]),
+        arbitrations: 1,
+    }
+}
+
+fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl FnOnce(&Run<'_>) -> T) -> T {
+    let world = world(copies);
+    let mut outcome = outcome(&world);
+    change(&mut outcome);
+    let params = serde_json::from_str(r#"{"tau":0.2}"#).expect("a map");
+    report(&Run {
+        subject: &world,
+        arbiter: ArbiterInfo { name: "twice", version: "1.0", sha256: None, params: &params },
+        outcome: &outcome,
+        alone: Alone::new(&world.tasks, &world.routes, Box::new(Twice)),
+    })
+}
+
+fn json(run: &Run<'_>, detail: Detail) -> String {
+    let mut out = Vec::new();
+    write_run(run, detail, &mut out).expect("writes to memory");
+    String::from_utf8(out).expect("is UTF-8")
+}
+
+fn assert_valid(line: &str) {
+    let validator = jsonschema::validator_for(&results_schema()).expect("the schema is one");
+    let value: serde_json::Value = serde_json::from_str(line).expect("is JSON");
+    let errors: Vec<String> = validator.iter_errors(&value).map(|e| format!("{e} at {}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+}
+
+#[test]
+fn the_plain_result_has_the_fields_of_the_format_in_order() {
+    let line = with_run(2, |o| o.stop = Stop::Finished, |run| json(run, Detail::default()));
+    // alone: 1000 B at 200 B/s is 5 s, and two links of 1 s latency.
+    let transfer = |id: &str, cause: &str| {
+        format!(
+            "{{\"id\":\"{id}\",\"from\":\"a\",\"to\":\"b\",\"bytes\":1000,\"ready_s\":0.0,\"start_s\":0.0,\"end_s\":12.0,\
+             \"end_ps\":12000000000000,\"mean_Bps\":100.0,\"alone_s\":7.0,\
+             \"bottleneck\":{{\"from\":\"a\",\"to\":\"sw\"}},\"cause\":\"{cause}\"}}"
+        )
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let expected = format!(
+        "{{\"weir\":1,\"version\":\"{version}\",\"scenario\":\"a small world\",\"file\":\"small.yaml\",\
+         \"input_sha256\":\"00\",\"arbiter\":{{\"name\":\"twice\",\"version\":\"1.0\",\"params\":{{\"tau\":0.2}}}},\
+         \"complete\":true,\"fingerprint\":\"0000000000000abc\",\"makespan_s\":12.0,\"makespan_ps\":12000000000000,\
+         \"events\":5,\"transfers\":[{},{}],\
+         \"links\":[{{\"from\":\"a\",\"to\":\"sw\",\"bytes\":1000,\"busy_s\":10.0,\"peak_Bps\":100.0}},\
+         {{\"from\":\"sw\",\"to\":\"b\",\"bytes\":1000,\"busy_s\":10.0,\"peak_Bps\":100.0}}],\
+         \"operations\":[{{\"id\":\"t2\",\"kind\":\"barrier\",\"start_s\":12.0,\"end_s\":12.0,\
+         \"end_ps\":12000000000000,\"estimates\":[],\"details\":{{}}}},{{\"id\":\"t3\",\"kind\":\"compute\",\
+         \"start_s\":12.0,\"end_s\":null,\"end_ps\":null,\"estimates\":[],\"details\":{{}}}}]}}\n",
+        transfer("t0", "head-of-line blocked behind t1"),
+        transfer("t1", "head-of-line blocked")
+    );
+    assert_eq!(line, expected);
+    assert_valid(&line);
+}
+
+#[test]
+fn an_incomplete_result_says_how_far_it_came() {
+    let unfinished = |o: &mut Outcome| {
+        o.tasks[0] = TaskTimes { sent: SimTime::NEVER, end: SimTime::NEVER, ..o.tasks[0] };
+        o.tasks[1] = TaskTimes::NEVER;
+        o.sent_bytes[0] = 600;
+        o.sent_bytes[1] = 0;
+        o.now = SimTime(6 * SECOND);
+        o.bottlenecks[1].binding = Binding::NONE;
+    };
+    let line = with_run(2, unfinished, |run| json(run, Detail::default()));
+    assert_valid(&line);
+    let value: serde_json::Value = serde_json::from_str(&line).expect("is JSON");
+    assert_eq!(value["complete"], false);
+    assert_eq!(value["stopped_ps"], 6 * SECOND);
+    let [first, second] = [&value["transfers"][0], &value["transfers"][1]];
+    assert_eq!((&first["end_s"], &first["mean_Bps"], &first["sent_bytes"]), (&().into(), &100.0.into(), &600.into()));
+    assert_eq!((&second["start_s"], &second["mean_Bps"], &second["cause"]), (&().into(), &().into(), &().into()));
+}
+
+#[test]
+fn phases_and_full_add_what_they_promise() {
+    let line = with_run(2, |_| (), |run| json(run, Detail { phases: true, full: false }));
+    assert_valid(&line);
+    assert!(line.contains(r#""phases":[{"start_s":0.0,"end_s":10.0,"rates_Bps":{"t0":100.0}}]"#), "{line}");
+    let line = with_run(2, |_| (), |run| json(run, Detail { phases: false, full: true }));
+    assert_valid(&line);
+    let value: serde_json::Value = serde_json::from_str(&line).expect("is JSON");
+    assert_eq!(value["nodes"][2], serde_json::json!({"id": 2, "name": "a", "kind": "gpu", "parent": 1}));
+    assert_eq!(value["transfers"][0]["route"], serde_json::json!([2, 5]));
+    assert_eq!(value["links"].as_array().map(Vec::len), Some(6));
+    assert_eq!(value["links"][2]["bandwidth_Bps"], 400.0);
+    assert_eq!(value["explain"][0]["transfers"][0]["steps"][1]["because"], serde_json::json!(["t1"]));
+}
+
+#[test]
+fn large_loads_have_percentiles_and_a_short_table() {
+    let line = with_run(100, |_| (), |run| json(run, Detail::default()));
+    assert_valid(&line);
+    let value: serde_json::Value = serde_json::from_str(&line).expect("is JSON");
+    assert_eq!(value["percentiles"]["completion_s"]["99"], 12.0);
+    assert_eq!(value["percentiles"]["slowdown"]["1"], 12.0 / 7.0);
+    assert!(!with_run(99, |_| (), |run| json(run, Detail::default())).contains("percentiles"));
+    let table = with_run(100, |_| (), text::run);
+    assert!(table.contains("… 60 more transfers: --json lists all"), "{table}");
+    assert!(table.contains("t39 ") && !table.contains("t40 "), "{table}");
+}
+
+#[test]
+fn the_table_shows_exact_picoseconds_beside_rounded_units() {
+    let table = with_run(2, |o| o.stop = Stop::Finished, text::run);
+    assert!(
+        table.starts_with("a small world\nsmall.yaml, twice (tau 0.2)\n\nmakespan 12.000 s (12000000000000 ps)"),
+        "{table}"
+    );
+    let row = table.lines().find(|line| line.starts_with("t0 ")).expect("a row for t0");
+    let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    let expected =
+        ["t0", "a → b", "0 s", "12.000 s", "100.000 B/s", "1.714×", "a → sw", "head-of-line blocked behind t1"];
+    assert_eq!(cells, expected);
+    // 1000 B over 400 B/s · 12 s.
+    assert!(table.contains("20.8 %"), "{table}");
+}
+
+#[test]
+fn an_explanation_has_a_column_per_step() {
+    let table = with_run(2, |_| (), text::explain);
+    let header = table.lines().find(|line| line.starts_with("transfer")).expect("a header");
+    let names: Vec<&str> = header.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(names, ["transfer", "from → to", "A", "B", "rate", "decided at", "because of"]);
+    let row = table.lines().find(|line| line.starts_with("t0 ")).expect("a row for t0");
+    let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(cells, ["t0", "a → b", "0.5000", "0.2500", "100.000 B/s", "a → sw", "t1"]);
+    let line = with_run(
+        2,
+        |_| (),
+        |run| {
+            let mut out = Vec::new();
+            write_explanation(run, &mut out).expect("writes to memory");
+            String::from_utf8(out).expect("is UTF-8")
+        },
+    );
+    let value: serde_json::Value = serde_json::from_str(&line).expect("is JSON");
+    let steps = &value["phases"][0]["transfers"][0]["steps"];
+    let expected = serde_json::json!([
+        {"step": "A", "link": {"from": "a", "to": "sw"}, "rate_Bps": 200.0, "because": ["t1"]},
+        {"step": "B", "link": {"from": "a", "to": "sw"}, "rate_Bps": 100.0, "because": ["t1"]},
+    ]);
+    assert_eq!(steps, &expected);
+}

@@ -1,0 +1,78 @@
+//! The arbiters that a scenario asks for, their parameters checked against the JSON Schema that each arbiter gives.
+
+use serde_json::{Map, Value as Json};
+use weir_plugin_api::Registry;
+
+use crate::Position;
+use crate::context::{Context, Read};
+use crate::diagnostic::quoted;
+use crate::nearest::suggestion;
+use crate::schema::Schema;
+use crate::yaml::{self, Data, Entry, Value};
+
+/// The arbiter of a scenario that names none.
+const DEFAULT: &str = "max-min";
+
+/// One arbiter the scenario asks for, parameters checked against its schema, quantities turned into numbers.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ArbiterSpec {
+    /// Name in the registry.
+    pub name: String,
+    /// The parameters given (not the defaults), as a JSON object.
+    pub params: Map<String, Json>,
+    /// Where it stands in the file; `None` when given on the command line, or by default.
+    pub position: Option<Position>,
+}
+
+/// The arbiters of the file, or of the command line in their place.
+pub(crate) fn read(
+    context: &mut Context,
+    given: Option<&Value>,
+    options: &[String],
+    registry: &Registry,
+) -> Read<Vec<ArbiterSpec>> {
+    if !options.is_empty() {
+        let specs: Vec<_> = options.iter().map(|text| option(context, text, registry)).collect();
+        return specs.into_iter().collect();
+    }
+    match given {
+        None => Ok(vec![ArbiterSpec { name: DEFAULT.to_owned(), params: Map::new(), position: None }]),
+        Some(Value { data: Data::Sequence(items), span }) => {
+            if items.is_empty() {
+                return Err(context.error(*span, "the list of arbiters is empty", "name one, or leave `arbiter` out"));
+            }
+            let specs: Vec<_> = items.iter().map(|item| spec(context, item, registry)).collect();
+            specs.into_iter().collect()
+        }
+        Some(value) => Ok(vec![spec(context, value, registry)?]),
+    }
+}
+
+/// An arbiter of the command line: a name or a map.
+fn option(context: &mut Context, text: &str, registry: &Registry) -> Read<ArbiterSpec> {
+    let source = context.sources.add("--arbiter", text);
+    let value = yaml::parse(context, source)?;
+    Ok(ArbiterSpec { position: None, ..spec(context, &value, registry)? })
+}
+
+fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<ArbiterSpec> {
+    let (name_value, entries): (&Value, &[Entry]) = match &value.data {
+        Data::Mapping(entries) => match entries.iter().find(|e| &*e.key == "name") {
+            Some(entry) => (&entry.value, entries),
+            None => {
+                let help = "write `{ name: pcie-congestion, tau: 0.2 }`";
+                return Err(context.error(value.span, "an arbiter needs the key `name`", help));
+            }
+        },
+        _ => (value, &[]),
+    };
+    let name = context.text(name_value, "the name of an arbiter")?;
+    let Some(entry) = registry.get(name) else {
+        let help = suggestion(name, registry.iter().map(|a| &*a.name).collect::<Vec<_>>(), "arbiters");
+        return Err(context.error(name_value.span, format!("no arbiter is named {}", quoted(name)), help));
+    };
+    let schema: Json = serde_json::from_str(&entry.params_schema).unwrap_or_else(|_| Json::Object(Map::new()));
+    let given = entries.iter().filter(|e| &*e.key != "name");
+    let params = Schema::new(&schema).object(context, value.span, given, &format!("arbiter `{name}`"))?;
+    Ok(ArbiterSpec { name: name.to_owned(), params, position: Some(context.sources.position(value.span)) })
+}

@@ -1,0 +1,183 @@
+//! Names with brackets, as in Slurm: `gpu[0-7]`, `[00-15]`, `[0,2,4-6]`. Counted before they are expanded; with several
+//! brackets the left varies slowest.
+
+use std::fmt::Write;
+
+use crate::context::Problem;
+use crate::diagnostic::quoted;
+
+/// Longest name in bytes (format, "Tree, links, names").
+pub(crate) const NAME_BYTES: usize = 256;
+
+/// Digits of a number in brackets at most, so that it fits in a u64.
+const DIGITS: usize = 18;
+
+/// A name that stands for one or many.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct NamePattern {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Part {
+    Text(Box<str>),
+    Set(Vec<Run>),
+}
+
+/// The numbers `first` to `last`, padded with zeros to `width`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Run {
+    first: u64,
+    last: u64,
+    width: usize,
+}
+
+impl Run {
+    fn len(self) -> u64 {
+        self.last - self.first + 1
+    }
+}
+
+impl NamePattern {
+    /// Reads a name with or without brackets.
+    pub(crate) fn read(text: &str) -> Result<Self, Problem> {
+        let (mut parts, mut rest) = (Vec::new(), text);
+        while let Some(open) = rest.find(['[', ']']) {
+            let close = rest[open..].find(']').filter(|&at| at > 0).map(|at| open + at);
+            let Some(close) = close else {
+                let message = format!("{} has a bracket without its other half", quoted(text));
+                return Err(Problem::new(message, "write brackets as in `gpu[0-7]` or `gpu[0,2,4-6]`"));
+            };
+            if open > 0 {
+                parts.push(Part::Text(rest[..open].into()));
+            }
+            parts.push(Part::Set(runs(text, &rest[open + 1..close])?));
+            rest = &rest[close + 1..];
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.into()));
+        }
+        Ok(Self { parts })
+    }
+
+    /// The names `x0` … `x(n−1)`.
+    pub(crate) fn numbered(base: &str, n: u64) -> Self {
+        let run = Run { first: 0, last: n.saturating_sub(1), width: 0 };
+        Self { parts: vec![Part::Text(base.into()), Part::Set(vec![run])] }
+    }
+
+    /// Whether it has brackets.
+    pub(crate) fn has_brackets(&self) -> bool {
+        self.parts.iter().any(|p| matches!(p, Part::Set(_)))
+    }
+
+    /// Number of names, at most `u64::MAX`.
+    pub(crate) fn count(&self) -> u64 {
+        self.parts.iter().map(Part::len).fold(1, u64::saturating_mul)
+    }
+
+    /// Writes name number `index` of [`Self::count`] into `out`.
+    pub(crate) fn write(&self, index: u64, out: &mut String) {
+        out.clear();
+        // The last bracket varies fastest: the first one's digit is what the later ones leave.
+        let (mut below, mut rest) = (self.count(), index);
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Set(runs) => {
+                    below = (below / part.len()).max(1);
+                    let (mut at, remainder) = (rest / below, rest % below);
+                    rest = remainder;
+                    for run in runs {
+                        if at < run.len() {
+                            let _ = write!(out, "{:0width$}", run.first + at, width = run.width);
+                            break;
+                        }
+                        at -= run.len();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Name number `index`.
+    pub(crate) fn name(&self, index: u64) -> String {
+        let mut out = String::new();
+        self.write(index, &mut out);
+        out
+    }
+}
+
+impl Part {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Text(_) => 1,
+            Self::Set(runs) => runs.iter().map(|r| r.len()).fold(0, u64::saturating_add),
+        }
+    }
+}
+
+fn runs(text: &str, inside: &str) -> Result<Vec<Run>, Problem> {
+    let wrong = |message: String| Problem::new(message, "write brackets as in `gpu[0-7]`, `[00-15]` or `[0,2,4-6]`");
+    let mut runs = Vec::new();
+    for piece in inside.split(',') {
+        let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
+        let digits = |n: &str| !n.is_empty() && n.len() <= DIGITS && n.bytes().all(|b| b.is_ascii_digit());
+        if !digits(first) || !digits(last) {
+            return Err(wrong(format!("{} in {} is not a range of numbers", quoted(piece), quoted(text))));
+        }
+        let padded = |n: &str| n.len() > 1 && n.starts_with('0');
+        if (padded(first) || padded(last)) && first.len() != last.len() {
+            let message = format!("both ends of {} in {} need the same number of digits", quoted(piece), quoted(text));
+            return Err(wrong(message));
+        }
+        let width = if padded(first) { first.len() } else { 0 };
+        let run = Run { first: first.parse().unwrap_or(0), last: last.parse().unwrap_or(0), width };
+        if run.last < run.first {
+            return Err(wrong(format!("the range {} in {} ends before it begins", quoted(piece), quoted(text))));
+        }
+        runs.push(run);
+    }
+    Ok(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expand(text: &str) -> Vec<String> {
+        let pattern = NamePattern::read(text).unwrap();
+        (0..pattern.count()).map(|i| pattern.name(i)).collect()
+    }
+
+    #[test]
+    fn expands_as_slurm_does() {
+        assert_eq!(expand("gpu[0-3]"), ["gpu0", "gpu1", "gpu2", "gpu3"]);
+        assert_eq!(expand("[08-11]"), ["08", "09", "10", "11"]);
+        assert_eq!(expand("[8-11]"), ["8", "9", "10", "11"]);
+        assert_eq!(expand("x[0,2,4-6]y"), ["x0y", "x2y", "x4y", "x5y", "x6y"]);
+        assert_eq!(expand("plain"), ["plain"]);
+    }
+
+    #[test]
+    fn left_bracket_varies_slowest() {
+        assert_eq!(expand("a[0-1]/b[0-1]"), ["a0/b0", "a0/b1", "a1/b0", "a1/b1"]);
+        assert_eq!(expand("[0,2][7-8]z[1-1]"), ["07z1", "08z1", "27z1", "28z1"]);
+    }
+
+    #[test]
+    fn counts_without_expanding() {
+        let pattern = NamePattern::read("a[0-999999999999]b[0-999999999999]").unwrap();
+        assert_eq!(pattern.count(), u64::MAX);
+        assert_eq!(NamePattern::numbered("x", 1_000_000_000).count(), 1_000_000_000);
+        assert_eq!(NamePattern::numbered("x", 3).name(2), "x2");
+    }
+
+    #[test]
+    fn refuses_what_is_no_range() {
+        for text in ["a[", "a]", "a[]", "a[0-]", "a[-1]", "a[1-0]", "a[x]", "a[0-[1]]", "a[00-015]", "a[0,,1]", "a[0 - 1]"] {
+            let problem = NamePattern::read(text).unwrap_err();
+            assert!(problem.help.contains("gpu[0-7]"), "{text}: {problem:?}");
+        }
+    }
+}

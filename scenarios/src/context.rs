@@ -1,0 +1,209 @@
+//! Collects what is wrong while a scenario is read.
+
+use crate::diagnostic::{Diagnostic, Severity, quoted};
+use crate::nearest::suggestion;
+use crate::source::{Sources, Span};
+use crate::yaml::{Data, Entry, Value};
+
+/// Something is wrong and was written to the [`Context`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Reported;
+
+/// A value, or the note that the problem was written down.
+pub(crate) type Read<T> = Result<T, Reported>;
+
+/// What is wrong with a piece of text, before it is known where the text stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Problem {
+    /// What is wrong.
+    pub(crate) message: String,
+    /// What to do.
+    pub(crate) help: String,
+}
+
+impl Problem {
+    /// A message and a remedy.
+    pub(crate) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
+}
+
+/// The texts read so far and what was found in them.
+#[derive(Debug, Default)]
+pub(crate) struct Context {
+    /// The texts.
+    pub(crate) sources: Sources,
+    found: Vec<Diagnostic>,
+    errors: usize,
+}
+
+impl Context {
+    /// Errors shown at most; after that reading goes on, but nothing more is kept.
+    const MOST: usize = 20;
+
+    /// Writes an error down.
+    pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Reported {
+        let diagnostic = self.at(span, Diagnostic::error(message).with_help(help));
+        self.push(diagnostic)
+    }
+
+    /// Writes an error down that belongs to several places.
+    pub(crate) fn error_with_notes(&mut self, span: Span, problem: Problem, notes: Vec<(String, Span)>) -> Reported {
+        let mut diagnostic = self.at(span, Diagnostic::error(problem.message).with_help(problem.help));
+        diagnostic.notes = notes.into_iter().map(|(note, other)| (note, self.sources.position(other))).collect();
+        self.push(diagnostic)
+    }
+
+    /// Writes a problem of the object `what` down.
+    pub(crate) fn problem(&mut self, span: Span, what: &str, problem: Problem) -> Reported {
+        self.error(span, format!("{what}: {}", problem.message), problem.help)
+    }
+
+    /// Writes a warning down.
+    pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        let diagnostic = self.at(span, Diagnostic::warning(message).with_help(help));
+        self.found.push(diagnostic);
+    }
+
+    /// Writes a finished diagnostic down.
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) -> Reported {
+        self.errors += 1;
+        if self.errors <= Self::MOST {
+            self.found.push(diagnostic);
+        }
+        Reported
+    }
+
+    /// Adds the place and its source line.
+    pub(crate) fn at(&self, span: Span, diagnostic: Diagnostic) -> Diagnostic {
+        let (position, excerpt) = (self.sources.position(span), self.sources.excerpt(span));
+        Diagnostic { position: Some(position), excerpt, ..diagnostic }
+    }
+
+    /// Whether an error was written down.
+    pub(crate) fn failed(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// Number of errors so far: reading a part went well when it is the same after.
+    pub(crate) fn errors(&self) -> usize {
+        self.errors
+    }
+
+    /// Whether so many errors were written down that looking for more is of no use.
+    pub(crate) fn full(&self) -> bool {
+        self.errors >= Self::MOST
+    }
+
+    /// Everything that was found: errors first, in the order found.
+    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
+        self.found.sort_by_key(|d| std::cmp::Reverse(d.severity));
+        if self.errors > Self::MOST {
+            self.found.insert(Self::MOST, Diagnostic::error(format!("{} more errors", self.errors - Self::MOST)));
+        }
+        self.found
+    }
+
+    /// The warnings, when there was no error.
+    pub(crate) fn take_warnings(&mut self) -> Vec<Diagnostic> {
+        debug_assert!(self.found.iter().all(|d| d.severity == Severity::Warning));
+        std::mem::take(&mut self.found)
+    }
+
+    /// The fields of a map, all of whose keys must be among `keys`. `what` names the object: "a transfer".
+    pub(crate) fn fields<'a>(&mut self, value: &'a Value, what: &'a str, keys: &[&str]) -> Read<Fields<'a>> {
+        let Data::Mapping(entries) = &value.data else {
+            let help = format!("write a map with these keys: {}", keys.join(", "));
+            return Err(self.error(value.span, format!("{what} must be a map, not {}", value.describe()), help));
+        };
+        let mut fine = Ok(());
+        for entry in entries.iter().filter(|e| !keys.contains(&&*e.key)) {
+            let message = format!("unknown key {} in {what}", quoted(&entry.key));
+            fine = Err(self.error(entry.key_span, message, suggestion(&entry.key, keys.iter().copied(), "keys")));
+            if self.full() {
+                break;
+            }
+        }
+        fine.map(|()| Fields { what, span: value.span, entries })
+    }
+
+    /// The items of a list.
+    pub(crate) fn list<'a>(&mut self, value: &'a Value, what: &str) -> Read<&'a [Value]> {
+        match &value.data {
+            Data::Sequence(items) => Ok(items),
+            _ => Err(self.error(value.span, format!("{what} must be a list, not {}", value.describe()), "write `[…]`")),
+        }
+    }
+
+    /// The text of a scalar.
+    pub(crate) fn text<'a>(&mut self, value: &'a Value, what: &str) -> Read<&'a str> {
+        match &value.data {
+            Data::Scalar(scalar) if !scalar.is_null() => Ok(&scalar.text),
+            _ => {
+                let message = format!("{what} must be one value, not {}", value.describe());
+                Err(self.error(value.span, message, "write a single word, number or quantity"))
+            }
+        }
+    }
+
+    /// A scalar read by one of the functions of [`crate::units`].
+    pub(crate) fn parse<T>(
+        &mut self,
+        value: &Value,
+        what: &str,
+        read: impl FnOnce(&str) -> Result<T, Problem>,
+    ) -> Read<T> {
+        let text = self.text(value, what)?;
+        read(text).map_err(|problem| self.problem(value.span, what, problem))
+    }
+}
+
+/// The fields of a map whose keys are known to be right.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields<'a> {
+    what: &'a str,
+    /// Where the map stands.
+    pub(crate) span: Span,
+    entries: &'a [Entry],
+}
+
+impl<'a> Fields<'a> {
+    /// The value of a key, if given.
+    pub(crate) fn get(&self, key: &str) -> Option<&'a Value> {
+        self.entry(key).map(|e| &e.value)
+    }
+
+    /// Key and value, if given.
+    pub(crate) fn entry(&self, key: &str) -> Option<&'a Entry> {
+        self.entries.iter().find(|e| &*e.key == key)
+    }
+
+    /// The value of a key that must be given.
+    pub(crate) fn require(&self, context: &mut Context, key: &str) -> Read<&'a Value> {
+        self.get(key).ok_or_else(|| {
+            context.error(self.span, format!("{} needs the key `{key}`", self.what), format!("add `{key}: …`"))
+        })
+    }
+
+    /// The value of a key read as a scalar, or `default` when the key is not given.
+    pub(crate) fn parse_or<T>(
+        &self,
+        context: &mut Context,
+        key: &str,
+        default: T,
+        read: impl FnOnce(&str) -> Result<T, Problem>,
+    ) -> Read<T> {
+        self.get(key).map_or(Ok(default), |value| context.parse(value, &format!("`{key}` of {}", self.what), read))
+    }
+
+    /// The value of a key that must be given, read as a scalar.
+    pub(crate) fn parse<T>(
+        &self,
+        context: &mut Context,
+        key: &str,
+        read: impl FnOnce(&str) -> Result<T, Problem>,
+    ) -> Read<T> {
+        let value = self.require(context, key)?;
+        context.parse(value, &format!("`{key}` of {}", self.what), read)
+    }
+}

@@ -1,0 +1,142 @@
+//! Reads the scenario file and the files it names, which must lie under its folder or its library.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::context::{Context, Read, Reported};
+use crate::diagnostic::{Diagnostic, quoted};
+use crate::source::Span;
+
+/// Size of a YAML file at most (format, "Tree, links, names").
+const YAML_BYTES: u64 = 16 << 20;
+/// The file that marks the root of a library.
+const MARK: &str = "weir-library";
+
+/// Where files may be read, and the digest of what was read.
+pub(crate) struct Files {
+    /// The folder as the user named it, for messages.
+    shown: PathBuf,
+    /// The folder of the scenario, symlinks resolved; `None` for text without a folder.
+    folder: Option<PathBuf>,
+    /// The library's root, symlinks resolved.
+    library: Option<PathBuf>,
+    digest: Sha256,
+}
+
+impl Files {
+    /// Files named by a scenario in `folder`; `library` replaces the nearest ancestor with the library's mark.
+    pub(crate) fn new(context: &mut Context, folder: Option<&Path>, library: Option<&Path>) -> Read<Self> {
+        let shown = folder.map(Path::to_path_buf).unwrap_or_default();
+        let here = if shown.as_os_str().is_empty() { Path::new(".") } else { &shown };
+        let folder = folder.and_then(|_| here.canonicalize().ok());
+        let library = match library {
+            Some(root) => match root.canonicalize() {
+                Ok(root) => Some(root),
+                Err(error) => {
+                    let message = format!("the library `{}` cannot be read: {error}", root.display());
+                    return Err(context.push(Diagnostic::error(message).with_help("name an existing folder")));
+                }
+            },
+            None => folder.as_deref().and_then(|f| f.ancestors().find(|a| a.join(MARK).is_file())).map(Path::to_path_buf),
+        };
+        Ok(Self { shown, folder, library, digest: Sha256::new() })
+    }
+
+    /// Reads the scenario file itself.
+    pub(crate) fn read_scenario(context: &mut Context, path: &Path) -> Read<Vec<u8>> {
+        read_limited(path).map_err(|message| {
+            let message = format!("`{}` cannot be read: {message}", path.display());
+            context.push(Diagnostic::error(message).with_help("name a scenario file, or `-` for standard input"))
+        })
+    }
+
+    /// Finds a file that a scenario names at `span`; returns its name for messages too.
+    pub(crate) fn find(&self, context: &mut Context, span: Span, named: &str) -> Read<(PathBuf, String)> {
+        let Some(folder) = &self.folder else {
+            let help = "save the scenario in a folder and run it from there";
+            return Err(context.error(span, format!("no folder to look for the file {} in", quoted(named)), help));
+        };
+        let path = folder.join(named).canonicalize().map_err(|error| {
+            let help = format!("files are looked for from the scenario's own folder, `{}`", folder.display());
+            context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), help)
+        })?;
+        let allowed = [Some(folder), self.library.as_ref()];
+        if !allowed.into_iter().flatten().any(|root| path.starts_with(root)) {
+            let help = format!("move the file under `{}`, or name a common library with `--library DIR`", folder.display());
+            let message = format!("the file {} lies outside the scenario's folder and library", quoted(named));
+            return Err(context.error(span, message, help));
+        }
+        if !path.is_file() {
+            return Err(context.error(span, format!("{} is not a file", quoted(named)), "name a file"));
+        }
+        Ok((path, self.shown.join(named).display().to_string()))
+    }
+
+    /// Reads a YAML file that the scenario names at `span` and registers its text.
+    pub(crate) fn read_named(&mut self, context: &mut Context, span: Span, named: &str) -> Read<u32> {
+        let (path, shown) = self.find(context, span, named)?;
+        let bytes = read_limited(&path).map_err(|message| {
+            context.error(span, format!("the file {} cannot be read: {message}", quoted(named)), "check the file")
+        })?;
+        self.decode(context, &shown, bytes)
+    }
+
+    /// Registers the text of a file that was read.
+    pub(crate) fn decode(&mut self, context: &mut Context, shown: &str, bytes: Vec<u8>) -> Read<u32> {
+        self.add_to_digest(&bytes);
+        if bytes.len() as u64 > YAML_BYTES {
+            let message = format!("`{shown}` is larger than {} MiB", YAML_BYTES >> 20);
+            return Err(context.push(Diagnostic::error(message).with_help("put large loads into a CSV trace")));
+        }
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                let bytes = error.into_bytes();
+                let text = String::from_utf8_lossy(&bytes[..valid]);
+                return Err(not_text(context, shown, &text, "a byte that is not UTF-8"));
+            }
+        };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        if let Some(at) = text.find(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) {
+            return Err(not_text(context, shown, &text[..at], "a control character"));
+        }
+        Ok(context.sources.add(shown, text))
+    }
+
+    /// Adds bytes that were read to the digest.
+    pub(crate) fn add_to_digest(&mut self, bytes: &[u8]) {
+        self.digest.update(bytes);
+    }
+
+    /// SHA-256 of everything read so far, in hexadecimal.
+    pub(crate) fn sha256(self) -> String {
+        self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Refuses what is no text, at the end of the valid part.
+fn not_text(context: &mut Context, shown: &str, valid: &str, what: &str) -> Reported {
+    let line_start = valid.rfind(['\n', '\r']).map_or(0, |at| at + 1);
+    let line = valid.replace("\r\n", "\n").matches(['\n', '\r']).count() as u32 + 1;
+    let column = valid[line_start..].chars().count() as u32 + 1;
+    // Only the valid part of the line is shown.
+    let source = context.sources.add(shown, valid);
+    let span = Span { source, line, column, width: 1 };
+    context.error(span, format!("{what}: this is not a text file"), "give a scenario in YAML, encoded as UTF-8")
+}
+
+/// The bytes of a regular file, refused in words when it is none or too large to be YAML.
+fn read_limited(path: &Path) -> Result<Vec<u8>, String> {
+    let metadata = path.metadata().map_err(|e| e.to_string())?;
+    if metadata.is_dir() {
+        return Err("it is a folder".to_owned());
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed, so that `decode` can tell.
+    File::open(path).and_then(|f| f.take(YAML_BYTES + 1).read_to_end(&mut bytes)).map_err(|e| e.to_string())?;
+    Ok(bytes)
+}

@@ -1,0 +1,171 @@
+//! From a file to a scenario.
+
+use std::path::{Path, PathBuf};
+
+use weir_plugin_api::Registry;
+
+use crate::arbiter;
+use crate::context::{Context, Fields, Read};
+use crate::diagnostic::{Diagnostic, quoted};
+use crate::files::Files;
+use crate::scenario::{Parts, Scenario};
+use crate::topology::{self, Topology};
+use crate::workload;
+use crate::yaml::{self, Data, Edit, Value};
+
+/// What the command line adds to a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LoadOptions {
+    /// Root of the library, instead of the nearest ancestor of the scenario with a file `weir-library`.
+    pub library: Option<PathBuf>,
+    /// Edits of the file's values: path and YAML text, as in `workload[0].transfer.size` and `4MB`.
+    pub set: Vec<(String, String)>,
+    /// Arbiters in place of the file's: names, or maps such as `{name: pcie-congestion, tau: 0.2}`.
+    pub arbiters: Vec<String>,
+}
+
+/// Reads a scenario file.
+///
+/// # Errors
+/// Everything that is wrong with it, at most some twenty findings.
+pub fn load(path: &Path, options: &LoadOptions, registry: &Registry) -> Result<Scenario, Vec<Diagnostic>> {
+    let mut context = Context::default();
+    let Ok(bytes) = Files::read_scenario(&mut context, path) else { return Err(context.finish()) };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    read(context, bytes, &path.display().to_string(), Some(folder), options, registry)
+}
+
+/// Reads a scenario from text, for example from standard input (`-`). Files that it names are looked for from `folder`.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_text(
+    text: impl Into<Vec<u8>>,
+    name: &str,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+    registry: &Registry,
+) -> Result<Scenario, Vec<Diagnostic>> {
+    read(Context::default(), text.into(), name, folder, options, registry)
+}
+
+fn read(
+    mut context: Context,
+    bytes: Vec<u8>,
+    name: &str,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+    registry: &Registry,
+) -> Result<Scenario, Vec<Diagnostic>> {
+    match parts(&mut context, bytes, name, folder, options, registry) {
+        Ok(parts) if !context.failed() => Ok(Scenario::new(context, parts)),
+        _ => Err(context.finish()),
+    }
+}
+
+const KEYS: [&str; 8] = ["weir", "name", "topology", "arbiter", "workload", "ranks", "order", "optimize"];
+
+fn parts(
+    context: &mut Context,
+    bytes: Vec<u8>,
+    name: &str,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+    registry: &Registry,
+) -> Read<Parts> {
+    let mut files = Files::new(context, folder, options.library.as_deref())?;
+    let shown = if name == "-" { "<stdin>" } else { name };
+    let source = files.decode(context, shown, bytes)?;
+    let mut root = yaml::parse(context, source)?;
+    let edits = edit(context, &mut root, &options.set)?;
+    looks_like_a_scenario(context, &root)?;
+    let fields = context.fields(&root, "the scenario", &KEYS)?;
+    version(context, &fields)?;
+    not_yet(context, &fields)?;
+    let title = match fields.get("name") {
+        Some(value) => context.text(value, "`name`").map(str::to_owned),
+        None => Ok(Path::new(name).file_stem().map_or(name.to_owned(), |stem| stem.to_string_lossy().into_owned())),
+    };
+    let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
+    let operations = fields.require(context, "workload");
+    let topology = fields.require(context, "topology").and_then(|v| topology(context, &mut files, v, &edits))?;
+    let workload = workload::read(context, &mut files, &topology, operations?, fields.get("ranks"))?;
+    Ok(Parts {
+        name: title?,
+        file: name.to_owned(),
+        input_sha256: files.sha256(),
+        topology,
+        workload,
+        arbiters: arbiters?,
+    })
+}
+
+/// Applies the edits; returns those of a topology that is a file of its own.
+fn edit(context: &mut Context, root: &mut Value, set: &[(String, String)]) -> Read<Vec<Edit>> {
+    let mut later = Vec::new();
+    for (path, value) in set {
+        let edit = Edit::read(context, path, value)?;
+        let topology = match &root.data {
+            Data::Mapping(entries) => entries.iter().find(|e| &*e.key == "topology").map(|e| &e.value),
+            _ => None,
+        };
+        let is_file = topology.is_some_and(|value| matches!(value.data, Data::Scalar(_)));
+        match edit.below("topology") {
+            Some(below) if is_file => later.push(below),
+            _ => edit.apply(context, root)?,
+        }
+    }
+    Ok(later)
+}
+
+/// A topology file, or anything that is no scenario, gets one clear message.
+fn looks_like_a_scenario(context: &mut Context, root: &Value) -> Read<()> {
+    let Data::Mapping(entries) = &root.data else {
+        let help = "a scenario is a map with the keys weir, name, topology, arbiter, workload";
+        return Err(context.error(root.span, format!("a scenario must be a map, not {}", root.describe()), help));
+    };
+    let has = |key: &str| entries.iter().find(|e| &*e.key == key);
+    match (has("tree"), has("workload")) {
+        (Some(tree), None) => {
+            let help = "name this file by `topology:` in a scenario that has a `workload`";
+            Err(context.error(tree.key_span, "this is a topology, not a scenario", help))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks `weir: 1`.
+pub(crate) fn version(context: &mut Context, fields: &Fields<'_>) -> Read<()> {
+    let value = fields.require(context, "weir")?;
+    let text = context.text(value, "`weir`")?;
+    if text == "1" {
+        return Ok(());
+    }
+    let message = format!("version {} of the format is not known", quoted(text));
+    Err(context.error(value.span, message, "write `weir: 1`"))
+}
+
+/// Refuses what the format has and this program has not yet.
+fn not_yet(context: &mut Context, fields: &Fields<'_>) -> Read<()> {
+    let mut fine = Ok(());
+    for key in ["order", "optimize"] {
+        if let Some(entry) = fields.entry(key) {
+            fine = Err(context.error(entry.key_span, format!("`{key}` is not supported yet"), format!("remove `{key}`")));
+        }
+    }
+    fine
+}
+
+/// The topology in place, or in the file that is named.
+fn topology(context: &mut Context, files: &mut Files, value: &Value, edits: &[Edit]) -> Read<Topology> {
+    if matches!(value.data, Data::Mapping(_)) {
+        return topology::read(context, value, false);
+    }
+    let named = context.text(value, "`topology`")?;
+    let source = files.read_named(context, value.span, named)?;
+    let mut tree = yaml::parse(context, source)?;
+    for edit in edits {
+        edit.apply(context, &mut tree)?;
+    }
+    topology::read(context, &tree, true)
+}

@@ -1,0 +1,140 @@
+//! A scenario ready to run: what the file said, checked, with names beside dense ids.
+
+use std::borrow::Cow;
+
+use weir_plugin_api::NodeId;
+use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId, Work};
+
+use crate::arbiter::ArbiterSpec;
+use crate::context::Context;
+use crate::diagnostic::{Diagnostic, Position};
+use crate::source::{Sources, Span};
+use crate::topology::{NodeNames, Topology};
+use crate::workload::{Groups, Workload};
+
+/// What a task is to the user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskKind {
+    /// It carries bytes.
+    Transfer,
+    /// It takes a fixed time on its device's compute engine.
+    Compute,
+    /// A join that the user wrote.
+    Barrier,
+    /// A join that `after` made of many tasks; no part of results.
+    Join,
+}
+
+/// A scenario ready to run.
+#[derive(Debug)]
+pub struct Scenario {
+    /// Its name; the file's when it has none.
+    pub name: String,
+    /// The file as given on the command line (`-` for standard input).
+    pub file: String,
+    /// SHA-256 over the scenario file and every file it names, in order of reading; hexadecimal.
+    pub input_sha256: String,
+    /// Nodes and links.
+    pub fabric: Fabric,
+    /// Routes of the transfers.
+    pub routes: Routes,
+    /// What to do. The id of a transfer in a phase is the number of its task.
+    pub tasks: TaskGraph,
+    /// Arbiters in list order; when the file names none: `max-min`.
+    pub arbiters: Vec<ArbiterSpec>,
+    /// What may not mean what its author thinks.
+    pub warnings: Vec<Diagnostic>,
+    /// The generator of random numbers, when the workload has random parts.
+    pub generator: Option<String>,
+    pub(crate) names: NodeNames,
+    pub(crate) groups: Groups,
+    pub(crate) sources: Sources,
+    pub(crate) unused_types: Vec<(String, Span)>,
+    pub(crate) engines_given: Vec<(NodeId, Span)>,
+    pub(crate) unused_ranks: Option<Span>,
+}
+
+/// What a scenario is made of.
+pub(crate) struct Parts {
+    /// Its name.
+    pub(crate) name: String,
+    /// The file as given.
+    pub(crate) file: String,
+    /// Digest of all input.
+    pub(crate) input_sha256: String,
+    /// Where transfers go.
+    pub(crate) topology: Topology,
+    /// The transfers.
+    pub(crate) workload: Workload,
+    /// Who divides bandwidth.
+    pub(crate) arbiters: Vec<ArbiterSpec>,
+}
+
+impl Scenario {
+    /// Puts the parts together, after everything went well.
+    pub(crate) fn new(mut context: Context, parts: Parts) -> Self {
+        let Parts { name, file, input_sha256, topology, workload, arbiters } = parts;
+        Self {
+            name,
+            file,
+            input_sha256,
+            fabric: topology.fabric,
+            routes: workload.routes,
+            tasks: workload.tasks,
+            arbiters,
+            warnings: context.take_warnings(),
+            generator: workload.generator.map(str::to_owned),
+            names: topology.names,
+            groups: workload.groups,
+            sources: context.sources,
+            unused_types: topology.unused_types,
+            engines_given: topology.engines_given,
+            unused_ranks: workload.unused_ranks,
+        }
+    }
+
+    /// The id of a task as the user reads it.
+    #[must_use]
+    pub fn task_name(&self, task: TaskId) -> Cow<'_, str> {
+        self.groups.name(task)
+    }
+
+    /// The task of an id; `None` for ids of whole groups, too.
+    #[must_use]
+    pub fn task(&self, name: &str) -> Option<TaskId> {
+        self.groups.task(name)
+    }
+
+    /// What a task is.
+    #[must_use]
+    pub fn task_kind(&self, task: TaskId) -> TaskKind {
+        self.groups.of(task).map_or(TaskKind::Join, |group| group.kind)
+    }
+
+    /// Source and destination of a transfer; `None` for other tasks.
+    #[must_use]
+    pub fn ends(&self, task: TaskId) -> Option<(NodeId, NodeId)> {
+        let Work::Carries { class, .. } = self.tasks.tasks()[task.index()].work else { return None };
+        let links = self.routes.links(self.tasks.classes().route(class));
+        Some((self.fabric.link(*links.first()?).from, self.fabric.link(*links.last()?).to))
+    }
+
+    /// Where a task stands in its file; `None` for joins.
+    #[must_use]
+    pub fn position(&self, task: TaskId) -> Option<Position> {
+        let group = self.groups.of(task)?;
+        Some(self.sources.position(group.place(task.0 - group.first)))
+    }
+
+    /// The bare name of a node where it is unique, else its full path.
+    #[must_use]
+    pub fn node_name(&self, node: NodeId) -> &str {
+        self.names.shown(node)
+    }
+
+    /// The node of a name or path; `None` unless exactly one fits.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<NodeId> {
+        self.names.resolve(name).ok()
+    }
+}

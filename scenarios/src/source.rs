@@ -1,0 +1,120 @@
+//! The texts that were read, and places in them.
+
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::diagnostic::{Excerpt, Position};
+
+/// A place in one of the texts read: compact, because every value of a tree carries one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Span {
+    /// Index into [`Sources`].
+    pub(crate) source: u32,
+    /// Line, from 1.
+    pub(crate) line: u32,
+    /// Column in characters, from 1.
+    pub(crate) column: u32,
+    /// Characters to underline, on this line only.
+    pub(crate) width: u32,
+}
+
+/// One text.
+#[derive(Clone, Debug)]
+struct Source {
+    name: Arc<str>,
+    text: Text,
+}
+
+#[derive(Clone, Debug)]
+enum Text {
+    Kept(Arc<str>),
+    /// A large table: a line is read again when an error needs it.
+    File(PathBuf),
+}
+
+/// Every text that was read, in order of reading.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sources(Vec<Source>);
+
+impl Sources {
+    /// Registers a text; its index goes into [`Span::source`].
+    pub(crate) fn add(&mut self, name: &str, text: &str) -> u32 {
+        self.push(name, Text::Kept(text.into()))
+    }
+
+    /// Registers a file whose text is not kept.
+    pub(crate) fn add_file(&mut self, name: &str, path: &Path) -> u32 {
+        self.push(name, Text::File(path.to_path_buf()))
+    }
+
+    fn push(&mut self, name: &str, text: Text) -> u32 {
+        self.0.push(Source { name: name.into(), text });
+        (self.0.len() - 1) as u32
+    }
+
+    /// The text of a source that was kept.
+    pub(crate) fn text(&self, source: u32) -> Arc<str> {
+        match &self.0[source as usize].text {
+            Text::Kept(text) => Arc::clone(text),
+            Text::File(_) => "".into(),
+        }
+    }
+
+    /// The place as a person reads it.
+    pub(crate) fn position(&self, span: Span) -> Position {
+        Position { file: Arc::clone(&self.0[span.source as usize].name), line: span.line, column: span.column }
+    }
+
+    /// The line of a place, with what to underline.
+    pub(crate) fn excerpt(&self, span: Span) -> Option<Excerpt> {
+        match &self.0[span.source as usize].text {
+            Text::Kept(text) => Some(Excerpt::new(line(text, span.line)?, span.column, span.width)),
+            Text::File(path) => Some(Excerpt::new(&line_of_file(path, span.line)?, span.column, span.width)),
+        }
+    }
+}
+
+/// A line of a text, counted as YAML does: breaks are LF, CR LF and CR.
+fn line(text: &str, number: u32) -> Option<&str> {
+    let mut rest = text;
+    for _ in 1..number {
+        let end = rest.find(['\n', '\r'])?;
+        let skip = if rest[end..].starts_with("\r\n") { 2 } else { 1 };
+        rest = &rest[end + skip..];
+    }
+    Some(&rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())])
+}
+
+/// A line of a file, read up to a length that no excerpt exceeds.
+fn line_of_file(path: &Path, number: u32) -> Option<String> {
+    /// *Assumed*: lines of tables are short, and columns beyond this are cut.
+    const LONGEST: usize = 1 << 16;
+    let (mut line, mut last, mut found) = (1, 0, Vec::new());
+    for byte in BufReader::new(File::open(path).ok()?).bytes() {
+        let byte = byte.ok()?;
+        let breaks = matches!(byte, b'\n' | b'\r') && !(byte == b'\n' && last == b'\r');
+        line += u32::from(breaks);
+        if line > number || found.len() >= LONGEST {
+            break;
+        }
+        if line == number && !matches!(byte, b'\n' | b'\r') {
+            found.push(byte);
+        }
+        last = byte;
+    }
+    Some(String::from_utf8_lossy(&found).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    #[test]
+    fn lines_end_as_in_yaml() {
+        let text = "a\nb\r\nc\rd";
+        let lines: Vec<_> = (1..=5).map(|n| line(text, n)).collect();
+        assert_eq!(lines, [Some("a"), Some("b"), Some("c"), Some("d"), None]);
+    }
+}

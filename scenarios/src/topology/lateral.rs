@@ -1,0 +1,85 @@
+//! Lateral links: `links: - { between: [rc0, rc1], type: qpi }`.
+
+use weir_sim_core::{FabricBuilder, FabricError, LinkSpec};
+
+use super::link_type::{LinkTypes, kind};
+use super::names::NodeNames;
+use super::template::NODES;
+use crate::brackets::NamePattern;
+use crate::context::{Context, Read};
+use crate::yaml::Value;
+use weir_plugin_api::{LinkKind, NodeId};
+
+/// Adds the links of the list.
+pub(crate) fn read(
+    context: &mut Context,
+    types: &mut LinkTypes,
+    names: &NodeNames,
+    builder: &mut FabricBuilder,
+    list: Option<&Value>,
+) -> Read<()> {
+    let Some(list) = list else { return Ok(()) };
+    let mut left = NODES;
+    for item in context.list(list, "`links`")? {
+        // One wrong link does not hide the next.
+        let _ = link(context, types, names, builder, item, &mut left);
+        if context.full() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn link(
+    context: &mut Context,
+    types: &mut LinkTypes,
+    names: &NodeNames,
+    builder: &mut FabricBuilder,
+    item: &Value,
+    left: &mut u64,
+) -> Read<()> {
+    let fields = context.fields(item, "a lateral link", &["between", "type"])?;
+    let value = fields.require(context, "type")?;
+    let (link, name) = types.resolve(context, value)?;
+    let usual = name.map_or(LinkKind::OTHER, kind);
+    let spec = LinkSpec { up: link.up, down: link.down, latency: link.latency, kind: link.kind.unwrap_or(usual) };
+    let between = fields.require(context, "between")?;
+    let [first, second] = context.list(between, "`between`")? else {
+        return Err(context.error(between.span, "a link joins two nodes", "write `between: [rc0, rc1]`"));
+    };
+    let (a, b) = (ends(context, first)?, ends(context, second)?);
+    let (n, m) = (a.count(), b.count());
+    if n != m && n != 1 && m != 1 {
+        let message = format!("{n} nodes on one side and {m} on the other");
+        return Err(context.error(between.span, message, "give as many on both sides, or one node on one side"));
+    }
+    let count = n.max(m);
+    if count > *left {
+        return Err(context.error(between.span, format!("more than {NODES} lateral links"), "give fewer"));
+    }
+    *left -= count;
+    for i in 0..count {
+        let from = node(context, names, first, &a.name(i.min(n - 1)))?;
+        let to = node(context, names, second, &b.name(i.min(m - 1)))?;
+        builder.lateral(from, to, spec).map_err(|error| {
+            let (x, y) = (names.shown(from), names.shown(to));
+            let (message, help) = match error {
+                FabricError::Loop(_) => (format!("a link from `{x}` to itself"), "name two different nodes"),
+                FabricError::Twice(..) => {
+                    (format!("`{x}` and `{y}` are joined twice"), "keep one link; add their bandwidths for a wider one")
+                }
+                other => (other.to_string(), "change the link"),
+            };
+            context.error(between.span, message, help)
+        })?;
+    }
+    Ok(())
+}
+
+fn ends(context: &mut Context, value: &Value) -> Read<NamePattern> {
+    context.parse(value, "an end of a lateral link", NamePattern::read)
+}
+
+fn node(context: &mut Context, names: &NodeNames, value: &Value, name: &str) -> Read<NodeId> {
+    names.resolve(name).map_err(|problem| context.error(value.span, problem.message, problem.help))
+}

@@ -1,0 +1,130 @@
+//! Link types: bandwidth each way, latency and kind.
+
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use weir_plugin_api::{LinkKind, SimDuration};
+
+use crate::context::{Context, Fields, Read};
+use crate::diagnostic::quoted;
+use crate::nearest::suggestion;
+use crate::source::Span;
+use crate::units::{self, Decimal};
+use crate::yaml::{Data, Value};
+
+/// What a link is made of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct LinkType {
+    /// Bytes per second towards the root, or from first to second.
+    pub(crate) up: f64,
+    /// Bytes per second the other way.
+    pub(crate) down: f64,
+    /// Latency each way.
+    pub(crate) latency: SimDuration,
+    /// Its kind, when given.
+    pub(crate) kind: Option<LinkKind>,
+}
+
+/// The types that have a name.
+#[derive(Debug, Default)]
+pub(crate) struct LinkTypes {
+    types: IndexMap<Box<str>, Named, FxBuildHasher>,
+}
+
+#[derive(Debug)]
+struct Named {
+    span: Span,
+    /// `None` when it has errors, which were written down.
+    link: Option<LinkType>,
+    used: bool,
+}
+
+const KEYS: [&str; 8] = ["bandwidth", "up", "down", "generation", "width", "efficiency", "latency", "kind"];
+
+impl LinkTypes {
+    /// Reads `link_types`; every type is checked, used or not.
+    pub(crate) fn read(context: &mut Context, value: Option<&Value>) -> Read<Self> {
+        let mut types = Self::default();
+        let Some(value) = value else { return Ok(types) };
+        let Data::Mapping(entries) = &value.data else {
+            let message = format!("`link_types` must be a map, not {}", value.describe());
+            return Err(context.error(value.span, message, "write `link_types: { pcie: { bandwidth: 11.6GB/s } }`"));
+        };
+        for entry in entries {
+            let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key))).ok();
+            types.types.insert(entry.key.clone(), Named { span: entry.key_span, link, used: false });
+        }
+        Ok(types)
+    }
+
+    /// The type that a link names, or that stands in its place. Returns the name too.
+    pub(crate) fn resolve<'a>(&mut self, context: &mut Context, value: &'a Value) -> Read<(LinkType, Option<&'a str>)> {
+        let Data::Scalar(scalar) = &value.data else {
+            return Ok((read(context, value, "a link type")?, None));
+        };
+        if let Some(named) = self.types.get_mut(&*scalar.text) {
+            named.used = true;
+            return Ok((named.link.ok_or(crate::context::Reported)?, Some(&scalar.text)));
+        }
+        let help = match units::bandwidth(&scalar.text) {
+            Ok(_) => format!("write `{{ bandwidth: {} }}` in its place", scalar.text),
+            Err(_) if self.types.is_empty() => "define it under `link_types`".to_owned(),
+            Err(_) => suggestion(&scalar.text, self.types.keys().map(|k| &**k), "link types"),
+        };
+        Err(context.error(value.span, format!("no link type is named {}", quoted(&scalar.text)), help))
+    }
+
+    /// Name and place of the types that no link uses.
+    pub(crate) fn unused(&self) -> Vec<(String, Span)> {
+        let unused = self.types.iter().filter(|(_, named)| !named.used);
+        unused.map(|(name, named)| (name.to_string(), named.span)).collect()
+    }
+}
+
+fn read(context: &mut Context, value: &Value, what: &str) -> Read<LinkType> {
+    let fields = context.fields(value, what, &KEYS)?;
+    let efficiency = fields.parse_or(context, "efficiency", Decimal::whole(1), units::efficiency);
+    let latency = fields.parse_or(context, "latency", SimDuration::ZERO, units::duration);
+    let kind = match fields.get("kind") {
+        None => Ok(None),
+        Some(value) => context.text(value, "the kind of a link").map(|word| Some(kind(word))),
+    };
+    let (up, down) = bandwidths(context, fields, &efficiency?)?;
+    Ok(LinkType { up, down, latency: latency?, kind: kind? })
+}
+
+/// Both bandwidths, from the one of three forms that is given.
+fn bandwidths(context: &mut Context, fields: Fields<'_>, efficiency: &Decimal) -> Read<(f64, f64)> {
+    let given = |keys: &[&str]| keys.iter().any(|key| fields.get(key).is_some());
+    let forms = [given(&["bandwidth"]), given(&["up", "down"]), given(&["generation", "width"])];
+    if forms.iter().filter(|&&f| f).count() != 1 {
+        let message = "a link type needs its bandwidth, in exactly one form";
+        let help = "give `bandwidth: 11.6GB/s`, or `up: …, down: …`, or `generation: 3, width: 16`";
+        return Err(context.error(fields.span, message, help));
+    }
+    let rate = |text: &str| units::bandwidth(text)?.bytes_per_second(efficiency, text);
+    if forms[0] {
+        return fields.parse(context, "bandwidth", rate).map(|b| (b, b));
+    }
+    if forms[1] {
+        let (up, down) = (fields.parse(context, "up", rate), fields.parse(context, "down", rate));
+        return Ok((up?, down?));
+    }
+    let generation = fields.parse(context, "generation", |text| units::whole_number(text, 99))?;
+    let width = fields.require(context, "width")?;
+    let both = context.parse(width, "`generation` and `width` of a link type", |text| {
+        let lanes = units::whole_number(text, 99)?;
+        units::pcie_generation(generation, lanes)?.bytes_per_second(efficiency, text)
+    })?;
+    Ok((both, both))
+}
+
+/// The kind of a word.
+pub(crate) fn kind(word: &str) -> LinkKind {
+    match word {
+        "pcie" => LinkKind::PCIE,
+        "qpi" => LinkKind::QPI,
+        "nvlink" => LinkKind::NVLINK,
+        "network" => LinkKind::NETWORK,
+        _ => LinkKind::OTHER,
+    }
+}

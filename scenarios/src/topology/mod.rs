@@ -1,0 +1,120 @@
+//! The topology: link types, tree and lateral links, expanded into a fabric.
+
+mod lateral;
+mod link_type;
+mod names;
+mod template;
+
+use weir_plugin_api::{LinkKind, NodeId, NodeKind};
+use weir_sim_core::{Fabric, FabricBuilder, FabricError, LinkSpec};
+
+use crate::context::{Context, Read, Reported};
+use crate::source::Span;
+use crate::yaml::Value;
+use link_type::LinkTypes;
+pub(crate) use names::NodeNames;
+pub(crate) use template::is_inner;
+use template::Template;
+
+/// Slots of an engine that serves everything at once: there is no engine.
+pub(crate) const UNLIMITED: u32 = 0;
+
+/// A fabric with names.
+#[derive(Debug)]
+pub(crate) struct Topology {
+    /// Nodes and links.
+    pub(crate) fabric: Fabric,
+    /// Their names.
+    pub(crate) names: NodeNames,
+    /// Per node: slots of its send engine, or [`UNLIMITED`].
+    pub(crate) slots: Vec<u32>,
+    /// Nodes whose `engines` was given, as (first, one past the last, where).
+    pub(crate) engines_given: Vec<(NodeId, Span)>,
+    /// Link types that no link uses.
+    pub(crate) unused_types: Vec<(String, Span)>,
+}
+
+/// Keys of a topology file, and of the map in its place.
+const KEYS: [&str; 5] = ["weir", "name", "link_types", "tree", "links"];
+
+/// Reads a topology. `file` says whether it is a file of its own, which must name its version.
+pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Topology> {
+    let before = context.errors();
+    let fields = context.fields(value, "the topology", &KEYS)?;
+    if file || fields.get("weir").is_some() {
+        crate::load::version(context, &fields)?;
+    }
+    if let Some(name) = fields.get("name") {
+        context.text(name, "the name of the topology")?;
+    }
+    let types = LinkTypes::read(context, fields.get("link_types"));
+    let tree = fields.require(context, "tree")?;
+    let mut types = types?;
+    let templates = template::read(context, &mut types, tree, true)?;
+    let mut expansion = Expansion::default();
+    for template in &templates {
+        expansion.add(context, template, NodeId::NONE, NodeKind::Switch)?;
+    }
+    expansion.names.index();
+    lateral::read(context, &mut types, &expansion.names, &mut expansion.builder, fields.get("links"))?;
+    if context.errors() > before {
+        return Err(Reported);
+    }
+    Ok(Topology {
+        fabric: expansion.builder.build(),
+        names: expansion.names,
+        slots: expansion.slots,
+        engines_given: expansion.engines_given,
+        unused_types: types.unused(),
+    })
+}
+
+/// The fabric while it is built.
+#[derive(Default)]
+struct Expansion {
+    builder: FabricBuilder,
+    names: NodeNames,
+    slots: Vec<u32>,
+    engines_given: Vec<(NodeId, Span)>,
+    name: String,
+}
+
+impl Expansion {
+    /// Adds all nodes of a template below a parent.
+    fn add(&mut self, context: &mut Context, template: &Template, parent: NodeId, above: NodeKind) -> Read<()> {
+        for i in 0..template.names.count() {
+            template.names.write(i, &mut self.name);
+            self.names.push(&self.name, parent);
+            let node = match &template.link {
+                None => self.builder.root(template.kind),
+                Some(link) => {
+                    let network = template.kind == NodeKind::Network || above == NodeKind::Network;
+                    let usual = if network { LinkKind::NETWORK } else { LinkKind::PCIE };
+                    let kind = link.kind.unwrap_or(usual);
+                    let spec = LinkSpec { up: link.up, down: link.down, latency: link.latency, kind };
+                    self.builder.child(parent, template.kind, spec)
+                }
+            };
+            let node = node.map_err(|error| fabric_error(context, template.span, &error))?;
+            self.slots.push(template.engines.unwrap_or(usual_slots(template.kind)));
+            if template.engines.is_some() {
+                self.engines_given.push((node, template.span));
+            }
+            for child in &template.children {
+                self.add(context, child, node, template.kind)?;
+            }
+            self.names.close(node);
+        }
+        Ok(())
+    }
+}
+
+/// Slots of the send engine where `engines` is not given (design, "Fabric").
+fn usual_slots(kind: NodeKind) -> u32 {
+    if matches!(kind, NodeKind::Gpu | NodeKind::Fpga) { 1 } else { UNLIMITED }
+}
+
+/// A refusal of the fabric.
+fn fabric_error(context: &mut Context, span: Span, error: &FabricError) -> Reported {
+    context.error(span, error.to_string(), "change the topology here")
+}

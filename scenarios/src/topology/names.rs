@@ -1,0 +1,206 @@
+//! Names of nodes, and nodes of names: `gpu0`, or `p/q/r`, a node `r` below `q` below `p` with gaps allowed.
+//!
+//! Distinct names are kept once; per name its nodes are in id order, so that "below p" is a binary search.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
+use weir_plugin_api::NodeId;
+
+use crate::context::Problem;
+use crate::diagnostic::quoted;
+use crate::nearest::suggestion;
+
+/// The names of the nodes of a fabric.
+#[derive(Debug, Default)]
+pub(crate) struct NodeNames {
+    names: IndexSet<Box<str>, FxBuildHasher>,
+    /// Per node: its name.
+    name_of: Vec<u32>,
+    /// Per node: its parent.
+    parent: Vec<NodeId>,
+    /// Per node: one past the last node below it.
+    end: Vec<u32>,
+    /// Per name: its nodes, as compressed rows.
+    offsets: Vec<u32>,
+    nodes: Vec<NodeId>,
+    /// Per node: its full path, written when it is asked for; empty while all names are unique.
+    paths: Vec<OnceLock<Box<str>>>,
+}
+
+impl NodeNames {
+    /// Adds the next node, depth-first.
+    pub(crate) fn push(&mut self, name: &str, parent: NodeId) {
+        let index = match self.names.get_index_of(name) {
+            Some(index) => index,
+            None => self.names.insert_full(name.into()).0,
+        };
+        self.name_of.push(index as u32);
+        self.parent.push(parent);
+        self.end.push(self.name_of.len() as u32);
+    }
+
+    /// Says that the subtree of a node is complete.
+    pub(crate) fn close(&mut self, node: NodeId) {
+        self.end[node.index()] = self.name_of.len() as u32;
+    }
+
+    /// Makes names ready to be looked up, after the last node.
+    pub(crate) fn index(&mut self) {
+        self.offsets = vec![0; self.names.len() + 1];
+        for &name in &self.name_of {
+            self.offsets[name as usize + 1] += 1;
+        }
+        for i in 1..self.offsets.len() {
+            self.offsets[i] += self.offsets[i - 1];
+        }
+        let mut next = self.offsets.clone();
+        self.nodes = vec![NodeId(0); self.name_of.len()];
+        for (node, &name) in self.name_of.iter().enumerate() {
+            self.nodes[next[name as usize] as usize] = NodeId::from_index(node);
+            next[name as usize] += 1;
+        }
+        if self.names.len() < self.name_of.len() {
+            self.paths.resize_with(self.name_of.len(), OnceLock::new);
+        }
+    }
+
+    /// The name where it is unique, else the full path.
+    pub(crate) fn shown(&self, node: NodeId) -> &str {
+        let name = self.name_of[node.index()];
+        if self.row(name as usize).len() == 1 {
+            return &self.names[name as usize];
+        }
+        self.paths[node.index()].get_or_init(|| self.path(node).into())
+    }
+
+    /// The names from the root down, joined by `/`.
+    pub(crate) fn path(&self, node: NodeId) -> String {
+        let (mut parts, mut at) = (Vec::new(), node);
+        while !at.is_none() {
+            parts.push(&*self.names[self.name_of[at.index()] as usize]);
+            at = self.parent[at.index()];
+        }
+        parts.reverse();
+        parts.join("/")
+    }
+
+    /// The nodes of a name, in id order.
+    fn row(&self, name: usize) -> &[NodeId] {
+        &self.nodes[self.offsets[name] as usize..self.offsets[name + 1] as usize]
+    }
+
+    /// The one node that a reference names.
+    pub(crate) fn resolve(&self, reference: &str) -> Result<NodeId, Problem> {
+        // Whole subtrees to look in: disjoint and ascending.
+        let mut within: Vec<Range<u32>> = vec![0..self.name_of.len() as u32];
+        let mut parts = reference.split('/').peekable();
+        while let Some(part) = parts.next() {
+            let name = self.names.get_index_of(part).ok_or_else(|| self.unknown(reference, part))?;
+            let row = self.row(name);
+            let inside = within.iter().flat_map(|range| {
+                let first = row.partition_point(|n| n.0 < range.start);
+                let last = row.partition_point(|n| n.0 < range.end);
+                &row[first..last]
+            });
+            if parts.peek().is_none() {
+                let found: Vec<NodeId> = inside.copied().take(3).collect();
+                return match found[..] {
+                    [one] => Ok(one),
+                    [] => Err(self.not_below(reference, part)),
+                    [first, second, ..] => Err(self.ambiguous(reference, first, second)),
+                };
+            }
+            within = self.outermost(inside);
+        }
+        Err(self.unknown(reference, ""))
+    }
+
+    /// What lies below any of the nodes (ascending), as disjoint ranges: a node below another one adds nothing.
+    fn outermost<'a>(&self, nodes: impl Iterator<Item = &'a NodeId>) -> Vec<Range<u32>> {
+        let mut ranges: Vec<Range<u32>> = Vec::new();
+        for node in nodes {
+            if ranges.last().is_none_or(|last| node.0 >= last.end) {
+                ranges.push(node.0 + 1..self.end[node.index()]);
+            }
+        }
+        ranges
+    }
+
+    fn unknown(&self, reference: &str, part: &str) -> Problem {
+        let message = if part == reference {
+            format!("no node is named {}", quoted(part))
+        } else {
+            format!("no node is named {} (in {})", quoted(part), quoted(reference))
+        };
+        Problem::new(message, suggestion(part, self.names.iter().map(|n| &**n), "nodes"))
+    }
+
+    fn not_below(&self, reference: &str, last: &str) -> Problem {
+        let somewhere = self.names.get_index_of(last).and_then(|name| self.row(name).first());
+        let help = somewhere.map_or(String::new(), |&node| format!("there is `{}`", self.path(node)));
+        Problem::new(format!("no node fits the path {}", quoted(reference)), help)
+    }
+
+    fn ambiguous(&self, reference: &str, first: NodeId, second: NodeId) -> Problem {
+        let help = format!("add names of nodes above it: `{}` or `{}`", self.path(first), self.path(second));
+        Problem::new(format!("more than one node fits {}", quoted(reference)), help)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// a0 { b0 { c }, b1 { c } }, a1 { b0 { c }, d }
+    fn names() -> NodeNames {
+        let mut names = NodeNames::default();
+        let none = NodeId::NONE;
+        let add = |names: &mut NodeNames, items: &[(&str, NodeId)]| {
+            items.iter().for_each(|&(name, parent)| names.push(name, parent));
+        };
+        add(&mut names, &[("a0", none), ("b0", NodeId(0)), ("c", NodeId(1)), ("b1", NodeId(0)), ("c", NodeId(3))]);
+        names.close(NodeId(1));
+        names.end[1] = 3;
+        names.close(NodeId(3));
+        names.close(NodeId(0));
+        add(&mut names, &[("a1", none), ("b0", NodeId(5)), ("c", NodeId(6)), ("d", NodeId(5))]);
+        names.end[6] = 8;
+        names.close(NodeId(5));
+        names.index();
+        names
+    }
+
+    #[test]
+    fn resolves_paths_with_gaps() {
+        let names = names();
+        for (reference, node) in [("d", 8), ("a1/c", 7), ("a0/b1/c", 4), ("b1/c", 4), ("a1/b0/c", 7), ("a0/b0", 1)] {
+            assert_eq!(names.resolve(reference), Ok(NodeId(node)), "{reference}");
+        }
+    }
+
+    #[test]
+    fn refuses_unknown_and_ambiguous_paths() {
+        let names = names();
+        let message = |reference: &str| names.resolve(reference).unwrap_err();
+        assert_eq!(message("c").message, "more than one node fits `c`");
+        assert_eq!(message("c").help, "add names of nodes above it: `a0/b0/c` or `a0/b1/c`");
+        assert_eq!(message("b0/c").message, "more than one node fits `b0/c`");
+        assert_eq!(message("e").message, "no node is named `e`");
+        assert_eq!(message("a0/d").message, "no node fits the path `a0/d`");
+        assert_eq!(message("a0/d").help, "there is `a1/d`");
+        assert_eq!(message("c/a0").message, "no node fits the path `c/a0`");
+        assert_eq!(message("a2/c").help, "did you mean `a0`? (known nodes: a0, b0, c, b1, a1, d)");
+        assert!(message("").message.contains("no node is named"));
+        assert!(message("a0//c").message.contains("(in `a0//c`)"));
+    }
+
+    #[test]
+    fn shows_bare_names_where_unique() {
+        let names = names();
+        assert_eq!(names.shown(NodeId(8)), "d");
+        assert_eq!(names.shown(NodeId(7)), "a1/b0/c");
+    }
+}

@@ -1,0 +1,163 @@
+//! The tree as written: one template for all nodes that a name with brackets or `repeat` stands for, counted before
+//! anything is expanded.
+
+use rustc_hash::FxHashSet;
+use weir_plugin_api::NodeKind;
+
+use super::link_type::{LinkType, LinkTypes};
+use crate::brackets::{NAME_BYTES, NamePattern};
+use crate::context::{Context, Problem, Read};
+use crate::diagnostic::quoted;
+use crate::nearest::suggestion;
+use crate::source::Span;
+use crate::units;
+use crate::yaml::{Data, Entry, Value};
+
+/// Expanded nodes at most (format, "Tree, links, names").
+pub(crate) const NODES: u64 = 10_000_000;
+
+/// Nodes that are written as one.
+#[derive(Debug)]
+pub(crate) struct Template {
+    /// Their names.
+    pub(crate) names: NamePattern,
+    /// What they are.
+    pub(crate) kind: NodeKind,
+    /// The link to the parent; `None` for roots.
+    pub(crate) link: Option<LinkType>,
+    /// `engines`, when given.
+    pub(crate) engines: Option<u32>,
+    /// What lies below each of them.
+    pub(crate) children: Vec<Template>,
+    /// Where the name stands.
+    pub(crate) span: Span,
+    /// Nodes in all, those below included.
+    total: u64,
+}
+
+const KEYS: [&str; 5] = ["kind", "link", "engines", "repeat", "children"];
+
+/// Reads the roots of `tree`, or the children of a node.
+pub(crate) fn read(context: &mut Context, types: &mut LinkTypes, value: &Value, roots: bool) -> Read<Vec<Template>> {
+    let what = if roots { "`tree`" } else { "`children`" };
+    let Data::Mapping(entries) = &value.data else {
+        let message = format!("{what} must be a map from names to nodes, not {}", value.describe());
+        return Err(context.error(value.span, message, "write `{ gpu0: { kind: gpu, link: pcie } }`"));
+    };
+    if roots && entries.is_empty() {
+        return Err(context.error(value.span, "`tree` has no node", "give at least one root"));
+    }
+    let read: Vec<_> = entries.iter().map(|entry| template(context, types, entry, roots)).collect();
+    let templates = read.into_iter().collect::<Read<Vec<_>>>()?;
+    let total = templates.iter().fold(0, |sum: u64, t| sum.saturating_add(t.total));
+    if total > NODES {
+        return Err(too_many(context, value.span));
+    }
+    distinct(context, &templates)?;
+    Ok(templates)
+}
+
+fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: bool) -> Read<Template> {
+    let what = format!("node {}", quoted(&entry.key));
+    let fields = context.fields(&entry.value, &what, &KEYS)?;
+    let names = node_names(context, entry, fields.entry("repeat"));
+    let kind = fields.require(context, "kind").and_then(|value| kind(context, value));
+    let engines = match fields.get("engines") {
+        None => Ok(None),
+        Some(value) => context.parse(value, &format!("`engines` of {what}"), at_least_one).map(|n| Some((n, value.span))),
+    };
+    let link = match (fields.entry("link"), root) {
+        (Some(link), false) => types.resolve(context, &link.value).map(|(link, _)| Some(link)),
+        (None, true) => Ok(None),
+        (Some(link), true) => {
+            let help = "remove `link`; two roots are joined by an item of `links`";
+            Err(context.error(link.key_span, format!("{what} is a root and has no link upwards"), help))
+        }
+        (None, false) => {
+            let help = "add `link: …`, the type of the link to its parent";
+            Err(context.error(entry.key_span, format!("{what} has no `link`"), help))
+        }
+    };
+    let children = fields.get("children").map_or(Ok(Vec::new()), |value| read(context, types, value, false));
+    let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, children?);
+    if let (Some((_, span)), true) = (engines, is_inner(kind)) {
+        let message = format!("{what}: a {} has no engines", kind.word());
+        return Err(context.error(span, message, "remove `engines`; only devices start transfers"));
+    }
+    let below = children.iter().fold(1, |sum: u64, t| sum.saturating_add(t.total));
+    let total = below.saturating_mul(names.count());
+    if total > NODES {
+        return Err(too_many(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
+    }
+    Ok(Template { names, kind, link, engines: engines.map(|(n, _)| n), children, span: entry.key_span, total })
+}
+
+/// Whether a node never starts or ends a transfer.
+pub(crate) fn is_inner(kind: NodeKind) -> bool {
+    matches!(kind, NodeKind::Switch | NodeKind::RootComplex | NodeKind::Network)
+}
+
+fn too_many(context: &mut Context, span: Span) -> crate::context::Reported {
+    context.error(span, format!("more than {NODES} nodes in all"), "give fewer, with brackets or `repeat`")
+}
+
+fn at_least_one(text: &str) -> Result<u32, Problem> {
+    match units::whole_number(text, u64::from(u32::MAX))? {
+        0 => Err(Problem::new("`0` is too few", "give at least 1")),
+        n => Ok(n as u32),
+    }
+}
+
+/// The names of an entry of the tree.
+fn node_names(context: &mut Context, entry: &Entry, repeat: Option<&Entry>) -> Read<NamePattern> {
+    let what = format!("node {}", quoted(&entry.key));
+    let fine = !entry.key.is_empty() && entry.key.len() <= NAME_BYTES && !entry.key.contains(['/', '\n', '\t']);
+    if !fine {
+        let help = format!("names have 1 to {NAME_BYTES} bytes and no `/`, which separates the names of a path");
+        return Err(context.error(entry.key_span, format!("{what}: not a name"), help));
+    }
+    let names = NamePattern::read(&entry.key);
+    let names = names.map_err(|problem| context.problem(entry.key_span, &what, problem))?;
+    let Some(repeat) = repeat else { return Ok(names) };
+    if names.has_brackets() {
+        return Err(context.error(repeat.key_span, format!("{what} has brackets and `repeat`"), "use one of the two"));
+    }
+    // Numbers beyond u64 are as much too many as the largest one.
+    let n = context.parse(&repeat.value, &format!("`repeat` of {what}"), |text| units::whole_number(text, u64::MAX))?;
+    if n == 0 {
+        return Err(context.error(repeat.value.span, format!("`repeat` of {what} is 0"), "give at least 1"));
+    }
+    Ok(NamePattern::numbered(&entry.key, n))
+}
+
+fn kind(context: &mut Context, value: &Value) -> Read<NodeKind> {
+    let word = context.text(value, "the kind of a node")?;
+    NodeKind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
+        let help = suggestion(word, NodeKind::ALL.iter().map(|kind| kind.word()), "kinds");
+        context.error(value.span, format!("no node has the kind {}", quoted(word)), help)
+    })
+}
+
+/// Refuses two nodes of one name below one parent.
+fn distinct(context: &mut Context, templates: &[Template]) -> Read<()> {
+    // Plain names are distinct already: they are the keys of one map.
+    if templates.iter().all(|t| !t.names.has_brackets()) {
+        return Ok(());
+    }
+    let mut seen = FxHashSet::default();
+    for template in templates {
+        for i in 0..template.names.count() {
+            let name = template.names.name(i);
+            if name.len() > NAME_BYTES {
+                let help = format!("names have at most {NAME_BYTES} bytes");
+                return Err(context.error(template.span, format!("the name {} is too long", quoted(&name)), help));
+            }
+            if seen.contains(&name) {
+                let message = format!("two nodes named {} below one parent", quoted(&name));
+                return Err(context.error(template.span, message, "give nodes below one parent distinct names"));
+            }
+            seen.insert(name);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Names and places of tasks. Tasks that were made from one operation share one entry; names are written when they are
+//! asked for, so that a million of them cost nothing until then.
+
+use std::borrow::Cow;
+use std::hash::BuildHasher as _;
+use std::sync::OnceLock;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use weir_sim_core::TaskId;
+
+use super::trace::TraceNames;
+use crate::scenario::TaskKind;
+use crate::source::Span;
+
+/// The tasks of one operation: consecutive ids.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// The first task.
+    pub(crate) first: u32,
+    /// Number of tasks.
+    pub(crate) count: u32,
+    /// What they are.
+    pub(crate) kind: TaskKind,
+    /// Where the operation stands.
+    pub(crate) span: Span,
+    /// The id of the operation.
+    pub(crate) id: Box<str>,
+    /// How its tasks are named.
+    pub(crate) names: Names,
+}
+
+/// How the tasks of a group are named.
+#[derive(Debug)]
+pub(crate) enum Names {
+    /// One task, named as the operation.
+    Own,
+    /// `id#1` … `id#n`.
+    Repeat,
+    /// `id.<from>-<to>`, with `#2` and so on for further occurrences.
+    Pattern {
+        /// Ranks of each message.
+        pairs: Vec<(u32, u32)>,
+        /// Occurrence of each pair, from 1; empty when no pair occurs twice.
+        occurrence: Vec<u32>,
+        /// Message by ranks and occurrence, made when a name is first looked up.
+        index: OnceLock<FxHashMap<(u32, u32, u32), u32>>,
+    },
+    /// `id:<row>`, or what the row says.
+    Trace(TraceNames),
+}
+
+/// All groups, in order of their first tasks.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    groups: Vec<Group>,
+    /// Group by id of the operation.
+    index: FxHashMap<Box<str>, u32>,
+    /// Task by the hash of the id that its row in a trace gives; on a collision the next free number.
+    rows: FxHashMap<u64, u32>,
+}
+
+impl Groups {
+    /// All groups.
+    pub(crate) fn all(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Adds a group; when its id is taken, returns the place of the other one.
+    pub(crate) fn add(&mut self, group: Group) -> Result<(), Span> {
+        if let Some(&other) = self.index.get(&group.id) {
+            return Err(self.groups[other as usize].span);
+        }
+        self.index.insert(group.id.clone(), self.groups.len() as u32);
+        self.groups.push(group);
+        Ok(())
+    }
+
+    /// Makes the ids that the rows of the last group give known; of a repeated one, returns both tasks.
+    pub(crate) fn index_rows(&mut self) -> Result<(), (TaskId, TaskId)> {
+        let Some(Group { first, count, names: Names::Trace(names), .. }) = self.groups.last() else { return Ok(()) };
+        for i in 0..*count {
+            let Some(name) = names.explicit(i) else { continue };
+            match self.row(name) {
+                Ok(other) => return Err((TaskId(first + i), other)),
+                Err(free) => drop(self.rows.insert(free, first + i)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The task of a row with this id, or where in the table it would stand.
+    fn row(&self, name: &str) -> Result<TaskId, u64> {
+        let mut key = FxBuildHasher.hash_one(name);
+        while let Some(&task) = self.rows.get(&key) {
+            if self.name(TaskId(task)) == name {
+                return Ok(TaskId(task));
+            }
+            key = key.wrapping_add(1);
+        }
+        Err(key)
+    }
+
+    /// The task of a name that is not the id of an operation.
+    pub(crate) fn named(&self, name: &str) -> Option<TaskId> {
+        self.row(name).ok().or_else(|| self.generated(name))
+    }
+
+    /// The task of a name.
+    pub(crate) fn task(&self, name: &str) -> Option<TaskId> {
+        match self.by_id(name) {
+            Some(Group { first, names: Names::Own, .. }) => Some(TaskId(*first)),
+            _ => self.named(name),
+        }
+    }
+
+    /// Ids that the user gave and that another task has, too: the id, its place, the other task.
+    pub(crate) fn clashes(&self) -> Vec<(Box<str>, Span, TaskId)> {
+        let mut clashes = Vec::new();
+        for group in &self.groups {
+            if let Some(task) = self.named(&group.id) {
+                clashes.push((group.id.clone(), group.span, task));
+            }
+            let Names::Trace(names) = &group.names else { continue };
+            for i in 0..group.count {
+                let Some(name) = names.explicit(i) else { continue };
+                let other = self.generated(name).filter(|task| task.0 != group.first + i);
+                clashes.extend(other.map(|task| (name.into(), names.place(i), task)));
+            }
+        }
+        clashes
+    }
+
+    /// The group of an id.
+    pub(crate) fn by_id(&self, id: &str) -> Option<&Group> {
+        self.index.get(id).map(|&g| &self.groups[g as usize])
+    }
+
+    /// The group of a task; `None` for joins that the expansion made.
+    pub(crate) fn of(&self, task: TaskId) -> Option<&Group> {
+        let after = self.groups.partition_point(|g| g.first <= task.0);
+        // Groups without tasks share their first id with the next one.
+        self.groups[..after].iter().rev().find(|g| g.count > 0).filter(|g| task.0 - g.first < g.count)
+    }
+
+    /// The name of a task.
+    pub(crate) fn name(&self, task: TaskId) -> Cow<'_, str> {
+        self.of(task).map_or(Cow::Borrowed("(join)"), |group| group.name(task.0 - group.first))
+    }
+
+    /// The task that a generated name means: `id#3`, `id.0-1`, `id.0-1#2`, `id:7`.
+    pub(crate) fn generated(&self, name: &str) -> Option<TaskId> {
+        if let Some((base, number)) = name.rsplit_once('#') {
+            let number = canonical(number).filter(|&n| n > 0)?;
+            return match self.by_id(base) {
+                Some(group) => group.repeated(number),
+                None => self.message(base, number),
+            };
+        }
+        if let Some((id, row)) = name.rsplit_once(':')
+            && let Some(group) = self.by_id(id)
+        {
+            let row = canonical(row).filter(|&n| n > 0 && n <= group.count)?;
+            let Names::Trace(names) = &group.names else { return None };
+            return names.explicit(row - 1).is_none().then_some(TaskId(group.first + row - 1));
+        }
+        self.message(name, 1)
+    }
+
+    fn message(&self, name: &str, number: u32) -> Option<TaskId> {
+        let (id, pair) = name.rsplit_once('.')?;
+        let (from, to) = pair.split_once('-')?;
+        let pair = (canonical(from)?, canonical(to)?);
+        let group = self.by_id(id)?;
+        let Names::Pattern { pairs, occurrence, index } = &group.names else { return None };
+        let index = index.get_or_init(|| {
+            let number = |i: usize| occurrence.get(i).copied().unwrap_or(1);
+            pairs.iter().enumerate().map(|(i, &(from, to))| ((from, to, number(i)), i as u32)).collect()
+        });
+        index.get(&(pair.0, pair.1, number)).map(|i| TaskId(group.first + i))
+    }
+
+    /// Ids of operations, for remedies.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> + Clone {
+        self.groups.iter().map(|g| &*g.id)
+    }
+}
+
+impl Group {
+    /// The name of its task number `i`, from 0.
+    fn name(&self, i: u32) -> Cow<'_, str> {
+        let id = &self.id;
+        match &self.names {
+            Names::Own => Cow::Borrowed(id),
+            Names::Repeat => format!("{id}#{}", i + 1).into(),
+            Names::Pattern { pairs, occurrence, .. } => {
+                let (from, to) = pairs[i as usize];
+                match occurrence.get(i as usize) {
+                    Some(&n) if n > 1 => format!("{id}.{from}-{to}#{n}").into(),
+                    _ => format!("{id}.{from}-{to}").into(),
+                }
+            }
+            Names::Trace(names) => match names.explicit(i) {
+                Some(name) => Cow::Borrowed(name),
+                None => format!("{id}:{}", i + 1).into(),
+            },
+        }
+    }
+
+    /// Where its task number `i` stands.
+    pub(crate) fn place(&self, i: u32) -> Span {
+        match &self.names {
+            Names::Trace(names) => names.place(i),
+            _ => self.span,
+        }
+    }
+
+    fn repeated(&self, number: u32) -> Option<TaskId> {
+        let fits = matches!(self.names, Names::Repeat) && number <= self.count;
+        fits.then(|| TaskId(self.first + number - 1))
+    }
+}
+
+/// A number written as names write it: no sign, no leading zeros.
+fn canonical(text: &str) -> Option<u32> {
+    let plain = text.bytes().all(|b| b.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'));
+    if plain { text.parse().ok() } else { None }
+}

@@ -1,0 +1,188 @@
+//! One operation of the workload: transfer, compute, barrier; patterns and traces have modules of their own.
+
+use weir_plugin_api::{NodeId, SimDuration, SimTime};
+use weir_sim_core::{EngineId, Task, TaskId, Work};
+
+use super::group::{Group, Names};
+use super::{Attributes, Expansion};
+use crate::context::{Context, Fields, Problem, Read};
+use crate::diagnostic::quoted;
+use crate::files::Files;
+use crate::nearest::suggestion;
+use crate::scenario::TaskKind;
+use crate::source::Span;
+use crate::units::{self, Decimal};
+use crate::yaml::{Data, Entry, Value};
+
+/// Operations that can be read.
+const OPERATIONS: [&str; 5] = ["transfer", "pattern", "trace", "compute", "barrier"];
+/// Operations of models.
+const MODELS: [&str; 3] = ["offload", "put", "gather"];
+/// Longest id in bytes, as of other names.
+const ID_BYTES: usize = crate::brackets::NAME_BYTES;
+
+impl Expansion<'_> {
+    /// Expands the operation at an index of the list.
+    pub(super) fn item(&mut self, context: &mut Context, files: &mut Files, item: &Value, index: usize) -> Read<()> {
+        let help = "write one of `transfer:`, `pattern:`, `trace:`, `compute:`, `barrier:` with its map";
+        let Data::Mapping(entries) = &item.data else {
+            let message = format!("an operation must be a map with one key, not {}", item.describe());
+            return Err(context.error(item.span, message, help));
+        };
+        let [Entry { key, key_span, value }] = &entries[..] else {
+            let message = format!("an operation must have one key, not {}", entries.len());
+            let span = entries.get(1).map_or(item.span, |e| e.key_span);
+            return Err(context.error(span, message, format!("{help}; begin each with `-`")));
+        };
+        match &**key {
+            "transfer" => self.transfer(context, value, index),
+            "pattern" => self.pattern(context, value),
+            "trace" => self.trace(context, files, value),
+            "compute" => self.compute(context, value, index),
+            "barrier" => self.barrier(context, value, index),
+            other if MODELS.contains(&other) => {
+                let message = format!("operations of the kind `{other}` are not supported yet");
+                Err(context.error(*key_span, message, "use `transfer`, `pattern`, `trace`, `compute` or `barrier`"))
+            }
+            other => {
+                let help = suggestion(other, OPERATIONS, "operations");
+                Err(context.error(*key_span, format!("unknown operation {}", quoted(other)), help))
+            }
+        }
+    }
+
+    fn transfer(&mut self, context: &mut Context, value: &Value, index: usize) -> Read<()> {
+        const KEYS: [&str; 11] =
+            ["id", "from", "to", "size", "start", "after", "weight", "priority", "limit", "repeat", "model"];
+        let fields = context.fields(value, "a transfer", &KEYS)?;
+        if let Some(entry) = fields.entry("model") {
+            let help = "remove `model`; the transfer then goes over the links of the topology";
+            return Err(context.error(entry.key_span, "`model` of a transfer is not supported yet", help));
+        }
+        let id = self.id(context, &fields, index);
+        let from = fields.require(context, "from").and_then(|v| self.end(context, v, "`from` of a transfer"));
+        let to = fields.require(context, "to").and_then(|v| self.end(context, v, "`to` of a transfer"));
+        let bytes = fields.parse(context, "size", units::byte_size);
+        let attributes = attributes(context, &fields);
+        let after = self.after(context, fields.get("after"));
+        let (id, ends, bytes, attributes, after) = (id?, (from?, to?), bytes?, attributes?, after?);
+        let span = id.1;
+        let repeat = self.repeat(context, &fields)?;
+        self.reserve(context, fields.get("repeat").map_or(span, |v| v.span), repeat.unwrap_or(1))?;
+        let first = self.next();
+        let place = fields.get("to").map_or(span, |v| v.span);
+        for i in 0..repeat.unwrap_or(1) {
+            let task = self.carry(ends, bytes, attributes);
+            let task = task.map_err(|problem| context.error(place, problem.message, problem.help))?;
+            if i > 0 {
+                self.builder.wait(task, TaskId(task.0 - 1));
+            }
+        }
+        self.wait(first, 1, after);
+        let names = if repeat.is_some() { Names::Repeat } else { Names::Own };
+        self.add(context, id, TaskKind::Transfer, first, names)
+    }
+
+    fn compute(&mut self, context: &mut Context, value: &Value, index: usize) -> Read<()> {
+        let fields = context.fields(value, "a compute", &["id", "device", "time", "after"])?;
+        let id = self.id(context, &fields, index)?;
+        let device = fields.require(context, "device").and_then(|v| self.end(context, v, "`device` of a compute"));
+        let time = fields.parse(context, "time", units::duration);
+        let after = self.after(context, fields.get("after"))?;
+        let work = Work::Lasts(time?);
+        let engine = self.builder.engine(device?, "compute", 1);
+        let task = self.builder.task(Task { start: SimTime::ZERO, engine, work });
+        self.wait(task, 1, after);
+        self.add(context, id, TaskKind::Compute, task, Names::Own)
+    }
+
+    fn barrier(&mut self, context: &mut Context, value: &Value, index: usize) -> Read<()> {
+        let fields = context.fields(value, "a barrier", &["id", "after"])?;
+        let id = self.id(context, &fields, index)?;
+        let after = self.after(context, fields.get("after"))?;
+        let work = Work::Nothing { counted: true };
+        let task = self.builder.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, work });
+        self.wait(task, 1, after);
+        self.add(context, id, TaskKind::Barrier, task, Names::Own)
+    }
+
+    /// A device by its name, or by its rank.
+    fn end(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<NodeId> {
+        if !matches!(value.data, Data::Mapping(_)) {
+            return self.device(context, value, what);
+        }
+        let fields = context.fields(value, what, &["rank"])?;
+        let rank = fields.parse(context, "rank", |text| units::whole_number(text, u64::from(u32::MAX)))?;
+        let ranks = self.scenario_ranks(context, value.span)?;
+        ranks.get(rank as usize).copied().ok_or_else(|| {
+            let help = format!("there are {} ranks, numbered from 0", ranks.len());
+            context.error(value.span, format!("{what}: there is no rank {rank}"), help)
+        })
+    }
+
+    /// The id that is given, with its place, or one made of the place in the list.
+    pub(super) fn id(&self, context: &mut Context, fields: &Fields<'_>, index: usize) -> Read<(Box<str>, Span)> {
+        match fields.get("id") {
+            Some(value) => given_id(context, value),
+            None => Ok((format!("workload[{index}]").into(), fields.span)),
+        }
+    }
+
+    /// Adds the group of all tasks since `first`.
+    pub(super) fn add(
+        &mut self,
+        context: &mut Context,
+        (id, span): (Box<str>, Span),
+        kind: TaskKind,
+        first: TaskId,
+        names: Names,
+    ) -> Read<()> {
+        let count = self.next().0 - first.0;
+        let message = format!("the id {} is given twice", quoted(&id));
+        self.groups.add(Group { first: first.0, count, kind, span, id, names }).map_err(|other| {
+            let notes = vec![("first given at".to_owned(), other)];
+            context.error_with_notes(span, Problem::new(message, "give each operation its own id"), notes)
+        })
+    }
+
+    fn repeat(&mut self, context: &mut Context, fields: &Fields<'_>) -> Read<Option<u64>> {
+        fields.parse_or(context, "repeat", None, |text| match units::whole_number(text, u64::MAX)? {
+            0 => Err(Problem::new("`0` is too few", "give at least 1, or remove the transfer")),
+            n => Ok(Some(n)),
+        })
+    }
+}
+
+/// An id that the user gives.
+pub(super) fn given_id(context: &mut Context, value: &Value) -> Read<(Box<str>, Span)> {
+    let id = context.text(value, "an id")?;
+    if id.is_empty() || id.len() > ID_BYTES {
+        let message = format!("{} cannot be an id", quoted(id));
+        return Err(context.error(value.span, message, format!("ids have 1 to {ID_BYTES} bytes")));
+    }
+    Ok((id.into(), value.span))
+}
+
+/// `start`, `limit`, `weight` and `priority`.
+fn attributes(context: &mut Context, fields: &Fields<'_>) -> Read<Attributes> {
+    let start = start(context, fields);
+    let limit = fields.parse_or(context, "limit", f64::INFINITY, |text| {
+        units::bandwidth(text)?.bytes_per_second(&Decimal::whole(1), text)
+    });
+    let weight = fields.parse_or(context, "weight", 1.0, units::positive);
+    let priority = fields.parse_or(context, "priority", 0, integer);
+    Ok(Attributes { start: start?, limit: limit?, weight: weight?, priority: priority? })
+}
+
+/// `start`, 0 s when not given.
+pub(super) fn start(context: &mut Context, fields: &Fields<'_>) -> Read<SimTime> {
+    fields.parse_or(context, "start", SimDuration::ZERO, units::duration).map(|d| SimTime(d.0))
+}
+
+/// A whole number that may be negative.
+pub(super) fn integer(text: &str) -> Result<i64, Problem> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    units::whole_number(digits, i64::MAX as u64).map(|n| sign * n as i64).map_err(|_| {
+        Problem::new(format!("{} is not a whole number", quoted(text)), "write a whole number, as in `3` or `-1`")
+    })
+}

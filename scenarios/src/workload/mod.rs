@@ -1,0 +1,164 @@
+//! The workload: operations of the file expanded into tasks, in file order.
+
+mod after;
+mod group;
+mod item;
+mod pattern;
+mod ranks;
+mod trace;
+
+use weir_plugin_api::{NodeId, SimTime};
+use weir_sim_core::{EngineId, Routes, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
+
+use crate::context::{Context, Problem, Read, Reported};
+use crate::files::Files;
+use crate::source::Span;
+use crate::topology::{Topology, UNLIMITED, is_inner};
+use crate::yaml::Value;
+use after::Waiting;
+pub(crate) use group::{Groups, Names};
+use ranks::Ranks;
+
+/// Expanded transfers at most (format, "Tree, links, names").
+const TRANSFERS: u64 = 10_000_000;
+
+/// What the workload of a scenario became.
+pub(crate) struct Workload {
+    /// The tasks.
+    pub(crate) tasks: TaskGraph,
+    /// Their routes.
+    pub(crate) routes: Routes,
+    /// Their names and places.
+    pub(crate) groups: Groups,
+    /// The generator of random numbers, if one was used.
+    pub(crate) generator: Option<&'static str>,
+    /// Where `ranks` is given although nothing uses it.
+    pub(crate) unused_ranks: Option<Span>,
+}
+
+/// What a transfer is, beside its ends and bytes.
+#[derive(Clone, Copy, Debug)]
+struct Attributes {
+    start: SimTime,
+    limit: f64,
+    weight: f64,
+    priority: i64,
+}
+
+impl Attributes {
+    /// Those of a transfer that names none.
+    const USUAL: Self = Self { start: SimTime::ZERO, limit: f64::INFINITY, weight: 1.0, priority: 0 };
+}
+
+/// The workload while it is expanded.
+struct Expansion<'a> {
+    topology: &'a Topology,
+    builder: TaskGraphBuilder,
+    routes: Routes,
+    groups: Groups,
+    waiting: Vec<Waiting>,
+    ranks: Ranks<'a>,
+    transfers: u64,
+    generator: Option<&'static str>,
+}
+
+/// Reads `workload`, with the scenario's `ranks`.
+pub(crate) fn read(
+    context: &mut Context,
+    files: &mut Files,
+    topology: &Topology,
+    workload: &Value,
+    ranks: Option<&Value>,
+) -> Read<Workload> {
+    let before = context.errors();
+    let items = context.list(workload, "`workload`")?;
+    if items.is_empty() {
+        context.warn(workload.span, "the workload is empty: nothing happens", "add operations, for example a transfer");
+    }
+    let mut expansion = Expansion {
+        topology,
+        builder: TaskGraphBuilder::new(),
+        routes: Routes::new(),
+        groups: Groups::default(),
+        waiting: Vec::new(),
+        ranks: Ranks::new(ranks),
+        transfers: 0,
+        generator: None,
+    };
+    for (index, item) in items.iter().enumerate() {
+        // One wrong operation does not hide the next.
+        let _ = expansion.item(context, files, item, index);
+        if context.full() {
+            break;
+        }
+    }
+    // With operations missing, what waits for them would be called unknown.
+    if context.errors() > before { Err(Reported) } else { expansion.finish(context) }
+}
+
+impl Expansion<'_> {
+    /// Makes sure that `count` more transfers are allowed, before they are made.
+    fn reserve(&mut self, context: &mut Context, span: Span, count: u64) -> Read<()> {
+        self.transfers = self.transfers.saturating_add(count);
+        if self.transfers > TRANSFERS {
+            let message = format!("more than {TRANSFERS} transfers in all");
+            return Err(context.error(span, message, "give fewer repetitions, ranks or messages"));
+        }
+        Ok(())
+    }
+
+    /// The id the next task will have.
+    fn next(&self) -> TaskId {
+        TaskId(self.builder.len() as u32)
+    }
+
+    /// Adds a transfer between two devices.
+    fn carry(&mut self, (from, to): (NodeId, NodeId), bytes: u64, attributes: Attributes) -> Result<TaskId, Problem> {
+        let Some(route) = self.routes.between(&self.topology.fabric, from, to) else {
+            return Err(self.no_route(from, to));
+        };
+        let Attributes { start, limit, weight, priority } = attributes;
+        let class = self.builder.classes().intern(route, limit, weight, priority);
+        let slots = self.topology.slots[from.index()];
+        let engine = if slots == UNLIMITED { EngineId::NONE } else { self.builder.engine(from, "send", slots) };
+        Ok(self.builder.task(Task { start, engine, work: Work::Carries { bytes, class } }))
+    }
+
+    fn no_route(&self, from: NodeId, to: NodeId) -> Problem {
+        let (x, y) = (self.topology.names.shown(from), self.topology.names.shown(to));
+        if from == to {
+            let message = format!("source and destination are the same node, `{x}`");
+            return Problem::new(message, "name two different nodes");
+        }
+        let help = "join their trees by an item of `links`; only switches, root complexes, networks and NICs forward";
+        Problem::new(format!("`{y}` cannot be reached from `{x}`"), help)
+    }
+
+    /// Why a node cannot start or end a transfer, if so.
+    fn not_an_end(&self, node: NodeId) -> Option<Problem> {
+        let kind = self.topology.fabric.node(node).kind;
+        is_inner(kind).then(|| {
+            let message = format!("`{}` is a {}, which only forwards", self.topology.names.shown(node), kind.word());
+            Problem::new(message, "name a device: gpu, fpga, cpu, nic or host")
+        })
+    }
+
+    /// A device that a value names.
+    fn device(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<NodeId> {
+        let name = context.text(value, what)?;
+        let node = self.topology.names.resolve(name);
+        let node = node.map_err(|problem| context.problem(value.span, what, problem))?;
+        match self.not_an_end(node) {
+            None => Ok(node),
+            Some(problem) => Err(context.problem(value.span, what, problem)),
+        }
+    }
+
+    fn finish(mut self, context: &mut Context) -> Read<Workload> {
+        self.resolve_waits(context)?;
+        let Self { builder, routes, groups, ranks, generator, .. } = self;
+        let tasks = builder.build().map_err(|cycle| after::cycle_error(context, &groups, &cycle))?;
+        let unused_ranks = ranks.unused();
+        Ok(Workload { tasks, routes, groups, generator, unused_ranks })
+    }
+}

@@ -1,0 +1,54 @@
+//! Reads a table and notes where its lines begin. (The CSV reader's own count is one behind after CR LF, and by one for
+//! every empty line before a record.)
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
+
+use crate::files::Files;
+
+/// A table that is read, digested, and whose lines are counted: breaks are LF, CR LF and CR.
+pub(super) struct LineReader<'a> {
+    table: File,
+    files: &'a mut Files,
+    /// Offset and number of the lines that are not empty, from the one last asked for on.
+    starts: VecDeque<(u64, u32)>,
+    offset: u64,
+    line: u32,
+    /// The byte before.
+    last: u8,
+}
+
+impl<'a> LineReader<'a> {
+    /// At the beginning of a table.
+    pub(super) fn new(table: File, files: &'a mut Files) -> Self {
+        Self { table, files, starts: VecDeque::new(), offset: 0, line: 1, last: b'\n' }
+    }
+
+    /// The first line with text that begins at or after an offset; offsets must not fall.
+    pub(super) fn line_from(&mut self, offset: u64) -> u32 {
+        while self.starts.front().is_some_and(|&(start, _)| start < offset) {
+            self.starts.pop_front();
+        }
+        self.starts.front().map_or(self.line, |&(_, line)| line)
+    }
+}
+
+impl Read for LineReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.table.read(buffer)?;
+        let bytes = &buffer[..length];
+        self.files.add_to_digest(bytes);
+        for &byte in bytes {
+            let breaks = matches!(byte, b'\n' | b'\r');
+            if breaks && !(byte == b'\n' && self.last == b'\r') {
+                self.line += 1;
+            } else if !breaks && matches!(self.last, b'\n' | b'\r') {
+                self.starts.push_back((self.offset, self.line));
+            }
+            self.last = byte;
+            self.offset += 1;
+        }
+        Ok(length)
+    }
+}

@@ -1,0 +1,100 @@
+//! YAML decoded once into a tree with source positions; scalars keep their text, so `007`, `no` and `1_000` stay as
+//! written.
+
+mod edit;
+mod parse;
+
+pub(crate) use edit::Edit;
+pub(crate) use parse::parse;
+
+use crate::source::Span;
+
+/// Levels of nesting at most.
+pub(crate) const DEPTH: usize = 64;
+
+/// A value of the tree.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Value {
+    /// Where it stands.
+    pub(crate) span: Span,
+    /// What it is.
+    pub(crate) data: Data,
+}
+
+/// What a value is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Data {
+    /// One word, number or text.
+    Scalar(Scalar),
+    /// A list.
+    Sequence(Vec<Value>),
+    /// A map, in file order; keys are distinct.
+    Mapping(Vec<Entry>),
+}
+
+/// A scalar as written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Scalar {
+    /// The text, without quotes.
+    pub(crate) text: Box<str>,
+    /// Whether it stood without quotes.
+    pub(crate) plain: bool,
+}
+
+impl Scalar {
+    /// Whether nothing was given.
+    pub(crate) fn is_null(&self) -> bool {
+        self.plain && matches!(&*self.text, "" | "~" | "null")
+    }
+}
+
+/// One key of a map with its value.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Entry {
+    /// The key.
+    pub(crate) key: Box<str>,
+    /// Where the key stands.
+    pub(crate) key_span: Span,
+    /// Its value.
+    pub(crate) value: Value,
+}
+
+impl Value {
+    /// What it is, in words.
+    pub(crate) fn describe(&self) -> String {
+        match &self.data {
+            Data::Scalar(scalar) if scalar.is_null() => "empty".to_owned(),
+            Data::Scalar(scalar) => format!("the text {}", crate::diagnostic::quoted(&scalar.text)),
+            Data::Sequence(_) => "a list".to_owned(),
+            Data::Mapping(_) => "a map".to_owned(),
+        }
+    }
+
+    /// Whether nothing was given.
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(&self.data, Data::Scalar(scalar) if scalar.is_null())
+    }
+
+    /// Number of values in it, itself included, but no further than `most`.
+    pub(crate) fn count(&self, most: usize) -> usize {
+        let mut count = 1;
+        let add = |count: usize, value: &Self| {
+            if count > most { count } else { count + value.count(most - count) }
+        };
+        match &self.data {
+            Data::Scalar(_) => {}
+            Data::Sequence(items) => count = items.iter().fold(count, add),
+            Data::Mapping(entries) => count = entries.iter().fold(count, |count, e| add(count + 1, &e.value)),
+        }
+        count
+    }
+
+    /// Levels of lists and maps in it.
+    pub(crate) fn depth(&self) -> usize {
+        match &self.data {
+            Data::Scalar(_) => 0,
+            Data::Sequence(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
+            Data::Mapping(entries) => 1 + entries.iter().map(|e| e.value.depth()).max().unwrap_or(0),
+        }
+    }
+}
