@@ -89,11 +89,7 @@ impl RateArbiter for EqualShare {
             return Ok(());
         }
         self.solve(phase);
-        for (position, &index) in self.groups.of_positions().iter().enumerate() {
-            let (rate, binding) = self.answers[index as usize];
-            grant.rates[position] = rate;
-            grant.bindings[position] = self.groups.seen_from(binding, position);
-        }
+        self.groups.scatter(&self.answers, grant);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! The transfers of a phase grouped by class: one group per distinct (route, limit, weight, priority).
 
-use weir_plugin_api::{Binding, Cause, ClassId, LinkId, PhaseView};
+use weir_plugin_api::{Binding, Cause, ClassId, Grant, LinkId, PhaseView};
 
 /// No entry in a table of positions.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -60,13 +60,16 @@ impl Groups {
         &self.of
     }
 
-    /// A binding as seen from one transfer of a group: a group that shares a link with itself names another member.
-    #[inline]
-    pub(crate) fn seen_from(&self, binding: Binding, position: usize) -> Binding {
-        if binding.by != position as u32 {
-            return binding;
+    /// Gives each transfer the answer of its group. A group that shares a link with itself names its first transfer;
+    /// that one names the second.
+    pub(crate) fn scatter(&self, answers: &[(f64, Binding)], grant: &mut Grant<'_>) {
+        let slots = grant.rates.iter_mut().zip(grant.bindings.iter_mut()).zip(&self.of);
+        for (position, ((rate, binding), &index)) in slots.enumerate() {
+            (*rate, *binding) = answers[index as usize];
+            if binding.by == position as u32 {
+                binding.by = self.list[index as usize].second;
+            }
         }
-        Binding { by: self.list[self.of[position] as usize].second, ..binding }
     }
 }
 

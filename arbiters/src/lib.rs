@@ -49,3 +49,5 @@ pub fn ignored_attributes(name: &str) -> &'static [&'static str] {
         _ => &[],
     }
 }
+
+weir_plugin_api::export_arbiters!(PcieCongestion, MaxMin, EqualShare, StrictPriority, Fcfs);

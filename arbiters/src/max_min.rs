@@ -20,6 +20,8 @@ use crate::params::{NoParams, decode, schema};
 pub struct MaxMin {
     groups: Groups,
     filling: Filling,
+    /// Rate and binding of each group.
+    answers: Vec<(f64, Binding)>,
 }
 
 impl MaxMin {
@@ -33,6 +35,11 @@ impl MaxMin {
             self.filling.add(route, limit, weight, f64::from(group.count));
         }
         self.filling.run();
+        self.answers.clear();
+        for index in 0..self.groups.list.len() {
+            let answer = (self.filling.rate(index), self.binding(index));
+            self.answers.push(answer);
+        }
     }
 
     /// The binding of a group's first transfer.
@@ -57,24 +64,20 @@ impl RateArbiter for MaxMin {
             return Ok(());
         }
         self.solve(phase);
-        for (position, &index) in self.groups.of_positions().iter().enumerate() {
-            let index = index as usize;
-            grant.rates[position] = self.filling.rate(index);
-            grant.bindings[position] = self.groups.seen_from(self.binding(index), position);
-        }
+        self.groups.scatter(&self.answers, grant);
         Ok(())
     }
 
     fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
         self.solve(phase);
         for (position, &index) in self.groups.of_positions().iter().enumerate() {
-            let link = self.binding(index as usize).link;
+            let (rate, Binding { link, .. }) = self.answers[index as usize];
             let because = (0..phase.len()).filter(|&p| p != position && phase.route(p).contains(&link));
             steps.push(Step {
                 transfer: position as u32,
                 step: Self::NAME.to_owned(),
                 link,
-                rate: self.filling.rate(index as usize),
+                rate,
                 because: because.map(|p| p as u32).collect(),
             });
         }
@@ -93,6 +96,6 @@ impl ArbiterPlugin for MaxMin {
 
     fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
         let NoParams {} = decode(Self::NAME, params)?;
-        Ok(Self { groups: Groups::default(), filling: Filling::new(&fabric.bandwidth) })
+        Ok(Self { groups: Groups::default(), filling: Filling::new(&fabric.bandwidth), answers: Vec::new() })
     }
 }

@@ -1,26 +1,58 @@
-//! Ctrl-C: during a run it asks the simulation to stop, so that what was computed is written; otherwise, and the second
-//! time, it ends the program at once.
+//! Ctrl-C: a run is asked to stop, so that what was computed is written; otherwise the program ends at once, and the
+//! second time in any case.
 
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::SeqCst};
+use std::thread::sleep;
+use std::time::Duration;
 
-use crate::failure::{Exit, message};
+use crate::failure::Exit;
 use crate::output;
 
+/// How long a result that is being written may take to be finished (*assumed*: within the 100 ms that Ctrl-C may take).
+const TO_WRITE: Duration = Duration::from_millis(80);
+/// How long a simulation may take to notice (*assumed*: far longer than any call of a sound arbiter).
+const TO_STOP: Duration = Duration::from_secs(1);
+
+const IDLE: u8 = 0;
+const RUNNING: u8 = 1;
+const WRITING: u8 = 2;
+
 static REQUESTED: AtomicBool = AtomicBool::new(false);
-static RUNNING: AtomicBool = AtomicBool::new(false);
+static STAGE: AtomicU8 = AtomicU8::new(IDLE);
 
 /// Installs the handler; without one, Ctrl-C ends the program as the system has it.
 pub(crate) fn install() {
     let installed = ctrlc::set_handler(|| {
-        if REQUESTED.swap(true, SeqCst) || !RUNNING.load(SeqCst) {
-            output::settle();
-            std::process::exit(Exit::Interrupted as i32);
+        let again = REQUESTED.swap(true, SeqCst);
+        match STAGE.load(SeqCst) {
+            _ if again => end(),
+            RUNNING => {
+                weir_plugin_host::cancel();
+                // The handler must stay ready for a second Ctrl-C.
+                std::thread::spawn(|| end_after(TO_STOP, RUNNING));
+            }
+            WRITING => {
+                std::thread::spawn(|| end_after(TO_WRITE, WRITING));
+            }
+            _ => end(),
         }
-        weir_plugin_host::cancel();
     });
     if let Err(error) = installed {
         tracing::warn!("Ctrl-C will end the program without partial results: {error}");
     }
+}
+
+/// Ends the program unless it has left the stage by then; it then ends by itself.
+fn end_after(time: Duration, stage: u8) {
+    sleep(time);
+    if STAGE.load(SeqCst) == stage {
+        end();
+    }
+}
+
+fn end() -> ! {
+    output::settle();
+    std::process::exit(Exit::Interrupted as i32)
 }
 
 /// Whether Ctrl-C was pressed.
@@ -33,22 +65,25 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &REQUESTED
 }
 
-/// While this lives, a run is in progress: the first Ctrl-C only asks it to stop.
-pub(crate) struct Running;
+/// Marks what the program is doing while it lives.
+pub(crate) struct Stage(());
 
-impl Running {
-    /// A run begins.
-    pub(crate) fn begin() -> Self {
-        RUNNING.store(true, SeqCst);
-        Self
+impl Stage {
+    /// A run is in progress: Ctrl-C asks it to stop.
+    pub(crate) fn running() -> Self {
+        STAGE.store(RUNNING, SeqCst);
+        Self(())
+    }
+
+    /// A result is being written: Ctrl-C lets it be finished if that takes no time.
+    pub(crate) fn writing() -> Self {
+        STAGE.store(WRITING, SeqCst);
+        Self(())
     }
 }
 
-impl Drop for Running {
+impl Drop for Stage {
     fn drop(&mut self) {
-        RUNNING.store(false, SeqCst);
-        if requested() {
-            message("note: interrupted; what was computed is written with \"complete\": false");
-        }
+        STAGE.store(IDLE, SeqCst);
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn program() -> Result<PathBuf, Failure> {
 /// Everything that a run of these arguments may use.
 pub(crate) fn arbiters(args: &ScenarioArgs) -> Result<Arbiters, Failure> {
     let mut registry = builtin()?;
-    let config = if args.no_plugins { None } else { user_config()? };
+    let config = if args.no_plugins { None } else { user_config() };
     let any = !args.plugins.is_empty() || config.as_ref().is_some_and(|config| !config.records().is_empty());
     let watchdog = if any { Some(watch()?) } else { None };
     for file in &args.plugins {
@@ -51,12 +51,15 @@ pub(crate) fn arbiters(args: &ScenarioArgs) -> Result<Arbiters, Failure> {
     Ok(Arbiters { registry, refusals, _watchdog: watchdog })
 }
 
-/// The user's list; where there is no folder for one, nothing was added.
-fn user_config() -> Result<Option<PluginConfig>, Failure> {
+/// The user's list. One that cannot be read stops nothing: most runs need no plugin.
+fn user_config() -> Option<PluginConfig> {
     match PluginConfig::of_user() {
-        Ok(config) => Ok(Some(config)),
-        Err(PluginError::NoConfigFolder { .. }) => Ok(None),
-        Err(error) => Err(refused(&error)),
+        Ok(config) => Some(config),
+        Err(PluginError::NoConfigFolder { .. }) => None,
+        Err(error) => {
+            message(&format!("warning: {error}"));
+            None
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use weir_plugin_api::{ArbiterEntry, ArbiterError, LinkId, Origin, RateArbiter, Registry, RouteId};
 use weir_report::{Alone, ArbiterInfo, Run, instant};
 use weir_scenarios::{ArbiterSpec, Diagnostic, Scenario};
-use weir_sim_core::{AnswerError, Outcome, RunOptions, SimError, Simulation, TaskId, Work};
+use weir_sim_core::{AnswerError, Outcome, RunOptions, SimError, Simulation, Stop, TaskId, Work};
 
-use crate::failure::{Exit, Failure};
-use crate::interrupt;
+use crate::failure::{Exit, Failure, message};
+use crate::interrupt::{self, Stage};
 use crate::subject::Named;
 
 /// Waiting transfers named in an error.
@@ -66,10 +66,14 @@ impl<'a> Job<'a> {
         options: RunOptions<'_>,
         report: impl FnOnce(&Run<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let running = interrupt::Running::begin();
+        let running = Stage::running();
         let outcome = self.outcome(options)?;
         let alone = self.make().map_err(|error| self.refused(&error, None))?;
         drop(running);
+        if outcome.stop == Stop::Cancelled {
+            message("note: interrupted; what was computed is written as not complete");
+        }
+        let _writing = Stage::writing();
         let subject = Named(self.scenario);
         let run = Run {
             subject: &subject,
@@ -192,9 +196,7 @@ pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &str) {
         };
         if used {
             let file = &scenario.file;
-            crate::failure::message(&format!(
-                "warning: {file}: arbiter `{arbiter}` ignores the transfers' {attribute}"
-            ));
+            message(&format!("warning: {file}: arbiter `{arbiter}` ignores the transfers' {attribute}"));
         }
     }
 }

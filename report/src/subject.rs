@@ -136,3 +136,13 @@ pub(crate) fn mean_rate(run: &Run<'_>, task: TaskId) -> Option<f64> {
     let span = until - times.start;
     (span.0 > 0).then(|| run.outcome.sent_bytes[task.index()] as f64 / span.seconds())
 }
+
+/// The operations of the workload that are not transfers, with their kinds, in expansion order.
+pub(crate) fn operations<'a>(run: &'a Run<'_>) -> impl Iterator<Item = (TaskId, &'static str)> + 'a {
+    let tasks = run.subject.tasks().tasks();
+    tasks.iter().enumerate().filter_map(|(i, task)| match task.work {
+        Work::Lasts(_) => Some((TaskId(i as u32), "compute")),
+        Work::Nothing { counted: true } => Some((TaskId(i as u32), "barrier")),
+        Work::Nothing { counted: false } | Work::Carries { .. } => None,
+    })
+}

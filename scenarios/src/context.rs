@@ -1,5 +1,7 @@
 //! Collects what is wrong while a scenario is read.
 
+use std::sync::Arc;
+
 use crate::diagnostic::{Diagnostic, Severity, quoted};
 use crate::nearest::suggestion;
 use crate::source::{Sources, Span};
@@ -43,13 +45,13 @@ impl Context {
 
     /// Writes an error down.
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Reported {
-        let diagnostic = self.at(span, Diagnostic::error(message).with_help(help));
+        let diagnostic = self.sources.at(span, Diagnostic::error(message).with_help(help));
         self.push(diagnostic)
     }
 
     /// Writes an error down that belongs to several places.
     pub(crate) fn error_with_notes(&mut self, span: Span, problem: Problem, notes: Vec<(String, Span)>) -> Reported {
-        let mut diagnostic = self.at(span, Diagnostic::error(problem.message).with_help(problem.help));
+        let mut diagnostic = self.sources.at(span, Diagnostic::error(problem.message).with_help(problem.help));
         diagnostic.notes = notes.into_iter().map(|(note, other)| (note, self.sources.position(other))).collect();
         self.push(diagnostic)
     }
@@ -61,7 +63,7 @@ impl Context {
 
     /// Writes a warning down.
     pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
-        let diagnostic = self.at(span, Diagnostic::warning(message).with_help(help));
+        let diagnostic = self.sources.at(span, Diagnostic::warning(message).with_help(help));
         self.found.push(diagnostic);
     }
 
@@ -72,12 +74,6 @@ impl Context {
             self.found.push(diagnostic);
         }
         Reported
-    }
-
-    /// Adds the place and its source line.
-    pub(crate) fn at(&self, span: Span, diagnostic: Diagnostic) -> Diagnostic {
-        let (position, excerpt) = (self.sources.position(span), self.sources.excerpt(span));
-        Diagnostic { position: Some(position), excerpt, ..diagnostic }
     }
 
     /// Whether an error was written down.
@@ -95,9 +91,19 @@ impl Context {
         self.errors >= Self::MOST
     }
 
-    /// Everything that was found: errors first, in the order found.
+    /// Everything that was found: errors first; files in the order of first findings, then by place.
     pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
-        self.found.sort_by_key(|d| std::cmp::Reverse(d.severity));
+        let mut files: Vec<Arc<str>> = Vec::new();
+        self.found.sort_by_cached_key(|d| {
+            let place = d.position.as_ref().map(|p| {
+                let file = files.iter().position(|f| *f == p.file).unwrap_or_else(|| {
+                    files.push(Arc::clone(&p.file));
+                    files.len() - 1
+                });
+                (file, p.line, p.column)
+            });
+            (std::cmp::Reverse(d.severity), place)
+        });
         if self.errors > Self::MOST {
             self.found.insert(Self::MOST, Diagnostic::error(format!("{} more errors", self.errors - Self::MOST)));
         }

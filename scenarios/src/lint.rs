@@ -1,11 +1,129 @@
 //! What a scenario says without effect.
 
-use crate::diagnostic::Diagnostic;
-use crate::scenario::Scenario;
+use weir_sim_core::{EngineId, Task, TaskId, Work};
 
-/// Findings that do not keep a scenario from running: `check` prints them.
+use crate::diagnostic::{Diagnostic, quoted};
+use crate::scenario::Scenario;
+use crate::source::Span;
+
+/// Findings that do not keep a scenario from running: link types that no link uses, transfers that share nothing,
+/// attributes without effect.
 #[must_use]
 pub fn lint(scenario: &Scenario) -> Vec<Diagnostic> {
-    let _ = scenario;
-    Vec::new()
+    let lint = Lint { scenario };
+    let mut found = lint.unused_types();
+    found.extend(lint.unused_ranks());
+    found.extend(lint.nothing_shared());
+    found.extend(lint.idle_engines());
+    found.extend(lint.limits());
+    found.extend(lint.equal_attributes());
+    found
+}
+
+struct Lint<'a> {
+    scenario: &'a Scenario,
+}
+
+impl Lint<'_> {
+    fn warning(&self, span: Span, message: impl Into<String>, help: &str) -> Diagnostic {
+        self.scenario.sources.at(span, Diagnostic::warning(message).with_help(help))
+    }
+
+    fn transfers(&self) -> impl Iterator<Item = (TaskId, &Task, u32)> {
+        self.scenario.tasks.tasks().iter().enumerate().filter_map(|(i, task)| match task.work {
+            Work::Carries { class, .. } => Some((TaskId(i as u32), task, class.0)),
+            _ => None,
+        })
+    }
+
+    fn unused_types(&self) -> Vec<Diagnostic> {
+        let unused = self.scenario.unused_types.iter();
+        let warning = |(name, span): &(String, Span)| {
+            self.warning(*span, format!("no link has the type {}", quoted(name)), "remove it, or use it")
+        };
+        unused.map(warning).collect()
+    }
+
+    fn unused_ranks(&self) -> Option<Diagnostic> {
+        let span = self.scenario.unused_ranks?;
+        Some(self.warning(span, "`ranks` has no effect: no pattern and no transfer uses it", "remove it"))
+    }
+
+    /// Whether no link and no engine is used by two transfers: then nothing is to be arbitrated.
+    fn nothing_shared(&self) -> Option<Diagnostic> {
+        let scenario = self.scenario;
+        let mut links = vec![false; scenario.fabric.links().len()];
+        let mut engines = vec![false; scenario.tasks.engines().len()];
+        let mut count = 0;
+        for (_, task, class) in self.transfers() {
+            count += 1;
+            if task.engine != EngineId::NONE && std::mem::replace(&mut engines[task.engine.0 as usize], true) {
+                return None;
+            }
+            let route = scenario.tasks.classes().route(weir_plugin_api::ClassId(class));
+            for link in scenario.routes.links(route) {
+                if std::mem::replace(&mut links[link.index()], true) {
+                    return None;
+                }
+            }
+        }
+        let help = "every arbiter gives the same result; let transfers meet on a link to compare arbiters";
+        (count > 1).then(|| Diagnostic::warning("no two transfers share a link or an engine").with_help(help))
+    }
+
+    /// `engines` on devices from which nothing is sent.
+    fn idle_engines(&self) -> Option<Diagnostic> {
+        let given = &self.scenario.engines_given;
+        if given.is_empty() {
+            return None;
+        }
+        let mut sends = vec![false; self.scenario.fabric.nodes().len()];
+        for (task, _, _) in self.transfers() {
+            if let Some((from, _)) = self.scenario.ends(task) {
+                sends[from.index()] = true;
+            }
+        }
+        let (node, span) = given.iter().find(|(node, _)| !sends[node.index()])?;
+        let name = self.scenario.node_name(*node);
+        Some(self.warning(*span, format!("`engines` has no effect: nothing is sent from `{name}`"), "remove it"))
+    }
+
+    /// A limit that is no less than the narrowest link of the route; the first is reported.
+    fn limits(&self) -> Option<Diagnostic> {
+        let (fabric, classes) = (&self.scenario.fabric, self.scenario.tasks.classes());
+        let idle: Vec<bool> = (0..classes.len() as u32)
+            .map(|class| {
+                let class = weir_plugin_api::ClassId(class);
+                let links = self.scenario.routes.links(classes.route(class));
+                let narrowest = links.iter().map(|&l| fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min);
+                classes.limit(class).is_finite() && classes.limit(class) >= narrowest
+            })
+            .collect();
+        let (task, _, _) = self.transfers().find(|&(_, _, class)| idle[class as usize])?;
+        let name = quoted(&self.scenario.task_name(task));
+        let message = format!("`limit` of {name} has no effect: a link of its route is no faster");
+        Some(self.warning(self.place(task), message, "remove it, or give less"))
+    }
+
+    /// Weights or priorities that are all the same.
+    fn equal_attributes(&self) -> Vec<Diagnostic> {
+        let classes = self.scenario.tasks.classes().table();
+        let (weights, priorities) = (classes.weight.as_slice(), classes.priority.as_slice());
+        let first = self.transfers().next().map(|(task, _, _)| task);
+        let mut found = Vec::new();
+        let Some(task) = first else { return found };
+        if weights.iter().all(|w| w == &weights[0]) && weights[0] != 1.0 {
+            let message = format!("`weight` has no effect: every transfer has {}", weights[0]);
+            found.push(self.warning(self.place(task), message, "remove it, or give different weights"));
+        }
+        if priorities.iter().all(|p| p == &priorities[0]) && priorities[0] != 0 {
+            let message = format!("`priority` has no effect: every transfer has {}", priorities[0]);
+            found.push(self.warning(self.place(task), message, "remove it, or give different priorities"));
+        }
+        found
+    }
+
+    fn place(&self, task: TaskId) -> Span {
+        self.scenario.groups.of(task).map(|g| g.place(task.0 - g.first)).unwrap_or_default()
+    }
 }

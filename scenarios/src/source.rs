@@ -5,7 +5,7 @@ use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::diagnostic::{Excerpt, Position};
+use crate::diagnostic::{Diagnostic, Excerpt, Position};
 
 /// A place in one of the texts read: compact, because every value of a tree carries one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -67,8 +67,13 @@ impl Sources {
         Position { file: Arc::clone(&self.0[span.source as usize].name), line: span.line, column: span.column }
     }
 
+    /// Adds a place and its source line to a finding.
+    pub(crate) fn at(&self, span: Span, diagnostic: Diagnostic) -> Diagnostic {
+        Diagnostic { position: Some(self.position(span)), excerpt: self.excerpt(span), ..diagnostic }
+    }
+
     /// The line of a place, with what to underline.
-    pub(crate) fn excerpt(&self, span: Span) -> Option<Excerpt> {
+    fn excerpt(&self, span: Span) -> Option<Excerpt> {
         match &self.0[span.source as usize].text {
             Text::Kept(text) => Some(Excerpt::new(line(text, span.line)?, span.column, span.width)),
             Text::File(path) => Some(Excerpt::new(&line_of_file(path, span.line)?, span.column, span.width)),

@@ -63,7 +63,7 @@ impl Simulation<'_> {
         let stop = loop {
             let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
             if next.is_never() {
-                finished(&flows, &instant, clock.now)?;
+                finished(&mut flows, &instant, clock.now)?;
                 break Stop::Finished;
             }
             if next > options.until {
@@ -76,7 +76,7 @@ impl Simulation<'_> {
             clock.move_to(next);
             instant.drain(next, &mut flows);
             if flows.unsettled(next) {
-                clock.count_round(&flows)?;
+                clock.count_round(&mut flows)?;
                 if flows.settle(next)?
                     && let Some(recorder) = &mut recorder
                 {
@@ -105,7 +105,7 @@ impl Clock {
         }
     }
 
-    fn count_round(&mut self, flows: &Flows<'_>) -> Result<(), SimError> {
+    fn count_round(&mut self, flows: &mut Flows<'_>) -> Result<(), SimError> {
         self.rounds += 1;
         if self.rounds <= MOST_ROUNDS {
             return Ok(());
@@ -115,7 +115,7 @@ impl Clock {
 }
 
 /// Nothing is pending: either all is done, or what is left can never end within the horizon.
-fn finished(flows: &Flows<'_>, instant: &Instant<'_>, time: SimTime) -> Result<(), SimError> {
+fn finished(flows: &mut Flows<'_>, instant: &Instant<'_>, time: SimTime) -> Result<(), SimError> {
     let mut beyond: Vec<TaskId> = flows.rates().filter(|&(_, rate)| rate > 0.0).map(|(task, _)| task).collect();
     beyond.extend_from_slice(instant.beyond());
     if !beyond.is_empty() {

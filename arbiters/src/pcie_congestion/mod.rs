@@ -156,11 +156,7 @@ impl RateArbiter for PcieCongestion {
             let rate = self.layout.items[index].rate;
             self.answers.push((rate, bindings::binding(&self.layout, &self.groups.list, index)));
         }
-        for (position, &index) in self.groups.of_positions().iter().enumerate() {
-            let (rate, binding) = self.answers[index as usize];
-            grant.rates[position] = rate;
-            grant.bindings[position] = self.groups.seen_from(binding, position);
-        }
+        self.groups.scatter(&self.answers, grant);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use weir_report::text;
 use weir_scenarios::Scenario;
 use weir_sim_core::Work;
 
@@ -42,8 +43,8 @@ fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit)
         warn_ignored(&scenario, &spec.name);
     }
     if args.strict && !findings.is_empty() {
-        let count = findings.len();
-        return Err(Failure::usage(format!("{}: {count} warnings, and --strict lets none pass", scenario.file)));
+        let warnings = count(findings.len(), "warning");
+        return Err(Failure::usage(format!("{}: {warnings}, and --strict lets none pass", scenario.file)));
     }
     Ok((summary(&scenario), Exit::Ok))
 }
@@ -54,13 +55,17 @@ fn summary(scenario: &Scenario) -> String {
     let computes = tasks.iter().filter(|task| matches!(task.work, Work::Lasts(_))).count();
     let barriers = tasks.iter().filter(|task| matches!(task.work, Work::Nothing { counted: true })).count();
     let arbiters: Vec<_> = scenario.arbiters.iter().map(|spec| spec.name.as_str()).collect();
-    format!(
-        "{}: ok: {} nodes, {} links, {transfers} transfers on {} routes, {computes} computations, {barriers} barriers; \
-         {}\n",
-        scenario.file,
-        scenario.fabric.nodes().len(),
-        scenario.fabric.links().len(),
-        scenario.routes.len(),
-        arbiters.join(", ")
-    )
+    let mut parts = vec![
+        count(scenario.fabric.nodes().len(), "node"),
+        count(scenario.fabric.links().len(), "link"),
+        format!("{} on {}", count(transfers, "transfer"), count(scenario.routes.len(), "route")),
+    ];
+    parts.extend((computes > 0).then(|| count(computes, "computation")));
+    parts.extend((barriers > 0).then(|| count(barriers, "barrier")));
+    format!("{}: ok: {}; {}\n", text::clean(&scenario.file), parts.join(", "), arbiters.join(", "))
+}
+
+/// `1 node`, `2 nodes`.
+fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

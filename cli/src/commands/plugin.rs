@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use weir_plugin_api::Registry;
-use weir_plugin_host::{PluginConfig, PluginRecord};
+use weir_plugin_host::{PluginConfig, PluginError, PluginRecord};
 
 use crate::args::{PluginAction, PluginArgs};
 use crate::failure::{Exit, Failure};
@@ -14,14 +14,20 @@ use crate::plugins::{builtin, program, refused, watch};
 
 /// Lists, adds or removes.
 pub(crate) fn run(args: &PluginArgs) -> Result<Exit, Failure> {
-    let config = PluginConfig::of_user().map_err(|error| refused(&error))?;
+    let config = PluginConfig::of_user();
     let text = match &args.action {
-        PluginAction::List { json } => list(&config, *json)?,
-        PluginAction::Add { file } => add(config, file)?,
-        PluginAction::Remove { what } => remove(config, what)?,
+        // Without a folder for it, nothing was added.
+        PluginAction::List { json } if matches!(config, Err(PluginError::NoConfigFolder { .. })) => list(&[], *json)?,
+        PluginAction::List { json } => list(usable(config)?.records(), *json)?,
+        PluginAction::Add { file } => add(usable(config)?, file)?,
+        PluginAction::Remove { what } => remove(usable(config)?, what)?,
     };
     Output::open(None)?.result(|writer| write!(writer, "{text}"))?;
     Ok(Exit::Ok)
+}
+
+fn usable(config: Result<PluginConfig, PluginError>) -> Result<PluginConfig, Failure> {
+    config.map_err(|error| refused(&error))
 }
 
 fn add(mut config: PluginConfig, file: &Path) -> Result<String, Failure> {
@@ -54,8 +60,8 @@ struct Listed {
     refused: Option<String>,
 }
 
-fn list(config: &PluginConfig, json: bool) -> Result<String, Failure> {
-    let arbiters = listed(config, &builtin()?);
+fn list(records: &[PluginRecord], json: bool) -> Result<String, Failure> {
+    let arbiters = listed(records, &builtin()?);
     if json {
         let list = serde_json::json!({ "weir": 1, "arbiters": arbiters });
         return Ok(format!("{list}\n"));
@@ -72,7 +78,7 @@ fn list(config: &PluginConfig, json: bool) -> Result<String, Failure> {
     Ok(out)
 }
 
-fn listed(config: &PluginConfig, builtin: &Registry) -> Vec<Listed> {
+fn listed(records: &[PluginRecord], builtin: &Registry) -> Vec<Listed> {
     let own = builtin.iter().map(|entry| Listed {
         name: entry.name.clone(),
         version: entry.version.clone(),
@@ -80,7 +86,7 @@ fn listed(config: &PluginConfig, builtin: &Registry) -> Vec<Listed> {
         sha256: None,
         refused: None,
     });
-    let added = config.records().iter().flat_map(|record| {
+    let added = records.iter().flat_map(|record| {
         let refused = record.check().err().map(|error| error.to_string());
         record.arbiters.iter().map(move |arbiter| Listed {
             name: arbiter.name.clone(),

@@ -2,12 +2,12 @@
 
 use serde::ser::{Serialize, Serializer};
 use weir_plugin_api::{Direction, LinkId, NodeId, SimTime};
-use weir_sim_core::{PhaseRecord, TaskId, Work};
+use weir_sim_core::{PhaseRecord, TaskId};
 
 use super::rows::{Ends, ExplainRow, ExplainedRow, LinkRow, NodeRow, OperationRow, PhaseRow, StepRow, TransferRow};
 use crate::Run;
 use crate::cause::{bottleneck_link, cause_text};
-use crate::subject::mean_rate;
+use crate::subject::{mean_rate, operations};
 
 macro_rules! stream {
     ($name:ident) => {
@@ -122,23 +122,17 @@ stream!(Operations);
 
 impl Operations<'_> {
     fn rows(&self) -> impl Iterator<Item = OperationRow<'_>> {
-        let tasks = self.run.subject.tasks().tasks();
-        (0..tasks.len()).filter_map(move |i| {
-            let kind = match tasks[i].work {
-                Work::Lasts(_) => "compute",
-                Work::Nothing { counted: true } => "barrier",
-                Work::Nothing { counted: false } | Work::Carries { .. } => return None,
-            };
-            let times = self.run.outcome.tasks[i];
-            Some(OperationRow {
-                id: self.run.subject.task_name(TaskId(i as u32)),
+        operations(self.run).map(|(task, kind)| {
+            let times = self.run.outcome.tasks[task.index()];
+            OperationRow {
+                id: self.run.subject.task_name(task),
                 kind,
                 start_s: seconds(times.ready),
                 end_s: seconds(times.end),
                 end_ps: picoseconds(times.end),
                 estimates: [],
                 details: serde_json::Map::new(),
-            })
+            }
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use weir_plugin_api::SimDuration;
 
-use super::{ROWS, Sheet, more};
+use super::{ROWS, Sheet, clean, more};
 use crate::{CompareRow, Comparison, duration};
 
 /// The whole text.
@@ -12,12 +12,13 @@ pub fn compare(comparison: &Comparison) -> String {
     let one_file = columns.windows(2).all(|pair| pair[0].file == pair[1].file);
     let mut out = String::new();
     if let (true, Some(first)) = (one_file, columns.first()) {
-        out.push_str(&format!("{}\n", first.file));
+        out.push_str(&format!("{}\n", clean(&first.file)));
     }
     out.push_str("completion times, with the ratio to the first column\n\n");
     let mut header = vec!["transfer".to_owned()];
     for column in columns {
-        let label = if one_file { column.arbiter.clone() } else { format!("{}\n{}", column.file, column.arbiter) };
+        let label =
+            if one_file { column.arbiter.clone() } else { format!("{}\n{}", clean(&column.file), column.arbiter) };
         header.push(format!(">{label}"));
     }
     let mut sheet = Sheet::new(header);

@@ -4,14 +4,14 @@
 use weir_plugin_api::LinkId;
 use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
 
-use super::{ROWS, Sheet, more};
+use super::{ROWS, Sheet, more, title};
 use crate::explain::by_transfer;
 use crate::{Run, instant, rate};
 
 /// The whole text: every phase, at most [`ROWS`] of them.
 #[must_use]
 pub fn explain(run: &Run<'_>) -> String {
-    let mut out = format!("{}\n{}, {}\n", run.subject.name(), run.subject.file(), run.arbiter.title());
+    let mut out = title(run);
     let phases = run.outcome.phases.as_deref().unwrap_or(&[]);
     for (i, phase) in phases.iter().take(ROWS).enumerate() {
         let (start, end) = (instant(phase.start), instant(phase.end));

@@ -36,7 +36,7 @@ impl Sheet {
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
-        let cells = self.cells(cells);
+        let cells = self.cells(cells.into_iter().map(|cell| clean(&cell)));
         self.table.add_row(cells);
     }
 
@@ -61,4 +61,34 @@ pub(crate) fn more(total: usize, what: &str) -> String {
         return String::new();
     }
     format!("… {} more {what}: --json lists all\n", total - ROWS)
+}
+
+/// Text that came from a user's file as one line: control characters, and those that reorder text, are escaped.
+#[must_use]
+pub fn clean(text: &str) -> String {
+    let reorders = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || reorders(c) { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out
+}
+
+/// The first lines of a text: what was run.
+pub(crate) fn title(run: &crate::Run<'_>) -> String {
+    let of = clean(run.subject.file());
+    format!("{}\n{of}, {}\n", clean(run.subject.name()), clean(&run.arbiter.title()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_cannot_move_the_cursor_or_break_a_row() {
+        assert_eq!(clean("a\nb\u{1b}[31m\u{202e}é"), "a\\nb\\u{1b}[31m\\u{202e}é");
+        let mut sheet = Sheet::new(["name", ">size"]);
+        sheet.row(["a\nb".to_owned(), "1".to_owned()]);
+        assert_eq!(sheet.finish().lines().count(), 3);
+    }
 }

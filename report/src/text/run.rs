@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use weir_sim_core::{Stop, TaskId};
 
-use super::{ROWS, Sheet, more};
+use super::{ROWS, Sheet, more, title};
 use crate::cause::{bottleneck_link, cause_text};
 use crate::percentiles::{LARGE, completion};
 use crate::subject::{mean_rate, slowdown};
@@ -17,9 +17,11 @@ const BUSIEST: usize = 5;
 /// The whole text of a run.
 #[must_use]
 pub fn run(run: &Run<'_>) -> String {
-    let mut out = format!("{}\n{}, {}\n\n", run.subject.name(), run.subject.file(), run.arbiter.title());
+    let mut out = title(run);
+    out.push('\n');
     out.push_str(&headline(run));
     out.push_str(&transfers(run));
+    out.push_str(&operations(run));
     out.push_str(&percentiles(run));
     out.push_str(&links(run));
     out
@@ -80,6 +82,21 @@ fn transfer(run: &Run<'_>, task: TaskId) -> [String; 8] {
         bottleneck_link(run, task).map_or_else(dash, |link| run.link_text(link)),
         cause_text(run, task).unwrap_or_else(dash),
     ]
+}
+
+/// Computations and barriers.
+fn operations(run: &Run<'_>) -> String {
+    let mut sheet = Sheet::new(["operation", "kind", ">released", ">end"]);
+    let mut total = 0;
+    for (task, kind) in crate::subject::operations(run) {
+        total += 1;
+        if total <= ROWS {
+            let times = run.outcome.tasks[task.index()];
+            let name = run.subject.task_name(task).into_owned();
+            sheet.row([name, kind.to_owned(), instant(times.ready), instant(times.end)]);
+        }
+    }
+    if total == 0 { String::new() } else { format!("\n{}{}", sheet.finish(), more(total, "operations")) }
 }
 
 fn percentiles(run: &Run<'_>) -> String {

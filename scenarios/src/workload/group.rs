@@ -60,11 +60,6 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// All groups.
-    pub(crate) fn all(&self) -> &[Group] {
-        &self.groups
-    }
-
     /// Adds a group; when its id is taken, returns the place of the other one.
     pub(crate) fn add(&mut self, group: Group) -> Result<(), Span> {
         if let Some(&other) = self.index.get(&group.id) {

@@ -21,7 +21,7 @@ pub(crate) fn parse(context: &mut Context, source: u32) -> Read<Value> {
         match event {
             Ok((event, span)) => builder.event(event, span)?,
             Err(error) => {
-                let (span, problem) = scan_problem(source, &error);
+                let (span, problem) = scan_problem(source, &text, &error);
                 return Err(context.error(span, problem.message, problem.help));
             }
         }
@@ -38,16 +38,38 @@ fn options() -> Options {
     granit_parser::options! { flow_nesting_limit: DEPTH, block_nesting_limit: DEPTH, emit_comments: false }
 }
 
+/// The first tab at or after a place; the parser itself names the beginning of the text that the tab is in.
+fn tab_after(text: &str, span: Span) -> Span {
+    let (mut line, mut column, mut last) = (1, 1, ' ');
+    for c in text.chars() {
+        if c == '\t' && (line, column) >= (span.line, span.column) {
+            return Span { line, column, ..span };
+        }
+        column += 1;
+        if matches!(c, '\n' | '\r') {
+            line += u32::from(!(c == '\n' && last == '\r'));
+            column = 1;
+        }
+        last = c;
+    }
+    span
+}
+
 /// A refusal of the parser itself.
-fn scan_problem(source: u32, error: &ScanError) -> (Span, Problem) {
+fn scan_problem(source: u32, text: &str, error: &ScanError) -> (Span, Problem) {
     let marker = error.marker();
-    let span = Span { source, line: marker.line().max(1) as u32, column: marker.col() as u32 + 1, width: 1 };
+    let mut span = Span { source, line: marker.line().max(1) as u32, column: marker.col() as u32 + 1, width: 1 };
     let problem = match error.kind() {
         ErrorKind::RecursionLimitExceeded => too_deep(),
         ErrorKind::UnknownAnchor => {
             Problem::new("an alias names an anchor that is not defined before it", "write the value in full")
         }
-        kind @ (ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation) => {
+        kind @ (ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar
+        | ErrorKind::TabAtBlockScalarStart) => {
+            span = tab_after(text, span);
             Problem::new(format!("not valid YAML: {kind}"), "indent with spaces")
         }
         kind => Problem::new(

@@ -2,7 +2,7 @@
 
 use weir_plugin_api::{Binding, Flags, Grant, PhaseView, RateArbiter, SimTime, Step, TransferId};
 
-use super::Shown;
+use super::shown::Shown;
 use crate::check::AnswerError;
 use crate::memo::Memo;
 use crate::routes::Routes;

@@ -1,6 +1,6 @@
 //! Loads of links: the sums that the check needs anyway, kept as statistics.
 
-use weir_plugin_api::{LinkId, SimDuration, SimTime};
+use weir_plugin_api::{ClassId, LinkId, SimDuration, SimTime};
 
 use crate::fabric::Fabric;
 use crate::outcome::LinkTotals;
@@ -23,11 +23,14 @@ struct LinkLoad {
     mark: u32,
 }
 
-/// Loads and totals of all links; one arbitration costs only the links it concerns.
+/// Loads and totals of all links; one arbitration costs only the classes and links it concerns.
 pub(crate) struct Loads {
     links: Vec<LinkLoad>,
     mark: u32,
     proposed: Vec<LinkId>,
+    /// Per class: the mark of the answer it was last seen in, and the sum of its rates there.
+    classes: Vec<(u32, f64)>,
+    seen: Vec<ClassId>,
 }
 
 impl Loads {
@@ -42,36 +45,54 @@ impl Loads {
             bytes: 0,
             mark: 0,
         };
-        Self { links: fabric.bandwidths().iter().map(empty).collect(), mark: 0, proposed: Vec::new() }
+        Self {
+            links: fabric.bandwidths().iter().map(empty).collect(),
+            mark: 0,
+            proposed: Vec::new(),
+            classes: Vec::new(),
+            seen: Vec::new(),
+        }
     }
 
-    /// Begins the sums of a new answer.
-    pub(crate) fn begin(&mut self) {
+    /// Begins the sums of a new answer; class ids are below `classes`.
+    pub(crate) fn begin(&mut self, classes: usize) {
         self.proposed.clear();
+        self.seen.clear();
+        self.classes.resize(classes, (0, 0.0));
         self.mark = self.mark.wrapping_add(1);
         if self.mark == 0 {
             self.links.iter_mut().for_each(|l| l.mark = 0);
+            self.classes.iter_mut().for_each(|c| c.0 = 0);
             self.mark = 1;
         }
     }
 
-    /// Adds a transfer's rate to every link of its route.
+    /// Adds the rate of a transfer of a class.
     #[inline]
-    pub(crate) fn add(&mut self, route: &[LinkId], rate: f64) {
-        for &id in route {
-            let link = &mut self.links[id.index()];
-            if link.mark == self.mark {
-                link.proposed += rate;
-            } else {
-                link.mark = self.mark;
-                link.proposed = rate;
-                self.proposed.push(id);
-            }
+    pub(crate) fn add(&mut self, class: ClassId, rate: f64) {
+        let (mark, sum) = &mut self.classes[class.index()];
+        if *mark == self.mark {
+            *sum += rate;
+        } else {
+            (*mark, *sum) = (self.mark, rate);
+            self.seen.push(class);
         }
     }
 
-    /// The first link whose sum exceeds its bandwidth.
-    pub(crate) fn overloaded(&self) -> Option<LinkId> {
+    /// Sums the classes per link; the first link whose sum exceeds its bandwidth.
+    pub(crate) fn overloaded<'r>(&mut self, route_of: impl Fn(ClassId) -> &'r [LinkId]) -> Option<LinkId> {
+        for &class in &self.seen {
+            let rate = self.classes[class.index()].1;
+            for &id in route_of(class) {
+                let link = &mut self.links[id.index()];
+                if link.mark == self.mark {
+                    link.proposed += rate;
+                } else {
+                    (link.mark, link.proposed) = (self.mark, rate);
+                    self.proposed.push(id);
+                }
+            }
+        }
         self.proposed.iter().copied().find(|l| {
             let link = &self.links[l.index()];
             link.proposed > link.bandwidth * (1.0 + TOLERANCE)

@@ -12,6 +12,7 @@
 mod asker;
 mod loads;
 mod neighbours;
+mod shown;
 mod tally;
 
 use weir_plugin_api::{Binding, ClassId, Flags, LinkId, RateArbiter, SimTime, Step, TransferId};
@@ -25,6 +26,7 @@ use crate::tasks::{Classes, TaskId};
 use asker::Asker;
 use loads::Loads;
 use neighbours::Neighbours;
+use shown::{All, Shown};
 use tally::Tally;
 
 /// One active transfer: its progress at its last change of rate.
@@ -36,61 +38,7 @@ struct Active {
     remaining: f64,
     since: SimTime,
     rate: f64,
-}
-
-/// Transfers as an arbiter is shown them: parallel columns in id order.
-#[derive(Clone, Debug, Default)]
-struct Shown {
-    ids: Vec<TransferId>,
-    classes: Vec<ClassId>,
-    arrivals: Vec<u64>,
-    slots: Vec<u32>,
-}
-
-impl Shown {
-    fn insert(&mut self, id: TransferId, class: ClassId, arrival: SimTime, slot: u32) {
-        // Mostly the newest has the highest id; otherwise the columns move up by one.
-        let at = if self.ids.last().is_none_or(|&last| last < id) {
-            self.ids.len()
-        } else {
-            self.ids.partition_point(|&other| other < id)
-        };
-        self.ids.insert(at, id);
-        self.classes.insert(at, class);
-        self.arrivals.insert(at, arrival.0);
-        self.slots.insert(at, slot);
-    }
-
-    fn remove(&mut self, id: TransferId) {
-        let at = self.ids.partition_point(|&other| other < id);
-        debug_assert_eq!(self.ids[at], id);
-        self.ids.remove(at);
-        self.classes.remove(at);
-        self.arrivals.remove(at);
-        self.slots.remove(at);
-    }
-
-    fn clear(&mut self) {
-        self.ids.clear();
-        self.classes.clear();
-        self.arrivals.clear();
-        self.slots.clear();
-    }
-
-    /// The rows of `all` whose slot is in `slots`, in id order.
-    fn select(&mut self, all: &Self, slots: &mut [u32], active: &[Active]) {
-        self.clear();
-        slots.sort_unstable_by_key(|&s| active[s as usize].task);
-        let mut from = 0;
-        for &slot in slots.iter() {
-            let id = TransferId(active[slot as usize].task.0);
-            from += all.ids[from..].partition_point(|&other| other < id);
-            self.ids.push(id);
-            self.classes.push(all.classes[from]);
-            self.arrivals.push(all.arrivals[from]);
-            self.slots.push(slot);
-        }
-    }
+    arrival: SimTime,
 }
 
 /// A transfer whose last byte has left.
@@ -109,7 +57,7 @@ pub(crate) struct Flows<'a> {
     classes: &'a Classes,
     asker: Asker<'a>,
     /// All active transfers.
-    all: Shown,
+    all: All,
     /// The part of them that is connected to the changes of this instant.
     part: Shown,
     active: Vec<Active>,
@@ -135,7 +83,7 @@ impl<'a> Flows<'a> {
             routes,
             classes,
             asker: Asker::new(arbiter, flags),
-            all: Shown::default(),
+            all: All::default(),
             part: Shown::default(),
             active: Vec::new(),
             free: Vec::new(),
@@ -150,7 +98,7 @@ impl<'a> Flows<'a> {
 
     /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::settle`].
     pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
-        let fresh = Active { task, class, bytes, remaining: bytes as f64, since: now, rate: 0.0 };
+        let fresh = Active { task, class, bytes, remaining: bytes as f64, since: now, rate: 0.0, arrival: now };
         let slot = if let Some(slot) = self.free.pop() {
             self.active[slot as usize] = fresh;
             slot
@@ -160,7 +108,7 @@ impl<'a> Flows<'a> {
             self.tally.add_slot();
             (self.active.len() - 1) as u32
         };
-        self.all.insert(TransferId(task.0), class, now, slot);
+        self.all.insert(slot, &self.active);
         self.neighbours.attach(slot, self.routes.links(self.classes.route(class)));
         self.changed = true;
     }
@@ -185,7 +133,7 @@ impl<'a> Flows<'a> {
             let ended = self.active[slot as usize];
             let route = self.routes.links(self.classes.route(ended.class));
             self.ends.set(slot as usize, SimTime::NEVER);
-            self.all.remove(TransferId(ended.task.0));
+            self.all.remove(slot, &self.active);
             self.neighbours.detach(slot, route);
             self.loads.deliver(route, ended.bytes);
             let bottleneck = self.tally.close(slot, now);
@@ -212,17 +160,20 @@ impl<'a> Flows<'a> {
     /// changed its bits or any transfer came or went.
     pub(crate) fn settle(&mut self, now: SimTime) -> Result<bool, SimError> {
         let whole = self.asker.wants_whole_set(now) || !self.find_part();
-        let shown = if whole { &self.all } else { &self.part };
+        if whole {
+            self.all.make_ready(&self.active);
+        }
+        let shown = if whole { self.all.shown() } else { &self.part };
         self.asker.ask(now, shown, self.classes, self.routes)?;
-        self.loads.begin();
+        self.loads.begin(self.classes.len());
         for (i, (&class, &rate)) in shown.classes.iter().zip(&self.asker.rates).enumerate() {
             let limit = self.classes.limit(class);
             if !(rate.is_finite() && rate >= 0.0 && rate <= limit) {
                 return Err(asker::bad_rate(now, shown.ids[i], rate, limit).into());
             }
-            self.loads.add(self.routes.links(self.classes.route(class)), rate);
+            self.loads.add(class, rate);
         }
-        if let Some(link) = self.loads.overloaded() {
+        if let Some(link) = self.loads.overloaded(|class| self.routes.links(self.classes.route(class))) {
             return Err(self.overload(now, link).into());
         }
         self.loads.commit(now, self.neighbours.touched());
@@ -235,19 +186,20 @@ impl<'a> Flows<'a> {
     fn find_part(&mut self) -> bool {
         let (active, routes, classes) = (&self.active, self.routes, self.classes);
         let route_of = |slot: u32| routes.links(classes.route(active[slot as usize].class));
-        let Some(found) = self.neighbours.connected(self.all.ids.len(), active.len(), route_of) else {
+        let Some(found) = self.neighbours.connected(self.all.len(), active.len(), route_of) else {
             return false;
         };
-        self.part.select(&self.all, found, active);
+        self.part.show(found, active);
+        self.all.not_needed();
         true
     }
 
     /// Moves every transfer whose rate changed its bits; the others are not touched.
     fn apply(&mut self, now: SimTime, whole: bool) -> bool {
-        let shown = if whole { &self.all } else { &self.part };
+        let shown = if whole { self.all.shown() } else { &self.part };
         let mut moved = false;
-        for (i, &slot) in shown.slots.iter().enumerate() {
-            let (rate, binding) = (self.asker.rates[i], self.asker.bindings[i]);
+        let answers = self.asker.rates.iter().zip(&self.asker.bindings);
+        for (&slot, (&rate, &binding)) in shown.slots.iter().zip(answers) {
             let transfer = &mut self.active[slot as usize];
             if rate.to_bits() != transfer.rate.to_bits() {
                 transfer.remaining = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
@@ -266,32 +218,32 @@ impl<'a> Flows<'a> {
     }
 
     fn overload(&self, time: SimTime, link: LinkId) -> crate::check::AnswerError {
-        let on_link = |&&s: &&u32| {
-            let class = self.active[s as usize].class;
-            self.routes.links(self.classes.route(class)).contains(&link)
-        };
-        let task = self.all.slots.iter().find(on_link).map_or(TaskId(u32::MAX), |&s| self.active[s as usize].task);
+        let found = self.neighbours.on(link).min_by_key(|&s| self.active[s as usize].task);
+        let task = found.map_or(TaskId(u32::MAX), |s| self.active[s as usize].task);
         let bandwidth = self.fabric.link(link).bandwidth;
         crate::check::AnswerError::OverCapacity { time, link, task, load: self.loads.proposed(link), bandwidth }
     }
 
     /// Number of active transfers.
     pub(crate) fn len(&self) -> usize {
-        self.all.ids.len()
+        self.all.len()
     }
 
     /// The active transfers with their rates, in id order.
-    pub(crate) fn rates(&self) -> impl Iterator<Item = (TaskId, f64)> + '_ {
-        self.all.slots.iter().map(|&s| (self.active[s as usize].task, self.active[s as usize].rate))
+    pub(crate) fn rates(&mut self) -> impl Iterator<Item = (TaskId, f64)> + '_ {
+        self.all.make_ready(&self.active);
+        self.all.shown().slots.iter().map(|&s| (self.active[s as usize].task, self.active[s as usize].rate))
     }
 
     /// The arbiter's steps for all active transfers; from the bindings where it has no explanation.
     pub(crate) fn explain(&mut self, now: SimTime) -> Result<Vec<PhaseStep>, SimError> {
         let mut steps = Vec::new();
-        if !self.asker.explain(now, &self.all, self.classes, self.routes, &mut steps)? {
-            for (i, &slot) in self.all.slots.iter().enumerate() {
+        self.all.make_ready(&self.active);
+        let all = self.all.shown();
+        if !self.asker.explain(now, all, self.classes, self.routes, &mut steps)? {
+            for (i, &slot) in all.slots.iter().enumerate() {
                 let binding = self.tally.current(slot);
-                let because = self.all.ids.binary_search(&TransferId(binding.by)).into_iter();
+                let because = all.ids.binary_search(&TransferId(binding.by)).into_iter();
                 steps.push(Step {
                     transfer: i as u32,
                     step: "rate".to_owned(),
@@ -301,7 +253,7 @@ impl<'a> Flows<'a> {
                 });
             }
         }
-        let task = |at: u32| self.all.ids.get(at as usize).map(|id| TaskId(id.0));
+        let task = |at: u32| all.ids.get(at as usize).map(|id| TaskId(id.0));
         let named = steps.into_iter().filter_map(|s| {
             let because = s.because.iter().filter_map(|&b| task(b)).collect();
             Some(PhaseStep { task: task(s.transfer)?, step: s.step, link: s.link, rate: s.rate, because })
@@ -311,8 +263,9 @@ impl<'a> Flows<'a> {
 
     /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
     pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
-        let mut left = Vec::with_capacity(self.all.ids.len());
-        for &slot in &self.all.slots {
+        let mut left = Vec::with_capacity(self.all.len());
+        self.all.make_ready(&self.active);
+        for &slot in &self.all.shown().slots {
             let a = &self.active[slot as usize];
             let remaining = remaining_after(a.remaining, a.rate, now - a.since);
             let sent = a.bytes - (remaining.ceil() as u64).min(a.bytes);
