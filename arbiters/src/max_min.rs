@@ -8,7 +8,7 @@
 //! **Source.** Weighted max-min fairness as in Bertsekas and Gallager, *Data Networks*, 2nd edition, section 6.5.2.
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, PhaseView, RateArbiter, Step,
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };
 
 use crate::fill::{Bound, Filling};
@@ -46,7 +46,7 @@ impl MaxMin {
     fn binding(&self, index: usize) -> Binding {
         let group = &self.groups.list[index];
         match self.filling.bound(index) {
-            Bound::Limit => Binding::new(weir_plugin_api::LinkId::NONE, Cause::OwnLimit, NONE),
+            Bound::Limit => Binding::new(LinkId::NONE, Cause::OwnLimit, NONE),
             Bound::Link(link, _) if group.count > 1 => Binding::new(link, Cause::SharedLink, group.first),
             Bound::Link(link, Some(other)) => Binding::new(link, Cause::SharedLink, self.groups.list[other].first),
             Bound::Link(link, None) => Binding::new(link, Cause::FullRate, NONE),

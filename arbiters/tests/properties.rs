@@ -79,6 +79,11 @@ proptest! {
                 prop_assert!(rate.is_finite() && rate >= 0.0 && rate <= phase.transfers[p].limit, "{name}: {rate}");
                 prop_assert!(rate > 0.0 || matches!(name, "strict-priority" | "fcfs"), "{name}: {rates:?}");
                 check_binding(&phase, p, &bindings[p])?;
+                let full = phase.links(p).iter().map(|&l| case.fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min);
+                let own = matches!(bindings[p].cause(), Cause::OwnLimit | Cause::FullRate);
+                prop_assert!(!own || rate >= full.min(phase.transfers[p].limit), "{name}: {:?}", bindings[p]);
+                let lowered = rate < full.min(phase.transfers[p].limit);
+                prop_assert!(lowered || own || name != "pcie-congestion", "{name}: {:?}", bindings[p]);
                 for &l in phase.links(p) {
                     let bandwidth = case.fabric.link(l).bandwidth;
                     prop_assert!(load(&phase, &rates, l) <= bandwidth * (1.0 + TOLERANCE), "{name} {l:?}");

@@ -3,9 +3,9 @@
 mod common;
 
 use common::random::{Case, cases};
-use common::{Phase, Transfer, assert_close, make, pcie_twin, rates, rational_twin};
+use common::{Phase, Transfer, assert_close, board_tree, make, pcie_twin, rates, rational_twin};
 use proptest::prelude::*;
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{LinkId, NodeKind};
 
 /// The transfers whose routes `pcie-congestion` admits.
 fn admitted(case: &Case, params: &str) -> Vec<Transfer> {
@@ -30,6 +30,38 @@ fn check_pcie(case: &Case, tau: f64, hol: bool) {
 
 fn tau() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), Just(0.2), Just(21.0 / 121.0), 0.0..0.499_f64]
+}
+
+/// Sixty transfers settle one after the other at their limits; the last, of small weight, gets a small remainder. Plain
+/// sums lose a thousand roundings there.
+#[test]
+fn max_min_keeps_small_remainders_exact() {
+    let (fabric, gpus) = board_tree(NodeKind::Switch, &[2, 64], 11.6e9);
+    let mut transfers: Vec<Transfer> = (0..60)
+        .map(|i| {
+            let weight = 1.0 + 0.137 * f64::from(i % 7);
+            let limit = 0.19e9 + 1.234_567_89e3 * f64::from(i);
+            Transfer { weight, limit, ..Transfer::new(gpus[i as usize], gpus[64 + i as usize]) }
+        })
+        .collect();
+    transfers.push(Transfer { weight: 0.001, ..Transfer::new(gpus[60], gpus[124]) });
+    transfers.push(Transfer { weight: 0.0013, ..Transfer::new(gpus[61], gpus[125]) });
+    transfers.iter_mut().take(60).for_each(|t| t.limit *= 1.0 + 1.0 / 60.0 - 1e-6);
+    let phase = Phase::new(&fabric, &transfers);
+    let mut arbiter = make("max-min", &fabric, "{}");
+    assert_close(&rates(&mut *arbiter, &phase), &rational_twin::max_min(&fabric, &phase), 1e-13);
+}
+
+/// Limits that fit together leave a link alone; the smallest excess does not.
+#[test]
+fn max_min_sees_a_small_excess_of_limits() {
+    let (fabric, gpus) = board_tree(NodeKind::Switch, &[2, 2], 1e9);
+    let mut arbiter = make("max-min", &fabric, "{}");
+    for (first, second, expected) in [(0.6e9, 0.4e9, 0.6e9), (0.6e9, 0.400_001e9, 0.599_999e9)] {
+        let limited = |a: usize, b: usize, limit| Transfer { limit, ..Transfer::new(gpus[a], gpus[b]) };
+        let phase = Phase::new(&fabric, &[limited(0, 2, first), limited(1, 3, second)]);
+        assert_close(&rates(&mut *arbiter, &phase), &[expected, second], 1e-15);
+    }
 }
 
 proptest! {

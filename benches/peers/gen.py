@@ -64,7 +64,7 @@ def main():
         for _ in range(n):
             s, d = rng.sample(hosts, 2)
             if local and rng.random() < local:
-                i = (hosts.index(s) // k) * k
+                i = (s - hosts[0]) // k * k  # hosts are numbered without gaps
                 d = rng.choice([h for h in hosts[i : i + k] if h != s])
             size = int(rng.expovariate(1 / mean)) + 1000
             if mode == "poisson":

@@ -51,7 +51,7 @@ pub(crate) struct ScenarioArgs {
     /// repeated
     #[arg(long = "arbiter", value_name = "NAME|MAP")]
     pub(crate) arbiters: Vec<String>,
-    /// Change a value of the scenario before it is read, such as 'workload[0].transfer.size=1GB'; may be repeated
+    /// Change a value of the scenario before it is read, such as arbiter.tau=0.1; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = crate::values::edit)]
     pub(crate) set: Vec<(String, String)>,
     /// Folder in which files named by scenarios may lie (default: the nearest folder above with a file `weir-library`)

@@ -68,20 +68,23 @@ impl<'a> Job<'a> {
     ) -> Result<T, Failure> {
         let running = Stage::running();
         let outcome = self.outcome(options)?;
-        let alone = self.make().map_err(|error| self.refused(&error, None))?;
+        let alone = self.alone(&outcome)?;
         drop(running);
-        if outcome.stop == Stop::Cancelled {
-            message("note: interrupted; what was computed is written as not complete");
-        }
         let _writing = Stage::writing();
         let subject = Named(self.scenario);
-        let run = Run {
-            subject: &subject,
-            arbiter: self.info(),
-            outcome: &outcome,
-            alone: Alone::new(&self.scenario.tasks, &self.scenario.routes, alone),
-        };
+        let run = Run { subject: &subject, arbiter: self.info(), outcome: &outcome, alone };
         report(&run)
+    }
+
+    /// Times of lone transfers, for which a new instance is asked.
+    fn alone(&self, outcome: &Outcome) -> Result<Alone<'a>, Failure> {
+        let (tasks, routes) = (&self.scenario.tasks, &self.scenario.routes);
+        if outcome.stop == Stop::Cancelled {
+            message("note: interrupted; what was computed is written as not complete");
+            return Ok(Alone::unknown(tasks, routes));
+        }
+        let arbiter = self.make().map_err(|error| self.refused(&error, None))?;
+        Ok(Alone::new(tasks, routes, arbiter))
     }
 
     fn info(&self) -> ArbiterInfo<'a> {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use common::{json_lines, library, run};
+use common::{json_lines, library, run, scenarios};
 use serde_json::Value;
 use weir_plugin_api::SimDuration;
 use weir_report::duration;
@@ -22,6 +22,9 @@ const SOME: usize = 8;
 fn the_library_gives_the_accepted_results() {
     let builtin = builtin();
     let (mut names, mut wrong) = (BTreeSet::new(), Vec::new());
+    // Each difference is printed when it is found; its panic, caught so that all are found, would only repeat it.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
     for file in scenarios() {
         for result in results(&file, &builtin) {
             let name = name(&file, &result, &names);
@@ -34,6 +37,7 @@ fn the_library_gives_the_accepted_results() {
             names.insert(name);
         }
     }
+    std::panic::set_hook(hook);
     assert!(wrong.is_empty(), "{} snapshots differ: {wrong:#?}", wrong.len());
     let stale: Vec<_> = accepted().into_iter().filter(|name| !names.contains(name)).collect();
     assert!(stale.is_empty(), "no scenario and arbiter give these any more, remove them: {stale:?}");
@@ -61,24 +65,6 @@ fn builtin() -> Vec<String> {
     let list = &json_lines(&run(&["plugin", "list", "--json"]).stdout)[0];
     let arbiters = list["arbiters"].as_array().expect("a list");
     arbiters.iter().map(|arbiter| arbiter["name"].as_str().expect("a name").to_owned()).collect()
-}
-
-/// All scenarios of the library in order of their paths; topologies are not scenarios.
-fn scenarios() -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![library()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("is readable") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() && path.file_name().is_some_and(|name| name != "topologies") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "yaml") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    files
 }
 
 /// The results under the scenario's own arbiters, then under every other built-in one that accepts it.

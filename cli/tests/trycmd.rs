@@ -2,5 +2,7 @@
 
 #[test]
 fn outputs_are_word_for_word() {
-    trycmd::TestCases::new().env("NO_COLOR", "1").env("COLUMNS", "100").case("tests/cmd/*.trycmd");
+    let no_plugins = concat!(env!("CARGO_TARGET_TMPDIR"), "/no-plugins");
+    let cases = trycmd::TestCases::new();
+    cases.env("NO_COLOR", "1").env("COLUMNS", "100").env("WEIR_CONFIG_DIR", no_plugins).case("tests/cmd/*.trycmd");
 }

@@ -28,6 +28,14 @@ impl<'a> Alone<'a> {
         Self { classes, routes, state: RefCell::new(state) }
     }
 
+    /// Asks nobody: no time is known. For a run that was interrupted, whose user does not want to wait.
+    #[must_use]
+    pub fn unknown(tasks: &'a TaskGraph, routes: &'a Routes) -> Self {
+        let classes = tasks.classes();
+        let state = State { arbiter: None, rates: vec![Some(f64::NAN); classes.len()] };
+        Self { classes, routes, state: RefCell::new(state) }
+    }
+
     /// From start to end of a lone transfer of this size and class. `None` where the arbiter gives it no steady rate:
     /// it fails, answers 0, or asks to be called again while nothing changes.
     #[must_use]

@@ -6,9 +6,11 @@ use std::io::Write;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use weir_plugin_api::PS_PER_S;
 
-use crate::json::RunJson;
+use crate::json::{RunJson, write_line};
+use crate::subject::params_text;
 use crate::{Detail, Run};
 
 /// Why a saved result cannot be a column.
@@ -33,12 +35,15 @@ pub struct Column {
     pub file: String,
     /// The arbiter's name.
     pub arbiter: String,
+    /// Its parameters, as `tau 0.2, hol false`; empty without any.
+    pub params: String,
     /// Whether every task ended.
     pub complete: bool,
     makespan_ps: u64,
     /// Per transfer: id, and the time from ready to end in ps where it ended.
     transfers: Vec<(String, Option<u64>)>,
-    result: Box<RawValue>,
+    /// The whole result, where it was asked for.
+    result: Option<Box<RawValue>>,
 }
 
 /// What a comparison reads of a saved result.
@@ -54,6 +59,8 @@ struct Saved {
 #[derive(Deserialize)]
 struct SavedArbiter {
     name: String,
+    #[serde(default)]
+    params: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -72,22 +79,24 @@ impl SavedTransfer {
 }
 
 impl Column {
-    /// The column of a run.
+    /// The column of a run; `keep_result` for [`Comparison::write`], which repeats it.
     ///
     /// # Errors
     /// If its result cannot be written; only for parameters that are not JSON.
-    pub fn of_run(run: &Run<'_>) -> serde_json::Result<Self> {
+    pub fn of_run(run: &Run<'_>, keep_result: bool) -> serde_json::Result<Self> {
         let times = |task: weir_sim_core::TaskId| {
             let t = run.outcome.tasks[task.index()];
             (!t.end.is_never()).then(|| (t.end - t.ready).0)
         };
+        let result = || serde_json::value::to_raw_value(&RunJson::new(run, Detail::default()));
         Ok(Self {
             file: run.subject.file().to_owned(),
             arbiter: run.arbiter.name.to_owned(),
+            params: run.arbiter.params_text(),
             complete: run.complete(),
             makespan_ps: run.outcome.makespan.0,
             transfers: run.transfers().map(|t| (run.subject.task_name(t).into_owned(), times(t))).collect(),
-            result: serde_json::value::to_raw_value(&RunJson::new(run, Detail::default()))?,
+            result: keep_result.then(result).transpose()?,
         })
     }
 
@@ -122,10 +131,11 @@ impl Column {
             Ok(Self {
                 file: format!("{file} ({})", saved.file),
                 arbiter: saved.arbiter.name,
+                params: params_text(&saved.arbiter.params),
                 complete: saved.complete,
                 makespan_ps: saved.makespan_ps,
                 transfers: transfers.collect(),
-                result,
+                result: Some(result),
             })
         });
         columns.collect()
@@ -204,15 +214,14 @@ impl Comparison {
     ///
     /// # Errors
     /// What the writer says.
-    pub fn write(&self, mut out: impl Write) -> std::io::Result<()> {
+    pub fn write(&self, out: impl Write) -> std::io::Result<()> {
         let json = CompareJson {
             weir: 1,
             version: env!("CARGO_PKG_VERSION"),
-            results: self.columns.iter().map(|c| &*c.result).collect(),
+            results: self.columns.iter().filter_map(|c| c.result.as_deref()).collect(),
             ratios: RatiosJson { makespan: self.makespan().ratios(), transfers: TransferRatios(self) },
         };
-        serde_json::to_writer(&mut out, &json).map_err(std::io::Error::from)?;
-        out.write_all(b"\n")
+        write_line(&json, out)
     }
 }
 

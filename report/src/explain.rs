@@ -6,7 +6,7 @@ use serde::Serialize;
 use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
 
 use crate::Run;
-use crate::json::{ArbiterJson, Explain};
+use crate::json::{ArbiterJson, Explain, write_line};
 
 /// The steps of a phase grouped by transfer, in id order; a transfer without steps has an empty group.
 pub(crate) fn by_transfer(phase: &PhaseRecord) -> Vec<(TaskId, Vec<&PhaseStep>)> {
@@ -41,7 +41,7 @@ struct ExplainJson<'a> {
 ///
 /// # Errors
 /// What the writer says.
-pub fn write_explanation(run: &Run<'_>, mut out: impl Write) -> std::io::Result<()> {
+pub fn write_explanation(run: &Run<'_>, out: impl Write) -> std::io::Result<()> {
     let phases = run.outcome.phases.as_deref().unwrap_or(&[]);
     let json = ExplainJson {
         weir: 1,
@@ -53,6 +53,5 @@ pub fn write_explanation(run: &Run<'_>, mut out: impl Write) -> std::io::Result<
         complete: run.complete(),
         phases: Explain { run, phases },
     };
-    serde_json::to_writer(&mut out, &json).map_err(std::io::Error::from)?;
-    out.write_all(b"\n")
+    write_line(&json, out)
 }

@@ -52,9 +52,20 @@ impl ArbiterInfo<'_> {
         if self.params.is_empty() {
             return self.name.to_owned();
         }
-        let params: Vec<_> = self.params.iter().map(|(key, value)| format!("{key} {value}")).collect();
-        format!("{} ({})", self.name, params.join(", "))
+        format!("{} ({})", self.name, self.params_text())
     }
+
+    /// The parameters for a person: `tau 0.2, hol false`.
+    #[must_use]
+    pub fn params_text(&self) -> String {
+        params_text(self.params)
+    }
+}
+
+/// Parameters for a person: `tau 0.2, hol false`.
+pub(crate) fn params_text(params: &Map<String, Value>) -> String {
+    let params: Vec<_> = params.iter().map(|(key, value)| format!("{key} {value}")).collect();
+    params.join(", ")
 }
 
 /// One run of a scenario under an arbiter, ready to be reported.

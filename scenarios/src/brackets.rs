@@ -24,18 +24,12 @@ enum Part {
     Set(Vec<Run>),
 }
 
-/// The numbers `first` to `last`, padded with zeros to `width`.
+/// The numbers from `first` on, padded with zeros to `width`; together with the runs before it they are `end` many.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Run {
     first: u64,
-    last: u64,
+    end: u64,
     width: usize,
-}
-
-impl Run {
-    fn len(self) -> u64 {
-        self.last - self.first + 1
-    }
 }
 
 impl NamePattern {
@@ -62,7 +56,7 @@ impl NamePattern {
 
     /// The names `x0` … `x(n−1)`.
     pub(crate) fn numbered(base: &str, n: u64) -> Self {
-        let run = Run { first: 0, last: n.saturating_sub(1), width: 0 };
+        let run = Run { first: 0, end: n, width: 0 };
         Self { parts: vec![Part::Text(base.into()), Part::Set(vec![run])] }
     }
 
@@ -86,14 +80,12 @@ impl NamePattern {
                 Part::Text(text) => out.push_str(text),
                 Part::Set(runs) => {
                     below = (below / part.len()).max(1);
-                    let (mut at, remainder) = (rest / below, rest % below);
-                    rest = remainder;
-                    for run in runs {
-                        if at < run.len() {
-                            let _ = write!(out, "{:0width$}", run.first + at, width = run.width);
-                            break;
-                        }
-                        at -= run.len();
+                    let at = rest / below;
+                    rest %= below;
+                    let number = runs.partition_point(|run| run.end <= at);
+                    let before = if number == 0 { 0 } else { runs[number - 1].end };
+                    if let Some(run) = runs.get(number) {
+                        let _ = write!(out, "{:0width$}", run.first + (at - before), width = run.width);
                     }
                 }
             }
@@ -112,14 +104,14 @@ impl Part {
     fn len(&self) -> u64 {
         match self {
             Self::Text(_) => 1,
-            Self::Set(runs) => runs.iter().map(|r| r.len()).fold(0, u64::saturating_add),
+            Self::Set(runs) => runs.last().map_or(0, |run| run.end),
         }
     }
 }
 
 fn runs(text: &str, inside: &str) -> Result<Vec<Run>, Problem> {
     let wrong = |message: String| Problem::new(message, "write brackets as in `gpu[0-7]`, `[00-15]` or `[0,2,4-6]`");
-    let mut runs = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     for piece in inside.split(',') {
         let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
         let digits = |n: &str| !n.is_empty() && n.len() <= DIGITS && n.bytes().all(|b| b.is_ascii_digit());
@@ -132,11 +124,12 @@ fn runs(text: &str, inside: &str) -> Result<Vec<Run>, Problem> {
             return Err(wrong(message));
         }
         let width = if padded(first) { first.len() } else { 0 };
-        let run = Run { first: first.parse().unwrap_or(0), last: last.parse().unwrap_or(0), width };
-        if run.last < run.first {
+        let (first, last): (u64, u64) = (first.parse().unwrap_or(0), last.parse().unwrap_or(0));
+        if last < first {
             return Err(wrong(format!("the range {} in {} ends before it begins", quoted(piece), quoted(text))));
         }
-        runs.push(run);
+        let before = runs.last().map_or(0, |run| run.end);
+        runs.push(Run { first, end: before.saturating_add(last - first + 1), width });
     }
     Ok(runs)
 }
@@ -175,7 +168,9 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_range() {
-        for text in ["a[", "a]", "a[]", "a[0-]", "a[-1]", "a[1-0]", "a[x]", "a[0-[1]]", "a[00-015]", "a[0,,1]", "a[0 - 1]"] {
+        for text in
+            ["a[", "a]", "a[]", "a[0-]", "a[-1]", "a[1-0]", "a[x]", "a[0-[1]]", "a[00-015]", "a[0,,1]", "a[0 - 1]"]
+        {
             let problem = NamePattern::read(text).unwrap_err();
             assert!(problem.help.contains("gpu[0-7]"), "{text}: {problem:?}");
         }

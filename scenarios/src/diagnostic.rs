@@ -173,10 +173,7 @@ mod tests {
     #[test]
     fn points_at_the_place() {
         let text = at("size: 3mb", 7, 3).to_string();
-        assert_eq!(
-            text,
-            "error: wrong\n  --> x.yaml:12:7\n   |\n12 | size: 3mb\n   |       ^^^\nhelp: write it right"
-        );
+        assert_eq!(text, "error: wrong\n  --> x.yaml:12:7\n   |\n12 | size: 3mb\n   |       ^^^\nhelp: write it right");
     }
 
     #[test]

@@ -40,7 +40,9 @@ impl Files {
                     return Err(context.push(Diagnostic::error(message).with_help("name an existing folder")));
                 }
             },
-            None => folder.as_deref().and_then(|f| f.ancestors().find(|a| a.join(MARK).is_file())).map(Path::to_path_buf),
+            None => {
+                folder.as_deref().and_then(|f| f.ancestors().find(|a| a.join(MARK).is_file())).map(Path::to_path_buf)
+            }
         };
         Ok(Self { shown, folder, library, digest: Sha256::new() })
     }
@@ -65,7 +67,8 @@ impl Files {
         })?;
         let allowed = [Some(folder), self.library.as_ref()];
         if !allowed.into_iter().flatten().any(|root| path.starts_with(root)) {
-            let help = format!("move the file under `{}`, or name a common library with `--library DIR`", folder.display());
+            let help =
+                format!("move the file under `{}`, or name a common library with `--library DIR`", folder.display());
             let message = format!("the file {} lies outside the scenario's folder and library", quoted(named));
             return Err(context.error(span, message, help));
         }

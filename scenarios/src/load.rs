@@ -150,7 +150,8 @@ fn not_yet(context: &mut Context, fields: &Fields<'_>) -> Read<()> {
     let mut fine = Ok(());
     for key in ["order", "optimize"] {
         if let Some(entry) = fields.entry(key) {
-            fine = Err(context.error(entry.key_span, format!("`{key}` is not supported yet"), format!("remove `{key}`")));
+            fine =
+                Err(context.error(entry.key_span, format!("`{key}` is not supported yet"), format!("remove `{key}`")));
         }
     }
     fine

@@ -53,12 +53,15 @@ impl<'a> Schema<'a> {
                 Err(reported) => fine = Err(reported),
             }
         }
-        let required = self.here.get("required").and_then(Json::as_array).into_iter().flatten();
-        for key in required.filter_map(Json::as_str).filter(|&key| fine.is_ok() && !object.contains_key(key)) {
-            let message = format!("{what} needs the parameter `{key}`");
-            return Err(context.error(span, message, format!("add `{key}: …`")));
+        fine?;
+        let mut required = self.here.get("required").and_then(Json::as_array).into_iter().flatten();
+        match required.find_map(|key| key.as_str().filter(|&key| !object.contains_key(key))) {
+            Some(key) => {
+                let message = format!("{what} needs the parameter `{key}`");
+                Err(context.error(span, message, format!("add `{key}: …`")))
+            }
+            None => Ok(object),
         }
-        fine.map(|()| object)
     }
 
     fn at(self, here: &'a Json) -> Self {
@@ -77,9 +80,7 @@ impl<'a> Schema<'a> {
                 let read: Vec<_> = items.iter().map(|item| schema.at(inner).value(context, item, what)).collect();
                 read.into_iter().collect::<Read<Vec<_>>>().map(Json::Array)
             }
-            Data::Scalar(scalar) => {
-                schema.scalar(scalar).map_err(|problem| context.problem(value.span, what, problem))
-            }
+            Data::Scalar(scalar) => schema.scalar(scalar).map_err(|problem| context.problem(value.span, what, problem)),
             _ => {
                 let message = format!("{what} cannot be {}", value.describe());
                 Err(context.error(value.span, message, format!("give {}", schema.wanted())))
@@ -176,7 +177,8 @@ impl<'a> Schema<'a> {
         if listed.contains(json) {
             return Ok(());
         }
-        let words: Vec<String> = listed.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect();
+        let words: Vec<String> =
+            listed.iter().map(|v| v.as_str().map_or_else(|| v.to_string(), str::to_owned)).collect();
         let help = suggestion(&scalar.text, words.iter().map(String::as_str), "values");
         Err(Problem::new(format!("{} is not one of the values allowed", quoted(&scalar.text)), help))
     }

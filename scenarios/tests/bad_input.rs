@@ -29,7 +29,12 @@ fn unknown_keys() {
     refused(on_t2("wrkload: []\n"), (5, 1), "unknown key `wrkload` in the scenario", "did you mean `workload`?");
     refused(on_t2("workload:\n  - trasnfer: {}\n"), (6, 5), "unknown operation `trasnfer`", "did you mean `transfer`?");
     refused(one("pattern: { kind: ring, size: 1MB, grid: [2] }"), (6, 39), "unknown key `grid` in a pattern", "size");
-    refused("weir: 1\ntopology:\n  tree: { r: { kind: switch, knd: 1 } }\nworkload: []\n", (3, 30), "`knd` in node `r`", "`kind`");
+    refused(
+        "weir: 1\ntopology:\n  tree: { r: { kind: switch, knd: 1 } }\nworkload: []\n",
+        (3, 30),
+        "`knd` in node `r`",
+        "`kind`",
+    );
 }
 
 #[test]
@@ -76,7 +81,11 @@ fn numbers_that_are_none() {
     refused(weight("-1"), (6, 57), "negative", "not negative");
     refused(weight("0"), (6, 57), "zero", "above zero");
     refused(weight("heavy"), (6, 57), "not a number", "plain number");
-    let bandwidth = |b: &str| format!("weir: 1\ntopology:\n  link_types: {{ l: {{ bandwidth: {b} }} }}\n  tree: {{ a: {{ kind: gpu }} }}\nworkload: []\n");
+    let bandwidth = |b: &str| {
+        format!(
+            "weir: 1\ntopology:\n  link_types: {{ l: {{ bandwidth: {b} }} }}\n  tree: {{ a: {{ kind: gpu }} }}\nworkload: []\n"
+        )
+    };
     refused(bandwidth("0GB/s"), (3, 33), "is zero", "above zero");
     refused(bandwidth("1e400GB/s"), (3, 33), "too large", "smaller");
     refused(bandwidth("17GT/s x16"), (3, 33), "no generation of PCI Express", "2.5, 5, 8");
@@ -86,7 +95,12 @@ fn numbers_that_are_none() {
 
 #[test]
 fn unknown_names() {
-    refused(one("transfer: { from: gpu0, to: gpv1, size: 1MB }"), (6, 33), "no node is named `gpv1`", "did you mean `gpu1`?");
+    refused(
+        one("transfer: { from: gpu0, to: gpv1, size: 1MB }"),
+        (6, 33),
+        "no node is named `gpv1`",
+        "did you mean `gpu1`?",
+    );
     refused(one("transfer: { from: plx0, to: gpu1, size: 1MB }"), (6, 23), "`plx0` is a switch", "gpu, fpga");
     refused(
         one("transfer: { from: gpu0, to: gpu1, size: 1MB, after: [b] }"),
@@ -94,7 +108,12 @@ fn unknown_names() {
         "`after` names `b`, which nothing has as its id",
         "known ids: workload[0]",
     );
-    refused(on_t2("arbiter: max-mn\nworkload: []\n"), (5, 10), "no arbiter is named `max-mn`", "did you mean `max-min`?");
+    refused(
+        on_t2("arbiter: max-mn\nworkload: []\n"),
+        (5, 10),
+        "no arbiter is named `max-mn`",
+        "did you mean `max-min`?",
+    );
     refused(
         "weir: 1\ntopology:\n  tree: { r: { kind: gpux } }\nworkload: []\n",
         (3, 22),
@@ -116,12 +135,19 @@ fn ends_and_routes() {
 #[test]
 fn links_named_twice() {
     let links = |links: &str| {
-        format!("weir: 1\ntopology:\n  link_types: {{ q: {{ bandwidth: 1GB/s }} }}\n  tree: {{ \"r[0-3]\": {{ kind: host }} }}\n  links:\n{links}\nworkload: []\n")
+        format!(
+            "weir: 1\ntopology:\n  link_types: {{ q: {{ bandwidth: 1GB/s }} }}\n  tree: {{ \"r[0-3]\": {{ kind: host }} }}\n  links:\n{links}\nworkload: []\n"
+        )
     };
     let twice = "    - { between: [r0, r1], type: q }\n    - { between: [r1, r0], type: q }";
     refused(links(twice), (7, 18), "`r1` and `r0` are joined twice", "keep one");
     refused(links("    - { between: [r0, r0], type: q }"), (6, 18), "from `r0` to itself", "two different");
-    refused(links("    - { between: [\"r[0-2]\", \"r[2-3]\"], type: q }"), (6, 18), "3 nodes on one side and 2", "as many");
+    refused(
+        links("    - { between: [\"r[0-2]\", \"r[2-3]\"], type: q }"),
+        (6, 18),
+        "3 nodes on one side and 2",
+        "as many",
+    );
     refused(links("    - { between: [r0, r9], type: q }"), (6, 23), "no node is named `r9`", "did you mean `r0`?");
     refused(links("    - { between: [r0], type: q }"), (6, 18), "joins two nodes", "between: [rc0, rc1]");
     let two = "weir: 1\ntopology:\n  link_types: { q: { bandwidth: 1GB/s } }\n  tree: { r: { kind: switch, children: { a: { kind: gpu, link: q, link: q } } } }\n";
@@ -138,7 +164,9 @@ fn cycles_in_after() {
     assert_eq!(notes.iter().map(|(n, p)| (n.as_str(), p.line)).collect::<Vec<_>>(), [("`b`", 7), ("`c`", 8)]);
     refused(one("barrier: { id: b, after: b }"), (6, 20), "`b` before `b`", "remove one");
     refused(
-        on_t2("workload:\n  - pattern: { id: p, kind: ring, size: 1kB, after: q }\n  - pattern: { id: q, kind: ring, size: 1kB, after: p }\n"),
+        on_t2(
+            "workload:\n  - pattern: { id: p, kind: ring, size: 1kB, after: q }\n  - pattern: { id: q, kind: ring, size: 1kB, after: p }\n",
+        ),
         (6, 20),
         "a cycle in `after`: `p.",
         "remove one",
@@ -174,12 +202,19 @@ fn repetition_without_bound() {
     refused(tree("\"r[0-999999999]\": { kind: host }"), (3, 11), "more than 10000000 nodes", "fewer");
     let nested = "link: { bandwidth: 1GB/s }";
     refused(
-        tree(&format!("r: {{ kind: switch, repeat: 10000, children: {{ s: {{ kind: gpu, {nested}, repeat: 10000 }} }} }}")),
+        tree(&format!(
+            "r: {{ kind: switch, repeat: 10000, children: {{ s: {{ kind: gpu, {nested}, repeat: 10000 }} }} }}"
+        )),
         (3, 38),
         "more than 10000000 nodes",
         "fewer",
     );
-    refused(one("pattern: { kind: random, count: 20000000, seed: 1, size: 1kB }"), (6, 14), "more than 10000000 transfers", "fewer");
+    refused(
+        one("pattern: { kind: random, count: 20000000, seed: 1, size: 1kB }"),
+        (6, 14),
+        "more than 10000000 transfers",
+        "fewer",
+    );
     refused(tree("\"r[0-3]\": { kind: host, repeat: 2 }"), (3, 35), "brackets and `repeat`", "one of the two");
 }
 
@@ -204,7 +239,12 @@ fn files_that_are_no_scenarios() {
     for model in ["offload", "put", "gather"] {
         refused(one(&format!("{model}: {{ id: x }}")), (6, 5), "not supported yet", "transfer");
     }
-    refused(one("transfer: { from: gpu0, to: gpu1, size: 1B, model: { name: loggp } }"), (6, 49), "not supported yet", "remove");
+    refused(
+        one("transfer: { from: gpu0, to: gpu1, size: 1B, model: { name: loggp } }"),
+        (6, 49),
+        "not supported yet",
+        "remove",
+    );
 }
 
 #[test]
@@ -226,7 +266,8 @@ fn several_errors_at_once() {
     let text = on_t2(
         "arbiter: { name: pcie-congestion, tua: 1 }\nworkload:\n  - transfer: { from: gpu9, to: gpu8, size: 1mb }\n  - barrier: { ids: 1 }\n",
     );
-    let found: Vec<(u32, u32)> = bad(text).iter().map(|d| d.position.as_ref().map(|p| (p.line, p.column)).unwrap()).collect();
+    let found: Vec<(u32, u32)> =
+        bad(text).iter().map(|d| d.position.as_ref().map(|p| (p.line, p.column)).unwrap()).collect();
     assert_eq!(found, [(5, 35), (7, 23), (7, 33), (7, 45), (8, 16)]);
     let many = on_t2(&format!("workload:\n{}", "  - transfer: {}\n".repeat(1000)));
     assert_eq!(bad(many).len(), 21);

@@ -11,9 +11,8 @@ fn params(given: &str) -> String {
 
 #[test]
 fn values_become_json() {
-    let scenario = good(&params(
-        "tau: 0.2, hol: false, rounds: 3, mode: slow, burst: 4KiB, floor: 8Gb/s, quantum: 1.5us",
-    ));
+    let scenario =
+        good(&params("tau: 0.2, hol: false, rounds: 3, mode: slow, burst: 4KiB, floor: 8Gb/s, quantum: 1.5us"));
     let json = serde_json::Value::Object(scenario.arbiters[0].params.clone());
     let expected = serde_json::json!({
         "tau": 0.2, "hol": false, "rounds": 3, "mode": "slow", "burst": 4096, "floor": 1e9, "quantum": 1_500_000
@@ -73,8 +72,5 @@ fn lint_finds_what_has_no_effect() {
         ["no two transfers share a link or an engine"]
     );
     let spare = "weir: 1\ntopology:\n  link_types: { used: { bandwidth: 1GB/s }, spare: { bandwidth: 1GB/s } }\n  tree: { s: { kind: switch, children: { a: { kind: gpu, link: used, engines: 2 }, b: { kind: gpu, link: used } } } }\nworkload:\n  - transfer: { from: b, to: a, size: 1B }\n";
-    assert_eq!(
-        messages(spare),
-        ["no link has the type `spare`", "`engines` has no effect: nothing is sent from `a`"]
-    );
+    assert_eq!(messages(spare), ["no link has the type `spare`", "`engines` has no effect: nothing is sent from `a`"]);
 }

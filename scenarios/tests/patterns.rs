@@ -85,7 +85,9 @@ fn graph() {
 #[test]
 fn random_is_seeded() {
     let text = |seed: u64| {
-        on_t2(&format!("workload:\n  - pattern: {{ kind: random, count: 200, seed: {seed}, size: [1kB, 4MB], within: 3ms }}\n"))
+        on_t2(&format!(
+            "workload:\n  - pattern: {{ kind: random, count: 200, seed: {seed}, size: [1kB, 4MB], within: 3ms }}\n"
+        ))
     };
     let (a, b, other) = (good(&text(7)), good(&text(7)), good(&text(8)));
     assert_eq!(a.generator.as_deref(), Some("chacha8"));

@@ -48,7 +48,8 @@ fn groups_are_waited_for_through_one_join() {
     ));
     // 56 + 56 transfers, two barriers, a join of p, one of q, and one that the 56 transfers of q wait for.
     assert_eq!(scenario.tasks.tasks().len(), 56 + 56 + 2 + 3);
-    let edges: usize = (0..scenario.tasks.tasks().len() as u32).map(|t| scenario.tasks.successors(TaskId(t)).len()).sum();
+    let edges: usize =
+        (0..scenario.tasks.tasks().len() as u32).map(|t| scenario.tasks.successors(TaskId(t)).len()).sum();
     assert_eq!(edges, 56 + 1 + 1 + 56 + 56 + 1 + 1);
     let kinds = |kind| (0..117).filter(|&t| scenario.task_kind(TaskId(t)) == kind).count();
     assert_eq!((kinds(TaskKind::Transfer), kinds(TaskKind::Barrier), kinds(TaskKind::Join)), (112, 2, 3));
@@ -76,7 +77,12 @@ fn engines_by_kind_and_by_attribute() {
     let link = "link: { bandwidth: 1GB/s }";
     let text = format!(
         "weir: 1\ntopology:\n  tree:\n    s:\n      kind: switch\n      children:\n        c: {{ kind: cpu, {link} }}\n        n: {{ kind: nic, {link} }}\n        g: {{ kind: gpu, {link}, engines: 2 }}\n        f: {{ kind: fpga, {link} }}\n        h: {{ kind: host, {link}, engines: 4 }}\nworkload:\n{}",
-        ["c", "n", "g", "f", "h"].map(|d| format!("  - transfer: {{ id: {d}, from: {d}, to: {}, size: 1B }}\n", if d == "c" { "n" } else { "c" })).concat()
+        ["c", "n", "g", "f", "h"]
+            .map(|d| format!(
+                "  - transfer: {{ id: {d}, from: {d}, to: {}, size: 1B }}\n",
+                if d == "c" { "n" } else { "c" }
+            ))
+            .concat()
     );
     let scenario = good(&text);
     let slots: Vec<Option<u32>> = scenario
@@ -127,7 +133,9 @@ fn ids_are_unique() {
         (7, 20),
         "`t#2` is given twice: `t` makes one",
     );
-    good(&on_t2("workload:\n  - transfer: { id: t, from: gpu0, to: gpu1, size: 1B, repeat: 2 }\n  - barrier: { id: t#3 }\n"));
+    good(&on_t2(
+        "workload:\n  - transfer: { id: t, from: gpu0, to: gpu1, size: 1B, repeat: 2 }\n  - barrier: { id: t#3 }\n",
+    ));
 }
 
 #[test]

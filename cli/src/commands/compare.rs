@@ -64,7 +64,7 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
         if interrupt::requested() {
             break;
         }
-        match column(&scenario, &spec, all) {
+        match column(&scenario, &spec, all, args.json) {
             Ok(column) => columns.push(column),
             // Of the arbiters that nobody asked for, those that refuse the scenario are only named.
             Err(failure) if !asked_for && failure.exit == Exit::Usage => {
@@ -85,9 +85,9 @@ fn others(scenario: &Scenario, all: &Arbiters) -> Vec<ArbiterSpec> {
         .collect()
 }
 
-fn column(scenario: &Scenario, spec: &ArbiterSpec, all: &Arbiters) -> Result<Column, Failure> {
+fn column(scenario: &Scenario, spec: &ArbiterSpec, all: &Arbiters, json: bool) -> Result<Column, Failure> {
     let job = Job::new(scenario, spec, &all.registry)?;
-    let column = job.report(RunOptions::default(), |run| Column::of_run(run).map_err(Failure::usage))?;
+    let column = job.report(RunOptions::default(), |run| Column::of_run(run, json).map_err(Failure::usage))?;
     warn_ignored(scenario, &spec.name);
     Ok(column)
 }

@@ -14,6 +14,24 @@ pub fn scenario(name: &str) -> String {
     library().join(name).to_str().expect("the repository's path is UTF-8").to_owned()
 }
 
+/// All scenarios of the library in order of their paths; topologies are not scenarios.
+pub fn scenarios() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut folders = vec![library()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("is readable") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() && path.file_name().is_some_and(|name| name != "topologies") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "yaml") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
 /// The command, with a user configuration of its own and nothing from outside that changes what it prints.
 pub fn weir() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));

@@ -3,7 +3,7 @@
 mod lists;
 mod rows;
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -29,9 +29,17 @@ pub struct Detail {
 ///
 /// # Errors
 /// What the writer says.
-pub fn write_run(run: &Run<'_>, detail: Detail, mut out: impl Write) -> std::io::Result<()> {
-    serde_json::to_writer(&mut out, &RunJson::new(run, detail)).map_err(std::io::Error::from)?;
-    out.write_all(b"\n")
+pub fn write_run(run: &Run<'_>, detail: Detail, out: impl Write) -> std::io::Result<()> {
+    write_line(&RunJson::new(run, detail), out)
+}
+
+/// Writes a value as one line.
+pub(crate) fn write_line(value: &impl Serialize, out: impl Write) -> std::io::Result<()> {
+    // A buffer of a known type: `out` may be behind a pointer, and a result is written in many small pieces.
+    let mut out = BufWriter::with_capacity(1 << 16, out);
+    serde_json::to_writer(&mut out, value).map_err(std::io::Error::from)?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// The JSON Schema of one line of `weir run --json`.

@@ -43,7 +43,8 @@ pub(crate) struct TransferRow<'a> {
     /// Only of an unfinished transfer: whole bytes sent so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sent_bytes: Option<u64>,
-    /// Start to end of the same transfer alone under the same arbiter; null where the arbiter has no steady answer.
+    /// Start to end of the same transfer alone under the same arbiter; null where the arbiter has no steady
+    /// answer, and after an interrupt.
     pub(crate) alone_s: Option<f64>,
     /// The link that held it back for the largest part of its time.
     pub(crate) bottleneck: Option<Ends<'a>>,

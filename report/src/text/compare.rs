@@ -3,7 +3,7 @@
 use weir_plugin_api::SimDuration;
 
 use super::{ROWS, Sheet, clean, more};
-use crate::{CompareRow, Comparison, duration};
+use crate::{Column, CompareRow, Comparison, duration};
 
 /// The whole text.
 #[must_use]
@@ -16,11 +16,7 @@ pub fn compare(comparison: &Comparison) -> String {
     }
     out.push_str("completion times, with the ratio to the first column\n\n");
     let mut header = vec!["transfer".to_owned()];
-    for column in columns {
-        let label =
-            if one_file { column.arbiter.clone() } else { format!("{}\n{}", clean(&column.file), column.arbiter) };
-        header.push(format!(">{label}"));
-    }
+    header.extend(columns.iter().map(|column| format!(">{}", label(column, columns, one_file))));
     let mut sheet = Sheet::new(header);
     for (id, row) in comparison.transfers().take(ROWS) {
         sheet.row(cells(id, row));
@@ -31,6 +27,15 @@ pub fn compare(comparison: &Comparison) -> String {
     }
     sheet.row(cells("makespan", &comparison.makespan()));
     out + &sheet.finish() + &more(total, "transfers")
+}
+
+/// What tells a column from the others: its arbiter, its file where there are several, and its parameters where the
+/// arbiter stands in another column too.
+fn label(column: &Column, all: &[Column], one_file: bool) -> String {
+    let file = if one_file { String::new() } else { format!("{}\n", clean(&column.file)) };
+    let same = all.iter().filter(|other| other.arbiter == column.arbiter && other.file == column.file).count();
+    let params = if same > 1 { format!("\n{}", clean(&column.params)) } else { String::new() };
+    format!("{file}{}{params}", clean(&column.arbiter))
 }
 
 fn cells(id: &str, row: &CompareRow) -> Vec<String> {

@@ -13,8 +13,8 @@ use crate::source::Span;
 use crate::yaml::Value;
 use link_type::LinkTypes;
 pub(crate) use names::NodeNames;
-pub(crate) use template::is_inner;
 use template::Template;
+pub(crate) use template::is_inner;
 
 /// Slots of an engine that serves everything at once: there is no engine.
 pub(crate) const UNLIMITED: u32 = 0;

@@ -95,7 +95,7 @@ impl NodeNames {
     /// The one node that a reference names.
     pub(crate) fn resolve(&self, reference: &str) -> Result<NodeId, Problem> {
         // Whole subtrees to look in: disjoint and ascending.
-        let mut within: Vec<Range<u32>> = vec![0..self.name_of.len() as u32];
+        let mut within = Vec::from([Range { start: 0, end: self.name_of.len() as u32 }]);
         let mut parts = reference.split('/').peekable();
         while let Some(part) = parts.next() {
             let name = self.names.get_index_of(part).ok_or_else(|| self.unknown(reference, part))?;

@@ -64,7 +64,9 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     let kind = fields.require(context, "kind").and_then(|value| kind(context, value));
     let engines = match fields.get("engines") {
         None => Ok(None),
-        Some(value) => context.parse(value, &format!("`engines` of {what}"), at_least_one).map(|n| Some((n, value.span))),
+        Some(value) => {
+            context.parse(value, &format!("`engines` of {what}"), at_least_one).map(|n| Some((n, value.span)))
+        }
     };
     let link = match (fields.entry("link"), root) {
         (Some(link), false) => types.resolve(context, &link.value).map(|(link, _)| Some(link)),

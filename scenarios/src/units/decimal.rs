@@ -48,7 +48,8 @@ impl Decimal {
             // Without digits the letter belongs to what follows.
             if length > 0 {
                 let at = end + 1 + sign;
-                let size = bytes[at..at + length].iter().fold(0_i64, |e, b| (e * 10 + i64::from(b - b'0')).min(EXPONENT));
+                let size =
+                    bytes[at..at + length].iter().fold(0_i64, |e, b| (e * 10 + i64::from(b - b'0')).min(EXPONENT));
                 exponent += if bytes[end + 1] == b'-' { -size } else { size };
                 end = at + length;
             }

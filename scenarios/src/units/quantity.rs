@@ -76,10 +76,8 @@ const TIME: Speech = Speech { noun: "a time", example: "2.5ms", units: "ps ns us
 
 /// A size in whole bytes, 1 to 2^53.
 pub(crate) fn byte_size(text: &str) -> Result<u64, Problem> {
-    whole_bytes(&size_decimal(text)?).map_err(|problem| Problem {
-        message: format!("{} {}", quoted(text), problem.message),
-        help: problem.help,
-    })
+    whole_bytes(&size_decimal(text)?)
+        .map_err(|problem| Problem { message: format!("{} {}", quoted(text), problem.message), help: problem.help })
 }
 
 /// A size as an exact number of bytes, whole or not.

@@ -57,7 +57,7 @@ struct Expansion<'a> {
     routes: Routes,
     groups: Groups,
     waiting: Vec<Waiting>,
-    ranks: Ranks<'a>,
+    ranks: Ranks,
     transfers: u64,
     generator: Option<&'static str>,
 }
@@ -81,10 +81,11 @@ pub(crate) fn read(
         routes: Routes::new(),
         groups: Groups::default(),
         waiting: Vec::new(),
-        ranks: Ranks::new(ranks),
+        ranks: Ranks::default(),
         transfers: 0,
         generator: None,
     };
+    expansion.given_ranks(context, ranks);
     for (index, item) in items.iter().enumerate() {
         // One wrong operation does not hide the next.
         let _ = expansion.item(context, files, item, index);

@@ -1,46 +1,53 @@
 //! Ranks: rank i runs on the i-th device.
 
+use std::rc::Rc;
+
 use weir_plugin_api::{NodeId, NodeKind};
 
 use super::Expansion;
 use crate::brackets::NamePattern;
-use crate::context::{Context, Read};
+use crate::context::{Context, Read, Reported};
 use crate::source::Span;
 use crate::yaml::{Data, Value};
-
-use std::rc::Rc;
 
 /// Ranks of one list at most; *assumed*, as many as nodes.
 const RANKS: u64 = 10_000_000;
 
-/// The scenario's ranks, read when something first uses them.
-pub(super) struct Ranks<'a> {
-    given: Option<&'a Value>,
-    known: Option<Read<Rc<[NodeId]>>>,
+/// The scenario's ranks: those given are read at once, all gpus when something first asks for ranks.
+#[derive(Default)]
+pub(super) struct Ranks {
+    given: Option<Span>,
+    known: Option<Rc<[NodeId]>>,
+    used: bool,
 }
 
-impl<'a> Ranks<'a> {
-    pub(super) fn new(given: Option<&'a Value>) -> Self {
-        Self { given, known: None }
-    }
-
+impl Ranks {
     /// Where `ranks` is given, when nothing used it.
     pub(super) fn unused(&self) -> Option<Span> {
-        self.given.filter(|_| self.known.is_none()).map(|value| value.span)
+        self.given.filter(|_| !self.used)
     }
 }
 
 impl Expansion<'_> {
     /// The scenario's ranks: `ranks`, else all gpus in file order.
     pub(super) fn scenario_ranks(&mut self, context: &mut Context, span: Span) -> Read<Rc<[NodeId]>> {
-        if self.ranks.known.is_none() {
-            let known = match self.ranks.given {
-                Some(value) => self.rank_list(context, value),
-                None => self.all_gpus(context, span),
-            };
-            self.ranks.known = Some(known);
+        self.ranks.used = true;
+        match (&self.ranks.known, self.ranks.given) {
+            (Some(known), _) => Ok(Rc::clone(known)),
+            // What is wrong with them was said already.
+            (None, Some(_)) => Err(Reported),
+            (None, None) => {
+                let known = self.all_gpus(context, span)?;
+                self.ranks.known = Some(Rc::clone(&known));
+                Ok(known)
+            }
         }
-        self.ranks.known.clone().unwrap_or(Err(crate::context::Reported))
+    }
+
+    /// Reads `ranks`, used or not.
+    pub(super) fn given_ranks(&mut self, context: &mut Context, value: Option<&Value>) {
+        self.ranks.given = value.map(|value| value.span);
+        self.ranks.known = value.and_then(|value| self.rank_list(context, value).ok());
     }
 
     fn all_gpus(&self, context: &mut Context, span: Span) -> Read<Rc<[NodeId]>> {

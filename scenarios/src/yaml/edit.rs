@@ -63,7 +63,11 @@ impl Edit {
                     }
                     let Value { data: Data::Mapping(entries), .. } = value else {
                         let message = format!("{} is not a key here: there is {}", quoted(name), value.describe());
-                        return Err(context.error(step.span, message, "name an item of a list by its index, as in `[0]`"));
+                        return Err(context.error(
+                            step.span,
+                            message,
+                            "name an item of a list by its index, as in `[0]`",
+                        ));
                     };
                     key = Some(&**name);
                     &mut entry(context, entries, name, step.span, last.then_some(&self.value))?.value

@@ -164,7 +164,11 @@ impl<'a> Builder<'a> {
 
     fn no_tag(&mut self, tagged: bool, span: Span) -> Read<()> {
         if tagged {
-            return Err(self.context.error(span, "YAML tags have no meaning here", "remove the tag that begins with `!`"));
+            return Err(self.context.error(
+                span,
+                "YAML tags have no meaning here",
+                "remove the tag that begins with `!`",
+            ));
         }
         Ok(())
     }
@@ -224,7 +228,11 @@ impl<'a> Builder<'a> {
         };
         let (first, second) = (&entries[first], &entries[second]);
         let problem = Problem::new(format!("the key {} is given twice", quoted(&second.key)), "keep one of the two");
-        Err(self.context.error_with_notes(second.key_span, problem, vec![("first given at".to_owned(), first.key_span)]))
+        Err(self.context.error_with_notes(
+            second.key_span,
+            problem,
+            vec![("first given at".to_owned(), first.key_span)],
+        ))
     }
 
     fn add(&mut self, value: Value) -> Read<()> {

@@ -167,7 +167,11 @@ fn size(context: &mut Context, fields: &Fields<'_>, ranks: u32) -> Read<u64> {
 
 fn two_ranks(context: &mut Context, fields: &Fields<'_>, ranks: u32) -> Read<()> {
     if ranks < 2 {
-        return Err(context.error(fields.span, "a pattern needs at least two ranks", "name more devices under `ranks`"));
+        return Err(context.error(
+            fields.span,
+            "a pattern needs at least two ranks",
+            "name more devices under `ranks`",
+        ));
     }
     Ok(())
 }
@@ -240,9 +244,7 @@ impl Rule {
                 let to = |r: u32, k: u32| ((u64::from(r) + u64::from(k)) % u64::from(ranks)) as u32;
                 (0..ranks).try_for_each(|r| (1..ranks).try_for_each(|k| send(r, to(r, k), *bytes)))
             }
-            Self::Scatter { root, bytes } => {
-                (0..ranks).filter(|r| r != root).try_for_each(|r| send(*root, r, *bytes))
-            }
+            Self::Scatter { root, bytes } => (0..ranks).filter(|r| r != root).try_for_each(|r| send(*root, r, *bytes)),
             Self::Gather { root, bytes } => (0..ranks).filter(|r| r != root).try_for_each(|r| send(r, *root, *bytes)),
             Self::Graph { edges } => edges.iter().try_for_each(|&(u, v, bytes)| {
                 send(u, v, bytes)?;

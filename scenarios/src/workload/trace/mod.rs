@@ -98,13 +98,7 @@ impl Expansion<'_> {
         self.index_rows(context)
     }
 
-    fn rows(
-        &mut self,
-        context: &mut Context,
-        rows: &mut Rows<'_>,
-        columns: &Columns,
-        span: Span,
-    ) -> Read<TraceNames> {
+    fn rows(&mut self, context: &mut Context, rows: &mut Rows<'_>, columns: &Columns, span: Span) -> Read<TraceNames> {
         let mut names = TraceNames { source: rows.source, ..TraceNames::default() };
         let (mut devices, mut fine) = (Devices::default(), Ok(()));
         let mut i = 0;

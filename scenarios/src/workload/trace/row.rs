@@ -135,7 +135,10 @@ fn size(field: (usize, &[u8])) -> Result<u64, Wrong> {
 
 fn id(text: &str) -> Result<&str, Problem> {
     if text.len() > NAME_BYTES {
-        return Err(Problem::new(format!("the id {} is too long", quoted(text)), format!("use at most {NAME_BYTES} bytes")));
+        return Err(Problem::new(
+            format!("the id {} is too long", quoted(text)),
+            format!("use at most {NAME_BYTES} bytes"),
+        ));
     }
     Ok(text)
 }

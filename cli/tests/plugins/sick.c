@@ -1,0 +1,65 @@
+/* A plugin whose answers are wrong in the way that MODE says, so that the command's words about them can be tested. */
+#include "weir_plugin.h"
+
+enum { STALLS, FORGETS, OVERFILLS, HANGS };
+
+static int32_t create(const weir_host *host, const weir_fabric *fabric, const char *params, size_t len, void **state,
+                      weir_err *err)
+{
+    static int nothing;
+    (void)host;
+    (void)fabric;
+    (void)params;
+    (void)len;
+    (void)err;
+    *state = &nothing;
+    return WEIR_OK;
+}
+
+static void destroy(void *state)
+{
+    (void)state;
+}
+
+static int32_t reset(void *state, weir_err *err)
+{
+    (void)state;
+    (void)err;
+    return WEIR_OK;
+}
+
+static int32_t admit(void *state, const uint32_t *links, size_t len, weir_err *err)
+{
+    (void)state;
+    (void)links;
+    (void)len;
+    (void)err;
+    return WEIR_OK;
+}
+
+static int32_t allocate(void *state, const weir_phase *phase, double *rates, weir_binding *bindings,
+                        uint64_t *recheck_ps, weir_err *err)
+{
+    volatile int forever = MODE == HANGS;
+    size_t t;
+    (void)state;
+    (void)bindings;
+    (void)recheck_ps;
+    (void)err;
+    while (forever) {
+    }
+    for (t = MODE == FORGETS ? 1 : 0; t < phase->id.len; t++) {
+        rates[t] = MODE == OVERFILLS ? 1e12 : 0.0;
+    }
+    return WEIR_OK;
+}
+
+static const weir_arbiter_table table = {
+    {WEIR_MAGIC, WEIR_ABI_MAJOR, WEIR_ABI_MINOR, sizeof(weir_arbiter_table), sizeof(weir_phase), WEIR_KIND_ARBITER, 0},
+    "sick", "1.0.0", "{\"type\": \"object\"}", create, destroy, reset, admit, allocate, NULL,
+};
+
+const weir_arbiter_table *weir_arbiter(uint32_t index)
+{
+    return index == 0 ? &table : NULL;
+}
