@@ -65,6 +65,27 @@ impl NamePattern {
         self.parts.iter().any(|p| matches!(p, Part::Set(_)))
     }
 
+    /// Whether its names are distinct for certain: one run of numbers.
+    pub(crate) fn is_one_run(&self) -> bool {
+        let mut sets = self.parts.iter().filter_map(|part| if let Part::Set(runs) = part { Some(runs) } else { None });
+        sets.next().is_some_and(|runs| runs.len() == 1) && sets.next().is_none()
+    }
+
+    /// Bytes of its longest name.
+    pub(crate) fn longest(&self) -> usize {
+        let of = |part: &Part| match part {
+            Part::Text(text) => text.len(),
+            Part::Set(runs) => {
+                let before = std::iter::once(0).chain(runs.iter().map(|run| run.end));
+                let last =
+                    runs.iter().zip(before).map(|(run, before)| run.first + (run.end - before).saturating_sub(1));
+                let digits = runs.iter().zip(last).map(|(run, last)| run.width.max(last.max(1).ilog10() as usize + 1));
+                digits.max().unwrap_or(0)
+            }
+        };
+        self.parts.iter().map(of).fold(0, usize::saturating_add)
+    }
+
     /// Number of names, at most `u64::MAX`.
     pub(crate) fn count(&self) -> u64 {
         self.parts.iter().map(Part::len).fold(1, u64::saturating_mul)
@@ -150,6 +171,10 @@ mod tests {
         assert_eq!(expand("[8-11]"), ["8", "9", "10", "11"]);
         assert_eq!(expand("x[0,2,4-6]y"), ["x0y", "x2y", "x4y", "x5y", "x6y"]);
         assert_eq!(expand("plain"), ["plain"]);
+        for text in ["gpu[0-10]", "[08-11]", "x[0,2,99-100,7]y", "plain", "a[0-9]b[10-12]"] {
+            let longest = expand(text).iter().map(String::len).max();
+            assert_eq!(Some(NamePattern::read(text).unwrap().longest()), longest, "{text}");
+        }
     }
 
     #[test]

@@ -58,3 +58,24 @@ fn a_topology_in_place_is_the_same() {
     assert_eq!(scenario.arbiters[0].name, "max-min");
     assert_eq!(scenario.file, "-");
 }
+
+/// The first transfer's line and column under different spellings of one scenario.
+#[test]
+fn spellings_of_yaml() {
+    let plain = "weir: 1\ntopology: { tree: { a: { kind: host, repeat: 2 } }, links: [{ between: [a0, a1], type: { bandwidth: 1GB/s } }] }\nworkload:\n- transfer: { id: x, from: a0, to: a1, size: 1B }\n";
+    let at = |text: &str| {
+        let scenario = good(text);
+        assert_eq!(transfers(&scenario), ["x a0->a1 1"], "{text}");
+        let position = scenario.position(TaskId(0)).unwrap();
+        (position.line, position.column)
+    };
+    assert_eq!(at(plain), (4, 19));
+    assert_eq!(at(&plain.replace('\n', "\r\n")), (4, 19));
+    assert_eq!(at(&format!("\u{feff}{plain}")), (4, 19));
+    assert_eq!(at(&format!("# µ is one column\n---\n{plain}...\n")), (6, 19));
+    assert_eq!(at(&plain.replace("id: x", "id: 'x'")), (4, 19));
+    assert_eq!(at(&plain.replace("weir: 1", "weir: &one 1").replace("repeat: 2", "repeat: 2, engines: *one")), (4, 19));
+    let json = r#"{"weir": 1, "topology": {"tree": {"a": {"kind": "host", "repeat": 2}}, "links": [{"between": ["a0", "a1"],
+        "type": {"bandwidth": "1GB/s"}}]}, "workload": [{"transfer": {"id": "x", "from": "a0", "to": "a1", "size": "1B"}}]}"#;
+    assert_eq!(at(json), (2, 77));
+}

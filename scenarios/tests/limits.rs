@@ -104,6 +104,8 @@ fn peak_memory() -> Option<u64> {
 
 #[test]
 fn hostile_texts_end_quickly() {
+    // The promise of a second is that of a release build; tests without optimisation may share a busy machine.
+    let most = Duration::from_secs(if cfg!(debug_assertions) { 5 } else { 1 });
     for (name, text) in hostile() {
         let begin = Instant::now();
         let found = read(text).map(|s| s.tasks.tasks().len());
@@ -113,7 +115,7 @@ fn hostile_texts_end_quickly() {
             assert!(found.iter().all(|d| d.help.is_some() || d.message.contains("more errors")), "{name}");
             assert!(shown < 20_000, "{name}: {shown} bytes of messages");
         }
-        assert!(took < Duration::from_secs(1), "{name} took {took:?}");
+        assert!(took < most, "{name} took {took:?}");
         let peak = peak_memory().unwrap_or(0);
         eprintln!("{name}: {took:?}, peak {} MiB, {}", peak >> 20, found.is_ok());
         assert!(peak < 256 << 20, "{name}: {} MiB", peak >> 20);

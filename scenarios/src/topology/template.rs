@@ -113,14 +113,21 @@ fn at_least_one(text: &str) -> Result<u32, Problem> {
 /// The names of an entry of the tree.
 fn node_names(context: &mut Context, entry: &Entry, repeat: Option<&Entry>) -> Read<NamePattern> {
     let what = format!("node {}", quoted(&entry.key));
-    let fine = !entry.key.is_empty() && entry.key.len() <= NAME_BYTES && !entry.key.contains(['/', '\n', '\t']);
-    if !fine {
+    let names = NamePattern::read(&entry.key);
+    let mut names = names.map_err(|problem| context.problem(entry.key_span, &what, problem))?;
+    if let Some(repeat) = repeat {
+        names = repeated(context, entry, repeat, &names)?;
+    }
+    if entry.key.is_empty() || names.longest() > NAME_BYTES || entry.key.contains(['/', '\n', '\t']) {
         let help = format!("names have 1 to {NAME_BYTES} bytes and no `/`, which separates the names of a path");
         return Err(context.error(entry.key_span, format!("{what}: not a name"), help));
     }
-    let names = NamePattern::read(&entry.key);
-    let names = names.map_err(|problem| context.problem(entry.key_span, &what, problem))?;
-    let Some(repeat) = repeat else { return Ok(names) };
+    Ok(names)
+}
+
+/// The names of an entry with `repeat`.
+fn repeated(context: &mut Context, entry: &Entry, repeat: &Entry, names: &NamePattern) -> Read<NamePattern> {
+    let what = format!("node {}", quoted(&entry.key));
     if names.has_brackets() {
         return Err(context.error(repeat.key_span, format!("{what} has brackets and `repeat`"), "use one of the two"));
     }
@@ -142,18 +149,18 @@ fn kind(context: &mut Context, value: &Value) -> Read<NodeKind> {
 
 /// Refuses two nodes of one name below one parent.
 fn distinct(context: &mut Context, templates: &[Template]) -> Read<()> {
-    // Plain names are distinct already: they are the keys of one map.
-    if templates.iter().all(|t| !t.names.has_brackets()) {
+    // Plain names are distinct already, being the keys of one map, and so are those of one run of numbers.
+    let certain = match templates {
+        [one] => one.names.is_one_run(),
+        many => many.iter().all(|t| !t.names.has_brackets()),
+    };
+    if certain {
         return Ok(());
     }
     let mut seen = FxHashSet::default();
     for template in templates {
         for i in 0..template.names.count() {
             let name = template.names.name(i);
-            if name.len() > NAME_BYTES {
-                let help = format!("names have at most {NAME_BYTES} bytes");
-                return Err(context.error(template.span, format!("the name {} is too long", quoted(&name)), help));
-            }
             if seen.contains(&name) {
                 let message = format!("two nodes named {} below one parent", quoted(&name));
                 return Err(context.error(template.span, message, "give nodes below one parent distinct names"));

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{NodeId, SimTime};
+use weir_plugin_api::{NodeId, SimDuration, SimTime};
 
 use super::group::Names;
 use super::item::{given_id, start};
@@ -103,7 +103,14 @@ impl Expansion<'_> {
         rule.each(ranks.len() as u32, &mut |message: Message| {
             let pair = (message.from, message.to);
             let ends = (ranks[pair.0 as usize], ranks[pair.1 as usize]);
-            let start = SimTime(begin.0.saturating_add(message.start.0));
+            let start = begin.after(SimDuration(message.start.0));
+            if start.is_never() {
+                return Err(context.error(
+                    span,
+                    "a start beyond the horizon",
+                    "`start` and `within` add up to at most 100d",
+                ));
+            }
             let attributes = Attributes { start, ..Attributes::USUAL };
             self.carry(ends, message.bytes, attributes).map_err(|problem| {
                 let what = format!("from rank {} to rank {}", pair.0, pair.1);
