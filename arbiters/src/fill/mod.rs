@@ -9,10 +9,10 @@
 //!   settled in order of level. So an outdated key in the heap is a lower bound, corrected when it comes to the top. Own
 //!   bounds are looked at only on a link that is about to saturate: those below its level are below every other level
 //!   too, and are settled first.
-//! - Every number, and the order of levels within a set of connected flows, depends only on that set and never on other
-//!   flows shown in the same call: a link's level is computed at every change and kept from falling by rounding, so that
-//!   it does not matter when the heap looks at it. What is left is a compensated sum: 64 settled flows before the last
-//!   leave its rate exact to 1e-13.
+//! - Every number depends only on the flows connected to it, never on others shown in the same call. Nor does the order:
+//!   a key is corrected only when it is the lowest of its connected set, and looking at it again without a change in that
+//!   set gives the same key, so links of other sets in the heap cannot alter which one of a set comes next.
+//! - What is left is exact to 1e-12 for the last of 64 flows: a compensated sum, or a plain one where weights are equal.
 
 mod shared;
 
@@ -69,12 +69,13 @@ pub(crate) enum Bound {
     Link(LinkId, Option<usize>),
 }
 
-/// Order of links: smallest level first (levels are ≥ 0, so their bits are in order), then lowest link id.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Key {
-    level: u64,
-    link: LinkId,
-    local: u32,
+/// Order of links: smallest level first (levels are ≥ 0, so their bits are in order), then lowest link id; then the index
+/// into `links`. One number, since the heap compares them all the time.
+type Key = u128;
+
+#[inline]
+fn key(level: f64, link: &Shared, local: u32) -> Key {
+    Key::from(level.to_bits()) << 64 | Key::from(link.link.0) << 32 | Key::from(local)
 }
 
 /// The filling: reused from call to call.
@@ -154,11 +155,11 @@ impl Filling {
         self.find_saturable();
         self.list_members();
         while self.open > 0 {
-            let link = self.next_link();
-            if self.links[link].least < self.links[link].level {
-                self.settle_own_below(link);
+            let (link, level) = self.next_link();
+            if self.links[link].least < level {
+                self.settle_own_below(link, level);
             } else {
-                self.saturate(link);
+                self.saturate(link, level);
             }
         }
         for flow in self.flows.iter_mut().filter(|f| f.rate < 0.0) {
@@ -198,11 +199,10 @@ impl Filling {
         entries.clear();
         let mut next = 0;
         for (local, link) in self.links.iter_mut().enumerate() {
-            if link.level > link.left.get() {
+            if link.can_saturate() {
                 (link.start, link.open) = (next, link.flows);
                 next += link.flows;
-                link.level = link.left.get() / link.weight.get();
-                entries.push(Reverse(Key { level: link.level.to_bits(), link: link.link, local: local as u32 }));
+                entries.push(Reverse(key(link.level(), link, local as u32)));
             }
         }
         if self.members.len() < next as usize {
@@ -234,25 +234,27 @@ impl Filling {
         }
     }
 
-    /// The link with open flows that saturates first.
-    fn next_link(&mut self) -> usize {
+    /// The link with open flows that saturates first, and its level.
+    fn next_link(&mut self) -> (usize, f64) {
         loop {
             let mut top = self.heap.peek_mut().expect("an open flow has an open link");
-            let link = &self.links[top.0.local as usize];
-            let level = link.level.to_bits();
+            let local = top.0 as u32;
+            let link = &self.links[local as usize];
             if link.open == 0 {
                 PeekMut::pop(top);
-            } else if level != top.0.level {
-                top.0.level = level;
-            } else {
-                return top.0.local as usize;
+                continue;
             }
+            let level = link.level();
+            let now = key(level, link, local);
+            if now <= top.0 {
+                return (local as usize, level);
+            }
+            *top = Reverse(now);
         }
     }
 
     /// Settles the open flows of a link whose own bound is below its level, if there are any.
-    fn settle_own_below(&mut self, local: usize) {
-        let level = self.links[local].level;
+    fn settle_own_below(&mut self, local: usize, level: f64) {
         let mut least = f64::INFINITY;
         for at in self.links[local].members() {
             let index = self.members[at] as usize;
@@ -271,8 +273,7 @@ impl Filling {
     }
 
     /// Settles the open flows of a link at its level.
-    fn saturate(&mut self, local: usize) {
-        let level = self.links[local].level;
+    fn saturate(&mut self, local: usize, level: f64) {
         self.links[local].open = 0;
         for at in self.links[local].members() {
             let index = self.members[at] as usize;
