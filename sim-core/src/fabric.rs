@@ -84,6 +84,8 @@ pub struct Fabric {
     pub(crate) laterals: Vec<LinkId>,
     /// Per node: whether a lateral link has exactly one end in its subtree.
     pub(crate) crossed: Vec<bool>,
+    /// (parent, down half) of the links to crossed nodes, sorted: a wide switch is not searched child by child.
+    pub(crate) crossed_below: Vec<(NodeId, LinkId)>,
 }
 
 impl Fabric {
@@ -299,6 +301,9 @@ impl FabricBuilder {
                 *climb = f.node(*climb).parent;
             }
         }
+        let below = (0..crossed.len()).filter(|&i| crossed[i] && !f.nodes[i].parent.is_none());
+        f.crossed_below = below.map(|i| (f.nodes[i].parent, LinkId(f.nodes[i].up.0 + 1))).collect();
+        f.crossed_below.sort_unstable();
         (f.lateral_offsets, f.laterals, f.crossed) = (offsets, sorted, crossed);
     }
 }

@@ -165,14 +165,26 @@ fn useful_links(fabric: &Fabric, node: NodeId, to: NodeId, ways: &mut Vec<LinkId
     if !n.parent.is_none() && (!fabric.in_subtree(to, node) || fabric.crossed[node.index()]) {
         ways.push(n.up);
     }
-    let mut child = NodeId(node.0 + 1);
-    while child.0 < n.subtree_end {
-        let c = fabric.node(child);
-        if fabric.in_subtree(to, child) || fabric.crossed[child.index()] {
-            ways.push(LinkId(c.up.0 + 1));
-        }
-        child = NodeId(c.subtree_end);
+    let first = ways.len();
+    let begin = fabric.crossed_below.partition_point(|&(parent, _)| parent < node);
+    ways.extend(fabric.crossed_below[begin..].iter().take_while(|&&(parent, _)| parent == node).map(|&(_, link)| link));
+    if let Some(link) = down_towards(fabric, node, to)
+        && let Err(at) = ways[first..].binary_search(&link)
+    {
+        ways.insert(first + at, link);
     }
     let row = fabric.lateral_offsets[node.index()] as usize..fabric.lateral_offsets[node.index() + 1] as usize;
     ways.extend_from_slice(&fabric.laterals[row]);
+}
+
+/// The down link from `node` to its child above (or at) `to`, if `to` is below `node`.
+fn down_towards(fabric: &Fabric, node: NodeId, to: NodeId) -> Option<LinkId> {
+    if to == node || !fabric.in_subtree(to, node) {
+        return None;
+    }
+    let mut child = to;
+    while fabric.node(child).parent != node {
+        child = fabric.node(child).parent;
+    }
+    Some(LinkId(fabric.node(child).up.0 + 1))
 }
