@@ -27,6 +27,9 @@ fn expected_bytes(world: &World) -> Vec<u64> {
     bytes
 }
 
+/// The policies that know neither arrival nor priority.
+const SHARING: [&str; 3] = ["equal-share", "max-min", "pcie-congestion"];
+
 fn any_arbiter() -> impl Strategy<Value = &'static str> {
     prop::sample::select(ARBITERS.to_vec())
 }
@@ -86,6 +89,38 @@ proptest! {
         }
     }
 
+    /// The same world under other ids: each end within 1 ps per event (for the policies without an order of
+    /// arrival or priority; limits left out as above).
+    #[test]
+    fn relabelling_nodes_changes_nothing(mut case in case(3..14, 1..24), name in prop::sample::select(SHARING.to_vec())) {
+        case.transfers.iter_mut().for_each(|t| t.limit = None);
+        let Some(world) = case.world() else { return Ok(()) };
+        case.mirrored = true;
+        let mirror = case.world().expect("the same tree");
+        let (a, b) = (plain(&world, name), plain(&mirror, name));
+        prop_assert_eq!(a.events, b.events);
+        for (x, y) in a.tasks.iter().zip(&b.tasks) {
+            prop_assert!(x.end.0.abs_diff(y.end.0) <= a.events, "{} and {}", x.end, y.end);
+        }
+    }
+
+    /// Another order in the file of transfers of different sources: the same within 1 ps per event.
+    #[test]
+    fn file_order_between_sources_does_not_matter(mut case in case(3..14, 1..24), name in prop::sample::select(SHARING.to_vec())) {
+        case.transfers.iter_mut().for_each(|t| (t.limit, t.after) = (None, 0));
+        let Some(world) = case.world() else { return Ok(()) };
+        let leaves = common::fabric(&case.tree, false).1.len();
+        let mut order: Vec<usize> = (0..case.transfers.len()).collect();
+        order.sort_by_key(|&i| std::cmp::Reverse(case.transfers[i].from % leaves));
+        case.transfers = order.iter().map(|&i| case.transfers[i].clone()).collect();
+        let sorted = case.world().expect("the same tree");
+        let (a, b) = (plain(&world, name), plain(&sorted, name));
+        for (place, &i) in order.iter().enumerate() {
+            let (x, y) = (a.tasks[i].end.0, b.tasks[place].end.0);
+            prop_assert!(x.abs_diff(y) <= a.events, "{} and {}", x, y);
+        }
+    }
+
     /// Two copies of a world in one fabric run like one alone, bit for bit.
     #[test]
     fn disjoint_transfers_do_not_affect_each_other(case in case(3..10, 1..16), other in case(3..10, 1..16), name in any_arbiter()) {
@@ -111,6 +146,25 @@ proptest! {
         }
         let finished = whole.tasks.iter().all(|t| t.end <= until);
         prop_assert_eq!(stopped.stop == Stop::Finished, finished);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 5, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_hundred_runs_have_one_fingerprint(case in case(20..40, 60..80), name in any_arbiter()) {
+        let Some(world) = case.world() else { return Ok(()) };
+        let first = plain(&world, name).fingerprint;
+        prop_assert!((1..100).all(|_| plain(&world, name).fingerprint == first));
+    }
+
+    /// Larger cases, in which connected parts, the whole set and its pauses all occur.
+    #[test]
+    fn large_cases_equal_the_slow_twin(case in case(40..90, 150..200), name in any_arbiter()) {
+        let Some(world) = case.world() else { return Ok(()) };
+        let (mut twin, _) = arbiter(name, &world.fabric.view());
+        prop_assert_eq!(&plain(&world, name).tasks, &slow::run(&world, twin.as_mut()));
     }
 }
 

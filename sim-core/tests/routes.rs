@@ -60,7 +60,7 @@ proptest! {
         kinds in prop::collection::vec(0..8_usize, 1..14),
         laterals in prop::collection::vec((0..100_usize, 0..100_usize), 0..6),
     ) {
-        let fabric = with_laterals(&fabric(&tree).0, &kinds, &laterals);
+        let fabric = with_laterals(&fabric(&tree, false).0, &kinds, &laterals);
         let mut routes = Routes::new();
         for from in (0..fabric.nodes().len() as u32).map(NodeId) {
             for to in (0..fabric.nodes().len() as u32).map(NodeId).filter(|&to| to != from) {

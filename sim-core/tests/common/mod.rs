@@ -41,6 +41,8 @@ pub struct Case {
     pub transfers: Vec<Draw>,
     /// Whether two thirds of the sources send one or two at a time; else all send any number.
     pub queued: bool,
+    /// Whether children are numbered in the opposite order: the same world under other ids.
+    pub mirrored: bool,
 }
 
 pub fn bandwidth() -> impl Strategy<Value = f64> {
@@ -80,6 +82,7 @@ pub fn case(nodes: std::ops::Range<usize>, transfers: std::ops::Range<usize>) ->
         tree,
         transfers,
         queued: true,
+        mirrored: false,
     })
 }
 
@@ -91,10 +94,13 @@ pub struct World {
 }
 
 /// Depth-first list of (drawn node, parent's place in the list).
-fn depth_first(tree: &DrawTree) -> Vec<(usize, usize)> {
+fn depth_first(tree: &DrawTree, mirrored: bool) -> Vec<(usize, usize)> {
     let mut children = vec![Vec::new(); tree.parents.len() + 1];
     for (i, &p) in tree.parents.iter().enumerate() {
         children[p].push(i + 1);
+    }
+    if mirrored {
+        children.iter_mut().for_each(|c| c.reverse());
     }
     let mut order = Vec::new();
     let mut stack = vec![(0, usize::MAX)];
@@ -106,15 +112,16 @@ fn depth_first(tree: &DrawTree) -> Vec<(usize, usize)> {
     order
 }
 
-/// The fabric of a drawn tree: leaves are gpus, the root a root complex, the rest switches. Returns the leaves too.
-pub fn fabric(tree: &DrawTree) -> (Fabric, Vec<NodeId>) {
+/// The fabric of a drawn tree: leaves are gpus, the root a root complex, the rest switches. Returns the leaves too, in
+/// the order drawn.
+pub fn fabric(tree: &DrawTree, mirrored: bool) -> (Fabric, Vec<NodeId>) {
     let mut builder = FabricBuilder::new();
-    let leaves = add_tree(&mut builder, tree);
+    let leaves = add_tree(&mut builder, tree, mirrored);
     (builder.build(), leaves)
 }
 
-fn add_tree(builder: &mut FabricBuilder, tree: &DrawTree) -> Vec<NodeId> {
-    let order = depth_first(tree);
+fn add_tree(builder: &mut FabricBuilder, tree: &DrawTree, mirrored: bool) -> Vec<NodeId> {
+    let order = depth_first(tree, mirrored);
     let mut ids = Vec::new();
     let mut leaves = Vec::new();
     for &(node, parent) in &order {
@@ -129,16 +136,17 @@ fn add_tree(builder: &mut FabricBuilder, tree: &DrawTree) -> Vec<NodeId> {
         };
         ids.push(id);
         if leaf {
-            leaves.push(id);
+            leaves.push((node, id));
         }
     }
-    leaves
+    leaves.sort_unstable();
+    leaves.into_iter().map(|(_, id)| id).collect()
 }
 
 impl Case {
     /// Fabric, routes and tasks of the case; `None` when the tree has a single leaf.
     pub fn world(&self) -> Option<World> {
-        let (fabric, leaves) = fabric(&self.tree);
+        let (fabric, leaves) = fabric(&self.tree, self.mirrored);
         if leaves.len() < 2 {
             return None;
         }
@@ -172,7 +180,7 @@ impl Case {
 /// One fabric with both trees under roots of their own; the tasks of `first` come first.
 pub fn join(first: &Case, second: &Case) -> World {
     let mut builder = FabricBuilder::new();
-    let leaves = [add_tree(&mut builder, &first.tree), add_tree(&mut builder, &second.tree)];
+    let leaves = [add_tree(&mut builder, &first.tree, false), add_tree(&mut builder, &second.tree, false)];
     let fabric = builder.build();
     let (mut routes, mut graph) = (Routes::new(), TaskGraphBuilder::new());
     first.add_tasks(&fabric, &leaves[0], &mut routes, &mut graph);
