@@ -1,8 +1,7 @@
 //! A link in a filling: what is left on it, and the level at which it saturates.
 
-use weir_plugin_api::LinkId;
-
 use super::Flow;
+use crate::groups::NONE;
 
 /// A number with the rounding error of its additions (Knuth, *The Art of Computer Programming*, vol. 2, 4.2.2, TwoSum).
 #[derive(Clone, Copy, Debug)]
@@ -12,10 +11,7 @@ struct Sum {
 }
 
 impl Sum {
-    #[inline]
-    fn new(value: f64) -> Self {
-        Self { value, error: 0.0 }
-    }
+    const ZERO: Self = Self { value: 0.0, error: 0.0 };
 
     #[inline]
     fn add(&mut self, term: f64) {
@@ -31,10 +27,11 @@ impl Sum {
     }
 }
 
-/// A link used by several flows.
+/// A link of the fabric in the current filling.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shared {
-    /// Capacity left to open flows.
+#[repr(align(64))] // one cache line
+pub(super) struct Port {
+    /// Capacity left to open flows; known from [`Self::open_to`] on.
     left: Sum,
     /// Weight of open flows.
     weight: Sum,
@@ -42,28 +39,31 @@ pub(super) struct Shared {
     wanted: f64,
     /// Lower bound of the levels of its open flows' own bounds.
     pub(super) least: f64,
-    pub(super) link: LinkId,
-    /// Flows on it.
-    pub(super) flows: u32,
     /// Flows not yet settled; 0 as well on links that cannot saturate.
     pub(super) open: u32,
-    /// Its flows are `members[start..start + flows]` if it can saturate; while they are laid out, where the next goes.
-    pub(super) start: u32,
+    /// Its last hop: the head of the list of its hops, which goes back to the first.
+    pub(super) last: u32,
     /// Whether all its flows have weight 1: then the sums need no compensation. Weights are exact, and of n transfers
     /// the last has at least 1 / n of the capacity left, so its rate is exact to n² · 2^-53: 5e-13 for 64.
     plain: bool,
 }
 
-impl Shared {
-    pub(super) fn new(link: LinkId, capacity: f64) -> Self {
-        let (left, weight) = (Sum::new(capacity), Sum::new(0.0));
-        Self { left, weight, wanted: 0.0, least: f64::INFINITY, link, flows: 0, open: 0, start: 0, plain: true }
-    }
+impl Port {
+    /// A link that no flow uses.
+    pub(super) const UNUSED: Self = Self {
+        left: Sum::ZERO,
+        weight: Sum::ZERO,
+        wanted: 0.0,
+        least: f64::INFINITY,
+        open: 0,
+        last: NONE,
+        plain: true,
+    };
 
-    /// One more flow, before levels are known.
+    /// One more flow, which comes by at this hop. Returns the hop of the flow before.
     #[inline]
-    pub(super) fn join(&mut self, flow: &Flow) {
-        self.flows += 1;
+    pub(super) fn join(&mut self, flow: &Flow, hop: u32) -> u32 {
+        self.open += 1;
         self.plain &= flow.weight == 1.0;
         if self.plain {
             self.weight.value += flow.count;
@@ -72,11 +72,18 @@ impl Shared {
         }
         self.wanted += flow.own_rate * flow.count;
         self.least = self.least.min(flow.own_level);
+        std::mem::replace(&mut self.last, hop)
     }
 
-    /// Whether its flows want more than it has.
-    pub(super) fn can_saturate(&self) -> bool {
-        self.wanted > self.left.get()
+    /// Gives it its capacity. Returns whether its flows want more than that; else it takes no part in the filling.
+    #[inline]
+    pub(super) fn open_to(&mut self, capacity: f64) -> bool {
+        self.left.value = capacity;
+        let can_saturate = self.wanted > capacity;
+        if !can_saturate {
+            self.open = 0;
+        }
+        can_saturate
     }
 
     /// A flow on it was settled. Nothing happens on links without open flows.
@@ -100,10 +107,5 @@ impl Shared {
     pub(super) fn level(&self) -> f64 {
         // Below zero only by rounding, when nothing is left.
         (self.left.get() / self.weight.get()).max(0.0)
-    }
-
-    /// Where its flows are listed.
-    pub(super) fn members(&self) -> std::ops::Range<usize> {
-        self.start as usize..(self.start + self.flows) as usize
     }
 }
