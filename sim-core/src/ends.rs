@@ -56,9 +56,7 @@ impl Ends {
             let minimum_now = if new <= minimum_before {
                 new
             } else if old == minimum_before {
-                let begin = at * FAN;
-                let block = &below[level - 1][begin..below[level - 1].len().min(begin + FAN)];
-                minimum(block)
+                minimum(block(&below[level - 1], at))
             } else {
                 return;
             };
@@ -91,16 +89,23 @@ impl Ends {
             out.push(at as u32);
             return;
         }
-        let below = self.levels[level - 1].iter().enumerate().skip(at * FAN).take(FAN);
-        for (child, _) in below.filter(|&(_, &earliest)| earliest == time) {
-            self.descend(level - 1, child, time, out);
+        for (i, &earliest) in block(&self.levels[level - 1], at).iter().enumerate() {
+            if earliest == time {
+                self.descend(level - 1, at * FAN + i, time, out);
+            }
         }
     }
 }
 
 #[inline]
 fn minimum(block: &[SimTime]) -> SimTime {
-    block.iter().copied().min().unwrap_or(SimTime::NEVER)
+    block.iter().fold(SimTime::NEVER, |least, &end| if end < least { end } else { least })
+}
+
+/// The block at a position of the level above.
+#[inline]
+fn block(level: &[SimTime], at: usize) -> &[SimTime] {
+    &level[at * FAN..level.len().min((at + 1) * FAN)]
 }
 
 #[cfg(test)]

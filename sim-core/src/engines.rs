@@ -40,17 +40,25 @@ impl Engines {
         self.mark(engine);
     }
 
-    /// Gives free slots to waiting tasks; appends those that start.
-    pub(crate) fn dispatch(&mut self, started: &mut Vec<TaskId>) {
-        for engine in self.dirty.drain(..) {
-            let state = &mut self.states[engine.0 as usize];
-            state.dirty = false;
-            while state.free > 0 {
-                let Some(Reverse((_, task))) = state.waiting.pop() else { break };
+    /// Gives free slots to waiting tasks that `may` start, first come, first served; appends those that start. An engine
+    /// whose first task may not start yet keeps all of its tasks for the next call.
+    pub(crate) fn dispatch(&mut self, started: &mut Vec<TaskId>, may: impl Fn(TaskId) -> bool) {
+        let states = &mut self.states;
+        self.dirty.retain(|engine| {
+            let state = &mut states[engine.0 as usize];
+            while state.free > 0
+                && let Some(&Reverse((_, task))) = state.waiting.peek()
+            {
+                if !may(task) {
+                    return true;
+                }
+                state.waiting.pop();
                 state.free -= 1;
                 started.push(task);
             }
-        }
+            state.dirty = false;
+            false
+        });
     }
 
     fn mark(&mut self, engine: EngineId) {

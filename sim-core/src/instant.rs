@@ -102,28 +102,36 @@ impl<'a> Instant<'a> {
         &self.beyond
     }
 
-    /// Does all that is due at `now`, including what that brings about at `now`.
+    /// Does all that is due at `now`, including what that brings about at `now`. Transfers take their slots last: what
+    /// is ready at `now` only after a join or a task of no time must be in the queue before them.
     pub(crate) fn drain(&mut self, now: SimTime, flows: &mut Flows<'_>) {
         flows.take_ended(now, &mut self.ended);
         self.complete(now);
         loop {
-            while let Some(event) = self.queue.pop_due(now, EventPhase::Completion) {
-                self.sent(now, TaskId(event.entity()), SimDuration::ZERO);
+            self.happen(now);
+            let graph = self.graph;
+            let carries = |task: TaskId| matches!(graph.tasks[task.index()].work, Work::Carries { .. });
+            self.engines.dispatch(&mut self.started, |task| !carries(task));
+            if self.started.is_empty() {
+                self.engines.dispatch(&mut self.started, |_| true);
             }
-            self.arrive(now);
-            while let Some(event) = self.queue.pop_due(now, EventPhase::Timer) {
-                self.ready(now, TaskId(event.entity()));
-            }
-            self.release(now);
-            self.engines.dispatch(&mut self.started);
             if self.started.is_empty() {
                 return;
             }
             self.start(now, flows);
-            if self.arrived.is_empty() && self.queue.next_time() != now {
-                return;
-            }
         }
+    }
+
+    /// Completions, arrivals and timers that are due, and releases.
+    fn happen(&mut self, now: SimTime) {
+        while let Some(event) = self.queue.pop_due(now, EventPhase::Completion) {
+            self.sent(now, TaskId(event.entity()), SimDuration::ZERO);
+        }
+        self.arrive(now);
+        while let Some(event) = self.queue.pop_due(now, EventPhase::Timer) {
+            self.ready(now, TaskId(event.entity()));
+        }
+        self.release(now);
     }
 
     /// Transfers whose last byte leaves now.

@@ -122,6 +122,23 @@ fn waits_are_for_the_end_and_joins_take_no_time() {
 }
 
 #[test]
+fn what_is_ready_after_a_join_keeps_its_place_in_the_queue() {
+    for join in [Work::Nothing { counted: true }, Work::Lasts(SimDuration::ZERO)] {
+        let mut p = pair(0);
+        let compute = p.graph.engine(weir_sim_core::api::NodeId(1), "compute", 1);
+        let engine = if matches!(join, Work::Lasts(_)) { compute } else { EngineId::NONE };
+        let barrier = p.graph.task(Task { start: SimTime::ZERO, engine, work: join });
+        let first = p.send(0, 1000, true);
+        let second = p.send(0, 1000, true);
+        p.graph.wait(first, barrier);
+        let outcome = p.run(&mut equal(), RunOptions::default()).expect("runs");
+        // Both are ready at 0; the lower task is first.
+        assert_eq!(outcome.tasks[first.index()].start.0, 0, "{join:?}");
+        assert_eq!(outcome.tasks[second.index()].start.0, US, "{join:?}");
+    }
+}
+
+#[test]
 fn a_cycle_of_waits_is_named() {
     let mut p = pair(0);
     let [a, b, c] = [0, 1, 2].map(|_| p.send(0, 1, false));

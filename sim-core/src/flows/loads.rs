@@ -11,8 +11,6 @@ pub(crate) const TOLERANCE: f64 = 2e-9;
 #[derive(Clone, Copy, Debug)]
 struct LinkLoad {
     bandwidth: f64,
-    /// Sum of the rates of the answer being checked; valid where `mark` is the current one.
-    proposed: f64,
     /// Sum of rates in force.
     load: f64,
     peak: f64,
@@ -20,14 +18,16 @@ struct LinkLoad {
     busy_since: SimTime,
     busy: SimDuration,
     bytes: u64,
-    mark: u32,
 }
 
 /// Loads and totals of all links; one arbitration costs only the classes and links it concerns.
 pub(crate) struct Loads {
     links: Vec<LinkLoad>,
-    mark: u32,
+    /// Per link: the sum of the rates of the answer being checked; 0 for links that it does not use.
+    sums: Vec<f64>,
+    /// The links of `sums` above 0, and perhaps some at 0.
     proposed: Vec<LinkId>,
+    mark: u32,
     /// Per class: the mark of the answer it was last seen in, and the sum of its rates there.
     classes: Vec<(u32, f64)>,
     seen: Vec<ClassId>,
@@ -37,18 +37,17 @@ impl Loads {
     pub(crate) fn new(fabric: &Fabric) -> Self {
         let empty = |&bandwidth: &f64| LinkLoad {
             bandwidth,
-            proposed: 0.0,
             load: 0.0,
             peak: 0.0,
             busy_since: SimTime::NEVER,
             busy: SimDuration::ZERO,
             bytes: 0,
-            mark: 0,
         };
         Self {
             links: fabric.bandwidths().iter().map(empty).collect(),
-            mark: 0,
+            sums: vec![0.0; fabric.links().len()],
             proposed: Vec::new(),
+            mark: 0,
             classes: Vec::new(),
             seen: Vec::new(),
         }
@@ -56,12 +55,13 @@ impl Loads {
 
     /// Begins the sums of a new answer; class ids are below `classes`.
     pub(crate) fn begin(&mut self, classes: usize) {
-        self.proposed.clear();
+        for link in self.proposed.drain(..) {
+            self.sums[link.index()] = 0.0;
+        }
         self.seen.clear();
         self.classes.resize(classes, (0, 0.0));
         self.mark = self.mark.wrapping_add(1);
         if self.mark == 0 {
-            self.links.iter_mut().for_each(|l| l.mark = 0);
             self.classes.iter_mut().for_each(|c| c.0 = 0);
             self.mark = 1;
         }
@@ -81,39 +81,34 @@ impl Loads {
 
     /// Sums the classes per link; the first link whose sum exceeds its bandwidth.
     pub(crate) fn overloaded<'r>(&mut self, route_of: impl Fn(ClassId) -> &'r [LinkId]) -> Option<LinkId> {
+        let sums = self.sums.as_mut_slice();
         for &class in &self.seen {
             let rate = self.classes[class.index()].1;
-            for &id in route_of(class) {
-                let link = &mut self.links[id.index()];
-                if link.mark == self.mark {
-                    link.proposed += rate;
-                } else {
-                    (link.mark, link.proposed) = (self.mark, rate);
-                    self.proposed.push(id);
+            for &link in route_of(class) {
+                let sum = &mut sums[link.index()];
+                if *sum == 0.0 {
+                    self.proposed.push(link);
                 }
+                *sum += rate;
             }
         }
-        self.proposed.iter().copied().find(|l| {
-            let link = &self.links[l.index()];
-            link.proposed > link.bandwidth * (1.0 + TOLERANCE)
-        })
+        let over = |l: &LinkId| self.sums[l.index()] > self.links[l.index()].bandwidth * (1.0 + TOLERANCE);
+        self.proposed.iter().copied().find(over)
     }
 
     /// The sum of the answer being checked.
     pub(crate) fn proposed(&self, link: LinkId) -> f64 {
-        self.links[link.index()].proposed
+        self.sums[link.index()]
     }
 
     /// Makes the answer the load in force. Links of `touched` that it does not mention have lost all their transfers.
     pub(crate) fn commit(&mut self, now: SimTime, touched: &[LinkId]) {
         for &id in &self.proposed {
-            let link = &mut self.links[id.index()];
-            link.change(now, link.proposed);
+            self.links[id.index()].change(now, self.sums[id.index()]);
         }
         for &id in touched {
-            let link = &mut self.links[id.index()];
-            if link.mark != self.mark {
-                link.change(now, 0.0);
+            if self.sums[id.index()] == 0.0 {
+                self.links[id.index()].change(now, 0.0);
             }
         }
     }

@@ -168,7 +168,7 @@ impl<'a> Flows<'a> {
         self.loads.begin(self.classes.len());
         for (i, (&class, &rate)) in shown.classes.iter().zip(&self.asker.rates).enumerate() {
             let limit = self.classes.limit(class);
-            if !(rate.is_finite() && rate >= 0.0 && rate <= limit) {
+            if !(rate >= 0.0 && rate <= limit.min(f64::MAX)) {
                 return Err(asker::bad_rate(now, shown.ids[i], rate, limit).into());
             }
             self.loads.add(class, rate);
