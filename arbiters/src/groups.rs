@@ -37,22 +37,21 @@ impl Groups {
         if self.of_class.len() < phase.classes.route.len() {
             self.of_class.resize(phase.classes.route.len(), NONE);
         }
-        let classes = phase.class.as_slice();
-        self.of.reserve(classes.len());
-        for (position, &class) in classes.iter().enumerate() {
-            let slot = &mut self.of_class[class.index()];
+        let (of_class, list) = (self.of_class.as_mut_slice(), &mut self.list);
+        self.of.extend(phase.class.as_slice().iter().zip(0_u32..).map(|(&class, position)| {
+            let slot = &mut of_class[class.index()];
             if *slot == NONE {
-                *slot = self.list.len() as u32;
-                self.list.push(Group { class, first: position as u32, second: NONE, count: 1 });
+                *slot = list.len() as u32;
+                list.push(Group { class, first: position, second: NONE, count: 1 });
             } else {
-                let group = &mut self.list[*slot as usize];
+                let group = &mut list[*slot as usize];
                 if group.count == 1 {
-                    group.second = position as u32;
+                    group.second = position;
                 }
                 group.count += 1;
             }
-            self.of.push(*slot);
-        }
+            *slot
+        }));
     }
 
     /// The group of each position of the phase.
@@ -63,9 +62,15 @@ impl Groups {
     /// Gives each transfer the answer of its group. A group that shares a link with itself names its first transfer;
     /// that one names the second.
     pub(crate) fn scatter(&self, answers: &[(f64, Binding)], grant: &mut Grant<'_>) {
+        self.answer_each(|index| answers[index], grant);
+    }
+
+    /// As [`Self::scatter`], with answers that cost less to find than to keep.
+    #[inline]
+    pub(crate) fn answer_each(&self, answer: impl Fn(usize) -> (f64, Binding), grant: &mut Grant<'_>) {
         let slots = grant.rates.iter_mut().zip(grant.bindings.iter_mut()).zip(&self.of);
         for (position, ((rate, binding), &index)) in slots.enumerate() {
-            (*rate, *binding) = answers[index as usize];
+            (*rate, *binding) = answer(index as usize);
             if binding.by == position as u32 {
                 binding.by = self.list[index as usize].second;
             }

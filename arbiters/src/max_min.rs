@@ -8,7 +8,8 @@
 //! **Source.** Weighted max-min fairness as in Bertsekas and Gallager, *Data Networks*, 2nd edition, section 6.5.2.
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, RouteId,
+    RouteTable, Step,
 };
 
 use crate::fill::{Bound, Filling};
@@ -20,29 +21,41 @@ use crate::params::{NoParams, decode, schema};
 pub struct MaxMin {
     groups: Groups,
     filling: Filling,
-    /// Rate and binding of each group.
-    answers: Vec<(f64, Binding)>,
+    /// Per route its narrowest link and the bandwidth.
+    narrowest: Vec<(LinkId, f64)>,
 }
 
 impl MaxMin {
     fn solve(&mut self, phase: &PhaseView<'_>) {
         self.groups.build(phase);
+        self.narrow(&phase.routes);
         self.filling.clear();
         for group in &self.groups.list {
             let c = group.class.index();
-            let route = phase.routes.links(phase.classes.route.as_slice()[c]);
+            let id = phase.classes.route.as_slice()[c];
+            let (route, narrowest) = (phase.routes.links(id), self.narrowest[id.index()]);
             let (limit, weight) = (phase.classes.limit.as_slice()[c], phase.classes.weight.as_slice()[c]);
-            self.filling.add(route, limit, weight, f64::from(group.count));
+            self.filling.add_narrowed(route, narrowest, limit, weight, f64::from(group.count));
         }
         self.filling.run();
-        self.answers.clear();
-        for index in 0..self.groups.list.len() {
-            let answer = (self.filling.rate(index), self.binding(index));
-            self.answers.push(answer);
+    }
+
+    /// Finds the narrowest links of routes that are new in the table.
+    fn narrow(&mut self, routes: &RouteTable<'_>) {
+        for route in self.narrowest.len()..routes.offsets.len() - 1 {
+            let links = routes.links(RouteId(route as u32));
+            self.narrowest.push(narrowest(links, |link| self.filling.capacity(link)));
         }
     }
 
+    /// Rate and binding of a group.
+    #[inline(always)]
+    fn answer(&self, index: usize) -> (f64, Binding) {
+        (self.filling.rate(index), self.binding(index))
+    }
+
     /// The binding of a group's first transfer.
+    #[inline(always)] // a binding is built in registers; handed over in memory it costs a stall for each transfer
     fn binding(&self, index: usize) -> Binding {
         let group = &self.groups.list[index];
         match self.filling.bound(index) {
@@ -64,14 +77,14 @@ impl RateArbiter for MaxMin {
             return Ok(());
         }
         self.solve(phase);
-        self.groups.scatter(&self.answers, grant);
+        self.groups.answer_each(|index| self.answer(index), grant);
         Ok(())
     }
 
     fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
         self.solve(phase);
         for (position, &index) in self.groups.of_positions().iter().enumerate() {
-            let (rate, Binding { link, .. }) = self.answers[index as usize];
+            let (rate, Binding { link, .. }) = self.answer(index as usize);
             let because = (0..phase.len()).filter(|&p| p != position && phase.route(p).contains(&link));
             steps.push(Step {
                 transfer: position as u32,
@@ -96,6 +109,6 @@ impl ArbiterPlugin for MaxMin {
 
     fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
         let NoParams {} = decode(Self::NAME, params)?;
-        Ok(Self { groups: Groups::default(), filling: Filling::new(&fabric.bandwidth), answers: Vec::new() })
+        Ok(Self { groups: Groups::default(), filling: Filling::new(&fabric.bandwidth), narrowest: Vec::new() })
     }
 }

@@ -1,31 +1,26 @@
 //! Remembered answers of pure arbiters: bounded, exact, and switched off where they do not help.
 
-use std::hash::Hasher;
-
-use rustc_hash::FxHasher;
+use rustc_hash::FxHashMap;
 use weir_plugin_api::{Binding, ClassId, Flags};
 
 /// Sets above this size are not remembered: they hardly recur, and the key would cost more than the answer.
 const LARGEST_SET: usize = 32;
-/// Entries of the direct-mapped table.
+/// Most answers kept; a full table is emptied.
 const ENTRIES: usize = 1 << 12;
 /// Look-ups after which the table must have earned its keep.
 const TRIAL: u32 = 512;
 
-#[derive(Clone, Debug, Default)]
-struct Entry {
-    key: Vec<u32>,
-    rates: Vec<f64>,
-    bindings: Vec<Binding>,
-}
+/// A remembered answer: rate and binding of each transfer.
+type Answer = Box<[(f64, Binding)]>;
 
 /// Answers by the classes of the transfers shown, in id order (with arrival ranks, for arbiters that read them).
 pub(crate) struct Memo {
     on: bool,
     reads_arrival: bool,
-    entries: Vec<Entry>,
+    entries: FxHashMap<Box<[u32]>, Answer>,
     key: Vec<u32>,
-    at: Option<usize>,
+    /// Whether the next answer is for `key`.
+    open: bool,
     looked: u32,
     hits: u32,
 }
@@ -36,9 +31,9 @@ impl Memo {
         Self {
             on: flags.contains(Flags::PURE),
             reads_arrival: flags.contains(Flags::READS_ARRIVAL),
-            entries: Vec::new(),
+            entries: FxHashMap::default(),
             key: Vec::new(),
-            at: None,
+            open: false,
             looked: 0,
             hits: 0,
         }
@@ -52,36 +47,33 @@ impl Memo {
         rates: &mut Vec<f64>,
         bindings: &mut Vec<Binding>,
     ) -> bool {
-        self.at = None;
-        if !self.on || classes.len() > LARGEST_SET {
+        self.open = self.on && classes.len() <= LARGEST_SET;
+        if !self.open {
             return false;
         }
         self.make_key(classes, arrivals);
-        let at = (hash(&self.key) >> 40) as usize % ENTRIES;
-        self.at = Some(at);
-        if self.entries.is_empty() {
-            self.entries.resize(ENTRIES, Entry::default());
-        }
-        let entry = &self.entries[at];
-        let hit = !entry.key.is_empty() && entry.key == self.key;
-        if hit {
-            rates.clone_from(&entry.rates);
-            bindings.clone_from(&entry.bindings);
+        let found = self.entries.get(self.key.as_slice());
+        let hit = found.is_some();
+        if let Some(answer) = found {
+            rates.clear();
+            rates.extend(answer.iter().map(|a| a.0));
+            bindings.clear();
+            bindings.extend(answer.iter().map(|a| a.1));
         }
         self.judge(hit);
         hit
     }
 
-    /// Keeps the answer for the set last looked for, in the place of another.
+    /// Keeps the answer for the set last looked for.
     pub(crate) fn remember(&mut self, rates: &[f64], bindings: &[Binding]) {
-        if let Some(at) = self.at.take() {
-            let entry = &mut self.entries[at];
-            entry.key.clone_from(&self.key);
-            entry.rates.clear();
-            entry.rates.extend_from_slice(rates);
-            entry.bindings.clear();
-            entry.bindings.extend_from_slice(bindings);
+        if !std::mem::take(&mut self.open) {
+            return;
         }
+        if self.entries.len() >= ENTRIES {
+            self.entries.clear();
+        }
+        let answer = rates.iter().copied().zip(bindings.iter().copied()).collect();
+        self.entries.insert(self.key.as_slice().into(), answer);
     }
 
     fn make_key(&mut self, classes: &[ClassId], arrivals: &[u64]) {
@@ -104,17 +96,11 @@ impl Memo {
             self.on = self.hits * 8 >= TRIAL;
             (self.looked, self.hits) = (0, 0);
             if !self.on {
-                self.entries = Vec::new();
-                self.at = None;
+                self.entries = FxHashMap::default();
+                self.open = false;
             }
         }
     }
-}
-
-fn hash(key: &[u32]) -> u64 {
-    let mut hasher = FxHasher::default();
-    key.iter().for_each(|&k| hasher.write_u32(k));
-    hasher.finish()
 }
 
 #[cfg(test)]

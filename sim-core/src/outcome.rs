@@ -34,7 +34,7 @@ impl TaskTimes {
         Self { ready: SimTime::NEVER, start: SimTime::NEVER, sent: SimTime::NEVER, end: SimTime::NEVER };
 }
 
-/// What held a transfer back, for the largest part of the time its bytes flowed.
+/// What held a transfer back: the link at which it lost most against its full rate, and why.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bottleneck {
     /// The binding; its `by` is a task id here (`u32::MAX` for none).

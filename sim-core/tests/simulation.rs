@@ -256,7 +256,7 @@ fn a_stopped_run_counts_the_whole_bytes_sent() {
 }
 
 #[test]
-fn the_bottleneck_is_what_bound_for_the_longest_time() {
+fn the_bottleneck_is_where_most_was_lost() {
     let mut p = pair(0);
     p.send(0, 3000, false);
     p.send(US, 1000, false);
@@ -270,9 +270,9 @@ fn the_bottleneck_is_what_bound_for_the_longest_time() {
         }
     });
     let outcome = p.run(&mut says, RunOptions { explain: true, ..RunOptions::default() }).expect("runs");
-    // The first: 1 µs alone, 2 µs shared, 1 µs alone: a tie of 2 µs, which goes to what came first.
+    // The first: 2 µs alone at full rate, 2 µs shared at half of it.
     let b = outcome.bottlenecks[0];
-    assert_eq!((b.binding.link, b.binding.cause(), b.time.0), (LinkId(0), Cause::FullRate, 2 * US));
+    assert_eq!((b.binding.link, b.binding.cause(), b.time.0), (LinkId(3), Cause::Downstream, 2 * US));
     // The second names a link that is not on its route: the most loaded one is taken instead, here a tie.
     let b = outcome.bottlenecks[1];
     assert_eq!((b.binding.link, b.binding.cause(), b.binding.by), (LinkId(0), Cause::Waiting, 0));

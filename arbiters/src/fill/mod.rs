@@ -26,7 +26,7 @@ use std::collections::binary_heap::PeekMut;
 use weir_plugin_api::LinkId;
 
 use crate::groups::{NONE, narrowest};
-use shared::Port;
+use shared::{Port, Terms};
 
 /// What bounds a flow.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +97,9 @@ pub(crate) struct Filling {
     /// Links in use.
     touched: Vec<LinkId>,
     flows: Vec<Flow>,
+    /// Hops of all flows; those from `used` on are of earlier calls.
     hops: Vec<Hop>,
+    used: usize,
     heap: BinaryHeap<Reverse<Key>>,
     saturated: Vec<Saturated>,
 }
@@ -111,6 +113,7 @@ impl Filling {
             touched: Vec::new(),
             flows: Vec::new(),
             hops: Vec::new(),
+            used: 0,
             heap: BinaryHeap::new(),
             saturated: Vec::new(),
         }
@@ -134,32 +137,46 @@ impl Filling {
             self.ports[link.index()] = Port::UNUSED;
         }
         self.flows.clear();
-        self.hops.clear();
+        self.used = 0;
         self.saturated.clear();
     }
 
     /// Adds `count` transfers of one class.
-    #[inline]
     pub(crate) fn add(&mut self, route: &[LinkId], limit: f64, weight: f64, count: f64) {
-        let (narrowest, capacity) = narrowest(route, |link| self.capacities[link.index()]);
+        let narrowest = narrowest(route, |link| self.capacities[link.index()]);
+        self.add_narrowed(route, narrowest, limit, weight, count);
+    }
+
+    /// As [`Self::add`], for a route whose narrowest link and its capacity are known.
+    pub(crate) fn add_narrowed(
+        &mut self,
+        route: &[LinkId],
+        (narrowest, capacity): (LinkId, f64),
+        limit: f64,
+        weight: f64,
+        count: f64,
+    ) {
         let (mut own_rate, mut decider) = (limit, Decider::Limit);
         if capacity / count < limit {
             (own_rate, decider) = (capacity / count, Decider::OwnLink(narrowest));
         }
-        let start = self.hops.len() as u32;
-        let end = start + route.len() as u32;
-        let flow = Flow { weight, count, own_rate, own_level: own_rate / weight, rate: -1.0, start, end, decider };
-        let index = self.flows.len() as u32;
-        let (ports, touched) = (&mut self.ports, &mut self.touched);
-        self.hops.extend(route.iter().zip(start..).map(|(&link, hop)| {
-            let port = &mut ports[link.index()];
-            let before = port.join(&flow, hop);
+        let (index, own_level) = (self.flows.len() as u32, own_rate / weight);
+        let (start, end) = (self.used, self.used + route.len());
+        let (rate, hops) = (-1.0, (start as u32, end as u32));
+        self.flows.push(Flow { weight, count, own_rate, own_level, rate, start: hops.0, end: hops.1, decider });
+        self.used = end;
+        if self.hops.len() < end {
+            self.hops.resize(end, Hop { link: LinkId::NONE, flow: NONE, before: NONE });
+        }
+        let terms = Terms { weight: weight * count, wanted: own_rate * count, level: own_level, plain: weight == 1.0 };
+        let ports = self.ports.as_mut_slice();
+        for (i, (slot, &link)) in self.hops[start..end].iter_mut().zip(route).enumerate() {
+            let before = ports[link.index()].join(&terms, hops.0 + i as u32);
+            *slot = Hop { link, flow: index, before };
             if before == NONE {
-                touched.push(link);
+                self.touched.push(link);
             }
-            Hop { link, flow: index, before }
-        }));
-        self.flows.push(flow);
+        }
     }
 
     /// Settles all flows.

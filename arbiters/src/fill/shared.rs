@@ -1,6 +1,5 @@
 //! A link in a filling: what is left on it, and the level at which it saturates.
 
-use super::Flow;
 use crate::groups::NONE;
 
 /// A number with the rounding error of its additions (Knuth, *The Art of Computer Programming*, vol. 2, 4.2.2, TwoSum).
@@ -25,6 +24,17 @@ impl Sum {
     fn get(&self) -> f64 {
         self.value + self.error
     }
+}
+
+/// What a flow adds to the sums of each link of its route.
+pub(super) struct Terms {
+    /// Weight of all its transfers.
+    pub(super) weight: f64,
+    /// Own bound of all its transfers, and its level.
+    pub(super) wanted: f64,
+    pub(super) level: f64,
+    /// Whether the weight of each of its transfers is 1.
+    pub(super) plain: bool,
 }
 
 /// A link of the fabric in the current filling.
@@ -62,16 +72,16 @@ impl Port {
 
     /// One more flow, which comes by at this hop. Returns the hop of the flow before.
     #[inline]
-    pub(super) fn join(&mut self, flow: &Flow, hop: u32) -> u32 {
+    pub(super) fn join(&mut self, terms: &Terms, hop: u32) -> u32 {
         self.open += 1;
-        self.plain &= flow.weight == 1.0;
-        if self.plain {
-            self.weight.value += flow.count;
+        if terms.plain & self.plain {
+            self.weight.value += terms.weight;
         } else {
-            self.weight.add(flow.weight * flow.count);
+            self.plain = false;
+            self.weight.add(terms.weight);
         }
-        self.wanted += flow.own_rate * flow.count;
-        self.least = self.least.min(flow.own_level);
+        self.wanted += terms.wanted;
+        self.least = if terms.level < self.least { terms.level } else { self.least };
         std::mem::replace(&mut self.last, hop)
     }
 
@@ -79,20 +89,17 @@ impl Port {
     #[inline]
     pub(super) fn open_to(&mut self, capacity: f64) -> bool {
         self.left.value = capacity;
-        let can_saturate = self.wanted > capacity;
+        let can_saturate = self.open > 1 && self.wanted > capacity;
         if !can_saturate {
             self.open = 0;
         }
         can_saturate
     }
 
-    /// A flow on it was settled. Nothing happens on links without open flows.
+    /// A flow on it was settled. On links without open flows the sums no longer matter; so there is no branch for them.
     #[inline]
     pub(super) fn leave(&mut self, used: f64, weight: f64) {
-        if self.open == 0 {
-            return;
-        }
-        self.open -= 1;
+        self.open = self.open.saturating_sub(1);
         if self.plain {
             self.left.value -= used;
             self.weight.value -= weight;

@@ -136,7 +136,8 @@ impl<'a> Flows<'a> {
             self.all.remove(slot, &self.active);
             self.neighbours.detach(slot, route);
             self.loads.deliver(route, ended.bytes);
-            let bottleneck = self.tally.close(slot, now);
+            let full = full_rate(self.fabric, route, self.classes.limit(ended.class));
+            let bottleneck = self.tally.close(slot, now, 0.0, full);
             out.push(Ended { task: ended.task, class: ended.class, bytes: ended.bytes, bottleneck });
             self.free.push(slot);
         }
@@ -211,7 +212,8 @@ impl<'a> Flows<'a> {
             if self.tally.differs(slot, &binding) {
                 let route = self.routes.links(self.classes.route(transfer.class));
                 let named = named(binding, route, shown, &self.loads);
-                self.tally.change(slot, now, binding, named);
+                let left = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
+                self.tally.change(slot, now, left, binding, named);
             }
         }
         moved
@@ -269,8 +271,10 @@ impl<'a> Flows<'a> {
             let a = &self.active[slot as usize];
             let remaining = remaining_after(a.remaining, a.rate, now - a.since);
             let sent = a.bytes - (remaining.ceil() as u64).min(a.bytes);
-            self.loads.deliver(self.routes.links(self.classes.route(a.class)), sent);
-            left.push((a.task, sent, self.tally.close(slot, now)));
+            let route = self.routes.links(self.classes.route(a.class));
+            self.loads.deliver(route, sent);
+            let full = full_rate(self.fabric, route, self.classes.limit(a.class));
+            left.push((a.task, sent, self.tally.close(slot, now, remaining, full)));
         }
         left
     }
@@ -291,4 +295,9 @@ fn named(binding: Binding, route: &[LinkId], shown: &Shown, loads: &Loads) -> Bi
     let by = shown.ids.get(binding.by as usize).map_or(u32::MAX, |id| id.0);
     let link = if route.contains(&binding.link) { binding.link } else { loads.most_loaded(route) };
     Binding { link, by, ..binding }
+}
+
+/// The rate a transfer could have if nothing else were there.
+fn full_rate(fabric: &Fabric, route: &[LinkId], limit: f64) -> f64 {
+    route.iter().fold(limit, |rate, &l| rate.min(fabric.bandwidths()[l.index()]))
 }
