@@ -67,16 +67,21 @@ pub(crate) struct ScenarioArgs {
 
 /// `weir run`.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Examples:
+#[command(
+    after_help = "Ctrl-C stops a run and writes what it has within 100 ms, as JSON up to about 100000 transfers; \
+larger JSON is finished all the same. A second Ctrl-C ends at once.
+
+Examples:
   weir run scenarios/pcie/four-transfers.yaml
   weir run four-transfers.yaml --arbiter max-min --arbiter fcfs
   weir run four-transfers.yaml --set arbiter.tau=0.1 --json | jq .makespan_s
-  weir run load.yaml --until 10ms --json --output part.json")]
+  weir run load.yaml --until 10ms --json --output part.json"
+)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Stop at this simulated time
-    #[arg(long, value_name = "TIME", value_parser = crate::values::time)]
+    /// Stop at this simulated time: the result says that it is not complete, the exit code is 0 all the same
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time)]
     pub(crate) until: Option<weir_plugin_api::SimTime>,
     /// Print one JSON object per scenario and arbiter
     #[arg(long)]
@@ -142,7 +147,7 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
     /// Stop at this simulated time
-    #[arg(long, value_name = "TIME", value_parser = crate::values::time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time)]
     pub(crate) until: Option<weir_plugin_api::SimTime>,
     /// Print one JSON object per scenario and arbiter
     #[arg(long)]

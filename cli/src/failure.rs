@@ -71,7 +71,7 @@ pub(crate) fn writing(target: &str, error: &std::io::Error) -> Failure {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         return Failure { exit: Exit::Ok, message: String::new() };
     }
-    Failure::usage(format!("{target} cannot be written: {error}; check the folder, its permissions and the space left"))
+    Failure::usage(format!("{target} cannot be written: {}; check the space left and the permissions", error.kind()))
 }
 
 /// Writes a message to stderr, its first word in colour where stderr is a terminal and `NO_COLOR` is not set.

@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::SeqCst};
 use std::thread::sleep;
 use std::time::Duration;
 
-use crate::failure::Exit;
+use crate::failure::{Exit, message};
 use crate::output;
 
-/// How long a result that is being written may take to be finished (*assumed*: within the 100 ms that Ctrl-C may take).
-const TO_WRITE: Duration = Duration::from_millis(80);
-/// How long a simulation may take to notice (*assumed*: far longer than any call of a sound arbiter).
-const TO_STOP: Duration = Duration::from_secs(1);
+/// How long a run may take to notice, or its result to be written, before something else happens (*assumed*: within the
+/// 100 ms that Ctrl-C may take).
+const LIMIT: Duration = Duration::from_millis(80);
 
 const IDLE: u8 = 0;
 const RUNNING: u8 = 1;
@@ -26,13 +25,12 @@ pub(crate) fn install() {
         let again = REQUESTED.swap(true, SeqCst);
         match STAGE.load(SeqCst) {
             _ if again => end(),
-            RUNNING => {
-                weir_plugin_host::cancel();
+            stage @ (RUNNING | WRITING) => {
+                if stage == RUNNING {
+                    weir_plugin_host::cancel();
+                }
                 // The handler must stay ready for a second Ctrl-C.
-                std::thread::spawn(|| end_after(TO_STOP, RUNNING));
-            }
-            WRITING => {
-                std::thread::spawn(|| end_after(TO_WRITE, WRITING));
+                std::thread::spawn(look_again);
             }
             _ => end(),
         }
@@ -42,11 +40,16 @@ pub(crate) fn install() {
     }
 }
 
-/// Ends the program unless it has left the stage by then; it then ends by itself.
-fn end_after(time: Duration, stage: u8) {
-    sleep(time);
-    if STAGE.load(SeqCst) == stage {
-        end();
+/// Ends a run that does not stop. A result that takes longer to write is finished: a part of a JSON object is of no use.
+fn look_again() {
+    sleep(LIMIT);
+    match STAGE.load(SeqCst) {
+        RUNNING => {
+            message("note: interrupted; a call of the arbiter went on for too long, so this run has no result");
+            end();
+        }
+        WRITING => message("note: a large result is still being written; a second Ctrl-C ends at once and cuts it off"),
+        _ => {}
     }
 }
 
@@ -75,7 +78,7 @@ impl Stage {
         Self(())
     }
 
-    /// A result is being written: Ctrl-C lets it be finished if that takes no time.
+    /// A result is being written: Ctrl-C lets it be finished.
     pub(crate) fn writing() -> Self {
         STAGE.store(WRITING, SeqCst);
         Self(())

@@ -1,13 +1,14 @@
-//! Where results go: stdout, or a file that is written beside its target and renamed.
+//! Where results go: stdout, a file that is written beside its target and renamed, or a pipe or device as it is.
 
-use std::fs::OpenOptions;
-use std::io::{self, BufWriter, Write};
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use tempfile::NamedTempFile;
 
 use crate::failure::{Failure, writing};
+use crate::interrupt;
 
 /// The file being written, for the moment when the program must end without returning.
 static PENDING: Mutex<Option<Pending>> = Mutex::new(None);
@@ -28,7 +29,12 @@ pub(crate) struct Output {
 
 enum Target {
     Stdout(io::Stdout),
-    File { file: NamedTempFile, target: PathBuf },
+    File {
+        file: NamedTempFile,
+        target: PathBuf,
+    },
+    /// A pipe or a device: something that cannot be replaced.
+    Direct(File),
 }
 
 impl Write for Target {
@@ -36,6 +42,7 @@ impl Write for Target {
         match self {
             Self::Stdout(stdout) => stdout.write(bytes),
             Self::File { file, .. } => file.write(bytes),
+            Self::Direct(file) => file.write(bytes),
         }
     }
 
@@ -43,24 +50,43 @@ impl Write for Target {
         match self {
             Self::Stdout(stdout) => stdout.flush(),
             Self::File { file, .. } => file.flush(),
+            Self::Direct(file) => file.flush(),
         }
     }
 }
 
 impl Output {
-    /// Opens stdout, or a temporary file beside `target`, so that a wrong target is known before a long run.
+    /// Opens stdout, or a temporary file beside `target`, so that a wrong target is known before a long run. Links are
+    /// followed; pipes, devices and open descriptors are written as they are.
     pub(crate) fn open(target: Option<&Path>) -> Result<Self, Failure> {
         let Some(target) = target else {
             return Ok(Self { name: "stdout".to_owned(), writer: buffered(Target::Stdout(io::stdout())) });
         };
         let name = target.display().to_string();
-        if target.is_dir() {
-            return Err(Failure::usage(format!("{name} is a folder: name a file for --output")));
+        let opened = match std::fs::metadata(target) {
+            found if found.as_ref().is_ok_and(Metadata::is_dir) || name.ends_with(std::path::MAIN_SEPARATOR) => {
+                return Err(Failure::usage(format!("{name} is a folder: name a file for --output")));
+            }
+            _ if is_stdout(target) => Target::Stdout(io::stdout()),
+            Ok(found) if !found.is_file() || is_descriptor(target) => {
+                let file = OpenOptions::new().append(true).open(target);
+                Target::Direct(file.map_err(|error| not_opened(target, &error))?)
+            }
+            found => beside(&resolved(target), found.ok()).map_err(|error| not_opened(target, &error))?,
+        };
+        Ok(Self { name, writer: buffered(opened) })
+    }
+
+    /// As [`Self::open`], for a command that reads `inputs`: none of them may be written over.
+    pub(crate) fn open_apart(target: Option<&Path>, inputs: &[&Path]) -> Result<Self, Failure> {
+        let canonical = target.and_then(|target| target.canonicalize().ok());
+        let same = |input: &&&Path| canonical.is_some() && input.canonicalize().ok() == canonical;
+        if let (Some(target), Some(input)) = (target, inputs.iter().find(same)) {
+            let (target, input) = (target.display(), input.display());
+            let message = format!("--output {target} would overwrite the input {input}: name another file");
+            return Err(Failure::usage(message));
         }
-        let file = temporary_beside(target).map_err(|error| writing(&name, &error))?;
-        let pending = Pending { temporary: file.path().to_owned(), target: target.to_owned(), whole: 0 };
-        *lock() = Some(pending);
-        Ok(Self { name, writer: buffered(Target::File { file, target: target.to_owned() }) })
+        Self::open(target)
     }
 
     /// Writes one whole result and passes it on at once.
@@ -78,7 +104,10 @@ impl Output {
         let target = self.writer.into_inner().map_err(|error| writing(&self.name, error.error()))?;
         if let Target::File { file, target } = target {
             *lock() = None;
-            file.as_file().sync_all().map_err(|error| writing(&self.name, &error))?;
+            // Whoever pressed Ctrl-C does not wait for the disk.
+            if !interrupt::requested() {
+                file.as_file().sync_all().map_err(|error| writing(&self.name, &error))?;
+            }
             file.persist(target).map_err(|error| writing(&self.name, &error.error))?;
         }
         Ok(())
@@ -104,7 +133,7 @@ pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Failure> {
     if target.exists() {
         return Err(exists());
     }
-    let mut file = temporary_beside(target).map_err(|error| writing(&name, &error))?;
+    let mut file = temporary_beside(target, None).map_err(|error| not_opened(target, &error))?;
     file.write_all(text.as_bytes()).map_err(|error| writing(&name, &error))?;
     match file.persist_noclobber(target) {
         Ok(_) => Ok(()),
@@ -121,19 +150,69 @@ fn lock() -> std::sync::MutexGuard<'static, Option<Pending>> {
     PENDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// A temporary file in the folder of `target`, with the permissions of a plain new file.
-fn temporary_beside(target: &Path) -> io::Result<NamedTempFile> {
-    let folder = match target.parent() {
+/// Whether a path means stdout itself; opened by its name, a file behind it would be written from its beginning.
+fn is_stdout(target: &Path) -> bool {
+    cfg!(unix) && ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| target == Path::new(name))
+}
+
+/// Whether a path names a descriptor that is open already, such as one made by the shell's `>(…)`.
+fn is_descriptor(target: &Path) -> bool {
+    cfg!(unix) && ["/dev/fd", "/dev/stderr", "/proc/self/fd"].iter().any(|name| target.starts_with(name))
+}
+
+/// The file that links lead to; it need not exist.
+fn resolved(target: &Path) -> PathBuf {
+    /// As many links as Linux follows (path_resolution(7)).
+    const LINKS: usize = 40;
+    let mut path = target.to_owned();
+    for _ in 0..LINKS {
+        let Ok(next) = std::fs::read_link(&path) else { break };
+        path = folder_of(&path).join(next);
+    }
+    path
+}
+
+fn folder_of(target: &Path) -> &Path {
+    match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
-    };
+    }
+}
+
+/// A file that takes the place of `target` when it is whole.
+fn beside(target: &Path, existing: Option<Metadata>) -> io::Result<Target> {
+    let file = temporary_beside(target, existing)?;
+    *lock() = Some(Pending { temporary: file.path().to_owned(), target: target.to_owned(), whole: 0 });
+    Ok(Target::File { file, target: target.to_owned() })
+}
+
+/// A temporary file in the folder of `target`, with the permissions of the file it replaces or of a plain new one.
+fn temporary_beside(target: &Path, existing: Option<Metadata>) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".weir-");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         // Narrowed by the umask, as for any new file.
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
+        let plain = std::fs::Permissions::from_mode(0o666);
+        builder.permissions(existing.map_or(plain, |existing| existing.permissions()));
     }
-    builder.tempfile_in(folder)
+    #[cfg(not(unix))]
+    drop(existing);
+    builder.tempfile_in(folder_of(target))
+}
+
+/// What kept `target` from being opened. The system's error would name the temporary file.
+fn not_opened(target: &Path, error: &io::Error) -> Failure {
+    let resolved = resolved(target);
+    let folder = folder_of(&resolved).display();
+    let problem = match error.kind() {
+        ErrorKind::NotFound => format!("there is no folder {folder}; create it, or name another file"),
+        ErrorKind::NotADirectory => format!("{folder} is not a folder; name another file"),
+        ErrorKind::PermissionDenied => {
+            format!("you may not write to it or its folder {folder}; name another file, or change the permissions")
+        }
+        kind => format!("{kind} in the folder {folder}; name another file"),
+    };
+    Failure::usage(format!("{} cannot be written: {problem}", target.display()))
 }

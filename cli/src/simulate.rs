@@ -73,7 +73,12 @@ impl<'a> Job<'a> {
         let _writing = Stage::writing();
         let subject = Named(self.scenario);
         let run = Run { subject: &subject, arbiter: self.info(), outcome: &outcome, alone };
-        report(&run)
+        let reported = report(&run);
+        if let Some(trouble) = run.alone.trouble() {
+            let at = format!("{}: arbiter `{}`", self.scenario.file, self.spec.name);
+            message(&format!("warning: {at}, asked about one transfer alone: {trouble}; such times are left out"));
+        }
+        reported
     }
 
     /// Times of lone transfers, for which a new instance is asked.
@@ -81,10 +86,10 @@ impl<'a> Job<'a> {
         let (tasks, routes) = (&self.scenario.tasks, &self.scenario.routes);
         if outcome.stop == Stop::Cancelled {
             message("note: interrupted; what was computed is written as not complete");
-            return Ok(Alone::unknown(tasks, routes));
+            return Ok(Alone::unknown(&self.scenario.fabric, tasks, routes));
         }
         let arbiter = self.make().map_err(|error| self.refused(&error, None))?;
-        Ok(Alone::new(tasks, routes, arbiter))
+        Ok(Alone::new(&self.scenario.fabric, tasks, routes, arbiter))
     }
 
     fn info(&self) -> ArbiterInfo<'a> {
@@ -188,8 +193,9 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Warns about attributes that the scenario sets and the arbiter does not read.
-pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &str) {
+/// Warns about attributes that the scenario sets and the arbiter does not read; returns how many there are.
+pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &str) -> usize {
+    let mut warnings = 0;
     let table = scenario.tasks.classes().table();
     for &attribute in weir_arbiters::ignored_attributes(arbiter) {
         let used = match attribute {
@@ -200,6 +206,8 @@ pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &str) {
         if used {
             let file = &scenario.file;
             message(&format!("warning: {file}: arbiter `{arbiter}` ignores the transfers' {attribute}"));
+            warnings += 1;
         }
     }
+    warnings
 }

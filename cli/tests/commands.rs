@@ -63,9 +63,11 @@ fn until_stops_early_and_says_so() {
     assert_eq!((&q["end_s"], &q["sent_bytes"]), (&().into(), &15_000_000.into()));
     let ended = run_with_input(&["run", "-", "--until", "25ms"], SHARED.as_bytes());
     assert!(ended.stdout.contains("stopped at 25.000 ms (25000000000 ps) (--until): 1 of 2"), "{}", ended.stdout);
-    let ended = run(&["run", "-", "--until", "25"]);
-    assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("--until"), "{}", ended.stderr);
+    for (wrong, reason) in [("25", "has no unit"), ("-5ms", "is negative")] {
+        let ended = run(&["run", "-", "--until", wrong]);
+        assert_eq!(ended.code, 2);
+        assert!(ended.stderr.contains("--until") && ended.stderr.contains(reason), "{}", ended.stderr);
+    }
 }
 
 #[test]
@@ -84,6 +86,89 @@ fn output_files_are_whole_or_absent() {
     let names: Vec<_> =
         std::fs::read_dir(folder.path()).expect("lists").map(|f| f.expect("a file").file_name()).collect();
     assert_eq!(names.len(), 2, "nothing is left beside the target: {names:?}");
+}
+
+#[test]
+fn a_target_that_cannot_be_is_named_with_the_reason() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    for (target, reason) in [("no/such.json", "/no; create it"), ("s.yaml/x.json", "s.yaml is not a folder")] {
+        let target = folder.path().join(target);
+        let target = target.to_str().expect("a UTF-8 path");
+        let ended = run(&["run", &file, "-o", target]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert!(ended.stderr.starts_with(&format!("error: {target} cannot be written: ")), "{}", ended.stderr);
+        assert!(ended.stderr.contains(reason) && !ended.stderr.contains(".weir-"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_folder_is_no_target() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let there = folder.path().to_str().expect("a UTF-8 path");
+    for target in [there.to_owned(), format!("{there}/new/")] {
+        let ended = run(&["run", &file, "-o", &target]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert_eq!(ended.stderr, format!("error: {target} is a folder: name a file for --output\n"));
+    }
+}
+
+#[test]
+fn inputs_are_not_written_over() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let again = folder.path().join(".").join("s.yaml");
+    for target in [file.as_str(), again.to_str().expect("a UTF-8 path")] {
+        let ended = run(&["run", &scenario("pcie/four-transfers.yaml"), &file, "-o", target]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert!(ended.stderr.contains("would overwrite the input") && ended.stderr.contains(&file), "{}", ended.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("is there"), SHARED);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_keep_their_place() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let printed = run(&["run", &file, "--json"]).stdout;
+    let there = write(&folder, "there.json", "old");
+    std::fs::set_permissions(&there, std::fs::Permissions::from_mode(0o600)).expect("set");
+    // One link to a file that is there, one to a file that is not yet, one by way of another.
+    for (link, to) in [("a", "there.json"), ("b", "new.json"), ("c", "b")] {
+        let link = folder.path().join(link);
+        symlink(to, &link).expect("linked");
+        let ended = run(&["run", &file, "--json", "-o", link.to_str().expect("a UTF-8 path")]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        assert_eq!(std::fs::read_link(&link).expect("still a link").to_str(), Some(to));
+        assert_eq!(std::fs::read_to_string(&link).expect("is there"), printed);
+    }
+    assert_eq!(std::fs::metadata(&there).expect("is there").permissions().mode() & 0o777, 0o600);
+    let to_input = folder.path().join("d");
+    symlink("s.yaml", &to_input).expect("linked");
+    assert_eq!(run(&["run", &file, "-o", to_input.to_str().expect("a UTF-8 path")]).code, 2);
+    assert_eq!(std::fs::read_to_string(&file).expect("is there"), SHARED);
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_written_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo starts");
+    assert!(made.success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).expect("is read")
+    });
+    let ended = run(&["run", &file, "--json", "-o", pipe.to_str().expect("a UTF-8 path")]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert!(std::fs::symlink_metadata(&pipe).expect("is there").file_type().is_fifo());
+    assert_eq!(reader.join().expect("has read"), run(&["run", &file, "--json"]).stdout);
 }
 
 #[test]
@@ -167,6 +252,31 @@ fn check_sums_up_and_strict_fails_on_warnings() {
     assert_eq!(ended.code, 0);
     assert!(ended.stderr.starts_with("warning: ") && ended.stderr.contains("`y`"), "{}", ended.stderr);
     assert_eq!(run_with_input(&["check", "--strict", "-"], unused.as_bytes()).code, 2);
+}
+
+#[test]
+fn strict_fails_on_attributes_that_the_arbiter_ignores() {
+    let text = SHARED.replace("size: 10MB", "size: 10MB, priority: 3");
+    let ended = run_with_input(&["check", "-"], text.as_bytes());
+    assert_eq!((ended.code, ended.stderr.lines().count()), (0, 1), "{}", ended.stderr);
+    let ended = run_with_input(&["check", "--strict", "-"], text.as_bytes());
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+    let expected = "warning: -: arbiter `max-min` ignores the transfers' priority\n\
+                    error: -: 1 warning, and --strict lets none pass\n";
+    assert_eq!(ended.stderr, expected);
+    let heeded = ["check", "--strict", "-", "--arbiter", "strict-priority"];
+    assert_eq!(run_with_input(&heeded, text.as_bytes()).code, 0);
+}
+
+#[test]
+fn compare_goes_on_after_a_broken_saved_file() {
+    let folder = folder();
+    let broken = write(&folder, "broken.json", r#"{"fingerprint": "0", "makespan_ps": 1}"#);
+    let file = write(&folder, "s.yaml", SHARED);
+    let ended = run(&["compare", &broken, &file, "--arbiter", "max-min", "--json"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.starts_with("error: ") && ended.stderr.contains("broken.json: result 1"), "{}", ended.stderr);
+    assert_eq!(json_lines(&ended.stdout)[0]["results"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]

@@ -4,15 +4,10 @@
 mod common;
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::weir;
-
-/// How long Ctrl-C may take.
-const LIMIT: Duration = Duration::from_millis(100);
-/// A busy machine may miss the limit; it will not miss it this often in a row.
-const TRIES: usize = 5;
+use common::{LIMIT, interrupt, shortest, weir};
 
 /// A run that takes far longer than the test: many transfers at once through one root.
 const LONG: &str = "\
@@ -31,35 +26,38 @@ workload:
   - pattern: { kind: random, count: 20000, seed: 1, size: [1MB, 100MB], within: 1ms }
 ";
 
-fn interrupt(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
-    assert!(sent.success());
-}
-
-/// The shortest of some times, no more tries than it takes to meet the limit.
-fn shortest(attempt: impl Fn() -> Duration) -> Duration {
-    let mut best = Duration::MAX;
-    for _ in 0..TRIES {
-        best = best.min(attempt());
-        if best < LIMIT {
-            break;
-        }
-    }
-    best
-}
-
 #[test]
 fn ctrl_c_writes_what_was_computed() {
-    let took = shortest(interrupt_a_run);
+    let took = shortest(|| {
+        let (took, text) = interrupt_a_run(LONG, &["--json"]);
+        let result: serde_json::Value = serde_json::from_str(&text).expect("one whole result");
+        assert_eq!(result["complete"], false);
+        let ended = result["transfers"].as_array().expect("a list").iter().filter(|t| !t["end_ps"].is_null()).count();
+        assert!(ended < 20_000, "not all have ended");
+        took
+    });
     assert!(took < LIMIT, "took {took:?}");
 }
 
-fn interrupt_a_run() -> Duration {
+#[test]
+fn ctrl_c_sums_up_a_large_load_in_time() {
+    let large = LONG.replace("count: 20000", "count: 300000").replace("within: 1ms", "within: 30s");
+    let took = shortest(|| {
+        let (took, text) = interrupt_a_run(&large, &[]);
+        assert!(text.contains("(interrupted)") && text.contains("of 300000 transfers have ended"), "{text}");
+        took
+    });
+    assert!(took < LIMIT, "took {took:?}");
+}
+
+/// How long Ctrl-C took, and what was written.
+fn interrupt_a_run(scenario: &str, options: &[&str]) -> (Duration, String) {
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     let file = folder.path().join("long.yaml");
-    std::fs::write(&file, LONG).expect("the file is written");
+    std::fs::write(&file, scenario).expect("the file is written");
     let mut child = weir()
-        .args(["run", "--json", "-v", file.to_str().expect("a UTF-8 path")])
+        .args(["run", "-v", file.to_str().expect("a UTF-8 path")])
+        .args(options)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -84,11 +82,7 @@ fn interrupt_a_run() -> Duration {
     let took = pressed.elapsed();
     let text = reader.join().expect("the reader ends").expect("is UTF-8");
     assert_eq!(status.code(), Some(130));
-    let result: serde_json::Value = serde_json::from_str(&text).expect("one whole result");
-    assert_eq!(result["complete"], false);
-    let ended = result["transfers"].as_array().expect("a list").iter().filter(|t| !t["end_ps"].is_null()).count();
-    assert!(ended < 20_000, "not all have ended");
-    took
+    (took, text)
 }
 
 #[test]

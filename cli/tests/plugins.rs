@@ -122,6 +122,22 @@ fn a_wrong_answer_names_arbiter_transfer_and_link() {
 }
 
 #[test]
+fn a_wrong_answer_about_a_lone_transfer_is_a_warning_and_its_time_is_null() {
+    let reasons = [("FORGETS_LONE", "it gave the rate NaN B/s"), ("FAILS_LONE", "it failed: nobody is alone")];
+    for (mode, reason) in reasons {
+        let ended = Place::sick(mode).run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "--json"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let at = "warning: s.yaml: arbiter `sick`, asked about one transfer alone: ";
+        assert!(ended.stderr.starts_with(&format!("{at}{reason}")), "{}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+        let transfers = &json_lines(&ended.stdout)[0]["transfers"];
+        let ends = [&transfers[0]["end_ps"], &transfers[1]["end_ps"]];
+        assert_eq!(ends, [20_000_000_000_u64, 30_000_000_000]);
+        assert!(transfers[0]["alone_s"].is_null() && transfers[1]["alone_s"].is_null(), "{transfers}");
+    }
+}
+
+#[test]
 fn a_call_that_never_returns_is_named_and_finished_results_are_kept() {
     let place = Place::sick("HANGS");
     let arguments = ["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "max-min", "--arbiter", "sick", "--json"];
@@ -141,16 +157,23 @@ fn a_call_that_never_returns_is_named_and_finished_results_are_kept() {
 #[test]
 fn ctrl_c_ends_a_call_that_never_returns() {
     let place = Place::sick("HANGS");
+    let took = common::shortest(|| interrupt_a_hanging_run(&place));
+    assert!(took < common::LIMIT, "took {took:?}");
+}
+
+fn interrupt_a_hanging_run(place: &Place) -> std::time::Duration {
     let mut child = weir()
         .args(["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"])
         .current_dir(place.0.path())
+        .stderr(std::process::Stdio::null())
         .spawn()
         .expect("the command starts");
     std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(child.try_wait().expect("can be asked").is_none(), "the call never returns");
     let pressed = std::time::Instant::now();
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
-    assert!(sent.success());
-    assert_eq!(child.wait().expect("the command ends").code(), Some(130));
-    // Long before the watchdog, which waits for 10 s.
-    assert!(pressed.elapsed().as_secs() < 5, "{:?}", pressed.elapsed());
+    common::interrupt(&child);
+    let status = child.wait().expect("the command ends");
+    let took = pressed.elapsed();
+    assert_eq!(status.code(), Some(130));
+    took
 }

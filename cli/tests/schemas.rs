@@ -66,6 +66,94 @@ fn the_schema_of_scenarios_refuses_what_the_format_refuses() {
     }
 }
 
+/// Workloads, each tried as a whole: what the command takes the schema takes too, and what it refuses by its form alone.
+const WORKLOADS: [&str; 31] = [
+    "- transfer: { id: p, from: h0, to: h2, size: 1MB, after: q }\n- transfer: { id: q, from: h1, to: h2, size: 2MB }",
+    "- transfer: { id: p, from: h0, to: h2, size: 1MB, after: [q] }\n- transfer: { id: q, from: h1, to: h2, size: 2MB }",
+    "- transfer: { id: 1, from: h0, to: h2, size: 1MB }\n- transfer: { from: h1, to: h2, size: 2MB, after: 1 }",
+    "- transfer: { id: p, from: h0, to: h2, size: 1MB }\n- barrier: { id: b, after: p }",
+    "- transfer: { id: p, from: h0, to: h2, size: 1MB }\n- compute: { id: c, device: h1, time: 1us, after: p }",
+    "- transfer: { from: h0, to: h2, size: 1 MB, start: 1\u{b5}s, weight: 0.5, priority: -1, limit: 1Gb/s, repeat: 2 }",
+    "- transfer: { from: h0, to: h2, size: 1.5e3kB, start: 1\u{3bc}s, limit: 16GT/s x16 }",
+    "- transfer: { from: { rank: 0 }, to: s/h1, size: 1MiB }",
+    "- pattern: { kind: ring, size: 1MB, after: p }\n- transfer: { id: p, from: h0, to: h2, size: 1MB }",
+    "- pattern: { kind: ring, size: 1MB, ranks: \"h[0-2]\" }",
+    "- pattern: { kind: gather, root: 1, size: 1MB, ranks: [h0, \"h[1-2]\"] }",
+    "- pattern: { kind: graph, edges: [[0, 1], [1, 2, 3]], unit: 1MB }",
+    "- pattern: { kind: torus, grid: [3], weights: [2], axis_order: [0], wrap2: twice, size: 1MB }",
+    "- pattern: { kind: hypercube, dimensions: 1, size: 1MB }",
+    "- pattern: { kind: random, id: r, count: 3, seed: 0, size: [1kB, 1MB], within: 1ms }",
+    "- pattern: { kind: random, count: 0, size: 1MB, seed: 1 }",
+    "- barrier: { id: b }",
+    "- transfer: { from: h0, to: h2, size: 1MB, after: { id: p } }",
+    "- transfer: { from: h0, to: h2, size: 1MB, after: true }",
+    "- transfer: { from: h0, to: h2, size: 1MB, weight: 0 }",
+    "- transfer: { from: h0, to: h2, size: 1MB, repeat: 0 }",
+    "- transfer: { from: h0, to: h2, size: 1MB, start: 0 }",
+    "- transfer: { from: h0, to: h2, size: -1MB }",
+    "- transfer: { from: h0, size: 1MB }",
+    "- pattern: { kind: graph, edges: [[0]], unit: 1MB }",
+    "- pattern: { kind: star, size: 1MB }",
+    "- pattern: { kind: random, count: 1.5, size: 1MB, seed: 1 }",
+    "- compute: { device: h1 }",
+    "- barrier: { wait: [] }",
+    "- trace: { id: t }",
+    "- transfer: {}\n  barrier: {}",
+];
+
+/// Nodes below a switch, tried like [`WORKLOADS`].
+const NODES: [&str; 18] = [
+    "{ h: { kind: host, link: x } }",
+    "{ 3: { kind: host, link: { bandwidth: 1 GB/s, latency: 0s, kind: 3 } } }",
+    "{ h: { kind: gpu, link: { up: 2GB/s, down: 1GB/s, kind: any }, engines: 2, repeat: 3 } }",
+    "{ h: { kind: nic, link: { generation: 6, width: 12, efficiency: 1 } } }",
+    "{ h: { kind: fpga, link: { bandwidth: 16GT/s  x16, efficiency: 0.5 } } }",
+    "{ \"h[0-1]\": { kind: cpu, link: x, children: {} } }",
+    "{ h: { kind: host, link: { generation: 4, width: 3 } } }",
+    "{ h: { kind: host, link: { generation: 7, width: 4 } } }",
+    "{ h: { kind: host, link: { generation: 4 } } }",
+    "{ h: { kind: host, link: { bandwidth: 16GT/s x3 } } }",
+    "{ h: { kind: host, link: { bandwidth: 1GB/s, efficiency: 1.5 } } }",
+    "{ h: { kind: host, link: { bandwidth: 1GB/s, efficiency: 0 } } }",
+    "{ h: { kind: host, link: { up: 1GB/s } } }",
+    "{ h: { kind: host, link: { bandwidth: 1GB/s, up: 1GB/s, down: 1GB/s } } }",
+    "{ h: { kind: host, link: x, repeat: 0 } }",
+    "{ h: { kind: host, link: x, engines: 0 } }",
+    "{ h: { link: x } }",
+    "{ h: { kind: host, link: 1GB/s, speed: 2 } }",
+];
+
+/// Tries each text with both, and counts those that both accept.
+fn agreed(texts: impl Iterator<Item = String>) -> usize {
+    let validator = validator(&["schema"]);
+    let accepted = texts.filter(|text| {
+        let ended = common::run_with_input(&["check", "-"], text.as_bytes());
+        let value: Value = serde_saphyr::from_str(text).expect("is YAML");
+        let errors = errors(&validator, &value);
+        assert_eq!(errors.is_empty(), ended.code == 0, "{text}\nschema: {errors:?}\ncommand: {}", ended.stderr);
+        errors.is_empty()
+    });
+    accepted.count()
+}
+
+#[test]
+fn the_schema_and_the_command_agree_on_workloads() {
+    let head = common::SHARED.split("workload:").next().expect("a beginning");
+    let text = |workload: &&str| format!("{head}ranks: \"h[0-2]\"\nworkload:\n{workload}\n");
+    assert_eq!(agreed(WORKLOADS.iter().map(text)), 17, "the first ones are right");
+}
+
+#[test]
+fn the_schema_and_the_command_agree_on_nodes() {
+    let text = |nodes: &&str| {
+        format!(
+            "weir: 1\ntopology:\n  link_types: {{ x: {{ bandwidth: 1GB/s }} }}\n  tree:\n    s: {{ kind: switch, \
+             children: {nodes} }}\nworkload:\n  - barrier: {{ id: b }}\n"
+        )
+    };
+    assert_eq!(agreed(NODES.iter().map(text)), 6, "the first ones are right");
+}
+
 fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("is readable") {
         let path = entry.expect("an entry").path();

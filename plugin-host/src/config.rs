@@ -1,7 +1,7 @@
 //! The plugins that a user has added: `plugins.json` in the user's configuration.
 
-use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
@@ -17,6 +17,8 @@ use crate::probe::probe;
 pub const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
 
 const FILE_NAME: &str = "plugins.json";
+/// Locked while the list is changed; the list itself cannot be, since each change is another file.
+const LOCK_NAME: &str = "plugins.lock";
 /// Version of the file's format.
 const FORMAT: u32 = 1;
 
@@ -92,10 +94,12 @@ impl PluginConfig {
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self { file, records: Vec::new() }),
-            Err(e) => return Err(config(format!("cannot be read: {e}; check its permissions"))),
+            Err(e) => return Err(config(format!("cannot be read: {}", why(&e)))),
         };
-        let format: FileFormat = serde_json::from_str(&text)
-            .map_err(|e| config(format!("is damaged: {e}; correct it, or delete it and add your plugins again")))?;
+        let format: FileFormat = serde_json::from_str(&text).map_err(|e| {
+            let place = format!("line {}, column {}", e.line(), e.column());
+            config(format!("is not a plugin list of weir ({place}); delete it and add your plugins again"))
+        })?;
         if format.format != FORMAT {
             let problem = format!("has format {}, and this weir reads {FORMAT}; update weir", format.format);
             return Err(config(problem));
@@ -125,6 +129,7 @@ impl PluginConfig {
         // Before the probe: a file that is replaced meanwhile is refused when it is loaded.
         let sha256 = sha256_of(&path)?;
         let arbiters = probe(&path, program)?;
+        let _lock = self.lock_and_renew()?;
         for arbiter in &arbiters {
             check_free(&path, &arbiter.name, builtin)?;
             self.check_name(&path, &arbiter.name)?;
@@ -151,19 +156,25 @@ impl PluginConfig {
     /// # Errors
     /// Nothing of that name or path was added, or the list cannot be saved.
     pub fn remove(&mut self, name_or_path: &str) -> Result<PluginRecord, PluginError> {
+        // Before anything is locked, and so created: the common mistake.
+        self.position(name_or_path)?;
+        let _lock = self.lock_and_renew()?;
+        let at = self.position(name_or_path)?;
+        let mut records = self.records.clone();
+        let removed = records.remove(at);
+        self.save(records)?;
+        Ok(removed)
+    }
+
+    fn position(&self, name_or_path: &str) -> Result<usize, PluginError> {
         let given = Path::new(name_or_path);
         let path = std::path::absolute(given).unwrap_or_else(|_| given.to_owned());
         let resolved = given.canonicalize().unwrap_or_else(|_| path.clone());
         let matches = |record: &PluginRecord| {
             record.arbiters.iter().any(|a| a.name == name_or_path) || record.path == path || record.path == resolved
         };
-        let Some(at) = self.records.iter().position(matches) else {
-            return Err(PluginError::NotAdded { what: name_or_path.to_owned(), known: self.known() });
-        };
-        let mut records = self.records.clone();
-        let removed = records.remove(at);
-        self.save(records)?;
-        Ok(removed)
+        let at = self.records.iter().position(matches);
+        at.ok_or_else(|| PluginError::NotAdded { what: name_or_path.to_owned(), known: self.known() })
     }
 
     fn known(&self) -> String {
@@ -186,20 +197,54 @@ impl PluginConfig {
         })
     }
 
+    /// Waits until no other process changes the list, and reads what it has become; the lock is free when dropped.
+    fn lock_and_renew(&mut self) -> Result<File, PluginError> {
+        let folder = self.folder().to_owned();
+        fs::create_dir_all(&folder).map_err(|e| self.not_saved(&e))?;
+        let path = folder.join(LOCK_NAME);
+        let lock = OpenOptions::new().create(true).append(true).open(path).map_err(|e| self.not_saved(&e))?;
+        match lock.lock() {
+            // Some network file systems have no locks: one user at a time is the rule there.
+            Err(e) if e.kind() == ErrorKind::Unsupported => tracing::warn!("the list of plugins is not locked: {e}"),
+            other => other.map_err(|e| self.not_saved(&e))?,
+        }
+        *self = Self::in_folder(&folder)?;
+        Ok(lock)
+    }
+
+    fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new("."))
+    }
+
+    fn not_saved(&self, error: &io::Error) -> PluginError {
+        PluginError::Config { path: self.file.clone(), problem: format!("cannot be written: {}", why(error)) }
+    }
+
     /// Writes the list beside the file and renames it over, so that no one ever reads half a list.
     fn save(&mut self, records: Vec<PluginRecord>) -> Result<(), PluginError> {
-        let config = |what: &str, e: &dyn std::fmt::Display| PluginError::Config {
-            path: self.file.clone(),
-            problem: format!("cannot be {what}: {e}; check the folder's permissions"),
-        };
         let format = FileFormat { format: FORMAT, plugins: records };
-        let text = serde_json::to_string_pretty(&format).map_err(|e| config("written", &e))?;
-        let folder = self.file.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(folder).map_err(|e| config("created", &e))?;
-        let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(|e| config("written", &e))?;
-        writeln!(beside, "{text}").and_then(|()| beside.as_file().sync_all()).map_err(|e| config("written", &e))?;
-        beside.persist(&self.file).map_err(|e| config("replaced", &e.error))?;
+        let text = serde_json::to_string_pretty(&format).map_err(|e| self.not_saved(&e.into()))?;
+        let mut beside = tempfile::NamedTempFile::new_in(self.folder()).map_err(|e| self.not_saved(&e))?;
+        let written = writeln!(beside, "{text}").and_then(|()| beside.as_file().sync_all());
+        written.map_err(|e| self.not_saved(&e))?;
+        beside.persist(&self.file).map_err(|e| self.not_saved(&e.error))?;
         self.records = format.plugins;
         Ok(())
+    }
+}
+
+/// What is wrong and what to do. The system's own text may name a temporary file.
+fn why(error: &io::Error) -> String {
+    let kind = error.kind();
+    match kind {
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            format!("its folder is a file; move that away, or set {CONFIG_DIR_VARIABLE}")
+        }
+        ErrorKind::IsADirectory => format!("it is a folder; move it away, or set {CONFIG_DIR_VARIABLE}"),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            format!("{kind}; change the permissions of it and its folder, or set {CONFIG_DIR_VARIABLE} to another one")
+        }
+        ErrorKind::InvalidData => "it is not text; delete it and add your plugins again".to_owned(),
+        _ => format!("{kind}; check the folder and the space left"),
     }
 }

@@ -71,8 +71,10 @@ fn an_added_plugin_is_found_by_the_next_run_and_a_removed_one_is_not() {
 
     assert_eq!(config.remove("mine").expect("removed"), record);
     assert!(PluginConfig::in_folder(&home).expect("read back").records().is_empty());
-    let files: Vec<_> = fs::read_dir(&home).expect("there").map(|f| f.expect("readable").file_name()).collect();
-    assert_eq!(files, ["plugins.json"], "nothing is left beside the list");
+    let files = fs::read_dir(&home).expect("there").map(|f| f.expect("readable").file_name());
+    let files: std::collections::BTreeSet<_> = files.collect();
+    let expected = ["plugins.json", "plugins.lock"].map(std::ffi::OsString::from);
+    assert_eq!(files, expected.into(), "nothing else is left beside the list");
 }
 
 #[test]
@@ -115,6 +117,44 @@ fn a_changed_or_vanished_file_is_refused_with_the_remedy() {
     fs::remove_file(&file).expect("removed");
     let refusals = load_configured(&config, &mut builtin());
     assert!(refusals[0].error.to_string().contains("cannot be read"), "{}", refusals[0].error);
+}
+
+#[test]
+fn plugins_added_at_the_same_time_are_all_kept() {
+    let folder = TempDir::new().expect("a folder");
+    let home = folder.path().join("config");
+    let all: Vec<String> = (0..8).map(|i| format!("mine{i}")).collect();
+    let files: Vec<_> =
+        all.iter().map(|name| variant(folder.path(), name, &[format!("NAME=\"{name}\"").as_str()])).collect();
+    // Each has read the empty list before any has changed it.
+    let mut configs: Vec<_> = files.iter().map(|_| PluginConfig::in_folder(&home).expect("empty")).collect();
+    std::thread::scope(|scope| {
+        for (config, file) in configs.iter_mut().zip(&files) {
+            scope.spawn(|| config.add(file, program(), &builtin()).map(|_| ()).expect("added"));
+        }
+    });
+    let config = PluginConfig::in_folder(&home).expect("read back");
+    let mut kept: Vec<_> = config.records().iter().map(|r| r.arbiters[0].name.clone()).collect();
+    kept.sort();
+    assert_eq!(kept, all);
+    // By a list that is out of date: what the others have added stays.
+    configs[0].remove("mine0").expect("removed");
+    assert_eq!(configs[0].records().len(), 7);
+}
+
+#[test]
+fn a_list_that_cannot_be_written_is_named_with_the_reason() {
+    let folder = TempDir::new().expect("a folder");
+    let file = variant(folder.path(), "mine", &["NAME=\"mine\""]);
+    let home = folder.path().join("config");
+    fs::write(&home, "").expect("written");
+    let error = PluginConfig::in_folder(&home).and_then(|mut c| c.add(&file, program(), &builtin()).cloned());
+    let error = error.expect_err("refused").to_string();
+    assert!(error.contains("config/plugins.json: cannot be") && error.contains("its folder is a file"), "{error}");
+    fs::remove_file(&home).expect("removed");
+    fs::create_dir_all(home.join("plugins.json")).expect("made");
+    let error = PluginConfig::in_folder(&home).expect_err("refused").to_string();
+    assert!(error.contains("it is a folder") && !error.contains("permissions"), "{error}");
 }
 
 #[test]
@@ -166,8 +206,9 @@ fn what_is_refused_is_not_added_and_a_damaged_list_is_told() {
     assert!(!config.file().exists());
 
     for (text, word) in [
-        ("{", "damaged"),
-        (r#"{"format": 1, "plugin": []}"#, "damaged"),
+        ("{", "is not a plugin list of weir (line 1, column 1); delete it"),
+        ("1", "is not a plugin list of weir"),
+        (r#"{"format": 1, "plugin": []}"#, "is not a plugin list of weir"),
         (r#"{"format": 9, "plugins": []}"#, "format 9"),
     ] {
         fs::write(config.file(), text).expect("written");

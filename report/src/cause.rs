@@ -1,6 +1,6 @@
 //! Why a transfer took as long as it did, as a sentence for a person.
 
-use weir_plugin_api::{Cause, LinkId};
+use weir_plugin_api::{Cause, Direction, LinkId};
 use weir_sim_core::TaskId;
 
 use crate::Run;
@@ -22,10 +22,13 @@ pub fn cause_text(run: &Run<'_>, task: TaskId) -> Option<String> {
     }
     let by = (held.binding.by != u32::MAX && held.binding.by != task.0).then_some(TaskId(held.binding.by));
     let other = by.map(|by| run.subject.task_name(by));
-    Some(sentence(cause, other.as_deref()))
+    let links = run.subject.fabric().links();
+    let lateral = links.get(held.binding.link.index()).is_some_and(|link| link.direction == Direction::Lateral);
+    Some(sentence(cause, lateral, other.as_deref()))
 }
 
-fn sentence(cause: Cause, other: Option<&str>) -> String {
+/// `lateral`: the link at which it was held lies outside the tree, where nothing is up or down.
+fn sentence(cause: Cause, lateral: bool, other: Option<&str>) -> String {
     let named = |before: &str, otherwise: &str| match other {
         Some(other) => format!("{before} {other}"),
         None => otherwise.to_owned(),
@@ -35,6 +38,9 @@ fn sentence(cause: Cause, other: Option<&str>) -> String {
         Cause::FullRate => "full rate of the narrowest link".to_owned(),
         Cause::OwnLimit => "its own limit".to_owned(),
         Cause::SharedLink => named("link shared with", "link shared with others"),
+        Cause::Upstream | Cause::Downstream if lateral => {
+            named("lateral link shared with", "lateral link shared with others")
+        }
         Cause::Upstream => named("upstream port shared with", "upstream port shared with others"),
         Cause::Downstream => named("downstream port shared with", "downstream port shared with others"),
         Cause::RootComplex => named("root complex, shared with", "reduced capacity across the root complex"),
@@ -54,11 +60,13 @@ mod tests {
     #[test]
     fn every_cause_has_its_own_sentence_with_and_without_a_name() {
         for other in [Some("b"), None] {
-            let all: std::collections::BTreeSet<_> = Cause::ALL.iter().map(|&c| sentence(c, other)).collect();
+            let all: std::collections::BTreeSet<_> = Cause::ALL.iter().map(|&c| sentence(c, false, other)).collect();
             assert_eq!(all.len(), Cause::ALL.len(), "{all:?}");
         }
-        assert_eq!(sentence(Cause::HeadOfLine, Some("b")), "head-of-line blocked behind b");
-        assert_eq!(sentence(Cause::Upstream, Some("b")), "upstream port shared with b");
-        assert_eq!(sentence(Cause::Priority, Some("b")), "b has a higher priority");
+        assert_eq!(sentence(Cause::HeadOfLine, false, Some("b")), "head-of-line blocked behind b");
+        assert_eq!(sentence(Cause::Upstream, false, Some("b")), "upstream port shared with b");
+        assert_eq!(sentence(Cause::Upstream, true, Some("b")), "lateral link shared with b");
+        assert_eq!(sentence(Cause::SharedLink, true, Some("b")), "link shared with b");
+        assert_eq!(sentence(Cause::Priority, false, Some("b")), "b has a higher priority");
     }
 }

@@ -17,7 +17,7 @@ mod subject;
 pub mod text;
 mod units;
 
-pub use alone::Alone;
+pub use alone::{Alone, AloneError};
 pub use cause::{bottleneck_link, cause_text};
 pub use compare::{Column, ColumnError, CompareRow, Comparison};
 pub use explain::write_explanation;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use weir_sim_core::Stop;
 
 use crate::Run;
 
@@ -35,11 +36,17 @@ impl Serialize for Table {
 }
 
 impl Percentiles {
-    /// The percentiles of a run; `None` for fewer than [`LARGE`] transfers.
+    /// The percentiles of a run; `None` for fewer than [`LARGE`] transfers, and after an interrupt, whose user does not
+    /// want to wait for the values to be sorted.
     #[must_use]
     pub fn of(run: &Run<'_>) -> Option<Self> {
-        (run.transfers().count() >= LARGE).then(|| Self { completion_s: completion(run), slowdown: slowdown(run) })
+        wanted(run).then(|| Self { completion_s: completion(run), slowdown: slowdown(run) })
     }
+}
+
+/// Whether a run gets percentiles.
+pub(crate) fn wanted(run: &Run<'_>) -> bool {
+    run.outcome.stop != Stop::Cancelled && run.transfers().nth(LARGE - 1).is_some()
 }
 
 /// Completion times alone: no arbiter is asked.

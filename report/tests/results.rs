@@ -55,6 +55,16 @@ impl Subject for World {
 /// Gives a lone transfer 200 B/s.
 struct Twice;
 
+/// Gives a lone transfer a rate that may be wrong, or fails.
+struct Lone(Result<f64, ArbiterError>);
+
+impl RateArbiter for Lone {
+    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+        grant.rates[0] = self.0.clone()?;
+        Ok(())
+    }
+}
+
 impl RateArbiter for Twice {
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
         assert_eq!(phase.len(), 1);
@@ -136,7 +146,7 @@ fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl Fn
         subject: &world,
         arbiter: ArbiterInfo { name: "twice", version: "1.0", sha256: None, params: &params },
         outcome: &outcome,
-        alone: Alone::new(&world.tasks, &world.routes, Box::new(Twice)),
+        alone: Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Twice)),
     })
 }
 
@@ -203,6 +213,37 @@ fn an_incomplete_result_says_how_far_it_came() {
 }
 
 #[test]
+fn a_wrong_answer_about_a_lone_transfer_leaves_its_time_out_and_is_told() {
+    let world = world(1);
+    let asked = |answer| {
+        let alone = Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Lone(answer)));
+        let time = alone.time(1000, weir_plugin_api::ClassId(0));
+        (time.map(|t| t.0), alone.trouble().map(|trouble| trouble.to_string()))
+    };
+    assert_eq!(asked(Ok(400.0)), (Some(9 * SECOND / 2), None), "1000 B at 400 B/s, and 2 s of latency");
+    assert_eq!(asked(Ok(0.0)), (None, None), "no steady rate, but no wrong answer");
+    for wrong in [f64::NAN, -1.0, f64::INFINITY] {
+        let expected = format!("it gave the rate {wrong} B/s: rates must be finite and at least 0");
+        assert_eq!(asked(Ok(wrong)), (None, Some(expected)));
+    }
+    let (time, trouble) = asked(Ok(401.0));
+    let trouble = trouble.expect("is told");
+    assert_eq!(time, None);
+    assert!(trouble.starts_with("it gave 401 B/s, above the 400 B/s that"), "{trouble}");
+    let (time, trouble) = asked(Err(ArbiterError::Failed("broken".to_owned())));
+    assert_eq!(time, None);
+    assert!(trouble.expect("is told").contains("broken"));
+}
+
+#[test]
+fn an_interrupted_run_has_no_percentiles() {
+    let line = with_run(100, |o| o.stop = Stop::Cancelled, |run| json(run, Detail::default()));
+    assert_valid(&line);
+    assert!(!line.contains("percentiles"));
+    assert!(!with_run(100, |o| o.stop = Stop::Cancelled, text::run).contains("percentile"));
+}
+
+#[test]
 fn phases_and_full_add_what_they_promise() {
     let line = with_run(2, |_| (), |run| json(run, Detail { phases: true, full: false }));
     assert_valid(&line);
@@ -225,9 +266,34 @@ fn large_loads_have_percentiles_and_a_short_table() {
     assert_eq!(value["percentiles"]["completion_s"]["99"], 12.0);
     assert_eq!(value["percentiles"]["slowdown"]["1"], 12.0 / 7.0);
     assert!(!with_run(99, |_| (), |run| json(run, Detail::default())).contains("percentiles"));
-    let table = with_run(100, |_| (), text::run);
-    assert!(table.contains("… 60 more transfers: --json lists all"), "{table}");
-    assert!(table.contains("t39 ") && !table.contains("t40 "), "{table}");
+    let later = |o: &mut Outcome| {
+        o.tasks[70].end = SimTime(13 * SECOND);
+        o.tasks[90] = TaskTimes { end: SimTime::NEVER, sent: SimTime::NEVER, ..o.tasks[90] };
+    };
+    let table = with_run(100, later, text::run);
+    assert!(table.contains("\nthe 20 of 100 transfers that end last: --json lists all\n"), "{table}");
+    let shown: Vec<&str> =
+        table.lines().filter(|l| l.starts_with('t') && l.contains("a → b")).map(|l| &l[..3]).collect();
+    assert_eq!(shown[..3], ["t90", "t70", "t0 "], "what has not ended, then by the end, then in file order: {table}");
+    assert_eq!((shown.len(), shown[19]), (20, "t17"));
+    assert!(table.contains("percentile"), "{table}");
+    let forty = with_run(40, |_| (), text::run);
+    assert!(forty.contains("t39 ") && !forty.contains("end last") && !forty.contains("percentile"), "{forty}");
+    assert!(with_run(41, |_| (), text::run).contains("percentile"), "wherever the table is cut");
+}
+
+#[test]
+fn waiting_for_a_send_engine_has_a_column_of_its_own() {
+    let header = |table: &str| -> Vec<String> {
+        let line = table.lines().find(|line| line.starts_with("transfer")).expect("a header");
+        line.split("  ").map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect()
+    };
+    assert_eq!(header(&with_run(2, |_| (), text::run))[2..4], ["start", "end"]);
+    let table = with_run(2, |o| o.tasks[1].start = SimTime(3 * SECOND), text::run);
+    assert_eq!(header(&table)[2..5], ["ready", "start", "end"]);
+    let row = table.lines().find(|line| line.starts_with("t1 ")).expect("a row for t1");
+    let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+    assert_eq!(cells[2..5], ["0 s", "3.000 s", "12.000 s"]);
 }
 
 #[test]

@@ -6,7 +6,6 @@ use weir_plugin_api::Registry;
 use crate::Position;
 use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
-use crate::nearest::suggestion;
 use crate::schema::Schema;
 use crate::yaml::{self, Data, Entry, Value};
 
@@ -24,25 +23,29 @@ pub struct ArbiterSpec {
     pub position: Option<Position>,
 }
 
-/// The arbiters of the file, or of the command line in their place.
+/// The arbiters of the file, or of the command line in their place; those of the file are checked, used or not.
 pub(crate) fn read(
     context: &mut Context,
     given: Option<&Value>,
     options: &[String],
     registry: &Registry,
 ) -> Read<Vec<ArbiterSpec>> {
-    if !options.is_empty() {
-        let specs: Vec<_> = options.iter().map(|text| option(context, text, registry)).collect();
-        return specs.into_iter().collect();
+    let written = written(context, given, registry);
+    if options.is_empty() {
+        return written;
     }
+    let specs = context.each(options, |context, text| option(context, text, registry));
+    written.and(specs)
+}
+
+fn written(context: &mut Context, given: Option<&Value>, registry: &Registry) -> Read<Vec<ArbiterSpec>> {
     match given {
         None => Ok(vec![ArbiterSpec { name: DEFAULT.to_owned(), params: Map::new(), position: None }]),
         Some(Value { data: Data::Sequence(items), span }) => {
             if items.is_empty() {
                 return Err(context.error(*span, "the list of arbiters is empty", "name one, or leave `arbiter` out"));
             }
-            let specs: Vec<_> = items.iter().map(|item| spec(context, item, registry)).collect();
-            specs.into_iter().collect()
+            context.each(items, |context, item| spec(context, item, registry))
         }
         Some(value) => Ok(vec![spec(context, value, registry)?]),
     }
@@ -68,7 +71,7 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
     };
     let name = context.text(name_value, "the name of an arbiter")?;
     let Some(entry) = registry.get(name) else {
-        let help = suggestion(name, registry.iter().map(|a| &*a.name).collect::<Vec<_>>(), "arbiters");
+        let help = context.suggestion(name, registry.iter().map(|a| &*a.name).collect::<Vec<_>>(), "arbiters");
         return Err(context.error(name_value.span, format!("no arbiter is named {}", quoted(name)), help));
     };
     let schema: Json = serde_json::from_str(&entry.params_schema).unwrap_or_else(|_| Json::Object(Map::new()));

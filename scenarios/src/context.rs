@@ -37,23 +37,28 @@ pub(crate) struct Context {
     pub(crate) sources: Sources,
     found: Vec<Diagnostic>,
     errors: usize,
+    warnings: usize,
 }
 
 impl Context {
-    /// Errors shown at most; after that reading goes on, but nothing more is kept.
-    const MOST: usize = 20;
+    /// Errors, and warnings, shown at most; later ones are counted, and nothing is built for them.
+    pub(crate) const MOST: usize = 20;
 
     /// Writes an error down.
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Reported {
-        let diagnostic = self.sources.at(span, Diagnostic::error(message).with_help(help));
-        self.push(diagnostic)
+        self.error_with_notes(span, Problem::new(message, help), Vec::new())
     }
 
     /// Writes an error down that belongs to several places.
     pub(crate) fn error_with_notes(&mut self, span: Span, problem: Problem, notes: Vec<(String, Span)>) -> Reported {
+        self.errors += 1;
+        if self.errors > Self::MOST {
+            return Reported;
+        }
         let mut diagnostic = self.sources.at(span, Diagnostic::error(problem.message).with_help(problem.help));
         diagnostic.notes = notes.into_iter().map(|(note, other)| (note, self.sources.position(other))).collect();
-        self.push(diagnostic)
+        self.found.push(diagnostic);
+        Reported
     }
 
     /// Writes a problem of the object `what` down.
@@ -63,17 +68,49 @@ impl Context {
 
     /// Writes a warning down.
     pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
-        let diagnostic = self.sources.at(span, Diagnostic::warning(message).with_help(help));
-        self.found.push(diagnostic);
+        self.warnings += 1;
+        if self.warnings <= Self::MOST {
+            let diagnostic = self.sources.at(span, Diagnostic::warning(message).with_help(help));
+            self.found.push(diagnostic);
+        }
     }
 
-    /// Writes a finished diagnostic down.
+    /// Writes an error about the whole input down.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) -> Reported {
         self.errors += 1;
         if self.errors <= Self::MOST {
             self.found.push(diagnostic);
         }
         Reported
+    }
+
+    /// A remedy for a wrong name, as [`suggestion`]; nothing is compared for an error that will not be shown.
+    pub(crate) fn suggestion<'a>(
+        &self,
+        wrong: &str,
+        names: impl IntoIterator<Item = &'a str> + Clone,
+        plural: &str,
+    ) -> String {
+        if self.full() { String::new() } else { suggestion(wrong, names, plural) }
+    }
+
+    /// Reads every item: one wrong item does not hide the next, until enough are wrong.
+    pub(crate) fn each<I, T>(
+        &mut self,
+        items: impl IntoIterator<Item = I>,
+        mut read: impl FnMut(&mut Self, I) -> Read<T>,
+    ) -> Read<Vec<T>> {
+        let (mut all, mut fine) = (Vec::new(), Ok(()));
+        for item in items {
+            match read(self, item) {
+                Ok(value) => all.push(value),
+                Err(reported) => fine = Err(reported),
+            }
+            if fine.is_err() && self.full() {
+                break;
+            }
+        }
+        fine.map(|()| all)
     }
 
     /// Whether an error was written down.
@@ -107,12 +144,21 @@ impl Context {
         if self.errors > Self::MOST {
             self.found.insert(Self::MOST, Diagnostic::error(format!("{} more errors", self.errors - Self::MOST)));
         }
+        self.count_warnings();
         self.found
+    }
+
+    /// Says how many warnings were not kept.
+    fn count_warnings(&mut self) {
+        if self.warnings > Self::MOST {
+            self.found.push(Diagnostic::warning(format!("{} more warnings", self.warnings - Self::MOST)));
+        }
     }
 
     /// The warnings, when there was no error.
     pub(crate) fn take_warnings(&mut self) -> Vec<Diagnostic> {
         debug_assert!(self.found.iter().all(|d| d.severity == Severity::Warning));
+        self.count_warnings();
         std::mem::take(&mut self.found)
     }
 
@@ -125,7 +171,8 @@ impl Context {
         let mut fine = Ok(());
         for entry in entries.iter().filter(|e| !keys.contains(&&*e.key)) {
             let message = format!("unknown key {} in {what}", quoted(&entry.key));
-            fine = Err(self.error(entry.key_span, message, suggestion(&entry.key, keys.iter().copied(), "keys")));
+            let help = self.suggestion(&entry.key, keys.iter().copied(), "keys");
+            fine = Err(self.error(entry.key_span, message, help));
             if self.full() {
                 break;
             }

@@ -1,5 +1,6 @@
 //! What is wrong, where, and what to do about it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -47,14 +48,19 @@ impl Excerpt {
         let column = (column.max(1) - 1) as usize;
         // Long lines: start a third of the window before the place.
         let skip = if column < Self::SHOWN * 2 / 3 { 0 } else { column - Self::SHOWN / 3 };
-        let mut shown: String = line.chars().skip(skip).take(Self::SHOWN).collect();
+        let mut rest = line.chars();
+        if skip > 0 {
+            // Unlike `skip`, this passes over many bytes at once.
+            rest.nth(skip - 1);
+        }
+        let mut shown: String = rest.by_ref().take(Self::SHOWN).collect();
         let (mut start, length) = (column - skip, shown.chars().count());
         let width = (width.max(1) as usize).min(length.saturating_sub(start).max(1));
         if skip > 0 {
             shown.insert(0, '…');
             start += 1;
         }
-        if line.chars().nth(skip + Self::SHOWN).is_some() {
+        if rest.next().is_some() {
             shown.push('…');
         }
         // Tabs and escaped characters would move the carets.
@@ -151,11 +157,16 @@ impl fmt::Display for Escaped<'_> {
 
 /// A piece of the user's text in a message: in backticks, cut when it is long.
 pub(crate) fn quoted(text: &str) -> String {
+    format!("`{}`", shortened(text))
+}
+
+/// A text, cut when it is long.
+pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     const SHOWN: usize = 60;
-    if text.chars().nth(SHOWN).is_none() {
-        return format!("`{text}`");
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
-    format!("`{}…`", text.chars().take(SHOWN).collect::<String>())
 }
 
 #[cfg(test)]

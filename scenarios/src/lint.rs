@@ -2,6 +2,7 @@
 
 use weir_sim_core::{EngineId, Task, TaskId, Work};
 
+use crate::context::Context;
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::scenario::Scenario;
 use crate::source::Span;
@@ -37,11 +38,16 @@ impl Lint<'_> {
     }
 
     fn unused_types(&self) -> Vec<Diagnostic> {
-        let unused = self.scenario.unused_types.iter();
+        let unused = &self.scenario.unused_types;
         let warning = |(name, span): &(String, Span)| {
             self.warning(*span, format!("no link has the type {}", quoted(name)), "remove it, or use it")
         };
-        unused.map(warning).collect()
+        let mut found: Vec<_> = unused.iter().take(Context::MOST).map(warning).collect();
+        if unused.len() > Context::MOST {
+            let message = format!("{} more link types are not used", unused.len() - Context::MOST);
+            found.push(Diagnostic::warning(message).with_help("remove them, or use them"));
+        }
+        found
     }
 
     fn unused_ranks(&self) -> Option<Diagnostic> {

@@ -77,7 +77,7 @@ fn parts(
     let shown = if name == "-" { "<stdin>" } else { name };
     let source = files.decode(context, shown, bytes)?;
     let mut root = yaml::parse(context, source)?;
-    let edits = edit(context, &mut root, &options.set)?;
+    let edits = edit(context, &mut root, options)?;
     looks_like_a_scenario(context, &root)?;
     let fields = context.fields(&root, "the scenario", &KEYS)?;
     version(context, &fields)?;
@@ -101,10 +101,15 @@ fn parts(
 }
 
 /// Applies the edits; returns those of a topology that is a file of its own.
-fn edit(context: &mut Context, root: &mut Value, set: &[(String, String)]) -> Read<Vec<Edit>> {
+fn edit(context: &mut Context, root: &mut Value, options: &LoadOptions) -> Read<Vec<Edit>> {
     let mut later = Vec::new();
-    for (path, value) in set {
+    for (path, value) in &options.set {
         let edit = Edit::read(context, path, value)?;
+        if let (Some(span), false) = (edit.starts_with("arbiter"), options.arbiters.is_empty()) {
+            let message = format!("{} has no effect: `--arbiter` replaces the file's arbiters", quoted(path));
+            let help = "give the parameters with it, as in `--arbiter '{name: pcie-congestion, tau: 0.4}'`";
+            return Err(context.error(span, message, help));
+        }
         let topology = match &root.data {
             Data::Mapping(entries) => entries.iter().find(|e| &*e.key == "topology").map(|e| &e.value),
             _ => None,

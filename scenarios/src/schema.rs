@@ -42,9 +42,12 @@ impl<'a> Schema<'a> {
         let (mut object, mut fine) = (Map::new(), Ok(()));
         for entry in entries {
             let Some(property) = properties.get(&*entry.key) else {
-                let help = suggestion(&entry.key, properties.keys().map(String::as_str), "parameters");
+                let help = context.suggestion(&entry.key, properties.keys().map(String::as_str), "parameters");
                 let message = format!("{what} has no parameter {}", quoted(&entry.key));
                 fine = Err(context.error(entry.key_span, message, help));
+                if context.full() {
+                    break;
+                }
                 continue;
             };
             let name = format!("`{}` of {what}", entry.key);
@@ -77,8 +80,8 @@ impl<'a> Schema<'a> {
             Data::Sequence(items) if schema.allows("array") => {
                 let any = Json::Bool(true);
                 let inner = schema.here.get("items").unwrap_or(&any);
-                let read: Vec<_> = items.iter().map(|item| schema.at(inner).value(context, item, what)).collect();
-                read.into_iter().collect::<Read<Vec<_>>>().map(Json::Array)
+                let read = context.each(items, |context, item| schema.at(inner).value(context, item, what));
+                read.map(Json::Array)
             }
             Data::Scalar(scalar) => schema.scalar(scalar).map_err(|problem| context.problem(value.span, what, problem)),
             _ => {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Position};
 
@@ -29,7 +29,10 @@ struct Source {
 
 #[derive(Clone, Debug)]
 enum Text {
-    Kept(Arc<str>),
+    Kept {
+        text: Arc<str>,
+        lines: OnceLock<Box<[usize]>>,
+    },
     /// A large table: a line is read again when an error needs it.
     File(PathBuf),
 }
@@ -41,7 +44,7 @@ pub(crate) struct Sources(Vec<Source>);
 impl Sources {
     /// Registers a text; its index goes into [`Span::source`].
     pub(crate) fn add(&mut self, name: &str, text: &str) -> u32 {
-        self.push(name, Text::Kept(text.into()))
+        self.push(name, Text::Kept { text: text.into(), lines: OnceLock::new() })
     }
 
     /// Registers a file whose text is not kept.
@@ -57,7 +60,7 @@ impl Sources {
     /// The text of a source that was kept.
     pub(crate) fn text(&self, source: u32) -> Arc<str> {
         match &self.0[source as usize].text {
-            Text::Kept(text) => Arc::clone(text),
+            Text::Kept { text, .. } => Arc::clone(text),
             Text::File(_) => "".into(),
         }
     }
@@ -75,21 +78,46 @@ impl Sources {
     /// The line of a place, with what to underline.
     fn excerpt(&self, span: Span) -> Option<Excerpt> {
         match &self.0[span.source as usize].text {
-            Text::Kept(text) => Some(Excerpt::new(line(text, span.line)?, span.column, span.width)),
+            Text::Kept { text, lines } => {
+                let starts = lines.get_or_init(|| line_starts(text));
+                Some(Excerpt::new(line(text, starts, span.line)?, span.column, span.width))
+            }
             Text::File(path) => Some(Excerpt::new(&line_of_file(path, span.line)?, span.column, span.width)),
         }
     }
 }
 
-/// A line of a text, counted as YAML does: breaks are LF, CR LF and CR.
-fn line(text: &str, number: u32) -> Option<&str> {
-    let mut rest = text;
-    for _ in 1..number {
-        let end = rest.find(['\n', '\r'])?;
-        let skip = if rest[end..].starts_with("\r\n") { 2 } else { 1 };
-        rest = &rest[end + skip..];
+/// Every such line's start is kept, so that many findings in a large text need no walk each, nor much memory.
+const STEP: usize = 64;
+
+/// Where every [`STEP`]th line starts, made when the first finding needs it.
+fn line_starts(text: &str) -> Box<[usize]> {
+    let (mut starts, mut at, mut count) = (vec![0], 0, 0);
+    while let Some(next) = next_line(text, at) {
+        (at, count) = (next, count + 1);
+        if count % STEP == 0 {
+            starts.push(at);
+        }
     }
-    Some(&rest[..rest.find(['\n', '\r']).unwrap_or(rest.len())])
+    starts.into()
+}
+
+/// Where the line after the one that starts at `at` starts. Breaks are those of YAML: LF, CR LF and CR.
+fn next_line(text: &str, at: usize) -> Option<usize> {
+    let bytes = &text.as_bytes()[at..];
+    let end = bytes.iter().position(|b| matches!(b, b'\n' | b'\r'))?;
+    Some(at + end + if bytes[end..].starts_with(b"\r\n") { 2 } else { 1 })
+}
+
+/// A line of a text, from 1.
+fn line<'a>(text: &'a str, starts: &[usize], number: u32) -> Option<&'a str> {
+    let index = number.max(1) as usize - 1;
+    let mut at = *starts.get(index / STEP)?;
+    for _ in 0..index % STEP {
+        at = next_line(text, at)?;
+    }
+    let end = next_line(text, at).unwrap_or(text.len());
+    Some(text[at..end].trim_end_matches(['\n', '\r']))
 }
 
 /// A line of a file, read up to a length that no excerpt exceeds.
@@ -114,12 +142,25 @@ fn line_of_file(path: &Path, number: u32) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::line;
+    use super::{STEP, line, line_starts};
 
     #[test]
     fn lines_end_as_in_yaml() {
         let text = "a\nb\r\nc\rd";
-        let lines: Vec<_> = (1..=5).map(|n| line(text, n)).collect();
+        let lines: Vec<_> = (1..=5).map(|n| line(text, &line_starts(text), n)).collect();
         assert_eq!(lines, [Some("a"), Some("b"), Some("c"), Some("d"), None]);
+    }
+
+    #[test]
+    fn finds_lines_between_the_starts_kept() {
+        let all: Vec<String> = (1..=3 * STEP + 2).map(|n| format!("line {n}")).collect();
+        let text = all.join("\r\n");
+        let starts = line_starts(&text);
+        assert_eq!(starts.len(), 4);
+        for (i, expected) in all.iter().enumerate() {
+            assert_eq!(line(&text, &starts, i as u32 + 1), Some(&**expected));
+        }
+        assert_eq!(line(&text, &starts, all.len() as u32 + 1), None);
+        assert_eq!(line(&text, &starts, u32::MAX), None);
     }
 }

@@ -79,15 +79,24 @@ fn numbers_that_are_none() {
     let weight = |w: &str| one(&format!("transfer: {{ from: gpu0, to: gpu1, size: 1B, weight: {w} }}"));
     refused(weight("nan"), (6, 57), "not a finite number", "finite");
     refused(weight("-1"), (6, 57), "negative", "not negative");
-    refused(weight("0"), (6, 57), "zero", "above zero");
+    refused(weight("0"), (6, 57), "zero", "from 1e-9 to 1e9");
+    refused(weight("1e-300"), (6, 57), "too small", "from 1e-9 to 1e9");
+    refused(weight("1e308"), (6, 57), "too large", "from 1e-9 to 1e9");
     refused(weight("heavy"), (6, 57), "not a number", "plain number");
     let bandwidth = |b: &str| {
         format!(
             "weir: 1\ntopology:\n  link_types: {{ l: {{ bandwidth: {b} }} }}\n  tree: {{ a: {{ kind: gpu }} }}\nworkload: []\n"
         )
     };
-    refused(bandwidth("0GB/s"), (3, 33), "is zero", "above zero");
-    refused(bandwidth("1e400GB/s"), (3, 33), "too large", "smaller");
+    refused(bandwidth("0GB/s"), (3, 33), "is zero", "from 0.001 B/s");
+    refused(bandwidth("1e400GB/s"), (3, 33), "too large", "from 0.001 B/s to 1e18 B/s");
+    refused(bandwidth("1e299GB/s"), (3, 33), "too large", "from 0.001 B/s to 1e18 B/s");
+    refused(bandwidth("16GT/s x+16"), (3, 33), "names no lanes", "16GT/s x16");
+    let limit = |l: &str| one(&format!("transfer: {{ from: gpu0, to: gpu1, size: 1B, limit: {l} }}"));
+    refused(limit("1e299GB/s"), (6, 56), "too large", "from 0.001 B/s to 1e18 B/s");
+    refused(limit("1e-4B/s"), (6, 56), "too small", "from 0.001 B/s to 1e18 B/s");
+    let lanes = bandwidth("x").replace("bandwidth: x", "generation: 4, width: 16, efficiency: 1e-300");
+    refused(lanes, (3, 44), "`16` times `efficiency` is too small", "from 0.001 B/s");
     refused(bandwidth("17GT/s x16"), (3, 33), "no generation of PCI Express", "2.5, 5, 8");
     refused(bandwidth("16GT/s"), (3, 33), "names no lanes", "16GT/s x16");
     refused(bandwidth("16GT/s x3"), (3, 33), "a width of 3 lanes", "1, 2, 4");

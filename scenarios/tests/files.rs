@@ -76,6 +76,8 @@ fn wrong_traces_name_file_line_and_column() {
     refused("from,to,bytes\ngpu0,gpu1\n", (2, 1), "the row has 2 fields, the header 3", "one field");
     refused("from,to,bytes,start_s\ngpu0,gpu1,5,inf\n", (2, 13), "not a finite number", "finite");
     refused("from,to,bytes,start_s\ngpu0,gpu1,5,1e7\n", (2, 13), "horizon", "100 days");
+    refused("from,to,bytes,weight\ngpu0,gpu1,5,1e308\n", (2, 13), "too large", "from 1e-9 to 1e9");
+    refused("from,to,bytes,limit_Bps\ngpu0,gpu1,5,1e-300\n", (2, 13), "too small", "from 0.001 B/s to 1e18 B/s");
     refused("from,to,bytes,after\ngpu0,gpu1,5,y\n", (2, 13), "`after` names `y`", "known ids: flows");
     refused("from,to,bytes,id\ngpu0,gpu1,5,y\ngpu0,gpu1,5,z\ngpu0,gpu1,5,y\n", (4, 1), "`y` is given twice", "own id");
     refused("from,to,bytes,id\ngpu0,gpu1,5,flows:2\ngpu0,gpu1,5,\n", (2, 1), "`flows:2` is given twice", "another id");
@@ -191,6 +193,7 @@ fn wrong_edits_are_refused() {
     refused(("arbiter.tua", "0.1"), "--set:1:8", "no parameter `tua`", "did you mean `tau`?");
     refused(("arbiter.tau", "0.5"), "--set arbiter.tau:1:1", "out of range", "below 0.5");
     refused(("workload[0].transfer.size", "4mb"), "--set workload[0].transfer.size:1:1", "unknown unit", "MB");
+    refused(("workload[+0].transfer.size", "1B"), "--set:1:9", "not a path", "workload[0]");
     refused(("a..b", "1"), "--set:1:3", "not a path", "arbiter.tau");
     refused(("name", ""), "--set:1:5", "no value", "path=value");
 }
@@ -216,4 +219,32 @@ fn arbiters_of_the_command_line_replace_the_files() {
     assert!(scenario.arbiters[0].position.is_none());
     let found = with_options(&text, &[], &["{name: pcie-congestion, tau: x}"]).map(|s| s.name).unwrap_err();
     assert_eq!(found[0].position.as_ref().unwrap().to_string(), "--arbiter:1:30");
+}
+
+#[test]
+fn edits_of_replaced_arbiters_are_refused() {
+    let text = on_t2("arbiter: pcie-congestion\nworkload: []\n");
+    for (path, value) in [("arbiter.tau", "0.4"), ("arbiter", "max-min"), ("arbiter[0].tau", "0.4")] {
+        let found = with_options(&text, &[(path, value)], &["pcie-congestion"]).map(|s| s.name).unwrap_err();
+        assert_eq!(found.len(), 1, "{path}");
+        assert_eq!(found[0].position.as_ref().unwrap().to_string(), "--set:1:1");
+        assert!(found[0].message.starts_with(&format!("`{path}` has no effect")), "{}", found[0]);
+        assert!(found[0].help.as_ref().unwrap().contains("--arbiter '{name: pcie-congestion, tau: 0.4}'"));
+    }
+    assert_eq!(with_options(&text, &[("name", "other")], &["pcie-congestion"]).unwrap().name, "other");
+}
+
+#[test]
+fn replaced_arbiters_are_checked() {
+    for (arbiter, message) in [
+        ("max-mni", "no arbiter is named `max-mni`"),
+        ("{ name: pcie-congestion, tua: 0.1 }", "no parameter `tua`"),
+        ("[]", "the list of arbiters is empty"),
+    ] {
+        let text = on_t2(&format!("arbiter: {arbiter}\nworkload:\n  - barrier: {{}}\n"));
+        let found = with_options(&text, &[], &["max-min"]).map(|s| s.name).unwrap_err();
+        assert_eq!(found.len(), 1, "{arbiter}");
+        assert!(found[0].message.contains(message), "{}", found[0]);
+        assert_eq!(found[0].position.as_ref().unwrap().line, 5);
+    }
 }

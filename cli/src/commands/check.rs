@@ -38,12 +38,13 @@ fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit)
     for finding in &findings {
         message(&finding.to_string());
     }
+    let mut warnings = findings.len();
     for spec in &scenario.arbiters {
         Job::new(&scenario, spec, &all.registry)?.arbiter()?;
-        warn_ignored(&scenario, &spec.name);
+        warnings += warn_ignored(&scenario, &spec.name);
     }
-    if args.strict && !findings.is_empty() {
-        let warnings = count(findings.len(), "warning");
+    if args.strict && warnings > 0 {
+        let warnings = count(warnings, "warning");
         return Err(Failure::usage(format!("{}: {warnings}, and --strict lets none pass", scenario.file)));
     }
     Ok((summary(&scenario), Exit::Ok))

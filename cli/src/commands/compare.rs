@@ -24,7 +24,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
             break;
         }
         match saved(file) {
-            Some(saved) => columns.extend(saved?),
+            Some(Ok(saved)) => columns.extend(saved),
+            Some(Err(failure)) => exit = exit.max(failure.print()),
             None => exit = exit.max(add_scenario(file, args, &arbiters, &mut columns)),
         }
     }
@@ -33,11 +34,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     }
     let comparison = Comparison::new(columns);
     let mut output = Output::open(None)?;
+    let _writing = interrupt::Stage::writing();
     output.result(|writer| match args.json {
         true => comparison.write(writer),
         false => write!(writer, "{}", text::compare(&comparison)),
     })?;
-    Ok(exit.max(judge(args, &comparison)?))
+    Ok(exit.max(judge(args, &comparison).unwrap_or_else(Failure::print)))
 }
 
 /// The columns of a file saved by `weir run --json`; `None` for a scenario.

@@ -1,6 +1,6 @@
 //! `weir run`: every file under every arbiter it asks for, one result each.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use weir_plugin_api::SimTime;
 use weir_report::{Detail, Run, text, write_run};
@@ -16,7 +16,7 @@ use crate::simulate::{Job, warn_ignored};
 
 /// Runs all files; the exit code is the largest.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
-    let mut output = Output::open(args.output.as_deref())?;
+    let mut output = Output::open_apart(args.output.as_deref(), &inputs(args))?;
     let arbiters = arbiters(&args.scenario)?;
     let mut exit = Exit::Ok;
     for (i, file) in args.scenario.files.iter().enumerate() {
@@ -26,6 +26,11 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     }
     output.finish()?;
     Ok(exit)
+}
+
+/// What the command line names to be read.
+fn inputs(args: &RunArgs) -> Vec<&Path> {
+    args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect()
 }
 
 /// Runs one file. Errors of the scenario or an arbiter are printed, so that the next file is run too; only those of the
@@ -51,6 +56,10 @@ fn run_file(file: &Path, mut later: bool, args: &RunArgs, all: &Arbiters, out: &
             Err(failure) => exit = exit.max(failure.print()),
         }
         later = true;
+    }
+    if interrupt::requested() {
+        // The program ends now, and taking a million transfers apart would delay it.
+        std::mem::forget(scenario);
     }
     Ok(exit)
 }

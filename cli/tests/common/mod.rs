@@ -2,7 +2,8 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 /// The scenario library.
 pub fn library() -> PathBuf {
@@ -75,6 +76,29 @@ pub fn ended(output: Output) -> Ended {
 /// The lines of a text as JSON.
 pub fn json_lines(text: &str) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("each line is JSON")).collect()
+}
+
+/// How long Ctrl-C may take.
+pub const LIMIT: Duration = Duration::from_millis(100);
+/// A busy machine may miss the limit; it will not miss it this often in a row.
+const TRIES: usize = 5;
+
+/// The shortest of some times, no more tries than it takes to meet the limit.
+pub fn shortest(attempt: impl Fn() -> Duration) -> Duration {
+    let mut best = Duration::MAX;
+    for _ in 0..TRIES {
+        best = best.min(attempt());
+        if best < LIMIT {
+            break;
+        }
+    }
+    best
+}
+
+/// Presses Ctrl-C.
+pub fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
+    assert!(sent.success());
 }
 
 /// A small scenario: two transfers that share a link of 1 GB/s.

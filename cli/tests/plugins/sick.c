@@ -1,7 +1,7 @@
 /* A plugin whose answers are wrong in the way that MODE says, so that the command's words about them can be tested. */
 #include "weir_plugin.h"
 
-enum { STALLS, FORGETS, OVERFILLS, HANGS };
+enum { STALLS, FORGETS, OVERFILLS, HANGS, FORGETS_LONE, FAILS_LONE };
 
 static int32_t create(const weir_host *host, const weir_fabric *fabric, const char *params, size_t len, void **state,
                       weir_err *err)
@@ -41,15 +41,22 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
                         uint64_t *recheck_ps, weir_err *err)
 {
     volatile int forever = MODE == HANGS;
+    /* The question about one transfer alone: in the scenario of the tests two begin together. */
+    int lone = phase->now_ps == 0 && phase->id.len == 1;
     size_t t;
     (void)state;
     (void)bindings;
     (void)recheck_ps;
-    (void)err;
     while (forever) {
     }
+    if (MODE == FORGETS_LONE && lone) {
+        return WEIR_OK;
+    }
+    if (MODE == FAILS_LONE && lone) {
+        return weir_fail(err, "nobody is alone");
+    }
     for (t = MODE == FORGETS ? 1 : 0; t < phase->id.len; t++) {
-        rates[t] = MODE == OVERFILLS ? 1e12 : 0.0;
+        rates[t] = MODE == OVERFILLS ? 1e12 : MODE == STALLS ? 0.0 : 1e9 / (double)phase->id.len;
     }
     return WEIR_OK;
 }

@@ -97,7 +97,7 @@ pub(crate) struct RunJson<'a> {
     /// Computations and barriers.
     #[schemars(with = "Vec<OperationRow>")]
     operations: Operations<'a>,
-    /// For 100 transfers or more.
+    /// For 100 transfers or more; not after an interrupt.
     #[serde(skip_serializing_if = "Option::is_none")]
     percentiles: Option<Percentiles>,
     /// Full results: all nodes.

@@ -22,9 +22,6 @@ pub fn compare(comparison: &Comparison) -> String {
         sheet.row(cells(id, row));
     }
     let total = comparison.transfers().len();
-    if total > ROWS {
-        sheet.row(std::iter::once("…".to_owned()));
-    }
     sheet.row(cells("makespan", &comparison.makespan()));
     out + &sheet.finish() + &more(total, "transfers")
 }

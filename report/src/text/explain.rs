@@ -4,7 +4,7 @@
 use weir_plugin_api::LinkId;
 use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
 
-use super::{ROWS, Sheet, more, title};
+use super::{ROWS, Sheet, clean, more, title};
 use crate::explain::by_transfer;
 use crate::{Run, instant, rate};
 
@@ -28,7 +28,7 @@ fn table(run: &Run<'_>, phase: &PhaseRecord) -> String {
     let groups = by_transfer(phase);
     let steps = step_names(groups.iter().map(|(_, steps)| steps.as_slice()));
     let header = ["transfer", "from → to"].map(str::to_owned).into_iter();
-    let columns = steps.iter().map(|name| format!(">{name}"));
+    let columns = steps.iter().map(|name| format!(">{}", clean(name)));
     let last = [">rate", "decided at", "because of"].map(str::to_owned);
     let mut sheet = Sheet::new(header.chain(columns).chain(last));
     for ((task, group), &(_, granted)) in groups.iter().zip(&phase.rates).take(ROWS) {

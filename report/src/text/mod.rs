@@ -10,7 +10,7 @@ pub use compare::compare;
 pub use explain::explain;
 pub use run::run;
 
-/// Most rows of a table; `--json` lists all.
+/// Most rows of a table that is shown from its beginning; `--json` lists all.
 pub const ROWS: usize = 40;
 
 /// Columns flush left or right, two spaces between, a rule below the header.
@@ -63,15 +63,20 @@ pub(crate) fn more(total: usize, what: &str) -> String {
     format!("… {} more {what}: --json lists all\n", total - ROWS)
 }
 
-/// Text that came from a user's file as one line: control characters, and those that reorder text, are escaped.
+/// Text that came from a user's file as one line: what cannot be seen, or reorders or breaks the text, is escaped.
 #[must_use]
 pub fn clean(text: &str) -> String {
-    let reorders = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || reorders(c) { out.extend(c.escape_default()) } else { out.push(c) }
+        if c.is_control() || is_unseen(c) { out.extend(c.escape_default()) } else { out.push(c) }
     }
     out
+}
+
+/// Separators of lines, characters of no width, and those that set the direction (Unicode Standard, sections 23.2 and
+/// 23.3; Unicode Standard Annex #9, table 4).
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 /// The first lines of a text: what was run.
@@ -87,6 +92,7 @@ mod tests {
     #[test]
     fn names_cannot_move_the_cursor_or_break_a_row() {
         assert_eq!(clean("a\nb\u{1b}[31m\u{202e}é"), "a\\nb\\u{1b}[31m\\u{202e}é");
+        assert_eq!(clean("a\u{200b}b\u{2028}\u{2067}\u{feff}"), "a\\u{200b}b\\u{2028}\\u{2067}\\u{feff}");
         let mut sheet = Sheet::new(["name", ">size"]);
         sheet.row(["a\nb".to_owned(), "1".to_owned()]);
         assert_eq!(sheet.finish().lines().count(), 3);

@@ -1,18 +1,21 @@
 //! The result of a run for a person: makespan, transfers, busiest links.
 
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 use weir_sim_core::{Stop, TaskId};
 
 use super::{ROWS, Sheet, more, title};
 use crate::cause::{bottleneck_link, cause_text};
-use crate::percentiles::{LARGE, completion};
+use crate::percentiles::completion;
 use crate::subject::{mean_rate, slowdown};
 use crate::{Run, duration, instant, rate};
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
 /// Links shown.
 const BUSIEST: usize = 5;
+/// Transfers shown where there are more than [`ROWS`].
+const LAST: usize = 20;
 
 /// The whole text of a run.
 #[must_use]
@@ -51,37 +54,54 @@ fn counts(run: &Run<'_>) -> (usize, usize) {
 }
 
 fn transfers(run: &Run<'_>) -> String {
-    let mut sheet =
-        Sheet::new(["transfer", "from → to", ">start", ">end", ">mean rate", ">slowdown", "held back at", "because"]);
-    let mut total = 0;
-    for task in run.transfers() {
-        total += 1;
-        if total <= ROWS {
-            sheet.row(transfer(run, task));
-        }
-    }
-    if total == 0 {
+    let all: Vec<TaskId> = run.transfers().collect();
+    if all.is_empty() {
         return "no transfers\n".to_owned();
     }
-    sheet.finish() + &more(total, "transfers")
+    let total = all.len();
+    let shown = if total > ROWS { last_to_end(run, all) } else { all };
+    let times = |task: &TaskId| run.outcome.tasks[task.index()];
+    // Most start when they are ready; the column is there for those that wait for a send engine.
+    let waits = shown.iter().map(times).any(|t| t.start > t.ready && !t.ready.is_never());
+    let ready = waits.then_some(">ready");
+    let before = ["transfer", "from → to"].into_iter().chain(ready);
+    let mut sheet = Sheet::new(before.chain([">start", ">end", ">mean rate", ">slowdown", "held back at", "because"]));
+    for &task in &shown {
+        sheet.row(transfer(run, task, waits));
+    }
+    let cut = format!("the {} of {total} transfers that end last: --json lists all\n", shown.len());
+    sheet.finish() + if total > ROWS { &cut } else { "" }
 }
 
-fn transfer(run: &Run<'_>, task: TaskId) -> [String; 8] {
+/// The last [`LAST`] to end, the last one first; what has not ended comes before, and equals stand in file order.
+fn last_to_end(run: &Run<'_>, mut all: Vec<TaskId>) -> Vec<TaskId> {
+    let key = |task: &TaskId| (Reverse(run.outcome.tasks[task.index()].end), *task);
+    // Without sorting all: the user of an interrupted run does not want to wait.
+    if all.len() > LAST {
+        all.select_nth_unstable_by_key(LAST, key);
+        all.truncate(LAST);
+    }
+    all.sort_unstable_by_key(key);
+    all
+}
+
+fn transfer(run: &Run<'_>, task: TaskId, waits: bool) -> Vec<String> {
     let dash = || "–".to_owned();
     let times = run.outcome.tasks[task.index()];
     let ends = run
         .carried(task)
         .map_or_else(dash, |c| format!("{} → {}", run.subject.node_name(c.from), run.subject.node_name(c.to)));
-    [
-        run.subject.task_name(task).into_owned(),
-        ends,
+    let mut cells = vec![run.subject.task_name(task).into_owned(), ends];
+    cells.extend(waits.then(|| instant(times.ready)));
+    cells.extend([
         instant(times.start),
         instant(times.end),
         mean_rate(run, task).map_or_else(dash, rate),
         slowdown(run, task).map_or_else(dash, |s| format!("{s:.3}×")),
         bottleneck_link(run, task).map_or_else(dash, |link| run.link_text(link)),
         cause_text(run, task).unwrap_or_else(dash),
-    ]
+    ]);
+    cells
 }
 
 /// Computations and barriers.
@@ -100,7 +120,8 @@ fn operations(run: &Run<'_>) -> String {
 }
 
 fn percentiles(run: &Run<'_>) -> String {
-    if run.transfers().count() < LARGE {
+    // Wherever the table of transfers is cut; sorting is not for the user of an interrupted run.
+    if run.outcome.stop == Stop::Cancelled || run.transfers().nth(ROWS).is_none() {
         return String::new();
     }
     let table = completion(run).0;

@@ -4,9 +4,8 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use weir_plugin_api::{LinkKind, SimDuration};
 
-use crate::context::{Context, Fields, Read};
+use crate::context::{Context, Fields, Read, Reported};
 use crate::diagnostic::quoted;
-use crate::nearest::suggestion;
 use crate::source::Span;
 use crate::units::{self, Decimal};
 use crate::yaml::{Data, Value};
@@ -52,6 +51,9 @@ impl LinkTypes {
         for entry in entries {
             let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key))).ok();
             types.types.insert(entry.key.clone(), Named { span: entry.key_span, link, used: false });
+            if context.full() {
+                return Err(Reported);
+            }
         }
         Ok(types)
     }
@@ -63,12 +65,12 @@ impl LinkTypes {
         };
         if let Some(named) = self.types.get_mut(&*scalar.text) {
             named.used = true;
-            return Ok((named.link.ok_or(crate::context::Reported)?, Some(&scalar.text)));
+            return Ok((named.link.ok_or(Reported)?, Some(&scalar.text)));
         }
         let help = match units::bandwidth(&scalar.text) {
             Ok(_) => format!("write `{{ bandwidth: {} }}` in its place", scalar.text),
             Err(_) if self.types.is_empty() => "define it under `link_types`".to_owned(),
-            Err(_) => suggestion(&scalar.text, self.types.keys().map(|k| &**k), "link types"),
+            Err(_) => context.suggestion(&scalar.text, self.types.keys().map(|k| &**k), "link types"),
         };
         Err(context.error(value.span, format!("no link type is named {}", quoted(&scalar.text)), help))
     }

@@ -8,7 +8,6 @@ use super::link_type::{LinkType, LinkTypes};
 use crate::brackets::{NAME_BYTES, NamePattern};
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
-use crate::nearest::suggestion;
 use crate::source::Span;
 use crate::units;
 use crate::yaml::{Data, Entry, Value};
@@ -47,8 +46,7 @@ pub(crate) fn read(context: &mut Context, types: &mut LinkTypes, value: &Value, 
     if roots && entries.is_empty() {
         return Err(context.error(value.span, "`tree` has no node", "give at least one root"));
     }
-    let read: Vec<_> = entries.iter().map(|entry| template(context, types, entry, roots)).collect();
-    let templates = read.into_iter().collect::<Read<Vec<_>>>()?;
+    let templates = context.each(entries, |context, entry| template(context, types, entry, roots))?;
     let total = templates.iter().fold(0, |sum: u64, t| sum.saturating_add(t.total));
     if total > NODES {
         return Err(too_many(context, value.span));
@@ -142,7 +140,7 @@ fn repeated(context: &mut Context, entry: &Entry, repeat: &Entry, names: &NamePa
 fn kind(context: &mut Context, value: &Value) -> Read<NodeKind> {
     let word = context.text(value, "the kind of a node")?;
     NodeKind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
-        let help = suggestion(word, NodeKind::ALL.iter().map(|kind| kind.word()), "kinds");
+        let help = context.suggestion(word, NodeKind::ALL.iter().map(|kind| kind.word()), "kinds");
         context.error(value.span, format!("no node has the kind {}", quoted(word)), help)
     })
 }

@@ -119,11 +119,19 @@ pub(crate) struct Bandwidth {
 }
 
 impl Bandwidth {
+    /// Times a factor, as the nearest number, which may be out of range.
+    pub(super) fn nearest(&self, factor: &Decimal) -> f64 {
+        let number = if *factor == Decimal::whole(1) { self.number.clone() } else { self.number.product(factor) };
+        if self.divisor == 1 { number.to_f64() } else { number.quotient_f64(self.divisor) }
+    }
+
     /// Times a factor, as the nearest number of bytes per second. `text` is what the user wrote.
     pub(crate) fn bytes_per_second(&self, factor: &Decimal, text: &str) -> Result<f64, Problem> {
-        let number = if *factor == Decimal::whole(1) { self.number.clone() } else { self.number.product(factor) };
-        let value = if self.divisor == 1 { number.to_f64() } else { number.quotient_f64(self.divisor) };
-        in_range(value, text)
+        let value = self.nearest(factor);
+        if *factor == Decimal::whole(1) {
+            return within(value, &BYTES_PER_SECOND, &quoted(text));
+        }
+        within(value, &BYTES_PER_SECOND, &format!("{} times `efficiency`", quoted(text)))
     }
 }
 
@@ -143,7 +151,7 @@ pub(crate) fn bandwidth(text: &str) -> Result<Bandwidth, Problem> {
 
 /// `16GT/s x16`, from the part after `GT/s`.
 fn pcie_text(rate: Decimal, lanes: &str, text: &str) -> Result<Bandwidth, Problem> {
-    let width = lanes.trim_start_matches(' ').strip_prefix('x').and_then(|w| w.parse::<u64>().ok());
+    let width = lanes.trim_start_matches(' ').strip_prefix('x').and_then(|w| whole_number(w, 99).ok());
     let help = "write the rate per lane and the lanes, as in `16GT/s x16`";
     let width = width.ok_or_else(|| Problem::new(format!("{} names no lanes", quoted(text)), help))?;
     pcie_raw(&rate, width)
@@ -205,9 +213,14 @@ pub(crate) fn decimal(text: &str) -> Result<Decimal, Problem> {
     }
 }
 
-/// A number without unit, above zero.
-pub(crate) fn positive(text: &str) -> Result<f64, Problem> {
-    in_range(decimal(text)?.to_f64(), text)
+/// A share in a division of bandwidth, without unit.
+pub(crate) fn weight(text: &str) -> Result<f64, Problem> {
+    within(decimal(text)?.to_f64(), &WEIGHT, &quoted(text))
+}
+
+/// A number of bytes per second, without unit.
+pub(crate) fn bytes_per_second(text: &str) -> Result<f64, Problem> {
+    within(decimal(text)?.to_f64(), &BYTES_PER_SECOND, &quoted(text))
 }
 
 /// A whole number without unit, at most `most`.
@@ -232,14 +245,30 @@ fn find(name: &str, units: &[Unit]) -> Option<Unit> {
     units.iter().copied().find(|u| u.0 == name)
 }
 
-fn in_range(value: f64, text: &str) -> Result<f64, Problem> {
-    if value == 0.0 {
-        return Err(Problem::new(format!("{} is zero", quoted(text)), "give a value above zero"));
+/// Values that are allowed, with how they are spoken about.
+struct Range {
+    least: f64,
+    most: f64,
+    said: &'static str,
+}
+
+/// Bandwidths and limits; *assumed*, far beyond any link on both sides, and so that a rate times the horizon, and the
+/// time of the largest transfer in picoseconds, stay far from the ends of f64.
+const BYTES_PER_SECOND: Range = Range { least: 1e-3, most: 1e18, said: "from 0.001 B/s to 1e18 B/s" };
+
+/// Weights; *assumed*, so that a share of a bandwidth stays well above rounding.
+const WEIGHT: Range = Range { least: 1e-9, most: 1e9, said: "from 1e-9 to 1e9" };
+
+fn within(value: f64, range: &Range, what: &str) -> Result<f64, Problem> {
+    if (range.least..=range.most).contains(&value) {
+        return Ok(value);
     }
-    if !value.is_finite() {
-        return Err(Problem::new(format!("{} is too large", quoted(text)), "give a smaller value"));
-    }
-    Ok(value)
+    let wrong = match value {
+        0.0 => "zero",
+        v if v < range.least => "too small",
+        _ => "too large",
+    };
+    Err(Problem::new(format!("{what} is {wrong}"), format!("give a value {}", range.said)))
 }
 
 fn too_many_digits(text: &str) -> Problem {

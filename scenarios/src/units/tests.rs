@@ -5,8 +5,11 @@ use num_rational::BigRational;
 use proptest::prelude::*;
 use weir_plugin_api::HORIZON;
 
-use super::quantity::{bandwidth, byte_size, decimal, duration, efficiency, pcie_generation, positive, seconds};
+use super::quantity::{
+    bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, pcie_generation, seconds, weight,
+};
 use super::{Decimal, whole_number};
+use crate::context::Problem;
 
 fn rational(whole: &str, fraction: &str, exponent: i32) -> BigRational {
     let digits: BigInt = format!("{whole}{fraction}").parse().unwrap();
@@ -73,7 +76,7 @@ proptest! {
                                       share in 1..=1000_u32) {
         let number = text(&whole, &fraction, exponent);
         let efficiency = Decimal::whole(share.into()).times_power_of_ten(-3);
-        let value = bandwidth(&format!("{number}GB/s")).unwrap().bytes_per_second(&efficiency, "").unwrap();
+        let value = bandwidth(&format!("{number}GB/s")).unwrap().nearest(&efficiency);
         let exact = rational(&whole, &fraction, exponent + 6) * BigRational::from_integer(share.into());
         prop_assert!(is_nearest(value, &exact));
     }
@@ -93,7 +96,7 @@ proptest! {
     #[test]
     fn no_text_panics(text in "\\PC{0,24}", number in "[-+.0-9eE]{0,12}[ a-zA-Zµ/]{0,6}") {
         for text in [text, number] {
-            let _ = (byte_size(&text), duration(&text), positive(&text), seconds(&text), efficiency(&text));
+            let _ = (byte_size(&text), duration(&text), weight(&text), seconds(&text), efficiency(&text));
             let _ = bandwidth(&text).map(|b| b.bytes_per_second(&Decimal::whole(1), &text));
         }
     }
@@ -147,8 +150,44 @@ fn exponents_without_bound_cost_nothing() {
     }
     assert!(duration("1e99999999999999999s").is_err());
     assert_eq!(duration("1e-99999999999999999s").unwrap().0, 0);
-    assert!(positive("1e99999999999").is_err());
-    assert!(positive("1e-99999999999").is_err());
+    assert!(weight("1e99999999999").is_err());
+    assert!(weight("1e-99999999999").is_err());
+    assert!(bytes_per_second("1e99999999999").is_err());
     assert!(byte_size(&format!("{}B", "9".repeat(1 << 20))).is_err());
     assert!(duration(&format!("0.{}1s", "0".repeat(1 << 20))).is_ok());
+}
+
+#[test]
+fn weights_and_bandwidths_have_a_range() {
+    for text in ["1e-9", "1e9", "1", "0.000000001", "1000000000"] {
+        assert!(weight(text).is_ok(), "{text}");
+    }
+    for (text, wrong) in [("0", "zero"), ("9e-10", "too small"), ("1e-300", "too small"), ("1.1e9", "too large")] {
+        let Problem { message, help } = weight(text).unwrap_err();
+        assert_eq!((message, &*help), (format!("`{text}` is {wrong}"), "give a value from 1e-9 to 1e9"));
+    }
+    let rate = |text: &str, share: &str| bandwidth(text).unwrap().bytes_per_second(&efficiency(share).unwrap(), text);
+    for (text, share) in [("0.001B/s", "1"), ("1e18B/s", "1"), ("1e19B/s", "0.1"), ("16GT/s x16", "1e-12")] {
+        assert!(rate(text, share).is_ok(), "{text} times {share}");
+    }
+    for (text, share, message) in [
+        ("0.0009B/s", "1", "`0.0009B/s` is too small"),
+        ("1e299GB/s", "1", "`1e299GB/s` is too large"),
+        ("0.001B/s", "0.9", "`0.001B/s` times `efficiency` is too small"),
+        ("16GT/s x16", "1e-300", "`16GT/s x16` times `efficiency` is too small"),
+    ] {
+        let problem = rate(text, share).unwrap_err();
+        assert_eq!((&*problem.message, &*problem.help), (message, "give a value from 0.001 B/s to 1e18 B/s"));
+    }
+    assert!(bytes_per_second("1e18").is_ok() && bytes_per_second("0.001").is_ok());
+    assert!(bytes_per_second("1.1e18").is_err() && bytes_per_second("1e-4").is_err());
+}
+
+#[test]
+fn numbers_of_lanes_have_no_sign() {
+    for text in ["16GT/s x+16", "16GT/s x-16", "16GT/s x", "16GT/s x16.0", "16GT/s x 16"] {
+        let problem = bandwidth(text).unwrap_err();
+        assert!(problem.message.contains("names no lanes"), "{text}: {problem:?}");
+    }
+    assert!(["+3", "-3", " 3", "3 ", ""].iter().all(|text| whole_number(text, 9).is_err()));
 }

@@ -8,7 +8,6 @@ use weir_sim_core::{EngineId, Task, TaskId, Work};
 use super::{Expansion, Groups, Names};
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
-use crate::nearest::suggestion;
 use crate::source::Span;
 use crate::yaml::{Data, Value};
 
@@ -31,7 +30,7 @@ impl Expansion<'_> {
             Some(Data::Sequence(items)) => items.as_slice(),
             Some(_) => value.map_or(&[][..], std::slice::from_ref),
         };
-        items.iter().map(|item| Ok((context.text(item, "an id in `after`")?.into(), item.span))).collect()
+        context.each(items, |context, item| Ok((context.text(item, "an id in `after`")?.into(), item.span)))
     }
 
     /// Remembers that tasks wait.
@@ -58,6 +57,9 @@ impl Expansion<'_> {
                     Some(&earlier) => earlier,
                     None => {
                         let earlier = self.earlier(context, &mut joins, name, *span).unwrap_or(None);
+                        if context.full() {
+                            return Err(Reported);
+                        }
                         known.insert(name, earlier);
                         earlier
                     }
@@ -87,7 +89,7 @@ impl Expansion<'_> {
             if let Some(task) = self.groups.named(name) {
                 return Ok(Some(task));
             }
-            let help = suggestion(name, self.groups.ids(), "ids");
+            let help = context.suggestion(name, self.groups.ids(), "ids");
             return Err(context.error(
                 span,
                 format!("`after` names {}, which nothing has as its id", quoted(name)),
@@ -125,6 +127,9 @@ impl Expansion<'_> {
             let message = format!("the id {} is given twice: `{}` makes one of this name", quoted(&id), other.id);
             let place = ("the other".to_owned(), other.place(task.0 - other.first));
             let _ = context.error_with_notes(at, Problem::new(message, "give another id"), vec![place]);
+            if context.full() {
+                break;
+            }
         }
         if context.errors() > before { Err(Reported) } else { Ok(()) }
     }

@@ -8,7 +8,6 @@ use super::{Attributes, Expansion};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
-use crate::nearest::suggestion;
 use crate::scenario::TaskKind;
 use crate::source::Span;
 use crate::units::{self, Decimal};
@@ -45,7 +44,7 @@ impl Expansion<'_> {
                 Err(context.error(*key_span, message, "use `transfer`, `pattern`, `trace`, `compute` or `barrier`"))
             }
             other => {
-                let help = suggestion(other, OPERATIONS, "operations");
+                let help = context.suggestion(other, OPERATIONS, "operations");
                 Err(context.error(*key_span, format!("unknown operation {}", quoted(other)), help))
             }
         }
@@ -169,7 +168,7 @@ fn attributes(context: &mut Context, fields: &Fields<'_>) -> Read<Attributes> {
     let limit = fields.parse_or(context, "limit", f64::INFINITY, |text| {
         units::bandwidth(text)?.bytes_per_second(&Decimal::whole(1), text)
     });
-    let weight = fields.parse_or(context, "weight", 1.0, units::positive);
+    let weight = fields.parse_or(context, "weight", 1.0, units::weight);
     let priority = fields.parse_or(context, "priority", 0, integer);
     Ok(Attributes { start: start?, limit: limit?, weight: weight?, priority: priority? })
 }

@@ -3,7 +3,6 @@
 use super::{Data, Entry, Value};
 use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
-use crate::nearest::suggestion;
 use crate::source::Span;
 
 /// One edit, ready to be applied.
@@ -42,6 +41,12 @@ impl Edit {
             super::parse(context, source)?
         };
         Ok(Self { steps, value })
+    }
+
+    /// The place of the first key of the path, when that key is `first`.
+    pub(crate) fn starts_with(&self, first: &str) -> Option<Span> {
+        let head = self.steps.first()?;
+        matches!(&head.to, To::Key(key) if &**key == first).then_some(head.span)
     }
 
     /// The same edit below the first key, when that key is `first`.
@@ -113,7 +118,7 @@ fn entry<'a>(
             entries.len() - 1
         }
         (None, None) => {
-            let help = suggestion(name, entries.iter().map(|e| &*e.key), "keys");
+            let help = context.suggestion(name, entries.iter().map(|e| &*e.key), "keys");
             return Err(context.error(span, format!("the scenario has no {} here", quoted(name)), help));
         }
     };
@@ -130,7 +135,8 @@ fn steps(path: &str, source: u32) -> Result<Vec<Step>, u32> {
         let to = if let Some(inner) = rest.strip_prefix('[') {
             let end = inner.find(']').ok_or(column(at))?;
             at += end + 2;
-            To::Item(inner[..end].parse().map_err(|_| column(begin))?)
+            let digits = Some(&inner[..end]).filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+            To::Item(digits.and_then(|text| text.parse().ok()).ok_or(column(begin))?)
         } else {
             let rest = match (rest.strip_prefix('.'), steps.is_empty()) {
                 (Some(rest), false) => rest,

@@ -15,7 +15,6 @@ use super::item::{given_id, start};
 use super::{Attributes, Expansion};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
-use crate::nearest::suggestion;
 use crate::scenario::TaskKind;
 use crate::source::Span;
 use crate::units::{self, Decimal};
@@ -142,7 +141,7 @@ fn kind(context: &mut Context, value: &Value) -> Read<(&'static str, &'static [&
     };
     let word = context.text(&entry.value, "the kind of a pattern")?;
     KINDS.into_iter().find(|(kind, _)| *kind == word).ok_or_else(|| {
-        let help = suggestion(word, KINDS.iter().map(|(kind, _)| *kind), "kinds");
+        let help = context.suggestion(word, KINDS.iter().map(|(kind, _)| *kind), "kinds");
         context.error(entry.value.span, format!("no pattern has the kind {}", quoted(word)), help)
     })
 }

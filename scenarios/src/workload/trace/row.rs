@@ -78,9 +78,9 @@ impl Expansion<'_> {
         let usual = Attributes::USUAL;
         let attributes = Attributes {
             start: given(3).map_or(Ok(usual.start), |f| read(f, units::seconds).map(|d| SimTime(d.0)))?,
-            weight: given(5).map_or(Ok(usual.weight), |f| read(f, units::positive))?,
+            weight: given(5).map_or(Ok(usual.weight), |f| read(f, units::weight))?,
             priority: given(6).map_or(Ok(usual.priority), |f| read(f, integer))?,
-            limit: given(7).map_or(Ok(usual.limit), |f| read(f, units::positive))?,
+            limit: given(7).map_or(Ok(usual.limit), |f| read(f, units::bytes_per_second))?,
         };
         let task = self.carry(ends, bytes, attributes).map_err(|problem| (to.0, problem))?;
         if columns.at[4].is_some() {
