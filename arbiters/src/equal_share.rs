@@ -11,7 +11,7 @@ use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };
 
-use crate::groups::{Groups, NONE, lone_binding, narrowest};
+use crate::groups::{Groups, NONE, grant_lone, lone_binding, narrowest};
 use crate::params::{NoParams, decode, schema};
 
 /// A link: its bandwidth, and who is on it in the current phase.
@@ -81,11 +81,7 @@ impl EqualShare {
 
 impl RateArbiter for EqualShare {
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
-        if phase.len() == 1 {
-            let transfer = phase.transfer(0);
-            let (link, bandwidth) = narrowest(transfer.route, |l| self.ports[l.index()].bandwidth);
-            grant.rates[0] = bandwidth.min(transfer.limit);
-            grant.bindings[0] = lone_binding(grant.rates[0], transfer.limit, link);
+        if grant_lone(phase, grant, |l| self.ports[l.index()].bandwidth) {
             return Ok(());
         }
         self.solve(phase);

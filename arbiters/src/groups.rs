@@ -78,6 +78,19 @@ impl Groups {
     }
 }
 
+/// Answers a phase of one transfer, which runs at its limit or its narrowest link; false for other phases.
+#[inline]
+pub(crate) fn grant_lone(phase: &PhaseView<'_>, grant: &mut Grant<'_>, bandwidth: impl Fn(LinkId) -> f64) -> bool {
+    if phase.len() != 1 {
+        return false;
+    }
+    let transfer = phase.transfer(0);
+    let (link, narrowest) = narrowest(transfer.route, bandwidth);
+    grant.rates[0] = narrowest.min(transfer.limit);
+    grant.bindings[0] = lone_binding(grant.rates[0], transfer.limit, link);
+    true
+}
+
 /// The binding of a lone transfer that runs at `min(limit, narrowest link)`.
 #[inline]
 pub(crate) fn lone_binding(rate: f64, limit: f64, narrowest: LinkId) -> Binding {

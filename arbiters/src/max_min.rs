@@ -13,7 +13,7 @@ use weir_plugin_api::{
 };
 
 use crate::fill::{Bound, Filling};
-use crate::groups::{Groups, NONE, lone_binding, narrowest};
+use crate::groups::{Groups, NONE, grant_lone, narrowest};
 use crate::params::{NoParams, decode, schema};
 
 /// The arbiter `max-min`.
@@ -69,11 +69,7 @@ impl MaxMin {
 
 impl RateArbiter for MaxMin {
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
-        if phase.len() == 1 {
-            let transfer = phase.transfer(0);
-            let (link, bandwidth) = narrowest(transfer.route, |l| self.filling.capacity(l));
-            grant.rates[0] = bandwidth.min(transfer.limit);
-            grant.bindings[0] = lone_binding(grant.rates[0], transfer.limit, link);
+        if grant_lone(phase, grant, |l| self.filling.capacity(l)) {
             return Ok(());
         }
         self.solve(phase);

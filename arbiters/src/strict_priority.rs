@@ -15,7 +15,7 @@ use weir_plugin_api::{
 };
 
 use crate::fill::{Bound, Filling};
-use crate::groups::{Groups, NONE, lone_binding, narrowest};
+use crate::groups::{Groups, NONE, grant_lone};
 use crate::params::{NoParams, decode, schema};
 
 /// Part of a link's bandwidth below which a remainder counts as 0: the tolerance of the rate check (*assumed*), so that
@@ -130,11 +130,7 @@ impl StrictPriority {
 
 impl RateArbiter for StrictPriority {
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
-        if phase.len() == 1 {
-            let transfer = phase.transfer(0);
-            let (link, bandwidth) = narrowest(transfer.route, |l| self.ports[l.index()].bandwidth);
-            grant.rates[0] = bandwidth.min(transfer.limit);
-            grant.bindings[0] = lone_binding(grant.rates[0], transfer.limit, link);
+        if grant_lone(phase, grant, |l| self.ports[l.index()].bandwidth) {
             return Ok(());
         }
         self.solve(phase);
