@@ -10,12 +10,17 @@
 pub mod abi;
 mod arbiter;
 mod ids;
+mod model;
 mod registry;
 mod units;
 mod view;
 
 pub use arbiter::{ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, RateArbiter, Step};
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
-pub use registry::{ArbiterEntry, MakeArbiter, Origin, Registry, RegistryError};
+pub use model::{
+    Alternative, EngineScope, Estimate, Estimates, Model, ModelError, ModelPlugin, Moment, Plan, PlannedEngine,
+    PlannedTask, PlannedWork, Queue, Relation, RouteInfo, RouteLookup, Surroundings, Wait,
+};
+pub use registry::{ArbiterEntry, MakeArbiter, MakeModel, ModelEntry, Origin, Registry, RegistryError};
 pub use units::{HORIZON, PS_PER_S, SimDuration, SimTime};
 pub use view::{ClassTable, Direction, FabricView, LinkKind, NodeKind, PhaseView, RouteTable, Slice, TransferView};

@@ -1,14 +1,17 @@
-//! Name → schema and constructor of every arbiter that a run may use.
+//! Name → schema and constructor of every arbiter and model that a run may use.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::{ArbiterError, ArbiterPlugin, FabricView, Flags, RateArbiter};
+use crate::{ArbiterError, ArbiterPlugin, FabricView, Flags, Model, ModelError, ModelPlugin, RateArbiter};
 
 /// Builds an arbiter for a fabric from its parameters (a JSON object).
 pub type MakeArbiter = Box<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateArbiter>, ArbiterError> + Send + Sync>;
 
-/// Where an arbiter comes from.
+/// Builds a model.
+pub type MakeModel = Box<dyn Fn() -> Result<Box<dyn Model>, ModelError> + Send + Sync>;
+
+/// Where an arbiter or a model comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
     /// Part of the program.
@@ -38,18 +41,57 @@ pub struct ArbiterEntry {
     pub make: MakeArbiter,
 }
 
-/// A name was registered twice.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("an arbiter named `{name}` is registered already")]
-pub struct RegistryError {
-    /// The name.
+/// One model of the registry.
+pub struct ModelEntry {
+    /// Its name.
     pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Keys of the workload's items that it serves.
+    pub operations: Vec<String>,
+    /// JSON Schema of such items (see [`ModelPlugin::schema`]).
+    pub schema: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Its constructor.
+    pub make: MakeModel,
 }
 
-/// The arbiters by name, in name order.
+/// A name was registered twice.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// Of an arbiter.
+    #[error("an arbiter named `{name}` is registered already")]
+    Arbiter {
+        /// The name.
+        name: String,
+    },
+    /// Of a model.
+    #[error("a model named `{name}` is registered already")]
+    Model {
+        /// The name.
+        name: String,
+    },
+    /// Two models serve one operation (but `transfer`, which names its model).
+    #[error("the operation `{operation}` of model `{name}` is served by `{by}` already")]
+    Operation {
+        /// The later model.
+        name: String,
+        /// The key.
+        operation: String,
+        /// The earlier model.
+        by: String,
+    },
+}
+
+/// The key of plain transfers, which say by name which model they use: any number of models may serve it.
+const TRANSFER: &str = "transfer";
+
+/// The arbiters and the models by name, in name order.
 #[derive(Default)]
 pub struct Registry {
     arbiters: BTreeMap<String, ArbiterEntry>,
+    models: BTreeMap<String, ModelEntry>,
 }
 
 impl Registry {
@@ -80,7 +122,7 @@ impl Registry {
     /// If the name is taken.
     pub fn add(&mut self, entry: ArbiterEntry) -> Result<(), RegistryError> {
         if self.arbiters.contains_key(&entry.name) {
-            return Err(RegistryError { name: entry.name });
+            return Err(RegistryError::Arbiter { name: entry.name });
         }
         self.arbiters.insert(entry.name.clone(), entry);
         Ok(())
@@ -95,5 +137,55 @@ impl Registry {
     /// All arbiters in name order.
     pub fn iter(&self) -> impl Iterator<Item = &ArbiterEntry> {
         self.arbiters.values()
+    }
+
+    /// Registers a built-in model.
+    ///
+    /// # Errors
+    /// If the name or one of its operations is taken.
+    pub fn add_builtin_model<M: ModelPlugin>(&mut self) -> Result<(), RegistryError> {
+        self.add_model(ModelEntry {
+            name: M::NAME.to_owned(),
+            version: M::VERSION.to_owned(),
+            operations: M::OPERATIONS.iter().map(|&key| key.to_owned()).collect(),
+            schema: M::schema(),
+            origin: Origin::BuiltIn,
+            make: Box::new(|| Ok(Box::new(M::create()?))),
+        })
+    }
+
+    /// Registers a model.
+    ///
+    /// # Errors
+    /// If the name or one of its operations is taken.
+    pub fn add_model(&mut self, entry: ModelEntry) -> Result<(), RegistryError> {
+        if self.models.contains_key(&entry.name) {
+            return Err(RegistryError::Model { name: entry.name });
+        }
+        let taken = entry.operations.iter().find_map(|key| Some((key, self.model_of(key)?)));
+        if let Some((operation, by)) = taken {
+            let (operation, by) = (operation.clone(), by.name.clone());
+            return Err(RegistryError::Operation { name: entry.name, operation, by });
+        }
+        self.models.insert(entry.name.clone(), entry);
+        Ok(())
+    }
+
+    /// The model of a name.
+    #[must_use]
+    pub fn model(&self, name: &str) -> Option<&ModelEntry> {
+        self.models.get(name)
+    }
+
+    /// The model that serves an operation; `None` for `transfer`, too.
+    #[must_use]
+    pub fn model_of(&self, operation: &str) -> Option<&ModelEntry> {
+        let mut models = self.models.values().filter(|_| operation != TRANSFER);
+        models.find(|model| model.operations.iter().any(|key| key == operation))
+    }
+
+    /// All models in name order.
+    pub fn models(&self) -> impl Iterator<Item = &ModelEntry> {
+        self.models.values()
     }
 }

@@ -68,8 +68,8 @@ fn register(library: &Library, registry: &mut Registry) -> Result<(), PluginErro
         // Cannot fail: names are distinct in a library, and were found free above.
         registry.add(arbiter.entry(&library.sha256)).map_err(|e| PluginError::NameTaken {
             path: library.path.clone(),
-            name: e.name,
-            by: "listed twice".to_owned(),
+            name: arbiter.name.clone(),
+            by: e.to_string(),
             remedy: "rename one".to_owned(),
         })?;
     }

@@ -13,8 +13,8 @@ use weir_plugin_api::{
 };
 use weir_report::{Alone, ArbiterInfo, Detail, Run, Subject, results_schema, text, write_explanation, write_run};
 use weir_sim_core::{
-    Bottleneck, EngineId, Fabric, FabricBuilder, LinkSpec, LinkTotals, Outcome, PhaseRecord, PhaseStep, Routes, Stop,
-    Task, TaskGraph, TaskGraphBuilder, TaskId, TaskTimes, Work,
+    Bottleneck, EngineId, Fabric, FabricBuilder, LinkSpec, LinkTotals, Outcome, PhaseRecord, PhaseStep, Routes,
+    ServiceId, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, TaskTimes, Work,
 };
 
 const SECOND: u64 = 1_000_000_000_000;
@@ -84,7 +84,8 @@ fn world(copies: usize) -> World {
     let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
     let route = routes.between(&fabric, a, b).expect("a route");
     let class = tasks.classes().intern(route, f64::INFINITY, 1.0, 0);
-    let mut add = |work| tasks.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, work });
+    let mut add =
+        |work| tasks.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, service: ServiceId::PLAIN, work });
     for _ in 0..copies {
         add(Work::Carries { bytes: 1000, class });
     }

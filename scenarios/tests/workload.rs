@@ -3,7 +3,7 @@
 mod common;
 
 use common::{first_bad, good, on_t2, transfers};
-use weir_plugin_api::{ClassId, SimDuration, SimTime};
+use weir_plugin_api::{ClassId, EngineScope, SimDuration, SimTime};
 use weir_scenarios::{Scenario, TaskKind};
 use weir_sim_core::{EngineId, TaskId, Work};
 
@@ -67,7 +67,8 @@ fn compute_and_barrier() {
     assert_eq!(tasks[2].work, Work::Nothing { counted: true });
     assert_eq!(tasks[0].engine, tasks[1].engine);
     let engine = &scenario.tasks.engines()[tasks[0].engine.0 as usize];
-    assert_eq!((engine.name, engine.slots, scenario.node_name(engine.device)), ("compute", 1, "gpu3"));
+    let EngineScope::Device(device) = engine.scope else { panic!("not of a device") };
+    assert_eq!((&*engine.name, engine.slots, scenario.node_name(device)), ("compute", 1, "gpu3"));
     assert_eq!(scenario.ends(TaskId(0)), None);
     assert_eq!(scenario.task_kind(TaskId(1)), TaskKind::Compute);
 }

@@ -7,7 +7,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_arbiters::MaxMin;
 use weir_sim_core::api::{ArbiterPlugin, LinkKind, NodeId, NodeKind, SimDuration, SimTime};
 use weir_sim_core::{
-    EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, Simulation, Task, TaskGraph,
+    EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph,
     TaskGraphBuilder, Work,
 };
 
@@ -75,7 +75,12 @@ fn workload(tree: &Tree, load: &Load) -> (Routes, TaskGraph) {
             time += exponential(random, 1.0 / load.rate);
         }
         let start = SimTime((time * 1e12) as u64);
-        graph.task(Task { start, engine: EngineId::NONE, work: Work::Carries { bytes, class } });
+        graph.task(Task {
+            start,
+            engine: EngineId::NONE,
+            service: ServiceId::PLAIN,
+            work: Work::Carries { bytes, class },
+        });
     }
     (routes, graph.build().expect("no waits"))
 }

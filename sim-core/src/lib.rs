@@ -31,5 +31,7 @@ pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimEr
 pub use progress::{remaining_after, time_to_send};
 pub use routes::Routes;
 pub use simulation::{RunOptions, Simulation};
-pub use tasks::{Classes, Engine, EngineId, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
+pub use tasks::{
+    Classes, Engine, EngineId, Service, ServiceId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work,
+};
 pub use weir_plugin_api as api;

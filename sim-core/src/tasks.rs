@@ -1,8 +1,9 @@
 //! The task graph: what waits for what, which engine serves it, which bytes it carries.
 
-use weir_plugin_api::{ClassId, ClassTable, NodeId, RouteId, SimDuration, SimTime};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use weir_plugin_api::{ClassId, ClassTable, EngineScope, NodeId, Queue, RouteId, SimDuration, SimTime};
 
 /// A task, in expansion order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -17,7 +18,7 @@ impl TaskId {
     }
 }
 
-/// An engine of an endpoint: serves tasks in order of (ready time, task).
+/// An engine: serves tasks in order of (time its place was taken, task), no task overtaking another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct EngineId(pub u32);
 
@@ -26,15 +27,58 @@ impl EngineId {
     pub const NONE: Self = Self(u32::MAX);
 }
 
-/// An engine of a device.
+/// An engine of a device, or of one operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Engine {
-    /// The device it belongs to.
-    pub device: NodeId,
-    /// `send`, `compute`, …: its name within the device.
-    pub name: &'static str,
+    /// To whom it belongs.
+    pub scope: EngineScope,
+    /// `send`, `compute`, …: its name within its scope.
+    pub name: Arc<str>,
     /// Tasks served at once, ≥ 1.
     pub slots: u32,
+}
+
+/// An engine was named with two numbers of slots.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the engine `{name}` has {before} slots, not {now}")]
+pub struct SlotsError {
+    /// The engine's name.
+    pub name: Arc<str>,
+    /// Slots at its first use.
+    pub before: u32,
+    /// Slots asked for.
+    pub now: u32,
+}
+
+/// How an engine serves a task: where it queues, and what the start costs. Tasks of equal service share one entry.
+///
+/// The work of a task begins at `max(ready + lead, end of the previous + gap)` after a task of the same `class` on its
+/// slot, at `max(ready, end of the previous) + lead` after one of another class, and at `ready + lead` when it is the
+/// first there, or has no engine. The end of a task that carries bytes is here the instant its last byte leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Service {
+    /// When it takes its place in the queue.
+    pub queue: Queue,
+    /// Its direction.
+    pub class: u32,
+    /// Time before its work that may overlap the task before it.
+    pub lead: SimDuration,
+    /// Time after the task before it that cannot be overlapped.
+    pub gap: SimDuration,
+}
+
+impl Service {
+    /// Queues when ready, starts at once.
+    pub const PLAIN: Self = Self { queue: Queue::Ready, class: 0, lead: SimDuration::ZERO, gap: SimDuration::ZERO };
+}
+
+/// An interned [`Service`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ServiceId(pub u32);
+
+impl ServiceId {
+    /// [`Service::PLAIN`].
+    pub const PLAIN: Self = Self(0);
 }
 
 /// What a task does once it has started.
@@ -63,6 +107,8 @@ pub struct Task {
     pub start: SimTime,
     /// Its engine, or [`EngineId::NONE`].
     pub engine: EngineId,
+    /// How its engine serves it; [`ServiceId::PLAIN`] for transfers and computations of the workload.
+    pub service: ServiceId,
     /// What it does.
     pub work: Work,
 }
@@ -127,17 +173,71 @@ impl Classes {
     }
 }
 
-/// The tasks of a run with their engines, classes and waits, ready for [`crate::Simulation`].
+/// Which tasks follow a moment of a task, as compressed rows; empty when there are none at all.
 #[derive(Clone, Debug, Default)]
+pub(crate) struct Follows {
+    offsets: Vec<u32>,
+    tasks: Vec<TaskId>,
+}
+
+impl Follows {
+    /// From pairs (earlier, later), which it sorts; equal ones count once.
+    fn new(mut pairs: Vec<(TaskId, TaskId)>, count: usize) -> Self {
+        if pairs.is_empty() {
+            return Self::default();
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let mut offsets = vec![0; count + 1];
+        for (earlier, _) in &pairs {
+            offsets[earlier.index() + 1] += 1;
+        }
+        for i in 1..offsets.len() {
+            offsets[i] += offsets[i - 1];
+        }
+        Self { offsets, tasks: pairs.into_iter().map(|(_, later)| later).collect() }
+    }
+
+    /// What follows a task.
+    #[inline]
+    pub(crate) fn of(&self, task: TaskId) -> &[TaskId] {
+        if self.offsets.is_empty() {
+            return &[];
+        }
+        &self.tasks[self.offsets[task.index()] as usize..self.offsets[task.index() + 1] as usize]
+    }
+}
+
+/// The tasks of a run with their engines, classes and waits, ready for [`crate::Simulation`].
+#[derive(Clone, Debug)]
 pub struct TaskGraph {
     pub(crate) tasks: Vec<Task>,
     pub(crate) engines: Vec<Engine>,
+    pub(crate) services: Vec<Service>,
     pub(crate) classes: Classes,
-    /// Per task: number of tasks it waits for; empty when no task waits.
+    /// Per task: number of moments it waits for; empty when no task waits.
     pub(crate) waits: Vec<u32>,
-    /// Successors as compressed rows; empty when no task waits.
-    pub(crate) successor_offsets: Vec<u32>,
-    pub(crate) successors: Vec<TaskId>,
+    /// Who waits for the end of a task.
+    pub(crate) after_end: Follows,
+    /// Who waits for the start of a task.
+    pub(crate) after_start: Follows,
+    /// Who takes its place on its engine at the end of a task.
+    pub(crate) issued: Follows,
+}
+
+impl Default for TaskGraph {
+    fn default() -> Self {
+        Self {
+            tasks: Vec::new(),
+            engines: Vec::new(),
+            services: vec![Service::PLAIN],
+            classes: Classes::default(),
+            waits: Vec::new(),
+            after_end: Follows::default(),
+            after_start: Follows::default(),
+            issued: Follows::default(),
+        }
+    }
 }
 
 impl TaskGraph {
@@ -153,26 +253,40 @@ impl TaskGraph {
         &self.engines
     }
 
+    /// How a task is served.
+    #[must_use]
+    pub fn service(&self, task: TaskId) -> Service {
+        self.services[self.tasks[task.index()].service.0 as usize]
+    }
+
     /// The classes of its transfers.
     #[must_use]
     pub fn classes(&self) -> &Classes {
         &self.classes
     }
 
-    /// Number of tasks that a task waits for.
+    /// Number of moments that a task waits for.
     #[must_use]
     pub fn waits(&self, task: TaskId) -> u32 {
         self.waits.get(task.index()).copied().unwrap_or(0)
     }
 
-    /// The tasks that wait for a task.
+    /// The tasks that wait for the end of a task.
     #[must_use]
     pub fn successors(&self, task: TaskId) -> &[TaskId] {
-        if self.successor_offsets.is_empty() {
-            return &[];
-        }
-        let row = self.successor_offsets[task.index()] as usize..self.successor_offsets[task.index() + 1] as usize;
-        &self.successors[row]
+        self.after_end.of(task)
+    }
+
+    /// The tasks that wait for the start of a task.
+    #[must_use]
+    pub fn start_successors(&self, task: TaskId) -> &[TaskId] {
+        self.after_start.of(task)
+    }
+
+    /// The tasks that take their places on their engines when a task ends.
+    #[must_use]
+    pub fn issued_at(&self, task: TaskId) -> &[TaskId] {
+        self.issued.of(task)
     }
 }
 
@@ -180,8 +294,13 @@ impl TaskGraph {
 #[derive(Debug, Default)]
 pub struct TaskGraphBuilder {
     graph: TaskGraph,
-    engines: FxHashMap<(NodeId, &'static str), EngineId>,
-    edges: Vec<(TaskId, TaskId)>,
+    /// Names of engines, each once: there are few.
+    names: Vec<Arc<str>>,
+    engines: FxHashMap<(NodeId, usize), EngineId>,
+    services: FxHashMap<Service, ServiceId>,
+    ends: Vec<(TaskId, TaskId)>,
+    starts: Vec<(TaskId, TaskId)>,
+    issued: Vec<(TaskId, TaskId)>,
 }
 
 impl TaskGraphBuilder {
@@ -191,14 +310,46 @@ impl TaskGraphBuilder {
         Self::default()
     }
 
-    /// The engine of this name on a device, made at its first use. `slots` must be the same at every use.
-    pub fn engine(&mut self, device: NodeId, name: &'static str, slots: u32) -> EngineId {
-        let next = EngineId(self.graph.engines.len() as u32);
-        let id = *self.engines.entry((device, name)).or_insert(next);
-        if id == next {
-            self.graph.engines.push(Engine { device, name, slots });
+    /// The engine of this name on a device, made at its first use.
+    ///
+    /// # Errors
+    /// It has another number of slots.
+    pub fn engine(&mut self, device: NodeId, name: &str, slots: u32) -> Result<EngineId, SlotsError> {
+        let at = self.names.iter().position(|known| **known == *name).unwrap_or_else(|| {
+            self.names.push(name.into());
+            self.names.len() - 1
+        });
+        let name = &self.names[at];
+        if let Some(&id) = self.engines.get(&(device, at)) {
+            let before = self.graph.engines[id.0 as usize].slots;
+            return if before == slots {
+                Ok(id)
+            } else {
+                Err(SlotsError { name: Arc::clone(name), before, now: slots })
+            };
         }
-        id
+        let engine = Engine { scope: EngineScope::Device(device), name: Arc::clone(name), slots };
+        let id = self.own_engine(engine);
+        self.engines.insert((device, at), id);
+        Ok(id)
+    }
+
+    /// A new engine that nobody else finds by its name.
+    pub fn own_engine(&mut self, engine: Engine) -> EngineId {
+        self.graph.engines.push(engine);
+        EngineId(self.graph.engines.len() as u32 - 1)
+    }
+
+    /// The entry of a service.
+    pub fn service(&mut self, service: Service) -> ServiceId {
+        if service == Service::PLAIN {
+            return ServiceId::PLAIN;
+        }
+        let services = &mut self.graph.services;
+        *self.services.entry(service).or_insert_with(|| {
+            services.push(service);
+            ServiceId(services.len() as u32 - 1)
+        })
     }
 
     /// The classes of the transfers.
@@ -230,37 +381,41 @@ impl TaskGraphBuilder {
 
     /// `task` is not ready before `earlier` has ended.
     pub fn wait(&mut self, task: TaskId, earlier: TaskId) {
-        self.edges.push((earlier, task));
+        self.ends.push((earlier, task));
+    }
+
+    /// `task` is not ready before `earlier` has started.
+    pub fn wait_start(&mut self, task: TaskId, earlier: TaskId) {
+        self.starts.push((earlier, task));
+    }
+
+    /// `task`, whose service is [`Queue::Issued`] and which has an engine, takes its place there when `release` ends. A
+    /// task that is never issued never starts. Issued tasks must wait, directly or not, for what issues them.
+    pub fn issue(&mut self, task: TaskId, release: TaskId) {
+        self.issued.push((release, task));
     }
 
     /// The finished graph, or the tasks of one cycle of waits, in order.
     ///
     /// # Errors
     /// A cycle of waits.
-    pub fn build(mut self) -> Result<TaskGraph, Vec<TaskId>> {
-        if !self.edges.is_empty() {
-            self.edges.sort_unstable();
-            self.edges.dedup();
-            self.index_edges();
-            if let Some(cycle) = find_cycle(&self.graph) {
+    pub fn build(self) -> Result<TaskGraph, Vec<TaskId>> {
+        let Self { mut graph, ends, starts, issued, .. } = self;
+        let count = graph.tasks.len();
+        let waiting = !(ends.is_empty() && starts.is_empty());
+        graph.after_end = Follows::new(ends, count);
+        graph.after_start = Follows::new(starts, count);
+        graph.issued = Follows::new(issued, count);
+        if waiting {
+            graph.waits = vec![0; count];
+            for task in graph.after_end.tasks.iter().chain(&graph.after_start.tasks) {
+                graph.waits[task.index()] += 1;
+            }
+            if let Some(cycle) = find_cycle(&graph) {
                 return Err(cycle);
             }
         }
-        Ok(self.graph)
-    }
-
-    fn index_edges(&mut self) {
-        let g = &mut self.graph;
-        g.waits = vec![0; g.tasks.len()];
-        g.successor_offsets = vec![0; g.tasks.len() + 1];
-        for &(earlier, task) in &self.edges {
-            g.waits[task.index()] += 1;
-            g.successor_offsets[earlier.index() + 1] += 1;
-            g.successors.push(task);
-        }
-        for i in 1..g.successor_offsets.len() {
-            g.successor_offsets[i] += g.successor_offsets[i - 1];
-        }
+        Ok(graph)
     }
 }
 
@@ -271,7 +426,7 @@ fn find_cycle(graph: &TaskGraph) -> Option<Vec<TaskId>> {
     let mut done = 0;
     while let Some(task) = ready.pop() {
         done += 1;
-        for &next in graph.successors(task) {
+        for next in followers(graph, task) {
             waits[next.index()] -= 1;
             if waits[next.index()] == 0 {
                 ready.push(next);
@@ -284,7 +439,7 @@ fn find_cycle(graph: &TaskGraph) -> Option<Vec<TaskId>> {
     // Every task left waits for another one left; walking backwards must repeat.
     let mut before = vec![u32::MAX; waits.len()];
     for task in (0..waits.len()).filter(|&t| waits[t] > 0) {
-        for &next in graph.successors(TaskId(task as u32)) {
+        for next in followers(graph, TaskId(task as u32)) {
             before[next.index()] = task as u32;
         }
     }
@@ -302,4 +457,8 @@ fn find_cycle(graph: &TaskGraph) -> Option<Vec<TaskId>> {
     }
     cycle.reverse();
     Some(cycle)
+}
+
+fn followers(graph: &TaskGraph, task: TaskId) -> impl Iterator<Item = TaskId> + '_ {
+    graph.successors(task).iter().chain(graph.start_successors(task)).copied()
 }

@@ -7,7 +7,9 @@
 
 use weir_arbiters::PcieCongestion;
 use weir_sim_core::api::{ArbiterPlugin, ClassId, LinkKind, NodeId, NodeKind, SimDuration, SimTime};
-use weir_sim_core::{Fabric, FabricBuilder, LinkSpec, Routes, RunOptions, Simulation, Task, TaskGraphBuilder, Work};
+use weir_sim_core::{
+    Fabric, FabricBuilder, LinkSpec, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraphBuilder, Work,
+};
 
 /// 300 MB over one link of 11.6 GB/s (section VII), in ps.
 const LONE: f64 = 25_862_068_966.0;
@@ -59,12 +61,12 @@ impl Halo {
     fn makespan(&mut self, order: &[&Vec<usize>]) -> u64 {
         let mut graph = TaskGraphBuilder::new();
         for (from, targets) in order.iter().enumerate() {
-            let engine = graph.engine(self.gpus[from], "send", 1);
+            let engine = graph.engine(self.gpus[from], "send", 1).expect("one number of slots");
             for &to in *targets {
                 let route = self.routes.between(&self.fabric, self.gpus[from], self.gpus[to]).expect("a tree");
                 let class: ClassId = graph.classes().intern(route, f64::INFINITY, 1.0, 0);
                 let work = Work::Carries { bytes: 300_000_000, class };
-                graph.task(Task { start: SimTime::ZERO, engine, work });
+                graph.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
             }
         }
         let tasks = graph.build().expect("no waits");

@@ -7,8 +7,8 @@ use weir_sim_core::api::{
     SimTime,
 };
 use weir_sim_core::{
-    AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, SimError, Simulation, Stop,
-    Task, TaskGraph, TaskGraphBuilder, TaskId, Work,
+    AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId, SimError,
+    Simulation, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, Work,
 };
 
 /// One microsecond, in ps.
@@ -48,7 +48,7 @@ fn pair(latency: u64) -> Pair {
     let (mut routes, mut graph) = (Routes::new(), TaskGraphBuilder::new());
     let route = routes.between(&fabric, from, to).expect("connected");
     let class = graph.classes().intern(route, f64::INFINITY, 1.0, 0);
-    let engine = graph.engine(from, "send", 1);
+    let engine = graph.engine(from, "send", 1).expect("one number of slots");
     Pair { fabric, routes, graph, class, engine }
 }
 
@@ -56,11 +56,11 @@ impl Pair {
     fn send(&mut self, start: u64, bytes: u64, queued: bool) -> TaskId {
         let engine = if queued { self.engine } else { EngineId::NONE };
         let work = Work::Carries { bytes, class: self.class };
-        self.graph.task(Task { start: SimTime(start), engine, work })
+        self.graph.task(Task { start: SimTime(start), engine, service: ServiceId::PLAIN, work })
     }
 
     fn task(&mut self, work: Work) -> TaskId {
-        self.graph.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, work })
+        self.graph.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, service: ServiceId::PLAIN, work })
     }
 
     fn run(self, arbiter: &mut dyn RateArbiter, options: RunOptions<'_>) -> Result<Outcome, SimError> {
@@ -125,9 +125,9 @@ fn waits_are_for_the_end_and_joins_take_no_time() {
 fn what_is_ready_after_a_join_keeps_its_place_in_the_queue() {
     for join in [Work::Nothing { counted: true }, Work::Lasts(SimDuration::ZERO)] {
         let mut p = pair(0);
-        let compute = p.graph.engine(weir_sim_core::api::NodeId(1), "compute", 1);
+        let compute = p.graph.engine(weir_sim_core::api::NodeId(1), "compute", 1).expect("one number of slots");
         let engine = if matches!(join, Work::Lasts(_)) { compute } else { EngineId::NONE };
-        let barrier = p.graph.task(Task { start: SimTime::ZERO, engine, work: join });
+        let barrier = p.graph.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work: join });
         let first = p.send(0, 1000, true);
         let second = p.send(0, 1000, true);
         p.graph.wait(first, barrier);

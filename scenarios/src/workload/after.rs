@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 use weir_plugin_api::SimTime;
-use weir_sim_core::{EngineId, Task, TaskId, Work};
+use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
 use super::{Expansion, Groups, Names};
 use crate::context::{Context, Problem, Read, Reported};
@@ -116,7 +116,7 @@ impl Expansion<'_> {
     /// A join that is not the user's.
     fn join(&mut self) -> TaskId {
         let work = Work::Nothing { counted: false };
-        self.builder.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, work })
+        self.builder.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, service: ServiceId::PLAIN, work })
     }
 
     /// Refuses ids that another operation's tasks have, by generation or in a trace.

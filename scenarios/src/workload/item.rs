@@ -1,7 +1,7 @@
 //! One operation of the workload: transfer, compute, barrier; patterns and traces have modules of their own.
 
 use weir_plugin_api::{NodeId, SimDuration, SimTime};
-use weir_sim_core::{EngineId, Task, TaskId, Work};
+use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
 use super::group::{Group, Names};
 use super::{Attributes, Expansion};
@@ -89,8 +89,12 @@ impl Expansion<'_> {
         let time = fields.parse(context, "time", units::duration);
         let after = self.after(context, fields.get("after"))?;
         let work = Work::Lasts(time?);
-        let engine = self.builder.engine(device?, "compute", 1);
-        let task = self.builder.task(Task { start: SimTime::ZERO, engine, work });
+        let device = device?;
+        let engine = self.builder.engine(device, "compute", 1).map_err(|error| {
+            let problem = self.slots_differ(device, &error);
+            context.error(fields.span, problem.message, problem.help)
+        })?;
+        let task = self.builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
         self.wait(task, 1, after);
         self.add(context, id, TaskKind::Compute, task, Names::Own)
     }
@@ -100,7 +104,8 @@ impl Expansion<'_> {
         let id = self.id(context, &fields, index)?;
         let after = self.after(context, fields.get("after"))?;
         let work = Work::Nothing { counted: true };
-        let task = self.builder.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, work });
+        let task =
+            self.builder.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, service: ServiceId::PLAIN, work });
         self.wait(task, 1, after);
         self.add(context, id, TaskKind::Barrier, task, Names::Own)
     }

@@ -8,7 +8,7 @@ mod ranks;
 mod trace;
 
 use weir_plugin_api::{NodeId, SimTime};
-use weir_sim_core::{EngineId, Routes, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
+use weir_sim_core::{EngineId, Routes, ServiceId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
 
 use crate::context::{Context, Problem, Read, Reported};
 use crate::files::Files;
@@ -121,8 +121,17 @@ impl Expansion<'_> {
         let Attributes { start, limit, weight, priority } = attributes;
         let class = self.builder.classes().intern(route, limit, weight, priority);
         let slots = self.topology.slots[from.index()];
-        let engine = if slots == UNLIMITED { EngineId::NONE } else { self.builder.engine(from, "send", slots) };
-        Ok(self.builder.task(Task { start, engine, work: Work::Carries { bytes, class } }))
+        let engine = match slots {
+            UNLIMITED => EngineId::NONE,
+            slots => self.builder.engine(from, "send", slots).map_err(|error| self.slots_differ(from, &error))?,
+        };
+        Ok(self.builder.task(Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } }))
+    }
+
+    /// An operation has made an engine of another size.
+    fn slots_differ(&self, device: NodeId, error: &SlotsError) -> Problem {
+        let message = format!("engine of `{}`: {error}", self.topology.names.shown(device));
+        Problem::new(message, "let all operations name it with the same number of slots")
     }
 
     fn no_route(&self, from: NodeId, to: NodeId) -> Problem {

@@ -8,7 +8,7 @@ use weir_sim_core::api::{
     ClassId, FabricView, Flags, LinkKind, NodeId, NodeKind, RateArbiter, Registry, SimDuration, SimTime,
 };
 use weir_sim_core::{
-    EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, Simulation, Task, TaskGraph,
+    EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph,
     TaskGraphBuilder, TaskId, Work,
 };
 
@@ -166,10 +166,10 @@ impl Case {
             // A third of the sources send any number at once, the others one or two.
             let engine = match from % 3 {
                 slots if slots == 0 || !self.queued => EngineId::NONE,
-                slots => graph.engine(leaves[from], "send", slots as u32),
+                slots => graph.engine(leaves[from], "send", slots as u32).expect("one number of slots"),
             };
             let work = Work::Carries { bytes: t.bytes, class };
-            let task = graph.task(Task { start: SimTime(t.start), engine, work });
+            let task = graph.task(Task { start: SimTime(t.start), engine, service: ServiceId::PLAIN, work });
             if (1..=4).contains(&t.after) && t.after <= i {
                 graph.wait(task, TaskId((first + i - t.after) as u32));
             }
