@@ -13,7 +13,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Log to stderr: -v what is done, -vv details (also by the variable WEIR_LOG)
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, display_order = 900, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
 
@@ -29,9 +29,11 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Read scenarios and report what is wrong or looks wrong, without a run
     Check(CheckArgs),
-    /// Show phase by phase the steps by which the arbiter comes to its rates
+    /// Show the plans of operations over time, and phase by phase the steps by which the arbiter comes to its rates
     Explain(ExplainArgs),
-    /// List, add or remove arbiters from shared libraries
+    /// Find the best packet of a put for each of several sizes
+    Tune(TuneArgs),
+    /// List, add or remove arbiters and models from shared libraries
     Plugin(PluginArgs),
     /// Print the JSON Schema of scenarios or of results
     Schema(SchemaArgs),
@@ -57,7 +59,7 @@ pub(crate) struct ScenarioArgs {
     /// Folder in which files named by scenarios may lie (default: the nearest folder above with a file `weir-library`)
     #[arg(long, value_name = "DIR")]
     pub(crate) library: Option<PathBuf>,
-    /// Load the arbiters of a shared library for this run; may be repeated
+    /// Load the arbiters and models of a shared library for this run; may be repeated
     #[arg(long = "plugin", value_name = "FILE")]
     pub(crate) plugins: Vec<PathBuf>,
     /// Do not load the plugins added by `weir plugin add`
@@ -136,8 +138,10 @@ pub(crate) struct CheckArgs {
 /// `weir explain`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "The columns are the arbiter's steps; numbers are rates over the bandwidth of the narrowest link \
-of the transfer's route.
+    after_help = "First the plans of offload, put, gather and other operations of models: a bar per engine, and what \
+each task waited for.
+Then the phases of the transfers. The columns are the arbiter's steps; numbers are rates over the bandwidth of the \
+narrowest link of the transfer's route.
 
 Examples:
   weir explain scenarios/pcie/four-transfers.yaml
@@ -154,6 +158,35 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
+/// `weir tune`.
+#[derive(clap::Args, Debug)]
+#[command(
+    mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
+    after_help = "For every size each of the packets that the put lists (`packets: [512KiB, 2MiB]`) is simulated \
+alone, and no packets; the fastest wins.
+The table written by --output is read by `packet: { table: FILE }`.
+
+Examples:
+  weir tune scenarios/multilevel/tuning-made-up.yaml --sizes 1KiB..32MiB
+  weir tune put.yaml --sizes 1MiB,3MiB,16MiB --operation p --output tuned.csv"
+)]
+pub(crate) struct TuneArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Sizes to tune for: a range that doubles, such as 1KiB..32MiB, or a list such as 1KiB,4KiB,1MiB
+    #[arg(long, value_name = "SIZES", value_parser = crate::values::sizes)]
+    pub(crate) sizes: crate::values::Sizes,
+    /// The put to tune (default: all whose packet can be chosen)
+    #[arg(long, value_name = "ID")]
+    pub(crate) operation: Option<String>,
+    /// Write the packets of one put to a CSV file
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `weir plugin`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct PluginArgs {
@@ -165,7 +198,7 @@ pub(crate) struct PluginArgs {
 /// What to do with plugins.
 #[derive(Subcommand, Debug)]
 pub(crate) enum PluginAction {
-    /// List all arbiters, built in and added
+    /// List all arbiters and models, built in and added
     List {
         /// Print one JSON object
         #[arg(long)]
@@ -178,7 +211,7 @@ pub(crate) enum PluginAction {
     },
     /// Forget a library
     Remove {
-        /// The name of one of its arbiters, or its path
+        /// The name of one of its arbiters or models, or its path
         #[arg(value_name = "NAME|FILE")]
         what: String,
     },

@@ -51,6 +51,12 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
+    /// The same with a note below.
+    pub(crate) fn noted(mut self, note: impl Display) -> Self {
+        self.message.push_str(&format!("\nnote: {note}"));
+        self
+    }
+
     /// The message in one line, without its first word.
     pub(crate) fn reason(&self) -> String {
         let text = self.message.strip_prefix("error: ").unwrap_or(&self.message);

@@ -30,7 +30,18 @@ pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Res
 
 /// Reads a scenario; its warnings are left to the caller.
 pub(crate) fn read(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    let options = LoadOptions { library: args.library.clone(), set: args.set.clone(), arbiters: args.arbiters.clone() };
+    read_with(file, args, &[], arbiters)
+}
+
+/// As [`read`], with edits after those of the command line.
+pub(crate) fn read_with(
+    file: &Path,
+    args: &ScenarioArgs,
+    edits: &[(String, String)],
+    arbiters: &Arbiters,
+) -> Result<Scenario, Failure> {
+    let set = [&args.set, edits].concat();
+    let options = LoadOptions { library: args.library.clone(), set, arbiters: args.arbiters.clone() };
     let loaded = if is_stdin(file) {
         weir_scenarios::load_text(stdin()?, "-", Some(Path::new(".")), &options, &arbiters.registry)
     } else {
@@ -57,5 +68,6 @@ fn wrong(diagnostics: &[Diagnostic], arbiters: &Arbiters) -> Failure {
         return crate::plugins::refused(error);
     }
     let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    Failure::diagnosed(Exit::Usage, texts.join("\n\n"))
+    let exit = if diagnostics.iter().any(|d| d.plugin) { Exit::Plugin } else { Exit::Usage };
+    Failure::diagnosed(exit, texts.join("\n\n"))
 }

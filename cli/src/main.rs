@@ -37,6 +37,7 @@ fn main() -> ExitCode {
         Command::Compare(command) => commands::compare::run(&command),
         Command::Check(command) => commands::check::run(&command),
         Command::Explain(command) => commands::explain::run(&command),
+        Command::Tune(command) => commands::tune::run(&command),
         Command::Plugin(command) => commands::plugin::run(&command),
         Command::Schema(command) => commands::schema::run(&command),
         Command::Completions(command) => commands::completions::run(&command),

@@ -1,4 +1,4 @@
-//! The arbiters of a run: the built-in ones, those of `--plugin`, and those the user has added.
+//! The arbiters and models of a run: the built-in ones, those of `--plugin`, and those the user has added.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::args::ScenarioArgs;
 use crate::failure::{Exit, Failure, message};
 use crate::output;
 
-/// The arbiters that scenarios may name, and what watches them.
+/// The arbiters and models that scenarios may use, and what watches them.
 pub(crate) struct Arbiters {
     /// By name.
     pub(crate) registry: Registry,
@@ -25,10 +25,11 @@ pub(crate) fn probe_argument() -> Option<PathBuf> {
     (arguments.next()?.to_str() == Some(PROBE_COMMAND)).then(|| arguments.next().map(PathBuf::from))?
 }
 
-/// The built-in arbiters.
+/// The built-in arbiters and models.
 pub(crate) fn builtin() -> Result<Registry, Failure> {
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).map_err(|error| Failure::new(Exit::Plugin, error))?;
+    weir_models::register(&mut registry).map_err(|error| Failure::new(Exit::Plugin, error))?;
     Ok(registry)
 }
 

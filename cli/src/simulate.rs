@@ -71,7 +71,7 @@ impl<'a> Job<'a> {
         let alone = self.alone(&outcome)?;
         drop(running);
         let _writing = Stage::writing();
-        let subject = Named(self.scenario);
+        let subject = Named::new(self.scenario);
         let run = Run { subject: &subject, arbiter: self.info(), outcome: &outcome, alone };
         let reported = report(&run);
         if let Some(trouble) = run.alone.trouble() {
@@ -126,7 +126,17 @@ impl<'a> Job<'a> {
         let at = format!("{}: under arbiter `{}`", self.scenario.file, self.spec.name);
         match error {
             SimError::Arbiter(error) => Failure::new(Exit::Plugin, format!("{at}, {}", self.wrong_answer(error))),
-            SimError::Deadlock { time, waiting } => Failure::new(
+            SimError::Deadlock { time, waiting, queued } if waiting.is_empty() => Failure::new(
+                Exit::Stopped,
+                format!(
+                    "{at}, deadlock at {} ({time}): the first in the queue of each engine waits for a task that is \
+                     queued behind another; order the operations that share engines with `after`; waiting for an \
+                     engine: {}",
+                    instant(*time),
+                    self.names(queued)
+                ),
+            ),
+            SimError::Deadlock { time, waiting, .. } => Failure::new(
                 Exit::Stopped,
                 format!(
                     "{at}, deadlock at {} ({time}): every active transfer has rate 0 and nothing else is pending; \

@@ -3,48 +3,74 @@
 use std::borrow::Cow;
 
 use weir_plugin_api::NodeId;
-use weir_report::Subject;
-use weir_scenarios::Scenario;
+use weir_report::{Choice, ModelInfo, Planned, Subject};
+use weir_scenarios::{PlannedOperation, Scenario};
 use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId};
 
 /// A scenario with its names.
-#[derive(Clone, Copy)]
-pub(crate) struct Named<'a>(pub(crate) &'a Scenario);
+pub(crate) struct Named<'a> {
+    scenario: &'a Scenario,
+    planned: Vec<Planned<'a>>,
+}
+
+impl<'a> Named<'a> {
+    pub(crate) fn new(scenario: &'a Scenario) -> Self {
+        Self { scenario, planned: scenario.operations.iter().map(planned).collect() }
+    }
+}
+
+fn planned(operation: &PlannedOperation) -> Planned<'_> {
+    let choice = operation.choice.as_ref();
+    Planned {
+        id: &operation.id,
+        kind: &operation.kind,
+        model: ModelInfo { name: &operation.model, version: &operation.version, sha256: operation.sha256.as_deref() },
+        release: operation.release,
+        tasks: operation.tasks.clone(),
+        estimates: &operation.estimates,
+        details: &operation.details,
+        choice: choice.map(|c| Choice { key: &c.key, alternatives: &c.alternatives, chosen: c.chosen }),
+    }
+}
 
 impl Subject for Named<'_> {
     fn name(&self) -> &str {
-        &self.0.name
+        &self.scenario.name
     }
 
     fn file(&self) -> &str {
-        &self.0.file
+        &self.scenario.file
     }
 
     fn input_sha256(&self) -> &str {
-        &self.0.input_sha256
+        &self.scenario.input_sha256
     }
 
     fn fabric(&self) -> &Fabric {
-        &self.0.fabric
+        &self.scenario.fabric
     }
 
     fn routes(&self) -> &Routes {
-        &self.0.routes
+        &self.scenario.routes
     }
 
     fn tasks(&self) -> &TaskGraph {
-        &self.0.tasks
+        &self.scenario.tasks
     }
 
     fn task_name(&self, task: TaskId) -> Cow<'_, str> {
-        self.0.task_name(task)
+        self.scenario.task_name(task)
     }
 
     fn node_name(&self, node: NodeId) -> &str {
-        self.0.node_name(node)
+        self.scenario.node_name(node)
+    }
+
+    fn planned(&self) -> &[Planned<'_>] {
+        &self.planned
     }
 
     fn generator(&self) -> Option<&str> {
-        self.0.generator.as_deref()
+        self.scenario.generator.as_deref()
     }
 }

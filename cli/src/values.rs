@@ -22,9 +22,54 @@ pub(crate) fn edit(text: &str) -> Result<(String, String), String> {
     Ok((path.trim().to_owned(), value.trim().to_owned()))
 }
 
+/// Most sizes of one `weir tune` (*assumed*: as many as there are powers of two).
+const MOST_SIZES: usize = 64;
+
+/// Sizes in bytes, ascending.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Sizes(pub(crate) Vec<u64>);
+
+/// `1KiB..32MiB`, doubling, or `1KiB,4KiB,1MiB`.
+pub(crate) fn sizes(text: &str) -> Result<Sizes, String> {
+    let size = |text: &str| weir_scenarios::parse_bytes(text.trim());
+    let Some((first, last)) = text.split_once("..") else {
+        let mut sizes = text.split(',').map(size).collect::<Result<Vec<_>, _>>()?;
+        sizes.sort_unstable();
+        sizes.dedup();
+        return if sizes.len() <= MOST_SIZES {
+            Ok(Sizes(sizes))
+        } else {
+            Err(format!("give at most {MOST_SIZES} sizes"))
+        };
+    };
+    let (first, last) = (size(first)?, size(last)?);
+    if first > last {
+        return Err("the range is empty; write the smaller size first, as in 1KiB..32MiB".to_owned());
+    }
+    Ok(Sizes(
+        std::iter::successors(Some(first), |&size| size.checked_mul(2)).take_while(|&size| size <= last).collect(),
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_a_doubling_range_or_a_list() {
+        let read = |text| sizes(text).map(|sizes| sizes.0);
+        assert_eq!(read("1KiB..8KiB"), Ok(vec![1024, 2048, 4096, 8192]));
+        assert_eq!(read("1KiB .. 7KiB"), Ok(vec![1024, 2048, 4096]));
+        assert_eq!(read("5MB..5MB"), Ok(vec![5_000_000]));
+        assert_eq!(read("4KiB, 1KiB,4KiB"), Ok(vec![1024, 4096]));
+        assert_eq!(read("1B..8PiB").map(|sizes| sizes.len()), Ok(54), "2^0 to 2^53");
+        for wrong in ["", "1KiB..", "..1KiB", "8KiB..1KiB", "1024", "0B", "1KiB;4KiB", "1KiB,,4KiB", "1KiB..2KiB..4KiB"]
+        {
+            assert!(sizes(wrong).is_err(), "{wrong}");
+        }
+        let many: Vec<String> = (1..=65).map(|n| format!("{n}B")).collect();
+        assert!(sizes(&many.join(",")).is_err());
+    }
 
     #[test]
     fn fail_if_takes_a_percentage() {

@@ -1,4 +1,5 @@
-//! The built-in arbiters, loaded from their own shared library, give the same fingerprints on every scenario.
+//! The built-in arbiters and models, loaded from their own shared libraries, give the same fingerprints and estimates on
+//! every scenario; and a model of another library is planned and run.
 #![cfg(unix)]
 
 mod common;
@@ -8,32 +9,102 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use weir_plugin_api::{ArbiterEntry, Origin, Registry};
-use weir_scenarios::{LoadOptions, Scenario, load};
+use weir_scenarios::{LoadOptions, PlannedOperation, Scenario, load};
 use weir_sim_core::{RunOptions, Simulation, Work};
 
 #[test]
-fn built_in_and_loaded_arbiters_give_the_same_fingerprints() {
+fn built_in_and_loaded_plugins_give_the_same_fingerprints() {
     let (mut built_in, mut loaded) = (Registry::new(), Registry::new());
     weir_arbiters::register(&mut built_in).expect("the names are free");
+    weir_models::register(&mut built_in).expect("the names are free");
     let program = Path::new(env!("CARGO_BIN_EXE_weir"));
-    weir_plugin_host::load_file(&library(), program, &mut loaded).expect("the library is a plugin");
+    for package in ["weir-arbiters", "weir-models"] {
+        weir_plugin_host::load_file(&library(package), program, &mut loaded).expect("the library is a plugin");
+    }
     assert_eq!(names(&loaded), names(&built_in));
-    let mut compared = 0;
+    let (mut compared, mut planned) = (0, 0);
     for file in common::scenarios() {
-        let scenario = load(&file, &LoadOptions::default(), &built_in).expect("the library's scenarios are right");
+        let options = LoadOptions::default();
+        let ours = load(&file, &options, &built_in).expect("the library's scenarios are right");
+        let theirs = load(&file, &options, &loaded).expect("and with loaded models, too");
+        planned += ours.operations.len();
+        assert_eq!(ours.operations, without_hashes(&theirs.operations), "{}", file.display());
         for entry in built_in.iter() {
             let other = loaded.get(&entry.name).expect("has the same names");
             assert_ne!(other.origin, Origin::BuiltIn);
-            let fingerprint = fingerprint(&scenario, entry);
+            let fingerprint = fingerprint(&ours, entry);
             compared += usize::from(fingerprint.is_ok());
-            assert_eq!(fingerprint, self::fingerprint(&scenario, other), "{} under {}", file.display(), entry.name);
+            assert_eq!(fingerprint, self::fingerprint(&theirs, other), "{} under {}", file.display(), entry.name);
         }
     }
-    assert!(compared > 100, "only {compared} were compared");
+    assert!(compared > 100 && planned > 10, "only {compared} were compared, with {planned} operations of models");
+}
+
+/// The one thing in which operations differ by where their models come from.
+fn without_hashes(operations: &[PlannedOperation]) -> Vec<PlannedOperation> {
+    let without = |operation: &PlannedOperation| {
+        assert_eq!(operation.sha256.as_ref().map(|text| text.len()), Some(64));
+        PlannedOperation { sha256: None, ..operation.clone() }
+    };
+    operations.iter().map(without).collect()
 }
 
 fn names(registry: &Registry) -> Vec<&str> {
-    registry.iter().map(|entry| entry.name.as_str()).collect()
+    let models = registry.models().map(|entry| entry.name.as_str());
+    registry.iter().map(|entry| entry.name.as_str()).chain(models).collect()
+}
+
+/// Four hosts on one switch: every send has its links to itself. Six steps of 5 µs, 1 MB at 1 GB/s and two links of 1 µs.
+const RING: &str = "\
+weir: 1
+name: a ring
+topology:
+  link_types: { x: { bandwidth: 1GB/s, latency: 1us } }
+  tree:
+    s:
+      kind: switch
+      children: { \"h[0-3]\": { kind: host, link: x } }
+workload:
+  - ring-all-reduce: { id: r, devices: \"h[0-3]\", size: 4MB, latency: 5us }
+";
+
+#[test]
+fn a_model_of_another_library_is_planned_and_run() {
+    let library = library("weir-example-ring-all-reduce");
+    let run = |text: &str| {
+        let arguments = ["run", "-", "--json", "--plugin", library.to_str().expect("UTF-8")];
+        let ended = common::run_with_input(&arguments, text.as_bytes());
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        common::json_lines(&ended.stdout).remove(0)
+    };
+    let alone = run(RING);
+    let operation = &alone["operations"][0];
+    assert_eq!(
+        (operation["kind"].as_str(), operation["end_ps"].as_u64()),
+        (Some("ring-all-reduce"), Some(6_042_000_000))
+    );
+    assert_eq!(operation["estimates"][0]["formula"], "ring");
+    let seconds = operation["estimates"][0]["seconds"].as_f64().expect("a number");
+    assert!((seconds - 6.042e-3).abs() < 1e-12, "{seconds}");
+    assert_eq!(operation["details"]["steps"], 6);
+    assert_eq!(operation["details"]["model"]["sha256"].as_str().map(str::len), Some(64));
+
+    // A transfer on one of its links makes it slower than the formula, which says at least.
+    let shared = run(&format!("{RING}  - transfer: {{ id: t, from: h0, to: h1, size: 4MB }}\n"));
+    let operation = &shared["operations"][0];
+    assert!(operation["end_ps"].as_u64() > Some(6_042_000_000), "{operation}");
+}
+
+#[test]
+fn what_a_loaded_model_refuses_is_told_where_it_stands() {
+    let library = library("weir-example-ring-all-reduce");
+    let arguments = ["check", "-", "--plugin", library.to_str().expect("UTF-8")];
+    let text = RING.replace("\"h[0-3]\", size", "[h0, h1, h0], size");
+    let ended = common::run_with_input(&arguments, text.as_bytes());
+    assert_eq!(ended.code, 2);
+    let words =
+        ["`devices` of ring-all-reduce `r`: device 1 of the list is there twice", "help: name each device once"];
+    assert!(words.iter().all(|word| ended.stderr.contains(word)), "{}", ended.stderr);
 }
 
 /// The fingerprint of a run with the scenario's parameters where it names the arbiter, or the refusal.
@@ -52,10 +123,10 @@ fn fingerprint(scenario: &Scenario, entry: &ArbiterEntry) -> Result<u64, String>
     outcome.map(|outcome| outcome.fingerprint).map_err(|error| error.to_string())
 }
 
-/// The shared library of the arbiters, as cargo says where it is.
-fn library() -> PathBuf {
+/// The shared library of a package, as cargo says where it is.
+fn library(package: &str) -> PathBuf {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
-    cargo.args(["build", "-p", "weir-arbiters", "--lib", "--message-format=json"]);
+    cargo.args(["build", "-p", package, "--lib", "--message-format=json"]);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
@@ -65,7 +136,8 @@ fn library() -> PathBuf {
     let artifacts = lines.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
     let files = artifacts.flat_map(|artifact| artifact["filenames"].as_array().cloned().unwrap_or_default());
     let paths: Vec<_> = files.filter_map(|file| file.as_str().map(PathBuf::from)).collect();
-    let found = paths.into_iter().rfind(|path| path.to_string_lossy().contains("weir_arbiters") && is_shared(path));
+    let name = package.replace('-', "_");
+    let found = paths.into_iter().rfind(|path| path.to_string_lossy().contains(&name) && is_shared(path));
     found.expect("the crate is a shared library too")
 }
 

@@ -1,4 +1,4 @@
-//! Loaded arbiters seen from the command line: trust, results, and what is said when they fail.
+//! Loaded arbiters and models seen from the command line: trust, results, and what is said when they fail.
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -51,6 +51,12 @@ impl Place {
         std::fs::write(place.path("s.yaml"), SHARED).expect("the file is written");
         place
     }
+}
+
+/// A scenario of one operation that only a plugin serves.
+fn operation(item: &str) -> String {
+    let workload = SHARED.find("workload:").expect("has one");
+    format!("{}workload:\n  - {item}\n", &SHARED[..workload])
 }
 
 #[test]
@@ -176,4 +182,83 @@ fn interrupt_a_hanging_run(place: &Place) -> std::time::Duration {
     let took = pressed.elapsed();
     assert_eq!(status.code(), Some(130));
     took
+}
+
+#[test]
+fn an_added_model_is_trusted_until_it_changes_or_is_removed() {
+    let place = Place::new();
+    place.compile("examples/plugins/c-delay/delay.c", &[], "delay.so");
+    std::fs::write(place.path("d.yaml"), operation("delay: { id: d, time: 3us }")).expect("the file is written");
+    let run = ["run", "d.yaml", "--json"];
+    let unknown = place.run(&run);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("unknown operation `delay`"), "{}", unknown.stderr);
+
+    let added = place.run(&["plugin", "add", "delay.so"]);
+    assert_eq!((added.code, added.stderr.as_str()), (0, ""));
+    assert!(added.stdout.starts_with("added delay 1.0.0 (model of delay)\n"), "{}", added.stdout);
+    let ended = place.run(&run);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let result = &json_lines(&ended.stdout)[0];
+    assert_eq!(result["makespan_ps"], 3_000_000);
+    let operation = &result["operations"][0];
+    let estimate = serde_json::json!([{ "formula": "delay", "seconds": 3e-6 }]);
+    assert_eq!((operation["kind"].as_str(), &operation["estimates"]), (Some("delay"), &estimate));
+    let listed = place.run(&["plugin", "list"]).stdout;
+    assert!(listed.lines().last().is_some_and(|line| line.contains("model of delay; /")), "{listed}");
+    let listed = &json_lines(&place.run(&["plugin", "list", "--json"]).stdout)[0];
+    let models = listed["models"].as_array().expect("a list");
+    let (own, last) = (&models[0], &models[models.len() - 1]);
+    assert_eq!((&last["name"], &last["operations"]), (&"delay".into(), &serde_json::json!(["delay"])));
+    assert!(last["path"].is_string() && own.get("path").is_none() && own["operations"].is_array(), "{listed}");
+    assert!(listed["arbiters"].as_array().is_some_and(|list| list.iter().all(|a| a.get("operations").is_none())));
+
+    place.compile("examples/plugins/c-delay/delay.c", &["-O0"], "delay.so");
+    let changed = place.run(&run);
+    assert_eq!(changed.code, 4);
+    assert!(changed.stderr.contains("has changed since it was added"), "{}", changed.stderr);
+    assert_eq!(changed.stderr.lines().count(), 1, "{}", changed.stderr);
+    assert!(place.run(&["plugin", "list"]).stdout.contains("model of delay; cannot be used: "));
+    let removed = place.run(&["plugin", "remove", "delay"]);
+    assert!(removed.stdout.starts_with("removed delay 1.0.0 (model of delay)\n"), "{}", removed.stdout);
+    assert_eq!(place.run(&run).code, 2);
+}
+
+#[test]
+fn a_model_may_not_serve_what_a_built_in_one_serves() {
+    let place = Place::new();
+    place.compile("cli/tests/plugins/sick-model.c", &["-DMODE=REFUSES", "-DKEY=\"put\""], "sick.so");
+    std::fs::write(place.path("s.yaml"), SHARED).expect("the file is written");
+    for arguments in [&["plugin", "add", "sick.so"][..], &["run", "s.yaml", "--plugin", "sick.so"]] {
+        let ended = place.run(arguments);
+        assert_eq!(ended.code, 4);
+        let words = "its model `sick-model` serves `put`, which the built-in model `put` serves: choose another key";
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_sick_model_is_named_with_what_it_did() {
+    let runs = [
+        ("REFUSES", 2, "`amount` of ail `r`: nobody has so much"),
+        (
+            "PANICS",
+            4,
+            "model `sick-model` failed at ail `r`: the model panicked: the model is at its end (in plan of /",
+        ),
+        ("ODD_RECORD", 4, "emits task 0 (`one`) with queue 7, which is none of 0 (issued) or 1 (ready)"),
+        ("CYCLE", 4, "model `sick-model` planned tasks that wait for each other"),
+        ("HANGS", 4, "plugin `sick-model` (/"),
+        ("HANGS_IN_ESTIMATE", 4, "estimate has not returned for 0.2 s"),
+    ];
+    for (mode, code, words) in runs {
+        let place = Place::new();
+        place.compile("cli/tests/plugins/sick-model.c", &[&format!("-DMODE={mode}")], "sick.so");
+        std::fs::write(place.path("s.yaml"), operation("ail: { id: r, amount: 4 }")).expect("the file is written");
+        let mut command = weir();
+        command.args(["run", "s.yaml", "--plugin", "sick.so"]).env("WEIR_PLUGIN_LIMIT", "200ms");
+        let ended = common::ended(command.current_dir(place.0.path()).output().expect("the command starts"));
+        assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{mode}: {}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{mode}: {}", ended.stderr);
+    }
 }

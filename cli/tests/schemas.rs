@@ -22,7 +22,14 @@ fn errors(validator: &Validator, value: &Value) -> Vec<String> {
 #[test]
 fn results_fit_their_schema() {
     let validator = validator(&["schema", "results"]);
-    for file in ["pcie/four-transfers.yaml", "pcie/halo-2d-barriers.yaml", "network/random-64-hosts.yaml"] {
+    for file in [
+        "pcie/four-transfers.yaml",
+        "pcie/halo-2d-barriers.yaml",
+        "network/random-64-hosts.yaml",
+        "multilevel/tuning-made-up.yaml",
+        "multilevel/gather-shared-network.yaml",
+        "offload/eight-gpus-t2.yaml",
+    ] {
         for extra in [&[][..], &["--phases"], &["--full"], &["--until", "20ms"]] {
             let file = scenario(file);
             let ended = run(&[&["run", &file, "--json"][..], extra].concat());

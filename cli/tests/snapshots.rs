@@ -123,6 +123,7 @@ fn text(result: &Value) -> String {
             text_of(&operation["id"]),
             exact(&operation["end_ps"])
         );
+        planned(&mut out, operation);
     }
     if !result["percentiles"].is_null() {
         let _ = writeln!(out, "\npercentiles {}", result["percentiles"]);
@@ -146,6 +147,32 @@ fn row(out: &mut String, t: &Value) {
         text_of(&link["to"]),
         text_of(&t["cause"])
     );
+}
+
+/// Of an operation that a model planned: its time, its closed forms, how far it is from the last one and why, and what was
+/// chosen.
+fn planned(out: &mut String, operation: &Value) {
+    let details = &operation["details"];
+    let Some(simulated) = details["simulated_s"].as_f64() else { return };
+    let _ = writeln!(out, "  model {}, simulated {simulated} s", text_of(&details["model"]["name"]));
+    for estimate in operation["estimates"].as_array().expect("a list") {
+        let _ = writeln!(out, "  {} {} s", text_of(&estimate["formula"]), estimate["seconds"]);
+    }
+    let difference = &details["difference"];
+    if let Some(relative) = difference["relative"].as_f64() {
+        // Adding 0 makes a 0 of -0.
+        let percent = (relative * 1e8).round() / 1e6 + 0.0;
+        let _ = writeln!(out, "  difference {percent:.6} %");
+    }
+    for reason in difference["because"].as_array().map_or(&[][..], Vec::as_slice) {
+        let _ = writeln!(out, "    {}", text_of(reason));
+    }
+    if let Some(alternatives) = details["choice"]["alternatives"].as_array() {
+        let _ = writeln!(out, "  chosen {}", text_of(&details["choice"]["chosen"]));
+        for way in alternatives {
+            let _ = writeln!(out, "    {} {} s", text_of(&way["label"]), way["seconds"]);
+        }
+    }
 }
 
 /// Rounded units with exact picoseconds.

@@ -1,8 +1,10 @@
-/* weir plugins, ABI 1: write a rate arbiter in C, C++, Zig or anything that speaks C.
+/* weir plugins, ABI 1: write a rate arbiter or a model in C, C++, Zig or anything that speaks C.
  *
  * A rate arbiter divides the bandwidth of a fabric of links among the transfers that are active at one moment (a phase).
- * A library lists its arbiters through one function, `weir_arbiter`. docs/plugin-abi.md explains the rules at length;
- * examples/plugins/c-equal-split is a complete plugin. Build with
+ * A model turns one operation of the workload into tasks for the simulation, and may give a closed form of its time.
+ * A library lists its arbiters through one function, `weir_arbiter`, and its models through another, `weir_model`; it
+ * exports either or both. docs/plugin-abi.md explains the rules at length; examples/plugins/c-equal-split is a complete
+ * arbiter, examples/plugins/c-delay a complete model. Build with
  *
  *     cc -shared -fPIC -O2 -ffp-contract=off -I plugin-api/include -o libmine.so mine.c
  *
@@ -16,12 +18,13 @@
  *   - One thread at a time calls an instance, but it may be another thread each time; instances run in parallel, so no
  *     writable globals. No input or output, no clock, no randomness.
  *
- * Within a major version: the header stays as it is, tables and views grow only at their ends, and the numbers below
- * keep their meaning.
+ * Within a major version: the header stays as it is, tables and structures grow only at their ends, and the numbers below
+ * keep their meaning. Minor 0 has arbiters, minor 1 models too.
  */
 #ifndef WEIR_PLUGIN_H
 #define WEIR_PLUGIN_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -32,11 +35,14 @@ extern "C" {
 
 #define WEIR_MAGIC UINT64_C(0x47554c5052494557) /* "WEIRPLUG", read as a little-endian number */
 #define WEIR_ABI_MAJOR 1u
-#define WEIR_ABI_MINOR 0u
+#define WEIR_ABI_MINOR 1u /* of this header */
+/* What a table says: the first minor version that has all it uses, so that older hosts load it. */
+#define WEIR_ABI_MINOR_ARBITER 0u
+#define WEIR_ABI_MINOR_MODEL 1u
 
 /* Kinds of table. */
 #define WEIR_KIND_ARBITER 1u
-#define WEIR_KIND_MODEL 2u /* reserved together with the symbol `weir_model`; not loaded by this version */
+#define WEIR_KIND_MODEL 2u
 
 /* Flags of an arbiter: claims that the host relies on. Any other bit is refused. */
 #define WEIR_PURE 1u            /* the answer depends only on fabric, parameters and phase: the host may remember it */
@@ -49,7 +55,7 @@ extern "C" {
 #define WEIR_ERROR 1
 #define WEIR_PANIC 2
 
-/* No link, no transfer. */
+/* No link, no transfer, no engine. */
 #define WEIR_NONE UINT32_MAX
 /* Value of *recheck_ps: no further call needed. */
 #define WEIR_NEVER UINT64_MAX
@@ -173,12 +179,14 @@ typedef void (*weir_emit_step)(void *sink, const weir_step *step);
 typedef struct {
     uint64_t magic;      /* WEIR_MAGIC */
     uint32_t abi_major;  /* WEIR_ABI_MAJOR: must equal the host's */
-    uint32_t abi_minor;  /* WEIR_ABI_MINOR: at most the host's */
-    uint32_t table_size; /* sizeof(weir_arbiter_table) */
-    uint32_t view_size;  /* sizeof(weir_phase) */
-    uint32_t kind;       /* WEIR_KIND_ARBITER */
-    uint32_t flags;
+    uint32_t abi_minor;  /* WEIR_ABI_MINOR_ARBITER or WEIR_ABI_MINOR_MODEL: at most the host's */
+    uint32_t table_size; /* sizeof(weir_arbiter_table) or sizeof(weir_model_table) */
+    uint32_t view_size;  /* sizeof(weir_phase) for an arbiter, sizeof(weir_task) for a model */
+    uint32_t kind;       /* WEIR_KIND_ARBITER or WEIR_KIND_MODEL */
+    uint32_t flags;      /* of an arbiter, see above; 0 for a model */
 } weir_header;
+
+/* ---- Rate arbiters ---- */
 
 typedef struct {
     weir_header header;
@@ -212,14 +220,203 @@ typedef struct {
     int32_t (*explain)(void *state, const weir_phase *phase, weir_emit_step emit, void *sink, weir_err *err);
 } weir_arbiter_table;
 
+/* ---- Models ---- */
+
+/* A route in short. */
+typedef struct {
+    double bandwidth;  /* of its narrowest link, bytes per second */
+    double latency_ps; /* sum of its links' latencies, ps */
+    uint32_t links;    /* their number */
+} weir_route_info;
+
+/* What a model is told besides the operation; borrowed for the call. */
+typedef struct weir_surroundings weir_surroundings;
+struct weir_surroundings {
+    const void *context;       /* the host's own */
+    const weir_fabric *fabric; /* node ids at or beyond node_kind.len are devices that it lacks: engines, no links */
+    /* The route between two nodes: 1 and *info written, or 0 where there is none, or they are the same. */
+    int32_t (*route)(const weir_surroundings *around, uint32_t from, uint32_t to, weir_route_info *info);
+};
+
+/* To whom an engine belongs. */
+enum weir_scope {
+    WEIR_SCOPE_DEVICE = 0,   /* to a device: operations that name the same engine of the device share it */
+    WEIR_SCOPE_OPERATION = 1 /* to this operation alone */
+};
+
+/* Which moment of another task is waited for. */
+enum weir_moment {
+    WEIR_MOMENT_END = 0,  /* its end */
+    WEIR_MOMENT_START = 1 /* the begin of its work, after its lead */
+};
+
+/* When a task takes its place in the queue of its engine; nobody overtakes. */
+enum weir_queue {
+    WEIR_QUEUE_ISSUED = 0, /* at the operation's release, in plan order: a head that is not ready holds up all */
+    WEIR_QUEUE_READY = 1   /* when it is ready */
+};
+
+/* What a task does. */
+enum weir_work {
+    WEIR_WORK_NOTHING = 0, /* a join where it has no engine; else it holds the engine for no time */
+    WEIR_WORK_LASTS = 1,   /* takes lasts_ps */
+    WEIR_WORK_CARRIES = 2  /* moves `bytes` over the fabric at the arbiter's rate; no bytes take no time */
+};
+
+/* An engine that a plan uses. The names `send` (plain transfers) and `compute` (computations) of a device are shared with
+ * the rest of the workload. */
+typedef struct {
+    weir_slice_u8 name; /* within its scope, UTF-8 */
+    uint32_t slots;     /* tasks served at once, >= 1; one name with two numbers of slots is an error */
+    uint32_t scope;     /* enum weir_scope */
+    uint32_t device;    /* the node it belongs to; not read with WEIR_SCOPE_OPERATION */
+} weir_engine;
+
+/* A task waits for a moment of another task of the plan. */
+typedef struct {
+    uint32_t task;   /* its position in the plan; it may be emitted later */
+    uint32_t moment; /* enum weir_moment */
+} weir_wait;
+
+typedef struct { const weir_wait *data; size_t len; } weir_slice_wait;
+
+/* The value of weir_task.limit that sets none. */
+#define WEIR_NO_LIMIT HUGE_VAL
+
+/* A task. Its work begins at
+ *   max(ready + lead, end of the previous + gap) when the task before it on its slot is of the same class,
+ *   max(ready, end of the previous) + lead       when that is of another class,
+ *   ready + lead                                 when there is none, or no engine.
+ * It takes the slot that has been free for longest, the lowest among equals. Times are real numbers of ps, finite and
+ * >= 0; the host rounds them to the nearest ps, halves up. */
+typedef struct {
+    weir_slice_u8 name;    /* unique in the plan, UTF-8, without '/'; results say <operation>/<task> */
+    weir_slice_wait waits; /* what it waits for; without any: the operation's release */
+    uint32_t engine;       /* what emit_engine returned, or WEIR_NONE */
+    uint32_t queue;        /* enum weir_queue */
+    uint32_t class_id;     /* its direction, any number */
+    uint32_t work;         /* enum weir_work; it says which of the fields below are read */
+    double lead_ps;        /* time before its work that may overlap the task before it (L + o) */
+    double gap_ps;         /* time after the task before it that cannot be overlapped (g) */
+    double lasts_ps;       /* WEIR_WORK_LASTS: how long it takes */
+    uint32_t from;         /* WEIR_WORK_CARRIES: source, */
+    uint32_t to;           /* destination, */
+    uint64_t bytes;        /* payload, at most 2^53, */
+    double limit;          /* and largest rate in bytes per second, or WEIR_NO_LIMIT */
+} weir_task;
+
+/* Takes a plan. Each function returns the position of what was emitted, from 0, or WEIR_NONE once something has been
+ * refused: the host has noted why, so return. Records and what they point to are copied. A plan has at most 10^7 tasks. */
+typedef struct weir_planner weir_planner;
+struct weir_planner {
+    void *context; /* the host's own */
+    uint32_t (*emit_engine)(const weir_planner *planner, const weir_engine *engine);
+    uint32_t (*emit_task)(const weir_planner *planner, const weir_task *task);
+};
+
+/* How the simulated time of an operation that runs alone relates to a closed form. */
+enum weir_relation {
+    WEIR_RELATION_UNSTATED = 0, /* nothing is claimed */
+    WEIR_RELATION_EQUAL = 1,    /* equal, to 1e-9 relative or 1 ps per event */
+    WEIR_RELATION_AT_MOST = 2,  /* the simulated time is at most the formula's */
+    WEIR_RELATION_AT_LEAST = 3  /* the simulated time is at least the formula's */
+};
+
+/* The time of an operation by a closed form. */
+typedef struct {
+    weir_slice_u8 formula; /* its name, such as `eq15`, UTF-8 */
+    weir_slice_u8 because; /* which of its assumptions the plan does not share, UTF-8; empty where it shares all */
+    double seconds;        /* finite, >= 0 */
+    uint32_t relation;     /* enum weir_relation */
+} weir_estimate;
+
+/* Takes estimates, in the order of printing; the last one is that of the operation itself. Each function returns 0, or 1
+ * once something has been refused: the host has noted why, so return. */
+typedef struct weir_estimator weir_estimator;
+struct weir_estimator {
+    void *context; /* the host's own */
+    int32_t (*emit_estimate)(const weir_estimator *estimator, const weir_estimate *estimate);
+    /* A JSON object for the results, `len` bytes of UTF-8; at most once. */
+    int32_t (*emit_details)(const weir_estimator *estimator, const char *details, size_t len);
+};
+
+/* One way to do an operation that leaves a choice open. */
+typedef struct {
+    weir_slice_u8 label;     /* what is chosen, for a person, UTF-8 */
+    weir_slice_u8 operation; /* the operation with nothing left open: the JSON object as given, but for what is chosen */
+} weir_alternative;
+
+/* Takes the ways to do an operation, the preferred ones first; it returns as those of weir_estimator do. */
+typedef struct weir_chooser weir_chooser;
+struct weir_chooser {
+    void *context; /* the host's own */
+    int32_t (*emit_alternative)(const weir_chooser *chooser, const weir_alternative *alternative);
+};
+
+typedef struct {
+    weir_header header;
+    const char *name;       /* lower-case words joined by '-'; NUL-terminated UTF-8 and static, */
+    const char *version;    /* as is the version, shown in results, */
+    const char *operations; /* the keys of the workload's items that it serves, separated by commas or spaces: lower-case
+                             * words joined by '-'; `transfer` for plain transfers with `model: { name: ... }`, */
+    const char *schema;     /* and the JSON Schema of such items: an object whose `properties` has one for each key, the
+                             * schema of the map under it */
+
+    /* Builds an instance. Writes *state (which may be null) only when it returns 0. */
+    int32_t (*create)(const weir_host *host, void **state, weir_err *err);
+
+    /* Frees an instance; called once for each create that returned 0, even after a panic. */
+    void (*destroy)(void *state);
+
+    /* Emits the engines and tasks of an operation: a JSON object of `len` bytes, not NUL-terminated, such as
+     * {"operation":"put","id":"p","params":{...}}, whose `params` fit the schema, with sizes in bytes, times in ps, times
+     * per byte in ps, bandwidths in bytes per second and nodes as ids. 1 refuses: the text says why, and begins with
+     * the key at fault where there is one, as in `packet: must not be 0; leave it out for none`. */
+    int32_t (*plan)(void *state, const char *operation, size_t len, const weir_surroundings *around,
+                    const weir_planner *planner, weir_err *err);
+
+    /* Emits what closed forms say of the operation. May be null; emitting nothing means the same. */
+    int32_t (*estimate)(void *state, const char *operation, size_t len, const weir_surroundings *around,
+                        const weir_estimator *estimator, weir_err *err);
+
+    /* Emits the ways to do an operation that leaves a choice open; the host simulates each alone and plans the fastest,
+     * among equals the first. May be null; emitting nothing means that nothing is open. */
+    int32_t (*alternatives)(void *state, const char *operation, size_t len, const weir_surroundings *around,
+                            const weir_chooser *chooser, weir_err *err);
+} weir_model_table;
+
+/* ---- What a library exports ---- */
+
 #if defined(_WIN32)
 #define WEIR_EXPORT __declspec(dllexport)
 #else
 #define WEIR_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The function a library exports: its table at an index, null past the end. */
+/* The functions that a library exports, either or both: its table at an index, null past the end. */
 WEIR_EXPORT const weir_arbiter_table *weir_arbiter(uint32_t index);
+WEIR_EXPORT const weir_model_table *weir_model(uint32_t index);
+
+/* A text that ends with NUL, as a slice; for the static names of engines, tasks and formulas. */
+static inline weir_slice_u8 weir_text(const char *text)
+{
+    weir_slice_u8 slice;
+    slice.data = (const uint8_t *)text;
+    slice.len = strlen(text);
+    return slice;
+}
+
+/* A task that waits for the release of the operation, has no engine and does nothing: set what differs. */
+static inline weir_task weir_plain_task(const char *name)
+{
+    weir_task task;
+    memset(&task, 0, sizeof task);
+    task.name = weir_text(name);
+    task.engine = WEIR_NONE;
+    task.queue = WEIR_QUEUE_READY;
+    task.limit = WEIR_NO_LIMIT;
+    return task;
+}
 
 /* Writes the text of an error and returns WEIR_ERROR: `return weir_fail(err, "why, and what to do")`. */
 static inline int32_t weir_fail(weir_err *err, const char *text)

@@ -2,10 +2,12 @@
 //!
 //! ```text
 //! sim-core ── FabricView, PhaseView ──► RateArbiter ── Grant (rates, bindings, recheck) ──► sim-core
+//! scenarios ── operation, Surroundings ──► Model ── Plan, Estimates, alternatives ──► scenarios
 //! ```
 //!
 //! A rate arbiter written in Rust implements [`RateArbiter`] and [`ArbiterPlugin`]; [`export_arbiters!`] turns it into
-//! a C table ([`abi`]) that weir loads from a shared library. Built-in arbiters go into a [`Registry`] directly.
+//! a C table ([`abi`]) that weir loads from a shared library. A model implements [`Model`] and [`ModelPlugin`], and
+//! [`export_models!`] does the same for it. Built-in ones go into a [`Registry`] directly.
 
 pub mod abi;
 mod arbiter;

@@ -325,7 +325,7 @@ pub enum ModelError {
     /// space (`packet: …`, `read.table: …`) makes the error point at that key.
     #[error("{0}")]
     Refused(String),
-    /// The model failed.
+    /// The model failed. Of a loaded model this arrives as a refusal: the C table has one code for both.
     #[error("{0}")]
     Failed(String),
     /// The model panicked; the instance is not called again.
@@ -336,7 +336,8 @@ pub enum ModelError {
 /// Turns operations into tasks. The host checks every plan: waits and engines exist, no cycle, times finite and ≥ 0,
 /// routes exist; it refuses, never repairs.
 pub trait Model: Send {
-    /// Adds the tasks of an operation to an empty plan.
+    /// Adds the tasks of an operation to an empty plan. Hosts refuse more than 10^7 tasks, and may do so only when they
+    /// have all of them: refuse what is too large before it is built.
     ///
     /// # Errors
     /// Any [`ModelError`]; the scenario is refused with its text.

@@ -15,16 +15,29 @@ pub(crate) enum Call {
     Explain = 5,
     Reset = 6,
     Destroy = 7,
+    Plan = 8,
+    Estimate = 9,
+    Alternatives = 10,
 }
 
 /// Bits of the state that hold the call; 0 there is "none".
-const CALL_BITS: u64 = 7;
+const CALL_BITS: u64 = 15;
 /// One call more.
 const ONE_CALL: u64 = CALL_BITS + 1;
 
 impl Call {
-    const ALL: [Self; 7] =
-        [Self::Open, Self::Create, Self::Admit, Self::Allocate, Self::Explain, Self::Reset, Self::Destroy];
+    const ALL: [Self; 10] = [
+        Self::Open,
+        Self::Create,
+        Self::Admit,
+        Self::Allocate,
+        Self::Explain,
+        Self::Reset,
+        Self::Destroy,
+        Self::Plan,
+        Self::Estimate,
+        Self::Alternatives,
+    ];
 
     pub(crate) fn word(self) -> &'static str {
         match self {
@@ -35,7 +48,15 @@ impl Call {
             Self::Explain => "explain",
             Self::Reset => "reset",
             Self::Destroy => "destroy",
+            Self::Plan => "plan",
+            Self::Estimate => "estimate",
+            Self::Alternatives => "alternatives",
         }
+    }
+
+    /// Whether an error of this call says that what was asked cannot be done, rather than that the plugin failed.
+    pub(crate) fn may_refuse(self) -> bool {
+        matches!(self, Self::Create | Self::Admit | Self::Plan | Self::Estimate | Self::Alternatives)
     }
 
     /// The call that a state holds.

@@ -10,8 +10,9 @@ use weir_plugin_api::Registry;
 
 use crate::error::PluginError;
 use crate::library::{absolute, sha256_of};
-use crate::load::check_free;
-use crate::probe::probe;
+use crate::load::{check_free, check_model_free};
+use crate::model_table::shared_operation;
+use crate::probe::{Probed, probe};
 
 /// Names a folder to use instead of `weir` in the user's configuration folder.
 pub const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
@@ -31,6 +32,17 @@ pub struct RecordedArbiter {
     pub version: String,
 }
 
+/// A model as it was when its library was added.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RecordedModel {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Keys of the workload's items that it serves.
+    pub operations: Vec<String>,
+}
+
 /// A library that the user has added.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PluginRecord {
@@ -40,9 +52,27 @@ pub struct PluginRecord {
     pub sha256: String,
     /// Its arbiters.
     pub arbiters: Vec<RecordedArbiter>,
+    /// Its models. Lists written before there were models have no such key.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<RecordedModel>,
 }
 
 impl PluginRecord {
+    fn new(path: PathBuf, sha256: String, probed: Probed) -> Self {
+        let arbiters = probed.arbiters.into_iter().map(|a| RecordedArbiter { name: a.name, version: a.version });
+        let models = probed.models.into_iter().map(|m| RecordedModel {
+            name: m.name,
+            version: m.version,
+            operations: m.operations,
+        });
+        Self { path, sha256, arbiters: arbiters.collect(), models: models.collect() }
+    }
+
+    /// The names of its arbiters and models.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.arbiters.iter().map(|a| a.name.as_str()).chain(self.models.iter().map(|m| m.name.as_str()))
+    }
+
     /// Whether the file is still there and the one that was added.
     ///
     /// # Errors
@@ -120,7 +150,7 @@ impl PluginConfig {
     }
 
     /// Adds a library, or renews its entry: probes it in a child process of `program` (see [`crate::probe`]), checks its
-    /// names against the built-in arbiters and the other plugins, and saves the list.
+    /// names and operations against the built-in ones and the other plugins, and saves the list.
     ///
     /// # Errors
     /// The library is refused, a name is taken, or the list cannot be saved; the list is as before then.
@@ -128,14 +158,10 @@ impl PluginConfig {
         let path = absolute(file)?;
         // Before the probe: a file that is replaced meanwhile is refused when it is loaded.
         let sha256 = sha256_of(&path)?;
-        let arbiters = probe(&path, program)?;
+        let probed = probe(&path, program)?;
+        let record = PluginRecord::new(path, sha256, probed);
         let _lock = self.lock_and_renew()?;
-        for arbiter in &arbiters {
-            check_free(&path, &arbiter.name, builtin)?;
-            self.check_name(&path, &arbiter.name)?;
-        }
-        let arbiters = arbiters.into_iter().map(|a| RecordedArbiter { name: a.name, version: a.version }).collect();
-        let record = PluginRecord { path, sha256, arbiters };
+        self.check_free(&record, builtin)?;
         let mut records = self.records.clone();
         let at = match records.iter().position(|other| other.path == record.path) {
             Some(at) => {
@@ -151,10 +177,11 @@ impl PluginConfig {
         Ok(&self.records[at])
     }
 
-    /// Removes the library that lists an arbiter of this name, or has this path (which need not exist any more).
+    /// Removes the library that lists an arbiter or a model of this name, or has this path (which need not exist any more).
     ///
     /// # Errors
-    /// Nothing of that name or path was added, or the list cannot be saved.
+    /// Nothing of that name or path was added, two libraries have the name (one for an arbiter, one for a model), or the
+    /// list cannot be saved.
     pub fn remove(&mut self, name_or_path: &str) -> Result<PluginRecord, PluginError> {
         // Before anything is locked, and so created: the common mistake.
         self.position(name_or_path)?;
@@ -170,15 +197,25 @@ impl PluginConfig {
         let given = Path::new(name_or_path);
         let path = std::path::absolute(given).unwrap_or_else(|_| given.to_owned());
         let resolved = given.canonicalize().unwrap_or_else(|_| path.clone());
-        let matches = |record: &PluginRecord| {
-            record.arbiters.iter().any(|a| a.name == name_or_path) || record.path == path || record.path == resolved
-        };
-        let at = self.records.iter().position(matches);
-        at.ok_or_else(|| PluginError::NotAdded { what: name_or_path.to_owned(), known: self.known() })
+        let has_path = |record: &PluginRecord| record.path == path || record.path == resolved;
+        if let Some(at) = self.records.iter().position(has_path) {
+            return Ok(at);
+        }
+        let has_name = |record: &PluginRecord| record.names().any(|name| name == name_or_path);
+        let mut named = (0..self.records.len()).filter(|&at| has_name(&self.records[at]));
+        match (named.next(), named.next()) {
+            (None, _) => Err(PluginError::NotAdded { what: name_or_path.to_owned(), known: self.known() }),
+            (Some(at), None) => Ok(at),
+            (Some(one), Some(other)) => Err(PluginError::Ambiguous {
+                name: name_or_path.to_owned(),
+                one: self.records[one].path.clone(),
+                other: self.records[other].path.clone(),
+            }),
+        }
     }
 
     fn known(&self) -> String {
-        let names: Vec<&str> = self.records.iter().flat_map(|r| &r.arbiters).map(|a| a.name.as_str()).collect();
+        let names: Vec<&str> = self.records.iter().flat_map(PluginRecord::names).collect();
         if names.is_empty() {
             "none was, see `weir plugin add`".to_owned()
         } else {
@@ -186,15 +223,23 @@ impl PluginConfig {
         }
     }
 
-    fn check_name(&self, path: &Path, name: &str) -> Result<(), PluginError> {
-        let lists = |record: &&PluginRecord| record.path != path && record.arbiters.iter().any(|a| a.name == name);
-        let Some(other) = self.records.iter().find(lists) else { return Ok(()) };
-        Err(PluginError::NameTaken {
-            path: path.to_owned(),
-            name: name.to_owned(),
-            by: format!("listed by {} too", other.path.display()),
-            remedy: format!("rename one, or run `weir plugin remove {name}` first"),
-        })
+    /// Whether the names and operations of a library are free among the built-in ones and those of the other libraries.
+    fn check_free(&self, record: &PluginRecord, builtin: &Registry) -> Result<(), PluginError> {
+        let others: Vec<&PluginRecord> = self.records.iter().filter(|other| other.path != record.path).collect();
+        for arbiter in &record.arbiters {
+            check_free(&record.path, &arbiter.name, builtin)?;
+            let lists = |other: &&&PluginRecord| other.arbiters.iter().any(|a| a.name == arbiter.name);
+            if let Some(other) = others.iter().find(lists) {
+                return Err(name_taken(record, "an arbiter", &arbiter.name, other));
+            }
+        }
+        for model in &record.models {
+            check_model_free(&record.path, &model.name, &model.operations, builtin)?;
+            for other in &others {
+                check_models(record, model, other)?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits until no other process changes the list, and reads what it has become; the lock is free when dropped.
@@ -230,6 +275,35 @@ impl PluginConfig {
         beside.persist(&self.file).map_err(|e| self.not_saved(&e.error))?;
         self.records = format.plugins;
         Ok(())
+    }
+}
+
+/// Whether no model of another library has a model's name or serves its operations.
+fn check_models(record: &PluginRecord, model: &RecordedModel, other: &PluginRecord) -> Result<(), PluginError> {
+    for theirs in &other.models {
+        if theirs.name == model.name {
+            return Err(name_taken(record, "a model", &model.name, other));
+        }
+        if let Some(operation) = shared_operation(&model.operations, &theirs.operations) {
+            return Err(PluginError::OperationTaken {
+                path: record.path.clone(),
+                name: model.name.clone(),
+                operation: operation.to_owned(),
+                by: format!("model `{}` of {} serves too", theirs.name, other.path.display()),
+                remedy: format!("choose another key, or run `weir plugin remove {}` first", theirs.name),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn name_taken(record: &PluginRecord, what: &'static str, name: &str, other: &PluginRecord) -> PluginError {
+    PluginError::NameTaken {
+        path: record.path.clone(),
+        what,
+        name: name.to_owned(),
+        by: format!("listed by {} too", other.path.display()),
+        remedy: format!("rename one, or run `weir plugin remove {name}` first"),
     }
 }
 

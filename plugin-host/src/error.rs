@@ -3,7 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-/// What can go wrong between a file and a registered arbiter.
+use weir_plugin_api::abi::{ARBITER_SYMBOL, MODEL_SYMBOL};
+
+/// What can go wrong between a file and a registered arbiter or model.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
     /// The path leads to something other than a file.
@@ -33,16 +35,15 @@ pub enum PluginError {
         /// The loader's own words.
         reason: String,
     },
-    /// It does not export the function.
+    /// It exports neither function.
     #[error(
-        "{} is not a weir plugin: no function `{symbol}` ({reason}); export it as export_arbiters! or weir_plugin.h do",
+        "{} is not a weir plugin: no function `{ARBITER_SYMBOL}` and none `{MODEL_SYMBOL}` ({reason}); export one as \
+         export_arbiters!, export_models! or weir_plugin.h do",
         path.display()
     )]
     Symbol {
         /// The library.
         path: PathBuf,
-        /// The function.
-        symbol: &'static str,
         /// The loader's own words.
         reason: String,
     },
@@ -59,12 +60,14 @@ pub enum PluginError {
         problem: TableError,
     },
     /// The library lists nothing.
-    #[error("{}: `{symbol}(0)` is null, so it lists no arbiter; name at least one", path.display())]
+    #[error("{}: `{symbol}(0)` is null, so it lists no {what}; name at least one", path.display())]
     Empty {
         /// The library.
         path: PathBuf,
         /// The function.
         symbol: &'static str,
+        /// What it is to list.
+        what: &'static str,
     },
     /// The probe's own process died.
     #[error("{} crashed while opened ({how}): truncated, or built for another machine? Build or copy it again", path.display())]
@@ -96,16 +99,42 @@ pub enum PluginError {
     #[error("{0}")]
     Probed(String),
     /// A name is in use.
-    #[error("{} lists an arbiter `{name}`, which is {by}: {remedy}", path.display())]
+    #[error("{} lists {what} `{name}`, which is {by}: {remedy}", path.display())]
     NameTaken {
         /// The library.
         path: PathBuf,
+        /// `an arbiter` or `a model`.
+        what: &'static str,
         /// The name.
         name: String,
         /// By what.
         by: String,
         /// What to do.
         remedy: String,
+    },
+    /// An operation is served already.
+    #[error("{}: its model `{name}` serves `{operation}`, which {by}: {remedy}", path.display())]
+    OperationTaken {
+        /// The library.
+        path: PathBuf,
+        /// The model.
+        name: String,
+        /// The key.
+        operation: String,
+        /// By what.
+        by: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A name says too little.
+    #[error("`{name}` is listed by {} and by {}: name the one you mean by its path", one.display(), other.display())]
+    Ambiguous {
+        /// As typed.
+        name: String,
+        /// A library.
+        one: PathBuf,
+        /// Another one.
+        other: PathBuf,
     },
     /// The file is not the one that was added.
     #[error("{} has changed since it was added: if you trust it, run `weir plugin add {}`", path.display(), path.display())]
@@ -147,12 +176,15 @@ pub enum PluginError {
     },
 }
 
-/// A rule of the C table that a library breaks; follows "`weir_arbiter(0)`".
+/// A rule of the C table that a library breaks; follows "`weir_arbiter(0)`" or "`weir_model(0)`".
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TableError {
     /// The pointer cannot be one to a table.
-    #[error("is not aligned to 8 bytes, so it is not a table; return the address of a weir_arbiter_table")]
-    Unaligned,
+    #[error("is not aligned to 8 bytes, so it is not a table; return the address of a {table}")]
+    Unaligned {
+        /// The table's structure.
+        table: &'static str,
+    },
     /// Wrong first word.
     #[error("begins with {found:#018x} instead of WEIR_MAGIC {expected:#018x}; fill its header as weir_plugin.h shows")]
     Magic {
@@ -181,33 +213,47 @@ pub enum TableError {
         /// The host's.
         supported: u32,
     },
-    /// Not an arbiter.
-    #[error("is of kind {found}, but this function lists arbiters (kind {expected}); set header.kind")]
+    /// Of another kind than the function lists.
+    #[error("is of kind {found}, but this function lists {what} (kind {expected}); set header.kind")]
     Kind {
         /// What is there.
         found: u32,
+        /// What the function lists.
+        what: &'static str,
         /// What should be.
         expected: u32,
     },
+    /// A minor version that did not have this kind.
+    #[error("is for ABI {major}.{found}, but {what} begin with {major}.{first}; set abi_minor to WEIR_ABI_MINOR_MODEL")]
+    BeforeFirst {
+        /// Of both.
+        major: u32,
+        /// The plugin's.
+        found: u32,
+        /// What the table describes.
+        what: &'static str,
+        /// The first that has them.
+        first: u32,
+    },
     /// Too short for its version.
-    #[error(
-        "has a table of {found} bytes, less than the {expected} of its ABI; set table_size to sizeof(weir_arbiter_table)"
-    )]
+    #[error("has a table of {found} bytes, less than the {expected} of its ABI; set table_size to sizeof({table})")]
     Short {
         /// The plugin's size.
         found: u32,
         /// The least size.
         expected: usize,
+        /// The table's structure.
+        table: &'static str,
     },
-    /// Another phase view.
-    #[error(
-        "was built for a phase view of {found} bytes, not the {expected} of its ABI; set view_size to sizeof(weir_phase)"
-    )]
+    /// Another phase view, or another record of tasks.
+    #[error("was built for a {view} of {found} bytes, not the {expected} of its ABI; set view_size to sizeof({view})")]
     View {
         /// The plugin's size.
         found: u32,
         /// The size of this version.
         expected: usize,
+        /// The structure.
+        view: &'static str,
     },
     /// Unknown flags.
     #[error("sets unknown flags {unknown:#x}; this weir knows {known:#x}, so clear the others or update weir")]
@@ -218,8 +264,13 @@ pub enum TableError {
         known: u32,
     },
     /// A missing function.
-    #[error("has a null function `{0}`; only `explain` may be null")]
-    NullFunction(&'static str),
+    #[error("has a null function `{function}`; {optional}")]
+    NullFunction {
+        /// Which.
+        function: &'static str,
+        /// Which ones may be null.
+        optional: &'static str,
+    },
     /// A missing or faulty text.
     #[error("has a `{field}` that {problem}")]
     Text {
@@ -229,9 +280,27 @@ pub enum TableError {
         problem: String,
     },
     /// A name listed twice.
-    #[error("is a second arbiter `{0}` in the same library; rename one")]
-    Twice(String),
+    #[error("is a second {what} `{name}` in the same library; rename one")]
+    Twice {
+        /// What.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// An operation served twice.
+    #[error("serves `{operation}`, as model `{by}` of the same library does; one operation has one model")]
+    OperationTwice {
+        /// The key.
+        operation: String,
+        /// The earlier model.
+        by: String,
+    },
     /// No end of tables.
-    #[error("is not null: a library lists at most {0} arbiters, and ends with null")]
-    Endless(u32),
+    #[error("is not null: a library lists at most {most} {what}s, and ends with null")]
+    Endless {
+        /// The limit.
+        most: u32,
+        /// What.
+        what: &'static str,
+    },
 }

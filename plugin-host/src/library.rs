@@ -6,16 +6,17 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
-use weir_plugin_api::abi::{ARBITER_SYMBOL, ArbiterEntryFn};
+use weir_plugin_api::abi::{ARBITER_SYMBOL, ArbiterTable, MODEL_SYMBOL, ModelTable};
 
 use crate::call::{Call, CallSlot};
 use crate::error::{PluginError, TableError};
+use crate::model_table::{PluginModel, shared_operation};
 use crate::table::PluginArbiter;
 
-/// More arbiters than this in one library (*assumed*: nobody writes so many) means that its list does not end.
-const MAX_ARBITERS: u32 = 256;
+/// More arbiters or models than this in one library (*assumed*: nobody writes so many) means that a list does not end.
+const MAX_LISTED: u32 = 256;
 
-/// An opened library. It stays open until the process ends: the code of its arbiters, and whatever threads or
+/// An opened library. It stays open until the process ends: the code of its plugins, and whatever threads or
 /// thread-local values it made, must not vanish.
 #[derive(Clone, Debug)]
 pub struct Library {
@@ -23,8 +24,10 @@ pub struct Library {
     pub path: PathBuf,
     /// SHA-256 of the file, lower-case hexadecimal.
     pub sha256: String,
-    /// Its arbiters, in its order; at least one.
+    /// Its arbiters, in its order.
     pub arbiters: Vec<PluginArbiter>,
+    /// Its models, in its order; at least one where there is no arbiter.
+    pub models: Vec<PluginModel>,
 }
 
 impl Library {
@@ -37,8 +40,8 @@ impl Library {
         let path = absolute(file)?;
         let sha256 = sha256_of(&path)?;
         let slot = CallSlot::register(file_name(&path), path.clone());
-        let arbiters = slot.run(Call::Open, || arbiters_of(&path))?;
-        Ok(Self { path, sha256, arbiters })
+        let (arbiters, models) = slot.run(Call::Open, || contents(&path))?;
+        Ok(Self { path, sha256, arbiters, models })
     }
 }
 
@@ -74,35 +77,99 @@ pub(crate) fn sha256_of(path: &Path) -> Result<String, PluginError> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn arbiters_of(path: &Path) -> Result<Vec<PluginArbiter>, PluginError> {
+/// What the function of one kind lists.
+trait Listed: Sized {
+    const SYMBOL: &'static str;
+    /// For a person.
+    const WHAT: &'static str;
+    type Table;
+
+    /// Reads and checks a table.
+    ///
+    /// # Safety
+    /// `table` is not null and points to memory that holds at least a header, and a whole table where that header is right.
+    unsafe fn read(table: *const Self::Table, path: PathBuf) -> Result<Self, TableError>;
+
+    /// Whether it can stand beside an earlier one of the same library.
+    fn check_beside(&self, other: &Self) -> Result<(), TableError>;
+}
+
+impl Listed for PluginArbiter {
+    const SYMBOL: &'static str = ARBITER_SYMBOL;
+    const WHAT: &'static str = "arbiter";
+    type Table = ArbiterTable;
+
+    unsafe fn read(table: *const ArbiterTable, path: PathBuf) -> Result<Self, TableError> {
+        // SAFETY: by contract.
+        unsafe { Self::read(table, path) }
+    }
+
+    fn check_beside(&self, other: &Self) -> Result<(), TableError> {
+        check_names::<Self>(&self.name, &other.name)
+    }
+}
+
+impl Listed for PluginModel {
+    const SYMBOL: &'static str = MODEL_SYMBOL;
+    const WHAT: &'static str = "model";
+    type Table = ModelTable;
+
+    unsafe fn read(table: *const ModelTable, path: PathBuf) -> Result<Self, TableError> {
+        // SAFETY: by contract.
+        unsafe { Self::read(table, path) }
+    }
+
+    fn check_beside(&self, other: &Self) -> Result<(), TableError> {
+        check_names::<Self>(&self.name, &other.name)?;
+        match shared_operation(&self.operations, &other.operations) {
+            None => Ok(()),
+            Some(key) => Err(TableError::OperationTwice { operation: key.to_owned(), by: other.name.clone() }),
+        }
+    }
+}
+
+fn check_names<T: Listed>(name: &str, other: &str) -> Result<(), TableError> {
+    if name == other { Err(TableError::Twice { what: T::WHAT, name: name.to_owned() }) } else { Ok(()) }
+}
+
+/// All that a library lists; at least one arbiter or model.
+fn contents(path: &Path) -> Result<(Vec<PluginArbiter>, Vec<PluginModel>), PluginError> {
     let library = open_for_good(path)?;
+    let (arbiters, models) = (list::<PluginArbiter>(library, path)?, list::<PluginModel>(library, path)?);
+    match (arbiters, models) {
+        (Err(missing), Err(_)) => Err(PluginError::Symbol { path: path.to_owned(), reason: reason(&missing, path) }),
+        (arbiters, models) => Ok((arbiters.unwrap_or_default(), models.unwrap_or_default())),
+    }
+}
+
+/// What the library lists of a kind, or the loader's words where it has no such function.
+fn list<T: Listed>(library: &SystemLibrary, path: &Path) -> Result<Result<Vec<T>, libloading::Error>, PluginError> {
     // SAFETY: every library that exports this symbol declares it with this type (docs/plugin-abi.md).
-    let entry = unsafe { library.get::<ArbiterEntryFn>(ARBITER_SYMBOL.as_bytes()) }.map_err(|error| {
-        PluginError::Symbol { path: path.to_owned(), symbol: ARBITER_SYMBOL, reason: reason(&error, path) }
-    })?;
-    let entry: ArbiterEntryFn = *entry;
-    let mut arbiters: Vec<PluginArbiter> = Vec::new();
-    for index in 0..=MAX_ARBITERS {
+    let entry = unsafe { library.get::<unsafe extern "C" fn(u32) -> *const T::Table>(T::SYMBOL.as_bytes()) };
+    let entry = match entry {
+        Ok(entry) => *entry,
+        Err(missing) => return Ok(Err(missing)),
+    };
+    let mut listed: Vec<T> = Vec::new();
+    for index in 0..=MAX_LISTED {
         // SAFETY: the function takes any index.
         let table = unsafe { entry(index) };
         if table.is_null() {
             break;
         }
-        let refuse = |problem| PluginError::Table { path: path.to_owned(), symbol: ARBITER_SYMBOL, index, problem };
-        if index == MAX_ARBITERS {
-            return Err(refuse(TableError::Endless(MAX_ARBITERS)));
+        let refuse = |problem| PluginError::Table { path: path.to_owned(), symbol: T::SYMBOL, index, problem };
+        if index == MAX_LISTED {
+            return Err(refuse(TableError::Endless { most: MAX_LISTED, what: T::WHAT }));
         }
         // SAFETY: not null; the library promises a table there.
-        let arbiter = unsafe { PluginArbiter::read(table, path.to_owned()) }.map_err(refuse)?;
-        if arbiters.iter().any(|other| other.name == arbiter.name) {
-            return Err(refuse(TableError::Twice(arbiter.name)));
-        }
-        arbiters.push(arbiter);
+        let one = unsafe { <T as Listed>::read(table, path.to_owned()) }.map_err(refuse)?;
+        listed.iter().try_for_each(|other| one.check_beside(other)).map_err(refuse)?;
+        listed.push(one);
     }
-    if arbiters.is_empty() {
-        return Err(PluginError::Empty { path: path.to_owned(), symbol: ARBITER_SYMBOL });
+    if listed.is_empty() {
+        return Err(PluginError::Empty { path: path.to_owned(), symbol: T::SYMBOL, what: T::WHAT });
     }
-    Ok(arbiters)
+    Ok(Ok(listed))
 }
 
 #[cfg(unix)]

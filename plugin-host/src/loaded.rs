@@ -3,33 +3,20 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
-use weir_plugin_api::abi::{ErrorBuffer, StepRecord, code};
-use weir_plugin_api::{ArbiterError, Binding, FabricView, Grant, LinkId, PhaseView, RateArbiter, SimTime, Slice, Step};
+use weir_plugin_api::abi::StepRecord;
+use weir_plugin_api::{ArbiterError, Binding, FabricView, Grant, LinkId, PhaseView, RateArbiter, SimTime, Step};
 
-use crate::call::{Call, CallSlot};
-use crate::host::InstanceHost;
+use crate::call::Call;
+use crate::instance::{Instance, readable};
 use crate::table::{Functions, PluginArbiter};
-
-/// Room for the text of an error, in bytes (*assumed*: a line for a person is shorter).
-const ERROR_CAPACITY: usize = 2048;
 
 /// An instance of a plugin's arbiter. After a panic it is never called again, but for `destroy` when it is dropped.
 pub struct LoadedArbiter {
-    plugin: Arc<PluginArbiter>,
-    state: *mut c_void,
-    /// Why the instance is called no more.
-    stopped: Option<ArbiterError>,
+    functions: Functions,
+    instance: Instance<ArbiterError>,
     /// Links of the fabric: what a plugin says of links is checked against it.
     links: u32,
-    error_memory: Vec<u8>,
-    /// Kept for the plugin until `destroy` has returned.
-    _host: InstanceHost,
-    slot: Arc<CallSlot>,
 }
-
-// SAFETY: the ABI lets an instance move between threads as long as one at a time calls it, which `&mut self` ensures;
-// the other pointers lead to immutable memory owned by this value.
-unsafe impl Send for LoadedArbiter {}
 
 impl LoadedArbiter {
     /// Creates an instance for a fabric; `params` is a JSON object.
@@ -37,44 +24,13 @@ impl LoadedArbiter {
     /// # Errors
     /// What the plugin's `create` answers.
     pub fn create(plugin: &Arc<PluginArbiter>, fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
-        let host = InstanceHost::new(&plugin.name);
-        let slot = CallSlot::register(plugin.name.clone(), plugin.path.clone());
-        let mut state = std::ptr::null_mut();
-        let mut error_memory = vec![0; ERROR_CAPACITY];
-        let mut err = ErrorBuffer::new(&mut error_memory);
-        // SAFETY: all pointers are valid for the call; `params` has the length given.
-        let code = slot.run(Call::Create, || unsafe {
-            let (text, len) = (params.as_ptr().cast(), params.len());
-            (plugin.functions.create)(host.as_ptr(), fabric, text, len, &raw mut state, &raw mut err)
-        });
-        answer(plugin, Call::Create, code, &err)?;
+        let functions = plugin.functions;
+        let instance = Instance::create(&plugin.name, &plugin.path, functions.destroy, |host, state, err| {
+            // SAFETY: all pointers are valid for the call; `params` has the length given.
+            unsafe { (functions.create)(host, fabric, params.as_ptr().cast(), params.len(), state, err) }
+        })?;
         let links = u32::try_from(fabric.links()).unwrap_or(u32::MAX);
-        Ok(Self { plugin: Arc::clone(plugin), state, stopped: None, links, error_memory, _host: host, slot })
-    }
-
-    /// Calls a function of the table, unless the instance has been stopped.
-    fn call(
-        &mut self,
-        call: Call,
-        f: impl FnOnce(&Functions, *mut c_void, *mut ErrorBuffer<'_>) -> i32,
-    ) -> Result<(), ArbiterError> {
-        if let Some(error) = &self.stopped {
-            return Err(error.clone());
-        }
-        let mut err = ErrorBuffer::new(&mut self.error_memory);
-        let (functions, state) = (&self.plugin.functions, self.state);
-        let code = self.slot.run(call, || f(functions, state, &raw mut err));
-        let result = answer(&self.plugin, call, code, &err);
-        if code != code::ERROR
-            && let Err(error) = &result
-        {
-            self.stopped = Some(error.clone());
-        }
-        result
-    }
-
-    fn failed(&self, call: Call, what: &str) -> ArbiterError {
-        ArbiterError::Failed(format!("{} of {} {what}", call.word(), self.plugin.path.display()))
+        Ok(Self { functions, instance, links })
     }
 
     /// A binding must name things that exist; whether they fit the transfer is the simulation's check, for all arbiters.
@@ -91,63 +47,42 @@ impl LoadedArbiter {
                     bindings.len(),
                     link.0
                 );
-                Err(self.failed(Call::Allocate, &what))
+                Err(self.instance.failed(Call::Allocate, &what))
             }
         }
     }
 }
 
-/// What a code means.
-fn answer(plugin: &PluginArbiter, call: Call, code: i32, err: &ErrorBuffer<'_>) -> Result<(), ArbiterError> {
-    if code == code::OK {
-        return Ok(());
-    }
-    let place = || format!("{} of {}", call.word(), plugin.path.display());
-    let text = err.text();
-    Err(match code {
-        code::ERROR if text.is_empty() => ArbiterError::Failed(format!("{} failed without giving a reason", place())),
-        code::ERROR if matches!(call, Call::Create | Call::Admit) => ArbiterError::Refused(text),
-        code::ERROR => ArbiterError::Failed(text),
-        code::PANIC if text.is_empty() => ArbiterError::Panicked(format!("in {}, without a text", place())),
-        code::PANIC => ArbiterError::Panicked(format!("{text} (in {})", place())),
-        other => {
-            let what = format!("{} returned {other}, which is none of 0, 1 and 2; it is not called again", place());
-            ArbiterError::Failed(what)
-        }
-    })
-}
-
 impl RateArbiter for LoadedArbiter {
     fn admit(&mut self, route: &[LinkId]) -> Result<(), ArbiterError> {
+        let admit = self.functions.admit;
         // SAFETY: the state is alive; LinkId is transparent over u32, and the slice is valid for the call.
-        self.call(Call::Admit, |functions, state, err| unsafe {
-            (functions.admit)(state, route.as_ptr().cast(), route.len(), err)
-        })
+        self.instance.call(Call::Admit, |state, err| unsafe { admit(state, route.as_ptr().cast(), route.len(), err) })
     }
 
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
         if grant.rates.len() != phase.len() || grant.bindings.len() != phase.len() {
             return Err(ArbiterError::Failed("the phase and the slots for its rates differ in length".to_owned()));
         }
-        let mut recheck = grant.recheck.0;
+        let (allocate, mut recheck) = (self.functions.allocate, grant.recheck.0);
         // SAFETY: the state is alive; rates and bindings have a slot for each transfer of the phase.
-        self.call(Call::Allocate, |functions, state, err| unsafe {
+        self.instance.call(Call::Allocate, |state, err| unsafe {
             let (rates, bindings) = (grant.rates.as_mut_ptr(), grant.bindings.as_mut_ptr());
-            (functions.allocate)(state, phase, rates, bindings, &raw mut recheck, err)
+            allocate(state, phase, rates, bindings, &raw mut recheck, err)
         })?;
         grant.recheck = SimTime(recheck);
         self.check_bindings(grant.bindings)
     }
 
     fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
-        let Some(explain) = self.plugin.functions.explain else { return Ok(false) };
+        let Some(explain) = self.functions.explain else { return Ok(false) };
         let mut sink = Sink { steps: Vec::new(), transfers: phase.len(), links: self.links, wrong: None };
         // SAFETY: the state is alive; `emit` casts the sink back to what it is.
-        self.call(Call::Explain, |_, state, err| unsafe {
+        self.instance.call(Call::Explain, |state, err| unsafe {
             explain(state, phase, emit, (&raw mut sink).cast::<c_void>(), err)
         })?;
         if let Some(wrong) = sink.wrong {
-            return Err(self.failed(Call::Explain, &wrong));
+            return Err(self.instance.failed(Call::Explain, &wrong));
         }
         let explained = !sink.steps.is_empty();
         steps.append(&mut sink.steps);
@@ -155,20 +90,13 @@ impl RateArbiter for LoadedArbiter {
     }
 
     fn reset(&mut self) {
+        let reset = self.functions.reset;
         // SAFETY: the state is alive.
-        let result = self.call(Call::Reset, |functions, state, err| unsafe { (functions.reset)(state, err) });
+        let result = self.instance.call(Call::Reset, |state, err| unsafe { reset(state, err) });
         if let Err(error) = result {
             // An instance that could not forget would mix two runs.
-            self.stopped = Some(error);
+            self.instance.stop(error);
         }
-    }
-}
-
-impl Drop for LoadedArbiter {
-    fn drop(&mut self) {
-        let (destroy, state) = (self.plugin.functions.destroy, self.state);
-        // SAFETY: `create` succeeded for this state, and a value is dropped once; `_host` outlives this call.
-        self.slot.run(Call::Destroy, || unsafe { destroy(state) });
     }
 }
 
@@ -203,9 +131,4 @@ unsafe extern "C" fn emit(sink: *mut c_void, step: *const StepRecord<'_>) {
         rate: step.rate,
         because: because.to_vec(),
     });
-}
-
-/// A slice from a plugin, which may be null where it is empty.
-fn readable<'a, T>(slice: &Slice<'a, T>) -> &'a [T] {
-    if slice.is_null() { &[] } else { slice.as_slice() }
 }

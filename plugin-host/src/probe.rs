@@ -40,10 +40,50 @@ pub struct ProbedArbiter {
     pub params_schema: String,
 }
 
+/// A model that a probe found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ProbedModel {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Keys of the workload's items that it serves.
+    pub operations: Vec<String>,
+    /// JSON Schema of such items.
+    pub schema: String,
+}
+
+/// What a probe found in a library.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Probed {
+    /// Its arbiters.
+    pub arbiters: Vec<ProbedArbiter>,
+    /// Its models.
+    pub models: Vec<ProbedModel>,
+}
+
+impl From<Library> for Probed {
+    fn from(library: Library) -> Self {
+        let arbiters = library.arbiters.into_iter().map(|a| ProbedArbiter {
+            name: a.name,
+            version: a.version,
+            flags: a.flags.0,
+            params_schema: a.params_schema,
+        });
+        let models = library.models.into_iter().map(|m| ProbedModel {
+            name: m.name,
+            version: m.version,
+            operations: m.operations,
+            schema: m.schema,
+        });
+        Self { arbiters: arbiters.collect(), models: models.collect() }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Answer {
-    Arbiters(Vec<ProbedArbiter>),
+    Plugin(Probed),
     Error(String),
 }
 
@@ -52,18 +92,7 @@ enum Answer {
 #[must_use]
 pub fn probe_main(file: &Path) -> ExitCode {
     let answer = match Library::open(file) {
-        Ok(library) => Answer::Arbiters(
-            library
-                .arbiters
-                .into_iter()
-                .map(|a| ProbedArbiter {
-                    name: a.name,
-                    version: a.version,
-                    flags: a.flags.0,
-                    params_schema: a.params_schema,
-                })
-                .collect(),
-        ),
+        Ok(library) => Answer::Plugin(library.into()),
         Err(error) => Answer::Error(error.to_string()),
     };
     let printed = serde_json::to_string(&answer).map_err(std::io::Error::from).and_then(|line| {
@@ -79,7 +108,7 @@ pub fn probe_main(file: &Path) -> ExitCode {
 ///
 /// # Errors
 /// The library was refused, crashed or did not return; or the child could not be started.
-pub fn probe(file: &Path, program: &Path) -> Result<Vec<ProbedArbiter>, PluginError> {
+pub fn probe(file: &Path, program: &Path) -> Result<Probed, PluginError> {
     probe_within(file, program, PROBE_LIMIT)
 }
 
@@ -87,7 +116,7 @@ pub fn probe(file: &Path, program: &Path) -> Result<Vec<ProbedArbiter>, PluginEr
 ///
 /// # Errors
 /// As [`probe`].
-pub fn probe_within(file: &Path, program: &Path, limit: Duration) -> Result<Vec<ProbedArbiter>, PluginError> {
+pub fn probe_within(file: &Path, program: &Path, limit: Duration) -> Result<Probed, PluginError> {
     let path = absolute(file)?;
     let failed = |reason: String| PluginError::ProbeFailed { path: path.clone(), program: program.to_owned(), reason };
     let mut child = Command::new(program)
@@ -117,7 +146,7 @@ pub fn probe_within(file: &Path, program: &Path, limit: Duration) -> Result<Vec<
     let line = receive.recv_timeout(deadline.saturating_duration_since(Instant::now()) + POLL).ok().flatten();
     let line = line.ok_or_else(|| failed("it printed no answer".to_owned()))?;
     match serde_json::from_str(&line).map_err(|e| failed(format!("its answer makes no sense: {e}")))? {
-        Answer::Arbiters(arbiters) => Ok(arbiters),
+        Answer::Plugin(probed) => Ok(probed),
         Answer::Error(error) => Err(PluginError::Probed(error)),
     }
 }

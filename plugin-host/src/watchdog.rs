@@ -21,7 +21,7 @@ pub const LIMIT_VARIABLE: &str = "WEIR_PLUGIN_LIMIT";
 /// A call that has run for longer than the limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StuckCall {
-    /// Name of the arbiter; of the library's file while it is being opened.
+    /// Name of the arbiter or model; of the library's file while it is being opened.
     pub plugin: String,
     /// The library.
     pub path: PathBuf,

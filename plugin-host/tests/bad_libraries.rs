@@ -36,7 +36,7 @@ fn refused_variant(name: &str, defines: &[&str], words: &[&str]) {
 fn the_variant_without_a_fault_is_accepted() {
     let folder = TempDir::new().expect("a folder");
     let file = variant(folder.path(), "right", &["FLAGS=9"]);
-    let probed = probe(&file, program()).expect("accepted");
+    let probed = probe(&file, program()).expect("accepted").arbiters;
     assert_eq!((probed.len(), probed[0].name.as_str(), probed[0].flags), (1, "variant", 9));
     let library = Library::open(&file).expect("accepted");
     assert_eq!(library.arbiters[0].version, "1.0.0");
@@ -66,6 +66,15 @@ fn a_longer_table_of_a_known_minor_version_is_accepted() {
     let folder = TempDir::new().expect("a folder");
     let file = variant(folder.path(), "long", &["TABLE_SIZE=sizeof(weir_arbiter_table)+8"]);
     assert!(probe(&file, program()).is_ok());
+}
+
+/// Those of before there were models, and those that name the whole header's version.
+#[test]
+fn an_arbiter_of_any_minor_version_so_far_is_accepted() {
+    let folder = TempDir::new().expect("a folder");
+    for minor in ["MINOR=0", "MINOR=WEIR_ABI_MINOR"] {
+        assert!(probe(&variant(folder.path(), "minor", &[minor]), program()).is_ok(), "{minor}");
+    }
 }
 
 #[test]
@@ -103,7 +112,7 @@ fn a_wrong_list_is_refused() {
     refused_variant(
         "missing",
         &["ENTRY=weir_arbitre"],
-        &["no function `weir_arbiter`", "undefined symbol", "export_arbiters!"],
+        &["no function `weir_arbiter` and none `weir_model`", "undefined symbol", "export_arbiters!"],
     );
     refused_variant("undefined", &["UNDEFINED=frobnicate"], &["cannot be loaded", "undefined symbol: frobnicate"]);
 }

@@ -5,10 +5,11 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use common::{Small, program, variant};
+use common::{Small, model_variant, program, variant};
 use tempfile::TempDir;
 use weir_plugin_api::{
-    ArbiterEntry, ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, Origin, PhaseView, RateArbiter, Registry,
+    ArbiterEntry, ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, Model, ModelError, ModelPlugin, Origin,
+    PhaseView, Plan, RateArbiter, Registry, Surroundings,
 };
 use weir_plugin_host::{PluginConfig, PluginError, load_configured, load_file};
 
@@ -215,4 +216,136 @@ fn what_is_refused_is_not_added_and_a_damaged_list_is_told() {
         let error = PluginConfig::in_folder(folder.path()).expect_err("refused").to_string();
         assert!(error.contains("plugins.json") && error.contains(word) && !error.contains('\n'), "{error}");
     }
+}
+
+/// A built-in model with the name and key of a variant.
+struct BuiltInModel;
+
+impl Model for BuiltInModel {
+    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), ModelError> {
+        Ok(())
+    }
+}
+
+impl ModelPlugin for BuiltInModel {
+    const NAME: &'static str = "put-model";
+    const VERSION: &'static str = "1.0.0";
+    const OPERATIONS: &'static [&'static str] = &["put", "transfer"];
+
+    fn schema() -> String {
+        r#"{"properties": {"put": {}, "transfer": {}}}"#.to_owned()
+    }
+
+    fn create() -> Result<Self, ModelError> {
+        Ok(Self)
+    }
+}
+
+fn with_model() -> Registry {
+    let mut registry = builtin();
+    registry.add_builtin_model::<BuiltInModel>().expect("free");
+    registry
+}
+
+fn models(registry: &Registry) -> Vec<&str> {
+    registry.models().map(|entry| entry.name.as_str()).collect()
+}
+
+#[test]
+fn an_added_model_is_found_by_the_next_run_and_a_removed_one_is_not() {
+    let folder = TempDir::new().expect("a folder");
+    let home = folder.path().join("config");
+    let file = model_variant(folder.path(), "mine", &["NAME=\"mine\"", "OPERATIONS=\"variant transfer\""]);
+    let mut config = PluginConfig::in_folder(&home).expect("empty");
+    let record = config.add(&file, program(), &with_model()).expect("added").clone();
+    assert!(record.arbiters.is_empty());
+    assert_eq!((record.models[0].name.as_str(), record.models[0].version.as_str()), ("mine", "1.0.0"));
+    assert_eq!(record.models[0].operations, ["variant", "transfer"]);
+
+    let config = PluginConfig::in_folder(&home).expect("read back");
+    assert_eq!(config.records(), std::slice::from_ref(&record));
+    let mut registry = with_model();
+    assert!(load_configured(&config, &mut registry).is_empty());
+    assert!(load_configured(&config, &mut registry).is_empty(), "the same again");
+    let entry = registry.model_of("variant").expect("loaded");
+    let origin = Origin::Library { path: record.path.clone(), sha256: record.sha256.clone() };
+    assert_eq!((entry.name.as_str(), &entry.origin), ("mine", &origin));
+    assert!((entry.make)().is_ok());
+
+    // What a run says that names the model, or writes its key, when the file has changed.
+    fs::rename(model_variant(folder.path(), "other", &["VERSION=\"2\""]), &file).expect("replaced");
+    let refusals = load_configured(&config, &mut with_model());
+    assert_eq!(refusals[0].names, ["mine", "variant", "transfer"]);
+    assert!(matches!(refusals[0].error, PluginError::Changed { .. }));
+
+    let mut config = config;
+    assert_eq!(config.remove("mine").expect("removed"), record);
+}
+
+/// As written before there were models.
+#[test]
+fn a_list_without_models_is_read_and_kept_as_it_was() {
+    let folder = TempDir::new().expect("a folder");
+    let config = PluginConfig::in_folder(folder.path()).expect("empty");
+    let old = r#"{"format": 1, "plugins": [
+        {"path": "/a.so", "sha256": "00", "arbiters": [{"name": "a", "version": "1"}]},
+        {"path": "/b.so", "sha256": "11", "arbiters": [{"name": "b", "version": "2"}]}]}"#;
+    fs::write(config.file(), old).expect("written");
+    let mut config = PluginConfig::in_folder(folder.path()).expect("read");
+    config.remove("a").expect("removed");
+    assert!(config.records()[0].models.is_empty());
+    let text = fs::read_to_string(config.file()).expect("there");
+    assert!(text.contains("\"b\"") && !text.contains("models"), "{text}");
+}
+
+#[test]
+fn a_taken_name_or_operation_of_a_model_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let library = |file: &str, name: &str, operations: &str| {
+        let (name, operations) = (format!("NAME=\"{name}\""), format!("OPERATIONS=\"{operations}\""));
+        model_variant(folder.path(), file, &[&name, &operations])
+    };
+    let mut config = PluginConfig::in_folder(folder.path()).expect("empty");
+    let mut refused = |file: &Path, words: &[&str]| {
+        let error = config.add(file, program(), &with_model()).expect_err("taken").to_string();
+        for word in words {
+            assert!(error.contains(word) && !error.contains('\n'), "`{word}` is missing in: {error}");
+        }
+        let loaded = load_file(file, program(), &mut with_model());
+        assert_eq!(loaded.expect_err("taken in a run, too").to_string(), error);
+    };
+    refused(&library("name", "put-model", "other"), &["lists a model `put-model`, which is built into weir: rename"]);
+    let words = ["its model `mine` serves `put`, which the built-in model `put-model` serves: choose another key"];
+    refused(&library("key", "mine", "other put"), &words);
+
+    let first = library("first", "first", "variant transfer");
+    config.add(&first, program(), &with_model()).expect("added");
+    let same_name = library("same-name", "first", "other");
+    let error = config.add(&same_name, program(), &with_model()).expect_err("taken").to_string();
+    assert!(error.contains("first.so too") && error.contains("weir plugin remove first"), "{error}");
+    let same_key = library("same-key", "second", "variant");
+    let error = config.add(&same_key, program(), &with_model()).expect_err("taken").to_string();
+    assert!(error.contains("serves `variant`, which model `first` of ") && error.contains("remove first"), "{error}");
+    config.add(&library("free", "second", "other transfer"), program(), &with_model()).expect("`transfer` is free");
+
+    let mut registry = with_model();
+    load_file(&same_key, program(), &mut registry).expect("free in this run");
+    let error = load_configured(&config, &mut registry)[0].error.to_string();
+    assert!(error.contains("which model `second` of ") && error.contains("same-key.so serves too"), "{error}");
+    assert_eq!(models(&registry), ["put-model", "second"]);
+}
+
+/// Arbiters and models have names of their own kinds, so one name may stand for two libraries.
+#[test]
+fn a_name_of_two_libraries_is_not_removed_by_name() {
+    let folder = TempDir::new().expect("a folder");
+    let mut config = PluginConfig::in_folder(folder.path()).expect("empty");
+    let arbiter = variant(folder.path(), "arbiter", &[]);
+    let model = model_variant(folder.path(), "model", &[]);
+    config.add(&arbiter, program(), &builtin()).expect("added");
+    config.add(&model, program(), &builtin()).expect("added");
+    let error = config.remove("variant").expect_err("which one?").to_string();
+    assert!(error.contains("arbiter.so") && error.contains("model.so") && error.contains("by its path"), "{error}");
+    config.remove(model.to_str().expect("UTF-8")).expect("removed");
+    config.remove("variant").expect("removed");
 }

@@ -8,9 +8,13 @@ use std::mem::offset_of;
 use std::process::Command;
 
 use tempfile::TempDir;
-use weir_plugin_api::abi::{self, ArbiterTable, ErrorBuffer, Header, Host, StepRecord};
+use weir_plugin_api::abi::{
+    self, AlternativeRecord, ArbiterTable, Chooser, EngineRecord, ErrorBuffer, EstimateRecord, Estimator, Header, Host,
+    ModelTable, Planner, StepRecord, SurroundingsRecord, TaskRecord, WaitRecord,
+};
 use weir_plugin_api::{
-    Binding, Cause, ClassTable, Direction, FabricView, Flags, LinkKind, NodeKind, PhaseView, RouteTable, Slice,
+    Binding, Cause, ClassTable, Direction, FabricView, Flags, LinkKind, Moment, NodeKind, PhaseView, Queue, Relation,
+    RouteInfo, RouteTable, Slice, Wait,
 };
 
 /// A C expression and the value it must have.
@@ -38,6 +42,7 @@ fn views(into: &mut Expected) {
         because: because);
     structure!(into, weir_host, Host, context: context, log: log, cancelled: cancelled);
     for (c, size) in [
+        ("weir_slice_wait", size_of::<Slice<'_, WaitRecord>>()),
         ("weir_slice_u8", size_of::<Slice<'_, u8>>()),
         ("weir_slice_u32", size_of::<Slice<'_, u32>>()),
         ("weir_slice_u64", size_of::<Slice<'_, u64>>()),
@@ -56,12 +61,34 @@ fn views(into: &mut Expected) {
     }
 }
 
+fn records(into: &mut Expected) {
+    structure!(into, weir_route_info, RouteInfo, bandwidth: bandwidth, latency_ps: latency_ps, links: links);
+    structure!(into, weir_surroundings, SurroundingsRecord<'_>, context: context, fabric: fabric, route: route);
+    structure!(into, weir_engine, EngineRecord<'_>, name: name, slots: slots, scope: scope, device: device);
+    structure!(into, weir_wait, WaitRecord, task: task, moment: moment);
+    // What authors in Rust write is handed over as it stands.
+    structure!(into, weir_wait, Wait, task: task, moment: moment);
+    structure!(into, weir_task, TaskRecord<'_>, name: name, waits: waits, engine: engine, queue: queue, class_id: class,
+        work: work, lead_ps: lead_ps, gap_ps: gap_ps, lasts_ps: lasts_ps, from: from, to: to, bytes: bytes,
+        limit: limit);
+    structure!(into, weir_planner, Planner, context: context, emit_engine: emit_engine, emit_task: emit_task);
+    structure!(into, weir_estimate, EstimateRecord<'_>, formula: formula, because: because, seconds: seconds,
+        relation: relation);
+    structure!(into, weir_estimator, Estimator, context: context, emit_estimate: emit_estimate,
+        emit_details: emit_details);
+    structure!(into, weir_alternative, AlternativeRecord<'_>, label: label, operation: operation);
+    structure!(into, weir_chooser, Chooser, context: context, emit_alternative: emit_alternative);
+}
+
 fn tables(into: &mut Expected) {
     structure!(into, weir_header, Header, magic: magic, abi_major: abi_major, abi_minor: abi_minor,
         table_size: table_size, view_size: view_size, kind: kind, flags: flags);
     structure!(into, weir_arbiter_table, ArbiterTable, header: header, name: name, version: version,
         params_schema: params_schema, create: create, destroy: destroy, reset: reset, admit: admit,
         allocate: allocate, explain: explain);
+    structure!(into, weir_model_table, ModelTable, header: header, name: name, version: version,
+        operations: operations, schema: schema, create: create, destroy: destroy, plan: plan, estimate: estimate,
+        alternatives: alternatives);
     assert_eq!(size_of::<Header>(), 32, "never changes");
 }
 
@@ -72,6 +99,13 @@ fn constants(into: &mut Expected) {
     add("WEIR_MAGIC", abi::MAGIC);
     add("WEIR_ABI_MAJOR", abi::ABI_MAJOR.into());
     add("WEIR_ABI_MINOR", abi::ABI_MINOR.into());
+    add("WEIR_ABI_MINOR_ARBITER", abi::ARBITER_MINOR.into());
+    add("WEIR_ABI_MINOR_MODEL", abi::MODEL_MINOR.into());
+    add("WEIR_SCOPE_DEVICE", abi::scope::DEVICE.into());
+    add("WEIR_SCOPE_OPERATION", abi::scope::OPERATION.into());
+    add("WEIR_WORK_NOTHING", abi::work::NOTHING.into());
+    add("WEIR_WORK_LASTS", abi::work::LASTS.into());
+    add("WEIR_WORK_CARRIES", abi::work::CARRIES.into());
     add("WEIR_KIND_ARBITER", abi::KIND_ARBITER.into());
     add("WEIR_KIND_MODEL", abi::KIND_MODEL.into());
     add("WEIR_NEVER", weir_plugin_api::SimTime::NEVER.0);
@@ -114,6 +148,15 @@ fn numbers(into: &mut Expected) {
         let name = if kind == NodeKind::Host { "HOST_NODE".to_owned() } else { upper(&kind) };
         into.insert(format!("WEIR_{name}"), kind as u64);
     }
+    for moment in [Moment::End, Moment::Start] {
+        into.insert(format!("WEIR_MOMENT_{}", upper(&moment)), moment as u64);
+    }
+    for queue in [Queue::Issued, Queue::Ready] {
+        into.insert(format!("WEIR_QUEUE_{}", upper(&queue)), queue as u64);
+    }
+    for relation in [Relation::Unstated, Relation::Equal, Relation::AtMost, Relation::AtLeast] {
+        into.insert(format!("WEIR_RELATION_{}", upper(&relation)), relation as u64);
+    }
     for direction in [Direction::Up, Direction::Down, Direction::Lateral] {
         into.insert(format!("WEIR_{}", upper(&direction)), direction as u64);
     }
@@ -123,6 +166,7 @@ fn numbers(into: &mut Expected) {
 fn the_header_and_the_crate_agree() {
     let mut expected = Expected::new();
     views(&mut expected);
+    records(&mut expected);
     tables(&mut expected);
     constants(&mut expected);
     numbers(&mut expected);

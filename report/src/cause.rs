@@ -28,7 +28,7 @@ pub fn cause_text(run: &Run<'_>, task: TaskId) -> Option<String> {
 }
 
 /// `lateral`: the link at which it was held lies outside the tree, where nothing is up or down.
-fn sentence(cause: Cause, lateral: bool, other: Option<&str>) -> String {
+pub(crate) fn sentence(cause: Cause, lateral: bool, other: Option<&str>) -> String {
     let named = |before: &str, otherwise: &str| match other {
         Some(other) => format!("{before} {other}"),
         None => otherwise.to_owned(),

@@ -1,4 +1,5 @@
-//! Explanations: the steps by which the arbiter came to its rates, phase by phase.
+//! Explanations: the plans of operations engine by engine, and the steps by which the arbiter came to its rates, phase by
+//! phase.
 
 use std::io::Write;
 
@@ -6,7 +7,7 @@ use serde::Serialize;
 use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
 
 use crate::Run;
-use crate::json::{ArbiterJson, Explain, write_line};
+use crate::json::{ArbiterJson, Explain, Plans, write_line};
 
 /// The steps of a phase grouped by transfer, in id order; a transfer without steps has an empty group.
 pub(crate) fn by_transfer(phase: &PhaseRecord) -> Vec<(TaskId, Vec<&PhaseStep>)> {
@@ -34,6 +35,8 @@ struct ExplainJson<'a> {
     input_sha256: &'a str,
     arbiter: ArbiterJson<'a>,
     complete: bool,
+    #[serde(skip_serializing_if = "Plans::is_empty")]
+    operations: Plans<'a>,
     phases: Explain<'a>,
 }
 
@@ -51,6 +54,7 @@ pub fn write_explanation(run: &Run<'_>, out: impl Write) -> std::io::Result<()> 
         input_sha256: run.subject.input_sha256(),
         arbiter: ArbiterJson::new(run),
         complete: run.complete(),
+        operations: Plans { run },
         phases: Explain { run, phases },
     };
     write_line(&json, out)

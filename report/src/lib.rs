@@ -2,19 +2,25 @@
 //!
 //! ```text
 //! Outcome + Subject (names) ──► Run ──► json::write      one compact object per line
-//!                                   ├─► text::run        makespan, transfers, busiest links
-//!                                   ├─► text::explain    the arbiter's steps, phase by phase
+//!                                   ├─► text::run        makespan, operations, transfers, busiest links
+//!                                   ├─► text::explain    plans of operations, the arbiter's steps phase by phase
 //!                                   └─► Column ──► Comparison ──► text::compare, JSON
 //! ```
 
 mod alone;
 mod cause;
 mod compare;
+mod difference;
 mod explain;
 mod json;
+mod operations;
 mod percentiles;
+mod reasons;
+mod served;
 mod subject;
 pub mod text;
+mod timeline;
+mod tuned;
 mod units;
 
 pub use alone::{Alone, AloneError};
@@ -22,6 +28,8 @@ pub use cause::{bottleneck_link, cause_text};
 pub use compare::{Column, ColumnError, CompareRow, Comparison};
 pub use explain::write_explanation;
 pub use json::{Detail, results_schema, write_run};
+pub use operations::{Choice, ModelInfo, Planned};
 pub use percentiles::{LARGE, Percentiles};
 pub use subject::{ArbiterInfo, Run, Subject};
-pub use units::{bytes, duration, instant, rate};
+pub use tuned::{TunedOperation, TunedSize, TunedUnder, Tuning};
+pub use units::{binary_bytes, bytes, duration, instant, rate};

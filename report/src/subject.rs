@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use weir_plugin_api::{LinkId, NodeId};
 use weir_sim_core::{Fabric, Outcome, Routes, TaskGraph, TaskId, Work};
 
-use crate::Alone;
+use crate::{Alone, Planned};
 
 /// The scenario of a result, as far as reports need it. Names are text here, ids everywhere before.
 pub trait Subject {
@@ -24,8 +24,12 @@ pub trait Subject {
     fn tasks(&self) -> &TaskGraph;
     /// The user's name of a task.
     fn task_name(&self, task: TaskId) -> Cow<'_, str>;
-    /// The user's name of a node: bare where unique, else the full path.
+    /// The user's name of a node: bare where unique, else the full path; also of devices that the fabric lacks.
     fn node_name(&self, node: NodeId) -> &str;
+    /// The operations that models planned, by ascending tasks.
+    fn planned(&self) -> &[Planned<'_>] {
+        &[]
+    }
     /// The random generator behind its workload, where there is one.
     fn generator(&self) -> Option<&str> {
         None
@@ -49,10 +53,7 @@ impl ArbiterInfo<'_> {
     /// Name and parameters for a person: `pcie-congestion (tau 0.2)`.
     #[must_use]
     pub fn title(&self) -> String {
-        if self.params.is_empty() {
-            return self.name.to_owned();
-        }
-        format!("{} ({})", self.name, self.params_text())
+        titled(self.name, self.params)
     }
 
     /// The parameters for a person: `tau 0.2, hol false`.
@@ -60,6 +61,11 @@ impl ArbiterInfo<'_> {
     pub fn params_text(&self) -> String {
         params_text(self.params)
     }
+}
+
+/// A name and parameters for a person: `pcie-congestion (tau 0.2)`.
+pub(crate) fn titled(name: &str, params: &Map<String, Value>) -> String {
+    if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params_text(params)) }
 }
 
 /// Parameters for a person: `tau 0.2, hol false`.
@@ -146,14 +152,4 @@ pub(crate) fn mean_rate(run: &Run<'_>, task: TaskId) -> Option<f64> {
     let until = if times.sent.is_never() { run.outcome.now } else { times.sent };
     let span = until - times.start;
     (span.0 > 0).then(|| run.outcome.sent_bytes[task.index()] as f64 / span.seconds())
-}
-
-/// The operations of the workload that are not transfers, with their kinds, in expansion order.
-pub(crate) fn operations<'a>(run: &'a Run<'_>) -> impl Iterator<Item = (TaskId, &'static str)> + 'a {
-    let tasks = run.subject.tasks().tasks();
-    tasks.iter().enumerate().filter_map(|(i, task)| match task.work {
-        Work::Lasts(_) => Some((TaskId(i as u32), "compute")),
-        Work::Nothing { counted: true } => Some((TaskId(i as u32), "barrier")),
-        Work::Nothing { counted: false } | Work::Carries { .. } => None,
-    })
 }

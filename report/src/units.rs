@@ -52,6 +52,17 @@ pub fn bytes(amount: u64) -> String {
     format!("{} {}", text.trim_end_matches('0').trim_end_matches('.'), chosen.1)
 }
 
+/// An amount by powers of 1024 where it is a whole number of them, as scenarios write it: `512KiB`, `1000B`.
+#[must_use]
+pub fn binary_bytes(amount: u64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let (mut value, mut at) = (amount, 0);
+    while value >= 1024 && value % 1024 == 0 && at + 1 < units.len() {
+        (value, at) = (value / 1024, at + 1);
+    }
+    format!("{value}{}", units[at])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,5 +89,11 @@ mod tests {
         assert_eq!(bytes(300_000_000), "300 MB");
         assert_eq!(bytes(1_536), "1.536 kB");
         assert_eq!(bytes(1), "1 B");
+    }
+
+    #[test]
+    fn sizes_of_packets_are_binary_where_that_is_exact() {
+        let texts = [0, 1, 1000, 1024, 1536, 512 << 10, 32 << 20, 3 << 50, 1 << 60].map(binary_bytes);
+        assert_eq!(texts, ["0B", "1B", "1000B", "1KiB", "1536B", "512KiB", "32MiB", "3PiB", "1024PiB"]);
     }
 }

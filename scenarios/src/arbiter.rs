@@ -6,7 +6,7 @@ use weir_plugin_api::Registry;
 use crate::Position;
 use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
-use crate::schema::Schema;
+use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
 
 /// The arbiter of a scenario that names none.
@@ -76,6 +76,6 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
     };
     let schema: Json = serde_json::from_str(&entry.params_schema).unwrap_or_else(|_| Json::Object(Map::new()));
     let given = entries.iter().filter(|e| &*e.key != "name");
-    let params = Schema::new(&schema).object(context, value.span, given, &format!("arbiter `{name}`"))?;
+    let params = Schema::new(&schema).object(context, &mut NoNames, value.span, given, &format!("arbiter `{name}`"))?;
     Ok(ArbiterSpec { name: name.to_owned(), params, position: Some(context.sources.position(value.span)) })
 }

@@ -51,14 +51,20 @@ impl Context {
 
     /// Writes an error down that belongs to several places.
     pub(crate) fn error_with_notes(&mut self, span: Span, problem: Problem, notes: Vec<(String, Span)>) -> Reported {
-        self.errors += 1;
-        if self.errors > Self::MOST {
+        if self.full() {
+            self.errors += 1;
             return Reported;
         }
         let mut diagnostic = self.sources.at(span, Diagnostic::error(problem.message).with_help(problem.help));
         diagnostic.notes = notes.into_iter().map(|(note, other)| (note, self.sources.position(other))).collect();
-        self.found.push(diagnostic);
-        Reported
+        self.push(diagnostic)
+    }
+
+    /// Writes down that a plugin failed at what stands at a place.
+    pub(crate) fn plugin_error(&mut self, span: Span, problem: Problem) -> Reported {
+        let diagnostic = Diagnostic::error(problem.message).with_help(problem.help);
+        let diagnostic = self.sources.at(span, Diagnostic { plugin: true, ..diagnostic });
+        self.push(diagnostic)
     }
 
     /// Writes a problem of the object `what` down.
@@ -68,8 +74,14 @@ impl Context {
 
     /// Writes a warning down.
     pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.warn_of(span, || Problem::new(message, help));
+    }
+
+    /// Writes a warning down that is made only when it will be shown.
+    pub(crate) fn warn_of(&mut self, span: Span, make: impl FnOnce() -> Problem) {
         self.warnings += 1;
         if self.warnings <= Self::MOST {
+            let Problem { message, help } = make();
             let diagnostic = self.sources.at(span, Diagnostic::warning(message).with_help(help));
             self.found.push(diagnostic);
         }

@@ -84,6 +84,8 @@ pub struct Diagnostic {
     pub notes: Vec<(String, Position)>,
     /// What to do.
     pub help: Option<String>,
+    /// Whether a plugin failed, rather than the scenario being wrong.
+    pub plugin: bool,
 }
 
 impl Diagnostic {
@@ -97,6 +99,7 @@ impl Diagnostic {
             excerpt: None,
             notes: Vec::new(),
             help: None,
+            plugin: false,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, quoted};
 use crate::source::Span;
 
 /// Size of a YAML file at most (format, "Tree, links, names").
-const YAML_BYTES: u64 = 16 << 20;
+pub(crate) const YAML_BYTES: u64 = 16 << 20;
 /// The file that marks the root of a library.
 const MARK: &str = "weir-library";
 
@@ -85,6 +85,26 @@ impl Files {
             context.error(span, format!("the file {} cannot be read: {message}", quoted(named)), "check the file")
         })?;
         self.decode(context, &shown, bytes)
+    }
+
+    /// Opens a table that the scenario names at `span` and registers it; it has `most` bytes at most.
+    pub(crate) fn open_table(
+        &self,
+        context: &mut Context,
+        span: Span,
+        named: &str,
+        most: u64,
+        help: &str,
+    ) -> Read<(File, u32)> {
+        let (path, shown) = self.find(context, span, named)?;
+        let table = File::open(&path).map_err(|error| {
+            context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), "check the file")
+        })?;
+        if table.metadata().is_ok_and(|m| m.len() > most) {
+            let message = format!("the table {} is larger than {} MiB", quoted(named), most >> 20);
+            return Err(context.error(span, message, help));
+        }
+        Ok((table, context.sources.add_file(&shown, &path)))
     }
 
     /// Registers the text of a file that was read.

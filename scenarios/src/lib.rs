@@ -3,6 +3,9 @@
 //! ```text
 //! text ──► yaml (tree with positions) ──► topology ──► fabric, names ┐
 //!                                     └─► workload ──► task graph    ├──► Scenario
+//!                                     │      ▲ │ operations           │
+//!                                     │      │ ▼ of models            │
+//!                                     │   plans, estimates            │
 //!                                     └─► arbiters (checked params)  ┘
 //! ```
 //!
@@ -20,6 +23,7 @@ mod nearest;
 mod scenario;
 mod schema;
 mod source;
+mod table;
 mod topology;
 mod units;
 mod workload;
@@ -29,7 +33,7 @@ pub use arbiter::ArbiterSpec;
 pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use lint::lint;
 pub use load::{LoadOptions, load, load_text};
-pub use scenario::{Scenario, TaskKind};
+pub use scenario::{Choice, PlannedOperation, Scenario, TaskKind};
 
 /// A time as scenarios write it, such as `10ms`, for command lines.
 ///
@@ -37,4 +41,12 @@ pub use scenario::{Scenario, TaskKind};
 /// What is wrong with the text, and the remedy.
 pub fn parse_time(text: &str) -> Result<weir_plugin_api::SimDuration, String> {
     units::duration(text).map_err(|problem| format!("{}; {}", problem.message, problem.help))
+}
+
+/// A size as scenarios write it, such as `512KiB`, for command lines.
+///
+/// # Errors
+/// What is wrong with the text, and the remedy.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    units::byte_size(text).map_err(|problem| format!("{}; {}", problem.message, problem.help))
 }

@@ -1,10 +1,11 @@
 //! What a scenario says without effect.
 
+use weir_plugin_api::EngineScope;
 use weir_sim_core::{EngineId, Task, TaskId, Work};
 
 use crate::context::Context;
 use crate::diagnostic::{Diagnostic, quoted};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, TaskKind};
 use crate::source::Span;
 
 /// Findings that do not keep a scenario from running: link types that no link uses, transfers that share nothing,
@@ -55,14 +56,20 @@ impl Lint<'_> {
         Some(self.warning(span, "`ranks` has no effect: no pattern and no transfer uses it", "remove it"))
     }
 
-    /// Whether no link and no engine is used by two transfers: then nothing is to be arbitrated.
+    /// Whether no link and no engine is used by two transfers: then nothing is to be arbitrated. All that an operation
+    /// of a model carries counts as one.
     fn nothing_shared(&self) -> Option<Diagnostic> {
         let scenario = self.scenario;
         let mut links = vec![false; scenario.fabric.links().len()];
-        let mut engines = vec![false; scenario.tasks.engines().len()];
-        let mut count = 0;
-        for (_, task, class) in self.transfers() {
-            count += 1;
+        let (mut count, mut operation) = (0, None);
+        // An engine that also serves tasks of fixed times is shared with them.
+        let mut engines = self.engines_of(|work| !matches!(work, Work::Carries { .. }));
+        for (id, task, class) in self.transfers() {
+            let planned = self.planned(id);
+            if planned.is_none() || planned != operation {
+                count += 1;
+            }
+            operation = planned;
             if task.engine != EngineId::NONE && std::mem::replace(&mut engines[task.engine.0 as usize], true) {
                 return None;
             }
@@ -77,21 +84,41 @@ impl Lint<'_> {
         (count > 1).then(|| Diagnostic::warning("no two transfers share a link or an engine").with_help(help))
     }
 
-    /// `engines` on devices from which nothing is sent.
+    /// Per engine whether it serves tasks of some work.
+    fn engines_of(&self, fits: impl Fn(&Work) -> bool) -> Vec<bool> {
+        let mut engines = vec![false; self.scenario.tasks.engines().len()];
+        for task in self.scenario.tasks.tasks().iter().filter(|task| task.engine != EngineId::NONE && fits(&task.work))
+        {
+            engines[task.engine.0 as usize] = true;
+        }
+        engines
+    }
+
+    /// The first task of the operation of a model that a task belongs to.
+    fn planned(&self, task: TaskId) -> Option<u32> {
+        (self.scenario.task_kind(task) == TaskKind::Planned).then(|| self.scenario.groups.of(task).map(|g| g.first))?
+    }
+
+    /// `engines` on devices from which nothing is sent: nobody uses their `send` engine.
     fn idle_engines(&self) -> Option<Diagnostic> {
         let given = &self.scenario.engines_given;
         if given.is_empty() {
             return None;
         }
         let mut sends = vec![false; self.scenario.fabric.nodes().len()];
-        for (task, _, _) in self.transfers() {
-            if let Some((from, _)) = self.scenario.ends(task) {
-                sends[from.index()] = true;
+        let used = self.engines_of(|_| true);
+        for (engine, _) in self.scenario.tasks.engines().iter().zip(used).filter(|(_, used)| *used) {
+            if let EngineScope::Device(node) = engine.scope
+                && &*engine.name == "send"
+                && let Some(sends) = sends.get_mut(node.index())
+            {
+                *sends = true;
             }
         }
         let (node, span) = given.iter().find(|(node, _)| !sends[node.index()])?;
         let name = self.scenario.node_name(*node);
-        Some(self.warning(*span, format!("`engines` has no effect: nothing is sent from `{name}`"), "remove it"))
+        let message = format!("`engines` has no effect: no plain transfer is sent from `{name}`");
+        Some(self.warning(*span, message, "remove it"))
     }
 
     /// A limit that is no less than the narrowest link of the route; the first is reported.
@@ -105,7 +132,8 @@ impl Lint<'_> {
                 classes.limit(class).is_finite() && classes.limit(class) >= narrowest
             })
             .collect();
-        let (task, _, _) = self.transfers().find(|&(_, _, class)| idle[class as usize])?;
+        let own = |task: TaskId| self.planned(task).is_none();
+        let (task, _, _) = self.transfers().find(|&(task, _, class)| idle[class as usize] && own(task))?;
         let name = quoted(&self.scenario.task_name(task));
         let message = format!("`limit` of {name} has no effect: a link of its route is no faster");
         Some(self.warning(self.place(task), message, "remove it, or give less"))

@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, quoted};
 use crate::files::Files;
 use crate::scenario::{Parts, Scenario};
 use crate::topology::{self, Topology};
-use crate::workload;
+use crate::workload::{self, Setting};
 use crate::yaml::{self, Data, Edit, Value};
 
 /// What the command line adds to a file.
@@ -88,8 +88,14 @@ fn parts(
     };
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
     let operations = fields.require(context, "workload");
-    let topology = fields.require(context, "topology").and_then(|v| topology(context, &mut files, v, &edits))?;
-    let workload = workload::read(context, &mut files, &topology, operations?, fields.get("ranks"))?;
+    let given = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
+    let topology = match given {
+        true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v, &edits))?,
+        false => Topology::empty(),
+    };
+    let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
+    let setting = Setting { topology: &topology, topology_given: given, registry, arbiter };
+    let workload = workload::read(context, &mut files, setting, operations?, fields.get("ranks"))?;
     Ok(Parts {
         name: title?,
         file: name.to_owned(),
@@ -137,6 +143,16 @@ fn looks_like_a_scenario(context: &mut Context, root: &Value) -> Read<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether every item of the workload is an operation of a model, which needs no links.
+fn only_models(workload: &Value, registry: &Registry) -> bool {
+    let Data::Sequence(items) = &workload.data else { return false };
+    let modelled = |item: &Value| match &item.data {
+        Data::Mapping(entries) => !entries.is_empty() && entries.iter().all(|e| registry.model_of(&e.key).is_some()),
+        _ => false,
+    };
+    !items.is_empty() && items.iter().all(modelled)
 }
 
 /// Checks `weir: 1`.

@@ -1,8 +1,10 @@
 //! A scenario ready to run: what the file said, checked, with names beside dense ids.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use weir_plugin_api::NodeId;
+use serde_json::{Map, Value as Json};
+use weir_plugin_api::{Estimate, NodeId, SimDuration};
 use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId, Work};
 
 use crate::arbiter::ArbiterSpec;
@@ -10,7 +12,7 @@ use crate::context::Context;
 use crate::diagnostic::{Diagnostic, Position};
 use crate::source::{Sources, Span};
 use crate::topology::{NodeNames, Topology};
-use crate::workload::{Groups, Workload};
+use crate::workload::{Groups, Outside, Workload};
 
 /// What a task is to the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,8 +23,46 @@ pub enum TaskKind {
     Compute,
     /// A join that the user wrote.
     Barrier,
-    /// A join that `after` made of many tasks; no part of results.
+    /// A task that a model planned.
+    Planned,
+    /// A join that `after` made of many tasks, or the release of an operation of a model; no part of results.
     Join,
+}
+
+/// An operation that a model planned: one under a key of its own, or a transfer with `model` (each repetition).
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlannedOperation {
+    /// Its id; of a repetition with its number, `id#2`.
+    pub id: Box<str>,
+    /// The key that it stands under: `offload`, `transfer`, ….
+    pub kind: Box<str>,
+    /// The model.
+    pub model: Box<str>,
+    /// The model's version.
+    pub version: Box<str>,
+    /// SHA-256 of the library that the model was loaded from; `None` for a built-in one.
+    pub sha256: Option<Box<str>>,
+    /// The join at which it may begin: `start` has come, all of `after` has ended.
+    pub release: TaskId,
+    /// Its tasks, without the release.
+    pub tasks: Range<u32>,
+    /// What closed forms say, in the model's order; the last one is that of the operation itself.
+    pub estimates: Vec<Estimate>,
+    /// What else the model says of it.
+    pub details: Map<String, Json>,
+    /// How what the scenario leaves open was chosen.
+    pub choice: Option<Choice>,
+}
+
+/// How an operation that leaves something open was planned: the fastest alternative alone, the first among equals.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// The parameter that was left open, such as `packet`; empty where it is not one.
+    pub key: Box<str>,
+    /// What there was to choose, the model's preferred ones first, with the time of the operation alone.
+    pub alternatives: Vec<(Box<str>, SimDuration)>,
+    /// Which one was taken.
+    pub chosen: usize,
 }
 
 /// A scenario ready to run.
@@ -46,6 +86,9 @@ pub struct Scenario {
     pub warnings: Vec<Diagnostic>,
     /// The generator of random numbers, when the workload has random parts.
     pub generator: Option<String>,
+    /// What models planned, in file order.
+    pub operations: Vec<PlannedOperation>,
+    pub(crate) outside: Outside,
     pub(crate) names: NodeNames,
     pub(crate) groups: Groups,
     pub(crate) sources: Sources,
@@ -84,6 +127,8 @@ impl Scenario {
             arbiters,
             warnings: context.take_warnings(),
             generator: workload.generator.map(str::to_owned),
+            operations: workload.operations,
+            outside: workload.outside,
             names: topology.names,
             groups: workload.groups,
             sources: context.sources,
@@ -108,7 +153,7 @@ impl Scenario {
     /// What a task is.
     #[must_use]
     pub fn task_kind(&self, task: TaskId) -> TaskKind {
-        self.groups.of(task).map_or(TaskKind::Join, |group| group.kind)
+        self.groups.of(task).map_or(TaskKind::Join, |group| group.kind(task.0 - group.first))
     }
 
     /// Source and destination of a transfer; `None` for other tasks.
@@ -126,15 +171,24 @@ impl Scenario {
         Some(self.sources.position(group.place(task.0 - group.first)))
     }
 
-    /// The bare name of a node where it is unique, else its full path.
+    /// The number of the item of `workload` that a task came of, from 0; `None` for joins.
+    #[must_use]
+    pub fn item(&self, task: TaskId) -> Option<usize> {
+        self.groups.item(task)
+    }
+
+    /// The bare name of a node where it is unique, else its full path. A device that the topology lacks, too.
     #[must_use]
     pub fn node_name(&self, node: NodeId) -> &str {
-        self.names.shown(node)
+        match self.outside.name(node, self.fabric.nodes().len()) {
+            Some(name) => name,
+            None => self.names.shown(node),
+        }
     }
 
     /// The node of a name or path; `None` unless exactly one fits.
     #[must_use]
     pub fn node(&self, name: &str) -> Option<NodeId> {
-        self.names.resolve(name).ok()
+        self.names.resolve(name).ok().or_else(|| self.outside.node(name, self.fabric.nodes().len()))
     }
 }

@@ -245,14 +245,15 @@ fn files_that_are_no_scenarios() {
     refused("weir: 1\nlink_types: {}\ntree: {}\n", (3, 1), "a topology, not a scenario", "topology:");
     refused(on_t2("workload: []\norder: {}\n"), (6, 1), "`order` is not supported yet", "remove");
     refused(on_t2("workload: []\noptimize: {}\n"), (6, 1), "`optimize` is not supported yet", "remove");
+    // Nobody serves them in this registry.
     for model in ["offload", "put", "gather"] {
-        refused(one(&format!("{model}: {{ id: x }}")), (6, 5), "not supported yet", "transfer");
+        refused(one(&format!("{model}: {{ id: x }}")), (6, 5), &format!("unknown operation `{model}`"), "transfer");
     }
     refused(
         one("transfer: { from: gpu0, to: gpu1, size: 1B, model: { name: loggp } }"),
-        (6, 49),
-        "not supported yet",
-        "remove",
+        (6, 64),
+        "no model is named `loggp`",
+        "no models of transfers here",
     );
 }
 

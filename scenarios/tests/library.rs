@@ -1,4 +1,4 @@
-//! Every file of the scenario library is read without an error or a warning, under the built-in arbiters.
+//! Every file of the scenario library is read without an error or a warning, under the built-in arbiters and models.
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,7 @@ fn the_library_is_right() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).unwrap();
+    weir_models::register(&mut registry).unwrap();
     let mut seen = 0;
     for path in files(root).iter().filter(|p| !p.starts_with(root.join("src")) && !p.starts_with(root.join("tests"))) {
         let scenario = if path.parent().is_some_and(|p| p.ends_with("topologies")) {

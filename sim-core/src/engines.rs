@@ -1,18 +1,52 @@
-//! Engines of endpoints: each serves up to `slots` tasks, first come, first served by (ready time, task).
+//! Engines of endpoints: each serves up to `slots` tasks in order of (when its place was taken, task, or the order that was
+//! set for equals), and nobody overtakes.
+//!
+//! Most engines serve plain tasks only, up to a million: such an engine is a queue and a number of free slots. Where any
+//! task has a lead, a gap, a class or a place from its issue on, the engine also knows its slots ([`Slots`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use weir_plugin_api::SimTime;
 
-use crate::tasks::{Engine, EngineId, TaskId};
+use crate::outcome::TaskTimes;
+use crate::service::ServiceId;
+use crate::slots::Slots;
+use crate::tasks::{EngineId, Task, TaskGraph, TaskId};
 
 #[derive(Clone, Debug)]
 struct State {
     free: u32,
-    waiting: BinaryHeap<Reverse<(SimTime, TaskId)>>,
+    /// By the instant and the place of the task among equals.
+    queue: BinaryHeap<Reverse<(SimTime, u32)>>,
+    /// None where all tasks are plain: any free slot is as good as another, and all in the queue are ready.
+    slots: Option<Box<Slots>>,
     /// Whether it is in `Engines::dirty`.
     dirty: bool,
+}
+
+impl State {
+    /// Gives a slot to a task; when its work begins.
+    #[inline(never)]
+    fn begin(&mut self, look: &Look<'_>, task: TaskId) -> SimTime {
+        let service = look.graph.service(task);
+        let before = self.slots.as_mut().and_then(|slots| slots.take(task, service.class));
+        service.begin(look.times[task.index()].ready, before).max(look.now)
+    }
+}
+
+/// What a grant of slots looks at.
+#[derive(Clone, Copy)]
+pub(crate) struct Look<'a> {
+    pub(crate) now: SimTime,
+    pub(crate) graph: &'a TaskGraph,
+    pub(crate) times: &'a [TaskTimes],
+}
+
+impl Look<'_> {
+    fn is_ready(&self, task: TaskId) -> bool {
+        !self.times[task.index()].ready.is_never()
+    }
 }
 
 /// All engines of a run.
@@ -22,50 +56,97 @@ pub(crate) struct Engines {
     dirty: Vec<EngineId>,
 }
 
+/// Tasks that need nothing more than time until their work begins.
+#[derive(Debug, Default)]
+pub(crate) struct Begins {
+    /// It begins now.
+    pub(crate) now: Vec<TaskId>,
+    /// It begins later; a slot is theirs from now on.
+    pub(crate) later: Vec<(SimTime, TaskId)>,
+}
+
+impl Begins {
+    pub(crate) fn add(&mut self, now: SimTime, begin: SimTime, task: TaskId) {
+        if begin == now {
+            self.now.push(task);
+        } else {
+            self.later.push((begin, task));
+        }
+    }
+}
+
 impl Engines {
-    pub(crate) fn new(engines: &[Engine]) -> Self {
-        let state = |e: &Engine| State { free: e.slots, waiting: BinaryHeap::new(), dirty: false };
-        Self { states: engines.iter().map(state).collect(), dirty: Vec::new() }
+    pub(crate) fn new(graph: &TaskGraph) -> Self {
+        let state = |slots| State { free: slots, queue: BinaryHeap::new(), slots: None, dirty: false };
+        let mut states: Vec<State> = graph.engines.iter().map(|e| state(e.slots)).collect();
+        if graph.services.len() > 1 {
+            let paced = |t: &&Task| t.service != ServiceId::PLAIN && t.engine != EngineId::NONE;
+            for task in graph.tasks.iter().filter(paced) {
+                let state = &mut states[task.engine.0 as usize];
+                let count = state.free;
+                state.slots.get_or_insert_with(|| Box::new(Slots::new(count)));
+            }
+        }
+        Self { states, dirty: Vec::new() }
     }
 
-    /// A task waits for its engine from `ready` on.
-    pub(crate) fn wait(&mut self, engine: EngineId, ready: SimTime, task: TaskId) {
-        self.states[engine.0 as usize].waiting.push(Reverse((ready, task)));
+    /// A task takes its place in the queue of its engine.
+    pub(crate) fn enqueue(&mut self, graph: &TaskGraph, engine: EngineId, now: SimTime, task: TaskId) {
+        self.states[engine.0 as usize].queue.push(Reverse((now, graph.places.of(task))));
         self.mark(engine);
     }
 
     /// A task gives its slot back.
-    pub(crate) fn release(&mut self, engine: EngineId) {
-        self.states[engine.0 as usize].free += 1;
+    pub(crate) fn release(&mut self, engine: EngineId, now: SimTime, task: TaskId) {
+        let state = &mut self.states[engine.0 as usize];
+        state.free += 1;
+        if let Some(slots) = &mut state.slots {
+            slots.release(now, task);
+        }
         self.mark(engine);
     }
 
-    /// Gives free slots to waiting tasks that `may` start, first come, first served; appends those that start. An engine
-    /// whose first task may not start yet keeps all of its tasks for the next call.
-    pub(crate) fn dispatch(&mut self, started: &mut Vec<TaskId>, may: impl Fn(TaskId) -> bool) {
+    /// The engine may have something to do: a slot is free, its queue has grown, or the head has become ready.
+    pub(crate) fn mark(&mut self, engine: EngineId) {
+        let state = &mut self.states[engine.0 as usize];
+        if !state.dirty {
+            state.dirty = true;
+            self.dirty.push(engine);
+        }
+    }
+
+    /// Gives free slots to the heads of the queues that are ready and `may` have one. An engine whose head may not have
+    /// one yet keeps all of its tasks for the next call; one whose head is not ready, until it is marked.
+    pub(crate) fn dispatch(&mut self, look: &Look<'_>, begins: &mut Begins, may: impl Fn(TaskId) -> bool) {
         let states = &mut self.states;
         self.dirty.retain(|engine| {
             let state = &mut states[engine.0 as usize];
             while state.free > 0
-                && let Some(&Reverse((_, task))) = state.waiting.peek()
+                && let Some(&Reverse((_, place))) = state.queue.peek()
             {
+                let task = look.graph.places.at(place);
+                let paced = state.slots.is_some();
+                if paced && !look.is_ready(task) {
+                    break;
+                }
                 if !may(task) {
                     return true;
                 }
-                state.waiting.pop();
+                state.queue.pop();
                 state.free -= 1;
-                started.push(task);
+                if paced {
+                    begins.add(look.now, state.begin(look, task), task);
+                } else {
+                    begins.now.push(task);
+                }
             }
             state.dirty = false;
             false
         });
     }
 
-    fn mark(&mut self, engine: EngineId) {
-        let state = &mut self.states[engine.0 as usize];
-        if !state.dirty {
-            state.dirty = true;
-            self.dirty.push(engine);
-        }
+    /// All tasks that have a place in a queue and no slot, in no particular order.
+    pub(crate) fn queued<'a>(&'a self, graph: &'a TaskGraph) -> impl Iterator<Item = TaskId> + 'a {
+        self.states.iter().flat_map(|state| state.queue.iter().map(|&Reverse((_, place))| graph.places.at(place)))
     }
 }

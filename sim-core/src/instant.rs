@@ -2,11 +2,12 @@
 
 use weir_plugin_api::{Binding, SimDuration, SimTime};
 
-use crate::engines::Engines;
+use crate::engines::{Begins, Engines, Look};
 use crate::event_queue::{Event, EventPhase, EventQueue};
 use crate::fingerprint::{Fingerprint, Happened};
 use crate::flows::{Ended, Flows};
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, Stop, TaskTimes};
+use crate::service::ServiceId;
 use crate::simulation::Simulation;
 use crate::tasks::{EngineId, TaskGraph, TaskId, Work};
 
@@ -20,6 +21,8 @@ enum TaskEvent {
     Arrives(TaskId),
     /// The start of a task whose waits have ended.
     Starts(TaskId),
+    /// The work of a task begins: its lead has passed, or its gap after the task before.
+    Begins(TaskId),
 }
 
 impl Event for TaskEvent {
@@ -27,13 +30,13 @@ impl Event for TaskEvent {
         match self {
             Self::Over(_) => EventPhase::Completion,
             Self::Arrives(_) => EventPhase::Arrival,
-            Self::Starts(_) => EventPhase::Timer,
+            Self::Starts(_) | Self::Begins(_) => EventPhase::Timer,
         }
     }
 
     fn entity(&self) -> u32 {
         match self {
-            Self::Over(t) | Self::Arrives(t) | Self::Starts(t) => t.0,
+            Self::Over(t) | Self::Arrives(t) | Self::Starts(t) | Self::Begins(t) => t.0,
         }
     }
 }
@@ -52,9 +55,13 @@ pub(crate) struct Instant<'a> {
     sent_bytes: Vec<u64>,
     bottlenecks: Vec<Bottleneck>,
     beyond: Vec<TaskId>,
+    begins: Begins,
+    /// Empty between turns; kept for its memory.
     started: Vec<TaskId>,
     arrived: Vec<TaskId>,
     ended: Vec<Ended>,
+    /// Tasks that have not ended.
+    left: usize,
     fingerprint: Fingerprint,
     events: u64,
     makespan: SimTime,
@@ -77,14 +84,16 @@ impl<'a> Instant<'a> {
             releases,
             released: 0,
             waits: graph.waits.clone(),
-            engines: Engines::new(&graph.engines),
+            engines: Engines::new(graph),
             times: vec![TaskTimes::NEVER; count],
             sent_bytes: vec![0; count],
             bottlenecks: vec![NO_BOTTLENECK; count],
             beyond: Vec::new(),
+            begins: Begins::default(),
             started: Vec::new(),
             arrived: Vec::new(),
             ended: Vec::new(),
+            left: count,
             fingerprint: Fingerprint::new(),
             events: 0,
             makespan: SimTime::ZERO,
@@ -102,20 +111,32 @@ impl<'a> Instant<'a> {
         &self.beyond
     }
 
-    /// Does all that is due at `now`, including what that brings about at `now`. Transfers take their slots last: what
-    /// is ready at `now` only after a join or a task of no time must be in the queue before them.
+    /// Number of tasks that have not ended.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// Tasks that wait for their engine, in id order: they have a place in its queue, or are ready for one.
+    pub(crate) fn queued(&self) -> Vec<TaskId> {
+        let waits = |t: &TaskId| {
+            let times = &self.times[t.index()];
+            self.graph.tasks[t.index()].engine != EngineId::NONE && !times.ready.is_never() && times.start.is_never()
+        };
+        let ready = (0..self.times.len() as u32).map(TaskId).filter(waits);
+        let mut queued: Vec<TaskId> = self.engines.queued(self.graph).chain(ready).collect();
+        queued.sort_unstable();
+        queued.dedup();
+        queued
+    }
+
+    /// Does all that is due at `now`, including what that brings about at `now`.
     pub(crate) fn drain(&mut self, now: SimTime, flows: &mut Flows<'_>) {
         flows.take_ended(now, &mut self.ended);
         self.complete(now);
         loop {
             self.happen(now);
-            let graph = self.graph;
-            let carries = |task: TaskId| matches!(graph.tasks[task.index()].work, Work::Carries { .. });
-            self.engines.dispatch(&mut self.started, |task| !carries(task));
-            if self.started.is_empty() {
-                self.engines.dispatch(&mut self.started, |_| true);
-            }
-            if self.started.is_empty() {
+            self.grant(now);
+            if self.begins.now.is_empty() {
                 return;
             }
             self.start(now, flows);
@@ -129,9 +150,27 @@ impl<'a> Instant<'a> {
         }
         self.arrive(now);
         while let Some(event) = self.queue.pop_due(now, EventPhase::Timer) {
-            self.ready(now, TaskId(event.entity()));
+            match event {
+                TaskEvent::Begins(task) => self.begins.now.push(task),
+                _ => self.ready(now, TaskId(event.entity())),
+            }
         }
         self.release(now);
+    }
+
+    /// Gives free slots to the heads of queues. Transfers take theirs last: what is ready at `now` only after a join or
+    /// a task of no time must be in the queue before them.
+    fn grant(&mut self, now: SimTime) {
+        let graph = self.graph;
+        let look = Look { now, graph, times: &self.times };
+        let carries = |task: TaskId| matches!(graph.tasks[task.index()].work, Work::Carries { .. });
+        self.engines.dispatch(&look, &mut self.begins, |task| !carries(task));
+        if self.begins.now.is_empty() {
+            self.engines.dispatch(&look, &mut self.begins, |_| true);
+        }
+        while let Some((time, task)) = self.begins.later.pop() {
+            self.schedule(time, TaskEvent::Begins(task));
+        }
     }
 
     /// Transfers whose last byte leaves now.
@@ -153,7 +192,7 @@ impl<'a> Instant<'a> {
         self.times[task.index()].sent = now;
         let engine = self.graph.tasks[task.index()].engine;
         if engine != EngineId::NONE {
-            self.engines.release(engine);
+            self.engines.release(engine, now, task);
         }
         if latency == SimDuration::ZERO {
             self.arrived.push(task);
@@ -169,28 +208,34 @@ impl<'a> Instant<'a> {
         }
         let mut arrived = std::mem::take(&mut self.arrived);
         arrived.sort_unstable();
+        self.left -= arrived.len();
+        let graph = self.graph;
         for &task in &arrived {
             self.times[task.index()].end = now;
             self.makespan = now;
             self.count(now, Happened::End, task);
-            for &next in self.graph.successors(task) {
-                self.waits[next.index()] -= 1;
-                if self.waits[next.index()] == 0 {
-                    self.waited(now, next);
-                }
+            self.waited(now, graph.successors(task));
+            for &issued in graph.issued_at(task) {
+                self.engines.enqueue(graph, graph.tasks[issued.index()].engine, now, issued);
             }
         }
         arrived.clear();
         self.arrived = arrived;
     }
 
-    /// The last wait of a task has ended: it is ready now, or at its start.
-    fn waited(&mut self, now: SimTime, task: TaskId) {
-        let start = self.graph.tasks[task.index()].start;
-        if start > now {
-            self.schedule(start, TaskEvent::Starts(task));
-        } else {
-            self.ready(now, task);
+    /// One wait of each of these has ended. After its last one a task is ready: now, or at its start.
+    fn waited(&mut self, now: SimTime, tasks: &[TaskId]) {
+        for &task in tasks {
+            self.waits[task.index()] -= 1;
+            if self.waits[task.index()] > 0 {
+                continue;
+            }
+            let start = self.graph.tasks[task.index()].start;
+            if start > now {
+                self.schedule(start, TaskEvent::Starts(task));
+            } else {
+                self.ready(now, task);
+            }
         }
     }
 
@@ -206,17 +251,24 @@ impl<'a> Instant<'a> {
 
     fn ready(&mut self, now: SimTime, task: TaskId) {
         self.times[task.index()].ready = now;
-        let engine = self.graph.tasks[task.index()].engine;
-        if engine == EngineId::NONE {
-            self.started.push(task);
+        let (engine, service) = (self.graph.tasks[task.index()].engine, self.graph.tasks[task.index()].service);
+        if engine != EngineId::NONE {
+            if self.graph.queues_when_issued(task) {
+                self.engines.mark(engine);
+            } else {
+                self.engines.enqueue(self.graph, engine, now, task);
+            }
+        } else if service == ServiceId::PLAIN {
+            self.begins.now.push(task);
         } else {
-            self.engines.wait(engine, now, task);
+            self.begins.add(now, self.graph.service(task).begin(now, None), task);
         }
     }
 
-    /// Starts what has its slot, in task order.
+    /// Begins the work of what has nothing more to wait for, in task order.
     fn start(&mut self, now: SimTime, flows: &mut Flows<'_>) {
-        let mut started = std::mem::take(&mut self.started);
+        // What starts because these have started is a matter of the next turn.
+        let mut started = std::mem::replace(&mut self.begins.now, std::mem::take(&mut self.started));
         started.sort_unstable();
         for &task in &started {
             self.times[task.index()].start = now;
@@ -226,6 +278,7 @@ impl<'a> Instant<'a> {
                 Work::Lasts(span) => self.schedule(now.after(span), TaskEvent::Over(task)),
                 Work::Carries { bytes, class } => flows.admit(now, task, class, bytes),
             }
+            self.waited(now, self.graph.start_successors(task));
         }
         started.clear();
         self.started = started;

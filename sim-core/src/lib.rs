@@ -9,6 +9,8 @@
 //! ```
 
 mod check;
+mod classes;
+mod cycle;
 mod ends;
 mod engines;
 mod event_queue;
@@ -21,17 +23,19 @@ mod outcome;
 mod progress;
 mod recorder;
 mod routes;
+mod service;
 mod simulation;
+mod slots;
 mod tasks;
 
 pub use check::AnswerError;
+pub use classes::Classes;
 pub use event_queue::{Event, EventPhase, EventQueue};
 pub use fabric::{Fabric, FabricBuilder, FabricError, Link, LinkSpec, Node};
 pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimError, Stop, TaskTimes};
 pub use progress::{remaining_after, time_to_send};
 pub use routes::Routes;
+pub use service::{Service, ServiceId};
 pub use simulation::{RunOptions, Simulation};
-pub use tasks::{
-    Classes, Engine, EngineId, Service, ServiceId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work,
-};
+pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
 pub use weir_plugin_api as api;

@@ -18,9 +18,9 @@ pub enum Stop {
 /// Times of one task; [`SimTime::NEVER`] for what had not happened when the run stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TaskTimes {
-    /// All it waited for has ended and its `start` has come.
+    /// All it waited for has happened and its `start` has come.
     pub ready: SimTime,
-    /// Its engine's slot was taken.
+    /// Its work began: it has its engine's slot, and its lead or gap has passed.
     pub start: SimTime,
     /// Its last byte left (carrying tasks), its time has passed (others): the slot is free.
     pub sent: SimTime,
@@ -115,13 +115,16 @@ pub enum SimError {
     /// The arbiter's answer, or the arbiter itself, failed.
     #[error("{0}")]
     Arbiter(#[from] crate::check::AnswerError),
-    /// All active transfers have rate 0 and nothing else is pending.
-    #[error("deadlock at {time}: every active transfer has rate 0")]
+    /// Tasks are left and nothing is pending: all active transfers have rate 0, or, where none is active, the heads of
+    /// the engines' queues wait for tasks that are held back in such queues.
+    #[error("deadlock at {time}: {}", deadlock(.waiting))]
     Deadlock {
         /// When.
         time: SimTime,
-        /// The active transfers, in id order.
+        /// The active transfers, in id order; their rates are 0.
         waiting: Vec<TaskId>,
+        /// Tasks that have no slot of their engine: those in its queue, and those ready for one. In id order.
+        queued: Vec<TaskId>,
     },
     /// The next event lies beyond the horizon of 100 days.
     #[error("after {time} the next event lies beyond the horizon of 100 days")]
@@ -139,4 +142,13 @@ pub enum SimError {
         /// The active transfers, in id order.
         active: Vec<TaskId>,
     },
+}
+
+/// What keeps a deadlock.
+fn deadlock(waiting: &[TaskId]) -> &'static str {
+    if waiting.is_empty() {
+        "the heads of the engines' queues wait for tasks queued behind others"
+    } else {
+        "every active transfer has rate 0"
+    }
 }

@@ -122,8 +122,9 @@ fn finished(flows: &mut Flows<'_>, instant: &Instant<'_>, time: SimTime) -> Resu
         beyond.sort_unstable();
         return Err(SimError::BeyondHorizon { time, tasks: beyond });
     }
-    if flows.len() > 0 {
-        return Err(SimError::Deadlock { time, waiting: flows.rates().map(|(task, _)| task).collect() });
+    if flows.len() > 0 || instant.left() > 0 {
+        let waiting = flows.rates().map(|(task, _)| task).collect();
+        return Err(SimError::Deadlock { time, waiting, queued: instant.queued() });
     }
     Ok(())
 }

@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{ClassId, ClassTable, EngineScope, NodeId, Queue, RouteId, SimDuration, SimTime};
+use weir_plugin_api::{ClassId, EngineScope, NodeId, Queue, SimDuration, SimTime};
+
+use crate::classes::Classes;
+use crate::cycle::find_cycle;
+use crate::service::{Service, ServiceId};
 
 /// A task, in expansion order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -23,7 +27,7 @@ impl TaskId {
 pub struct EngineId(pub u32);
 
 impl EngineId {
-    /// No engine: the task starts when it is ready.
+    /// No engine: the work of the task begins when it is ready and its lead has passed.
     pub const NONE: Self = Self(u32::MAX);
 }
 
@@ -48,37 +52,6 @@ pub struct SlotsError {
     pub before: u32,
     /// Slots asked for.
     pub now: u32,
-}
-
-/// How an engine serves a task: where it queues, and what the start costs. Tasks of equal service share one entry.
-///
-/// The work of a task begins at `max(ready + lead, end of the previous + gap)` after a task of the same `class` on its
-/// slot, at `max(ready, end of the previous) + lead` after one of another class, and at `ready + lead` when it is the
-/// first there, or has no engine. The end of a task that carries bytes is here the instant its last byte leaves.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Service {
-    /// When it takes its place in the queue.
-    pub queue: Queue,
-    /// Its direction.
-    pub class: u32,
-    /// Time before its work that may overlap the task before it.
-    pub lead: SimDuration,
-    /// Time after the task before it that cannot be overlapped.
-    pub gap: SimDuration,
-}
-
-impl Service {
-    /// Queues when ready, starts at once.
-    pub const PLAIN: Self = Self { queue: Queue::Ready, class: 0, lead: SimDuration::ZERO, gap: SimDuration::ZERO };
-}
-
-/// An interned [`Service`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ServiceId(pub u32);
-
-impl ServiceId {
-    /// [`Service::PLAIN`].
-    pub const PLAIN: Self = Self(0);
 }
 
 /// What a task does once it has started.
@@ -111,66 +84,6 @@ pub struct Task {
     pub service: ServiceId,
     /// What it does.
     pub work: Work,
-}
-
-/// Attributes by class: transfers of equal route, limit, weight and priority.
-#[derive(Clone, Debug, Default)]
-pub struct Classes {
-    route: Vec<RouteId>,
-    limit: Vec<f64>,
-    weight: Vec<f64>,
-    priority: Vec<i64>,
-    index: FxHashMap<(RouteId, u64, u64, i64), ClassId>,
-}
-
-impl Classes {
-    /// The class of these attributes; `limit` is infinite for none. Limit and weight must be > 0.
-    pub fn intern(&mut self, route: RouteId, limit: f64, weight: f64, priority: i64) -> ClassId {
-        *self.index.entry((route, limit.to_bits(), weight.to_bits(), priority)).or_insert_with(|| {
-            self.route.push(route);
-            self.limit.push(limit);
-            self.weight.push(weight);
-            self.priority.push(priority);
-            ClassId::from_index(self.route.len() - 1)
-        })
-    }
-
-    /// The route of a class.
-    #[inline]
-    #[must_use]
-    pub fn route(&self, class: ClassId) -> RouteId {
-        self.route[class.index()]
-    }
-
-    /// Largest allowed rate of a class, bytes per second.
-    #[inline]
-    #[must_use]
-    pub fn limit(&self, class: ClassId) -> f64 {
-        self.limit[class.index()]
-    }
-
-    /// Number of classes.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.route.len()
-    }
-
-    /// Whether there is no class.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.route.is_empty()
-    }
-
-    /// The table as arbiters see it.
-    #[must_use]
-    pub fn table(&self) -> ClassTable<'_> {
-        ClassTable {
-            route: (&self.route).into(),
-            limit: (&self.limit).into(),
-            weight: (&self.weight).into(),
-            priority: (&self.priority).into(),
-        }
-    }
 }
 
 /// Which tasks follow a moment of a task, as compressed rows; empty when there are none at all.
@@ -223,6 +136,30 @@ pub struct TaskGraph {
     pub(crate) after_start: Follows,
     /// Who takes its place on its engine at the end of a task.
     pub(crate) issued: Follows,
+    /// The order of equals in queues, where it is not that of task ids.
+    pub(crate) places: Places,
+}
+
+/// A permutation of tasks: who comes first among those that took their places in a queue at the same instant. Empty: by
+/// task id.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Places {
+    place: Vec<u32>,
+    task: Vec<TaskId>,
+}
+
+impl Places {
+    /// The place of a task.
+    #[inline]
+    pub(crate) fn of(&self, task: TaskId) -> u32 {
+        self.place.get(task.index()).copied().unwrap_or(task.0)
+    }
+
+    /// The task at a place.
+    #[inline]
+    pub(crate) fn at(&self, place: u32) -> TaskId {
+        self.task.get(place as usize).copied().unwrap_or(TaskId(place))
+    }
 }
 
 impl Default for TaskGraph {
@@ -236,6 +173,7 @@ impl Default for TaskGraph {
             after_end: Follows::default(),
             after_start: Follows::default(),
             issued: Follows::default(),
+            places: Places::default(),
         }
     }
 }
@@ -257,6 +195,13 @@ impl TaskGraph {
     #[must_use]
     pub fn service(&self, task: TaskId) -> Service {
         self.services[self.tasks[task.index()].service.0 as usize]
+    }
+
+    /// Whether a task takes its place on an engine when it is issued, not when it is ready.
+    #[inline]
+    pub(crate) fn queues_when_issued(&self, task: TaskId) -> bool {
+        let t = &self.tasks[task.index()];
+        t.service != ServiceId::PLAIN && t.engine != EngineId::NONE && self.service(task).queue == Queue::Issued
     }
 
     /// The classes of its transfers.
@@ -281,6 +226,25 @@ impl TaskGraph {
     #[must_use]
     pub fn start_successors(&self, task: TaskId) -> &[TaskId] {
         self.after_start.of(task)
+    }
+
+    /// Lets these tasks, each named once, come in this order wherever some of them take their places in the queue of an
+    /// engine at the same instant; without it, the order is that of their ids. They exchange their places with each other
+    /// only: nothing changes for other tasks.
+    ///
+    /// # Panics
+    /// On a task of another graph.
+    pub fn set_order(&mut self, tasks: &[TaskId]) {
+        if self.places.place.is_empty() {
+            let all = 0..self.tasks.len() as u32;
+            self.places = Places { place: all.clone().collect(), task: all.map(TaskId).collect() };
+        }
+        let mut places: Vec<u32> = tasks.iter().map(|&task| self.places.of(task)).collect();
+        places.sort_unstable();
+        for (&task, place) in tasks.iter().zip(places) {
+            self.places.place[task.index()] = place;
+            self.places.task[place as usize] = task;
+        }
     }
 
     /// The tasks that take their places on their engines when a task ends.
@@ -389,8 +353,9 @@ impl TaskGraphBuilder {
         self.starts.push((earlier, task));
     }
 
-    /// `task`, whose service is [`Queue::Issued`] and which has an engine, takes its place there when `release` ends. A
-    /// task that is never issued never starts. Issued tasks must wait, directly or not, for what issues them.
+    /// `task`, whose service is [`Queue::Issued`] and which has an engine, takes its place there when `release` ends. It
+    /// is issued once: only the first call for a task counts, and none for other tasks. One that is never issued never
+    /// starts. Issued tasks must wait, directly or not, for what issues them.
     pub fn issue(&mut self, task: TaskId, release: TaskId) {
         self.issued.push((release, task));
     }
@@ -400,8 +365,11 @@ impl TaskGraphBuilder {
     /// # Errors
     /// A cycle of waits.
     pub fn build(self) -> Result<TaskGraph, Vec<TaskId>> {
-        let Self { mut graph, ends, starts, issued, .. } = self;
+        let Self { mut graph, ends, starts, mut issued, .. } = self;
         let count = graph.tasks.len();
+        issued.retain(|&(_, task)| graph.queues_when_issued(task));
+        issued.sort_by_key(|&(_, task)| task);
+        issued.dedup_by_key(|&mut (_, task)| task);
         let waiting = !(ends.is_empty() && starts.is_empty());
         graph.after_end = Follows::new(ends, count);
         graph.after_start = Follows::new(starts, count);
@@ -417,48 +385,4 @@ impl TaskGraphBuilder {
         }
         Ok(graph)
     }
-}
-
-/// A cycle of waits, if there is one: tasks left over by topological order, walked until one repeats.
-fn find_cycle(graph: &TaskGraph) -> Option<Vec<TaskId>> {
-    let mut waits = graph.waits.clone();
-    let mut ready: Vec<TaskId> = (0..waits.len() as u32).map(TaskId).filter(|t| waits[t.index()] == 0).collect();
-    let mut done = 0;
-    while let Some(task) = ready.pop() {
-        done += 1;
-        for next in followers(graph, task) {
-            waits[next.index()] -= 1;
-            if waits[next.index()] == 0 {
-                ready.push(next);
-            }
-        }
-    }
-    if done == waits.len() {
-        return None;
-    }
-    // Every task left waits for another one left; walking backwards must repeat.
-    let mut before = vec![u32::MAX; waits.len()];
-    for task in (0..waits.len()).filter(|&t| waits[t] > 0) {
-        for next in followers(graph, TaskId(task as u32)) {
-            before[next.index()] = task as u32;
-        }
-    }
-    let mut at = waits.iter().position(|&w| w > 0)?;
-    let mut seen = vec![false; waits.len()];
-    while !seen[at] {
-        seen[at] = true;
-        at = before[at] as usize;
-    }
-    let (first, mut cycle) = (at, vec![TaskId(at as u32)]);
-    at = before[at] as usize;
-    while at != first {
-        cycle.push(TaskId(at as u32));
-        at = before[at] as usize;
-    }
-    cycle.reverse();
-    Some(cycle)
-}
-
-fn followers(graph: &TaskGraph, task: TaskId) -> impl Iterator<Item = TaskId> + '_ {
-    graph.successors(task).iter().chain(graph.start_successors(task)).copied()
 }

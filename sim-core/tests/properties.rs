@@ -44,7 +44,7 @@ proptest! {
         let Some(world) = case.world() else { return Ok(()) };
         let outcome = plain(&world, name);
         let (mut twin, _) = arbiter(name, &world.fabric.view());
-        prop_assert_eq!(&outcome.tasks, &slow::run(&world, twin.as_mut()));
+        prop_assert_eq!(&outcome.tasks, &slow::run(&world, twin.as_mut()).expect("all end"));
     }
 
     #[test]
@@ -164,7 +164,7 @@ proptest! {
     fn large_cases_equal_the_slow_twin(case in case(40..90, 150..200), name in any_arbiter()) {
         let Some(world) = case.world() else { return Ok(()) };
         let (mut twin, _) = arbiter(name, &world.fabric.view());
-        prop_assert_eq!(&plain(&world, name).tasks, &slow::run(&world, twin.as_mut()));
+        prop_assert_eq!(&plain(&world, name).tasks, &slow::run(&world, twin.as_mut()).expect("all end"));
     }
 }
 

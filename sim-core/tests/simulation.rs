@@ -157,7 +157,7 @@ fn all_rates_zero_is_a_deadlock_that_names_who_waits() {
     p.send(7, 10, false);
     let mut stall = Fixed(|_: &PhaseView<'_>, grant: &mut Grant<'_>| grant.rates.fill(0.0));
     let error = p.run(&mut stall, RunOptions::default()).expect_err("deadlock");
-    assert_eq!(error, SimError::Deadlock { time: SimTime(7), waiting: vec![TaskId(0), TaskId(1)] });
+    assert_eq!(error, SimError::Deadlock { time: SimTime(7), waiting: vec![TaskId(0), TaskId(1)], queued: vec![] });
 }
 
 #[test]

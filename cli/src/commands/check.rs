@@ -51,19 +51,52 @@ fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit)
 }
 
 fn summary(scenario: &Scenario) -> String {
-    let tasks = scenario.tasks.tasks();
-    let transfers = tasks.iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
-    let computes = tasks.iter().filter(|task| matches!(task.work, Work::Lasts(_))).count();
-    let barriers = tasks.iter().filter(|task| matches!(task.work, Work::Nothing { counted: true })).count();
+    let (transfers, computes, barriers) = counts(scenario);
     let arbiters: Vec<_> = scenario.arbiters.iter().map(|spec| spec.name.as_str()).collect();
     let mut parts = vec![
         count(scenario.fabric.nodes().len(), "node"),
         count(scenario.fabric.links().len(), "link"),
         format!("{} on {}", count(transfers, "transfer"), count(scenario.routes.len(), "route")),
     ];
+    parts.extend(operations(scenario));
     parts.extend((computes > 0).then(|| count(computes, "computation")));
     parts.extend((barriers > 0).then(|| count(barriers, "barrier")));
     format!("{}: ok: {}; {}\n", text::clean(&scenario.file), parts.join(", "), arbiters.join(", "))
+}
+
+/// Transfers over the fabric, computations and barriers. What models planned counts as transfers only.
+fn counts(scenario: &Scenario) -> (usize, usize, usize) {
+    let (mut transfers, mut computes, mut barriers) = (0, 0, 0);
+    let mut planned = scenario.operations.iter().peekable();
+    for (i, task) in scenario.tasks.tasks().iter().enumerate() {
+        while planned.next_if(|operation| operation.tasks.end as usize <= i).is_some() {}
+        let own = planned.peek().is_none_or(|operation| (operation.tasks.start as usize) > i);
+        match task.work {
+            Work::Carries { .. } => transfers += 1,
+            Work::Lasts(_) if own => computes += 1,
+            Work::Nothing { counted: true } if own => barriers += 1,
+            Work::Lasts(_) | Work::Nothing { .. } => {}
+        }
+    }
+    (transfers, computes, barriers)
+}
+
+/// `2 put, 1 gather (52 tasks)`, by kind in the order of first appearance; none for a scenario without operations of
+/// models.
+fn operations(scenario: &Scenario) -> Option<String> {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for operation in &scenario.operations {
+        match kinds.iter_mut().find(|(kind, _)| *kind == &*operation.kind) {
+            Some((_, number)) => *number += 1,
+            None => kinds.push((&operation.kind, 1)),
+        }
+    }
+    let tasks = scenario.operations.iter().map(|operation| operation.tasks.len()).sum();
+    let kinds: Vec<String> = kinds.iter().map(|(kind, number)| format!("{number} {}", text::clean(kind))).collect();
+    (!kinds.is_empty()).then(|| {
+        let operations = count(scenario.operations.len(), "operation");
+        format!("{operations} of models ({}; {})", kinds.join(", "), count(tasks, "task"))
+    })
 }
 
 /// `1 node`, `2 nodes`.

@@ -8,3 +8,4 @@ pub(crate) mod init;
 pub(crate) mod plugin;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod tune;

@@ -42,15 +42,23 @@ fn remove(mut config: PluginConfig, what: &str) -> Result<String, Failure> {
 }
 
 fn names(record: &PluginRecord) -> String {
-    let names: Vec<_> = record.arbiters.iter().map(|a| format!("{} {}", a.name, a.version)).collect();
-    names.join(", ")
+    let arbiters = record.arbiters.iter().map(|a| format!("{} {}", a.name, a.version));
+    let models = record.models.iter().map(|m| format!("{} {} ({})", m.name, m.version, model_of(&m.operations)));
+    arbiters.chain(models).collect::<Vec<_>>().join(", ")
 }
 
-/// One arbiter of the list.
+fn model_of(operations: &[String]) -> String {
+    format!("model of {}", operations.join(", "))
+}
+
+/// One arbiter or model of the list.
 #[derive(Serialize)]
 struct Listed {
     name: String,
     version: String,
+    /// Keys of the workload's items that a model serves; none for an arbiter.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    operations: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -61,40 +69,47 @@ struct Listed {
 }
 
 fn list(records: &[PluginRecord], json: bool) -> Result<String, Failure> {
-    let arbiters = listed(records, &builtin()?);
+    let (arbiters, models) = listed(records, &builtin()?);
     if json {
-        let list = serde_json::json!({ "weir": 1, "arbiters": arbiters });
+        let list = serde_json::json!({ "weir": 1, "arbiters": arbiters, "models": models });
         return Ok(format!("{list}\n"));
     }
     let mut out = String::new();
-    for a in arbiters {
-        let place = match (&a.path, &a.refused) {
+    for one in arbiters.iter().chain(&models) {
+        let place = match (&one.path, &one.refused) {
             (None, _) => "built in".to_owned(),
             (Some(path), None) => path.clone(),
             (Some(_), Some(refused)) => format!("cannot be used: {refused}"),
         };
-        let _ = writeln!(out, "{:<20} {:<8} {place}", a.name, a.version);
+        let serves = if one.operations.is_empty() { String::new() } else { model_of(&one.operations) + "; " };
+        let _ = writeln!(out, "{:<20} {:<8} {serves}{place}", one.name, one.version);
     }
     Ok(out)
 }
 
-fn listed(records: &[PluginRecord], builtin: &Registry) -> Vec<Listed> {
-    let own = builtin.iter().map(|entry| Listed {
-        name: entry.name.clone(),
-        version: entry.version.clone(),
+/// The arbiters and the models: first the built-in ones, then the added ones.
+fn listed(records: &[PluginRecord], builtin: &Registry) -> (Vec<Listed>, Vec<Listed>) {
+    let own = |name: &str, version: &str, operations: &[String]| Listed {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        operations: operations.to_vec(),
         path: None,
         sha256: None,
         refused: None,
-    });
-    let added = records.iter().flat_map(|record| {
+    };
+    let mut arbiters: Vec<Listed> = builtin.iter().map(|entry| own(&entry.name, &entry.version, &[])).collect();
+    let mut models: Vec<Listed> =
+        builtin.models().map(|entry| own(&entry.name, &entry.version, &entry.operations)).collect();
+    for record in records {
         let refused = record.check().err().map(|error| error.to_string());
-        record.arbiters.iter().map(move |arbiter| Listed {
-            name: arbiter.name.clone(),
-            version: arbiter.version.clone(),
+        let added = |listed: Listed| Listed {
             path: Some(record.path.display().to_string()),
             sha256: Some(record.sha256.clone()),
             refused: refused.clone(),
-        })
-    });
-    own.chain(added).collect()
+            ..listed
+        };
+        arbiters.extend(record.arbiters.iter().map(|a| added(own(&a.name, &a.version, &[]))));
+        models.extend(record.models.iter().map(|m| added(own(&m.name, &m.version, &m.operations))));
+    }
+    (arbiters, models)
 }

@@ -164,7 +164,7 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
 }
 
 static const weir_arbiter_table table = {
-    {WEIR_MAGIC, WEIR_ABI_MAJOR, WEIR_ABI_MINOR, sizeof(weir_arbiter_table), sizeof(weir_phase), WEIR_KIND_ARBITER,
+    {WEIR_MAGIC, WEIR_ABI_MAJOR, WEIR_ABI_MINOR_ARBITER, sizeof(weir_arbiter_table), sizeof(weir_phase), WEIR_KIND_ARBITER,
      WEIR_PURE},
     "equal-split",
     "1.0.0",

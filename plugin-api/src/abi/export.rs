@@ -1,9 +1,10 @@
-//! The macro that turns arbiters written in Rust into a loadable library.
+//! The macros that turn arbiters and models written in Rust into a loadable library.
 
 /// Exports the arbiters of this crate: with `crate-type = ["cdylib"]` it becomes a library that weir loads.
 ///
 /// Each type implements [`ArbiterPlugin`](crate::ArbiterPlugin). Panics are caught at the boundary, so the crate must be
-/// compiled with `panic = "unwind"`; anything else is refused at compile time. Use it once, in the crate's root.
+/// compiled with `panic = "unwind"`; anything else is refused at compile time. Use it once, in the crate's root; the same
+/// crate may use [`export_models!`](crate::export_models!) too.
 ///
 /// ```
 /// use weir_plugin_api::{ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, PhaseView, RateArbiter};
@@ -38,21 +39,71 @@
 #[macro_export]
 macro_rules! export_arbiters {
     ($($arbiter:ty),+ $(,)?) => {
+        $crate::export_tables!(weir_arbiter, $crate::abi::ArbiterTable, $($arbiter),+);
+    };
+}
+
+/// Exports the models of this crate: with `crate-type = ["cdylib"]` it becomes a library that weir loads.
+///
+/// Each type implements [`ModelPlugin`](crate::ModelPlugin). As with [`export_arbiters!`](crate::export_arbiters!), panics
+/// are caught at the boundary, and the macro is used once, in the crate's root.
+///
+/// ```
+/// use weir_plugin_api::{Model, ModelError, ModelPlugin, Plan, PlannedTask, PlannedWork, Surroundings};
+///
+/// /// Serves `pause: {}`: an operation of one microsecond.
+/// struct Pause;
+///
+/// impl Model for Pause {
+///     fn plan(&mut self, _: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+///         plan.task(&PlannedTask::new("pause", &[], PlannedWork::Lasts(1e6)));
+///         Ok(())
+///     }
+/// }
+///
+/// impl ModelPlugin for Pause {
+///     const NAME: &'static str = "pause";
+///     const VERSION: &'static str = "1.0.0";
+///     const OPERATIONS: &'static [&'static str] = &["pause"];
+///
+///     fn schema() -> String {
+///         r#"{"type": "object", "properties": {"pause": {"type": "object"}}}"#.to_owned()
+///     }
+///
+///     fn create() -> Result<Self, ModelError> {
+///         Ok(Self)
+///     }
+/// }
+///
+/// weir_plugin_api::export_models!(Pause);
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! export_models {
+    ($($model:ty),+ $(,)?) => {
+        $crate::export_tables!(weir_model, $crate::abi::ModelTable, $($model),+);
+    };
+}
+
+/// What the two macros above share: the function that lists the tables.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_tables {
+    ($function:ident, $table:ty, $($plugin:ty),+) => {
         const _: () = {
             #[cfg(not(panic = "unwind"))]
             ::core::compile_error!(
                 "weir plugins catch panics at their boundary: set panic = \"unwind\" in this build's profile"
             );
 
-            /// The table of the arbiter at an index, null past the end.
+            /// The table at an index, null past the end.
             #[allow(unsafe_code)]
             #[unsafe(no_mangle)]
-            extern "C" fn weir_arbiter(index: u32) -> *const $crate::abi::ArbiterTable {
-                static TABLES: ::std::sync::OnceLock<::std::vec::Vec<$crate::abi::ArbiterTable>> =
-                    ::std::sync::OnceLock::new();
+            extern "C" fn $function(index: u32) -> *const $table {
+                static TABLES: ::std::sync::OnceLock<::std::vec::Vec<$table>> = ::std::sync::OnceLock::new();
                 let tables = TABLES.get_or_init(|| {
                     $crate::abi::keep_panics_quiet();
-                    ::std::vec![$($crate::abi::ArbiterTable::of::<$arbiter>()),+]
+                    ::std::vec![$(<$table>::of::<$plugin>()),+]
                 });
                 tables.get(index as usize).map_or(::core::ptr::null(), ::core::ptr::from_ref)
             }

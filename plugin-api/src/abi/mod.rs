@@ -4,6 +4,9 @@
 //! weir ── weir_arbiter(index) ──► ArbiterTable ── create ──► state
 //!      ── admit, allocate, explain, reset (state, views) ──► code, rates, text of an error
 //!      ── destroy(state)
+//! weir ── weir_model(index) ──► ModelTable ── create ──► state
+//!      ── plan, estimate, alternatives (state, operation, surroundings) ──► code, emitted records, text of an error
+//!      ── destroy(state)
 //! ```
 //!
 //! The same interface for C stands in `plugin-api/include/weir_plugin.h`; tests compare the two layouts. Within a major
@@ -13,13 +16,20 @@
 
 mod error;
 mod export;
+mod guard;
+mod model_shims;
+mod model_table;
 mod shims;
 mod slice;
 mod table;
 
 pub use error::ErrorBuffer;
 #[doc(hidden)]
-pub use shims::keep_panics_quiet;
+pub use guard::keep_panics_quiet;
+pub use model_table::{
+    AlternativeRecord, AlternativesFn, Chooser, CreateModelFn, EngineRecord, EstimateFn, EstimateRecord, Estimator,
+    ModelTable, PlanFn, Planner, SurroundingsRecord, TaskRecord, WaitRecord, scope, work,
+};
 pub use slice::Slice;
 pub use table::{
     AdmitFn, AllocateFn, ArbiterTable, CreateFn, DestroyFn, EmitStep, ExplainFn, Header, Host, ResetFn, StepRecord,
@@ -30,16 +40,22 @@ pub use table::{
 pub const MAGIC: u64 = u64::from_le_bytes(*b"WEIRPLUG");
 /// Versions with another major number cannot be loaded.
 pub const ABI_MAJOR: u32 = 1;
-/// A library's minor number must not exceed the host's.
-pub const ABI_MINOR: u32 = 0;
+/// A table's minor number must not exceed the host's. 0 has arbiters, 1 models too.
+pub const ABI_MINOR: u32 = 1;
+/// What [`ArbiterTable::of`] writes: arbiters use nothing younger, so older hosts load them.
+pub const ARBITER_MINOR: u32 = 0;
+/// What [`ModelTable::of`] writes, and the least of a model.
+pub const MODEL_MINOR: u32 = 1;
 /// `Header::kind` of a rate arbiter.
 pub const KIND_ARBITER: u32 = 1;
-/// `Header::kind` of a model; reserved, not loaded by this version.
+/// `Header::kind` of a model.
 pub const KIND_MODEL: u32 = 2;
 /// The function a library of arbiters exports.
 pub const ARBITER_SYMBOL: &str = "weir_arbiter";
-/// The function a library of models will export; reserved.
+/// The function a library of models exports.
 pub const MODEL_SYMBOL: &str = "weir_model";
 
-/// Type of the exported function: the table at an index, null past the end.
+/// Type of the function `weir_arbiter`: the table at an index, null past the end.
 pub type ArbiterEntryFn = unsafe extern "C" fn(index: u32) -> *const ArbiterTable;
+/// Type of the function `weir_model`: the table at an index, null past the end.
+pub type ModelEntryFn = unsafe extern "C" fn(index: u32) -> *const ModelTable;

@@ -1,9 +1,10 @@
-//! The C structures of ABI 1.
+//! The C structures of every table, and those of arbiters.
 
 use std::ffi::{c_char, c_void};
 
+use super::guard::static_text;
 use super::shims;
-use super::{ABI_MAJOR, ABI_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC, Slice};
+use super::{ABI_MAJOR, ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC, Slice};
 use crate::{ArbiterPlugin, Binding, FabricView, PhaseView};
 
 /// What a call answers.
@@ -24,15 +25,16 @@ pub struct Header {
     pub magic: u64,
     /// Must equal the host's.
     pub abi_major: u32,
-    /// At most the host's.
+    /// The first minor version that has all the table uses; at most the host's.
     pub abi_minor: u32,
     /// Size of the whole table as the plugin knows it, header included.
     pub table_size: u32,
-    /// Size of the phase view as the plugin knows it.
+    /// Size of the structure in which most is exchanged, as the plugin knows it: of an arbiter the phase view, of a model
+    /// [`super::TaskRecord`].
     pub view_size: u32,
-    /// What the table describes: [`KIND_ARBITER`].
+    /// What the table describes: [`KIND_ARBITER`] or [`super::KIND_MODEL`].
     pub kind: u32,
-    /// Bits of [`crate::Flags`]; unknown bits are refused.
+    /// Bits of [`crate::Flags`]; unknown bits are refused. A model has none.
     pub flags: u32,
 }
 
@@ -141,15 +143,15 @@ impl ArbiterTable {
             header: Header {
                 magic: MAGIC,
                 abi_major: ABI_MAJOR,
-                abi_minor: ABI_MINOR,
+                abi_minor: ARBITER_MINOR,
                 table_size: size_of::<Self>() as u32,
                 view_size: size_of::<PhaseView<'_>>() as u32,
                 kind: KIND_ARBITER,
                 flags: A::FLAGS.0,
             },
-            name: shims::static_text(|| A::NAME.to_owned()),
-            version: shims::static_text(|| A::VERSION.to_owned()),
-            params_schema: shims::static_text(A::params_schema),
+            name: static_text(|| A::NAME.to_owned()),
+            version: static_text(|| A::VERSION.to_owned()),
+            params_schema: static_text(A::params_schema),
             create: Some(shims::create::<A>),
             destroy: Some(shims::destroy::<A>),
             reset: Some(shims::reset::<A>),

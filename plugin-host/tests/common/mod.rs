@@ -7,10 +7,10 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use weir_plugin_api::{
-    Binding, ClassId, ClassTable, Direction, FabricView, LinkId, LinkKind, NodeKind, PhaseView, RouteId, RouteTable,
-    SimTime, TransferId,
+    Binding, ClassId, ClassTable, Direction, FabricView, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RouteId,
+    RouteInfo, RouteLookup, RouteTable, SimTime, TransferId,
 };
-use weir_plugin_host::{Library, PluginArbiter};
+use weir_plugin_host::{Library, PluginArbiter, PluginModel};
 
 pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_weir-plugin-probe"))
@@ -46,10 +46,20 @@ pub fn compile_library(source: &Path, defines: &[&str], library: &Path) {
     compile(cc().args(["-shared", "-fPIC"]).args(defines).arg("-o").arg(library).arg(source));
 }
 
-/// Compiles `tests/plugins/variant.c` with macros.
+/// Compiles `tests/plugins/variant.c`, an arbiter, with macros.
 pub fn variant(folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
+    test_plugin("variant.c", folder, name, defines)
+}
+
+/// Compiles `tests/plugins/model-variant.c` with macros.
+pub fn model_variant(folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
+    test_plugin("model-variant.c", folder, name, defines)
+}
+
+fn test_plugin(source: &str, folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
     let library = folder.join(format!("{name}.so"));
-    compile_library(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plugins/variant.c"), defines, &library);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plugins").join(source);
+    compile_library(&source, defines, &library);
     library
 }
 
@@ -81,6 +91,22 @@ pub fn misbehaving() -> Library {
 pub fn arbiter_of(library: &Library, name: &str) -> Arc<PluginArbiter> {
     let arbiter = library.arbiters.iter().find(|a| a.name == name);
     Arc::new(arbiter.unwrap_or_else(|| panic!("no {name} in {library:?}")).clone())
+}
+
+pub fn model_of(library: &Library, name: &str) -> Arc<PluginModel> {
+    let model = library.models.iter().find(|m| m.name == name);
+    Arc::new(model.unwrap_or_else(|| panic!("no {name} in {library:?}")).clone())
+}
+
+/// Routes of the fabric below: of the narrower of the two links, with 3 ps of latency.
+pub struct SmallRoutes;
+
+impl RouteLookup for SmallRoutes {
+    fn route(&self, from: NodeId, to: NodeId) -> Option<RouteInfo> {
+        let bandwidth = |gpu: NodeId| [8.0_f64, 12.0, 24.0].get(gpu.index().checked_sub(1)?).copied();
+        let narrower = bandwidth(from)?.min(bandwidth(to)?);
+        (from != to).then_some(RouteInfo { bandwidth: narrower, latency_ps: 3.0, links: 2 })
+    }
 }
 
 /// A switch (node 0) with three GPUs (nodes 1 to 3); GPU `g` has link `2g - 2` up and `2g - 1` down. Bandwidths of the

@@ -1,4 +1,4 @@
-//! A plugin whose arbiters each break one promise, for the tests of the host.
+//! A plugin whose arbiters and models each break one promise (but for one model), for the tests of the host.
 
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -6,6 +6,11 @@ use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, SimTime,
     Step,
 };
+
+#[path = "faithful.rs"]
+mod faithful;
+#[path = "misbehaving_models.rs"]
+mod models;
 
 const ANY: &str = r#"{"type": "object"}"#;
 
@@ -128,3 +133,10 @@ impl RateArbiter for Invents {
 plugin!(Invents, "invents", |_| Ok(Invents));
 
 weir_plugin_api::export_arbiters!(PanicsInCreate, Refuses, PanicsInAllocate, NeverReturns, Invents);
+weir_plugin_api::export_models!(
+    faithful::Faithful,
+    models::NoModel,
+    models::Unwilling,
+    models::Panics,
+    models::Forever
+);

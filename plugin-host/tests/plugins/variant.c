@@ -12,7 +12,7 @@
 #define MAJOR WEIR_ABI_MAJOR
 #endif
 #ifndef MINOR
-#define MINOR WEIR_ABI_MINOR
+#define MINOR WEIR_ABI_MINOR_ARBITER
 #endif
 #ifndef TABLE_SIZE
 #define TABLE_SIZE sizeof(weir_arbiter_table)

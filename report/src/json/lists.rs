@@ -4,20 +4,22 @@ use serde::ser::{Serialize, Serializer};
 use weir_plugin_api::{Direction, LinkId, NodeId, SimTime};
 use weir_sim_core::{PhaseRecord, TaskId};
 
-use super::rows::{Ends, ExplainRow, ExplainedRow, LinkRow, NodeRow, OperationRow, PhaseRow, StepRow, TransferRow};
+use super::rows::{Ends, ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, StepRow, TransferRow};
 use crate::Run;
 use crate::cause::{bottleneck_link, cause_text};
-use crate::subject::{mean_rate, operations};
+use crate::subject::mean_rate;
 
+/// Writes the `rows` of a type one by one.
 macro_rules! stream {
     ($name:ident) => {
-        impl Serialize for $name<'_> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl serde::Serialize for $name<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_seq(self.rows())
             }
         }
     };
 }
+pub(crate) use stream;
 
 pub(crate) struct Transfers<'a> {
     pub(crate) run: &'a Run<'a>,
@@ -115,28 +117,6 @@ impl Serialize for Rates<'_> {
     }
 }
 
-pub(crate) struct Operations<'a> {
-    pub(crate) run: &'a Run<'a>,
-}
-stream!(Operations);
-
-impl Operations<'_> {
-    fn rows(&self) -> impl Iterator<Item = OperationRow<'_>> {
-        operations(self.run).map(|(task, kind)| {
-            let times = self.run.outcome.tasks[task.index()];
-            OperationRow {
-                id: self.run.subject.task_name(task),
-                kind,
-                start_s: seconds(times.ready),
-                end_s: seconds(times.end),
-                end_ps: picoseconds(times.end),
-                estimates: [],
-                details: serde_json::Map::new(),
-            }
-        })
-    }
-}
-
 pub(crate) struct Nodes<'a> {
     pub(crate) run: &'a Run<'a>,
 }
@@ -201,10 +181,10 @@ fn ends<'a>(run: &'a Run<'_>, link: LinkId) -> Ends<'a> {
     Ends { from, to }
 }
 
-fn seconds(time: SimTime) -> Option<f64> {
+pub(crate) fn seconds(time: SimTime) -> Option<f64> {
     (!time.is_never()).then(|| time.seconds())
 }
 
-fn picoseconds(time: SimTime) -> Option<u64> {
+pub(crate) fn picoseconds(time: SimTime) -> Option<u64> {
     (!time.is_never()).then_some(time.0)
 }

@@ -1,6 +1,8 @@
 //! A run as one compact JSON object, written as a stream: a million transfers pass through one row at a time.
 
 mod lists;
+mod operations;
+mod plans;
 mod rows;
 
 use std::io::{BufWriter, Write};
@@ -11,8 +13,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use lists::Explain;
-use lists::{Links, Nodes, Operations, Phases, Transfers};
-use rows::{ExplainRow, ExplainedRow, LinkRow, NodeRow, OperationRow, PhaseRow, RatesSchema, TransferRow};
+use lists::{Links, Nodes, Phases, Transfers};
+use operations::{OperationRow, Operations};
+pub(crate) use plans::Plans;
+use rows::{ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, RatesSchema, TransferRow};
 
 use crate::{Percentiles, Run};
 
@@ -94,7 +98,7 @@ pub(crate) struct RunJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<PhaseRow<RatesSchema>>>")]
     phases: Option<Phases<'a>>,
-    /// Computations and barriers.
+    /// Operations that models planned, computations and barriers, in expansion order.
     #[schemars(with = "Vec<OperationRow>")]
     operations: Operations<'a>,
     /// For 100 transfers or more; not after an interrupt.
@@ -155,7 +159,7 @@ impl<'a> RunJson<'a> {
             transfers: Transfers { run, full: detail.full },
             links: Links { run, full: detail.full },
             phases: phases.filter(|_| detail.phases || detail.full).map(|phases| Phases { run, phases }),
-            operations: Operations { run },
+            operations: Operations::new(run),
             percentiles: Percentiles::of(run),
             nodes: detail.full.then_some(Nodes { run }),
             explain: phases.filter(|_| detail.full).map(|phases| Explain { run, phases }),

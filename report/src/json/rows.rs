@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 /// The two nodes of a directed link.
 #[derive(Serialize, JsonSchema, Clone, Copy)]
@@ -99,36 +98,6 @@ pub(crate) struct PhaseRow<R> {
 
 /// Stands for the rates in the schema.
 pub(crate) type RatesSchema = BTreeMap<String, f64>;
-
-/// An operation of the workload that is not a plain transfer.
-#[derive(Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, rename = "Operation")]
-pub(crate) struct OperationRow<'a> {
-    /// Its id.
-    pub(crate) id: Cow<'a, str>,
-    /// `compute` or `barrier`.
-    pub(crate) kind: &'static str,
-    /// Its release: all it waited for had ended.
-    pub(crate) start_s: Option<f64>,
-    /// Its end; null if that did not happen.
-    pub(crate) end_s: Option<f64>,
-    /// The same in picoseconds, exact.
-    pub(crate) end_ps: Option<u64>,
-    /// The same operation by closed forms.
-    pub(crate) estimates: [Estimate; 0],
-    /// What its model adds.
-    pub(crate) details: Map<String, Value>,
-}
-
-/// The time of an operation by a closed form.
-#[derive(Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
-pub(crate) struct Estimate {
-    /// Name of the formula.
-    formula: String,
-    /// Its time.
-    seconds: f64,
-}
 
 /// A node.
 #[derive(Serialize, JsonSchema)]

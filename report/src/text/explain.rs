@@ -1,24 +1,25 @@
-//! An explanation for a person: per phase a row per transfer and a column per step of the arbiter, as Table I of
-//! Martinasso et al., "A PCIe Congestion-Aware Performance Model for Densely Populated Accelerator Servers", SC16.
+//! An explanation for a person: the plans of operations, then per phase a row per transfer and a column per step of the
+//! arbiter, as Table I of Martinasso et al., "A PCIe Congestion-Aware Performance Model for Densely Populated Accelerator
+//! Servers", SC16.
 
 use weir_plugin_api::LinkId;
 use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
 
-use super::{ROWS, Sheet, clean, more, title};
+use super::{ROWS, Sheet, clean, more, timeline, title};
 use crate::explain::by_transfer;
 use crate::{Run, instant, rate};
 
-/// The whole text: every phase, at most [`ROWS`] of them.
+/// The whole text: the plans of the first operations, then every phase, at most [`ROWS`] of them.
 #[must_use]
 pub fn explain(run: &Run<'_>) -> String {
-    let mut out = title(run);
+    let mut out = title(run) + &timeline::plans(run);
     let phases = run.outcome.phases.as_deref().unwrap_or(&[]);
     for (i, phase) in phases.iter().take(ROWS).enumerate() {
         let (start, end) = (instant(phase.start), instant(phase.end));
         out.push_str(&format!("\nphase {} of {}, {start} to {end}\n", i + 1, phases.len()));
         out.push_str(&table(run, phase));
     }
-    if phases.is_empty() {
+    if phases.is_empty() && run.subject.planned().is_empty() {
         out.push_str("\nno bytes moved: there is nothing to explain\n");
     }
     out + &more(phases.len(), "phases")

@@ -2,13 +2,17 @@
 
 mod compare;
 mod explain;
+mod operations;
 mod run;
+mod timeline;
+mod tuned;
 
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 
 pub use compare::compare;
 pub use explain::explain;
 pub use run::run;
+pub use tuned::tuned;
 
 /// Most rows of a table that is shown from its beginning; `--json` lists all.
 pub const ROWS: usize = 40;

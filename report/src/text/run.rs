@@ -1,11 +1,11 @@
-//! The result of a run for a person: makespan, transfers, busiest links.
+//! The result of a run for a person: makespan, operations, transfers, busiest links.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
 
 use weir_sim_core::{Stop, TaskId};
 
-use super::{ROWS, Sheet, more, title};
+use super::{ROWS, Sheet, operations, title};
 use crate::cause::{bottleneck_link, cause_text};
 use crate::percentiles::completion;
 use crate::subject::{mean_rate, slowdown};
@@ -23,8 +23,9 @@ pub fn run(run: &Run<'_>) -> String {
     let mut out = title(run);
     out.push('\n');
     out.push_str(&headline(run));
+    out.push_str(&operations::planned(run));
     out.push_str(&transfers(run));
-    out.push_str(&operations(run));
+    out.push_str(&operations::own(run));
     out.push_str(&percentiles(run));
     out.push_str(&links(run));
     out
@@ -37,9 +38,7 @@ fn exact(time: SimTime) -> String {
 
 fn headline(run: &Run<'_>) -> String {
     let outcome = run.outcome;
-    let (total, ended) = counts(run);
-    let stopped =
-        |why: &str| format!("stopped at {} {why}: {ended} of {total} transfers have ended\n\n", exact(outcome.now));
+    let stopped = |why: &str| format!("stopped at {} {why}: {} have ended\n\n", exact(outcome.now), ended(run));
     match outcome.stop {
         Stop::Finished => format!("makespan {}, {} events\n\n", exact(outcome.makespan), outcome.events),
         Stop::Until => stopped("(--until)"),
@@ -47,16 +46,27 @@ fn headline(run: &Run<'_>) -> String {
     }
 }
 
-fn counts(run: &Run<'_>) -> (usize, usize) {
+/// `2 of 4 transfers`, with the operations that models planned where there are any.
+fn ended(run: &Run<'_>) -> String {
     let times = &run.outcome.tasks;
-    run.transfers()
-        .fold((0, 0), |(all, ended), task| (all + 1, ended + usize::from(!times[task.index()].end.is_never())))
+    let (total, ended) = run
+        .transfers()
+        .fold((0, 0), |(all, ended), task| (all + 1, ended + usize::from(!times[task.index()].end.is_never())));
+    let planned = run.subject.planned();
+    let transfers = format!("{ended} of {total} transfers");
+    if planned.is_empty() {
+        return transfers;
+    }
+    let ended = planned.iter().filter(|operation| !operation.ended(run).is_never()).count();
+    let operations = format!("{ended} of {} operations", planned.len());
+    if total == 0 { operations } else { format!("{operations} and {transfers}") }
 }
 
 fn transfers(run: &Run<'_>) -> String {
     let all: Vec<TaskId> = run.transfers().collect();
+    let planned = !run.subject.planned().is_empty();
     if all.is_empty() {
-        return "no transfers\n".to_owned();
+        return if planned { String::new() } else { "no transfers\n".to_owned() };
     }
     let total = all.len();
     let shown = if total > ROWS { last_to_end(run, all) } else { all };
@@ -70,7 +80,8 @@ fn transfers(run: &Run<'_>) -> String {
         sheet.row(transfer(run, task, waits));
     }
     let cut = format!("the {} of {total} transfers that end last: --json lists all\n", shown.len());
-    sheet.finish() + if total > ROWS { &cut } else { "" }
+    let gap = if planned { "\n" } else { "" };
+    format!("{gap}{}{}", sheet.finish(), if total > ROWS { &cut } else { "" })
 }
 
 /// The last [`LAST`] to end, the last one first; what has not ended comes before, and equals stand in file order.
@@ -102,21 +113,6 @@ fn transfer(run: &Run<'_>, task: TaskId, waits: bool) -> Vec<String> {
         cause_text(run, task).unwrap_or_else(dash),
     ]);
     cells
-}
-
-/// Computations and barriers.
-fn operations(run: &Run<'_>) -> String {
-    let mut sheet = Sheet::new(["operation", "kind", ">released", ">end"]);
-    let mut total = 0;
-    for (task, kind) in crate::subject::operations(run) {
-        total += 1;
-        if total <= ROWS {
-            let times = run.outcome.tasks[task.index()];
-            let name = run.subject.task_name(task).into_owned();
-            sheet.row([name, kind.to_owned(), instant(times.ready), instant(times.end)]);
-        }
-    }
-    if total == 0 { String::new() } else { format!("\n{}{}", sheet.finish(), more(total, "operations")) }
 }
 
 fn percentiles(run: &Run<'_>) -> String {

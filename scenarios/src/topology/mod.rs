@@ -12,7 +12,7 @@ use crate::context::{Context, Read, Reported};
 use crate::source::Span;
 use crate::yaml::Value;
 use link_type::LinkTypes;
-pub(crate) use names::NodeNames;
+pub(crate) use names::{Missing, NodeNames};
 use template::Template;
 pub(crate) use template::is_inner;
 
@@ -32,6 +32,16 @@ pub(crate) struct Topology {
     pub(crate) engines_given: Vec<(NodeId, Span)>,
     /// Link types that no link uses.
     pub(crate) unused_types: Vec<(String, Span)>,
+}
+
+impl Topology {
+    /// No nodes: the topology of a scenario whose operations name devices without links only.
+    pub(crate) fn empty() -> Self {
+        let mut names = NodeNames::default();
+        names.index();
+        let (slots, engines_given, unused_types) = (Vec::new(), Vec::new(), Vec::new());
+        Self { fabric: FabricBuilder::new().build(), names, slots, engines_given, unused_types }
+    }
 }
 
 /// Keys of a topology file, and of the map in its place.

@@ -30,6 +30,17 @@ pub(crate) struct NodeNames {
     paths: Vec<OnceLock<Box<str>>>,
 }
 
+/// Why a reference names no node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Missing<'r> {
+    /// No node has this part of it as its name.
+    Unknown(&'r str),
+    /// Nodes have its last part as their name, but none below the others.
+    NotBelow(&'r str),
+    /// More than one fits.
+    Ambiguous(NodeId, NodeId),
+}
+
 impl NodeNames {
     /// Adds the next node, depth-first.
     pub(crate) fn push(&mut self, name: &str, parent: NodeId) {
@@ -94,11 +105,16 @@ impl NodeNames {
 
     /// The one node that a reference names.
     pub(crate) fn resolve(&self, reference: &str) -> Result<NodeId, Problem> {
+        self.find(reference).map_err(|missing| self.problem(reference, missing))
+    }
+
+    /// The one node that a reference names, or why there is none.
+    pub(crate) fn find<'r>(&self, reference: &'r str) -> Result<NodeId, Missing<'r>> {
         // Whole subtrees to look in: disjoint and ascending.
         let mut within = Vec::from([Range { start: 0, end: self.name_of.len() as u32 }]);
         let mut parts = reference.split('/').peekable();
         while let Some(part) = parts.next() {
-            let name = self.names.get_index_of(part).ok_or_else(|| self.unknown(reference, part))?;
+            let name = self.names.get_index_of(part).ok_or(Missing::Unknown(part))?;
             let row = self.row(name);
             let inside = within.iter().flat_map(|range| {
                 let first = row.partition_point(|n| n.0 < range.start);
@@ -109,13 +125,22 @@ impl NodeNames {
                 let found: Vec<NodeId> = inside.copied().take(3).collect();
                 return match found[..] {
                     [one] => Ok(one),
-                    [] => Err(self.not_below(reference, part)),
-                    [first, second, ..] => Err(self.ambiguous(reference, first, second)),
+                    [] => Err(Missing::NotBelow(part)),
+                    [first, second, ..] => Err(Missing::Ambiguous(first, second)),
                 };
             }
             within = self.outermost(inside);
         }
-        Err(self.unknown(reference, ""))
+        Err(Missing::Unknown(""))
+    }
+
+    /// Why a reference names no node, in words.
+    pub(crate) fn problem(&self, reference: &str, missing: Missing<'_>) -> Problem {
+        match missing {
+            Missing::Unknown(part) => self.unknown(reference, part),
+            Missing::NotBelow(last) => self.not_below(reference, last),
+            Missing::Ambiguous(first, second) => self.ambiguous(reference, first, second),
+        }
     }
 
     /// What lies below any of the nodes (ascending), as disjoint ranges: a node below another one adds nothing.

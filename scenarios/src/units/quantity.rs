@@ -72,6 +72,8 @@ const BANDWIDTH: Speech = Speech {
     example: "11.6GB/s",
     units: "a unit of size followed by /s (B/s kB/s MB/s GB/s GiB/s Gb/s …), or 16GT/s x16",
 };
+const PER_BYTE: Speech =
+    Speech { noun: "a time per byte", example: "83.18392ps", units: "ps ns us µs ms s min h d (for one byte)" };
 const TIME: Speech = Speech { noun: "a time", example: "2.5ms", units: "ps ns us µs ms s min h d" };
 
 /// A size in whole bytes, 1 to 2^53.
@@ -90,7 +92,7 @@ pub(crate) fn size_decimal(text: &str) -> Result<Decimal, Problem> {
 /// A number of bytes that must be whole and 1 to 2^53; the message lacks its subject.
 pub(crate) fn whole_bytes(bytes: &Decimal) -> Result<u64, Problem> {
     match bytes.to_whole(BYTES_MOST) {
-        Ok(0) => Err(Problem::new("is zero bytes", "give at least 1B, or remove the transfer")),
+        Ok(0) => Err(Problem::new("is zero bytes", "give at least 1B")),
         Ok(bytes) => Ok(bytes),
         Err(NotWhole::Fraction) => Err(Problem::new("is not a whole number of bytes", "give a whole number of bytes")),
         Err(NotWhole::TooLarge) => Err(Problem::new("is too large", "give at most 2^53 bytes (8PiB)")),
@@ -109,6 +111,23 @@ pub(crate) fn duration(text: &str) -> Result<SimDuration, Problem> {
 pub(crate) fn seconds(text: &str) -> Result<SimDuration, Problem> {
     let time = decimal(text)?.times_power_of_ten(12).to_nearest(HORIZON.0).map(SimDuration);
     time.ok_or_else(|| Problem::new(format!("{} is beyond the horizon", quoted(text)), "give at most 100 days"))
+}
+
+/// A time per byte in picoseconds: the nearest real number, within the horizon.
+pub(crate) fn time_per_byte(text: &str) -> Result<f64, Problem> {
+    let (number, unit) = split(text, &PER_BYTE)?;
+    let unit = find(unit, &TIMES).ok_or_else(|| unknown_unit(text, unit, &PER_BYTE, &TIMES, ""))?;
+    real_time(&scaled(number, unit), text)
+}
+
+/// A number of seconds without unit in picoseconds: the nearest real number, within the horizon.
+pub(crate) fn real_seconds(text: &str) -> Result<f64, Problem> {
+    real_time(&decimal(text)?.times_power_of_ten(12), text)
+}
+
+fn real_time(ps: &Decimal, text: &str) -> Result<f64, Problem> {
+    let value = Some(ps.to_f64()).filter(|&ps| ps <= HORIZON.0 as f64);
+    value.ok_or_else(|| Problem::new(format!("{} is beyond the horizon", quoted(text)), "give at most 100 days"))
 }
 
 /// A bandwidth as an exact fraction.

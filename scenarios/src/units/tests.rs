@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use weir_plugin_api::HORIZON;
 
 use super::quantity::{
-    bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, pcie_generation, seconds, weight,
+    bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, pcie_generation, real_seconds, seconds,
+    time_per_byte, weight,
 };
 use super::{Decimal, whole_number};
 use crate::context::Problem;
@@ -43,6 +44,24 @@ fn size_units() -> Vec<(&'static str, BigRational)> {
 }
 
 proptest! {
+    /// The unit's power of ten goes into the exponent of a text that the standard library reads with one rounding.
+    #[test]
+    fn times_per_byte_are_rounded_once(whole in "[0-9]{1,9}", fraction in "[0-9]{0,20}", exponent in -9..3_i32) {
+        let number = text(&whole, &fraction, exponent);
+        for (unit, power) in [("ps", 0), ("ns", 3), ("us", 6), ("ms", 9)] {
+            let nearest: f64 = text(&whole, &fraction, exponent + power).parse().unwrap();
+            match time_per_byte(&format!("{number}{unit}")) {
+                Ok(ps) => prop_assert_eq!(ps.to_bits(), nearest.to_bits()),
+                Err(_) => prop_assert!(nearest > HORIZON.0 as f64),
+            }
+        }
+        let nearest: f64 = text(&whole, &fraction, exponent + 12).parse().unwrap();
+        match real_seconds(&number) {
+            Ok(ps) => prop_assert_eq!(ps.to_bits(), nearest.to_bits()),
+            Err(_) => prop_assert!(nearest > HORIZON.0 as f64),
+        }
+    }
+
     #[test]
     fn sizes_are_exact(whole in "[0-9]{1,12}", fraction in "[0-9]{0,6}", exponent in -8..8_i32, unit in 0..12_usize) {
         let (name, factor) = size_units().swap_remove(unit);

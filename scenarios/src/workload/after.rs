@@ -1,6 +1,8 @@
 //! `after`: what waits for what. Names may be used before they are defined; a group of many tasks is waited for through
 //! one join, so that two groups of n cost 2 n edges, not n².
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 use weir_plugin_api::SimTime;
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
@@ -85,6 +87,9 @@ impl Expansion<'_> {
         name: &str,
         span: Span,
     ) -> Read<Option<TaskId>> {
+        if let Some((first, count)) = self.groups.tasks_of(name) {
+            return Ok(Some(self.end_of(joins, first.0, count)));
+        }
         let Some(group) = self.groups.by_id(name) else {
             if let Some(task) = self.groups.named(name) {
                 return Ok(Some(task));
@@ -101,16 +106,22 @@ impl Expansion<'_> {
             (_, 0) => Ok(None),
             // Each repetition follows the one before: the last ends last.
             (Names::Own | Names::Repeat, _) | (_, 1) => Ok(Some(TaskId(first + count - 1))),
-            _ => {
-                if let Some(&join) = joins.get(&first) {
-                    return Ok(Some(join));
-                }
-                let join = self.join();
-                (first..first + count).for_each(|task| self.builder.wait(join, TaskId(task)));
-                joins.insert(first, join);
-                Ok(Some(join))
-            }
+            _ => Ok(Some(self.end_of(joins, first, count))),
         }
+    }
+
+    /// The task that ends when all of a group have: the only one, or a join.
+    fn end_of(&mut self, joins: &mut FxHashMap<u32, TaskId>, first: u32, count: u32) -> TaskId {
+        if count == 1 {
+            return TaskId(first);
+        }
+        if let Some(&join) = joins.get(&first) {
+            return join;
+        }
+        let join = self.join();
+        (first..first + count).for_each(|task| self.builder.wait(join, TaskId(task)));
+        joins.insert(first, join);
+        join
     }
 
     /// A join that is not the user's.
@@ -135,24 +146,33 @@ impl Expansion<'_> {
     }
 }
 
-/// Names the operations of a cycle of waits.
+/// Names the operations of a cycle of waits; of an operation of a model the whole, not its tasks.
 pub(super) fn cycle_error(context: &mut Context, groups: &Groups, cycle: &[TaskId]) -> Reported {
     let known: Vec<TaskId> = cycle.iter().copied().filter(|&task| groups.of(task).is_some()).collect();
     // Begin with the first in the file, so that the message does not depend on how the cycle was found.
     let begin = known.iter().enumerate().min_by_key(|&(_, task)| *task).map_or(0, |(i, _)| i);
-    let mut order: Vec<TaskId> = known[begin..].iter().chain(&known[..begin]).copied().collect();
+    let order = known[begin..].iter().chain(&known[..begin]).copied();
+    let mut order: Vec<(Cow<'_, str>, Span)> = order.filter_map(|task| shown(groups, task)).collect();
+    order.dedup();
+    if order.len() > 1 && order.first() == order.last() {
+        order.pop();
+    }
     let more = order.len().saturating_sub(SHOWN);
     order.truncate(SHOWN);
-    let names: Vec<String> = order.iter().map(|&task| quoted(&groups.name(task))).collect();
+    let names: Vec<String> = order.iter().map(|(name, _)| quoted(name)).collect();
     let end = if more > 0 { format!("{more} more") } else { names.first().cloned().unwrap_or_default() };
     let message = format!("a cycle in `after`: {} before {end}", names.join(" before "));
-    let place = |task: TaskId| groups.of(task).map(|g| g.place(task.0 - g.first)).unwrap_or_default();
-    let first = order.first().copied().map(place).unwrap_or_default();
+    let first = order.first().map(|&(_, place)| place).unwrap_or_default();
     let problem = Problem::new(message, "remove one of these waits");
-    let notes: Vec<_> = order.iter().skip(1).map(|&task| (names_of(groups, task), place(task))).collect();
+    let notes: Vec<_> = order.iter().skip(1).map(|(name, place)| (quoted(name), *place)).collect();
     context.error_with_notes(first, problem, notes)
 }
 
-fn names_of(groups: &Groups, task: TaskId) -> String {
-    quoted(&groups.name(task))
+/// Name and place of a task of a cycle.
+fn shown(groups: &Groups, task: TaskId) -> Option<(Cow<'_, str>, Span)> {
+    let group = groups.of(task)?;
+    match &group.names {
+        Names::Planned { .. } => Some((Cow::Borrowed(&*group.id), group.span)),
+        _ => Some((groups.name(task), group.place(task.0 - group.first))),
+    }
 }

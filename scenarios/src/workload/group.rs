@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use weir_sim_core::TaskId;
 
+use super::model::TaskNames;
 use super::trace::TraceNames;
 use crate::scenario::TaskKind;
 use crate::source::Span;
@@ -19,7 +20,7 @@ pub(crate) struct Group {
     pub(crate) first: u32,
     /// Number of tasks.
     pub(crate) count: u32,
-    /// What they are.
+    /// What they are, but for releases.
     pub(crate) kind: TaskKind,
     /// Where the operation stands.
     pub(crate) span: Span,
@@ -47,6 +48,13 @@ pub(crate) enum Names {
     },
     /// `id:<row>`, or what the row says.
     Trace(TraceNames),
+    /// `id/<task>` after a release, which has the id; repeated: `id#1/<task>` and so on, after releases `id#1` ….
+    Planned {
+        /// Names of the tasks of one repetition.
+        names: TaskNames,
+        /// Whether there may be more than one.
+        repeated: bool,
+    },
 }
 
 /// All groups, in order of their first tasks.
@@ -104,7 +112,8 @@ impl Groups {
     pub(crate) fn task(&self, name: &str) -> Option<TaskId> {
         match self.by_id(name) {
             Some(Group { first, names: Names::Own, .. }) => Some(TaskId(*first)),
-            _ => self.named(name),
+            // `id#2` of an operation of a model is many tasks.
+            _ => self.named(name).filter(|_| self.tasks_of(name).is_none()),
         }
     }
 
@@ -137,13 +146,25 @@ impl Groups {
         self.groups[..after].iter().rev().find(|g| g.count > 0).filter(|g| task.0 - g.first < g.count)
     }
 
+    /// The item of the workload that a task came of: each item has made one group.
+    pub(crate) fn item(&self, task: TaskId) -> Option<usize> {
+        let group = self.of(task)?;
+        self.groups.iter().position(|other| std::ptr::eq(group, other))
+    }
+
     /// The name of a task.
     pub(crate) fn name(&self, task: TaskId) -> Cow<'_, str> {
         self.of(task).map_or(Cow::Borrowed("(join)"), |group| group.name(task.0 - group.first))
     }
 
-    /// The task that a generated name means: `id#3`, `id.0-1`, `id.0-1#2`, `id:7`.
+    /// The task that a generated name means: `id/h0`, `id#3`, `id.0-1`, `id.0-1#2`, `id:7`.
     pub(crate) fn generated(&self, name: &str) -> Option<TaskId> {
+        if let Some((operation, task)) = name.rsplit_once('/')
+            && let Some((release, names)) = self.planned(operation)
+            && let Some(task) = names.task(task)
+        {
+            return Some(TaskId(release.0 + 1 + task));
+        }
         if let Some((base, number)) = name.rsplit_once('#') {
             let number = canonical(number).filter(|&n| n > 0)?;
             return match self.by_id(base) {
@@ -159,6 +180,29 @@ impl Groups {
             return names.explicit(row - 1).is_none().then_some(TaskId(group.first + row - 1));
         }
         self.message(name, 1)
+    }
+
+    /// Release and tasks of an operation of a model, or of one repetition of it.
+    fn planned(&self, name: &str) -> Option<(TaskId, &TaskNames)> {
+        if let Some(Group { first, names: Names::Planned { names, repeated: false }, .. }) = self.by_id(name) {
+            return Some((TaskId(*first), names));
+        }
+        let (id, number) = name.rsplit_once('#')?;
+        let Group { first, count, names: Names::Planned { names, repeated: true }, .. } = self.by_id(id)? else {
+            return None;
+        };
+        let before =
+            (canonical(number)?.checked_sub(1)?).checked_mul(names.len() + 1).filter(|before| before < count)?;
+        Some((TaskId(first + before), names))
+    }
+
+    /// All tasks of an operation of a model, or of one repetition, as (first, number); of all repetitions the last.
+    pub(crate) fn tasks_of(&self, name: &str) -> Option<(TaskId, u32)> {
+        if let Some((release, names)) = self.planned(name) {
+            return Some((TaskId(release.0 + 1), names.len()));
+        }
+        let Group { first, count, names: Names::Planned { names, .. }, .. } = self.by_id(name)? else { return None };
+        Some((TaskId(first + count - names.len()), names.len()))
     }
 
     fn message(&self, name: &str, number: u32) -> Option<TaskId> {
@@ -198,6 +242,23 @@ impl Group {
                 Some(name) => Cow::Borrowed(name),
                 None => format!("{id}:{}", i + 1).into(),
             },
+            Names::Planned { names, repeated } => {
+                let (number, task) = (i / (names.len() + 1), i % (names.len() + 1));
+                match (repeated, task) {
+                    (false, 0) => Cow::Borrowed(id),
+                    (false, task) => format!("{id}/{}", names.name(task - 1)).into(),
+                    (true, 0) => format!("{id}#{}", number + 1).into(),
+                    (true, task) => format!("{id}#{}/{}", number + 1, names.name(task - 1)).into(),
+                }
+            }
+        }
+    }
+
+    /// What its task number `i` is.
+    pub(crate) fn kind(&self, i: u32) -> TaskKind {
+        match &self.names {
+            Names::Planned { names, .. } if i.is_multiple_of(names.len() + 1) => TaskKind::Join,
+            _ => self.kind,
         }
     }
 
@@ -210,8 +271,13 @@ impl Group {
     }
 
     fn repeated(&self, number: u32) -> Option<TaskId> {
-        let fits = matches!(self.names, Names::Repeat) && number <= self.count;
-        fits.then(|| TaskId(self.first + number - 1))
+        let each = match &self.names {
+            Names::Repeat => 1,
+            Names::Planned { names, repeated: true } => names.len() + 1,
+            _ => return None,
+        };
+        let before = (number - 1).checked_mul(each).filter(|&before| before < self.count)?;
+        Some(TaskId(self.first + before))
     }
 }
 

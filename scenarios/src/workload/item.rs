@@ -4,8 +4,9 @@ use weir_plugin_api::{NodeId, SimDuration, SimTime};
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
 use super::group::{Group, Names};
+use super::model::Plain;
 use super::{Attributes, Expansion};
-use crate::context::{Context, Fields, Problem, Read};
+use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::scenario::TaskKind;
@@ -15,14 +16,12 @@ use crate::yaml::{Data, Entry, Value};
 
 /// Operations that can be read.
 const OPERATIONS: [&str; 5] = ["transfer", "pattern", "trace", "compute", "barrier"];
-/// Operations of models.
-const MODELS: [&str; 3] = ["offload", "put", "gather"];
 /// Longest id in bytes, as of other names.
 const ID_BYTES: usize = crate::brackets::NAME_BYTES;
 
-impl Expansion<'_> {
+impl<'a> Expansion<'a> {
     /// Expands the operation at an index of the list.
-    pub(super) fn item(&mut self, context: &mut Context, files: &mut Files, item: &Value, index: usize) -> Read<()> {
+    pub(super) fn item(&mut self, context: &mut Context, files: &mut Files, item: &'a Value, index: usize) -> Read<()> {
         let help = "write one of `transfer:`, `pattern:`, `trace:`, `compute:`, `barrier:` with its map";
         let Data::Mapping(entries) = &item.data else {
             let message = format!("an operation must be a map with one key, not {}", item.describe());
@@ -34,51 +33,59 @@ impl Expansion<'_> {
             return Err(context.error(span, message, format!("{help}; begin each with `-`")));
         };
         match &**key {
-            "transfer" => self.transfer(context, value, index),
+            "transfer" => self.transfer(context, files, value, index),
             "pattern" => self.pattern(context, value),
             "trace" => self.trace(context, files, value),
             "compute" => self.compute(context, value, index),
             "barrier" => self.barrier(context, value, index),
-            other if MODELS.contains(&other) => {
-                let message = format!("operations of the kind `{other}` are not supported yet");
-                Err(context.error(*key_span, message, "use `transfer`, `pattern`, `trace`, `compute` or `barrier`"))
-            }
-            other => {
-                let help = context.suggestion(other, OPERATIONS, "operations");
-                Err(context.error(*key_span, format!("unknown operation {}", quoted(other)), help))
-            }
+            other => match self.models.registry.model_of(other) {
+                Some(entry) => self.modelled(context, files, entry, (key, value), index),
+                None => {
+                    let models = self.models.registry.models().flat_map(|entry| &entry.operations);
+                    let models = models.map(String::as_str).filter(|&key| key != "transfer");
+                    let known: Vec<&str> = OPERATIONS.into_iter().chain(models).collect();
+                    let help = context.suggestion(other, known, "operations");
+                    Err(context.error(*key_span, format!("unknown operation {}", quoted(other)), help))
+                }
+            },
         }
     }
 
-    fn transfer(&mut self, context: &mut Context, value: &Value, index: usize) -> Read<()> {
+    fn transfer(&mut self, context: &mut Context, files: &mut Files, value: &'a Value, index: usize) -> Read<()> {
         const KEYS: [&str; 11] =
             ["id", "from", "to", "size", "start", "after", "weight", "priority", "limit", "repeat", "model"];
         let fields = context.fields(value, "a transfer", &KEYS)?;
-        if let Some(entry) = fields.entry("model") {
-            let help = "remove `model`; the transfer then goes over the links of the topology";
-            return Err(context.error(entry.key_span, "`model` of a transfer is not supported yet", help));
-        }
-        let id = self.id(context, &fields, index);
         let from = fields.require(context, "from").and_then(|v| self.end(context, v, "`from` of a transfer"));
         let to = fields.require(context, "to").and_then(|v| self.end(context, v, "`to` of a transfer"));
         let bytes = fields.parse(context, "size", units::byte_size);
         let attributes = attributes(context, &fields);
+        let repeat = self.repeat(context, &fields);
+        let plain = match (from, to, bytes, attributes, repeat) {
+            (Ok(from), Ok(to), Ok(bytes), Ok(attributes), Ok(repeat)) => {
+                Ok(Plain { ends: (from, to), bytes, attributes, repeat })
+            }
+            _ => Err(Reported),
+        };
+        if let Some(model) = fields.get("model") {
+            return self.transfer_by_model(context, files, &fields, model, index, plain?);
+        }
+        let id = self.id(context, &fields, index);
         let after = self.after(context, fields.get("after"));
-        let (id, ends, bytes, attributes, after) = (id?, (from?, to?), bytes?, attributes?, after?);
+        let (id, after, plain) = (id?, after?, plain?);
         let span = id.1;
-        let repeat = self.repeat(context, &fields)?;
-        self.reserve(context, fields.get("repeat").map_or(span, |v| v.span), repeat.unwrap_or(1))?;
+        let count = plain.repeat.unwrap_or(1);
+        self.reserve(context, fields.get("repeat").map_or(span, |v| v.span), count)?;
         let first = self.next();
         let place = fields.get("to").map_or(span, |v| v.span);
-        for i in 0..repeat.unwrap_or(1) {
-            let task = self.carry(ends, bytes, attributes);
+        for i in 0..count {
+            let task = self.carry(plain.ends, plain.bytes, plain.attributes);
             let task = task.map_err(|problem| context.error(place, problem.message, problem.help))?;
             if i > 0 {
                 self.builder.wait(task, TaskId(task.0 - 1));
             }
         }
         self.wait(first, 1, after);
-        let names = if repeat.is_some() { Names::Repeat } else { Names::Own };
+        let names = if plain.repeat.is_some() { Names::Repeat } else { Names::Own };
         self.add(context, id, TaskKind::Transfer, first, names)
     }
 

@@ -3,23 +3,28 @@
 mod after;
 mod group;
 mod item;
+mod model;
 mod pattern;
 mod ranks;
 mod trace;
 
-use weir_plugin_api::{NodeId, SimTime};
+use weir_plugin_api::{NodeId, Registry, SimTime};
 use weir_sim_core::{EngineId, Routes, ServiceId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
 
+use crate::arbiter::ArbiterSpec;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::files::Files;
+use crate::scenario::PlannedOperation;
 use crate::source::Span;
 use crate::topology::{Topology, UNLIMITED, is_inner};
 use crate::yaml::Value;
 use after::Waiting;
 pub(crate) use group::{Groups, Names};
+pub(crate) use model::Outside;
+use model::{Known, Models};
 use ranks::Ranks;
 
-/// Expanded transfers at most (format, "Tree, links, names").
+/// Expanded transfers at most (format, "Tree, links, names"), tasks of models included.
 const TRANSFERS: u64 = 10_000_000;
 
 /// What the workload of a scenario became.
@@ -34,6 +39,10 @@ pub(crate) struct Workload {
     pub(crate) generator: Option<&'static str>,
     /// Where `ranks` is given although nothing uses it.
     pub(crate) unused_ranks: Option<Span>,
+    /// What models planned.
+    pub(crate) operations: Vec<PlannedOperation>,
+    /// Devices that the topology lacks.
+    pub(crate) outside: Outside,
 }
 
 /// What a transfer is, beside its ends and bytes.
@@ -53,6 +62,8 @@ impl Attributes {
 /// The workload while it is expanded.
 struct Expansion<'a> {
     topology: &'a Topology,
+    /// Whether the scenario has a topology; it may have none where only models need devices.
+    topology_given: bool,
     builder: TaskGraphBuilder,
     routes: Routes,
     groups: Groups,
@@ -60,16 +71,36 @@ struct Expansion<'a> {
     ranks: Ranks,
     transfers: u64,
     generator: Option<&'static str>,
+    models: Models<'a>,
+    /// What operations of models named.
+    known: Known,
+    /// Routes of plans that are checked.
+    tried: Routes,
+    operations: Vec<PlannedOperation>,
+}
+
+/// Where operations run, and who may plan them.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    /// The topology; an empty one where the scenario has none.
+    pub(crate) topology: &'a Topology,
+    /// Whether the scenario has one.
+    pub(crate) topology_given: bool,
+    /// The models, and the arbiters.
+    pub(crate) registry: &'a Registry,
+    /// The scenario's first arbiter; `None` when that is wrong.
+    pub(crate) arbiter: Option<&'a ArbiterSpec>,
 }
 
 /// Reads `workload`, with the scenario's `ranks`.
-pub(crate) fn read(
+pub(crate) fn read<'a>(
     context: &mut Context,
     files: &mut Files,
-    topology: &Topology,
-    workload: &Value,
+    setting: Setting<'a>,
+    workload: &'a Value,
     ranks: Option<&Value>,
 ) -> Read<Workload> {
+    let Setting { topology, topology_given, registry, arbiter } = setting;
     let before = context.errors();
     let items = context.list(workload, "`workload`")?;
     if items.is_empty() {
@@ -77,6 +108,7 @@ pub(crate) fn read(
     }
     let mut expansion = Expansion {
         topology,
+        topology_given,
         builder: TaskGraphBuilder::new(),
         routes: Routes::new(),
         groups: Groups::default(),
@@ -84,6 +116,10 @@ pub(crate) fn read(
         ranks: Ranks::default(),
         transfers: 0,
         generator: None,
+        models: Models::new(registry, arbiter, &topology.fabric),
+        known: Known::default(),
+        tried: Routes::new(),
+        operations: Vec::new(),
     };
     expansion.given_ranks(context, ranks);
     for (index, item) in items.iter().enumerate() {
@@ -102,8 +138,8 @@ impl Expansion<'_> {
     fn reserve(&mut self, context: &mut Context, span: Span, count: u64) -> Read<()> {
         self.transfers = self.transfers.saturating_add(count);
         if self.transfers > TRANSFERS {
-            let message = format!("more than {TRANSFERS} transfers in all");
-            return Err(context.error(span, message, "give fewer repetitions, ranks or messages"));
+            let message = format!("more than {TRANSFERS} transfers and tasks of models in all");
+            return Err(context.error(span, message, "give fewer repetitions, ranks, messages or parts"));
         }
         Ok(())
     }
@@ -130,7 +166,7 @@ impl Expansion<'_> {
 
     /// An operation has made an engine of another size.
     fn slots_differ(&self, device: NodeId, error: &SlotsError) -> Problem {
-        let message = format!("engine of `{}`: {error}", self.topology.names.shown(device));
+        let message = format!("engine of `{}`: {error}", self.node_name(device));
         Problem::new(message, "let all operations name it with the same number of slots")
     }
 
@@ -166,9 +202,9 @@ impl Expansion<'_> {
 
     fn finish(mut self, context: &mut Context) -> Read<Workload> {
         self.resolve_waits(context)?;
-        let Self { builder, routes, groups, ranks, generator, .. } = self;
+        let Self { builder, routes, groups, ranks, generator, operations, known, .. } = self;
         let tasks = builder.build().map_err(|cycle| after::cycle_error(context, &groups, &cycle))?;
         let unused_ranks = ranks.unused();
-        Ok(Workload { tasks, routes, groups, generator, unused_ranks })
+        Ok(Workload { tasks, routes, groups, generator, unused_ranks, operations, outside: known.outside })
     }
 }

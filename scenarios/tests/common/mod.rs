@@ -1,6 +1,8 @@
 //! What the tests of the format share: a registry of two arbiters, the topology T2, and shapes of findings.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod models;
+
 use std::path::Path;
 
 use weir_plugin_api::{

@@ -4,9 +4,10 @@ use weir_plugin_api::{Binding, Flags, Grant, PhaseView, RateArbiter, SimTime, St
 
 use super::shown::Shown;
 use crate::check::AnswerError;
+use crate::classes::Classes;
 use crate::memo::Memo;
 use crate::routes::Routes;
-use crate::tasks::{Classes, TaskId};
+use crate::tasks::TaskId;
 
 /// An arbiter with its last answer.
 pub(crate) struct Asker<'a> {

@@ -17,12 +17,13 @@ mod tally;
 
 use weir_plugin_api::{Binding, ClassId, Flags, LinkId, RateArbiter, SimTime, Step, TransferId};
 
+use crate::classes::Classes;
 use crate::ends::Ends;
 use crate::fabric::Fabric;
 use crate::outcome::{Bottleneck, LinkTotals, PhaseStep, SimError};
 use crate::progress::{remaining_after, time_to_send};
 use crate::routes::Routes;
-use crate::tasks::{Classes, TaskId};
+use crate::tasks::TaskId;
 use asker::Asker;
 use loads::Loads;
 use neighbours::Neighbours;

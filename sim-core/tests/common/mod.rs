@@ -1,6 +1,7 @@
 //! Random fabrics and workloads, and a slow, obvious simulator to compare with.
 #![allow(dead_code, reason = "each test program uses its part")]
 
+pub mod graphs;
 pub mod slow;
 
 use proptest::prelude::*;

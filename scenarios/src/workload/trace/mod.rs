@@ -2,12 +2,10 @@
 //!
 //! Rows are read one at a time; nothing is kept of a row but its task, unless it gives an id or waits for something.
 
-mod lines;
 mod row;
 
 use std::path::Path;
 
-use csv::{ByteRecord, ReaderBuilder};
 use weir_sim_core::TaskId;
 
 use super::Expansion;
@@ -18,8 +16,8 @@ use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::scenario::TaskKind;
 use crate::source::Span;
+use crate::table::{LineReader, Rows};
 use crate::yaml::Value;
-use lines::LineReader;
 use row::{Columns, Devices};
 
 /// Names and places of the rows of a trace.
@@ -76,20 +74,12 @@ impl Expansion<'_> {
         let fields = context.fields(value, "a trace", &["file", "id"])?;
         let named = fields.require(context, "file")?;
         let text = context.text(named, "`file` of a trace")?;
-        let (path, shown) = files.find(context, named.span, text)?;
         let id = match fields.get("id") {
             Some(value) => given_id(context, value)?,
             None => (Path::new(text).file_stem().unwrap_or_default().to_string_lossy().into(), named.span),
         };
-        let table = std::fs::File::open(&path);
-        let table = table.map_err(|error| {
-            context.error(named.span, format!("the file {} cannot be read: {error}", quoted(text)), "check the file")
-        })?;
-        if table.metadata().is_ok_and(|m| m.len() > TABLE_BYTES) {
-            let message = format!("the table {} is larger than {} GiB", quoted(text), TABLE_BYTES >> 30);
-            return Err(context.error(named.span, message, "split it into several traces"));
-        }
-        let source = context.sources.add_file(&shown, &path);
+        let help = "split it into several traces";
+        let (table, source) = files.open_table(context, named.span, text, TABLE_BYTES, help)?;
         let first = self.next();
         let mut rows = Rows::new(source, LineReader::new(table, files));
         let columns = row::header(context, &mut rows)?;
@@ -123,41 +113,5 @@ impl Expansion<'_> {
         let place = |task: TaskId| self.groups.of(task).map(|g| g.place(task.0 - g.first)).unwrap_or_default();
         let notes = vec![("first given at".to_owned(), place(first))];
         Err(context.error_with_notes(place(second), Problem::new(message, "give each row its own id"), notes))
-    }
-}
-
-/// The rows of a table with their places.
-struct Rows<'a> {
-    source: u32,
-    reader: csv::Reader<LineReader<'a>>,
-    record: ByteRecord,
-    /// Line of the record.
-    line: u32,
-}
-
-impl<'a> Rows<'a> {
-    fn new(source: u32, table: LineReader<'a>) -> Self {
-        // Rows of another width get a message of their own, with their place.
-        let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(table);
-        Self { source, reader, record: ByteRecord::new(), line: 1 }
-    }
-
-    /// Reads the next row into `record`; false at the end.
-    fn next(&mut self, context: &mut Context) -> Read<bool> {
-        let more = self.reader.read_byte_record(&mut self.record).map_err(|error| {
-            context.error(self.place(0), format!("the table cannot be read: {error}"), "check the file")
-        })?;
-        if let Some(position) = self.record.position().filter(|_| more) {
-            self.line = self.reader.get_mut().line_from(position.byte());
-        }
-        Ok(more)
-    }
-
-    /// The place of a field of the record; its column is exact as long as no field before it is quoted.
-    fn place(&self, field: usize) -> Span {
-        let width = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().count() as u32;
-        let before: u32 = self.record.iter().take(field).map(|bytes| width(bytes) + 1).sum();
-        let own = self.record.get(field).map_or(1, width).max(1);
-        Span { source: self.source, line: self.line, column: before + 1, width: own }
     }
 }

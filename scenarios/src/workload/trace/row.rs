@@ -4,12 +4,13 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeId, SimTime};
 use weir_sim_core::TaskId;
 
-use super::{Rows, TraceNames};
+use super::TraceNames;
 use crate::brackets::NAME_BYTES;
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::nearest::suggestion;
 use crate::source::Span;
+use crate::table::Rows;
 use crate::units::{self, BYTES_MOST};
 use crate::workload::item::integer;
 use crate::workload::{Attributes, Expansion};

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use crate::files::Files;
 
 /// A table that is read, digested, and whose lines are counted: breaks are LF, CR LF and CR.
-pub(super) struct LineReader<'a> {
+pub(crate) struct LineReader<'a> {
     table: File,
     files: &'a mut Files,
     /// Offset and number of the lines that are not empty, from the one last asked for on.
@@ -21,12 +21,12 @@ pub(super) struct LineReader<'a> {
 
 impl<'a> LineReader<'a> {
     /// At the beginning of a table.
-    pub(super) fn new(table: File, files: &'a mut Files) -> Self {
+    pub(crate) fn new(table: File, files: &'a mut Files) -> Self {
         Self { table, files, starts: VecDeque::new(), offset: 0, line: 1, last: b'\n' }
     }
 
     /// The first line with text that begins at or after an offset; offsets must not fall.
-    pub(super) fn line_from(&mut self, offset: u64) -> u32 {
+    pub(crate) fn line_from(&mut self, offset: u64) -> u32 {
         while self.starts.front().is_some_and(|&(start, _)| start < offset) {
             self.starts.pop_front();
         }

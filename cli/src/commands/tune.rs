@@ -1,0 +1,157 @@
+//! `weir tune`: the best packet of a put for each of several sizes.
+//!
+//! The scenario is read once per size, with the size and `packet: auto` set: the reader simulates every way alone, and
+//! what it has chosen is the answer.
+
+use std::path::{Path, PathBuf};
+
+use weir_report::{TunedOperation, TunedSize, TunedUnder, Tuning, binary_bytes, text};
+use weir_scenarios::{Choice, PlannedOperation, Scenario};
+use weir_sim_core::TaskId;
+
+use crate::args::TuneArgs;
+use crate::failure::{Exit, Failure};
+use crate::input::{is_stdin, load, read_with};
+use crate::output::Output;
+use crate::plugins::{Arbiters, arbiters};
+
+/// The key of the operations that have packets.
+const PUT: &str = "put";
+/// The label of the way without packets.
+const NONE: &str = "none";
+/// Ids that an error names.
+const NAMED: usize = 8;
+
+/// Tunes the puts of a file.
+pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
+    let [file] = &args.scenario.files[..] else {
+        return Err(Failure::usage("`weir tune` takes one file: tune them one after the other"));
+    };
+    if is_stdin(file) {
+        return Err(Failure::usage("`weir tune` reads the scenario once per size: name a file instead of `-`"));
+    }
+    let mut table = args.output.as_deref().map(|target| open_table(target, args)).transpose()?;
+    let mut stdout = Output::open(None)?;
+    let arbiters = arbiters(&args.scenario)?;
+    let tuner = Tuner { file, args, arbiters: &arbiters };
+    let tuning = tuner.tuning(&load(file, &args.scenario, &arbiters)?)?;
+    if let (Some(table), [operation]) = (&mut table, &tuning.operations[..]) {
+        table.result(|writer| operation.write_csv(writer))?;
+    }
+    stdout.result(|writer| match args.json {
+        true => tuning.write(writer),
+        false => write!(writer, "{}", text::tuned(&tuning)),
+    })?;
+    table.map_or(Ok(()), Output::finish)?;
+    Ok(Exit::Ok)
+}
+
+/// The file for the tuned table. One that exists is replaced only by its like: a scenario may name curves beside it.
+fn open_table(target: &Path, args: &TuneArgs) -> Result<Output, Failure> {
+    let inputs: Vec<&Path> = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect();
+    let output = Output::open_apart(Some(target), &inputs)?;
+    let is_file = std::fs::metadata(target).is_ok_and(|found| found.is_file() && found.len() > 0);
+    if is_file && !is_tuned(target) {
+        let target = target.display();
+        let message = format!("--output {target} would overwrite a file that is no tuned table: name another file");
+        return Err(Failure::usage(message));
+    }
+    Ok(output)
+}
+
+/// Whether a file begins as a tuned table does: `bytes,packet`.
+fn is_tuned(file: &Path) -> bool {
+    use std::io::{BufRead, BufReader, Read};
+    /// More than any such line has.
+    const LINE: u64 = 256;
+    let mut line = String::new();
+    let read = std::fs::File::open(file).and_then(|file| BufReader::new(file.take(LINE)).read_line(&mut line));
+    let mut columns: Vec<&str> = line.split(',').map(str::trim).collect();
+    columns.sort_unstable();
+    read.is_ok() && columns == ["bytes", "packet"]
+}
+
+/// Reads a scenario again and again.
+struct Tuner<'a> {
+    file: &'a Path,
+    args: &'a TuneArgs,
+    arbiters: &'a Arbiters,
+}
+
+impl Tuner<'_> {
+    fn tuning(&self, scenario: &Scenario) -> Result<Tuning, Failure> {
+        let puts = self.puts(scenario)?;
+        if self.args.output.is_some() && puts.len() > 1 {
+            let message = format!("--output takes the table of one put: add --operation with one of {}", ids(&puts));
+            return Err(Failure::usage(message));
+        }
+        let under = scenario.arbiters.first().map(|spec| (spec.name.clone(), spec.params.clone()));
+        let (name, params) = under.unwrap_or_default();
+        let under = TunedUnder { name, params };
+        let mut tuning = Tuning::new(&scenario.name, &scenario.file, &scenario.input_sha256, under);
+        for put in puts {
+            let sizes = &self.args.sizes.0;
+            let rows = sizes.iter().map(|&bytes| self.tuned(scenario, put, bytes)).collect::<Result<_, _>>()?;
+            tuning.operations.push(TunedOperation { id: put.id.to_string(), sizes: rows });
+        }
+        Ok(tuning)
+    }
+
+    /// The put that was named, or all whose packet can be chosen.
+    fn puts<'s>(&self, scenario: &'s Scenario) -> Result<Vec<&'s PlannedOperation>, Failure> {
+        let all: Vec<&PlannedOperation> = scenario.operations.iter().filter(|o| &*o.kind == PUT).collect();
+        let file = &scenario.file;
+        if all.is_empty() {
+            return Err(Failure::usage(format!("{file} has no `put`: `weir tune` finds the packets of puts")));
+        }
+        if let Some(id) = &self.args.operation {
+            let named = all.iter().find(|put| *put.id == **id);
+            let missing = || Failure::usage(format!("{file} has no put `{id}`: name one of {}", ids(&all)));
+            return Ok(vec![named.ok_or_else(missing)?]);
+        }
+        let open = |put: &&PlannedOperation| put.choice.is_some() || self.read(scenario, put, None).is_ok();
+        let open: Vec<_> = all.iter().copied().filter(open).collect();
+        if open.is_empty() {
+            let message = format!("no put of {file} lists packets to try: add `packets: [512KiB, 2MiB, …]` to one");
+            return Err(Failure::usage(message));
+        }
+        Ok(open)
+    }
+
+    /// The scenario with the packet of a put left open, and with another size.
+    fn read(&self, scenario: &Scenario, put: &PlannedOperation, bytes: Option<u64>) -> Result<Scenario, Failure> {
+        let item = scenario.item(TaskId(put.tasks.start)).unwrap_or_default();
+        let edit = |key: &str, value: String| (format!("workload[{item}].{PUT}.{key}"), value);
+        let size = bytes.map(|bytes| edit("size", format!("{bytes}B")));
+        let edits: Vec<_> = std::iter::once(edit("packet", "auto".to_owned())).chain(size).collect();
+        read_with(self.file, &self.args.scenario, &edits, self.arbiters)
+    }
+
+    /// The best packet of a put for one size.
+    fn tuned(&self, scenario: &Scenario, put: &PlannedOperation, bytes: u64) -> Result<TunedSize, Failure> {
+        let note = |failure: Failure| failure.noted(format!("put `{}` was tuned for {}", put.id, binary_bytes(bytes)));
+        let edited = self.read(scenario, put, Some(bytes)).map_err(note)?;
+        let same = edited.operations.iter().find(|operation| operation.id == put.id);
+        let choice = same.and_then(|operation| operation.choice.as_ref());
+        row(choice, bytes).ok_or_else(|| {
+            let message = format!("the model `{}` of put `{}` chose no packet by its size", put.model, put.id);
+            Failure::new(Exit::Plugin, message)
+        })
+    }
+}
+
+/// What was chosen; `None` where that is neither a size nor `none`.
+fn row(choice: Option<&Choice>, bytes: u64) -> Option<TunedSize> {
+    let choice = choice?;
+    let (label, time) = choice.alternatives.get(choice.chosen)?;
+    let packet = if **label == *NONE { None } else { Some(weir_scenarios::parse_bytes(label).ok()?) };
+    let without = choice.alternatives.iter().find(|(label, _)| **label == *NONE).map(|&(_, time)| time);
+    Some(TunedSize::new(bytes, packet, *time, without))
+}
+
+/// Ids for an error.
+fn ids(puts: &[&PlannedOperation]) -> String {
+    let ids: Vec<String> = puts.iter().take(NAMED).map(|put| format!("`{}`", text::clean(&put.id))).collect();
+    let more = if puts.len() > NAMED { format!(" and {} more", puts.len() - NAMED) } else { String::new() };
+    ids.join(", ") + &more
+}

@@ -1,0 +1,145 @@
+//! What all models have in common: reading an operation, writing it with a choice made, routes, refusals, task names.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+use weir_plugin_api::{Alternative, Estimate, ModelError, NodeId, PS_PER_S, Relation, RouteInfo, Surroundings};
+
+/// Most tasks of one plan: the scenario format's bound on expanded transfers.
+pub(crate) const MOST_TASKS: u64 = 10_000_000;
+
+/// An operation as the host gives it; `operation` and `id` are of no use here.
+#[derive(Deserialize)]
+pub(crate) struct Operation<P> {
+    pub(crate) params: P,
+    pub(crate) transfer: Option<PlainTransfer>,
+}
+
+/// What is said of a plain transfer beside its model.
+#[derive(Deserialize)]
+pub(crate) struct PlainTransfer {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) bytes: u64,
+    /// B/s.
+    pub(crate) limit: Option<f64>,
+    /// Of the source's engine `send`.
+    pub(crate) slots: Option<u32>,
+}
+
+/// The only value of keys such as `over`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(crate) enum Over {
+    // The bytes travel the topology.
+    Fabric,
+}
+
+/// Reads an operation of the model `name`.
+pub(crate) fn read<P: DeserializeOwned>(name: &str, operation: &str) -> Result<Operation<P>, ModelError> {
+    serde_json::from_str(operation)
+        .map_err(|error| refused(format!("the operation does not fit the model `{name}`: {error}; see its schema")))
+}
+
+/// A refusal.
+pub(crate) fn refused(text: impl Into<String>) -> ModelError {
+    ModelError::Refused(text.into())
+}
+
+/// The JSON Schema of an item whose keys are `operations` and whose map is `P`.
+pub(crate) fn schema<P: JsonSchema>(operation: &str) -> String {
+    let mut inner = schemars::schema_for!(P);
+    // References are written from the root, so definitions move there.
+    let definitions = inner.remove("$defs");
+    inner.remove("$schema");
+    inner.remove("title");
+    let mut outer = serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": { operation: inner },
+    });
+    if let (Some(definitions), Some(object)) = (definitions, outer.as_object_mut()) {
+        object.insert("$defs".to_owned(), definitions);
+    }
+    outer.to_string()
+}
+
+/// The operation with values chosen for one key of `params`.
+pub(crate) fn choose(
+    operation: &str,
+    key: &str,
+    choices: impl Iterator<Item = (String, Json)>,
+    out: &mut Vec<Alternative>,
+) -> Result<(), ModelError> {
+    let broken = |error: serde_json::Error| refused(format!("the operation is not JSON: {error}"));
+    let mut json: Json = serde_json::from_str(operation).map_err(broken)?;
+    for (label, value) in choices {
+        json["params"][key] = value;
+        out.push(Alternative { label, operation: json.to_string() });
+    }
+    Ok(())
+}
+
+/// The route between two nodes, or a refusal that begins with `key`.
+pub(crate) fn route(
+    around: &Surroundings<'_>,
+    ends: (u32, u32),
+    key: &str,
+    what: &str,
+) -> Result<RouteInfo, ModelError> {
+    around.routes.route(NodeId(ends.0), NodeId(ends.1)).ok_or_else(|| {
+        refused(format!("{key}: the topology has no route {what}; add links, or give times instead of the fabric"))
+    })
+}
+
+/// The time per byte of a route: one over its narrowest bandwidth, ps.
+pub(crate) fn per_byte(route: &RouteInfo) -> f64 {
+    PS_PER_S as f64 / route.bandwidth
+}
+
+/// An estimate; times so long that they are not numbers any more are refused.
+pub(crate) fn estimate(formula: &str, ps: f64, relation: Relation, because: &str) -> Result<Estimate, ModelError> {
+    if !ps.is_finite() {
+        return Err(refused(format!("the time by {formula} is too long to compute; give smaller sizes or times")));
+    }
+    let (formula, because) = (formula.to_owned(), because.to_owned());
+    Ok(Estimate { formula, seconds: seconds(ps), relation, because })
+}
+
+/// Seconds of a number of ps.
+pub(crate) fn seconds(ps: f64) -> f64 {
+    ps / PS_PER_S as f64
+}
+
+/// Refuses plans of more tasks than a run may have.
+pub(crate) fn check_count(tasks: u64, remedy: &str) -> Result<(), ModelError> {
+    if tasks <= MOST_TASKS {
+        return Ok(());
+    }
+    Err(refused(format!("{remedy} (this would be {tasks} tasks, more than {MOST_TASKS})")))
+}
+
+/// Task names, built in one buffer: plans have up to 10^7 of them.
+#[derive(Default)]
+pub(crate) struct Name(String);
+
+impl Name {
+    /// Such as `h0`.
+    pub(crate) fn of(&mut self, letter: &str, number: u64) -> &str {
+        self.0.clear();
+        self.0.push_str(letter);
+        let _ = write!(self.0, "{number}"); // writing to a String cannot fail
+        &self.0
+    }
+
+    /// Such as `r3.1`.
+    pub(crate) fn pair(&mut self, letter: &str, first: u64, second: u64) -> &str {
+        self.of(letter, first);
+        let _ = write!(self.0, ".{second}");
+        &self.0
+    }
+}

@@ -1,0 +1,136 @@
+//! `put`: a transfer between devices of two machines in levels, in packets whose steps overlap.
+//!
+//! ```text
+//! device ── read ──► cpu ── network ──► cpu ── write ──► device
+//! r[i]: the source's dma       n[i]: its cpu's nic       w[i]: the target's dma
+//! ```
+//!
+//! **Definition.** The steps of a packet follow each other. The first step of a group of `overlap` also waits for the
+//! last step of the group for the packet before. The last packet takes the times of its own size. [`formula`] is the
+//! closed form.
+//! **Ties.** Packets never overtake each other: an engine serves in the order in which tasks are ready, and a packet
+//! is ready for a step no sooner than the one before.
+//! **Source.** Aggarwal, Yoon, George, Lam, Stitt, *Performance Modeling for Multilevel Communication in SHMEM+*, PGAS
+//! 2010, sections 3, 5 and 6.
+
+mod formula;
+mod packets;
+mod params;
+mod resolve;
+
+use serde::Serialize;
+use weir_plugin_api::{
+    Alternative, Estimates, Model, ModelError, ModelPlugin, Plan, PlannedTask, Queue, Surroundings, Wait,
+};
+
+use crate::operation::{Name, choose, estimate, read, schema, seconds};
+use params::{PutParams, StepName};
+use resolve::Put as Settled;
+
+/// The model `put`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Put;
+
+/// `details` of the results: `steps` in seconds of a full packet, `bandwidth` in B/s by the estimate.
+#[derive(Serialize)]
+struct Details {
+    packets: u64,
+    packet: Option<u64>,
+    steps: serde_json::Map<String, serde_json::Value>,
+    bandwidth: f64,
+}
+
+impl Put {
+    fn read(operation: &str, around: &Surroundings<'_>) -> Result<Settled, ModelError> {
+        Settled::new(&read::<PutParams>(Self::NAME, operation)?.params, around)
+    }
+}
+
+impl Model for Put {
+    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+        add_tasks(&Self::read(operation, around)?, plan);
+        Ok(())
+    }
+
+    fn estimate(
+        &mut self,
+        operation: &str,
+        around: &Surroundings<'_>,
+        estimates: &mut Estimates,
+    ) -> Result<(), ModelError> {
+        let put = Self::read(operation, around)?;
+        let departures = put.departures();
+        let time = estimate("eq15", put.eq15(), departures.relation(), &departures.because())?;
+        let details = Details {
+            packets: put.packets(),
+            packet: put.packet,
+            steps: put.steps.iter().map(|s| (s.name.key().to_owned(), seconds(s.time).into())).collect(),
+            bandwidth: if time.seconds > 0.0 { put.bytes as f64 / time.seconds } else { 0.0 },
+        };
+        let failed = |error| ModelError::Failed(format!("the details could not be written: {error}"));
+        estimates.details = serde_json::to_string(&details).map_err(failed)?;
+        estimates.list = vec![time];
+        Ok(())
+    }
+
+    fn alternatives(
+        &mut self,
+        operation: &str,
+        _: &Surroundings<'_>,
+        out: &mut Vec<Alternative>,
+    ) -> Result<(), ModelError> {
+        let choices = packets::choices(&read::<PutParams>(Self::NAME, operation)?.params)?;
+        choose(operation, "packet", choices.into_iter(), out)
+    }
+}
+
+/// The tasks, packet by packet: step s of packet i is task i · steps + s.
+fn add_tasks(put: &Settled, plan: &mut Plan) {
+    let engines: Vec<u32> = put.steps.iter().map(|step| plan.engine(step.engine.0, 1, step.engine.1)).collect();
+    let (count, packets) = (put.steps.len() as u64, put.packets());
+    let mut name = Name::default();
+    for i in 0..packets {
+        let last = i + 1 == packets;
+        let bytes = if last { put.last() } else { put.full() };
+        for (s, step) in put.steps.iter().enumerate() {
+            let at = i * count + s as u64;
+            // The task before of this packet, and the end of the group for the packet before.
+            let before = (s > 0).then(|| at - 1);
+            let group = (step.opens && i > 0).then(|| at - count + step.group as u64 - 1);
+            // The number of tasks is bounded.
+            let waits = [before, group].map(|task| Wait::end(task.unwrap_or_default() as u32));
+            let waits = match (before, group) {
+                (Some(_), Some(_)) => &waits[..],
+                (Some(_), None) => &waits[..1],
+                (None, Some(_)) => &waits[1..],
+                (None, None) => &[],
+            };
+            let time = if last { step.last_time } else { step.time };
+            let work = step.level.work(bytes, time, step.ends);
+            let task = PlannedTask::new(name.of(letter(step.name), i), waits, work).on(engines[s], Queue::Ready);
+            plan.task(&task.paced(0, 0.0, step.level.gap()));
+        }
+    }
+}
+
+fn letter(step: StepName) -> &'static str {
+    match step {
+        StepName::Read => "r",
+        StepName::Network => "n",
+        StepName::Write => "w",
+    }
+}
+
+impl ModelPlugin for Put {
+    const NAME: &'static str = "put";
+    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+    const OPERATIONS: &'static [&'static str] = &["put"];
+
+    fn schema() -> String {
+        schema::<PutParams>("put")
+    }
+
+    fn create() -> Result<Self, ModelError> {
+        Ok(Self)
+    }
+}

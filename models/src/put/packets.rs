@@ -1,0 +1,73 @@
+//! The size of packets: as written, by a tuned table, or open.
+//!
+//! **Ties.** `auto` prefers no packets, then the larger packet. **Source.** Aggarwal et al., PGAS 2010, section 6 and
+//! Table 5.
+
+use serde_json::Value as Json;
+use weir_plugin_api::ModelError;
+
+use super::params::{Packet, PacketWord, PutParams, Tuned};
+use crate::operation::refused;
+use crate::quantities::size;
+
+/// The packet of a put; `None` for all in one piece, also where a packet holds all of it.
+pub(super) fn settled(params: &PutParams) -> Result<Option<u64>, ModelError> {
+    let bytes = params.size.0;
+    let packet = match &params.packet {
+        None | Some(Packet::Word(PacketWord::None)) => None,
+        Some(Packet::Word(PacketWord::Auto)) => {
+            return Err(refused("packet: `auto` leaves the size open; give a size or `none` here"));
+        }
+        Some(Packet::Size(packet)) if packet.0 == 0 => {
+            return Err(refused("packet: 0 bytes carry nothing; give a size, or `none`"));
+        }
+        Some(Packet::Size(packet)) => Some(packet.0),
+        Some(Packet::Tuned(tuned)) => tuned_for(&tuned.table, bytes)?,
+    };
+    Ok(packet.filter(|&packet| packet < bytes))
+}
+
+/// The packet of the largest size of the table that is not above `bytes`.
+fn tuned_for(tuned: &Tuned, bytes: u64) -> Result<Option<u64>, ModelError> {
+    let rows = &tuned.0;
+    if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
+        let after = size(pair[1].0.0);
+        return Err(refused(format!(
+            "packet.table: {after} stands there twice or out of order; sort the rows by size"
+        )));
+    }
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else {
+        return Err(refused("packet.table: there is no row; write the table with `weir tune`"));
+    };
+    if bytes < first.0.0 || bytes > last.0.0 {
+        return Err(refused(format!(
+            "packet.table: {} lies outside its sizes, {} to {}; tune for this size with `weir tune`",
+            size(bytes),
+            size(first.0.0),
+            size(last.0.0)
+        )));
+    }
+    let at = rows.partition_point(|row| row.0.0 <= bytes);
+    match rows[at - 1].1 {
+        Some(packet) if packet.0 == 0 => Err(refused("packet.table: a packet of 0 bytes; write `none` for no packets")),
+        packet => Ok(packet.map(|packet| packet.0)),
+    }
+}
+
+/// The ways to do a put with `packet: auto`, the preferred ones first; empty where nothing is open.
+pub(super) fn choices(params: &PutParams) -> Result<Vec<(String, Json)>, ModelError> {
+    if params.packet != Some(Packet::Word(PacketWord::Auto)) {
+        return Ok(Vec::new());
+    }
+    let Some(packets) = &params.packets else {
+        return Err(refused("packet: `auto` needs the sizes to try; add `packets: [512KiB, 2MiB, …]`"));
+    };
+    if packets.iter().any(|packet| packet.0 == 0) {
+        return Err(refused("packets: 0 bytes carry nothing; remove it"));
+    }
+    let mut sizes: Vec<u64> = packets.iter().map(|packet| packet.0).filter(|&packet| packet < params.size.0).collect();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    sizes.dedup();
+    let none = ("none".to_owned(), Json::from("none"));
+    Ok(std::iter::once(none).chain(sizes.into_iter().map(|packet| (size(packet), packet.into()))).collect())
+}

@@ -1,0 +1,151 @@
+//! A put with every value settled: steps with their levels, ends and times; groups; packets.
+
+use weir_plugin_api::{EngineScope, ModelError, NodeId, Surroundings};
+
+use super::packets::settled;
+use super::params::{PutParams, StepName};
+use crate::level::Level;
+use crate::machine::machine_of;
+use crate::operation::{check_count, refused, route};
+use crate::quantities::size;
+
+/// One step of every packet.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Step {
+    pub(super) name: StepName,
+    pub(super) level: Level,
+    pub(super) engine: (&'static str, EngineScope),
+    pub(super) ends: (u32, u32),
+    /// Whether it is the first of its group.
+    pub(super) opens: bool,
+    /// For the first of a group: how many steps the group has.
+    pub(super) group: usize,
+    /// T of a packet, ps.
+    pub(super) time: f64,
+    /// T of the last packet, ps.
+    pub(super) last_time: f64,
+}
+
+/// A put.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Put {
+    pub(super) bytes: u64,
+    /// `None` where all goes in one piece.
+    pub(super) packet: Option<u64>,
+    pub(super) steps: Vec<Step>,
+}
+
+impl Put {
+    /// Settles what was written.
+    pub(super) fn new(params: &PutParams, around: &Surroundings<'_>) -> Result<Self, ModelError> {
+        let bytes = params.size.0;
+        if params.from == params.to {
+            return Err(refused("to: source and target are the same device; name two"));
+        }
+        let mut put = Self { bytes, packet: settled(params)?, steps: Vec::new() };
+        let levels =
+            [(StepName::Read, &params.read), (StepName::Network, &params.network), (StepName::Write, &params.write)];
+        for (name, level) in levels {
+            if let Some(level) = level {
+                put.steps.push(step(name, level.level(name.key())?, params, around)?);
+            }
+        }
+        if put.steps.is_empty() {
+            return Err(refused("the transfer has no level; give `read`, `network` or `write`, or more of them"));
+        }
+        let remedy = format!("packet: give a packet larger than {}", size(put.packet.unwrap_or(bytes)));
+        check_count(put.packets().saturating_mul(put.steps.len() as u64), &remedy)?;
+        group(&mut put.steps, params.overlap.as_deref())?;
+        put.find_times(around)?;
+        Ok(put)
+    }
+
+    /// N of equation (11).
+    pub(super) fn packets(&self) -> u64 {
+        self.packet.map_or(1, |packet| self.bytes.div_ceil(packet))
+    }
+
+    /// Bytes of a packet that is not the last.
+    pub(super) fn full(&self) -> u64 {
+        self.packet.unwrap_or(self.bytes)
+    }
+
+    /// Bytes of the last packet.
+    pub(super) fn last(&self) -> u64 {
+        self.bytes - (self.packets() - 1) * self.full()
+    }
+
+    fn find_times(&mut self, around: &Surroundings<'_>) -> Result<(), ModelError> {
+        let (full, last) = (self.full(), self.last());
+        for step in &mut self.steps {
+            let route = if step.level.is_fabric() {
+                Some(route(around, step.ends, &format!("{}.fabric", step.name.key()), "between its two ends")?)
+            } else {
+                None
+            };
+            step.time = step.level.time(full, route.as_ref())?;
+            step.last_time = if last == full { step.time } else { step.level.time(last, route.as_ref())? };
+        }
+        Ok(())
+    }
+}
+
+fn step(name: StepName, level: Level, params: &PutParams, around: &Surroundings<'_>) -> Result<Step, ModelError> {
+    let (from, to) = (params.from.0, params.to.0);
+    let via = match params.via.as_ref().map(|via| &via.0[..]) {
+        None => None,
+        Some(&[source, target]) => Some((source, target)),
+        Some(_) => return Err(refused("via: give two cpus, that of the source and that of the target")),
+    };
+    let ends = match (via, level.is_fabric()) {
+        (None, true) => {
+            let key = name.key();
+            return Err(refused(format!(
+                "{key}.fabric: the cpus are not known; add `via: [cpu of the source, cpu of the target]`"
+            )));
+        }
+        (None, false) => (from, to),
+        (Some((source, target)), _) => match name {
+            StepName::Read => (from, source),
+            StepName::Network => (source, target),
+            StepName::Write => (target, to),
+        },
+    };
+    if level.is_fabric() && ends.0 == ends.1 {
+        let key = name.key();
+        return Err(refused(format!("{key}.fabric: both ends are the same node; leave `{key}` out, or give `via`")));
+    }
+    let nic = via.map(|(source, _)| source).or_else(|| machine_of(around.fabric, from));
+    let engine = match name {
+        StepName::Read => ("dma", device(from)),
+        StepName::Network => ("nic", nic.map_or(EngineScope::Operation, device)),
+        StepName::Write => ("dma", device(to)),
+    };
+    Ok(Step { name, level, engine, ends, opens: false, group: 0, time: 0.0, last_time: 0.0 })
+}
+
+fn device(node: u32) -> EngineScope {
+    EngineScope::Device(NodeId(node))
+}
+
+/// Marks where groups begin. Without `overlap`: [[read, network], [write]], as far as these steps are there.
+fn group(steps: &mut [Step], overlap: Option<&[Vec<StepName>]>) -> Result<(), ModelError> {
+    let usual = [vec![StepName::Read, StepName::Network], vec![StepName::Write]];
+    let there: Vec<StepName> = steps.iter().map(|step| step.name).collect();
+    let groups: Vec<Vec<StepName>> = match overlap {
+        Some(groups) => groups.to_vec(),
+        None => usual.map(|group| group.into_iter().filter(|name| there.contains(name)).collect()).to_vec(),
+    };
+    if groups.concat() != there {
+        let keys = there.iter().map(|name| name.key()).collect::<Vec<_>>().join(", ");
+        return Err(refused(format!(
+            "overlap: its groups must hold the levels of this transfer once each, in order: {keys}"
+        )));
+    }
+    let mut at = 0;
+    for group in groups.iter().filter(|group| !group.is_empty()) {
+        (steps[at].opens, steps[at].group) = (true, group.len());
+        at += group.len();
+    }
+    Ok(())
+}

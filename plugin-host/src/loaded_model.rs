@@ -1,0 +1,126 @@
+//! A model of a shared library, behind the same trait as a built-in one.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use weir_plugin_api::abi::{Chooser, Estimator, Planner, SurroundingsRecord};
+use weir_plugin_api::{Alternative, Estimates, Model, ModelError, NodeId, Plan, RouteInfo, Surroundings};
+
+use crate::call::Call;
+use crate::instance::Instance;
+use crate::model_table::{ModelFunctions, PluginModel};
+use crate::sinks::{AlternativeSink, EstimateSink, PlanSink};
+
+/// An instance of a plugin's model. After a panic it is never called again, but for `destroy` when it is dropped.
+///
+/// What it emits is checked here as far as the boundary is concerned: texts are UTF-8, numbers of enums are known, and no
+/// answer fills the memory. What a plan means is checked by those who run it, for built-in and loaded models alike.
+pub struct LoadedModel {
+    functions: ModelFunctions,
+    instance: Instance<ModelError>,
+}
+
+impl LoadedModel {
+    /// Creates an instance.
+    ///
+    /// # Errors
+    /// What the plugin's `create` answers.
+    pub fn create(plugin: &Arc<PluginModel>) -> Result<Self, ModelError> {
+        let functions = plugin.functions;
+        let instance = Instance::create(&plugin.name, &plugin.path, functions.destroy, |host, state, err| {
+            // SAFETY: all pointers are valid for the call.
+            unsafe { (functions.create)(host, state, err) }
+        })?;
+        Ok(Self { functions, instance })
+    }
+
+    /// The result of a call, or what was wrong with a record that it emitted: that comes first, since a plugin that was
+    /// told to stop may well call it an error of its own. A panic comes before both.
+    fn finish(&self, call: Call, result: Result<(), ModelError>, wrong: Option<String>) -> Result<(), ModelError> {
+        match wrong {
+            Some(wrong) if !self.instance.is_stopped() => Err(self.instance.failed(call, &wrong)),
+            _ => result,
+        }
+    }
+}
+
+/// What a plugin sees of the surroundings.
+fn show<'a>(around: &'a Surroundings<'a>) -> SurroundingsRecord<'a> {
+    SurroundingsRecord { context: std::ptr::from_ref(around).cast(), fabric: around.fabric, route }
+}
+
+unsafe extern "C" fn route(record: *const SurroundingsRecord<'_>, from: u32, to: u32, info: *mut RouteInfo) -> i32 {
+    // SAFETY: the record is the one that `show` made, and the surroundings outlive the call that shows it.
+    let around = unsafe { &*(*record).context.cast::<Surroundings<'_>>() };
+    let nodes = around.fabric.node_kind.len();
+    // Devices beyond the fabric have no links, so the host need not be asked about any number that a plugin makes up.
+    if from as usize >= nodes || to as usize >= nodes {
+        return 0;
+    }
+    // A panic of the host must not unwind into C.
+    let found = catch_unwind(AssertUnwindSafe(|| around.routes.route(NodeId(from), NodeId(to))));
+    match found {
+        Ok(Some(found)) => {
+            if !info.is_null() {
+                // SAFETY: not null; the plugin promises room for one.
+                unsafe { info.write(found) };
+            }
+            1
+        }
+        Ok(None) => 0,
+        Err(payload) => {
+            std::mem::forget(payload);
+            0
+        }
+    }
+}
+
+impl Model for LoadedModel {
+    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+        let (f, shown) = (self.functions.plan, show(around));
+        let mut sink = PlanSink::new(plan);
+        let planner = Planner { context: (&raw mut sink).cast(), ..PlanSink::PLANNER };
+        // SAFETY: the state is alive; the text has the length given; the sink outlives the call.
+        let result = self.instance.call(Call::Plan, |state, err| unsafe {
+            f(state, operation.as_ptr().cast(), operation.len(), &raw const shown, &raw const planner, err)
+        });
+        let wrong = sink.wrong.take();
+        self.finish(Call::Plan, result, wrong)
+    }
+
+    fn estimate(
+        &mut self,
+        operation: &str,
+        around: &Surroundings<'_>,
+        estimates: &mut Estimates,
+    ) -> Result<(), ModelError> {
+        let Some(f) = self.functions.estimate else { return Ok(()) };
+        let shown = show(around);
+        let mut sink = EstimateSink::new(estimates);
+        let estimator = Estimator { context: (&raw mut sink).cast(), ..EstimateSink::ESTIMATOR };
+        // SAFETY: as in `plan`.
+        let result = self.instance.call(Call::Estimate, |state, err| unsafe {
+            f(state, operation.as_ptr().cast(), operation.len(), &raw const shown, &raw const estimator, err)
+        });
+        let wrong = sink.wrong.take();
+        self.finish(Call::Estimate, result, wrong)
+    }
+
+    fn alternatives(
+        &mut self,
+        operation: &str,
+        around: &Surroundings<'_>,
+        alternatives: &mut Vec<Alternative>,
+    ) -> Result<(), ModelError> {
+        let Some(f) = self.functions.alternatives else { return Ok(()) };
+        let shown = show(around);
+        let mut sink = AlternativeSink::new(alternatives);
+        let chooser = Chooser { context: (&raw mut sink).cast(), ..AlternativeSink::CHOOSER };
+        // SAFETY: as in `plan`.
+        let result = self.instance.call(Call::Alternatives, |state, err| unsafe {
+            f(state, operation.as_ptr().cast(), operation.len(), &raw const shown, &raw const chooser, err)
+        });
+        let wrong = sink.wrong.take();
+        self.finish(Call::Alternatives, result, wrong)
+    }
+}

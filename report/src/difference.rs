@@ -1,0 +1,70 @@
+//! How far the simulated time of an operation is from its closed form, and why.
+//!
+//! Two times are equal when they differ by at most 1e-9 of the formula's or 1 ps per event of the operation, whichever is
+//! larger: the tolerance that models promise.
+
+use weir_plugin_api::{Estimate, PS_PER_S, Relation};
+
+use crate::Run;
+use crate::operations::Planned;
+use crate::reasons::{shared_engines, shared_link};
+use crate::served::Served;
+
+/// Relative difference that counts as none.
+const RELATIVE: f64 = 1e-9;
+/// Events of a task: its start and its end.
+const EVENTS: usize = 2;
+
+/// The simulated time against the last estimate.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Difference<'a> {
+    /// The estimate.
+    pub(crate) estimate: &'a Estimate,
+    /// Simulated less formula; `None` for an operation that has not ended.
+    pub(crate) seconds: Option<f64>,
+    /// Whether the two are equal within the tolerance.
+    pub(crate) equal: bool,
+    /// Why they differ, as far as is known.
+    pub(crate) because: Vec<String>,
+}
+
+impl Difference<'_> {
+    /// The difference over the formula's time; `None` where that is 0.
+    pub(crate) fn relative(&self) -> Option<f64> {
+        self.seconds.filter(|_| self.estimate.seconds > 0.0).map(|seconds| seconds / self.estimate.seconds)
+    }
+}
+
+/// The difference of an operation; `None` where it has no estimate.
+pub(crate) fn difference<'a>(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'a>) -> Option<Difference<'a>> {
+    let estimate = operation.estimates.last()?;
+    let Some(simulated) = operation.simulated(run) else {
+        let because = vec!["it has not ended".to_owned()];
+        return Some(Difference { estimate, seconds: None, equal: false, because });
+    };
+    let seconds = simulated.seconds() - estimate.seconds;
+    let tolerance = (RELATIVE * estimate.seconds).max((EVENTS * operation.tasks.len()) as f64 / PS_PER_S as f64);
+    let equal = seconds.abs() <= tolerance;
+    if equal {
+        return Some(Difference { estimate, seconds: Some(seconds), equal, because: Vec::new() });
+    }
+    let mut shared = shared_engines(run, served, operation);
+    shared.extend(shared_link(run, operation));
+    if shared.is_empty() {
+        // Alone, the operation must be as its model says.
+        shared.extend(broken_promise(estimate, seconds, tolerance));
+    }
+    let stated = Some(estimate.because.clone()).filter(|because| !because.is_empty());
+    Some(Difference { estimate, seconds: Some(seconds), equal, because: stated.into_iter().chain(shared).collect() })
+}
+
+/// What a model promises of an operation that runs alone, and the simulation does not show.
+fn broken_promise(estimate: &Estimate, seconds: f64, tolerance: f64) -> Option<String> {
+    let expected = match estimate.relation {
+        Relation::Equal => "equal",
+        Relation::AtMost if seconds > tolerance => "at most as long",
+        Relation::AtLeast if seconds < -tolerance => "at least as long",
+        Relation::Unstated | Relation::AtMost | Relation::AtLeast => return None,
+    };
+    Some(format!("expected {expected}, as nothing is shared: an error of the model"))
+}

@@ -1,0 +1,211 @@
+//! Operations in a result. Of one that a model planned, the closed forms and how far the simulated time is from them.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use weir_plugin_api::Estimate;
+use weir_sim_core::TaskId;
+
+use super::lists::{picoseconds, seconds, stream};
+use crate::Run;
+use crate::difference::{Difference, difference};
+use crate::operations::{Choice, ModelInfo, Operation, Planned, operations};
+use crate::served::Served;
+
+/// All operations of a run that are not plain transfers.
+pub(crate) struct Operations<'a> {
+    run: &'a Run<'a>,
+    served: Served<'a>,
+}
+stream!(Operations);
+
+impl<'a> Operations<'a> {
+    pub(crate) fn new(run: &'a Run<'a>) -> Self {
+        Self { run, served: Served::new(run) }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = OperationRow<'_>> {
+        operations(self.run).map(|operation| match operation {
+            Operation::Own(task, kind) => self.own(task, kind),
+            Operation::Planned(planned) => self.planned(planned),
+        })
+    }
+
+    fn own(&self, task: TaskId, kind: &'static str) -> OperationRow<'_> {
+        let times = self.run.outcome.tasks[task.index()];
+        OperationRow {
+            id: self.run.subject.task_name(task),
+            kind,
+            start_s: seconds(times.ready),
+            end_s: seconds(times.end),
+            end_ps: picoseconds(times.end),
+            estimates: Estimates(&[]),
+            details: Map::new(),
+        }
+    }
+
+    fn planned<'p>(&'p self, operation: &'p Planned<'_>) -> OperationRow<'p> {
+        let (released, end) = (operation.released(self.run), operation.ended(self.run));
+        OperationRow {
+            id: Cow::Borrowed(operation.id),
+            kind: operation.kind,
+            start_s: seconds(released),
+            end_s: seconds(end),
+            end_ps: picoseconds(end),
+            estimates: Estimates(operation.estimates),
+            details: self.details(operation),
+        }
+    }
+
+    /// What the host knows, then what the model adds: a key of the host's is not overwritten.
+    fn details(&self, operation: &Planned<'_>) -> Map<String, Value> {
+        let own = Details {
+            model: Some(operation.model.into()),
+            simulated_s: Some(operation.simulated(self.run).map(|span| span.seconds())),
+            difference: difference(self.run, &self.served, operation).map(DifferenceJson::from),
+            choice: operation.choice.map(ChoiceJson::from),
+        };
+        let Ok(Value::Object(mut details)) = serde_json::to_value(own) else { return Map::new() };
+        for (key, value) in operation.details {
+            details.entry(key).or_insert_with(|| value.clone());
+        }
+        details
+    }
+}
+
+/// An operation of the workload that is not a plain transfer.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Operation")]
+pub(crate) struct OperationRow<'a> {
+    /// Its id. Its transfers over the fabric stand under `transfers` as `<id>/<task>`.
+    id: Cow<'a, str>,
+    /// `compute`, `barrier`, or the key under which an operation of a model stands.
+    kind: &'a str,
+    /// Its release: all it waited for had ended; null if that did not happen.
+    start_s: Option<f64>,
+    /// Its end, of a planned operation that of its last task; null if that did not happen.
+    end_s: Option<f64>,
+    /// The same in picoseconds, exact.
+    end_ps: Option<u64>,
+    /// The same operation by closed forms; the last one is that of the operation itself.
+    #[schemars(with = "Vec<EstimateRow>")]
+    estimates: Estimates<'a>,
+    /// What is known beside; of an operation that a model planned also what its model adds.
+    #[schemars(with = "Details<'static>")]
+    details: Map<String, Value>,
+}
+
+/// The closed forms, one row at a time.
+struct Estimates<'a>(&'a [Estimate]);
+stream!(Estimates);
+
+impl Estimates<'_> {
+    fn rows(&self) -> impl Iterator<Item = EstimateRow<'_>> {
+        self.0.iter().map(|estimate| EstimateRow { formula: &estimate.formula, seconds: estimate.seconds })
+    }
+}
+
+/// The time of an operation by a closed form.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Estimate")]
+struct EstimateRow<'a> {
+    /// Name of the formula.
+    formula: &'a str,
+    /// Its time.
+    seconds: f64,
+}
+
+/// What the host adds to the details of an operation that a model planned; computations and barriers have none, and
+/// models add keys of their own.
+#[derive(Serialize, JsonSchema)]
+struct Details<'a> {
+    /// The model that planned it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<ModelJson<'a>>,
+    /// From its release to its end; null if it has not ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    simulated_s: Option<Option<f64>>,
+    /// The simulated time against the last estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<DifferenceJson<'a>>,
+    /// What the scenario left open, and how it was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<ChoiceJson<'a>>,
+}
+
+/// The model of an operation.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Model")]
+struct ModelJson<'a> {
+    /// Its name.
+    name: &'a str,
+    /// Its version.
+    version: &'a str,
+    /// SHA-256 of the library it was loaded from; absent for built-in models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<&'a str>,
+}
+
+impl<'a> From<ModelInfo<'a>> for ModelJson<'a> {
+    fn from(ModelInfo { name, version, sha256 }: ModelInfo<'a>) -> Self {
+        Self { name, version, sha256 }
+    }
+}
+
+/// The simulated time against a closed form.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Difference")]
+struct DifferenceJson<'a> {
+    /// Name of the formula.
+    formula: &'a str,
+    /// Simulated less formula; null if the operation has not ended.
+    seconds: Option<f64>,
+    /// The same over the formula's time; null also where that is 0.
+    relative: Option<f64>,
+    /// Why they differ by more than 1e-9 and 1 ps per event, as far as is known.
+    because: Vec<String>,
+}
+
+impl<'a> From<Difference<'a>> for DifferenceJson<'a> {
+    fn from(difference: Difference<'a>) -> Self {
+        Self {
+            formula: &difference.estimate.formula,
+            seconds: difference.seconds,
+            relative: difference.relative(),
+            because: difference.because,
+        }
+    }
+}
+
+/// A choice and the ways to do the operation.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Choice")]
+struct ChoiceJson<'a> {
+    /// The key that was left open; absent where the alternatives differ in several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+    /// What was chosen.
+    chosen: Option<&'a str>,
+    /// Every way, with its simulated time alone.
+    alternatives: Vec<AlternativeJson<'a>>,
+}
+
+/// One way to do an operation.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Alternative")]
+struct AlternativeJson<'a> {
+    /// Its name.
+    label: &'a str,
+    /// Its time alone.
+    seconds: f64,
+}
+
+impl<'a> From<Choice<'a>> for ChoiceJson<'a> {
+    fn from(choice: Choice<'a>) -> Self {
+        let ways = choice.alternatives.iter();
+        let alternatives = ways.map(|(label, time)| AlternativeJson { label, seconds: time.seconds() }).collect();
+        Self { key: Some(choice.key).filter(|key| !key.is_empty()), chosen: choice.label(), alternatives }
+    }
+}

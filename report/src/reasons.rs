@@ -1,0 +1,161 @@
+//! Who was in an operation's way: on the engines of its devices, and on the links of its transfers.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use weir_plugin_api::{Binding, Cause, Direction, LinkId, SimDuration};
+use weir_sim_core::{Bottleneck, EngineId, TaskId};
+
+use crate::cause::sentence;
+use crate::operations::{Planned, owner_name};
+use crate::served::{Served, engine_name};
+use crate::{Run, duration};
+
+/// Others named in a reason (*assumed*: more do not help a reader).
+const NAMED: usize = 3;
+
+/// A sentence for the engines that served the same others while the operation was going on, in the order of first use.
+pub(crate) fn shared_engines(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'_>) -> Vec<String> {
+    let mut shared: Vec<(String, Vec<EngineId>)> = Vec::new();
+    for (engine, first) in engines(run, operation) {
+        let others = shared_with(run, served, operation, engine, first);
+        match shared.iter_mut().find(|(known, _)| *known == others) {
+            _ if others.is_empty() => {}
+            Some((_, engines)) => engines.push(engine),
+            None => shared.push((others, vec![engine])),
+        }
+    }
+    shared
+        .into_iter()
+        .map(|(others, engines)| format!("{} shared with {others}", engines_text(run, &engines)))
+        .collect()
+}
+
+/// `gpu0/copy is`, `gpu0/copy, gpu0/compute are`, `gpu0/copy and 15 more engines are`.
+fn engines_text(run: &Run<'_>, engines: &[EngineId]) -> String {
+    let names = |number| engines.iter().take(number).map(|&e| engine_name(run, e)).collect::<Vec<_>>().join(", ");
+    match engines.len() {
+        1 => format!("{} is", names(1)),
+        all if all <= NAMED => format!("{} are", names(all)),
+        all => format!("{} and {} more engines are", names(1), all - 1),
+    }
+}
+
+/// The engines of an operation in the order of their first use by the plan, each with the task that started first there.
+fn engines(run: &Run<'_>, operation: &Planned<'_>) -> Vec<(EngineId, TaskId)> {
+    let start = |task: TaskId| run.outcome.tasks[task.index()].start;
+    let (mut engines, mut seen) = (Vec::new(), BTreeMap::new());
+    for task in operation.tasks() {
+        let engine = run.subject.tasks().tasks()[task.index()].engine;
+        if engine == EngineId::NONE {
+            continue;
+        }
+        let at = *seen.entry(engine).or_insert_with(|| {
+            engines.push((engine, task));
+            engines.len() - 1
+        });
+        if start(task) < start(engines[at].1) {
+            engines[at].1 = task;
+        }
+    }
+    engines
+}
+
+/// Who else an engine served, as `b, c`; empty for nobody. `first` is the operation's first task there.
+fn shared_with(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'_>, engine: EngineId, first: TaskId) -> String {
+    let during = (operation.released(run), operation.ended(run));
+    let before = served.before(first).filter(|&before| delays(run, before, first));
+    let mut names = Names::default();
+    for task in before.into_iter().chain(served.others(engine, operation, during)) {
+        if !names.add(owner_name(run, task)) {
+            break;
+        }
+    }
+    names.text()
+}
+
+/// Whether the gap after `before`, which may have ended before the operation's release, is what `task` waited for.
+fn delays(run: &Run<'_>, before: TaskId, task: TaskId) -> bool {
+    let (graph, times) = (run.subject.tasks(), &run.outcome.tasks);
+    let service = graph.service(task);
+    let free = times[before.index()].sent.after(service.gap);
+    service.class == graph.service(before).class && free > times[task.index()].ready.after(service.lead)
+}
+
+/// The link at which the operation's transfers were held back for longest, all taken together, and why; `None` where none
+/// was held back.
+pub(crate) fn shared_link(run: &Run<'_>, operation: &Planned<'_>) -> Option<String> {
+    let mut links: BTreeMap<LinkId, u64> = BTreeMap::new();
+    for (_, held) in held(run, operation) {
+        add(&mut links, held.binding.link, held.time);
+    }
+    let (link, span) = largest(links)?;
+    let mut causes: BTreeMap<u32, u64> = BTreeMap::new();
+    for (_, held) in held(run, operation).filter(|(_, held)| held.binding.link == link) {
+        add(&mut causes, held.binding.cause, held.time);
+    }
+    let binding = Binding { link, cause: largest(causes)?.0, by: u32::MAX };
+    let others = culprits(run, operation, &binding);
+    let lateral = run.subject.fabric().link(link).direction == Direction::Lateral;
+    let why = sentence(binding.cause(), lateral, Some(&*others).filter(|others| !others.is_empty()));
+    Some(format!("held back at {} for {}: {why}", run.link_text(link), duration(SimDuration(span))))
+}
+
+/// The transfers of an operation that had less than their full rate, and by what.
+fn held<'r>(run: &'r Run<'_>, operation: &Planned<'_>) -> impl Iterator<Item = (TaskId, &'r Bottleneck)> {
+    operation.tasks().map(|task| (task, &run.outcome.bottlenecks[task.index()])).filter(|(_, held)| {
+        let free = matches!(held.binding.cause(), Cause::FullRate | Cause::OwnLimit);
+        !free && !held.binding.link.is_none()
+    })
+}
+
+fn add<K: Ord>(sums: &mut BTreeMap<K, u64>, key: K, time: SimDuration) {
+    let sum = sums.entry(key).or_default();
+    *sum = sum.saturating_add(time.0);
+}
+
+/// The largest sum, the first key of equals.
+fn largest<K: Ord>(sums: BTreeMap<K, u64>) -> Option<(K, u64)> {
+    // `max_by_key` takes the last of equals.
+    sums.into_iter().rev().max_by_key(|&(_, sum)| sum)
+}
+
+/// Who is responsible for what held the operation's transfers at a link, as `b, c`; empty for nobody known.
+fn culprits(run: &Run<'_>, operation: &Planned<'_>, at: &Binding) -> String {
+    let mut names = Names::default();
+    for (task, held) in held(run, operation) {
+        let (binding, by) = (&held.binding, TaskId(held.binding.by));
+        if (binding.link, binding.cause) != (at.link, at.cause) || by.0 == u32::MAX || by == task {
+            continue;
+        }
+        let name = if operation.owns(by) { "its own transfers".into() } else { owner_name(run, by) };
+        if !names.add(name) {
+            break;
+        }
+    }
+    names.text()
+}
+
+/// The first few of several names.
+#[derive(Default)]
+struct Names {
+    names: Vec<String>,
+    more: bool,
+}
+
+impl Names {
+    /// Adds a name once; false when there are enough.
+    fn add(&mut self, name: Cow<'_, str>) -> bool {
+        if self.names.iter().all(|known| *known != *name) {
+            self.more = self.names.len() == NAMED;
+            if !self.more {
+                self.names.push(name.into_owned());
+            }
+        }
+        !self.more
+    }
+
+    fn text(self) -> String {
+        self.names.join(", ") + if self.more { " and others" } else { "" }
+    }
+}

@@ -1,0 +1,144 @@
+//! Operations for a person: those that models planned against their closed forms, then computations and barriers.
+
+use std::fmt::Write;
+
+use weir_plugin_api::{Estimate, PS_PER_S, SimDuration};
+
+use super::{ROWS, Sheet, clean, more};
+use crate::difference::{Difference, difference};
+use crate::operations::{Operation, Planned, operations};
+use crate::served::Served;
+use crate::{Run, duration, instant};
+
+/// Most characters of a reason that stands in the table; longer ones stand below it (*assumed*: the table stays below
+/// some 120 columns).
+const SHORT: usize = 32;
+/// Alternatives of a choice that are named.
+const NAMED: usize = 6;
+/// Decimals of a percentage at most: a relative difference of 1e-9, the smallest that counts, is 1e-7 %.
+const DECIMALS: usize = 7;
+
+/// The operations that models planned; empty where there are none.
+pub(super) fn planned(run: &Run<'_>) -> String {
+    let all = run.subject.planned();
+    if all.is_empty() {
+        return String::new();
+    }
+    let served = Served::new(run);
+    let mut sheet =
+        Sheet::new(["operation", "kind", ">released", ">end", ">time", "by formula", ">difference", "because"]);
+    let mut below = String::new();
+    for operation in all.iter().take(ROWS) {
+        let difference = difference(run, &served, operation);
+        let because = difference.as_ref().map_or_else(String::new, |d| d.because.join("; "));
+        let long = because.chars().count() > SHORT;
+        sheet.row(row(run, operation, difference.as_ref(), if long { "see below" } else { &because }));
+        if long && let Some(difference) = &difference {
+            let _ = writeln!(below, "{}: {}: {}", clean(operation.id), against(difference), clean(&because));
+        }
+        below.push_str(&choice(operation));
+    }
+    format!("{}{}{below}", sheet.finish(), more(all.len(), "operations"))
+}
+
+fn row(run: &Run<'_>, operation: &Planned<'_>, difference: Option<&Difference<'_>>, because: &str) -> Vec<String> {
+    let dash = || "–".to_owned();
+    let formula = |estimate: &Estimate| format!("{} {}", estimate.formula, duration(span(estimate.seconds)));
+    vec![
+        operation.id.to_owned(),
+        operation.kind.to_owned(),
+        instant(operation.released(run)),
+        instant(operation.ended(run)),
+        operation.simulated(run).map_or_else(dash, duration),
+        operation.estimates.last().map_or_else(dash, formula),
+        difference.map_or_else(dash, percent),
+        if because.is_empty() { dash() } else { because.to_owned() },
+    ]
+}
+
+/// Seconds of a closed form as a span; beyond the range of spans, the longest one.
+fn span(seconds: f64) -> SimDuration {
+    SimDuration((seconds * PS_PER_S as f64).round() as u64)
+}
+
+/// `equal`, `+12.3 %`, or `–` where there is no ratio.
+fn percent(difference: &Difference<'_>) -> String {
+    match difference.relative() {
+        _ if difference.equal => "equal".to_owned(),
+        Some(relative) => format!("{}{}", if relative < 0.0 { "-" } else { "+" }, magnitude(relative)),
+        None => "–".to_owned(),
+    }
+}
+
+/// `12.3 % above eq15`.
+fn against(difference: &Difference<'_>) -> String {
+    let formula = clean(&difference.estimate.formula);
+    match (difference.relative(), difference.seconds) {
+        (Some(relative), _) => {
+            format!("{} {} {formula}", magnitude(relative), if relative < 0.0 { "below" } else { "above" })
+        }
+        (None, Some(seconds)) => format!("{} above {formula}", duration(span(seconds))),
+        (None, None) => format!("not comparable to {formula}"),
+    }
+}
+
+/// A percentage without its sign: one decimal, or as many as it takes to differ from 0.
+fn magnitude(relative: f64) -> String {
+    let percent = relative.abs() * 100.0;
+    let mut text = format!("{percent:.1}");
+    for decimals in 2..=DECIMALS {
+        if text.bytes().any(|digit| (b'1'..=b'9').contains(&digit)) {
+            break;
+        }
+        text = format!("{percent:.decimals$}");
+    }
+    format!("{text} %")
+}
+
+/// What was left open, and how it was decided; empty for an operation that left nothing open.
+fn choice(operation: &Planned<'_>) -> String {
+    let Some(choice) = operation.choice else { return String::new() };
+    let Some((chosen, time)) = choice.alternatives.get(choice.chosen) else { return String::new() };
+    let others = choice.alternatives.iter().enumerate().filter(|&(i, _)| i != choice.chosen);
+    let mut others: Vec<String> =
+        others.map(|(_, (label, time))| format!("{} {}", clean(label), duration(*time))).collect();
+    if others.len() > NAMED {
+        let more = format!("{} more", others.len() - NAMED);
+        others.truncate(NAMED);
+        others.push(more);
+    }
+    let over = if others.is_empty() { String::new() } else { format!(", over {}", others.join(", ")) };
+    let (id, key) = (clean(operation.id), clean(choice.key));
+    let gap = if key.is_empty() { "" } else { " " };
+    format!("{id}: {key}{gap}auto: {} is the fastest alone, {}{over}\n", clean(chosen), duration(*time))
+}
+
+/// Computations and barriers.
+pub(super) fn own(run: &Run<'_>) -> String {
+    let mut sheet = Sheet::new(["operation", "kind", ">released", ">end"]);
+    let mut total = 0;
+    for operation in operations(run) {
+        let Operation::Own(task, kind) = operation else { continue };
+        total += 1;
+        if total <= ROWS {
+            let times = run.outcome.tasks[task.index()];
+            let name = run.subject.task_name(task).into_owned();
+            sheet.row([name, kind.to_owned(), instant(times.ready), instant(times.end)]);
+        }
+    }
+    if total == 0 { String::new() } else { format!("\n{}{}", sheet.finish(), more(total, "operations")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_percentages_keep_a_digit() {
+        assert_eq!(magnitude(0.1234), "12.3 %");
+        assert_eq!(magnitude(-0.004), "0.4 %");
+        assert_eq!(magnitude(0.0004), "0.04 %");
+        assert_eq!(magnitude(1.2e-9), "0.0000001 %");
+        assert_eq!(magnitude(12.0), "1200.0 %");
+    }
+}

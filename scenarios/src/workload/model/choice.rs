@@ -1,0 +1,133 @@
+//! An operation that leaves a choice open: each alternative is planned and simulated alone, the fastest is taken.
+
+use serde_json::Value as Json;
+use weir_plugin_api::{Alternative, ArbiterError, Plan, SimDuration, SimTime};
+use weir_sim_core::{Routes, RunOptions, SimError, Simulation, TaskGraph, TaskGraphBuilder, Work};
+
+use super::check::TaskNames;
+use super::request::Request;
+use super::tasks::Target;
+use crate::context::{Context, Problem, Read, Reported};
+use crate::scenario::Choice;
+use crate::workload::{Expansion, TRANSFERS};
+
+/// What is planned, and how it was chosen.
+pub(super) struct Chosen {
+    /// The operation with nothing left open.
+    pub(super) operation: String,
+    pub(super) plan: Plan,
+    pub(super) names: TaskNames,
+    pub(super) choice: Option<Choice>,
+}
+
+impl<'a> Expansion<'a> {
+    /// Plans an operation; where it leaves a choice open, the fastest alternative, the first among equals.
+    pub(super) fn choose(&mut self, context: &mut Context, request: &Request<'a>) -> Read<Chosen> {
+        let json = request.json();
+        let operation = json.to_string();
+        let alternatives = self.models.alternatives(context, request, &operation)?;
+        if alternatives.is_empty() {
+            let (plan, names) = self.checked(context, request, &operation)?;
+            return Ok(Chosen { operation, plan, names, choice: None });
+        }
+        let key = key(&json, &alternatives);
+        let mut best: Option<(SimDuration, usize, String, Plan, TaskNames)> = None;
+        let (mut tried, mut count) = (Vec::with_capacity(alternatives.len()), 0);
+        for Alternative { label, operation } in alternatives {
+            let (plan, names) = self.checked(context, request, &operation)?;
+            count += plan.len() as u64;
+            if count > TRANSFERS {
+                let message = format!("{}: its alternatives have more than {TRANSFERS} tasks", request.what());
+                return Err(context.error(request.id.1, message, "give fewer alternatives, or larger parts"));
+            }
+            let alone = self.alone(context, request, &plan)?;
+            let chosen = tried.len();
+            tried.push((label.into_boxed_str(), alone));
+            if best.as_ref().is_none_or(|&(before, ..)| alone < before) {
+                best = Some((alone, chosen, operation, plan, names));
+            }
+        }
+        let (_, chosen, operation, plan, names) = best.ok_or(Reported)?;
+        let choice = Some(Choice { key, alternatives: tried, chosen });
+        Ok(Chosen { operation, plan, names, choice })
+    }
+
+    /// How long a plan takes when nothing else goes on, under the scenario's first arbiter.
+    fn alone(&self, context: &mut Context, request: &Request<'a>, plan: &Plan) -> Read<SimDuration> {
+        let (mut builder, mut routes) = (TaskGraphBuilder::new(), Routes::new());
+        let target = &mut Target { topology: self.topology, builder: &mut builder, routes: &mut routes };
+        let added = target.add(plan, SimTime::ZERO, request.shares);
+        // The check has found neither in a plan for itself.
+        added.map_err(|differs| request.wrong_answer(context, &format!("planned {}", differs.error)))?;
+        let tasks = builder.build().map_err(|_| request.wrong_answer(context, "planned a cycle"))?;
+        let run = self.run(&tasks, &routes).ok_or(Reported)?;
+        run.map_err(|trouble| {
+            let spec = self.models.arbiter.map_or("", |spec| &spec.name);
+            let text = format!("{} cannot be tried under arbiter `{spec}`: {trouble}", request.what());
+            if trouble.is_the_arbiters() {
+                return context
+                    .plugin_error(request.id.1, Problem::new(text, "report it to the author of the arbiter"));
+            }
+            context.error(request.id.1, text, "name another arbiter, or decide what is left open")
+        })
+    }
+
+    /// Runs tasks under a new instance of the scenario's first arbiter; `None` where there is none.
+    fn run(&self, tasks: &TaskGraph, routes: &Routes) -> Option<Result<SimDuration, Trouble>> {
+        let spec = self.models.arbiter?;
+        let entry = self.models.registry.get(&spec.name)?;
+        let params = Json::Object(spec.params.clone()).to_string();
+        let fabric = &self.topology.fabric;
+        let run = || {
+            let mut arbiter = (entry.make)(&fabric.view(), &params)?;
+            let mut asked = vec![false; routes.len()];
+            for task in tasks.tasks() {
+                let Work::Carries { class, .. } = task.work else { continue };
+                let route = tasks.classes().route(class);
+                if !std::mem::replace(&mut asked[route.index()], true) {
+                    arbiter.admit(routes.links(route))?;
+                }
+            }
+            let simulation = Simulation { fabric, routes, tasks };
+            let outcome = simulation.run(&mut *arbiter, entry.flags, RunOptions::default())?;
+            Ok(SimDuration(outcome.makespan.0))
+        };
+        Some(run())
+    }
+}
+
+/// Why an alternative cannot be tried.
+#[derive(Debug, thiserror::Error)]
+enum Trouble {
+    #[error("{0}")]
+    Arbiter(#[from] ArbiterError),
+    #[error("{0}")]
+    Run(#[from] SimError),
+}
+
+impl Trouble {
+    /// Whether the arbiter has failed, rather than the scenario being none for it.
+    fn is_the_arbiters(&self) -> bool {
+        match self {
+            Self::Arbiter(error) => !matches!(error, ArbiterError::Refused(_)),
+            Self::Run(error) => matches!(error, SimError::Arbiter(_)),
+        }
+    }
+}
+
+/// The parameter that the alternatives decide: the one that differs, of several the one that says `auto`; else none.
+fn key(operation: &Json, alternatives: &[Alternative]) -> Box<str> {
+    let params = |json: &Json| json.get("params").and_then(Json::as_object).cloned().unwrap_or_default();
+    let given = params(operation);
+    let read = |alternative: &Alternative| serde_json::from_str(&alternative.operation).map(|json| params(&json));
+    let others: Vec<_> = alternatives.iter().filter_map(|alternative| read(alternative).ok()).collect();
+    let mut keys: Vec<&String> = given.keys().collect();
+    keys.extend(others.iter().flat_map(|other| other.keys()).filter(|key| !given.contains_key(*key)));
+    keys.retain(|key| others.iter().any(|other| other.get(*key) != given.get(*key)));
+    keys.dedup();
+    let auto = keys.iter().find(|key| given.get(**key).is_some_and(|value| value == "auto"));
+    match (auto, &keys[..]) {
+        (Some(key), _) | (None, [key]) => key.as_str().into(),
+        _ => "".into(),
+    }
+}

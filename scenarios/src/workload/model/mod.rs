@@ -1,0 +1,108 @@
+//! Operations of models: `offload`, `put`, `gather`, transfers with a `model`, and what loaded models serve.
+//!
+//! ```text
+//! item ─► params (by the model's schema) ─► model: plan ─► check ─► release, tasks
+//!                                                └ auto: each alternative alone in a simulation, the fastest
+//! ```
+
+mod check;
+mod choice;
+mod names;
+mod nearest;
+mod order;
+mod planner;
+mod read;
+mod request;
+mod table;
+mod tasks;
+
+use weir_plugin_api::{ModelEntry, NodeId, Origin, Plan};
+use weir_sim_core::TaskId;
+
+pub(crate) use check::TaskNames;
+use choice::Chosen;
+pub(super) use names::Known;
+pub(crate) use names::Outside;
+pub(super) use planner::Models;
+pub(super) use read::Plain;
+use request::Request;
+use tasks::Target;
+
+use super::group::Names;
+use super::{Expansion, TRANSFERS};
+use crate::context::{Context, Read};
+use crate::scenario::{PlannedOperation, TaskKind};
+
+impl<'a> Expansion<'a> {
+    /// Plans an operation and adds its tasks.
+    fn operation(&mut self, context: &mut Context, request: Request<'a>) -> Read<()> {
+        let Chosen { operation, plan, names, choice } = self.choose(context, &request)?;
+        let (estimates, details) = self.models.estimate(context, &request, &operation)?;
+        let repeat = request.repeat.unwrap_or(1);
+        self.reserve(context, request.id.1, (plan.len() as u64).saturating_mul(repeat))?;
+        let (id, span) = request.id.clone();
+        let first = self.next();
+        for i in 0..repeat {
+            let release = self.released(context, &request, &plan)?;
+            if i > 0 {
+                (1..=plan.len() as u32).for_each(|back| self.builder.wait(release, TaskId(release.0 - back)));
+            }
+            let id = if request.repeat.is_some() { format!("{id}#{}", i + 1).into() } else { id.clone() };
+            self.operations.push(PlannedOperation {
+                id,
+                kind: request.key.into(),
+                model: request.entry.name.as_str().into(),
+                version: request.entry.version.as_str().into(),
+                sha256: sha256(request.entry),
+                release,
+                tasks: release.0 + 1..self.next().0,
+                estimates: estimates.clone(),
+                details: details.clone(),
+                choice: choice.clone(),
+            });
+        }
+        self.wait(first, 1, request.after);
+        let names = Names::Planned { names, repeated: request.repeat.is_some() };
+        self.add(context, (id, span), TaskKind::Planned, first, names)
+    }
+
+    /// The plan of an operation, checked.
+    fn checked(&mut self, context: &mut Context, request: &Request<'a>, operation: &str) -> Read<(Plan, TaskNames)> {
+        let plan = self.models.plan(context, request, operation)?;
+        if plan.len() as u64 > TRANSFERS {
+            let message = format!("{} has {} tasks; {TRANSFERS} are allowed", request.what(), plan.len());
+            return Err(context.error(request.id.1, message, "give larger parts"));
+        }
+        let around = check::Around { topology: self.topology, outside: &self.known.outside };
+        match check::check(&plan, around, &mut self.tried) {
+            Ok(names) => Ok((plan, names)),
+            Err(error) => Err(request.wrong_plan(context, &error, |node| self.node_name(node).to_owned())),
+        }
+    }
+
+    /// Adds one release with the tasks of a plan.
+    fn released(&mut self, context: &mut Context, request: &Request<'a>, plan: &Plan) -> Read<TaskId> {
+        let target = &mut Target { topology: self.topology, builder: &mut self.builder, routes: &mut self.routes };
+        target.add(plan, request.start, request.shares).map_err(|differs| {
+            let problem = self.slots_differ(differs.device, &differs.error);
+            context.problem(request.id.1, &request.what(), problem)
+        })
+    }
+
+    /// The name of a device of the topology, or outside.
+    pub(super) fn node_name(&self, node: NodeId) -> &str {
+        let nodes = self.topology.fabric.nodes().len();
+        match self.known.outside.name(node, nodes) {
+            Some(name) => name,
+            None => self.topology.names.shown(node),
+        }
+    }
+}
+
+/// Digest of the library that a model was loaded from.
+fn sha256(entry: &ModelEntry) -> Option<Box<str>> {
+    match &entry.origin {
+        Origin::Library { sha256, .. } => Some(sha256.as_str().into()),
+        Origin::BuiltIn => None,
+    }
+}

@@ -1,0 +1,143 @@
+//! What operations of models name: devices, also such as the topology lacks, and tables.
+
+use std::path::PathBuf;
+
+use indexmap::IndexSet;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use serde_json::Value as Json;
+use weir_plugin_api::NodeId;
+
+use super::{nearest, table};
+use crate::brackets::NAME_BYTES;
+use crate::context::{Context, Problem, Read};
+use crate::diagnostic::quoted;
+use crate::files::Files;
+use crate::schema::{Names, expand};
+use crate::source::Span;
+use crate::topology::{Missing, Topology};
+use crate::yaml::Value;
+
+/// Names that the operations of a scenario list at most, brackets expanded, and rows of tables; *assumed*, so that what
+/// models are given stays small in memory.
+const LISTED: u64 = 1_000_000;
+
+/// Devices that operations name and the topology lacks: nodes beyond the end of the fabric, without links.
+#[derive(Debug, Default)]
+pub(crate) struct Outside {
+    names: IndexSet<Box<str>, FxBuildHasher>,
+}
+
+impl Outside {
+    /// Number of devices.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// The name of a node beyond a fabric of `nodes`.
+    pub(crate) fn name(&self, node: NodeId, nodes: usize) -> Option<&str> {
+        self.names.get_index(node.index().checked_sub(nodes)?).map(|name| &**name)
+    }
+
+    /// The node of a name, beyond a fabric of `nodes`.
+    pub(crate) fn node(&self, name: &str, nodes: usize) -> Option<NodeId> {
+        self.names.get_index_of(name).map(|index| NodeId::from_index(nodes + index))
+    }
+}
+
+/// Names of all operations of a scenario.
+#[derive(Default)]
+pub(in crate::workload) struct Known {
+    /// Devices that the topology lacks.
+    pub(in crate::workload) outside: Outside,
+    /// Per node its nearest cpu or host, made when it is first asked for.
+    nearest: Option<Box<[NodeId]>>,
+    /// Names and rows listed so far.
+    listed: u64,
+    /// Tables read so far, by path and columns: many operations may name one.
+    tables: FxHashMap<(PathBuf, String), Json>,
+}
+
+/// What an operation may name.
+pub(in crate::workload) struct Site<'a> {
+    /// The topology; an empty one where the scenario has none, so that no name can be misspelt.
+    pub(in crate::workload) topology: &'a Topology,
+    /// Whether the scenario has a topology.
+    pub(in crate::workload) given: bool,
+    /// What earlier operations named.
+    pub(in crate::workload) known: &'a mut Known,
+    /// The scenario's files.
+    pub(in crate::workload) files: &'a mut Files,
+}
+
+impl Site<'_> {
+    fn resolve(&mut self, context: &mut Context, span: Span, name: &str, what: &str) -> Read<NodeId> {
+        let nodes = self.topology.fabric.nodes().len();
+        if let Some(node) = self.known.outside.node(name, nodes) {
+            return Ok(node);
+        }
+        let missing = match self.topology.names.find(name) {
+            Ok(node) => return Ok(node),
+            Err(missing) => missing,
+        };
+        if matches!(missing, Missing::Ambiguous(..)) {
+            return Err(context.problem(span, what, self.topology.names.problem(name, missing)));
+        }
+        if name.is_empty() || name.len() > NAME_BYTES {
+            let problem = Problem::new("not a name", format!("names have 1 to {NAME_BYTES} bytes"));
+            return Err(context.problem(span, what, problem));
+        }
+        if self.given {
+            context.warn_of(span, || {
+                let near = self.topology.names.problem(name, missing).help;
+                let message = format!("{} is not in the topology; it is taken as a device without links", quoted(name));
+                Problem::new(message, format!("correct the name if it is meant to be in the topology: {near}"))
+            });
+        }
+        let (index, _) = self.known.outside.names.insert_full(name.into());
+        Ok(NodeId::from_index(nodes + index))
+    }
+}
+
+impl Names for Site<'_> {
+    fn node(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<NodeId> {
+        let name = context.text(value, what)?;
+        self.resolve(context, value.span, name, what)
+    }
+
+    fn nodes(&mut self, context: &mut Context, value: &Value, what: &str, found: &mut Vec<Json>) -> Read<()> {
+        let left = LISTED.saturating_sub(self.known.listed);
+        let count = expand(context, value, what, left, |context, name| {
+            let node = self.resolve(context, value.span, name, what)?;
+            found.push(node.0.into());
+            Ok(())
+        })?;
+        self.known.listed += count;
+        Ok(())
+    }
+
+    fn table(&mut self, context: &mut Context, value: &Value, columns: &[&str], what: &str) -> Read<Json> {
+        let name = context.text(value, what)?;
+        let (path, _) = self.files.find(context, value.span, name)?;
+        let key = (path, columns.join(","));
+        let rows = match self.known.tables.get(&key) {
+            Some(rows) => rows.clone(),
+            None => {
+                let rows = table::read(context, self.files, value.span, name, columns)?;
+                self.known.tables.insert(key, rows.clone());
+                rows
+            }
+        };
+        self.known.listed += rows.as_array().map_or(0, |rows| rows.len() as u64);
+        if self.known.listed > LISTED {
+            let problem = Problem::new("too many rows in the tables of this scenario's operations", "give fewer");
+            return Err(context.problem(value.span, what, problem));
+        }
+        Ok(rows)
+    }
+
+    fn nearest(&mut self, node: u64) -> Option<NodeId> {
+        let fabric = &self.topology.fabric;
+        let all = self.known.nearest.get_or_insert_with(|| nearest::hosts(fabric));
+        all.get(usize::try_from(node).ok()?).copied().filter(|host| !host.is_none())
+    }
+}

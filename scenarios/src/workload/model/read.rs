@@ -1,0 +1,161 @@
+//! Reads operations of models: the host's keys, and the others by the model's schema.
+
+use serde_json::Value as Json;
+use weir_plugin_api::{ModelEntry, NodeId};
+
+use super::names::Site;
+use super::request::Request;
+use super::tasks::Shares;
+use crate::context::{Context, Fields, Read};
+use crate::diagnostic::quoted;
+use crate::files::Files;
+use crate::schema::Schema;
+use crate::topology::UNLIMITED;
+use crate::workload::item::start;
+use crate::workload::{Attributes, Expansion};
+use crate::yaml::{Data, Entry, Value};
+
+/// Keys of every operation of a model that are not the model's.
+const HOST: [&str; 3] = ["id", "start", "after"];
+
+/// A plain transfer that goes by a model, without the model.
+pub(in crate::workload) struct Plain {
+    pub(in crate::workload) ends: (NodeId, NodeId),
+    pub(in crate::workload) bytes: u64,
+    pub(in crate::workload) attributes: Attributes,
+    pub(in crate::workload) repeat: Option<u64>,
+}
+
+impl<'a> Expansion<'a> {
+    /// An operation under a key that a model serves.
+    pub(in crate::workload) fn modelled(
+        &mut self,
+        context: &mut Context,
+        files: &mut Files,
+        entry: &'a ModelEntry,
+        (key, value): (&'a str, &'a Value),
+        index: usize,
+    ) -> Read<()> {
+        let article = if key.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        let what = format!("{article} {key}");
+        let schema = self.models.schema(entry);
+        let Some(schema) = Schema::new(&schema).property(key) else {
+            return Err(self.no_schema(context, entry, key, value));
+        };
+        let keys: Vec<&str> = HOST.into_iter().chain(schema.keys().filter(|key| !HOST.contains(key))).collect();
+        let fields = context.fields(value, &what, &keys)?;
+        let id = self.id(context, &fields, index);
+        let start = start(context, &fields);
+        let after = self.after(context, fields.get("after"));
+        let params = self.params(context, files, schema, (value, &HOST), &what);
+        let request = Request {
+            key,
+            entry,
+            id: id?,
+            params_at: value,
+            params: params?,
+            transfer: None,
+            start: start?,
+            after: after?,
+            shares: Shares { weight: Attributes::USUAL.weight, priority: Attributes::USUAL.priority },
+            repeat: None,
+        };
+        self.operation(context, request)
+    }
+
+    /// A plain transfer with `model`.
+    pub(in crate::workload) fn transfer_by_model(
+        &mut self,
+        context: &mut Context,
+        files: &mut Files,
+        fields: &Fields<'_>,
+        model: &'a Value,
+        index: usize,
+        plain: Plain,
+    ) -> Read<()> {
+        const NAME: [&str; 1] = ["name"];
+        let id = self.id(context, fields, index)?;
+        let after = self.after(context, fields.get("after"))?;
+        let entry = self.model_of_transfer(context, model)?;
+        let schema = self.models.schema(entry);
+        let Some(schema) = Schema::new(&schema).property("transfer") else {
+            return Err(self.no_schema(context, entry, "transfer", model));
+        };
+        let what = format!("model `{}`", entry.name);
+        let params = self.params(context, files, schema, (model, &NAME), &what)?;
+        let Plain { ends: (from, to), bytes, attributes: Attributes { start, limit, weight, priority }, repeat } =
+            plain;
+        if from == to {
+            let (problem, span) = (self.no_route(from, to), fields.get("to").map_or(fields.span, |v| v.span));
+            return Err(context.error(span, problem.message, problem.help));
+        }
+        let slots = Some(self.topology.slots[from.index()]).filter(|&slots| slots != UNLIMITED);
+        let limit = Some(limit).filter(|limit| limit.is_finite());
+        let transfer =
+            serde_json::json!({ "from": from.0, "to": to.0, "bytes": bytes, "limit": limit, "slots": slots });
+        let request = Request {
+            key: "transfer",
+            entry,
+            id,
+            params_at: model,
+            params,
+            transfer: Some(transfer),
+            start,
+            after,
+            shares: Shares { weight, priority },
+            repeat,
+        };
+        self.operation(context, request)
+    }
+
+    /// The model that `model` of a transfer names.
+    fn model_of_transfer(&self, context: &mut Context, model: &Value) -> Read<&'a ModelEntry> {
+        let named = match &model.data {
+            Data::Mapping(entries) => entries.iter().find(|e| &*e.key == "name").map(|e| &e.value),
+            _ => Some(model),
+        };
+        let Some(named) = named else {
+            let help = "write `model: { name: loggp, … }`";
+            return Err(context.error(model.span, "`model` of a transfer needs the key `name`", help));
+        };
+        let name = context.text(named, "`model` of a transfer")?;
+        let registry = self.models.registry;
+        let serves = |entry: &&ModelEntry| entry.operations.iter().any(|key| key == "transfer");
+        registry.model(name).filter(serves).ok_or_else(|| {
+            let names: Vec<&str> = registry.models().filter(serves).map(|entry| entry.name.as_str()).collect();
+            let message = match registry.model(name) {
+                Some(_) => format!("model {} does not serve transfers", quoted(name)),
+                None => format!("no model is named {}", quoted(name)),
+            };
+            let help = context.suggestion(name, names, "models of transfers");
+            context.error(named.span, message, help)
+        })
+    }
+
+    /// The parameters of a map but for the keys of the host.
+    fn params(
+        &mut self,
+        context: &mut Context,
+        files: &mut Files,
+        schema: Schema<'_>,
+        (value, host): (&Value, &[&str]),
+        what: &str,
+    ) -> Read<serde_json::Map<String, Json>> {
+        let entries: &[Entry] = if let Data::Mapping(entries) = &value.data { entries } else { &[] };
+        let params = entries.iter().filter(|e| !host.contains(&&*e.key));
+        let mut site = Site { topology: self.topology, given: self.topology_given, known: &mut self.known, files };
+        schema.object(context, &mut site, value.span, params, what)
+    }
+
+    fn no_schema(
+        &self,
+        context: &mut Context,
+        entry: &ModelEntry,
+        key: &str,
+        value: &Value,
+    ) -> crate::context::Reported {
+        let message = format!("model `{}` has no schema for `{key}`", entry.name);
+        let problem = crate::context::Problem::new(message, "report it to its author");
+        context.plugin_error(value.span, problem)
+    }
+}

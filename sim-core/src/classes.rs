@@ -1,0 +1,64 @@
+//! Classes of transfers: what arbiters see of them, once for all that are alike.
+
+use rustc_hash::FxHashMap;
+use weir_plugin_api::{ClassId, ClassTable, RouteId};
+
+/// Attributes by class: transfers of equal route, limit, weight and priority.
+#[derive(Clone, Debug, Default)]
+pub struct Classes {
+    route: Vec<RouteId>,
+    limit: Vec<f64>,
+    weight: Vec<f64>,
+    priority: Vec<i64>,
+    index: FxHashMap<(RouteId, u64, u64, i64), ClassId>,
+}
+
+impl Classes {
+    /// The class of these attributes; `limit` is infinite for none. Limit and weight must be > 0.
+    pub fn intern(&mut self, route: RouteId, limit: f64, weight: f64, priority: i64) -> ClassId {
+        *self.index.entry((route, limit.to_bits(), weight.to_bits(), priority)).or_insert_with(|| {
+            self.route.push(route);
+            self.limit.push(limit);
+            self.weight.push(weight);
+            self.priority.push(priority);
+            ClassId::from_index(self.route.len() - 1)
+        })
+    }
+
+    /// The route of a class.
+    #[inline]
+    #[must_use]
+    pub fn route(&self, class: ClassId) -> RouteId {
+        self.route[class.index()]
+    }
+
+    /// Largest allowed rate of a class, bytes per second.
+    #[inline]
+    #[must_use]
+    pub fn limit(&self, class: ClassId) -> f64 {
+        self.limit[class.index()]
+    }
+
+    /// Number of classes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.route.len()
+    }
+
+    /// Whether there is no class.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.route.is_empty()
+    }
+
+    /// The table as arbiters see it.
+    #[must_use]
+    pub fn table(&self) -> ClassTable<'_> {
+        ClassTable {
+            route: (&self.route).into(),
+            limit: (&self.limit).into(),
+            weight: (&self.weight).into(),
+            priority: (&self.priority).into(),
+        }
+    }
+}
