@@ -1,5 +1,5 @@
-//! Engines of endpoints: each serves up to `slots` tasks in order of (when its place was taken, task, or the order that was
-//! set for equals), and nobody overtakes.
+//! Engines of endpoints: each serves up to `slots` tasks in order of (when its place was taken, task), and nobody
+//! overtakes.
 //!
 //! Most engines serve plain tasks only, up to a million: such an engine is a queue and a number of free slots. Where any
 //! task has a lead, a gap, a class or a place from its issue on, the engine also knows its slots ([`Slots`]).
@@ -17,8 +17,7 @@ use crate::tasks::{EngineId, Task, TaskGraph, TaskId};
 #[derive(Clone, Debug)]
 struct State {
     free: u32,
-    /// By the instant and the place of the task among equals.
-    queue: BinaryHeap<Reverse<(SimTime, u32)>>,
+    queue: BinaryHeap<Reverse<(SimTime, TaskId)>>,
     /// None where all tasks are plain: any free slot is as good as another, and all in the queue are ready.
     slots: Option<Box<Slots>>,
     /// Whether it is in `Engines::dirty`.
@@ -91,8 +90,8 @@ impl Engines {
     }
 
     /// A task takes its place in the queue of its engine.
-    pub(crate) fn enqueue(&mut self, graph: &TaskGraph, engine: EngineId, now: SimTime, task: TaskId) {
-        self.states[engine.0 as usize].queue.push(Reverse((now, graph.places.of(task))));
+    pub(crate) fn enqueue(&mut self, engine: EngineId, now: SimTime, task: TaskId) {
+        self.states[engine.0 as usize].queue.push(Reverse((now, task)));
         self.mark(engine);
     }
 
@@ -122,9 +121,8 @@ impl Engines {
         self.dirty.retain(|engine| {
             let state = &mut states[engine.0 as usize];
             while state.free > 0
-                && let Some(&Reverse((_, place))) = state.queue.peek()
+                && let Some(&Reverse((_, task))) = state.queue.peek()
             {
-                let task = look.graph.places.at(place);
                 let paced = state.slots.is_some();
                 if paced && !look.is_ready(task) {
                     break;
@@ -146,7 +144,7 @@ impl Engines {
     }
 
     /// All tasks that have a place in a queue and no slot, in no particular order.
-    pub(crate) fn queued<'a>(&'a self, graph: &'a TaskGraph) -> impl Iterator<Item = TaskId> + 'a {
-        self.states.iter().flat_map(|state| state.queue.iter().map(|&Reverse((_, place))| graph.places.at(place)))
+    pub(crate) fn queued(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.states.iter().flat_map(|state| state.queue.iter().map(|&Reverse((_, task))| task))
     }
 }

@@ -123,7 +123,7 @@ impl<'a> Instant<'a> {
             self.graph.tasks[t.index()].engine != EngineId::NONE && !times.ready.is_never() && times.start.is_never()
         };
         let ready = (0..self.times.len() as u32).map(TaskId).filter(waits);
-        let mut queued: Vec<TaskId> = self.engines.queued(self.graph).chain(ready).collect();
+        let mut queued: Vec<TaskId> = self.engines.queued().chain(ready).collect();
         queued.sort_unstable();
         queued.dedup();
         queued
@@ -216,7 +216,7 @@ impl<'a> Instant<'a> {
             self.count(now, Happened::End, task);
             self.waited(now, graph.successors(task));
             for &issued in graph.issued_at(task) {
-                self.engines.enqueue(graph, graph.tasks[issued.index()].engine, now, issued);
+                self.engines.enqueue(graph.tasks[issued.index()].engine, now, issued);
             }
         }
         arrived.clear();
@@ -256,7 +256,7 @@ impl<'a> Instant<'a> {
             if self.graph.queues_when_issued(task) {
                 self.engines.mark(engine);
             } else {
-                self.engines.enqueue(self.graph, engine, now, task);
+                self.engines.enqueue(engine, now, task);
             }
         } else if service == ServiceId::PLAIN {
             self.begins.now.push(task);

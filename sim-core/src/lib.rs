@@ -22,6 +22,7 @@ mod memo;
 mod outcome;
 mod progress;
 mod recorder;
+mod reorder;
 mod routes;
 mod service;
 mod simulation;

@@ -56,6 +56,21 @@ impl Simulation<'_> {
         flags: Flags,
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
+        let places = &self.tasks.places;
+        if places.is_set() {
+            let tasks = &places.relabelled(self.tasks);
+            let outcome = Simulation { tasks, ..*self }.run_as_labelled(arbiter, flags, options);
+            return outcome.map(|o| places.restored(o)).map_err(|e| places.restored_error(e));
+        }
+        self.run_as_labelled(arbiter, flags, options)
+    }
+
+    fn run_as_labelled(
+        &self,
+        arbiter: &mut dyn RateArbiter,
+        flags: Flags,
+        options: RunOptions<'_>,
+    ) -> Result<Outcome, SimError> {
         let mut flows = Flows::new(self.fabric, self.routes, &self.tasks.classes, arbiter, flags);
         let mut instant = Instant::new(self);
         let mut recorder = (options.phases || options.explain).then(|| PhaseRecorder::new(options.explain));

@@ -7,6 +7,7 @@ use weir_plugin_api::{ClassId, EngineScope, NodeId, Queue, SimDuration, SimTime}
 
 use crate::classes::Classes;
 use crate::cycle::find_cycle;
+use crate::reorder::Places;
 use crate::service::{Service, ServiceId};
 
 /// A task, in expansion order.
@@ -111,6 +112,21 @@ impl Follows {
         Self { offsets, tasks: pairs.into_iter().map(|(_, later)| later).collect() }
     }
 
+    /// The same under other ids.
+    pub(crate) fn relabelled(&self, count: usize, id: impl Fn(TaskId) -> TaskId) -> Self {
+        if self.offsets.is_empty() {
+            return Self::default();
+        }
+        let earlier = (0..count as u32).map(TaskId);
+        Self::new(
+            earlier
+                .flat_map(|e| self.of(e).iter().map(|&l| (e, l)).collect::<Vec<_>>())
+                .map(|(e, l)| (id(e), id(l)))
+                .collect(),
+            count,
+        )
+    }
+
     /// What follows a task.
     #[inline]
     pub(crate) fn of(&self, task: TaskId) -> &[TaskId] {
@@ -136,30 +152,8 @@ pub struct TaskGraph {
     pub(crate) after_start: Follows,
     /// Who takes its place on its engine at the end of a task.
     pub(crate) issued: Follows,
-    /// The order of equals in queues, where it is not that of task ids.
+    /// Which task runs as which, where an order was set.
     pub(crate) places: Places,
-}
-
-/// A permutation of tasks: who comes first among those that took their places in a queue at the same instant. Empty: by
-/// task id.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Places {
-    place: Vec<u32>,
-    task: Vec<TaskId>,
-}
-
-impl Places {
-    /// The place of a task.
-    #[inline]
-    pub(crate) fn of(&self, task: TaskId) -> u32 {
-        self.place.get(task.index()).copied().unwrap_or(task.0)
-    }
-
-    /// The task at a place.
-    #[inline]
-    pub(crate) fn at(&self, place: u32) -> TaskId {
-        self.task.get(place as usize).copied().unwrap_or(TaskId(place))
-    }
 }
 
 impl Default for TaskGraph {
@@ -228,23 +222,13 @@ impl TaskGraph {
         self.after_start.of(task)
     }
 
-    /// Lets these tasks, each named once, come in this order wherever some of them take their places in the queue of an
-    /// engine at the same instant; without it, the order is that of their ids. They exchange their places with each other
-    /// only: nothing changes for other tasks.
+    /// Lets these tasks, each named once, run in this order: the k-th one named runs as if it had the k-th lowest id among
+    /// them, in queues of engines and wherever else ids decide among equals. Times are reported under their own ids.
     ///
     /// # Panics
     /// On a task of another graph.
     pub fn set_order(&mut self, tasks: &[TaskId]) {
-        if self.places.place.is_empty() {
-            let all = 0..self.tasks.len() as u32;
-            self.places = Places { place: all.clone().collect(), task: all.map(TaskId).collect() };
-        }
-        let mut places: Vec<u32> = tasks.iter().map(|&task| self.places.of(task)).collect();
-        places.sort_unstable();
-        for (&task, place) in tasks.iter().zip(places) {
-            self.places.place[task.index()] = place;
-            self.places.task[place as usize] = task;
-        }
+        self.places.set(self.tasks.len(), tasks);
     }
 
     /// The tasks that take their places on their engines when a task ends.

@@ -5,7 +5,7 @@ mod common;
 use common::{ARBITERS, World, arbiter, case, slow};
 use proptest::prelude::*;
 use weir_sim_core::api::SimTime;
-use weir_sim_core::{Outcome, RunOptions, Stop};
+use weir_sim_core::{Outcome, RunOptions, Stop, TaskId};
 
 fn run(world: &World, name: &str, options: RunOptions<'_>) -> Outcome {
     let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
@@ -118,6 +118,33 @@ proptest! {
         for (place, &i) in order.iter().enumerate() {
             let (x, y) = (a.tasks[i].end.0, b.tasks[place].end.0);
             prop_assert!(x.abs_diff(y) <= a.events, "{} and {}", x, y);
+        }
+    }
+
+    /// An order that is set runs like a file written in that order, to the bit, and reports under the old ids.
+    #[test]
+    fn a_set_order_is_that_of_a_file_written_so(mut case in case(3..12, 2..24), name in any_arbiter(), seed in any::<u64>()) {
+        case.transfers.iter_mut().for_each(|t| t.after = 0);
+        let Some(mut world) = case.world() else { return Ok(()) };
+        let mut order: Vec<usize> = (0..case.transfers.len()).collect();
+        order.sort_by_key(|&i| (i as u64 + 1).wrapping_mul(seed | 1).rotate_left(17));
+        let mut written = case.clone();
+        written.transfers = order.iter().map(|&i| case.transfers[i].clone()).collect();
+        let written = written.world().expect("the same tree");
+        world.tasks.set_order(&order.iter().map(|&i| TaskId(i as u32)).collect::<Vec<_>>());
+        let options = RunOptions { phases: true, ..RunOptions::default() };
+        let (set, plain) = (run(&world, name, options), run(&written, name, options));
+        let old = |place: TaskId| TaskId(order[place.index()] as u32);
+        for (place, &task) in order.iter().enumerate() {
+            prop_assert_eq!(set.tasks[task], plain.tasks[place]);
+            let (mut b, by) = (plain.bottlenecks[place], plain.bottlenecks[place].binding.by);
+            b.binding.by = order.get(by as usize).map_or(by, |&task| task as u32);
+            prop_assert_eq!(set.bottlenecks[task], b);
+        }
+        for (set, plain) in set.phases.iter().flatten().zip(plain.phases.iter().flatten()) {
+            let mut rates: Vec<_> = plain.rates.iter().map(|&(place, rate)| (old(place), rate)).collect();
+            rates.sort_by_key(|&(task, _)| task);
+            prop_assert_eq!((set.start, set.end, &set.rates), (plain.start, plain.end, &rates));
         }
     }
 

@@ -1,0 +1,119 @@
+//! A set order of tasks: tasks exchange their ids for a run, and get them back in its result.
+//!
+//! Ids decide among equals: in the queues of engines, and in the order in which an arbiter is shown transfers, hence in
+//! the last bits of its sums. A task that is to come k-th must be the k-th in all of these, so it runs under that id.
+
+use weir_plugin_api::Binding;
+
+use crate::check::AnswerError;
+use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
+use crate::tasks::{Follows, TaskGraph, TaskId};
+
+/// A permutation of tasks; empty where no order was set.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Places {
+    /// Per task: the id it runs under.
+    place: Vec<u32>,
+    /// Per id of the run: the task.
+    task: Vec<TaskId>,
+}
+
+impl Places {
+    /// Whether any order was set.
+    pub(crate) fn is_set(&self) -> bool {
+        !self.place.is_empty()
+    }
+
+    /// The tasks exchange their places, so that they come in this order.
+    pub(crate) fn set(&mut self, count: usize, tasks: &[TaskId]) {
+        if !self.is_set() {
+            let all = 0..count as u32;
+            *self = Self { place: all.clone().collect(), task: all.map(TaskId).collect() };
+        }
+        let mut places: Vec<u32> = tasks.iter().map(|task| self.place[task.index()]).collect();
+        places.sort_unstable();
+        for (&task, place) in tasks.iter().zip(places) {
+            self.place[task.index()] = place;
+            self.task[place as usize] = task;
+        }
+    }
+
+    fn placed(&self, task: TaskId) -> TaskId {
+        TaskId(self.place[task.index()])
+    }
+
+    fn original(&self, place: TaskId) -> TaskId {
+        self.task[place.index()]
+    }
+
+    /// The graph under the ids of the run.
+    pub(crate) fn relabelled(&self, graph: &TaskGraph) -> TaskGraph {
+        let follows = |follows: &Follows| follows.relabelled(graph.tasks.len(), |task| self.placed(task));
+        TaskGraph {
+            tasks: self.task.iter().map(|task| graph.tasks[task.index()]).collect(),
+            engines: graph.engines.clone(),
+            services: graph.services.clone(),
+            classes: graph.classes.clone(),
+            waits: if graph.waits.is_empty() {
+                Vec::new()
+            } else {
+                self.task.iter().map(|task| graph.waits[task.index()]).collect()
+            },
+            after_end: follows(&graph.after_end),
+            after_start: follows(&graph.after_start),
+            issued: follows(&graph.issued),
+            places: Self::default(),
+        }
+    }
+
+    /// The result under the tasks' own ids.
+    pub(crate) fn restored(&self, outcome: Outcome) -> Outcome {
+        let at = |task: &u32| *task as usize;
+        Outcome {
+            tasks: self.place.iter().map(|p| outcome.tasks[at(p)]).collect(),
+            sent_bytes: self.place.iter().map(|p| outcome.sent_bytes[at(p)]).collect(),
+            bottlenecks: self.place.iter().map(|p| self.bottleneck(outcome.bottlenecks[at(p)])).collect(),
+            phases: outcome.phases.map(|phases| phases.into_iter().map(|phase| self.phase(phase)).collect()),
+            ..outcome
+        }
+    }
+
+    fn bottleneck(&self, bottleneck: Bottleneck) -> Bottleneck {
+        let Bottleneck { binding, time } = bottleneck;
+        let by = self.task.get(binding.by as usize).map_or(binding.by, |task| task.0);
+        Bottleneck { binding: Binding { by, ..binding }, time }
+    }
+
+    fn phase(&self, mut phase: PhaseRecord) -> PhaseRecord {
+        phase.rates.iter_mut().for_each(|(task, _)| *task = self.original(*task));
+        phase.rates.sort_unstable_by_key(|&(task, _)| task);
+        for step in &mut phase.steps {
+            step.task = self.original(step.task);
+            step.because.iter_mut().for_each(|task| *task = self.original(*task));
+        }
+        phase
+    }
+
+    /// The error under the tasks' own ids.
+    pub(crate) fn restored_error(&self, mut error: SimError) -> SimError {
+        let many = |tasks: &mut Vec<TaskId>| {
+            tasks.iter_mut().for_each(|task| *task = self.original(*task));
+            tasks.sort_unstable();
+        };
+        match &mut error {
+            SimError::Arbiter(
+                AnswerError::NotARate { task, .. }
+                | AnswerError::OverLimit { task, .. }
+                | AnswerError::OverCapacity { task, .. },
+            ) => *task = self.original(*task),
+            SimError::Arbiter(AnswerError::Failed { .. }) => {}
+            SimError::Deadlock { waiting, queued, .. } => {
+                many(waiting);
+                many(queued);
+            }
+            SimError::BeyondHorizon { tasks, .. } => many(tasks),
+            SimError::Stuck { active, .. } => many(active),
+        }
+        error
+    }
+}
