@@ -40,14 +40,19 @@ pub(crate) fn read_with(
     edits: &[(String, String)],
     arbiters: &Arbiters,
 ) -> Result<Scenario, Failure> {
-    let set = [&args.set, edits].concat();
-    let options = LoadOptions { library: args.library.clone(), set, arbiters: args.arbiters.clone() };
+    let options = options(args, edits);
     let loaded = if is_stdin(file) {
         weir_scenarios::load_text(stdin()?, "-", Some(Path::new(".")), &options, &arbiters.registry)
     } else {
         weir_scenarios::load(file, &options, &arbiters.registry)
     };
     loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))
+}
+
+/// What the command line, and further edits, make of a file.
+pub(crate) fn options(args: &ScenarioArgs, edits: &[(String, String)]) -> LoadOptions {
+    let set = [&args.set, edits].concat();
+    LoadOptions { library: args.library.clone(), set, arbiters: args.arbiters.clone() }
 }
 
 /// Whether a file stands for standard input.
@@ -62,7 +67,8 @@ fn stdin() -> Result<Vec<u8>, Failure> {
     Ok(text)
 }
 
-fn wrong(diagnostics: &[Diagnostic], arbiters: &Arbiters) -> Failure {
+/// What is wrong with a scenario, as a failure of the command.
+pub(crate) fn wrong(diagnostics: &[Diagnostic], arbiters: &Arbiters) -> Failure {
     let mentioned = |name: &str| diagnostics.iter().any(|d| d.message.contains(&format!("`{name}`")));
     if let Some(error) = arbiters.refusal_of(mentioned) {
         return crate::plugins::refused(error);

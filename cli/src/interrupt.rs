@@ -68,6 +68,12 @@ pub(crate) fn flag() -> &'static AtomicBool {
     &REQUESTED
 }
 
+/// Says that what was running has stopped, and that its result is being put together.
+pub(crate) fn settling() {
+    // Where nothing was running there is nothing to say.
+    let _ = STAGE.compare_exchange(RUNNING, WRITING, SeqCst, SeqCst);
+}
+
 /// Marks what the program is doing while it lives.
 pub(crate) struct Stage(());
 

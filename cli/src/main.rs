@@ -11,6 +11,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod logging;
+mod optimize;
 mod output;
 mod plugins;
 
@@ -38,6 +39,8 @@ fn main() -> ExitCode {
         Command::Check(command) => commands::check::run(&command),
         Command::Explain(command) => commands::explain::run(&command),
         Command::Tune(command) => commands::tune::run(&command),
+        Command::Optimize(command) => commands::optimize::run(&command),
+        Command::Merge(command) => commands::merge::run(&command),
         Command::Plugin(command) => commands::plugin::run(&command),
         Command::Schema(command) => commands::schema::run(&command),
         Command::Completions(command) => commands::completions::run(&command),

@@ -142,6 +142,32 @@ pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Puts a text in the place of a file, written beside it first.
+pub(crate) fn replace(target: &Path, text: &[u8]) -> Result<(), Failure> {
+    let name = target.display().to_string();
+    let target = resolved(target);
+    let mut file = temporary_beside(&target, std::fs::metadata(&target).ok()).map_err(|e| not_opened(&target, &e))?;
+    file.write_all(text).map_err(|error| writing(&name, &error))?;
+    file.persist(&target).map_err(|error| writing(&name, &error.error))?;
+    Ok(())
+}
+
+/// Refuses a target of [`replace`] that would not do, before a long search: an input, a folder, or one that cannot be
+/// written.
+pub(crate) fn check_target(option: &str, target: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let canonical = target.canonicalize().ok();
+    let name = target.display();
+    if let Some(input) = inputs.iter().find(|input| canonical.is_some() && input.canonicalize().ok() == canonical) {
+        let message = format!("{option} {name} would overwrite the input {}: name another file", input.display());
+        return Err(Failure::usage(message));
+    }
+    if std::fs::metadata(target).is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::usage(format!("{option} {name} is no file: name a file")));
+    }
+    let at = resolved(target);
+    temporary_beside(&at, None).map_err(|error| not_opened(target, &error)).map(drop)
+}
+
 fn buffered(target: Target) -> BufWriter<Target> {
     BufWriter::with_capacity(1 << 16, target)
 }

@@ -43,12 +43,12 @@ impl<'a> Job<'a> {
         Ok(arbiter)
     }
 
-    /// Runs the scenario; Ctrl-C makes the outcome incomplete.
+    /// Runs the scenario; Ctrl-C, or the flag of the options, makes the outcome incomplete.
     pub(crate) fn outcome(&self, options: RunOptions<'_>) -> Result<Outcome, Failure> {
         let mut arbiter = self.arbiter()?;
         let s = self.scenario;
         let simulation = Simulation { fabric: &s.fabric, routes: &s.routes, tasks: &s.tasks };
-        let options = RunOptions { cancel: Some(interrupt::flag()), ..options };
+        let options = RunOptions { cancel: options.cancel.or(Some(interrupt::flag())), ..options };
         let outcome = simulation.run(&mut *arbiter, self.entry.flags, options).map_err(|error| self.stopped(&error))?;
         tracing::info!(
             arbiter = self.spec.name,

@@ -1,10 +1,49 @@
 //! Values on the command line: times, percentages, edits.
 
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use weir_optimize::parameters::Shard;
+use weir_optimize::search::{Method, Objective, Vary};
 use weir_plugin_api::SimTime;
 
 /// A point of simulated time such as `10ms`, written as in scenarios.
 pub(crate) fn time(text: &str) -> Result<SimTime, String> {
     weir_scenarios::parse_time(text).map(|span| SimTime(span.0))
+}
+
+/// What to vary.
+pub(crate) fn vary() -> impl TypedValueParser<Value = Vary> {
+    PossibleValuesParser::new(Vary::ALL.map(Vary::word)).try_map(|text| text.parse::<Vary>())
+}
+
+/// A method of searching.
+pub(crate) fn method() -> impl TypedValueParser<Value = Method> {
+    PossibleValuesParser::new(Method::ALL.map(Method::word)).try_map(|text| text.parse::<Method>())
+}
+
+/// What a search makes small.
+pub(crate) fn objective() -> impl TypedValueParser<Value = Objective> {
+    PossibleValuesParser::new(Objective::ALL.map(Objective::word)).try_map(|text| text.parse::<Objective>())
+}
+
+/// A time on the clock such as `60s`, above 0.
+pub(crate) fn budget(text: &str) -> Result<Duration, String> {
+    let span = Duration::from_secs_f64(weir_scenarios::parse_time(text)?.seconds());
+    if span.is_zero() { Err("give a time above 0, such as 60s".to_owned()) } else { Ok(span) }
+}
+
+/// A share of a search, `2/8`.
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
+    text.parse().map_err(|error: weir_optimize::parameters::ParameterError| error.to_string())
+}
+
+/// A number of threads.
+pub(crate) fn threads(text: &str) -> Result<usize, String> {
+    /// More than any machine has cores; *assumed*.
+    const MOST: usize = 4096;
+    let fits = |n: &usize| (1..=MOST).contains(n);
+    text.parse().ok().filter(fits).ok_or_else(|| format!("give a whole number from 1 to {MOST}"))
 }
 
 /// The condition of `--fail-if`: `slower:2%` as 2.

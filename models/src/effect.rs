@@ -34,8 +34,13 @@ impl Departures {
         }
     }
 
-    /// The reasons.
+    /// The reasons, a line each, marked by what they do as [`weir_plugin_api::Estimate::because`] says.
     pub(crate) fn because(&self) -> String {
-        self.0.iter().map(|(_, because)| because.as_str()).collect::<Vec<_>>().join("; ")
+        let mark = |effect| match effect {
+            Effect::More => '+',
+            Effect::Less => '-',
+            Effect::Any => '?',
+        };
+        self.0.iter().map(|(effect, because)| format!("{}{because}", mark(*effect))).collect::<Vec<_>>().join("\n")
     }
 }

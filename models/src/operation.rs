@@ -77,6 +77,10 @@ pub(crate) fn choose(
 ) -> Result<(), ModelError> {
     let broken = |error: serde_json::Error| refused(format!("the operation is not JSON: {error}"));
     let mut json: Json = serde_json::from_str(operation).map_err(broken)?;
+    // A way to do it needs no list of ways: many would carry it many times.
+    if let Some(params) = json["params"].as_object_mut() {
+        params.shift_remove("packets");
+    }
     for (label, value) in choices {
         json["params"][key] = value;
         out.push(Alternative { label, operation: json.to_string() });

@@ -198,7 +198,7 @@ fn refusals_name_the_key_and_the_remedy() {
     says(json!({ "devices_per_node": 0 }), "devices_per_node: ", "1 or more");
     says(json!({ "devices_per_node": 9_000_000 }), "devices_per_node: ", "fewer");
     says(json!({ "read": { "fabric": true } }), "devices: ", "name them");
-    says(json!({ "read": { "fabric": true }, "devices": [1] }), "devices: ", "need 2");
+    says(json!({ "devices": [1] }), "devices: ", "name all");
     says(json!({ "read": { "fabric": true }, "devices": [1, 2] }), "read.fabric: ", "add links");
     says(json!({ "network": { "fabric": true } }), "network.fabric: ", "add links");
     says(json!({ "network": { "table": [[1, 1]] } }), "network.table: ", "add a row");

@@ -55,7 +55,7 @@ fn over_the_fabric() {
         assert_eq!((estimate.seconds * PS_PER_S as f64).round() as u64, expected);
         assert_eq!(common::time(&world, &planned(&world, operation)), expected);
         assert_eq!(estimate.relation, Relation::AtLeast);
-        assert!(estimate.because.starts_with("over: fabric"));
+        assert!(estimate.because.starts_with("+over: fabric"));
     };
     check(&operation, 3 + 100_000 + 80 + 7 + 3);
     operation["transfer"]["limit"] = json!(5e8);

@@ -82,9 +82,10 @@ fn engines_by_number_and_method() {
         plan(&world(), "offload", &case).engines().iter().map(|e| e.name.clone()).collect::<Vec<_>>()
     };
     assert_eq!(names("streams", 1), ["copy", "compute"]);
-    assert_eq!(names("streams", 2), ["copy-in", "compute", "copy-out"]);
+    // `copy` with two slots serves nobody: it keeps another operation from giving the device one copy engine.
+    assert_eq!(names("streams", 2), ["copy", "copy-in", "compute", "copy-out"]);
     assert_eq!(names("hybrid", 1), ["copy", "compute", "mapped-out"]);
-    assert_eq!(names("hybrid", 2), ["copy-in", "compute", "mapped-out"]);
+    assert_eq!(names("hybrid", 2), ["copy", "copy-in", "compute", "mapped-out"]);
     assert_eq!(names("mapped", 1), ["compute"]);
 }
 
@@ -173,7 +174,7 @@ fn over_the_fabric_alone_equals_the_formula_of_the_narrowest_link() {
         assert_eq!(relation, Relation::AtLeast);
         assert!((simulated as f64 - formula).abs() <= 100.0, "{simulated} {formula} {params}");
         let estimate = last(&world, "offload", &params);
-        assert!(estimate.because.starts_with("over: fabric"), "{}", estimate.because);
+        assert!(estimate.because.starts_with("+over: fabric"), "{}", estimate.because);
     }
 }
 

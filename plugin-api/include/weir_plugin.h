@@ -325,7 +325,7 @@ enum weir_relation {
 /* The time of an operation by a closed form. */
 typedef struct {
     weir_slice_u8 formula; /* its name, such as `eq15`, UTF-8 */
-    weir_slice_u8 because; /* which of its assumptions the plan does not share, UTF-8; empty where it shares all */
+    weir_slice_u8 because; /* which of its assumptions the plan does not share, UTF-8, a line each, marked + - or ?; empty for none */
     double seconds;        /* finite, >= 0 */
     uint32_t relation;     /* enum weir_relation */
 } weir_estimate;

@@ -296,7 +296,9 @@ pub struct Estimate {
     pub seconds: f64,
     /// How the simulated time relates to it.
     pub relation: Relation,
-    /// Which assumption of the formula the plan does not share, for a person; empty where it shares all.
+    /// Which assumptions of the formula the plan does not share, for a person, a line each; empty where it shares all. A line
+    /// begins with `+` where the departure only lengthens the simulated time, with `-` where it only shortens it, with `?`
+    /// (or none of these) for either: a difference is explained by the lines that fit its sign.
     pub because: String,
 }
 

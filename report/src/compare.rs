@@ -1,6 +1,6 @@
 //! Results side by side: the first column is the baseline, every other one is shown as a ratio to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde::ser::{SerializeMap, Serializer};
@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use weir_plugin_api::PS_PER_S;
 
 use crate::json::{RunJson, write_line};
+use crate::operations::Planned;
 use crate::subject::params_text;
 use crate::{Detail, Run};
 
@@ -42,6 +43,8 @@ pub struct Column {
     makespan_ps: u64,
     /// Per transfer: id, and the time from ready to end in ps where it ended.
     transfers: Vec<(String, Option<u64>)>,
+    /// Per operation that a model planned: id, and the time from release to end in ps where it ended.
+    operations: Vec<(String, Option<u64>)>,
     /// The whole result, where it was asked for.
     result: Option<Box<RawValue>>,
 }
@@ -54,6 +57,8 @@ struct Saved {
     complete: bool,
     makespan_ps: u64,
     transfers: Vec<SavedTransfer>,
+    #[serde(default)]
+    operations: Vec<SavedOperation>,
 }
 
 #[derive(Deserialize)]
@@ -72,10 +77,29 @@ struct SavedTransfer {
 
 impl SavedTransfer {
     fn completion_ps(&self) -> Option<u64> {
-        // Seconds carry whole picoseconds exactly enough below two hours; the ends are exact always.
-        let ready = (self.ready_s? * PS_PER_S as f64).round() as u64;
-        Some(self.end_ps?.saturating_sub(ready))
+        since(self.ready_s, self.end_ps)
     }
+}
+
+#[derive(Deserialize)]
+struct SavedOperation {
+    id: String,
+    start_s: Option<f64>,
+    end_ps: Option<u64>,
+    #[serde(default)]
+    details: SavedDetails,
+}
+
+/// Computations and barriers have no model.
+#[derive(Deserialize, Default)]
+struct SavedDetails {
+    model: Option<serde::de::IgnoredAny>,
+}
+
+/// Seconds carry whole picoseconds exactly enough below two hours; the ends are exact always.
+fn since(start_s: Option<f64>, end_ps: Option<u64>) -> Option<u64> {
+    let start = (start_s? * PS_PER_S as f64).round() as u64;
+    Some(end_ps?.saturating_sub(start))
 }
 
 impl Column {
@@ -88,6 +112,8 @@ impl Column {
             let t = run.outcome.tasks[task.index()];
             (!t.end.is_never()).then(|| (t.end - t.ready).0)
         };
+        let simulated = |operation: &Planned<'_>| operation.simulated(run).map(|span| span.0);
+        let planned = run.subject.planned().iter();
         let result = || serde_json::value::to_raw_value(&RunJson::new(run, Detail::default()));
         Ok(Self {
             file: run.subject.file().to_owned(),
@@ -96,6 +122,7 @@ impl Column {
             complete: run.complete(),
             makespan_ps: run.outcome.makespan.0,
             transfers: run.transfers().map(|t| (run.subject.task_name(t).into_owned(), times(t))).collect(),
+            operations: planned.map(|operation| (operation.id.to_owned(), simulated(operation))).collect(),
             result: keep_result.then(result).transpose()?,
         })
     }
@@ -128,6 +155,8 @@ impl Column {
                 let completion = t.completion_ps();
                 (t.id, completion)
             });
+            let planned = saved.operations.into_iter().filter(|operation| operation.details.model.is_some());
+            let operations = planned.map(|o| (o.id, since(o.start_s, o.end_ps)));
             Ok(Self {
                 file: format!("{file} ({})", saved.file),
                 arbiter: saved.arbiter.name,
@@ -135,6 +164,7 @@ impl Column {
                 complete: saved.complete,
                 makespan_ps: saved.makespan_ps,
                 transfers: transfers.collect(),
+                operations: operations.collect(),
                 result: Some(result),
             })
         });
@@ -142,7 +172,7 @@ impl Column {
     }
 }
 
-/// One row of a comparison: a transfer, or the makespan.
+/// One row of a comparison: an operation, a transfer, or the makespan.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CompareRow {
     /// Per column: the time in ps.
@@ -158,31 +188,55 @@ impl CompareRow {
     }
 }
 
+/// Rows by id, in order of first appearance.
+#[derive(Default)]
+struct Rows {
+    ids: Vec<String>,
+    rows: Vec<CompareRow>,
+    index: BTreeMap<String, usize>,
+}
+
+impl Rows {
+    /// Adds the times of column `at` of `count`.
+    fn add(&mut self, times: Vec<(String, Option<u64>)>, at: usize, count: usize) {
+        for (id, time) in times {
+            let row = *self.index.entry(id).or_insert_with_key(|id| {
+                self.ids.push(id.clone());
+                self.rows.push(CompareRow { times: vec![None; count] });
+                self.rows.len() - 1
+            });
+            self.rows[row].times[at] = time;
+        }
+    }
+
+    fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &CompareRow)> {
+        self.ids.iter().map(String::as_str).zip(&self.rows)
+    }
+}
+
 /// Results side by side.
 pub struct Comparison {
     columns: Vec<Column>,
-    /// Transfers by id, in order of first appearance.
-    ids: Vec<String>,
-    rows: Vec<CompareRow>,
+    operations: Rows,
+    transfers: Rows,
 }
 
 impl Comparison {
-    /// Puts columns side by side; transfers are matched by id.
+    /// Puts columns side by side; operations and transfers are matched by id. The transfers of operations that models
+    /// planned are left out: the operations stand for them.
     #[must_use]
     pub fn new(mut columns: Vec<Column>) -> Self {
         let count = columns.len();
-        let (mut ids, mut rows, mut index) = (Vec::new(), Vec::new(), BTreeMap::new());
-        for (i, column) in columns.iter_mut().enumerate() {
-            for (id, time) in std::mem::take(&mut column.transfers) {
-                let row = *index.entry(id).or_insert_with_key(|id| {
-                    ids.push(id.clone());
-                    rows.push(CompareRow { times: vec![None; count] });
-                    rows.len() - 1
-                });
-                rows[row].times[i] = time;
-            }
+        let (mut operations, mut transfers) = (Rows::default(), Rows::default());
+        for (at, column) in columns.iter_mut().enumerate() {
+            let (planned, mut carried) =
+                (std::mem::take(&mut column.operations), std::mem::take(&mut column.transfers));
+            let ids: BTreeSet<&str> = planned.iter().map(|(id, _)| &**id).collect();
+            carried.retain(|(id, _)| !is_part(&ids, id));
+            operations.add(planned, at, count);
+            transfers.add(carried, at, count);
         }
-        Self { columns, ids, rows }
+        Self { columns, operations, transfers }
     }
 
     /// The columns, the baseline first.
@@ -191,9 +245,14 @@ impl Comparison {
         &self.columns
     }
 
-    /// The transfers: id and completion times.
+    /// The operations that models planned: id and times from release to end.
+    pub fn operations(&self) -> impl ExactSizeIterator<Item = (&str, &CompareRow)> {
+        self.operations.iter()
+    }
+
+    /// The transfers that are not part of an operation: id and completion times.
     pub fn transfers(&self) -> impl ExactSizeIterator<Item = (&str, &CompareRow)> {
-        self.ids.iter().map(String::as_str).zip(&self.rows)
+        self.transfers.iter()
     }
 
     /// The makespans; missing where a run is not complete.
@@ -219,7 +278,11 @@ impl Comparison {
             weir: 1,
             version: env!("CARGO_PKG_VERSION"),
             results: self.columns.iter().filter_map(|c| c.result.as_deref()).collect(),
-            ratios: RatiosJson { makespan: self.makespan().ratios(), transfers: TransferRatios(self) },
+            ratios: RatiosJson {
+                makespan: self.makespan().ratios(),
+                operations: (self.operations().len() > 0).then_some(RowRatios(&self.operations)),
+                transfers: RowRatios(&self.transfers),
+            },
         };
         write_line(&json, out)
     }
@@ -236,19 +299,26 @@ struct CompareJson<'a> {
 #[derive(Serialize)]
 struct RatiosJson<'a> {
     makespan: Vec<Option<f64>>,
-    transfers: TransferRatios<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operations: Option<RowRatios<'a>>,
+    transfers: RowRatios<'a>,
 }
 
-struct TransferRatios<'a>(&'a Comparison);
+struct RowRatios<'a>(&'a Rows);
 
-impl Serialize for TransferRatios<'_> {
+impl Serialize for RowRatios<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.ids.len()))?;
-        for (id, row) in self.0.transfers() {
+        for (id, row) in self.0.iter() {
             map.serialize_entry(id, &row.ratios())?;
         }
         map.end()
     }
+}
+
+/// Whether a task's name is `<operation>/<task>` for one of these operations.
+fn is_part(operations: &BTreeSet<&str>, id: &str) -> bool {
+    !operations.is_empty() && id.match_indices('/').any(|(at, _)| operations.contains(&id[..at]))
 }
 
 #[cfg(test)]
@@ -290,6 +360,27 @@ mod tests {
         let text = String::from_utf8(out).expect("is UTF-8");
         assert!(text.contains(&format!(r#""results":[{line}]"#)), "{text}");
         assert!(text.ends_with("\"ratios\":{\"makespan\":[1.0],\"transfers\":{\"a\":[1.0]}}}\n"), "{text}");
+    }
+
+    #[test]
+    fn operations_stand_for_their_transfers() {
+        // x of the first result takes 3 µs from its release at 1 µs, of the second 6 µs; the barrier has no model.
+        let with = |end: u64| {
+            let x =
+                format!(r#"{{"id":"x","kind":"put","start_s":0.000001,"end_ps":{end},"details":{{"model":{{}}}}}}"#);
+            let barrier = r#"{"id":"b","kind":"barrier","start_s":0.0,"end_ps":0,"details":{}}"#;
+            let line = saved(end, &[("x/m0", end), ("xy/m0", end), ("t", end)]);
+            format!(r#"{},"operations":[{x},{barrier}]}}"#, line.strip_suffix('}').expect("an object"))
+        };
+        let text = format!("{}\n{}\n", with(4_000_000), with(7_000_000));
+        let comparison = Comparison::new(Column::of_saved("old.json", &text).expect("reads"));
+        let operations: Vec<_> = comparison.operations().map(|(id, row)| (id, row.times.clone())).collect();
+        assert_eq!(operations, [("x", vec![Some(3_000_000), Some(6_000_000)])]);
+        assert_eq!(comparison.transfers().map(|(id, _)| id).collect::<Vec<_>>(), ["xy/m0", "t"]);
+        let mut out = Vec::new();
+        comparison.write(&mut out).expect("writes");
+        let text = String::from_utf8(out).expect("is UTF-8");
+        assert!(text.contains(r#""operations":{"x":[1.0,2.0]},"transfers":{"xy/m0":"#), "{text}");
     }
 
     #[test]

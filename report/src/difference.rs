@@ -7,7 +7,7 @@ use weir_plugin_api::{Estimate, PS_PER_S, Relation};
 
 use crate::Run;
 use crate::operations::Planned;
-use crate::reasons::{shared_engines, shared_link};
+use crate::reasons::{shared_engines, shared_links};
 use crate::served::Served;
 
 /// Relative difference that counts as none.
@@ -49,13 +49,21 @@ pub(crate) fn difference<'a>(run: &Run<'_>, served: &Served<'_>, operation: &Pla
         return Some(Difference { estimate, seconds: Some(seconds), equal, because: Vec::new() });
     }
     let mut shared = shared_engines(run, served, operation);
-    shared.extend(shared_link(run, operation));
+    shared.extend(shared_links(run, operation));
     if shared.is_empty() {
         // Alone, the operation must be as its model says.
         shared.extend(broken_promise(estimate, seconds, tolerance));
     }
-    let stated = Some(estimate.because.clone()).filter(|because| !because.is_empty());
-    Some(Difference { estimate, seconds: Some(seconds), equal, because: stated.into_iter().chain(shared).collect() })
+    let because = stated(estimate, seconds).chain(shared).collect();
+    Some(Difference { estimate, seconds: Some(seconds), equal, because })
+}
+
+/// The assumptions that the plan leaves, as far as they explain the sign of the difference: those marked `+` only lengthen
+/// the simulated time, those marked `-` only shorten it.
+fn stated(estimate: &Estimate, seconds: f64) -> impl Iterator<Item = String> + '_ {
+    let wrong = if seconds > 0.0 { '-' } else { '+' };
+    let lines = estimate.because.lines().filter(move |line| !line.is_empty() && !line.starts_with(wrong));
+    lines.map(|line| line.strip_prefix(['+', '-', '?']).unwrap_or(line).to_owned())
 }
 
 /// What a model promises of an operation that runs alone, and the simulation does not show.

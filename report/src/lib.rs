@@ -5,6 +5,7 @@
 //!                                   ├─► text::run        makespan, operations, transfers, busiest links
 //!                                   ├─► text::explain    plans of operations, the arbiter's steps phase by phase
 //!                                   └─► Column ──► Comparison ──► text::compare, JSON
+//! result of a search ──► SearchReport ──► text::search, JSON
 //! ```
 
 mod alone;
@@ -16,6 +17,7 @@ mod json;
 mod operations;
 mod percentiles;
 mod reasons;
+mod search;
 mod served;
 mod subject;
 pub mod text;
@@ -30,6 +32,7 @@ pub use explain::write_explanation;
 pub use json::{Detail, results_schema, write_run};
 pub use operations::{Choice, ModelInfo, Planned};
 pub use percentiles::{LARGE, Percentiles};
+pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
 pub use subject::{ArbiterInfo, Run, Subject};
 pub use tuned::{TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};

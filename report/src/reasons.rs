@@ -82,23 +82,43 @@ fn delays(run: &Run<'_>, before: TaskId, task: TaskId) -> bool {
     service.class == graph.service(before).class && free > times[task.index()].ready.after(service.lead)
 }
 
-/// The link at which the operation's transfers were held back for longest, all taken together, and why; `None` where none
-/// was held back.
-pub(crate) fn shared_link(run: &Run<'_>, operation: &Planned<'_>) -> Option<String> {
+/// Links of another direction are named where they held the transfers back for at least this part of the worst link's time
+/// (*assumed*).
+const WORTH: u64 = 10;
+
+/// For each direction (up, down, lateral) the link at which the operation's transfers were held back for longest, all taken
+/// together, and why; the worst first. Empty where none was held back.
+pub(crate) fn shared_links(run: &Run<'_>, operation: &Planned<'_>) -> Option<String> {
     let mut links: BTreeMap<LinkId, u64> = BTreeMap::new();
     for (_, held) in held(run, operation) {
         add(&mut links, held.binding.link, held.time);
     }
-    let (link, span) = largest(links)?;
+    let direction = |link: LinkId| run.subject.fabric().link(link).direction;
+    let mut worst: Vec<(LinkId, u64)> = [Direction::Up, Direction::Down, Direction::Lateral]
+        .into_iter()
+        .filter_map(|d| {
+            largest(links.iter().filter(|&(&link, _)| direction(link) == d).map(|(&l, &s)| (l, s)).collect())
+        })
+        .collect();
+    worst.sort_by_key(|&(_, span)| std::cmp::Reverse(span));
+    let most = worst.first()?.1;
+    worst.retain(|&(_, span)| span >= most / WORTH);
+    let texts: Vec<String> = worst.iter().map(|&(link, span)| shared_link(run, operation, link, span)).collect();
+    Some(format!("held back {}", texts.join(", and ")))
+}
+
+/// `at plx0 → rc for 22.069 ms: upstream port shared with b`.
+fn shared_link(run: &Run<'_>, operation: &Planned<'_>, link: LinkId, span: u64) -> String {
     let mut causes: BTreeMap<u32, u64> = BTreeMap::new();
     for (_, held) in held(run, operation).filter(|(_, held)| held.binding.link == link) {
         add(&mut causes, held.binding.cause, held.time);
     }
-    let binding = Binding { link, cause: largest(causes)?.0, by: u32::MAX };
+    let cause = largest(causes).map_or(Cause::Unknown as u32, |(cause, _)| cause);
+    let binding = Binding { link, cause, by: u32::MAX };
     let others = culprits(run, operation, &binding);
     let lateral = run.subject.fabric().link(link).direction == Direction::Lateral;
     let why = sentence(binding.cause(), lateral, Some(&*others).filter(|others| !others.is_empty()));
-    Some(format!("held back at {} for {}: {why}", run.link_text(link), duration(SimDuration(span))))
+    format!("at {} for {}: {why}", run.link_text(link), duration(SimDuration(span)))
 }
 
 /// The transfers of an operation that had less than their full rate, and by what.

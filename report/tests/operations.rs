@@ -137,7 +137,11 @@ fn the_link_at_which_its_transfers_lost_most_is_named_with_the_culprits() {
         o.bottlenecks[2] = held(2, Cause::Downstream, 7, seconds(1.5));
         o.bottlenecks[3] = held(2, Cause::Downstream, 2, seconds(1.5));
     });
-    let link = reasons[0].strip_prefix("held back at ").expect("the link");
-    assert_eq!(link, "gpu1 → rc for 3.000 s: downstream port shared with y, its own transfers");
+    let link = reasons[0].strip_prefix("held back ").expect("the link");
+    assert_eq!(
+        link,
+        "at gpu1 → rc for 3.000 s: downstream port shared with y, its own transfers, \
+         and at rc → gpu0 for 2.000 s: upstream port shared with t"
+    );
     assert_eq!(reasons.len(), 1);
 }

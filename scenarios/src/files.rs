@@ -4,16 +4,29 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use crate::context::{Context, Read, Reported};
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::source::Span;
+use crate::yaml::Value;
 
 /// Size of a YAML file at most (format, "Tree, links, names").
 pub(crate) const YAML_BYTES: u64 = 16 << 20;
 /// The file that marks the root of a library.
 const MARK: &str = "weir-library";
+
+/// A file that a scenario names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedFile {
+    /// Where it is named, as `--set` takes it: `topology`, `workload[2].trace.file`.
+    pub key: String,
+    /// As the scenario names it.
+    pub named: String,
+    /// Where it is, symbolic links resolved.
+    pub path: PathBuf,
+}
 
 /// Where files may be read, and the digest of what was read.
 pub(crate) struct Files {
@@ -24,6 +37,8 @@ pub(crate) struct Files {
     /// The library's root, symlinks resolved.
     library: Option<PathBuf>,
     digest: Sha256,
+    /// What was found, and where it is named.
+    found: Vec<(Span, PathBuf)>,
 }
 
 impl Files {
@@ -44,7 +59,7 @@ impl Files {
                 folder.as_deref().and_then(|f| f.ancestors().find(|a| a.join(MARK).is_file())).map(Path::to_path_buf)
             }
         };
-        Ok(Self { shown, folder, library, digest: Sha256::new() })
+        Ok(Self { shown, folder, library, digest: Sha256::new(), found: Vec::new() })
     }
 
     /// Reads the scenario file itself.
@@ -56,7 +71,7 @@ impl Files {
     }
 
     /// Finds a file that a scenario names at `span`; returns its name for messages too.
-    pub(crate) fn find(&self, context: &mut Context, span: Span, named: &str) -> Read<(PathBuf, String)> {
+    pub(crate) fn find(&mut self, context: &mut Context, span: Span, named: &str) -> Read<(PathBuf, String)> {
         let Some(folder) = &self.folder else {
             let help = "save the scenario in a folder and run it from there";
             return Err(context.error(span, format!("no folder to look for the file {} in", quoted(named)), help));
@@ -75,7 +90,23 @@ impl Files {
         if !path.is_file() {
             return Err(context.error(span, format!("{} is not a file", quoted(named)), "name a file"));
         }
+        self.found.push((span, path.clone()));
         Ok((path, self.shown.join(named).display().to_string()))
+    }
+
+    /// The files that a tree names, in its order, as far as they were found.
+    pub(crate) fn named(&self, root: &Value) -> Vec<NamedFile> {
+        let mut all = Vec::new();
+        if !self.found.is_empty() {
+            let place = |span: &Span| (span.source, span.line, span.column);
+            let found: FxHashMap<_, _> = self.found.iter().map(|(span, path)| (place(span), path)).collect();
+            root.each_text(&mut |key, text, span| {
+                if let Some(path) = found.get(&place(&span)) {
+                    all.push(NamedFile { key: key.to_owned(), named: text.to_owned(), path: (*path).clone() });
+                }
+            });
+        }
+        all
     }
 
     /// Reads a YAML file that the scenario names at `span` and registers its text.
@@ -89,7 +120,7 @@ impl Files {
 
     /// Opens a table that the scenario names at `span` and registers it; it has `most` bytes at most.
     pub(crate) fn open_table(
-        &self,
+        &mut self,
         context: &mut Context,
         span: Span,
         named: &str,

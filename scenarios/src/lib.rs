@@ -20,8 +20,11 @@ mod files;
 mod lint;
 mod load;
 mod nearest;
+mod optimize;
+mod rewrite;
 mod scenario;
 mod schema;
+mod search;
 mod source;
 mod table;
 mod topology;
@@ -31,9 +34,13 @@ mod yaml;
 
 pub use arbiter::ArbiterSpec;
 pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
+pub use files::NamedFile;
 pub use lint::lint;
 pub use load::{LoadOptions, load, load_text};
+pub use optimize::{AxisSpec, Growth, Objective, OptimizeSpec, Parameter, SearchMethod, Vary};
+pub use rewrite::{Change, rewrite, rewrite_text};
 pub use scenario::{Choice, PlannedOperation, Scenario, TaskKind};
+pub use search::{RankTraffic, Source};
 
 /// A time as scenarios write it, such as `10ms`, for command lines.
 ///

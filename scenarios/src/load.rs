@@ -8,9 +8,10 @@ use crate::arbiter;
 use crate::context::{Context, Fields, Read};
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::files::Files;
+use crate::optimize;
 use crate::scenario::{Parts, Scenario};
 use crate::topology::{self, Topology};
-use crate::workload::{self, Setting};
+use crate::workload::{self, Given, Setting};
 use crate::yaml::{self, Data, Edit, Value};
 
 /// What the command line adds to a file.
@@ -63,7 +64,8 @@ fn read(
     }
 }
 
-const KEYS: [&str; 8] = ["weir", "name", "topology", "arbiter", "workload", "ranks", "order", "optimize"];
+/// The keys of a scenario.
+pub(crate) const KEYS: [&str; 8] = ["weir", "name", "topology", "arbiter", "workload", "ranks", "order", "optimize"];
 
 fn parts(
     context: &mut Context,
@@ -81,7 +83,6 @@ fn parts(
     looks_like_a_scenario(context, &root)?;
     let fields = context.fields(&root, "the scenario", &KEYS)?;
     version(context, &fields)?;
-    not_yet(context, &fields)?;
     let title = match fields.get("name") {
         Some(value) => context.text(value, "`name`").map(str::to_owned),
         None => Ok(Path::new(name).file_stem().map_or(name.to_owned(), |stem| stem.to_string_lossy().into_owned())),
@@ -89,16 +90,23 @@ fn parts(
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
     let operations = fields.require(context, "workload");
     let given = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
-    let topology = match given {
+    let (topology, topology_file) = match given {
         true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v, &edits))?,
-        false => Topology::empty(),
+        false => (Topology::empty(), None),
     };
     let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
     let setting = Setting { topology: &topology, topology_given: given, registry, arbiter };
-    let workload = workload::read(context, &mut files, setting, operations?, fields.get("ranks"))?;
+    let given = Given { items: operations?, ranks: fields.get("ranks"), order: fields.get("order") };
+    let workload = workload::read(context, &mut files, setting, given);
+    let ranks = workload.as_ref().ok().and_then(|w| w.ranks.as_deref());
+    let around = optimize::Around { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
+    let optimize = fields.entry("optimize").map(|entry| optimize::read(context, entry, around)).transpose();
+    let workload = workload?;
     Ok(Parts {
         name: title?,
         file: name.to_owned(),
+        optimize: optimize?,
+        files: files.named(&root),
         input_sha256: files.sha256(),
         topology,
         workload,
@@ -107,7 +115,7 @@ fn parts(
 }
 
 /// Applies the edits; returns those of a topology that is a file of its own.
-fn edit(context: &mut Context, root: &mut Value, options: &LoadOptions) -> Read<Vec<Edit>> {
+pub(crate) fn edit(context: &mut Context, root: &mut Value, options: &LoadOptions) -> Read<Vec<Edit>> {
     let mut later = Vec::new();
     for (path, value) in &options.set {
         let edit = Edit::read(context, path, value)?;
@@ -116,21 +124,23 @@ fn edit(context: &mut Context, root: &mut Value, options: &LoadOptions) -> Read<
             let help = "give the parameters with it, as in `--arbiter '{name: pcie-congestion, tau: 0.4}'`";
             return Err(context.error(span, message, help));
         }
-        let topology = match &root.data {
-            Data::Mapping(entries) => entries.iter().find(|e| &*e.key == "topology").map(|e| &e.value),
-            _ => None,
-        };
-        let is_file = topology.is_some_and(|value| matches!(value.data, Data::Scalar(_)));
-        match edit.below("topology") {
-            Some(below) if is_file => later.push(below),
-            _ => edit.apply(context, root)?,
-        }
+        apply(context, root, edit, &mut later)?;
     }
     Ok(later)
 }
 
+/// Applies an edit, or puts it to those of a topology that is a file of its own.
+pub(crate) fn apply(context: &mut Context, root: &mut Value, edit: Edit, later: &mut Vec<Edit>) -> Read<()> {
+    let is_file = root.get("topology").is_some_and(|value| matches!(value.data, Data::Scalar(_)));
+    match edit.below("topology") {
+        Some(below) if is_file => later.push(below),
+        _ => edit.apply(context, root)?,
+    }
+    Ok(())
+}
+
 /// A topology file, or anything that is no scenario, gets one clear message.
-fn looks_like_a_scenario(context: &mut Context, root: &Value) -> Read<()> {
+pub(crate) fn looks_like_a_scenario(context: &mut Context, root: &Value) -> Read<()> {
     let Data::Mapping(entries) = &root.data else {
         let help = "a scenario is a map with the keys weir, name, topology, arbiter, workload";
         return Err(context.error(root.span, format!("a scenario must be a map, not {}", root.describe()), help));
@@ -166,28 +176,27 @@ pub(crate) fn version(context: &mut Context, fields: &Fields<'_>) -> Read<()> {
     Err(context.error(value.span, message, "write `weir: 1`"))
 }
 
-/// Refuses what the format has and this program has not yet.
-fn not_yet(context: &mut Context, fields: &Fields<'_>) -> Read<()> {
-    let mut fine = Ok(());
-    for key in ["order", "optimize"] {
-        if let Some(entry) = fields.entry(key) {
-            fine =
-                Err(context.error(entry.key_span, format!("`{key}` is not supported yet"), format!("remove `{key}`")));
-        }
+/// The topology in place, or in the file that is named, whose tree is returned too.
+fn topology(
+    context: &mut Context,
+    files: &mut Files,
+    value: &Value,
+    edits: &[Edit],
+) -> Read<(Topology, Option<Value>)> {
+    if matches!(value.data, Data::Mapping(_)) {
+        return topology::read(context, value, false).map(|topology| (topology, None));
     }
-    fine
+    let tree = topology_file(context, files, value, edits)?;
+    Ok((topology::read(context, &tree, true)?, Some(tree)))
 }
 
-/// The topology in place, or in the file that is named.
-fn topology(context: &mut Context, files: &mut Files, value: &Value, edits: &[Edit]) -> Read<Topology> {
-    if matches!(value.data, Data::Mapping(_)) {
-        return topology::read(context, value, false);
-    }
+/// The tree of the topology file that a value names, edited.
+pub(crate) fn topology_file(context: &mut Context, files: &mut Files, value: &Value, edits: &[Edit]) -> Read<Value> {
     let named = context.text(value, "`topology`")?;
     let source = files.read_named(context, value.span, named)?;
     let mut tree = yaml::parse(context, source)?;
     for edit in edits {
         edit.apply(context, &mut tree)?;
     }
-    topology::read(context, &tree, true)
+    Ok(tree)
 }

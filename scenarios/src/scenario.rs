@@ -10,9 +10,11 @@ use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId, Work};
 use crate::arbiter::ArbiterSpec;
 use crate::context::Context;
 use crate::diagnostic::{Diagnostic, Position};
+use crate::files::NamedFile;
+use crate::optimize::OptimizeSpec;
 use crate::source::{Sources, Span};
 use crate::topology::{NodeNames, Topology};
-use crate::workload::{Groups, Outside, Workload};
+use crate::workload::{Groups, Outside, Traffic, Workload};
 
 /// What a task is to the user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -88,6 +90,14 @@ pub struct Scenario {
     pub generator: Option<String>,
     /// What models planned, in file order.
     pub operations: Vec<PlannedOperation>,
+    /// The device of each rank: what `ranks` says or, where ranks are used without it, all gpus. `None` without ranks.
+    pub ranks: Option<Vec<NodeId>>,
+    /// What may be changed to make it better; no part of a run.
+    pub optimize: Option<OptimizeSpec>,
+    /// The files that it names, in order of reading.
+    pub files: Vec<NamedFile>,
+    pub(crate) traffic: Traffic,
+    pub(crate) orders: Vec<(NodeId, Vec<TaskId>)>,
     pub(crate) outside: Outside,
     pub(crate) names: NodeNames,
     pub(crate) groups: Groups,
@@ -111,12 +121,16 @@ pub(crate) struct Parts {
     pub(crate) workload: Workload,
     /// Who divides bandwidth.
     pub(crate) arbiters: Vec<ArbiterSpec>,
+    /// What a search may change.
+    pub(crate) optimize: Option<OptimizeSpec>,
+    /// The files that it names.
+    pub(crate) files: Vec<NamedFile>,
 }
 
 impl Scenario {
     /// Puts the parts together, after everything went well.
     pub(crate) fn new(mut context: Context, parts: Parts) -> Self {
-        let Parts { name, file, input_sha256, topology, workload, arbiters } = parts;
+        let Parts { name, file, input_sha256, topology, workload, arbiters, optimize, files } = parts;
         Self {
             name,
             file,
@@ -128,6 +142,11 @@ impl Scenario {
             warnings: context.take_warnings(),
             generator: workload.generator.map(str::to_owned),
             operations: workload.operations,
+            ranks: workload.ranks,
+            optimize,
+            files,
+            traffic: workload.traffic,
+            orders: workload.orders,
             outside: workload.outside,
             names: topology.names,
             groups: workload.groups,

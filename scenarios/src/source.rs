@@ -103,7 +103,7 @@ fn line_starts(text: &str) -> Box<[usize]> {
 }
 
 /// Where the line after the one that starts at `at` starts. Breaks are those of YAML: LF, CR LF and CR.
-fn next_line(text: &str, at: usize) -> Option<usize> {
+pub(crate) fn next_line(text: &str, at: usize) -> Option<usize> {
     let bytes = &text.as_bytes()[at..];
     let end = bytes.iter().position(|b| matches!(b, b'\n' | b'\r'))?;
     Some(at + end + if bytes[end..].starts_with(b"\r\n") { 2 } else { 1 })

@@ -243,8 +243,6 @@ fn files_that_are_no_scenarios() {
     refused("weir: 2\n", (1, 7), "version `2`", "weir: 1");
     refused("name: x\nworkload: []\n", (1, 1), "needs the key `weir`", "weir: …");
     refused("weir: 1\nlink_types: {}\ntree: {}\n", (3, 1), "a topology, not a scenario", "topology:");
-    refused(on_t2("workload: []\norder: {}\n"), (6, 1), "`order` is not supported yet", "remove");
-    refused(on_t2("workload: []\noptimize: {}\n"), (6, 1), "`optimize` is not supported yet", "remove");
     // Nobody serves them in this registry.
     for model in ["offload", "put", "gather"] {
         refused(one(&format!("{model}: {{ id: x }}")), (6, 5), &format!("unknown operation `{model}`"), "transfer");

@@ -160,6 +160,24 @@ fn many_findings() -> Vec<(&'static str, String)> {
         ),
         ("warnings", on_t2(&format!("workload:\n{warned}"))),
         (
+            "unknown sources",
+            on_t2(&format!("workload: [{{ barrier: {{}} }}]\norder: {{ {} }}\n", numbered(&|i| format!("g{i}: [], ")))),
+        ),
+        (
+            "unknown transfers in an order",
+            on_t2(&format!(
+                "workload: [{{ pattern: {{ kind: all-to-all, size: 1B }} }}]\norder: {{ gpu0: [{}] }}\n",
+                numbered(&|i| format!("g{i}, "))
+            )),
+        ),
+        (
+            "values of a parameter",
+            on_t2(&format!(
+                "workload: [{{ barrier: {{}} }}]\noptimize: {{ vary: parameters, parameters: {{ name: [{}] }} }}\n",
+                numbered(&|_| "~, ".into())
+            )),
+        ),
+        (
             "long names",
             on_t2(&format!(
                 "workload:\n{}",

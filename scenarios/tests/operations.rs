@@ -44,6 +44,29 @@ fn quantities_arrive_as_numbers() {
 }
 
 #[test]
+fn devices_may_be_ranks() {
+    let scenario = good(&format!(
+        "{MACHINES}ranks: [g2, c1]\nworkload:\n  - echo: {{ device: {{ rank: 1 }}, nodes: [g0, {{ rank: 0 }}] }}\n"
+    ));
+    let given = &scenario.operations[0].details["params"];
+    assert_eq!(given["device"], node(&scenario, "c1"));
+    assert_eq!(given["nodes"], json!([node(&scenario, "g0"), node(&scenario, "g2")]));
+    assert!(lint(&scenario).iter().all(|found| !found.message.contains("`ranks` has no effect")));
+    assert_eq!(scenario.rank_traffic().fixed.unwrap().line, 7);
+    // Without `ranks` they are the gpus: g0, g1, g2, two of the name x, lone.
+    let usual = good(&one("echo: { device: { rank: 1 } }"));
+    assert_eq!(usual.operations[0].details["params"]["device"], node(&usual, "g1"));
+    refused(
+        &one("echo: { device: { rank: 9 } }"),
+        (6, 21),
+        "`device` of an echo: there is no rank 9",
+        "there are 6 ranks",
+        false,
+    );
+    refused(&one("echo: { device: { rnk: 1 } }"), (6, 23), "unknown key `rnk`", "did you mean `rank`?", false);
+}
+
+#[test]
 fn the_model_is_given_key_id_and_parameters() {
     let scenario = good(&one("echo: { id: e, start: 3ns, on: false }"));
     let operation = &scenario.operations[0];

@@ -5,6 +5,8 @@ pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod init;
+pub(crate) mod merge;
+pub(crate) mod optimize;
 pub(crate) mod plugin;
 pub(crate) mod run;
 pub(crate) mod schema;

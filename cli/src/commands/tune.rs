@@ -30,6 +30,9 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
     if is_stdin(file) {
         return Err(Failure::usage("`weir tune` reads the scenario once per size: name a file instead of `-`"));
     }
+    if args.scenario.arbiters.len() > 1 {
+        return Err(Failure::usage("`weir tune` tries packets under one arbiter: give `--arbiter` once"));
+    }
     let mut table = args.output.as_deref().map(|target| open_table(target, args)).transpose()?;
     let mut stdout = Output::open(None)?;
     let arbiters = arbiters(&args.scenario)?;

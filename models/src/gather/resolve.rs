@@ -41,6 +41,15 @@ impl Gather {
         let tasks = params.devices_per_node.saturating_mul(2 * nodes.len() as u64 + 1);
         check_count(tasks, "devices_per_node: give fewer devices or nodes")?;
         let network = params.network.as_ref().map(|level| level.level("network")).transpose()?;
+        if let Some(devices) = &params.devices
+            && devices.0.len() as u64 != params.devices_per_node.saturating_mul(nodes.len() as u64)
+        {
+            let (given, per) = (devices.0.len(), params.devices_per_node);
+            return Err(refused(format!(
+                "devices: {given} are named, and {} nodes have {per} each; name all, or set `devices_per_node`",
+                nodes.len()
+            )));
+        }
         let mut gather = Self {
             nodes,
             root,
@@ -79,13 +88,6 @@ impl Gather {
         let devices = params.devices.as_ref().ok_or_else(|| {
             refused("devices: they are read over the fabric; name them, those of the first node first")
         })?;
-        if devices.0.len() != count {
-            let (given, per) = (devices.0.len(), self.devices);
-            return Err(refused(format!(
-                "devices: {given} are named; {} nodes with {per} each need {count}",
-                self.nodes.len()
-            )));
-        }
         self.read_from.clone_from(&devices.0);
         for node in 0..self.nodes.len() {
             for device in 0..self.devices {

@@ -26,11 +26,11 @@ impl Samples {
             return Err(refused(format!("{key}: there is no row; give sizes and times")));
         }
         let points: Vec<(u64, f64)> = rows.iter().map(|(bytes, time)| (bytes.0, time.0)).collect();
-        if let Some(pair) = points.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
-            let (before, after) = (size(pair[0].0), size(pair[1].0));
+        if let Some(at) = points.windows(2).position(|pair| pair[0].0 >= pair[1].0) {
+            let (before, after) = (size(points[at].0), size(points[at + 1].0));
             let how =
                 if before == after { "stands there twice; keep one" } else { "is not in order; sort the rows by size" };
-            return Err(refused(format!("{key}: {after} {how}")));
+            return Err(refused(format!("{key}: row {} of the sizes: {after} {how}", at + 2)));
         }
         if extrapolate && points.len() < 2 {
             return Err(refused(format!("{key}: `extrapolate: linear` needs two rows or more")));
@@ -58,13 +58,13 @@ impl Samples {
 
     fn missing(&self, bytes: u64, inside: bool) -> ModelError {
         let (first, last) = (self.points[0].0, self.points[self.points.len() - 1].0);
-        let remedy = if inside { "interpolate" } else { "extrapolate" };
+        let remedy = match (inside, self.points.len()) {
+            (true, _) => "a row, or say `interpolate: linear`",
+            (false, 1) => "a row",
+            (false, _) => "a row, or say `extrapolate: linear`",
+        };
         let range = if first == last { size(first) } else { format!("{} to {}", size(first), size(last)) };
-        refused(format!(
-            "{}: there is no time for {} (rows: {range}); add a row, or say `{remedy}: linear`",
-            self.key,
-            size(bytes)
-        ))
+        refused(format!("{}: there is no time for {} (rows: {range}); add {remedy}", self.key, size(bytes)))
     }
 }
 

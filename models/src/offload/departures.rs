@@ -20,10 +20,9 @@ fn fabric(offload: &Offload, departures: &mut Departures) {
         return;
     }
     let because = "over: fabric: the formula assumes that the links are the operation's own";
-    if offload.divides() {
-        departures.add(Effect::More, because);
-    } else {
-        departures.add(Effect::Any, format!("{because} and that chunks need not be whole bytes"));
+    departures.add(Effect::More, because);
+    if !offload.divides() {
+        departures.add(Effect::Any, "over: fabric: the formula assumes equal chunks that need not be whole bytes");
     }
 }
 

@@ -3,7 +3,7 @@
 //! - `dominant`: `kernel` where the formula's kernel branch ((1), (3), the middle of (5)) is longest, else
 //!   `transfers`. With one stream all branches agree; then, and for (6), `kernel` where t_E is at least the time of
 //!   the bytes of either direction.
-//! - `stream_estimate`: section VI; `stream_optimum`: the best of 1 to 256 by the formula itself.
+//! - `stream_estimate`: section VI; `stream_optimum`: the best whole number of streams by the formula itself, at most [`MOST_STREAMS`].
 //! - `second_copy_engine_helps`: whether, without implicit synchronisation and with these streams, two copy engines
 //!   are faster than one by the formulas: the first branch of (4) is longer than all of (5). In the words of section
 //!   IV, with t_hd for all copies in and t_hd/n for the first: t_E/n + t_hd/n < t_hd and t_E/n + t_dh/n < t_dh and
@@ -14,7 +14,7 @@
 
 use serde::Serialize;
 
-use super::params::{Bounds, Method};
+use super::params::{Bounds, MOST_STREAMS, Method};
 use super::resolve::Offload;
 use crate::operation::seconds;
 use weir_plugin_api::PS_PER_S;
@@ -150,16 +150,17 @@ fn balance(whole: f64, t_e: f64, gap: f64) -> f64 {
     if linear >= 0.0 { 2.0 * constant / (linear + root) } else { (root - linear) / (2.0 * gap) }
 }
 
-/// The number of 1 to 256 streams with the least time by the formula; the smallest among equals.
-fn stream_optimum(offload: &Offload) -> Option<u64> {
-    let times = (1..=TRIED_STREAMS).map(|n| Some((n, formula(offload, n as f64)?)));
-    let mut best: Option<(u64, f64)> = None;
-    for (n, time) in times.collect::<Option<Vec<_>>>()? {
-        if best.is_none_or(|(_, least)| time < least) {
-            best = Some((n, time));
-        }
+/// The number of streams with the least time by the formula; the smallest among equals. Every formula is the maximum of
+/// branches a/n + g·n + c, hence convex in n: the first n from which it does not fall any more is the best.
+pub(super) fn stream_optimum(offload: &Offload) -> Option<u64> {
+    let time = |n: u64| formula(offload, n as f64);
+    time(1)?;
+    let (mut low, mut high) = (1, MOST_STREAMS);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if time(middle + 1)? < time(middle)? { low = middle + 1 } else { high = middle }
     }
-    best.map(|(n, _)| n)
+    Some(low)
 }
 
 fn second_engine_helps(offload: &Offload) -> bool {

@@ -17,7 +17,7 @@ mod resolve;
 use weir_plugin_api::{Alternative, Estimate, Estimates, Model, ModelError, ModelPlugin, Plan, Relation, Surroundings};
 
 use crate::operation::{choose, estimate, read, refused, schema};
-use params::{Method, OffloadParams, Streams};
+use params::{MOST_STREAMS, Method, OffloadParams, Streams};
 use resolve::Offload as Settled;
 
 /// The model `offload`.
@@ -53,15 +53,20 @@ impl Model for Offload {
     fn alternatives(
         &mut self,
         operation: &str,
-        _: &Surroundings<'_>,
+        around: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
     ) -> Result<(), ModelError> {
-        let params = read::<OffloadParams>(Self::NAME, operation)?.params;
+        let mut params = read::<OffloadParams>(Self::NAME, operation)?.params;
         let open = matches!(params.streams, Some(Streams::Auto(_)));
         if !open || !matches!(resolve::method(&params), Method::Streams | Method::Hybrid) {
             return Ok(());
         }
-        choose(operation, "streams", (1..=details::TRIED_STREAMS).map(|n| (n.to_string(), n.into())), out)
+        // Beside the numbers that the text measures, the optimum of the formula, where that lies beyond.
+        params.streams = Some(Streams::Number(1));
+        let optimum = details::stream_optimum(&Settled::new(&params, around)?);
+        let beyond = optimum.filter(|&n| (details::TRIED_STREAMS + 1..MOST_STREAMS).contains(&n));
+        let tried = (1..=details::TRIED_STREAMS).chain(beyond);
+        choose(operation, "streams", tried.map(|n| (n.to_string(), n.into())), out)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::operation::Over;
 use crate::quantities::{Bandwidth, Bytes, Node, PerByte, Positive, Time};
 
 /// Most streams of one operation (*assumed*; Figs. 5 and 6 of the text go to 256).
-const MOST_STREAMS: u64 = 1_000_000;
+pub(super) const MOST_STREAMS: u64 = 1_000_000;
 
 /// How the data get to the device and back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, JsonSchema)]

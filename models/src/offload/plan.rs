@@ -67,7 +67,9 @@ struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     fn new(offload: &'a Offload, plan: &mut Plan) -> Self {
         let device = EngineScope::Device(NodeId(offload.device));
-        let copy_in = plan.engine(if offload.engines == 1 { "copy" } else { "copy-in" }, 1, device);
+        // A device has one number of copy engines: the host refuses `copy` with two numbers of slots.
+        let copy = plan.engine("copy", u32::from(offload.engines), device);
+        let copy_in = if offload.engines == 1 { copy } else { plan.engine("copy-in", 1, device) };
         let compute = plan.engine("compute", 1, device);
         let copy_out = match offload.method {
             Method::Hybrid => plan.engine("mapped-out", 1, device),

@@ -5,11 +5,9 @@
 //! ```text
 //! T_comm = Σ S_g + (N − 1) · max over g of S_g
 //! ```
-//! which for the groups [[read, network], [write]] is (15). Where a level is LogGP with a gap g between messages, a
-//! packet enters its step no sooner than T + g after the one before, so that the maximum is also over T_s + g_s of
-//! each step s. This is exact: the longest chain of waits from the first packet's first step to the last packet's
-//! last step passes every step once and goes N − 1 times to the next packet, by a group's loop (S_g) or by a step's
-//! engine (T_s + g_s).
+//! which for the groups [[read, network], [write]] is (15). For any ordered partition of the steps it is the length of the longest chain of
+//! waits from the first packet's first step to the last packet's last step: the chain passes every step once and goes N − 1 times to the next
+//! packet within a group. A LogGP level's gap g between messages is not in (15): packets may follow each other more slowly.
 //! **Source.** Aggarwal, Yoon, George, Lam, Stitt, *Performance Modeling for Multilevel Communication in SHMEM+*, PGAS
 //! 2010, section 5.1, equations (11) to (15).
 
@@ -26,9 +24,8 @@ impl Put {
     /// Time from one packet to the next, ps.
     fn period(&self) -> f64 {
         let groups = self.steps.iter().enumerate().filter(|(_, step)| step.opens);
-        let sums = groups.map(|(at, step)| self.steps[at..at + step.group].iter().map(|s| s.time).sum());
-        let engines = self.steps.iter().map(|step| step.time + step.level.gap());
-        sums.chain(engines).fold(0.0, f64::max)
+        let sums = groups.map(|(at, step)| self.steps[at..at + step.group].iter().map(|s| s.time).sum::<f64>());
+        sums.fold(0.0, f64::max)
     }
 
     /// Where the plan leaves the formula.
@@ -40,10 +37,16 @@ impl Put {
                 "a level goes over the fabric: the formula assumes that its links are the operation's own",
             );
         }
+        if self.packets() > 1 && self.steps.iter().any(|step| step.level.gap() > 0.0) {
+            departures.add(Effect::More, "loggp: the formula has no gap between packets");
+        }
         if self.last() < self.full() {
             let shorter = self.steps.iter().all(|step| step.last_time <= step.time);
-            let effect = if shorter { Effect::Less } else { Effect::Any };
-            departures.add(effect, "the last packet is shorter than the others, which the formula takes as equal");
+            let (effect, because) = match shorter {
+                true => (Effect::Less, "the last packet is shorter than the others, which the formula takes as equal"),
+                false => (Effect::Any, "the last packet is smaller, but takes longer in some step, than the others"),
+            };
+            departures.add(effect, because);
         }
         departures
     }

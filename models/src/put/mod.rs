@@ -76,11 +76,18 @@ impl Model for Put {
     fn alternatives(
         &mut self,
         operation: &str,
-        _: &Surroundings<'_>,
+        around: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
     ) -> Result<(), ModelError> {
         let choices = packets::choices(&read::<PutParams>(Self::NAME, operation)?.params)?;
-        choose(operation, "packet", choices.into_iter(), out)
+        choose(operation, "packet", choices.into_iter(), out)?;
+        // What no level has measured cannot be tried. Where nothing can, planning the first says why.
+        let known: Vec<bool> = out.iter().map(|way| Self::read(&way.operation, around).is_ok()).collect();
+        if known.contains(&true) {
+            let mut known = known.into_iter();
+            out.retain(|_| known.next().unwrap_or(false));
+        }
+        Ok(())
     }
 }
 

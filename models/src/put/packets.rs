@@ -1,6 +1,6 @@
 //! The size of packets: as written, by a tuned table, or open.
 //!
-//! **Ties.** `auto` prefers no packets, then the larger packet. **Source.** Aggarwal et al., PGAS 2010, section 6 and
+//! **Ties.** `auto` prefers no packets, then the larger packet. Sizes for which a level has no time are left out. **Source.** Aggarwal et al., PGAS 2010, section 6 and
 //! Table 5.
 
 use serde_json::Value as Json;
@@ -9,6 +9,9 @@ use weir_plugin_api::ModelError;
 use super::params::{Packet, PacketWord, PutParams, Tuned};
 use crate::operation::refused;
 use crate::quantities::size;
+
+/// Sizes that `auto` tries at most (*assumed*: a tuned library has a dozen).
+const MOST_PACKETS: usize = 1000;
 
 /// The packet of a put; `None` for all in one piece, also where a packet holds all of it.
 pub(super) fn settled(params: &PutParams) -> Result<Option<u64>, ModelError> {
@@ -62,6 +65,15 @@ pub(super) fn choices(params: &PutParams) -> Result<Vec<(String, Json)>, ModelEr
     let Some(packets) = &params.packets else {
         return Err(refused("packet: `auto` needs the sizes to try; add `packets: [512KiB, 2MiB, …]`"));
     };
+    if packets.is_empty() {
+        return Err(refused("packets: the list is empty; name the sizes to try beside no packets"));
+    }
+    if packets.len() > MOST_PACKETS {
+        return Err(refused(format!(
+            "packets: {} sizes are too many to try; give at most {MOST_PACKETS}",
+            packets.len()
+        )));
+    }
     if packets.iter().any(|packet| packet.0 == 0) {
         return Err(refused("packets: 0 bytes carry nothing; remove it"));
     }

@@ -1,4 +1,4 @@
-//! A comparison for a person: a column per result, a row per transfer, ratios to the first column.
+//! A comparison for a person: a column per result, a row per operation and transfer, ratios to the first column.
 
 use weir_plugin_api::SimDuration;
 
@@ -15,15 +15,24 @@ pub fn compare(comparison: &Comparison) -> String {
         out.push_str(&format!("{}\n", clean(&first.file)));
     }
     out.push_str("completion times, with the ratio to the first column\n\n");
-    let mut header = vec!["transfer".to_owned()];
+    let rows = (comparison.operations().len(), comparison.transfers().len());
+    let mut header = vec![kinds(rows).to_owned()];
     header.extend(columns.iter().map(|column| format!(">{}", label(column, columns, one_file))));
     let mut sheet = Sheet::new(header);
-    for (id, row) in comparison.transfers().take(ROWS) {
+    for (id, row) in comparison.operations().take(ROWS).chain(comparison.transfers().take(ROWS)) {
         sheet.row(cells(id, row));
     }
-    let total = comparison.transfers().len();
     sheet.row(cells("makespan", &comparison.makespan()));
-    out + &sheet.finish() + &more(total, "transfers")
+    out + &sheet.finish() + &more(rows.0, "operations") + &more(rows.1, "transfers")
+}
+
+/// The heading of the first column, for so many operations and transfers.
+fn kinds(rows: (usize, usize)) -> &'static str {
+    match rows {
+        (0, _) => "transfer",
+        (_, 0) => "operation",
+        _ => "operation or transfer",
+    }
 }
 
 /// What tells a column from the others: its arbiter, its file where there are several, and its parameters where the

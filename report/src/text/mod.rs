@@ -4,6 +4,7 @@ mod compare;
 mod explain;
 mod operations;
 mod run;
+mod search;
 mod timeline;
 mod tuned;
 
@@ -12,6 +13,7 @@ use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 pub use compare::compare;
 pub use explain::explain;
 pub use run::run;
+pub use search::{list, search, word};
 pub use tuned::tuned;
 
 /// Most rows of a table that is shown from its beginning; `--json` lists all.

@@ -118,7 +118,9 @@ impl<'a> Schema<'a> {
             Data::Sequence(items) if self.allows("array") && self.table().is_none() => {
                 self.list(context, names, (value.span, items), what)
             }
-            Data::Scalar(_) if self.is("x-weir-node") => names.node(context, value, what).map(|node| node.0.into()),
+            Data::Scalar(_) | Data::Mapping(_) if self.is("x-weir-node") => {
+                names.node(context, value, what).map(|node| node.0.into())
+            }
             Data::Scalar(_) if let Some(columns) = self.table() => names.table(context, value, &columns, what),
             Data::Scalar(scalar) => self.scalar(scalar).map_err(|problem| context.problem(value.span, what, problem)),
             _ => {

@@ -10,10 +10,10 @@ use crate::yaml::{Data, Value};
 
 /// What is known around an operation.
 pub(crate) trait Names {
-    /// The device that a single name means.
+    /// The device that a single name means, or a rank: `{ rank: 3 }`.
     fn node(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<NodeId>;
 
-    /// The devices of a name with brackets, added to a list.
+    /// The devices of a name with brackets, or of a rank, added to a list.
     fn nodes(&mut self, context: &mut Context, value: &Value, what: &str, found: &mut Vec<Json>) -> Read<()>;
 
     /// The rows of a table, one list each, cells in the order of `columns`.

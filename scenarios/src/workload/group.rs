@@ -196,6 +196,21 @@ impl Groups {
         Some((TaskId(first + before), names))
     }
 
+    /// Release and number of tasks of an operation of a model, or of one repetition of it.
+    pub(crate) fn operation(&self, name: &str) -> Option<(TaskId, u32)> {
+        self.planned(name).map(|(release, names)| (release, names.len()))
+    }
+
+    /// What a task is part of where whole operations count: the release of its operation of a model, or itself.
+    pub(crate) fn whole(&self, task: TaskId) -> TaskId {
+        match self.of(task) {
+            Some(Group { first, names: Names::Planned { names, .. }, .. }) => {
+                TaskId(first + (task.0 - first) / (names.len() + 1) * (names.len() + 1))
+            }
+            _ => task,
+        }
+    }
+
     /// All tasks of an operation of a model, or of one repetition, as (first, number); of all repetitions the last.
     pub(crate) fn tasks_of(&self, name: &str) -> Option<(TaskId, u32)> {
         if let Some((release, names)) = self.planned(name) {

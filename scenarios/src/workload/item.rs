@@ -5,7 +5,7 @@ use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
 use super::group::{Group, Names};
 use super::model::Plain;
-use super::{Attributes, Expansion};
+use super::{Attributes, Expansion, Made};
 use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
@@ -62,7 +62,12 @@ impl<'a> Expansion<'a> {
         let repeat = self.repeat(context, &fields);
         let plain = match (from, to, bytes, attributes, repeat) {
             (Ok(from), Ok(to), Ok(bytes), Ok(attributes), Ok(repeat)) => {
-                Ok(Plain { ends: (from, to), bytes, attributes, repeat })
+                let made = from.1.zip(to.1).map(|(from, to)| Made { from, to, bytes, count: repeat.unwrap_or(1) });
+                match made {
+                    Some(made) => self.traffic.transfer(made),
+                    None => self.traffic.fixed(fields.span),
+                }
+                Ok(Plain { ends: (from.0, to.0), bytes, attributes, repeat })
             }
             _ => Err(Reported),
         };
@@ -96,7 +101,7 @@ impl<'a> Expansion<'a> {
         let time = fields.parse(context, "time", units::duration);
         let after = self.after(context, fields.get("after"))?;
         let work = Work::Lasts(time?);
-        let device = device?;
+        let (device, _) = device?;
         let engine = self.builder.engine(device, "compute", 1).map_err(|error| {
             let problem = self.slots_differ(device, &error);
             context.error(fields.span, problem.message, problem.help)
@@ -117,18 +122,12 @@ impl<'a> Expansion<'a> {
         self.add(context, id, TaskKind::Barrier, task, Names::Own)
     }
 
-    /// A device by its name, or by its rank.
-    fn end(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<NodeId> {
+    /// A device by its name, or by its rank, which is returned too.
+    fn end(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<(NodeId, Option<u32>)> {
         if !matches!(value.data, Data::Mapping(_)) {
-            return self.device(context, value, what);
+            return self.device(context, value, what).map(|device| (device, None));
         }
-        let fields = context.fields(value, what, &["rank"])?;
-        let rank = fields.parse(context, "rank", |text| units::whole_number(text, u64::from(u32::MAX)))?;
-        let ranks = self.scenario_ranks(context, value.span)?;
-        ranks.get(rank as usize).copied().ok_or_else(|| {
-            let help = format!("there are {} ranks, numbered from 0", ranks.len());
-            context.error(value.span, format!("{what}: there is no rank {rank}"), help)
-        })
+        self.ranks.one(context, self.topology, value, what).map(|(rank, device)| (device, Some(rank)))
     }
 
     /// The id that is given, with its place, or one made of the place in the list.

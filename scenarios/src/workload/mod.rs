@@ -4,9 +4,11 @@ mod after;
 mod group;
 mod item;
 mod model;
+mod order;
 mod pattern;
 mod ranks;
 mod trace;
+mod traffic;
 
 use weir_plugin_api::{NodeId, Registry, SimTime};
 use weir_sim_core::{EngineId, Routes, ServiceId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
@@ -22,7 +24,11 @@ use after::Waiting;
 pub(crate) use group::{Groups, Names};
 pub(crate) use model::Outside;
 use model::{Known, Models};
+pub(crate) use order::Senders;
 use ranks::Ranks;
+pub(crate) use ranks::devices;
+use traffic::Made;
+pub(crate) use traffic::Traffic;
 
 /// Expanded transfers at most (format, "Tree, links, names"), tasks of models included.
 const TRANSFERS: u64 = 10_000_000;
@@ -43,6 +49,12 @@ pub(crate) struct Workload {
     pub(crate) operations: Vec<PlannedOperation>,
     /// Devices that the topology lacks.
     pub(crate) outside: Outside,
+    /// The devices of the ranks, where ranks were given or used.
+    pub(crate) ranks: Option<Vec<NodeId>>,
+    /// Which transfers go from rank to rank.
+    pub(crate) traffic: Traffic,
+    /// Send orders that the scenario gives.
+    pub(crate) orders: Vec<(NodeId, Vec<TaskId>)>,
 }
 
 /// What a transfer is, beside its ends and bytes.
@@ -77,6 +89,18 @@ struct Expansion<'a> {
     /// Routes of plans that are checked.
     tried: Routes,
     operations: Vec<PlannedOperation>,
+    traffic: Traffic,
+}
+
+/// What the scenario says of the workload.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// `workload`.
+    pub(crate) items: &'a Value,
+    /// `ranks`.
+    pub(crate) ranks: Option<&'a Value>,
+    /// `order`.
+    pub(crate) order: Option<&'a Value>,
 }
 
 /// Where operations run, and who may plan them.
@@ -92,14 +116,14 @@ pub(crate) struct Setting<'a> {
     pub(crate) arbiter: Option<&'a ArbiterSpec>,
 }
 
-/// Reads `workload`, with the scenario's `ranks`.
+/// Reads `workload`, with the scenario's `ranks` and `order`.
 pub(crate) fn read<'a>(
     context: &mut Context,
     files: &mut Files,
     setting: Setting<'a>,
-    workload: &'a Value,
-    ranks: Option<&Value>,
+    given: Given<'a>,
 ) -> Read<Workload> {
+    let Given { items: workload, ranks, order } = given;
     let Setting { topology, topology_given, registry, arbiter } = setting;
     let before = context.errors();
     let items = context.list(workload, "`workload`")?;
@@ -120,6 +144,7 @@ pub(crate) fn read<'a>(
         known: Known::default(),
         tried: Routes::new(),
         operations: Vec::new(),
+        traffic: Traffic::default(),
     };
     expansion.given_ranks(context, ranks);
     for (index, item) in items.iter().enumerate() {
@@ -130,7 +155,7 @@ pub(crate) fn read<'a>(
         }
     }
     // With operations missing, what waits for them would be called unknown.
-    if context.errors() > before { Err(Reported) } else { expansion.finish(context) }
+    if context.errors() > before { Err(Reported) } else { expansion.finish(context, order) }
 }
 
 impl Expansion<'_> {
@@ -180,31 +205,36 @@ impl Expansion<'_> {
         Problem::new(format!("`{y}` cannot be reached from `{x}`"), help)
     }
 
-    /// Why a node cannot start or end a transfer, if so.
-    fn not_an_end(&self, node: NodeId) -> Option<Problem> {
-        let kind = self.topology.fabric.node(node).kind;
-        is_inner(kind).then(|| {
-            let message = format!("`{}` is a {}, which only forwards", self.topology.names.shown(node), kind.word());
-            Problem::new(message, "name a device: gpu, fpga, cpu, nic or host")
-        })
-    }
-
     /// A device that a value names.
     fn device(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<NodeId> {
         let name = context.text(value, what)?;
         let node = self.topology.names.resolve(name);
         let node = node.map_err(|problem| context.problem(value.span, what, problem))?;
-        match self.not_an_end(node) {
+        match not_an_end(self.topology, node) {
             None => Ok(node),
             Some(problem) => Err(context.problem(value.span, what, problem)),
         }
     }
 
-    fn finish(mut self, context: &mut Context) -> Read<Workload> {
+    fn finish(mut self, context: &mut Context, order: Option<&Value>) -> Read<Workload> {
         self.resolve_waits(context)?;
-        let Self { builder, routes, groups, ranks, generator, operations, known, .. } = self;
-        let tasks = builder.build().map_err(|cycle| after::cycle_error(context, &groups, &cycle))?;
-        let unused_ranks = ranks.unused();
-        Ok(Workload { tasks, routes, groups, generator, unused_ranks, operations, outside: known.outside })
+        let Self { topology, builder, routes, groups, ranks, generator, operations, known, traffic, .. } = self;
+        let mut tasks = builder.build().map_err(|cycle| after::cycle_error(context, &groups, &cycle))?;
+        let orders = match order {
+            Some(order) => order::apply(context, &mut tasks, order::Around { topology, groups: &groups }, order)?,
+            None => Vec::new(),
+        };
+        let (unused_ranks, outside) = (ranks.unused(), known.outside);
+        let ranks = ranks.known().map(|ranks| ranks.to_vec());
+        Ok(Workload { tasks, routes, groups, generator, unused_ranks, operations, outside, ranks, traffic, orders })
     }
+}
+
+/// Why a node cannot start or end a transfer, if so.
+fn not_an_end(topology: &Topology, node: NodeId) -> Option<Problem> {
+    let kind = topology.fabric.node(node).kind;
+    is_inner(kind).then(|| {
+        let message = format!("`{}` is a {}, which only forwards", topology.names.shown(node), kind.word());
+        Problem::new(message, "name a device: gpu, fpga, cpu, nic or host")
+    })
 }

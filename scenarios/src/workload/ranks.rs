@@ -4,10 +4,12 @@ use std::rc::Rc;
 
 use weir_plugin_api::{NodeId, NodeKind};
 
-use super::Expansion;
+use super::{Expansion, not_an_end};
 use crate::brackets::NamePattern;
 use crate::context::{Context, Read, Reported};
 use crate::source::Span;
+use crate::topology::Topology;
+use crate::units;
 use crate::yaml::{Data, Value};
 
 /// Ranks of one list at most; *assumed*, as many as nodes.
@@ -26,67 +28,94 @@ impl Ranks {
     pub(super) fn unused(&self) -> Option<Span> {
         self.given.filter(|_| !self.used)
     }
-}
 
-impl Expansion<'_> {
+    /// The devices, where they were given or asked for.
+    pub(super) fn known(&self) -> Option<Rc<[NodeId]>> {
+        self.known.clone()
+    }
+
     /// The scenario's ranks: `ranks`, else all gpus in file order.
-    pub(super) fn scenario_ranks(&mut self, context: &mut Context, span: Span) -> Read<Rc<[NodeId]>> {
-        self.ranks.used = true;
-        match (&self.ranks.known, self.ranks.given) {
+    pub(super) fn all(&mut self, context: &mut Context, topology: &Topology, span: Span) -> Read<Rc<[NodeId]>> {
+        self.used = true;
+        match (&self.known, self.given) {
             (Some(known), _) => Ok(Rc::clone(known)),
             // What is wrong with them was said already.
             (None, Some(_)) => Err(Reported),
             (None, None) => {
-                let known = self.all_gpus(context, span)?;
-                self.ranks.known = Some(Rc::clone(&known));
+                let known = all_gpus(context, topology, span)?;
+                self.known = Some(Rc::clone(&known));
                 Ok(known)
             }
         }
     }
 
+    /// The number and the device of `{ rank: 3 }`.
+    pub(super) fn one(
+        &mut self,
+        context: &mut Context,
+        topology: &Topology,
+        value: &Value,
+        what: &str,
+    ) -> Read<(u32, NodeId)> {
+        let fields = context.fields(value, what, &["rank"])?;
+        let rank = fields.parse(context, "rank", |text| units::whole_number(text, u64::from(u32::MAX)))? as u32;
+        let ranks = self.all(context, topology, value.span)?;
+        ranks.get(rank as usize).map(|&device| (rank, device)).ok_or_else(|| {
+            let help = format!("there are {} ranks, numbered from 0", ranks.len());
+            context.error(value.span, format!("{what}: there is no rank {rank}"), help)
+        })
+    }
+}
+
+impl Expansion<'_> {
+    /// The scenario's ranks.
+    pub(super) fn scenario_ranks(&mut self, context: &mut Context, span: Span) -> Read<Rc<[NodeId]>> {
+        self.ranks.all(context, self.topology, span)
+    }
+
     /// Reads `ranks`, used or not.
     pub(super) fn given_ranks(&mut self, context: &mut Context, value: Option<&Value>) {
         self.ranks.given = value.map(|value| value.span);
-        self.ranks.known = value.and_then(|value| self.rank_list(context, value).ok());
+        self.ranks.known = value.and_then(|value| devices(context, self.topology, value, "`ranks`").ok());
     }
+}
 
-    fn all_gpus(&self, context: &mut Context, span: Span) -> Read<Rc<[NodeId]>> {
-        let nodes = self.topology.fabric.nodes().iter().enumerate();
-        let gpus = nodes.filter(|(_, n)| n.kind == NodeKind::Gpu).map(|(i, _)| NodeId::from_index(i));
-        let gpus: Rc<[NodeId]> = gpus.collect();
-        if gpus.is_empty() {
-            let message = "there are no ranks: the topology has no gpu";
-            return Err(context.error(span, message, "say what they run on, as in `ranks: \"host[0-7]\"`"));
-        }
-        Ok(gpus)
+fn all_gpus(context: &mut Context, topology: &Topology, span: Span) -> Read<Rc<[NodeId]>> {
+    let nodes = topology.fabric.nodes().iter().enumerate();
+    let gpus = nodes.filter(|(_, n)| n.kind == NodeKind::Gpu).map(|(i, _)| NodeId::from_index(i));
+    let gpus: Rc<[NodeId]> = gpus.collect();
+    if gpus.is_empty() {
+        let message = "there are no ranks: the topology has no gpu";
+        return Err(context.error(span, message, "say what they run on, as in `ranks: \"host[0-7]\"`"));
     }
+    Ok(gpus)
+}
 
-    /// Devices of a list, or of a name with brackets.
-    pub(super) fn rank_list(&self, context: &mut Context, value: &Value) -> Read<Rc<[NodeId]>> {
-        let items = match &value.data {
-            Data::Sequence(items) => items.as_slice(),
-            _ => std::slice::from_ref(value),
-        };
-        if items.is_empty() {
-            return Err(context.error(value.span, "`ranks` is empty", "name at least one device"));
-        }
-        let mut ranks = Vec::new();
-        for item in items {
-            let pattern = context.parse(item, "`ranks`", NamePattern::read)?;
-            if pattern.count().saturating_add(ranks.len() as u64) > RANKS {
-                return Err(context.error(item.span, format!("more than {RANKS} ranks"), "give fewer"));
-            }
-            let mut name = String::new();
-            for i in 0..pattern.count() {
-                pattern.write(i, &mut name);
-                let node = self.topology.names.resolve(&name);
-                let node = node.map_err(|problem| context.problem(item.span, "`ranks`", problem))?;
-                if let Some(problem) = self.not_an_end(node) {
-                    return Err(context.problem(item.span, "`ranks`", problem));
-                }
-                ranks.push(node);
-            }
-        }
-        Ok(ranks.into())
+/// Devices of a list, or of a name with brackets.
+pub(crate) fn devices(context: &mut Context, topology: &Topology, value: &Value, what: &str) -> Read<Rc<[NodeId]>> {
+    let items = match &value.data {
+        Data::Sequence(items) => items.as_slice(),
+        _ => std::slice::from_ref(value),
+    };
+    if items.is_empty() {
+        return Err(context.error(value.span, format!("{what} is empty"), "name at least one device"));
     }
+    let mut devices = Vec::new();
+    for item in items {
+        let pattern = context.parse(item, what, NamePattern::read)?;
+        if pattern.count().saturating_add(devices.len() as u64) > RANKS {
+            return Err(context.error(item.span, format!("more than {RANKS} ranks"), "give fewer"));
+        }
+        let mut name = String::new();
+        for i in 0..pattern.count() {
+            pattern.write(i, &mut name);
+            let node = topology.names.resolve(&name);
+            let node = node.map_err(|problem| context.problem(item.span, what, problem))?;
+            if let Some(problem) = not_an_end(topology, node) {
+                return Err(context.problem(item.span, what, problem));
+            }
+            devices.push(node);
+        }
+    }
+    Ok(devices.into())
 }

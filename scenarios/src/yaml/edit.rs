@@ -8,8 +8,14 @@ use crate::source::Span;
 /// One edit, ready to be applied.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
-    steps: Vec<Step>,
+    path: Path,
     value: Value,
+}
+
+/// Where in a tree an edit goes.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    steps: Vec<Step>,
 }
 
 /// One step of a path with its place in the text of the path.
@@ -25,13 +31,104 @@ enum To {
     Item(usize),
 }
 
+/// What to do about a text that is no path.
+const PATHS: &str = "write paths like `workload[0].transfer.size` or `arbiter.tau`";
+
+impl Path {
+    /// Reads a path that a file names at `span`: what is wrong with any of it is said there.
+    pub(crate) fn at(context: &mut Context, path: &str, span: Span) -> Read<Self> {
+        let mut steps = steps(path, span.source)
+            .map_err(|_| context.error(span, format!("{} is not a path", quoted(path)), PATHS))?;
+        steps.iter_mut().for_each(|step| step.span = span);
+        Ok(Self { steps })
+    }
+
+    /// The place of the first key, when that key is `first`.
+    pub(crate) fn starts_with(&self, first: &str) -> Option<Span> {
+        let head = self.steps.first()?;
+        matches!(&head.to, To::Key(key) if &**key == first).then_some(head.span)
+    }
+
+    /// The same path below the first key, when that key is `first`.
+    pub(crate) fn below(&self, first: &str) -> Option<Self> {
+        let (_, rest) = self.steps.split_first()?;
+        let fits = self.starts_with(first).is_some() && !rest.is_empty();
+        fits.then(|| Self { steps: rest.to_vec() })
+    }
+
+    /// Whether a value can be put there. The last key may be new; all before must exist. An arbiter given as a word
+    /// stands for a map with its name.
+    pub(crate) fn check(&self, context: &mut Context, root: &Value) -> Read<()> {
+        let (mut at, mut key): (_, Option<&str>) = (root, None);
+        for (i, step) in self.steps.iter().enumerate() {
+            let last = i + 1 == self.steps.len();
+            at = match (&step.to, &at.data) {
+                (To::Key(name), Data::Mapping(entries)) => {
+                    key = Some(name);
+                    match entries.iter().find(|e| *e.key == **name) {
+                        Some(entry) => &entry.value,
+                        None if last => return Ok(()),
+                        None => {
+                            let help = context.suggestion(name, entries.iter().map(|e| &*e.key), "keys");
+                            let message = format!("the scenario has no {} here", quoted(name));
+                            return Err(context.error(step.span, message, help));
+                        }
+                    }
+                }
+                (To::Key(_), Data::Scalar(word)) if key == Some("arbiter") && last && !word.is_null() => return Ok(()),
+                (To::Key(name), _) => {
+                    let message = format!("{} is not a key here: there is {}", quoted(name), at.describe());
+                    let help = "name an item of a list by its index, as in `[0]`";
+                    return Err(context.error(step.span, message, help));
+                }
+                (To::Item(index), Data::Sequence(items)) => items.get(*index).ok_or_else(|| {
+                    let help = format!("the list has {} items, numbered from 0", items.len());
+                    context.error(step.span, format!("there is no item {index}"), help)
+                })?,
+                (To::Item(index), _) => {
+                    let message = format!("no item {index} here: there is {}", at.describe());
+                    return Err(context.error(step.span, message, "name a key of a map after a dot"));
+                }
+            };
+        }
+        Ok(())
+    }
+
+    /// Puts a value there; nothing happens where [`Self::check`] refuses.
+    fn put(&self, root: &mut Value, new: &Value) {
+        let (mut at, mut key): (_, Option<&str>) = (root, None);
+        for step in &self.steps {
+            at = match &step.to {
+                To::Key(name) => {
+                    if key == Some("arbiter") {
+                        name_to_map(at);
+                    }
+                    key = Some(name);
+                    let Data::Mapping(entries) = &mut at.data else { return };
+                    let index = entries.iter().position(|e| e.key == *name).unwrap_or_else(|| {
+                        entries.push(Entry { key: name.clone(), key_span: step.span, value: new.clone() });
+                        entries.len() - 1
+                    });
+                    &mut entries[index].value
+                }
+                To::Item(index) => {
+                    let Data::Sequence(items) = &mut at.data else { return };
+                    let Some(item) = items.get_mut(*index) else { return };
+                    item
+                }
+            };
+        }
+        at.clone_from(new);
+    }
+}
+
 impl Edit {
     /// Reads `path` and the YAML text `value`.
     pub(crate) fn read(context: &mut Context, path: &str, value: &str) -> Read<Self> {
         let source = context.sources.add("--set", &format!("{path}={value}"));
         let steps = steps(path, source).map_err(|column| {
             let span = Span { source, line: 1, column, width: 1 };
-            context.error(span, "not a path", "write paths like `workload[0].transfer.size` or `arbiter.tau`")
+            context.error(span, "not a path", PATHS)
         })?;
         let value = if value.is_empty() {
             let start = Span { source, line: 1, column: path.chars().count() as u32 + 1, width: 1 };
@@ -40,57 +137,23 @@ impl Edit {
             let source = context.sources.add(&format!("--set {path}"), value);
             super::parse(context, source)?
         };
-        Ok(Self { steps, value })
+        Ok(Self { path: Path { steps }, value })
     }
 
     /// The place of the first key of the path, when that key is `first`.
     pub(crate) fn starts_with(&self, first: &str) -> Option<Span> {
-        let head = self.steps.first()?;
-        matches!(&head.to, To::Key(key) if &**key == first).then_some(head.span)
+        self.path.starts_with(first)
     }
 
     /// The same edit below the first key, when that key is `first`.
     pub(crate) fn below(&self, first: &str) -> Option<Self> {
-        let (head, rest) = self.steps.split_first()?;
-        let fits = matches!(&head.to, To::Key(key) if &**key == first) && !rest.is_empty();
-        fits.then(|| Self { steps: rest.to_vec(), value: self.value.clone() })
+        self.path.below(first).map(|path| Self { path, value: self.value.clone() })
     }
 
-    /// Applies it. The last key may be new; all before must exist. A name given as a word stands for a map with it.
+    /// Applies it, where [`Path::check`] allows it.
     pub(crate) fn apply(&self, context: &mut Context, root: &mut Value) -> Read<()> {
-        let (mut at, mut key): (_, Option<&str>) = (root, None);
-        for (i, step) in self.steps.iter().enumerate() {
-            let last = i + 1 == self.steps.len();
-            at = match (&step.to, &mut *at) {
-                (To::Key(name), value) => {
-                    if key == Some("arbiter") {
-                        name_to_map(value);
-                    }
-                    let Value { data: Data::Mapping(entries), .. } = value else {
-                        let message = format!("{} is not a key here: there is {}", quoted(name), value.describe());
-                        return Err(context.error(
-                            step.span,
-                            message,
-                            "name an item of a list by its index, as in `[0]`",
-                        ));
-                    };
-                    key = Some(&**name);
-                    &mut entry(context, entries, name, step.span, last.then_some(&self.value))?.value
-                }
-                (To::Item(index), Value { data: Data::Sequence(items), .. }) => {
-                    let length = items.len();
-                    items.get_mut(*index).ok_or_else(|| {
-                        let help = format!("the list has {length} items, numbered from 0");
-                        context.error(step.span, format!("there is no item {index}"), help)
-                    })?
-                }
-                (To::Item(index), value) => {
-                    let message = format!("no item {index} here: there is {}", value.describe());
-                    return Err(context.error(step.span, message, "name a key of a map after a dot"));
-                }
-            };
-        }
-        at.clone_from(&self.value);
+        self.path.check(context, root)?;
+        self.path.put(root, &self.value);
         Ok(())
     }
 }
@@ -103,26 +166,34 @@ fn name_to_map(value: &mut Value) {
     }
 }
 
-/// The entry of a key; a missing one is made of `new`, which is given at the end of a path only.
-fn entry<'a>(
-    context: &mut Context,
-    entries: &'a mut Vec<Entry>,
-    name: &str,
-    span: Span,
-    new: Option<&Value>,
-) -> Read<&'a mut Entry> {
-    let index = match (entries.iter().position(|e| &*e.key == name), new) {
-        (Some(index), _) => index,
-        (None, Some(value)) => {
-            entries.push(Entry { key: name.into(), key_span: span, value: value.clone() });
-            entries.len() - 1
+impl Value {
+    /// Gives every scalar to `each`, with its path as edits take it and its place.
+    pub(crate) fn each_text(&self, each: &mut dyn FnMut(&str, &str, Span)) {
+        self.texts_below(&mut String::new(), each);
+    }
+
+    fn texts_below(&self, path: &mut String, each: &mut dyn FnMut(&str, &str, Span)) {
+        let length = path.len();
+        match &self.data {
+            Data::Scalar(scalar) => each(path, &scalar.text, self.span),
+            Data::Sequence(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    path.push_str(&format!("[{i}]"));
+                    item.texts_below(path, each);
+                    path.truncate(length);
+                }
+            }
+            Data::Mapping(entries) => {
+                for Entry { key, value, .. } in entries {
+                    path.push_str(if length > 0 { "." } else { "" });
+                    let quotes = if key.starts_with('"') || key.contains(['.', '[']) { "\"" } else { "" };
+                    path.extend([quotes, key, quotes]);
+                    value.texts_below(path, each);
+                    path.truncate(length);
+                }
+            }
         }
-        (None, None) => {
-            let help = context.suggestion(name, entries.iter().map(|e| &*e.key), "keys");
-            return Err(context.error(span, format!("the scenario has no {} here", quoted(name)), help));
-        }
-    };
-    Ok(&mut entries[index])
+    }
 }
 
 /// The steps of a path, or the column where it is wrong. Keys with dots or brackets stand in double quotes.

@@ -3,9 +3,11 @@
 
 mod edit;
 mod parse;
+mod write;
 
-pub(crate) use edit::Edit;
+pub(crate) use edit::{Edit, Path};
 pub(crate) use parse::parse;
+pub(crate) use write::{flow, same, write_block};
 
 use crate::source::Span;
 
@@ -68,6 +70,12 @@ impl Value {
             Data::Sequence(_) => "a list".to_owned(),
             Data::Mapping(_) => "a map".to_owned(),
         }
+    }
+
+    /// The value of a key of a map.
+    pub(crate) fn get(&self, key: &str) -> Option<&Self> {
+        let Data::Mapping(entries) = &self.data else { return None };
+        entries.iter().find(|e| &*e.key == key).map(|e| &e.value)
     }
 
     /// Whether nothing was given.

@@ -15,7 +15,8 @@ use crate::files::Files;
 use crate::schema::{Names, expand};
 use crate::source::Span;
 use crate::topology::{Missing, Topology};
-use crate::yaml::Value;
+use crate::workload::ranks::Ranks;
+use crate::yaml::{Data, Value};
 
 /// Names that the operations of a scenario list at most, brackets expanded, and rows of tables; *assumed*, so that what
 /// models are given stays small in memory.
@@ -65,6 +66,8 @@ pub(in crate::workload) struct Site<'a> {
     pub(in crate::workload) given: bool,
     /// What earlier operations named.
     pub(in crate::workload) known: &'a mut Known,
+    /// The scenario's ranks.
+    pub(in crate::workload) ranks: &'a mut Ranks,
     /// The scenario's files.
     pub(in crate::workload) files: &'a mut Files,
 }
@@ -100,11 +103,19 @@ impl Site<'_> {
 
 impl Names for Site<'_> {
     fn node(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<NodeId> {
+        if matches!(value.data, Data::Mapping(_)) {
+            return self.ranks.one(context, self.topology, value, what).map(|(_, device)| device);
+        }
         let name = context.text(value, what)?;
         self.resolve(context, value.span, name, what)
     }
 
     fn nodes(&mut self, context: &mut Context, value: &Value, what: &str, found: &mut Vec<Json>) -> Read<()> {
+        if matches!(value.data, Data::Mapping(_)) {
+            found.push(self.node(context, value, what)?.0.into());
+            self.known.listed += 1;
+            return Ok(());
+        }
         let left = LISTED.saturating_sub(self.known.listed);
         let count = expand(context, value, what, left, |context, name| {
             let node = self.resolve(context, value.span, name, what)?;

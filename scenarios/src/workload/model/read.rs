@@ -48,6 +48,7 @@ impl<'a> Expansion<'a> {
         let start = start(context, &fields);
         let after = self.after(context, fields.get("after"));
         let params = self.params(context, files, schema, (value, &HOST), &what);
+        self.traffic.fixed(fields.span);
         let request = Request {
             key,
             entry,
@@ -143,7 +144,8 @@ impl<'a> Expansion<'a> {
     ) -> Read<serde_json::Map<String, Json>> {
         let entries: &[Entry] = if let Data::Mapping(entries) = &value.data { entries } else { &[] };
         let params = entries.iter().filter(|e| !host.contains(&&*e.key));
-        let mut site = Site { topology: self.topology, given: self.topology_given, known: &mut self.known, files };
+        let (topology, given) = (self.topology, self.topology_given);
+        let mut site = Site { topology, given, known: &mut self.known, ranks: &mut self.ranks, files };
         schema.object(context, &mut site, value.span, params, what)
     }
 

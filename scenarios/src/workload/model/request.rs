@@ -119,6 +119,15 @@ impl Request<'_> {
                 let message = format!("{}, but {to} cannot be reached from {from}", carries(task));
                 (message, "join their trees by an item of `links`, or give times instead of the fabric".to_owned())
             }
+            // Too much of what the scenario asks for, as likely as a wrong model.
+            PlanError::Time { task, what, value } if value.is_finite() && *value > 0.0 => {
+                let message = format!("{}: the {what} of its task {} is above 100 days", self.what(), quoted(task));
+                (message, "check sizes, times and times per byte".to_owned())
+            }
+            PlanError::Bytes { task, bytes } => {
+                let message = format!("{}: its task {} carries {bytes} bytes", self.what(), quoted(task));
+                (message, "give at most 2^53 bytes (8PiB) for one task".to_owned())
+            }
             error => return self.wrong_answer(context, &format!("planned {error}")),
         };
         context.error(self.id.1, message, help)

@@ -16,6 +16,8 @@ pub(super) struct Grid {
     strides: Vec<u32>,
     /// Bytes of a message along each axis.
     bytes: Vec<u64>,
+    /// `size`, which the weights of the axes multiply.
+    pub(super) unit: u64,
     /// Whether two neighbours that are one and the same (wrap, length 2) get two messages.
     twice: bool,
 }
@@ -45,13 +47,13 @@ pub(super) fn read(context: &mut Context, fields: &Fields<'_>, ranks: u32) -> Re
         strides[axis] = stride;
         stride *= lengths[axis];
     }
-    let bytes = list::weighted(context, fields, lengths.len())?;
+    let (unit, bytes) = list::weighted(context, fields, lengths.len())?;
     let twice = fields.parse_or(context, "wrap2", false, |text| match text {
         "once" => Ok(false),
         "twice" => Ok(true),
         _ => Err(Problem::new(format!("{} is neither `once` nor `twice`", quoted(text)), "write `once` or `twice`")),
     })?;
-    Ok(Grid { lengths, strides, bytes, twice })
+    Ok(Grid { lengths, strides, bytes, unit, twice })
 }
 
 /// `axis_order`: every axis once, fastest first.

@@ -5,25 +5,32 @@ use crate::context::{Context, Fields, Problem, Read};
 use crate::units::{self, Decimal};
 use crate::yaml::Value;
 
-/// `size` times each of `weights` (1 when not given), for a number of axes.
-pub(super) fn weighted(context: &mut Context, fields: &Fields<'_>, axes: usize) -> Read<Vec<u64>> {
+/// Ranks and bytes of each edge.
+pub(super) type Edges = Vec<(u32, u32, u64)>;
+
+/// `size`, and `size` times each of `weights` (1 when not given), for a number of axes.
+pub(super) fn weighted(context: &mut Context, fields: &Fields<'_>, axes: usize) -> Read<(u64, Vec<u64>)> {
     let bytes = fields.parse(context, "size", units::byte_size)?;
-    let Some(value) = fields.get("weights") else { return Ok(vec![bytes; axes]) };
+    let Some(value) = fields.get("weights") else { return Ok((bytes, vec![bytes; axes])) };
     let items = context.list(value, "`weights`")?;
     if items.len() != axes {
         let message = format!("`weights` has {} items for {axes} axes", items.len());
         return Err(context.error(value.span, message, "give one weight for each axis"));
     }
     let size = Decimal::whole(bytes);
-    items.iter().map(|item| context.parse(item, "a weight", |text| times(&size, &units::decimal(text)?))).collect()
+    let weight = |item| context.parse(item, "a weight", |text| times(&size, &units::decimal(text)?));
+    let all: Read<Vec<u64>> = items.iter().map(weight).collect();
+    Ok((bytes, all?))
 }
 
-/// `edges: [[u, v, weight], …]` with `unit`: ranks and bytes of each.
-pub(super) fn edges(context: &mut Context, fields: &Fields<'_>, ranks: u32) -> Read<Vec<(u32, u32, u64)>> {
-    let unit = Decimal::whole(fields.parse(context, "unit", units::byte_size)?);
+/// `edges: [[u, v, weight], …]` with `unit`: the unit, and ranks and bytes of each.
+pub(super) fn edges(context: &mut Context, fields: &Fields<'_>, ranks: u32) -> Read<(u64, Edges)> {
+    let bytes = fields.parse(context, "unit", units::byte_size)?;
+    let unit = Decimal::whole(bytes);
     let value = fields.require(context, "edges")?;
     let items = context.list(value, "`edges`")?;
-    items.iter().map(|item| edge(context, item, &unit, ranks)).collect()
+    let all: Read<Vec<_>> = items.iter().map(|item| edge(context, item, &unit, ranks)).collect();
+    Ok((bytes, all?))
 }
 
 fn edge(context: &mut Context, item: &Value, unit: &Decimal, ranks: u32) -> Read<(u32, u32, u64)> {

@@ -12,6 +12,7 @@ use weir_plugin_api::{NodeId, SimDuration, SimTime};
 
 use super::group::Names;
 use super::item::{given_id, start};
+use super::ranks::devices;
 use super::{Attributes, Expansion};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
@@ -35,12 +36,12 @@ struct Message {
 enum Rule {
     Halo(Grid),
     Torus(Grid),
-    Hypercube { bytes: Vec<u64> },
+    Hypercube { bytes: Vec<u64>, unit: u64 },
     Ring { bytes: u64 },
     AllToAll { bytes: u64 },
     Scatter { root: u32, bytes: u64 },
     Gather { root: u32, bytes: u64 },
-    Graph { edges: Vec<(u32, u32, u64)> },
+    Graph { edges: list::Edges, unit: u64 },
     Random(random::Random),
 }
 
@@ -70,7 +71,7 @@ impl Expansion<'_> {
             None => (kind.into(), fields.span),
         };
         let ranks = match fields.get("ranks") {
-            Some(value) => self.rank_list(context, value)?,
+            Some(value) => devices(context, self.topology, value, "`ranks`")?,
             None => self.scenario_ranks(context, fields.span)?,
         };
         let begin = start(context, &fields)?;
@@ -83,6 +84,10 @@ impl Expansion<'_> {
         let first = self.next();
         let (pairs, occurrence) = self.messages(context, fields.span, &rule, &ranks, begin)?;
         self.wait(first, pairs.len() as u32, after);
+        match fields.get("ranks") {
+            Some(value) => self.traffic.fixed(value.span),
+            None => self.traffic.pattern(first, pairs.len() as u32, rule.unit()),
+        }
         let names = Names::Pattern { pairs, occurrence, index: OnceLock::new() };
         self.add(context, id, TaskKind::Transfer, first, names)
     }
@@ -154,13 +159,17 @@ fn rule(context: &mut Context, kind: &str, fields: &Fields<'_>, ranks: u32) -> R
         "hypercube" => {
             let dimensions = fields.parse(context, "dimensions", |text| units::whole_number(text, 24))? as usize;
             enough(context, fields, "dimensions", 1 << dimensions, ranks)?;
-            Rule::Hypercube { bytes: list::weighted(context, fields, dimensions)? }
+            let (unit, bytes) = list::weighted(context, fields, dimensions)?;
+            Rule::Hypercube { bytes, unit }
         }
         "ring" => Rule::Ring { bytes: size(context, fields, ranks)? },
         "all-to-all" => Rule::AllToAll { bytes: size(context, fields, ranks)? },
         "scatter" => Rule::Scatter { root: root(context, fields, ranks)?, bytes: size(context, fields, ranks)? },
         "gather" => Rule::Gather { root: root(context, fields, ranks)?, bytes: size(context, fields, ranks)? },
-        "graph" => Rule::Graph { edges: list::edges(context, fields, ranks)? },
+        "graph" => {
+            let (unit, edges) = list::edges(context, fields, ranks)?;
+            Rule::Graph { edges, unit }
+        }
         _ => Rule::Random(random::read(context, fields, ranks)?),
     })
 }
@@ -220,12 +229,25 @@ impl Rule {
         match self {
             Self::Halo(grid) => grid.messages(false),
             Self::Torus(grid) => grid.messages(true),
-            Self::Hypercube { bytes } => (bytes.len() as u64) << bytes.len(),
+            Self::Hypercube { bytes, .. } => (bytes.len() as u64) << bytes.len(),
             Self::Ring { .. } => all,
             Self::AllToAll { .. } => all.saturating_mul(all - 1),
             Self::Scatter { .. } | Self::Gather { .. } => all - 1,
-            Self::Graph { edges } => 2 * edges.len() as u64,
+            Self::Graph { edges, .. } => 2 * edges.len() as u64,
             Self::Random(random) => random.count,
+        }
+    }
+
+    /// Its `size`, or `unit`: what weights are relative to.
+    fn unit(&self) -> u64 {
+        match self {
+            Self::Halo(grid) | Self::Torus(grid) => grid.unit,
+            Self::Hypercube { unit, .. } | Self::Graph { unit, .. } => *unit,
+            Self::Ring { bytes }
+            | Self::AllToAll { bytes }
+            | Self::Scatter { bytes, .. }
+            | Self::Gather { bytes, .. } => *bytes,
+            Self::Random(random) => random.size.0,
         }
     }
 
@@ -240,7 +262,7 @@ impl Rule {
         match self {
             Self::Halo(grid) => grid.each(false, &mut send),
             Self::Torus(grid) => grid.each(true, &mut send),
-            Self::Hypercube { bytes } => {
+            Self::Hypercube { bytes, .. } => {
                 let dimensions = bytes.len() as u32;
                 (0..1 << dimensions)
                     .try_for_each(|r| (0..dimensions).try_for_each(|b| send(r, r ^ (1 << b), bytes[b as usize])))
@@ -252,7 +274,7 @@ impl Rule {
             }
             Self::Scatter { root, bytes } => (0..ranks).filter(|r| r != root).try_for_each(|r| send(*root, r, *bytes)),
             Self::Gather { root, bytes } => (0..ranks).filter(|r| r != root).try_for_each(|r| send(r, *root, *bytes)),
-            Self::Graph { edges } => edges.iter().try_for_each(|&(u, v, bytes)| {
+            Self::Graph { edges, .. } => edges.iter().try_for_each(|&(u, v, bytes)| {
                 send(u, v, bytes)?;
                 send(v, u, bytes)
             }),

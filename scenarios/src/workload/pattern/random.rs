@@ -22,7 +22,7 @@ pub(super) struct Random {
     pub(super) count: u64,
     seed: u64,
     /// Smallest and largest size.
-    size: (u64, u64),
+    pub(super) size: (u64, u64),
     within: SimDuration,
 }
 

@@ -84,6 +84,7 @@ impl Expansion<'_> {
         let mut rows = Rows::new(source, LineReader::new(table, files));
         let columns = row::header(context, &mut rows)?;
         let names = self.rows(context, &mut rows, &columns, named.span)?;
+        self.traffic.fixed(named.span);
         self.add(context, id, TaskKind::Transfer, first, Names::Trace(names))?;
         self.index_rows(context)
     }

@@ -13,7 +13,7 @@ use crate::source::Span;
 use crate::table::Rows;
 use crate::units::{self, BYTES_MOST};
 use crate::workload::item::integer;
-use crate::workload::{Attributes, Expansion};
+use crate::workload::{Attributes, Expansion, not_an_end};
 
 /// The columns, in no particular order; the first three must be given.
 const COLUMNS: [&str; 9] = ["from", "to", "bytes", "start_s", "id", "weight", "priority", "limit_Bps", "after"];
@@ -99,7 +99,7 @@ impl Expansion<'_> {
             return Ok(node);
         }
         let node = read((at, bytes), |name| self.topology.names.resolve(name))?;
-        match self.not_an_end(node) {
+        match not_an_end(self.topology, node) {
             Some(problem) => Err((at, problem)),
             None => {
                 devices.insert(bytes.into(), node);

@@ -1,0 +1,30 @@
+//! `weir merge`: the parts of a split search as the result of the whole.
+
+use std::path::{Path, PathBuf};
+
+use super::optimize::{write, write_csv};
+use crate::args::MergeArgs;
+use crate::failure::{Exit, Failure};
+use crate::optimize::{merged, read_parts};
+use crate::output::{self, Output};
+
+/// Joins the parts.
+pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
+    let inputs: Vec<&Path> = args.parts.iter().map(PathBuf::as_path).collect();
+    args.csv.as_deref().map_or(Ok(()), |path| output::check_target("--csv", path, &inputs))?;
+    let mut out = Output::open_apart(args.output.as_deref(), &inputs)?;
+    let searches = read_parts(&args.parts)?;
+    if args.csv.is_some() && searches.len() > 1 {
+        return Err(Failure::usage("--csv takes the search under one arbiter: split the searches by --arbiter"));
+    }
+    for (i, parts) in searches.into_iter().enumerate() {
+        let report = merged(parts)?;
+        if args.csv.is_some() && report.grid.is_none() {
+            return Err(Failure::usage("--csv is for a grid of parameters: use --json for orders"));
+        }
+        write_csv(args.csv.as_deref(), &report)?;
+        write(&report, args.json, i > 0, &mut out)?;
+    }
+    out.finish()?;
+    Ok(Exit::Ok)
+}

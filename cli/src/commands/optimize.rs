@@ -1,0 +1,127 @@
+//! `weir optimize`: the best send orders, placement of ranks, or values of parameters, under each arbiter.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use weir_report::{SearchReport, text};
+use weir_scenarios::Scenario;
+
+use crate::args::OptimizeArgs;
+use crate::failure::{Exit, Failure};
+use crate::input::{is_stdin, load};
+use crate::interrupt::{self, Stage};
+use crate::optimize::{Bench, Found, Settings, Stop, Target, search};
+use crate::output::{self, Output};
+use crate::plugins::{Arbiters, arbiters};
+
+/// Searches one file, under each arbiter it asks for.
+pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
+    let [file] = &args.scenario.files[..] else {
+        return Err(Failure::usage("`weir optimize` takes one file: search them one after the other"));
+    };
+    if is_stdin(file) {
+        return Err(Failure::usage("`weir optimize` reads the scenario again and again: name a file instead of `-`"));
+    }
+    let arbiters = arbiters(&args.scenario)?;
+    let scenario = load(file, &args.scenario, &arbiters)?;
+    let settings = Settings::new(args, &scenario)?;
+    single(args, &scenario)?;
+    let inputs = inputs(args, &scenario);
+    let target =
+        args.write.as_deref().map(|path| Target::check(path, args, &scenario, &arbiters, &inputs)).transpose()?;
+    for (option, path) in [("--csv", &args.csv), ("--checkpoint", &args.checkpoint)] {
+        path.as_deref().map_or(Ok(()), |path| output::check_target(option, path, &inputs))?;
+    }
+    let mut out = Output::open_apart(args.output.as_deref(), &inputs)?;
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.unwrap_or(0)).build();
+    let pool = pool.map_err(|error| Failure::usage(format!("the threads of the search cannot be started: {error}")))?;
+    for index in 0..scenario.arbiters.len() {
+        if interrupt::requested() {
+            break;
+        }
+        let job = Searched { file, args, settings, arbiters: &arbiters, scenario: &scenario, index };
+        let found = pool.install(|| job.search())?;
+        let _writing = Stage::writing();
+        show(args, &found, index > 0, &mut out)?;
+        if let Some(target) = &target {
+            target.write(&found.changes, found.report.as_ref(), &arbiters)?;
+        }
+    }
+    out.finish()?;
+    Ok(Exit::Ok)
+}
+
+/// Files that take the result of one search want one arbiter.
+fn single(args: &OptimizeArgs, scenario: &Scenario) -> Result<(), Failure> {
+    let given =
+        [("--write", args.write.is_some()), ("--csv", args.csv.is_some()), ("--checkpoint", args.checkpoint.is_some())];
+    match given.iter().find(|(_, given)| *given && scenario.arbiters.len() > 1) {
+        Some((option, _)) => {
+            let count = scenario.arbiters.len();
+            let message =
+                format!("{option} takes the search under one arbiter, and there are {count}: choose one by --arbiter");
+            Err(Failure::usage(message))
+        }
+        None => Ok(()),
+    }
+}
+
+/// All files that are read: none may be written over.
+fn inputs<'a>(args: &'a OptimizeArgs, scenario: &'a Scenario) -> Vec<&'a Path> {
+    let named = scenario.files.iter().map(|file| &file.path);
+    args.scenario.files.iter().chain(&args.scenario.plugins).chain(named).map(PathBuf::as_path).collect()
+}
+
+/// One search.
+struct Searched<'a> {
+    file: &'a Path,
+    args: &'a OptimizeArgs,
+    settings: Settings,
+    arbiters: &'a Arbiters,
+    scenario: &'a Scenario,
+    index: usize,
+}
+
+impl Searched<'_> {
+    fn search(&self) -> Result<Found, Failure> {
+        let _running = Stage::running();
+        let stop = Stop::after(self.args.budget);
+        search(&Bench {
+            file: self.file,
+            args: self.args,
+            settings: self.settings,
+            arbiters: self.arbiters,
+            scenario: self.scenario,
+            index: self.index,
+            stop: &stop,
+            begin: Instant::now(),
+        })
+    }
+}
+
+/// Writes what was found.
+fn show(args: &OptimizeArgs, found: &Found, later: bool, out: &mut Output) -> Result<(), Failure> {
+    if let Some(part) = &found.part {
+        return out.result(|writer| writer.write_all(part.line().as_bytes()));
+    }
+    let Some(report) = &found.report else { return Ok(()) };
+    write_csv(args.csv.as_deref(), report)?;
+    write(report, args.json, later, out)
+}
+
+/// Writes a result as JSON or text.
+pub(crate) fn write(report: &SearchReport, json: bool, later: bool, out: &mut Output) -> Result<(), Failure> {
+    out.result(|writer| match json {
+        true => report.write(writer),
+        false => write!(writer, "{}{}", if later { "\n" } else { "" }, text::search(report)),
+    })
+}
+
+/// Writes the candidates of a grid to a file.
+pub(crate) fn write_csv(target: Option<&Path>, report: &SearchReport) -> Result<(), Failure> {
+    let (Some(target), Some(grid)) = (target, &report.grid) else { return Ok(()) };
+    let mut table = Vec::new();
+    let written = grid.table().write_csv(&mut table);
+    written.map_err(|error| crate::failure::writing("the table", &error))?;
+    output::replace(target, &table)
+}

@@ -1,0 +1,306 @@
+//! `vary: order`: the order in which each source sends.
+
+use serde::{Deserialize, Serialize};
+use weir_optimize::order::{
+    self, Best, Capacities, Enumeration, MOST_VISITED, Order, OrderError, OrderOptions, OrderProblem, Part, Rule,
+    from_part,
+};
+use weir_optimize::search::{MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary};
+use weir_plugin_api::{ArbiterEntry, ArbiterError, Origin};
+use weir_report::{SearchReport, SearchSubject, Solution};
+use weir_scenarios::{Change, Diagnostic, Scenario};
+use weir_sim_core::TaskId;
+
+use super::bench::{Bench, Found, report};
+use super::checkpoint::Checkpoint;
+use super::classes::classes;
+use super::part::{PartFile, PartOf};
+use super::stop::Stop;
+use crate::failure::{Exit, Failure};
+use crate::interrupt;
+
+/// Branch and bound gets this part of a budget before annealing; *assumed*: where it ends, it ends early.
+const SHARE_OF_BRANCHING: u32 = 5;
+
+/// Share of the time left that one run of annealing is planned for; *assumed*.
+const SHARE_OF_RUN: f64 = 0.4;
+/// A run is not worth beginning in less than this part of a budget; *assumed*.
+const LEFT: u32 = 20;
+
+/// What a part holds beside its makespans: what else the result names.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OrderNames {
+    /// Makespan of the scenario as it is, ps.
+    baseline: u64,
+    /// The best order of the part.
+    best: Vec<(String, Vec<String>)>,
+}
+
+/// Searches for the best order.
+pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
+    let subject = bench.subject()?;
+    let problem = problem(bench, &subject)?;
+    let few = problem.candidates().is_some_and(|all| all <= MOST_EXHAUSTIVE);
+    let method = match bench.settings.method {
+        Method::Auto if few => Method::Exhaustive,
+        method => method,
+    };
+    if method == Method::Exhaustive {
+        return exhaustive(bench, subject, &problem);
+    }
+    for (option, given) in [("--shard", bench.args.shard.is_some()), ("--checkpoint", bench.args.checkpoint.is_some())]
+    {
+        if given {
+            let count = problem.candidates().map_or_else(|| "more than 2^128".to_owned(), |count| count.to_string());
+            let message = format!("{option} is for `--method exhaustive`; there are {count} orders");
+            return Err(Failure::usage(format!("{message}: add it where these are not too many, else use --budget")));
+        }
+    }
+    let result = beyond(bench, &problem, method).map_err(|error| failure(bench.scenario, &error))?;
+    interrupt::settling();
+    let result = as_it_is(bench, &problem, result)?;
+    Ok(found(bench, &problem, result, |result| report(subject, result)))
+}
+
+/// Where there are too many orders to visit all.
+fn beyond(bench: &Bench<'_>, problem: &OrderProblem<'_>, method: Method) -> Result<SearchResult<Order>, OrderError> {
+    let mut options = OrderOptions { method, rule: rule(bench), ..OrderOptions::default() };
+    options.classes = classes(bench.scenario, problem);
+    let Some(budget) = bench.args.budget else { return order::search(problem, &options, bench.stop.flag()) };
+    // A budget promises no sameness, so that all cores may help.
+    options.chains = rayon::current_num_threads() as u64;
+    let mut best = None;
+    if method == Method::Auto {
+        let short = Stop::after(Some(budget / SHARE_OF_BRANCHING));
+        let branching = OrderOptions { method: Method::BranchAndBound, ..options.clone() };
+        match order::search(problem, &branching, short.flag()) {
+            Ok(found) if found.proved_optimal || bench.stop.raised() => return Ok(found),
+            Ok(found) => best = Some(found),
+            Err(OrderError::TooManyFirst { .. } | OrderError::TooManyOrders { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        options.method = Method::Anneal;
+    }
+    // How fast a machine anneals is an estimate, and a run that is cut off is not cold yet: a run is given a part of what
+    // is left, and others follow it.
+    loop {
+        let left = budget.saturating_sub(bench.begin.elapsed());
+        if best.is_some() && (bench.stop.raised() || left < budget / LEFT) {
+            break;
+        }
+        options.time = Some(left.mul_f64(SHARE_OF_RUN));
+        let found = order::search(problem, &options, bench.stop.flag())?;
+        best = Some(best.map_or(found.clone(), |best| both(best, found)));
+        options.seed += 1;
+        if best.as_ref().is_some_and(|best| best.proved_optimal) {
+            break;
+        }
+    }
+    best.ok_or(OrderError::Nothing)
+}
+
+/// The better of two searches, with the better bound.
+fn both(first: SearchResult<Order>, second: SearchResult<Order>) -> SearchResult<Order> {
+    let bound = if first.bound > second.bound { first.bound } else { second.bound };
+    let evaluated = first.evaluated + second.evaluated;
+    let better = if second.best < first.best { second } else { first };
+    let proved_optimal = bound.is_some_and(|bound| bound >= better.best * (1.0 - 1e-9));
+    SearchResult { bound, evaluated, proved_optimal, complete: proved_optimal, ..better }
+}
+
+fn rule(bench: &Bench<'_>) -> Rule {
+    if bench.args.exact { Rule::Exact } else { Rule::Close }
+}
+
+/// The transfers of the scenario as a problem of order.
+fn problem<'a>(bench: &Bench<'a>, subject: &SearchSubject) -> Result<OrderProblem<'a>, Failure> {
+    let (scenario, entry) = (bench.scenario, bench.entry()?);
+    let params = serde_json::Value::Object(bench.spec().params.clone()).to_string();
+    let fabric = &scenario.fabric;
+    let make = move || (entry.make)(&fabric.view(), &params);
+    let problem = OrderProblem::new(fabric, &scenario.routes, &scenario.tasks, make, entry.flags);
+    let problem = problem.map_err(|error| failure(scenario, &error))?;
+    let label = serde_json::json!(subject.arbiter).to_string();
+    let problem = problem.with_capacities(capacities(entry, bench)).with_label(label);
+    // Of effect for the built-in `pcie-congestion` only, whose capacities say so.
+    let blocking = bench.spec().params.get("hol").and_then(serde_json::Value::as_bool).unwrap_or(true);
+    Ok(if blocking { problem.with_quick_rates() } else { problem })
+}
+
+/// What is known of the built-in arbiters, for closer bounds.
+fn capacities(entry: &ArbiterEntry, bench: &Bench<'_>) -> Capacities {
+    if !matches!(entry.origin, Origin::BuiltIn) {
+        return Capacities::Checked;
+    }
+    match entry.name.as_str() {
+        "max-min" | "equal-share" | "strict-priority" => Capacities::Bandwidth,
+        "pcie-congestion" => {
+            let params = &bench.spec().params;
+            let penalty = params.get("root_penalty").and_then(serde_json::Value::as_bool).unwrap_or(true);
+            let tau = params.get("tau").and_then(serde_json::Value::as_f64).unwrap_or(weir_arbiters::DEFAULT_TAU);
+            Capacities::RootComplex { tau: if penalty { tau } else { 0.0 } }
+        }
+        _ => Capacities::Checked,
+    }
+}
+
+/// All orders, or those of a shard.
+fn exhaustive(bench: &Bench<'_>, subject: SearchSubject, problem: &OrderProblem<'_>) -> Result<Found, Failure> {
+    let refused = |error: OrderError| failure(bench.scenario, &error);
+    let candidates = problem.candidates();
+    if candidates.is_none_or(|all| all > MOST_VISITED) {
+        let instead = "branch-and-bound` or `anneal";
+        return Err(refused(OrderError::TooManyOrders { candidates, most: MOST_VISITED, instead }));
+    }
+    let all = Enumeration::new(problem, true).map_err(refused)?;
+    let (shard, shards) = bench.args.shard.map_or((1, 1), |shard| (shard.index(), shard.count()));
+    let mut part = all.part(shard, shards).map_err(refused)?;
+    let checkpoint = bench.args.checkpoint.as_deref().map(|file| Checkpoint::open(file, &subject, &mut part));
+    let checkpoint = checkpoint.transpose()?;
+    let mut saved = |part: &Part| checkpoint.as_ref().map_or((), |checkpoint| checkpoint.save(part, false));
+    let best = all.go_on(&mut part, bench.stop.flag(), &mut saved).map_err(refused)?;
+    interrupt::settling();
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.save(&part, true);
+        checkpoint.end()?;
+    }
+    if bench.args.shard.is_some() {
+        let names = names(bench, problem, &part)?;
+        return Ok(Found::part(PartFile::new(subject, PartOf::Order { names, makespans: part })));
+    }
+    let result = as_it_is(bench, problem, from_part(problem, &part, best))?;
+    let tally = Some(part.tally);
+    Ok(found(bench, problem, result, |result| SearchReport { tally, ..report(subject, result) }))
+}
+
+/// Holds what was found against the scenario as it is, whose `order:` may be better than file order.
+fn as_it_is(
+    bench: &Bench<'_>,
+    problem: &OrderProblem<'_>,
+    result: SearchResult<Order>,
+) -> Result<SearchResult<Order>, Failure> {
+    let Some(own) = own_order(bench.scenario, problem) else { return Ok(result) };
+    let baseline = bench.baseline()? as f64;
+    let result = SearchResult { baseline, ..result };
+    let better = baseline < result.best;
+    Ok(if better { SearchResult { best: baseline, solution: own, ..result } } else { result })
+}
+
+/// The order that the scenario gives, where it gives one.
+fn own_order(scenario: &Scenario, problem: &OrderProblem<'_>) -> Option<Order> {
+    let given = scenario.sources();
+    let of = |source: usize| {
+        let transfers = problem.transfers(source);
+        let own = given.iter().find(|own| Some(own.device) == problem.device(source));
+        own.filter(|own| own.tasks.len() == transfers.len()).map_or(transfers, |own| own.tasks.clone())
+    };
+    let order: Order = (0..problem.sources()).map(of).collect();
+    let changed = (0..problem.sources()).any(|source| order[source] != problem.transfers(source));
+    changed.then_some(order)
+}
+
+/// An order in the names of the scenario; sources of one transfer have none.
+fn named(scenario: &Scenario, problem: &OrderProblem<'_>, order: &[Vec<TaskId>]) -> Vec<(String, Vec<String>)> {
+    let several = order.iter().enumerate().filter(|(_, tasks)| tasks.len() > 1);
+    let of = |(source, tasks): (usize, &Vec<TaskId>)| {
+        let device = scenario.node_name(problem.device(source)?).to_owned();
+        Some((device, tasks.iter().map(|&task| scenario.order_name(task).into_owned()).collect()))
+    };
+    several.filter_map(of).collect()
+}
+
+fn found(
+    bench: &Bench<'_>,
+    problem: &OrderProblem<'_>,
+    result: SearchResult<Order>,
+    report: impl FnOnce(SearchResult<Solution>) -> SearchReport,
+) -> Found {
+    let order = named(bench.scenario, problem, &result.solution);
+    let changes = vec![Change::Order(order.clone())];
+    let result = renamed(SearchResult { wall_s: bench.wall(), ..result }, Solution::Order(order));
+    Found::whole(report(result), changes)
+}
+
+/// The same result with another solution.
+fn renamed<S>(result: SearchResult<S>, solution: Solution) -> SearchResult<Solution> {
+    SearchResult {
+        solution,
+        vary: result.vary,
+        method: result.method,
+        candidates: result.candidates,
+        evaluated: result.evaluated,
+        complete: result.complete,
+        proved_optimal: result.proved_optimal,
+        objective: result.objective,
+        bound: result.bound,
+        baseline: result.baseline,
+        best: result.best,
+        median: result.median,
+        mean: result.mean,
+        worst: result.worst,
+        percentiles: result.percentiles,
+        best_count: result.best_count,
+        wall_s: result.wall_s,
+    }
+}
+
+/// What the result of a shard will name.
+fn names(bench: &Bench<'_>, problem: &OrderProblem<'_>, part: &Part) -> Result<OrderNames, Failure> {
+    let own = own_order(bench.scenario, problem);
+    let baseline = if own.is_some() { bench.baseline()? } else { part.baseline };
+    let best = part.best.and_then(|best: Best| problem.order(best.number));
+    Ok(OrderNames { baseline, best: best.map_or_else(Vec::new, |order| named(bench.scenario, problem, &order)) })
+}
+
+/// The whole of all shards.
+pub(super) fn merged(subject: SearchSubject, parts: Vec<(OrderNames, Part)>) -> Result<SearchReport, Failure> {
+    let (names, parts): (Vec<OrderNames>, Vec<Part>) = parts.into_iter().unzip();
+    let whole = Part::merge(&parts).map_err(Failure::usage)?;
+    let at = parts.iter().position(|part| part.best == whole.best).zip(whole.best);
+    let Some((at, best)) = at else { return Err(Failure::usage("the parts hold no order: run them again")) };
+    let tally = whole.tally;
+    let makespan = best.makespan as f64;
+    let result = SearchResult {
+        vary: Vary::Order,
+        method: Method::Exhaustive,
+        candidates: Some(whole.candidates),
+        evaluated: tally.count(),
+        complete: true,
+        proved_optimal: true,
+        objective: Objective::Makespan,
+        bound: Some(makespan),
+        baseline: names[at].baseline as f64,
+        best: makespan,
+        median: tally.median(),
+        mean: tally.mean(),
+        worst: tally.pairs().last().map(|pair| pair.0 as f64),
+        percentiles: Some(PERCENTILES.map(|p| tally.percentile(p).unwrap_or(best.makespan) as f64)),
+        best_count: Some(tally.best_count()),
+        wall_s: None,
+        solution: Solution::Order(names[at].best.clone()),
+    };
+    Ok(SearchReport { tally: Some(tally), ..report(subject, result) })
+}
+
+/// Why there is no search, with the place in the file where there is one.
+fn failure(scenario: &Scenario, error: &OrderError) -> Failure {
+    let at = |task: TaskId, exit: Exit| {
+        let name = scenario.task_name(task);
+        let position = scenario.position(task);
+        let what = format!("transfer `{name}`: {error}");
+        let what = if position.is_none() { format!("{}: {what}", scenario.file) } else { what };
+        Failure::diagnosed(exit, Diagnostic { position, ..Diagnostic::error(what) })
+    };
+    let file = &scenario.file;
+    let plain = |exit: Exit| Failure::new(exit, format!("{file}: {error}"));
+    match error {
+        OrderError::Task { task, .. } | OrderError::Messages { task, .. } => at(*task, Exit::Usage),
+        OrderError::Route { task, error: ArbiterError::Refused(_) } => at(*task, Exit::Usage),
+        OrderError::Route { task, .. } | OrderError::Rate { task, .. } => at(*task, Exit::Plugin),
+        OrderError::Arbiter(ArbiterError::Refused(_)) => plain(Exit::Usage),
+        OrderError::Arbiter(_) | OrderError::OverCapacity { .. } | OrderError::Recheck => plain(Exit::Plugin),
+        OrderError::Stuck => plain(Exit::Stopped),
+        _ => plain(Exit::Usage),
+    }
+}

@@ -1,0 +1,305 @@
+//! `vary: placement`: which device each rank runs on.
+
+use weir_optimize::order::Tally;
+use weir_optimize::placement::{
+    Effort, Machine, Method as Way, Options, Pattern, Placement, PlacementError, SimulatedError, payback,
+    refine_simulated, search as place,
+};
+use weir_optimize::search::{Candidates, MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary, best_of};
+use weir_plugin_api::NodeId;
+use weir_report::{SearchReport, Solution, text};
+use weir_scenarios::{Change, OptimizeSpec, Scenario};
+
+use super::bench::{Bench, Found, Runs, report, too_soon};
+use crate::failure::{Failure, message};
+use crate::interrupt;
+
+/// Ranks, devices, and what is sent between them.
+struct Task<'a> {
+    bench: &'a Bench<'a>,
+    pattern: Pattern,
+    devices: Vec<NodeId>,
+    level_costs: Option<&'a [f64]>,
+}
+
+/// What a search for a placement found.
+struct Placed {
+    placement: Vec<usize>,
+    before: f64,
+    after: f64,
+    method: Method,
+    evaluated: u128,
+    complete: bool,
+    proved: bool,
+    tally: Option<Tally>,
+}
+
+/// Searches for the best placement.
+pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
+    let task = Task::new(bench)?;
+    let subject = bench.subject()?;
+    let objective = bench.settings.objective;
+    let placed = match (objective, bench.settings.method) {
+        (Objective::Makespan, Method::Exhaustive) => task.all()?,
+        (Objective::Makespan, _) => task.simulated()?,
+        _ => task.by_costs(objective)?,
+    };
+    let wall_s = bench.wall();
+    let makespans = match objective {
+        Objective::Makespan => Some((placed.before as u64, placed.after as u64)),
+        _ => task.makespans(&placed.placement)?,
+    };
+    interrupt::settling();
+    let names = task.names(&placed.placement);
+    let changes = vec![Change::Ranks(names.clone())];
+    let tally = placed.tally.clone();
+    let result = SearchResult { wall_s, ..task.result(placed, Solution::Placement(names)) };
+    let simulated = makespans.filter(|_| objective != Objective::Makespan);
+    let payback = wall_s.zip(makespans).and_then(|(wall, (before, after))| payback(wall, before, after));
+    let report = SearchReport { simulated, payback, tally, ..report(subject, result) };
+    Ok(Found::whole(report, changes))
+}
+
+impl<'a> Task<'a> {
+    fn new(bench: &'a Bench<'a>) -> Result<Self, Failure> {
+        let scenario = bench.scenario;
+        let traffic = scenario.rank_traffic();
+        let Some(ranks) = scenario.ranks.as_deref().filter(|_| !traffic.messages.is_empty()) else {
+            let message = "nothing is sent from rank to rank, so that there is nothing to place: \
+                           use a pattern, or transfers `from: { rank: 0 }`";
+            return Err(Failure::usage(format!("{}: {message}", scenario.file)));
+        };
+        if let Some(position) = &traffic.fixed {
+            let what = "this is sent between devices that are named, wherever the ranks are placed";
+            message(&format!("warning: {position}: {what}"));
+        }
+        let spec = scenario.optimize.as_ref().filter(|spec| spec.vary == weir_scenarios::Vary::Placement);
+        let devices = devices(ranks, spec);
+        let messages = traffic.messages.iter().map(|&(from, to, bytes)| (from as usize, to as usize, bytes));
+        let pattern = Pattern::new(ranks.len(), messages, traffic.unit.unwrap_or(1).max(1));
+        let pattern = pattern.map_err(|error| refused(scenario, &devices, &error))?;
+        if ranks.len() > devices.len() {
+            let error = PlacementError::TooFewDevices { ranks: ranks.len(), devices: devices.len() };
+            return Err(refused(scenario, &devices, &error));
+        }
+        let level_costs = spec.and_then(|spec| spec.level_costs.as_deref());
+        Ok(Self { bench, pattern, devices, level_costs })
+    }
+
+    fn refused(&self, error: &PlacementError) -> Failure {
+        refused(self.bench.scenario, &self.devices, error)
+    }
+
+    /// The costs of pairs of devices.
+    fn machine(&self, objective: Objective) -> Result<Machine, PlacementError> {
+        let fabric = &self.bench.scenario.fabric;
+        match objective {
+            Objective::Makespan | Objective::Distance => Machine::distance(fabric, &self.devices, self.level_costs),
+            Objective::Latency => Machine::latency(fabric, &self.devices),
+            Objective::Bandwidth => Machine::bandwidth(fabric, &self.devices),
+        }
+    }
+
+    fn placed(&self, objective: Objective, method: Way) -> Result<Placement, PlacementError> {
+        let stop = || self.bench.stop.raised();
+        // Whoever names a budget has time for more than the quickest search.
+        let effort = self.bench.args.budget.map(|_| Effort::THOROUGH);
+        let options = Options { method, effort, seed: 0, stop: &stop };
+        place(&self.pattern, &self.machine(objective)?, options)
+    }
+
+    /// By the costs of pairs of devices.
+    fn by_costs(&self, objective: Objective) -> Result<Placed, Failure> {
+        let way = match self.bench.settings.method {
+            Method::Exhaustive => Way::Exact,
+            Method::Bisection => Way::Bisection,
+            _ => Way::Auto,
+        };
+        let found = self.placed(objective, way).map_err(|error| self.refused(&error))?;
+        let exact = found.method == Way::Exact;
+        // Exact search weighs sets of ranks, not placements: it knows the values of the first and of the best.
+        let ends = if found.placement.is_sorted() { 1 } else { 2 };
+        Ok(Placed {
+            placement: found.placement,
+            before: found.before,
+            after: found.after,
+            method: if exact { Method::Exhaustive } else { Method::Bisection },
+            evaluated: if exact { ends } else { found.evaluated.into() },
+            complete: found.complete,
+            proved: found.proved_optimal,
+            tally: None,
+        })
+    }
+
+    /// By the makespan, refined from the best placements by costs.
+    fn simulated(&self) -> Result<Placed, Failure> {
+        // A machine without latencies, say, gives no start; the others do.
+        let by = [Objective::Distance, Objective::Latency, Objective::Bandwidth];
+        let starts = by.iter().filter_map(|&objective| Some(self.placed(objective, Way::Auto).ok()?.placement));
+        let starts: Vec<Vec<usize>> = starts.collect();
+        let (stop, trials) = (|| self.bench.stop.raised(), self.trials());
+        let evaluate = |placement: &[usize]| match trials.makespan(placement) {
+            Err(_) if stop() => Ok(u64::MAX),
+            made => made,
+        };
+        let (ranks, devices) = (self.pattern.ranks(), self.devices.len());
+        let found = refine_simulated(ranks, devices, &starts, u64::MAX, evaluate, &stop);
+        let found = found.map_err(|error| match error {
+            SimulatedError::Placement(error) => self.refused(&error),
+            SimulatedError::Evaluation(failure) => failure,
+        })?;
+        if found.before_ps == u64::MAX {
+            return Err(too_soon());
+        }
+        Ok(Placed {
+            placement: found.placement,
+            before: found.before_ps as f64,
+            after: found.after_ps as f64,
+            method: Method::Bisection,
+            evaluated: found.evaluated.into(),
+            complete: found.complete && !stop(),
+            proved: false,
+            tally: None,
+        })
+    }
+
+    /// By the makespan of every placement.
+    fn all(&self) -> Result<Placed, Failure> {
+        let trials = self.trials();
+        let count = self.count().filter(|&count| count <= MOST_EXHAUSTIVE).ok_or_else(|| {
+            let count = self.count().map_or_else(|| "more than 2^128".to_owned(), |count| count.to_string());
+            let message =
+                format!("there are {count} placements, more than the {MOST_EXHAUSTIVE} that are simulated one by");
+            Failure::usage(format!("{message} one: use `--method bisection`"))
+        })?;
+        let mut makespans = Vec::new();
+        let best = best_of(&trials, self.bench.stop.flag(), |makespan| makespans.push(makespan as u64))?;
+        let best = best.ok_or_else(too_soon)?;
+        let complete = best.complete && best.evaluated == count;
+        Ok(Placed {
+            placement: trials.placement(best.number),
+            before: makespans.first().map_or(best.value, |&before| before as f64),
+            after: best.value,
+            method: Method::Exhaustive,
+            evaluated: best.evaluated,
+            complete,
+            proved: complete,
+            tally: Some(makespans.into_iter().collect()),
+        })
+    }
+
+    fn trials(&self) -> Trials<'_> {
+        let name = |&device: &NodeId| self.bench.scenario.node_name(device).to_owned();
+        let names = self.devices.iter().map(name).collect();
+        Trials { runs: self.bench.runs(), names, ranks: self.pattern.ranks() }
+    }
+
+    /// Number of placements; none above 2^128.
+    fn count(&self) -> Option<u128> {
+        let (ranks, devices) = (self.pattern.ranks(), self.devices.len());
+        (0..ranks).try_fold(1_u128, |all, rank| all.checked_mul((devices - rank) as u128))
+    }
+
+    /// Makespans as it is and with a placement, ps; none when the search must end.
+    fn makespans(&self, placement: &[usize]) -> Result<Option<(u64, u64)>, Failure> {
+        let (trials, own): (_, Vec<usize>) = (self.trials(), (0..placement.len()).collect());
+        match trials.makespan(&own).and_then(|before| Ok((before, trials.makespan(placement)?))) {
+            Ok(both) => Ok(Some(both)),
+            Err(_) if self.bench.stop.raised() => Ok(None),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn names(&self, placement: &[usize]) -> Vec<String> {
+        placement.iter().map(|&at| self.bench.scenario.node_name(self.devices[at]).to_owned()).collect()
+    }
+
+    fn result(&self, placed: Placed, solution: Solution) -> SearchResult<Solution> {
+        let tally = placed.tally.as_ref();
+        SearchResult {
+            vary: Vary::Placement,
+            method: placed.method,
+            candidates: self.count(),
+            evaluated: placed.evaluated,
+            complete: placed.complete,
+            proved_optimal: placed.proved,
+            objective: self.bench.settings.objective,
+            bound: placed.proved.then_some(placed.after),
+            baseline: placed.before,
+            best: placed.after,
+            median: tally.and_then(Tally::median),
+            mean: tally.and_then(Tally::mean),
+            worst: tally.and_then(|tally| tally.pairs().last().map(|pair| pair.0 as f64)),
+            percentiles: tally.map(|tally| PERCENTILES.map(|p| tally.percentile(p).unwrap_or(0) as f64)),
+            best_count: tally.map(Tally::best_count),
+            wall_s: None,
+            solution,
+        }
+    }
+}
+
+/// The devices to choose from: the ranks' own first, so that rank i on device i is the scenario as it is.
+fn devices(ranks: &[NodeId], spec: Option<&OptimizeSpec>) -> Vec<NodeId> {
+    match spec.and_then(|spec| spec.devices.as_deref()) {
+        None => ranks.to_vec(),
+        Some(given) if ranks.iter().all(|rank| given.contains(rank)) => {
+            let others = given.iter().copied().filter(|device| !ranks.contains(device));
+            ranks.iter().copied().chain(others).collect()
+        }
+        Some(given) => given.to_vec(),
+    }
+}
+
+/// Every placement in lexicographic order, simulated.
+struct Trials<'a> {
+    runs: Runs<'a>,
+    names: Vec<String>,
+    ranks: usize,
+}
+
+impl Trials<'_> {
+    fn makespan(&self, placement: &[usize]) -> Result<u64, Failure> {
+        let devices: Vec<String> = placement.iter().map(|&at| self.names[at].clone()).collect();
+        self.runs.makespan(&[("ranks".to_owned(), text::list(&devices))])
+    }
+
+    /// The placement of a number: mixed radix, rank 0 most significant, by the devices that are left.
+    fn placement(&self, number: u128) -> Vec<usize> {
+        let (mut left, mut digits) = (number, Vec::with_capacity(self.ranks));
+        for rank in (0..self.ranks).rev() {
+            let radix = (self.names.len() - rank) as u128;
+            digits.push((left % radix) as usize);
+            left /= radix;
+        }
+        let mut free: Vec<usize> = (0..self.names.len()).collect();
+        digits.into_iter().rev().map(|digit| free.remove(digit)).collect()
+    }
+}
+
+impl Candidates for Trials<'_> {
+    type Error = Failure;
+
+    fn count(&self) -> u128 {
+        (0..self.ranks).fold(1, |all: u128, rank| all.saturating_mul((self.names.len() - rank) as u128))
+    }
+
+    fn value(&self, number: u128) -> Result<f64, Failure> {
+        self.makespan(&self.placement(number)).map(|makespan| makespan as f64)
+    }
+}
+
+/// An error of the search, with the names of the devices.
+fn refused(scenario: &Scenario, devices: &[NodeId], error: &PlacementError) -> Failure {
+    let name = |at: usize| devices.get(at).map_or("?", |&device| scenario.node_name(device));
+    let text = match *error {
+        PlacementError::DeviceTwice { second, .. } => {
+            format!("`{}` is there twice, and each device takes one rank: name different devices", name(second))
+        }
+        PlacementError::NoRoute { first, second } => {
+            let (first, second) = (name(first), name(second));
+            format!("no route joins `{first}` and `{second}`: join them by links, or use the objective `distance`")
+        }
+        _ => error.to_string(),
+    };
+    Failure::usage(format!("{}: {text}", scenario.file))
+}

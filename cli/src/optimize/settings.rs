@@ -1,0 +1,105 @@
+//! What to search, and how: the command line above the file's `optimize:`.
+
+use weir_optimize::search::{Method, Objective, Vary};
+use weir_scenarios::{Scenario, SearchMethod};
+
+use crate::args::OptimizeArgs;
+use crate::failure::Failure;
+
+/// What to search, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settings {
+    /// What varies.
+    pub(crate) vary: Vary,
+    /// The method asked for.
+    pub(crate) method: Method,
+    /// What becomes small.
+    pub(crate) objective: Objective,
+}
+
+impl Settings {
+    /// Puts the two together and refuses what does not fit.
+    pub(crate) fn new(args: &OptimizeArgs, scenario: &Scenario) -> Result<Self, Failure> {
+        let spec = scenario.optimize.as_ref();
+        let of_file = spec.map(|spec| vary(spec.vary));
+        let Some(vary) = args.vary.or(of_file) else {
+            let file = &scenario.file;
+            let message =
+                format!("{file} does not say what to vary: add --vary order, or `optimize: {{ vary: order }}`");
+            return Err(Failure::usage(message));
+        };
+        if vary == Vary::Parameters && spec.is_none_or(|spec| spec.parameters.is_empty()) {
+            let message = "--vary parameters needs the parameters in the scenario: add \
+                           `optimize: { vary: parameters, parameters: { arbiter.tau: [0.1, 0.2] } }`";
+            return Err(Failure::usage(message));
+        }
+        // What the file says of another kind of search does not hold for this one.
+        let own = spec.filter(|_| of_file == Some(vary));
+        let settings = Self {
+            vary,
+            method: args.method.or(own.map(|spec| method(spec.method))).unwrap_or_default(),
+            objective: args.objective.or(own.map(|spec| objective(spec.objective))).unwrap_or_default(),
+        };
+        settings.check(args)?;
+        Ok(settings)
+    }
+
+    fn check(self, args: &OptimizeArgs) -> Result<(), Failure> {
+        let (vary, method) = (self.vary.word(), self.method);
+        let known: &[Method] = match self.vary {
+            Vary::Order => &[Method::Auto, Method::Exhaustive, Method::BranchAndBound, Method::Anneal],
+            Vary::Placement => &[Method::Auto, Method::Exhaustive, Method::Bisection],
+            Vary::Parameters => &[Method::Auto, Method::Exhaustive],
+        };
+        let refused = |message: String| Err(Failure::usage(message));
+        if !known.contains(&method) {
+            let words: Vec<&str> = known.iter().map(|method| method.word()).collect();
+            let message = format!("no method `{}` for `vary: {vary}`: use {}", method.word(), words.join(" or "));
+            return refused(message);
+        }
+        if self.objective != Objective::Makespan && self.vary != Vary::Placement {
+            let message = format!("the objective `{}` is for `vary: placement` only", self.objective.word());
+            return refused(format!("{message}: leave it out, what counts is the makespan"));
+        }
+        if args.exact && self.vary != Vary::Order {
+            return refused(format!("--exact is for `vary: order` only: leave it out for `vary: {vary}`"));
+        }
+        if args.csv.is_some() && self.vary != Vary::Parameters {
+            return refused(format!("--csv is for `vary: parameters` only: use --json for `vary: {vary}`"));
+        }
+        let split = [("--shard", args.shard.is_some()), ("--checkpoint", args.checkpoint.is_some())];
+        match split.iter().find(|(_, given)| *given && self.vary == Vary::Placement) {
+            Some((option, _)) => refused(format!(
+                "{option} is for exhaustive searches of orders and grids: leave it out for a placement"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+fn vary(vary: weir_scenarios::Vary) -> Vary {
+    match vary {
+        weir_scenarios::Vary::Order => Vary::Order,
+        weir_scenarios::Vary::Placement => Vary::Placement,
+        weir_scenarios::Vary::Parameters => Vary::Parameters,
+    }
+}
+
+fn method(method: SearchMethod) -> Method {
+    match method {
+        SearchMethod::Auto => Method::Auto,
+        SearchMethod::Exhaustive => Method::Exhaustive,
+        SearchMethod::BranchAndBound => Method::BranchAndBound,
+        SearchMethod::Anneal => Method::Anneal,
+        SearchMethod::Bisection => Method::Bisection,
+    }
+}
+
+fn objective(objective: weir_scenarios::Objective) -> Objective {
+    match objective {
+        weir_scenarios::Objective::Makespan => Objective::Makespan,
+        weir_scenarios::Objective::Distance => Objective::Distance,
+        weir_scenarios::Objective::Latency => Objective::Latency,
+        weir_scenarios::Objective::Bandwidth => Objective::Bandwidth,
+    }
+}

@@ -1,0 +1,138 @@
+//! `--write`: the scenario with the best found, checked to run as the search says.
+
+use std::path::{Component, Path, PathBuf};
+
+use weir_report::{SearchReport, text};
+use weir_scenarios::{Change, LoadOptions, Scenario, load_text, rewrite};
+use weir_sim_core::RunOptions;
+
+use crate::args::OptimizeArgs;
+use crate::failure::{Exit, Failure};
+use crate::input::{options, wrong};
+use crate::output;
+use crate::plugins::Arbiters;
+use crate::simulate::Job;
+
+/// A file that will hold the best scenario.
+pub(crate) struct Target<'a> {
+    path: &'a Path,
+    args: &'a OptimizeArgs,
+    /// Where the files are that the scenario names, seen from there.
+    moved: Vec<Change>,
+}
+
+impl<'a> Target<'a> {
+    /// Sees before the search whether the scenario can be written there and read from there.
+    pub(crate) fn check(
+        path: &'a Path,
+        args: &'a OptimizeArgs,
+        scenario: &Scenario,
+        arbiters: &Arbiters,
+        inputs: &[&Path],
+    ) -> Result<Self, Failure> {
+        output::check_target("--write", path, inputs)?;
+        let moved = moved(path, &args.scenario.files[0], scenario);
+        // A topology from outside of the new library goes into the file; other files must be within reach.
+        let (_, mut inline): (Vec<_>, Vec<_>) =
+            moved.iter().cloned().partition(|change| matches!(change, Change::Set(key, _) if key == "topology"));
+        inline.push(Change::InlineTopology);
+        let far = !moved.is_empty();
+        let first = Self { path, args, moved };
+        let failure = match first.text(&[], arbiters).and_then(|text| first.read(&text, arbiters)) {
+            Ok(_) => return Ok(first),
+            Err(failure) if !far => return Err(failure),
+            Err(failure) => failure,
+        };
+        let second = Self { moved: inline, ..first };
+        match second.text(&[], arbiters).and_then(|text| second.read(&text, arbiters)) {
+            Ok(_) => Ok(second),
+            Err(_) => {
+                let folder = folder(&args.scenario.files[0]).display();
+                let note = format!("--write {} lies in another folder: name a file in {folder}", path.display());
+                Err(failure.noted(note))
+            }
+        }
+    }
+
+    /// The file's text with what was found.
+    fn text(&self, found: &[Change], arbiters: &Arbiters) -> Result<String, Failure> {
+        let all: Vec<Change> = self.moved.iter().chain(found).cloned().collect();
+        let options = options(&self.args.scenario, &[]);
+        rewrite(&self.args.scenario.files[0], &options, &all).map_err(|diagnostics| wrong(&diagnostics, arbiters))
+    }
+
+    /// Reads a text as if it stood there.
+    fn read(&self, text: &str, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+        let options = LoadOptions { library: self.args.scenario.library.clone(), ..LoadOptions::default() };
+        let name = self.path.display().to_string();
+        let read = load_text(text, &name, Some(folder(self.path)), &options, &arbiters.registry);
+        read.map_err(|diagnostics| wrong(&diagnostics, arbiters))
+    }
+
+    /// Writes the scenario with what was found, after a run of it that must take as long as the search says.
+    pub(crate) fn write(
+        &self,
+        found: &[Change],
+        report: Option<&SearchReport>,
+        arbiters: &Arbiters,
+    ) -> Result<(), Failure> {
+        let text = self.text(found, arbiters)?;
+        let scenario = self.read(&text, arbiters)?;
+        let expected = report.and_then(SearchReport::makespans).map(|(_, best)| best);
+        if let (Some(expected), Some(spec)) = (expected, scenario.arbiters.first()) {
+            let job = Job::new(&scenario, spec, &arbiters.registry)?;
+            let outcome = job.outcome(RunOptions::default())?;
+            let cut = outcome.stop != weir_sim_core::Stop::Finished;
+            if !cut && outcome.makespan.0 != expected {
+                let found = outcome.makespan.0;
+                let message =
+                    format!("{}: a run takes {found} ps, the search found {expected} ps", self.path.display());
+                return Err(Failure::new(Exit::Plugin, format!("{message}; nothing was written; please report this")));
+            }
+        }
+        output::replace(self.path, text.as_bytes())
+    }
+}
+
+/// Where files that the scenario names are, seen from another folder.
+fn moved(target: &Path, file: &Path, scenario: &Scenario) -> Vec<Change> {
+    let (Ok(to), Ok(from)) = (folder(target).canonicalize(), folder(file).canonicalize()) else { return Vec::new() };
+    if to == from {
+        return Vec::new();
+    }
+    let set = |named: &weir_scenarios::NamedFile| {
+        let path = relative(&to, &named.path)?;
+        Some(Change::Set(named.key.clone(), text::word(path.to_str()?)))
+    };
+    scenario.files.iter().filter_map(set).collect()
+}
+
+/// A path as seen from a folder, both absolute.
+fn relative(folder: &Path, path: &Path) -> Option<PathBuf> {
+    let common = folder.components().zip(path.components()).take_while(|(a, b)| a == b).count();
+    let up = folder.components().skip(common).map(|_| Component::ParentDir);
+    let down = path.components().skip(common);
+    let relative: PathBuf = up.chain(down).collect();
+    (common > 0 && !relative.as_os_str().is_empty()).then_some(relative)
+}
+
+fn folder(file: &Path) -> &Path {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_seen_from_a_folder() {
+        let from = |folder: &str, path: &str| relative(Path::new(folder), Path::new(path));
+        assert_eq!(from("/a/b", "/a/b/c.yaml"), Some("c.yaml".into()));
+        assert_eq!(from("/a/b", "/a/d/c.yaml"), Some("../d/c.yaml".into()));
+        assert_eq!(from("/a/b/e", "/a/c.yaml"), Some("../../c.yaml".into()));
+        assert_eq!(from("/a", "/a"), None);
+    }
+}

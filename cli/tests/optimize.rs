@@ -1,0 +1,456 @@
+//! `weir optimize` and `weir merge`: published numbers, what is written runs as found, the same bytes however it is split.
+
+mod common;
+
+use common::{Ended, json_lines, run, scenario};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A grid: two transfers share a port of a root complex, whose capacity is (1 − tau) · 1 GB/s.
+const GRID: &str = "\
+weir: 1
+name: shared port
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree:
+    rc: { kind: root-complex, children: { \"g[0-2]\": { kind: gpu, link: x } } }
+arbiter: { name: pcie-congestion, tau: 0.1 }
+workload:
+  - transfer: { id: p, from: g0, to: g2, size: 10MB }
+  - transfer: { id: q, from: g1, to: g2, size: 20MB }
+optimize:
+  vary: parameters
+  parameters:
+    arbiter.tau: { from: 0, to: 0.4, step: 0.1 }
+    \"workload[0].transfer.size\": [10MB, 7MB, 5MB]
+";
+
+/// 3! orders of one source. With `a` last, `b` and `c` go out in 20 ms beside `d`, and `a` in 10 ms more. Else `a` and `d`
+/// share the way to g2 while something else waits behind `a`: 40 ms.
+const ORDER: &str = "\
+weir: 1
+name: orders
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree:
+    s: { kind: switch, children: { \"g[0-3]\": { kind: gpu, link: x } } }
+arbiter: max-min
+workload:
+  - transfer: { id: a, from: g0, to: g2, size: 10MB }
+  - transfer: { id: b, from: g0, to: g3, size: 10MB }
+  - transfer: { id: c, from: g0, to: g1, size: 10MB }
+  - transfer: { id: d, from: g1, to: g2, size: 20MB }
+optimize: { vary: order }
+";
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().expect("a UTF-8 path").to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        std::fs::write(self.path(name), text).expect("the file is written");
+        self.path(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("the file is there")
+    }
+}
+
+/// Runs `weir optimize` to a good end.
+fn optimize(arguments: &[&str]) -> Ended {
+    let ended = run(&[&["optimize"], arguments].concat());
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments:?}");
+    ended
+}
+
+/// Its only result.
+fn result(arguments: &[&str]) -> Value {
+    json_lines(&optimize(&[arguments, &["--json"]].concat()).stdout).remove(0)
+}
+
+fn makespan(file: &str) -> Value {
+    let ended = run(&["run", file, "--json"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{file}");
+    json_lines(&ended.stdout)[0]["makespan_ps"].clone()
+}
+
+fn refused(arguments: &[&str], message: &str) {
+    let ended = run(arguments);
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{arguments:?}");
+    assert!(ended.stderr.contains(message), "{arguments:?}: {}", ended.stderr);
+}
+
+/// Martinasso et al., SC16, section VIII-A: the best of the 2-D halo on T2 takes 4.84 lone messages, of
+/// 300 MB / 11.6 GB/s = 25.862068966 ms each.
+#[test]
+fn all_orders_of_the_2d_halo() {
+    let file = scenario("pcie/halo-2d-file-order.yaml");
+    let found = result(&[&file, "--vary", "order"]);
+    let seconds = |key: &str| found[key].as_f64().expect("a number");
+    assert!((seconds("best_s") / 0.025_862_068_966 - 4.84).abs() < 1e-6);
+    // 2! for the four corners of the 4 x 2 grid, 3! for the others.
+    assert_eq!((&found["candidates"], &found["evaluated"]), (&20_736.into(), &20_736.into()));
+    assert_eq!((&found["method"], &found["complete"]), (&"exhaustive".into(), &true.into()));
+    assert_eq!((&found["proved_optimal"], &found["bound_s"]), (&true.into(), &found["best_s"]));
+    assert_eq!(found["baseline_ps"], makespan(&file));
+    let percentiles = found["percentiles_s"].as_object().expect("a map");
+    assert_eq!(percentiles.keys().collect::<Vec<_>>(), ["1", "5", "25", "75", "95", "99"]);
+    let middle = [percentiles["25"].as_f64(), Some(seconds("median_s")), percentiles["75"].as_f64()];
+    assert!(middle.is_sorted() && seconds("best_s") <= seconds("mean_s") && seconds("mean_s") <= seconds("worst_s"));
+    assert!(seconds("wall_s") > 0.0 && found.get("payback_exchanges").is_none());
+}
+
+#[test]
+fn orders_of_one_source() {
+    let folder = Folder::new();
+    let found = result(&[&folder.write("order.yaml", ORDER)]);
+    assert_eq!((&found["baseline_ps"], &found["best_ps"]), (&40_000_000_000_u64.into(), &30_000_000_000_u64.into()));
+    assert_eq!((&found["candidates"], &found["best_count"]), (&6.into(), &2.into()));
+    assert_eq!((&found["worst_ps"], &found["median_s"]), (&40_000_000_000_u64.into(), &0.04.into()));
+    // (2 · 30 + 4 · 40) / 6 ms.
+    assert_eq!(found["mean_s"], 220e9 / 6.0 / 1e12);
+    // b c a and c b a are best; the first in lexicographic order of a b c wins.
+    assert_eq!(found["solution"], serde_json::json!({ "order": { "g0": ["b", "c", "a"] } }));
+}
+
+#[test]
+fn branch_and_bound_tells_only_what_it_knows() {
+    let file = scenario("pcie/halo-2d-file-order.yaml");
+    let all = result(&[&file, "--vary", "order"]);
+    for exact in [&[][..], &["--exact"]] {
+        let found = result(&[&[&*file, "--vary", "order", "--method", "branch-and-bound"], exact].concat());
+        assert_eq!((&found["best_ps"], &found["proved_optimal"]), (&all["best_ps"], &true.into()));
+        for unknown in ["median_s", "mean_s", "worst_s", "percentiles_s", "best_count"] {
+            assert!(found.get(unknown).is_none(), "{unknown}");
+        }
+        assert!(found["bound_s"].as_f64() <= found["best_s"].as_f64());
+    }
+}
+
+#[test]
+fn what_is_written_runs_as_found() {
+    let folder = Folder::new();
+    let grid = folder.write("grid.yaml", GRID);
+    let three = folder.write("order.yaml", ORDER);
+    let halo = scenario("pcie/halo-2d-file-order.yaml");
+    let stencil = scenario("mapping/helios-stencil-heavy-slow.yaml");
+    let cases: [&[&str]; 8] = [
+        &[&grid],
+        &[&three],
+        &[&three, "--arbiter", "equal-share"],
+        &[&three, "--set", "workload[3].transfer.size=5MB", "--set", "topology.link_types.x.bandwidth=2GB/s"],
+        &[&halo, "--vary", "order"],
+        &[&halo, "--vary", "order", "--set", "topology.link_types.pcie.bandwidth=10GB/s"],
+        &[&stencil, "--vary", "placement", "--objective", "makespan"],
+        &[&stencil, "--vary", "placement", "--objective", "distance", "--arbiter", "max-min"],
+    ];
+    for case in cases {
+        let target = folder.path("best.yaml");
+        let found = result(&[case, &["--write", &target]].concat());
+        assert!(found["best_ps"].as_u64() <= found["baseline_ps"].as_u64());
+        assert_eq!(makespan(&target), found["best_ps"], "{case:?}");
+        assert!(!folder.read("best.yaml").contains("optimize"), "{case:?}");
+        // A search from there finds nothing better, and takes what was found as the scenario as it is.
+        if found["vary"] == "order" && case.len() == 1 {
+            let again = result(&[&target, "--vary", "order"]);
+            assert_eq!((&again["baseline_ps"], &again["best_ps"]), (&found["best_ps"], &found["best_ps"]));
+        }
+    }
+}
+
+#[test]
+fn a_file_in_another_folder_names_the_same_files() {
+    let folder = Folder::new();
+    for name in ["weir-library", "a/", "b/"] {
+        match name.strip_suffix('/') {
+            Some(inner) => std::fs::create_dir(folder.path(inner)).expect("a folder"),
+            None => drop(folder.write(name, "")),
+        }
+    }
+    folder.write("a/flows.csv", "from,to,bytes\ng0,g2,10000000\ng1,g2,20000000\n");
+    let (begin, end) = (GRID.find("  - transfer").expect("items"), GRID.find("optimize:").expect("an end"));
+    let text = GRID.replace(&GRID[begin..end], "  - trace: { file: flows.csv }\n");
+    let text = text.replace("    \"workload[0].transfer.size\": [10MB, 7MB, 5MB]\n", "");
+    let file = folder.write("a/trace.yaml", &text);
+    let target = folder.path("b/best.yaml");
+    let found = result(&[&file, "--write", &target]);
+    assert!(folder.read("b/best.yaml").contains("../a/flows.csv"));
+    assert_eq!(makespan(&target), found["best_ps"]);
+    // Outside of the library nothing reaches the trace.
+    let outside = Folder::new();
+    refused(&["optimize", &file, "--write", &outside.path("best.yaml")], "lies in another folder: name a file in");
+    refused(&["optimize", &file, "--write", &file], "would overwrite the input");
+    refused(&["optimize", &file, "--write", &folder.path("a/flows.csv")], "would overwrite the input");
+}
+
+/// Faraji et al., AsHES 2016, section V-B, on the tree of 2 x 2 x 2 x 2: objective before and after.
+#[test]
+fn placements_by_distance() {
+    let cases = [
+        ("helios-stencil", 56, 52),
+        ("helios-torus-2d", 80, 80),
+        ("helios-hypercube", 80, 80),
+        ("helios-torus-3d", 80, 80),
+        ("helios-stencil-heavy-slow", 136, 88),
+        ("helios-stencil-heavy-fast", 88, 88),
+    ];
+    for (name, before, after) in cases {
+        let file = scenario(&format!("mapping/{name}.yaml"));
+        let found = result(&[&file, "--vary", "placement", "--objective", "distance"]);
+        let values = [&found["baseline"], &found["best"]].map(|v| v.as_f64().expect("a number"));
+        assert_eq!(values, [f64::from(before), f64::from(after)], "{name}");
+        assert_eq!((&found["proved_optimal"], &found["bound"]), (&true.into(), &found["best"]));
+        assert_eq!(found["baseline_ps"], makespan(&file), "the exchange is simulated too");
+        let mut devices: Vec<_> = found["solution"]["placement"].as_array().expect("a list").iter().collect();
+        devices.sort_by_key(|device| device.as_str());
+        devices.dedup();
+        assert_eq!(devices.len(), 16);
+        assert_eq!(found.get("payback_exchanges").is_some(), found["best_ps"].as_u64() < found["baseline_ps"].as_u64());
+    }
+}
+
+/// Two ranks on four devices, one of which is slow.
+#[test]
+fn every_placement_simulated() {
+    let folder = Folder::new();
+    let text = "\
+weir: 1
+topology:
+  link_types: { fast: { bandwidth: 2GB/s }, slow: { bandwidth: 1GB/s } }
+  tree:
+    s:
+      kind: switch
+      children: { a: { kind: gpu, link: slow }, \"g[0-2]\": { kind: gpu, link: fast } }
+ranks: [a, g0]
+workload:
+  - transfer: { from: { rank: 0 }, to: { rank: 1 }, size: 10MB }
+optimize: { vary: placement, devices: [a, \"g[0-2]\"], method: exhaustive }
+";
+    let file = folder.write("pair.yaml", text);
+    let found = result(&[&file]);
+    // 10 MB at 1 GB/s through `a`, at 2 GB/s elsewhere: 6 of the 4 · 3 pairs avoid `a`.
+    assert_eq!((&found["baseline_ps"], &found["best_ps"]), (&10_000_000_000_u64.into(), &5_000_000_000_u64.into()));
+    assert_eq!((&found["candidates"], &found["best_count"]), (&12.into(), &6.into()));
+    assert_eq!((&found["evaluated"], &found["proved_optimal"]), (&12.into(), &true.into()));
+    // The first in the order of the devices.
+    assert_eq!(found["solution"]["placement"], serde_json::json!(["g0", "g1"]));
+    let refined = result(&[&file, "--method", "bisection"]);
+    assert_eq!((&refined["best_ps"], &refined["proved_optimal"]), (&found["best_ps"], &false.into()));
+}
+
+/// 10 MB and 20 MB into one port: 30 MB / ((1 − tau) · 1 GB/s).
+#[test]
+fn a_grid_as_json_and_csv() {
+    let folder = Folder::new();
+    let (file, table) = (folder.write("grid.yaml", GRID), folder.path("grid.csv"));
+    let found = result(&[&file, "--csv", &table]);
+    assert_eq!((&found["candidates"], &found["evaluated"]), (&15.into(), &15.into()));
+    assert_eq!(found["best_ps"], 25_000_000_000_u64);
+    // Each of the two ends is rounded up to a picosecond.
+    assert!((50_000_000_000..=50_000_000_002).contains(&found["worst_ps"].as_u64().expect("a number")));
+    assert_eq!(found["baseline_s"].as_f64().map(|s| (s * 1e9).round()), Some(33_333_333.0));
+    let best = serde_json::json!({ "arbiter.tau": "0", "workload[0].transfer.size": "5MB" });
+    assert_eq!(found["solution"]["parameters"], best);
+    let rows = found["rows"].as_array().expect("a list");
+    assert_eq!((rows.len(), &rows[2]["best"], &rows[2]["parameters"]), (15, &true.into(), &best));
+    let csv = folder.read("grid.csv");
+    assert_eq!(csv.lines().count(), 16);
+    assert_eq!(csv.lines().nth(3), Some("2,0,5MB,0.025,25000000000,1,true"));
+}
+
+#[test]
+fn shards_merge_into_the_same_bytes_in_any_order() {
+    let folder = Folder::new();
+    let halo = scenario("pcie/halo-2d-file-order.yaml");
+    let cases: [(&str, &[&str]); 3] = [
+        (&folder.write("grid.yaml", GRID), &[]),
+        (&folder.write("order.yaml", ORDER), &[]),
+        (&halo, &["--vary", "order"]),
+    ];
+    for (file, how) in cases {
+        for shards in [1, 3] {
+            let parts: Vec<String> = (1..=shards).map(|i| folder.path(&format!("part-{i}.json"))).collect();
+            for (i, part) in parts.iter().enumerate() {
+                let shard = format!("{}/{shards}", i + 1);
+                let ended = optimize(&[&[file], how, &["--shard", &shard, "--output", part]].concat());
+                assert_eq!(ended.stdout, "");
+            }
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            for turned in 0..shards {
+                let mut parts = parts.clone();
+                parts.rotate_left(turned);
+                for json in [&[][..], &["--json"]] {
+                    let merged = run(&[&["merge"], &parts[..], json].concat());
+                    let whole = optimize(&[&[file], how, &["--no-timing"], json].concat());
+                    assert_eq!((merged.code, merged.stderr.as_str()), (0, ""));
+                    assert_eq!(merged.stdout, whole.stdout, "{file}");
+                }
+            }
+            if shards == 3 {
+                refused(&["merge", parts[0], parts[1]], "shard 3");
+                refused(&["merge", parts[0], parts[1], parts[1]], "twice");
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_different_searches_are_refused() {
+    let folder = Folder::new();
+    let (grid, other) = (folder.write("grid.yaml", GRID), folder.write("other.yaml", &GRID.replace("20MB", "21MB")));
+    let order = folder.write("order.yaml", ORDER);
+    for (file, shard, part) in [(&grid, "1/2", "1"), (&other, "2/2", "2"), (&order, "2/2", "3")] {
+        optimize(&[file, "--shard", shard, "-o", &folder.path(part)]);
+    }
+    let different = "the parts are of different searches";
+    refused(&["merge", &folder.path("1"), &folder.path("2")], different);
+    refused(&["merge", &folder.path("1"), &folder.path("3")], different);
+    refused(&["merge", &folder.path("1"), &grid], "is no part of a search");
+    let old = folder.read("1").replace("\"version\":\"", "\"version\":\"0.0.0-");
+    refused(&["merge", &folder.write("old", &old)], "was written by weir 0.0.0-");
+    refused(&["merge", &folder.write("empty", "")], "is empty");
+}
+
+#[test]
+fn a_checkpoint_is_gone_on_from_and_only_by_its_own_search() {
+    let folder = Folder::new();
+    let halo = scenario("pcie/halo-2d-file-order.yaml");
+    let cases: [(&str, &[&str], [&str; 2]); 2] = [
+        (&folder.write("grid.yaml", GRID), &[], ["20MB", "21MB"]),
+        (&folder.write("order.yaml", ORDER), &[], ["20MB", "21MB"]),
+    ];
+    for (file, how, [from, to]) in cases {
+        let kept = folder.path("kept");
+        let arguments = [&[file], how, &["--no-timing", "--json", "--checkpoint", &kept]].concat();
+        let first = optimize(&arguments);
+        assert_eq!(first.stdout, optimize(&arguments).stdout, "from what is kept");
+        assert_eq!(first.stdout, optimize(&arguments[..arguments.len() - 2]).stdout, "without");
+        let text = std::fs::read_to_string(file).expect("the scenario");
+        let other = folder.write("other.yaml", &text.replace(from, to));
+        refused(&["optimize", &other, "--checkpoint", &kept], "another");
+        refused(&["optimize", file, "--shard", "1/2", "--checkpoint", &kept], "another");
+        refused(&["optimize", file, "--checkpoint", file], "would overwrite the input");
+        let old = folder.read("kept").replacen("\"version\":\"", "\"version\":\"0.0.0-", 1);
+        refused(&["optimize", file, "--checkpoint", &folder.write("kept", &old)], "was written by weir 0.0.0-");
+        std::fs::remove_file(&kept).expect("it is there");
+    }
+    refused(&["optimize", &halo, "--vary", "placement", "--checkpoint", "x"], "leave it out for a placement");
+}
+
+#[test]
+fn the_same_bytes_on_any_number_of_threads() {
+    let folder = Folder::new();
+    let stencil = scenario("mapping/helios-stencil.yaml");
+    let halo = scenario("pcie/halo-2d-file-order.yaml");
+    let cases: [&[&str]; 6] = [
+        &[&folder.write("grid.yaml", GRID)],
+        &[&halo, "--vary", "order"],
+        &[&halo, "--vary", "order", "--method", "anneal"],
+        &[&stencil, "--vary", "placement", "--objective", "makespan"],
+        &[&stencil, "--vary", "placement", "--objective", "latency", "--set", "topology.link_types.pcie.latency=1us"],
+        &[&stencil, "--vary", "placement", "--objective", "bandwidth", "--method", "bisection"],
+    ];
+    for case in cases {
+        let of = |threads: &str| optimize(&[case, &["--no-timing", "--json", "--threads", threads]].concat()).stdout;
+        let one = of("1");
+        assert!(one == of("2") && one == of("8"), "{case:?}");
+        assert!(!one.contains("wall_s") && !one.contains("payback"), "{case:?}");
+    }
+}
+
+#[test]
+fn each_arbiter_has_a_result_of_its_own() {
+    let folder = Folder::new();
+    let file = folder.write("order.yaml", &ORDER.replace("arbiter: max-min", "arbiter: [max-min, equal-share]"));
+    let both = json_lines(&optimize(&[&file, "--json"]).stdout);
+    assert_eq!(both.iter().map(|r| &r["arbiter"]["name"]).collect::<Vec<_>>(), ["max-min", "equal-share"]);
+    refused(&["optimize", &file, "--write", &folder.path("best.yaml")], "choose one by --arbiter");
+    let parts = ["1", "2"].map(|i| folder.path(i));
+    for (i, part) in parts.iter().enumerate() {
+        optimize(&[&file, "--shard", &format!("{}/2", i + 1), "-o", part]);
+    }
+    let merged = run(&["merge", &parts[1], &parts[0], "--json"]);
+    assert_eq!(merged.stdout, optimize(&[&file, "--json", "--no-timing"]).stdout);
+}
+
+#[cfg(unix)]
+mod ended {
+    use std::process::{Child, Stdio};
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    use super::*;
+    use common::{ended, interrupt, weir};
+
+    /// A grid that takes far longer than the test: each candidate some milliseconds.
+    const LONG: &str = "\
+weir: 1
+name: long
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree: { core: { kind: switch, children: { \"h[0-31]\": { kind: host, link: x } } } }
+ranks: \"h[0-31]\"
+workload:
+  - pattern: { kind: random, count: 300, seed: 1, size: [1MB, 100MB], within: 1ms }
+optimize: { vary: parameters, parameters: { \"workload[0].pattern.seed\": { from: 1, to: COUNT, step: 1 } } }
+";
+
+    fn spawn(arguments: &[&str]) -> Child {
+        let mut command = weir();
+        command.arg("optimize").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("the command starts")
+    }
+
+    /// Waits until a checkpoint holds some candidates.
+    fn wait_for(checkpoint: &str, candidates: usize) {
+        while std::fs::read_to_string(checkpoint).map_or(0, |text| text.lines().count()) <= candidates {
+            sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn ctrl_c_gives_the_best_so_far() {
+        let folder = Folder::new();
+        let (file, kept) = (folder.write("long.yaml", &LONG.replace("COUNT", "1000000")), folder.path("kept"));
+        let child = spawn(&[&file, "--json", "--checkpoint", &kept]);
+        wait_for(&kept, 5);
+        interrupt(&child);
+        let ended = ended(child.wait_with_output().expect("it ends"));
+        assert_eq!(ended.code, 130, "{}", ended.stderr);
+        let found = &json_lines(&ended.stdout)[0];
+        assert_eq!((&found["complete"], &found["proved_optimal"]), (&false.into(), &false.into()));
+        assert!(found["evaluated"].as_u64() >= Some(5) && found["candidates"] == 1_000_000);
+        assert!(found.get("bound_s").is_none() && found["best_ps"].is_u64());
+    }
+
+    #[test]
+    fn a_budget_gives_the_best_so_far() {
+        let folder = Folder::new();
+        let file = folder.write("long.yaml", &LONG.replace("COUNT", "100000"));
+        let ended = ended(spawn(&[&file, "--json", "--budget", "3s"]).wait_with_output().expect("it ends"));
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        assert_eq!(json_lines(&ended.stdout)[0]["complete"], false);
+    }
+
+    #[test]
+    fn a_killed_search_goes_on_to_the_same_bytes() {
+        let folder = Folder::new();
+        let (file, kept) = (folder.write("long.yaml", &LONG.replace("COUNT", "40")), folder.path("kept"));
+        let arguments = [&*file, "--json", "--no-timing", "--checkpoint", &kept];
+        let mut child = spawn(&arguments);
+        wait_for(&kept, 3);
+        child.kill().expect("it runs, or has ended");
+        child.wait().expect("it ends");
+        let known = folder.read("kept");
+        assert_eq!(optimize(&arguments).stdout, optimize(&arguments[..3]).stdout);
+        assert!(folder.read("kept").starts_with(&known[..=known.rfind('\n').expect("a whole line")]));
+    }
+}

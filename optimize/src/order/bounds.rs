@@ -1,0 +1,177 @@
+//! Lower bounds of makespans by potentials.
+//!
+//! Weights w_c ≥ 0 (seconds per byte) with g(S) = Σ_{c∈S} w_c · rate_c(S) ≤ 1 for every active set S. Along any run the
+//! time of the last byte is T = ∫g + ∫(1 − g), and ∫g ≥ Σ w_c · bytes_c (ends are rounded up). So at any moment
+//! T ≥ Σ w_c · bytes_c + ∫ so far (1 − g): a value at the root and the loss so far. Nothing is assumed about what
+//! happens when transfers come or go. Potentials:
+//! - *link l*: w_c = 1 / cap(c, l) for c over l, cap(c, l) = the largest capacity that l can have while c is on it. Proof:
+//!   the capacity of l under S is at most cap(c, l) for each c of S on l, so Σ w · rate ≤ Σ rate / capacity ≤ 1.
+//! - *source s*: w_c = 1 / min(limit, cap(c, l) over c's links) for the messages of s, one of which is active at a time.
+//!
+//! The last byte arrives a route's latency later, so the least latency is added.
+
+use weir_sim_core::api::{Direction, LinkId, NodeKind};
+
+use super::plan::{Keys, Plan};
+use super::problem::{Message, OrderProblem};
+use super::rates::{Oracle, TOLERANCE, digits_of};
+use super::refusal::OrderError;
+
+/// What an arbiter is known to keep to, beside the check of its answers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Capacities {
+    /// Nothing: sums per link may exceed the bandwidth by the tolerance of the check. For loaded arbiters.
+    Checked,
+    /// Sums are at most the bandwidth (`max-min`, `equal-share`, `strict-priority`).
+    Bandwidth,
+    /// As `Bandwidth`; (1 − tau) · bandwidth at the down link to a child of a root complex that the transfer crosses
+    /// (`pcie-congestion`). Use tau = 0 for `root_penalty: false`.
+    RootComplex {
+        /// The arbiter's parameter.
+        tau: f64,
+    },
+}
+
+/// The potentials of a problem, none dominated by another.
+#[derive(Clone, Debug)]
+pub(crate) struct Potentials {
+    /// Per potential: the weight of each message ([`Plan::message`]), seconds per byte.
+    pub(crate) weights: Vec<Vec<f64>>,
+    /// Per potential: its bound before anything has happened, ps, without latency.
+    pub(crate) roots: Vec<f64>,
+    /// The least latency of all messages, ps.
+    pub(crate) latency: f64,
+}
+
+impl Potentials {
+    pub(crate) fn new(problem: &OrderProblem<'_>, plan: &Plan) -> Self {
+        let mut weights = links(problem, plan);
+        weights.extend(sources(problem, plan));
+        if problem.capacities == Capacities::Checked {
+            weights.iter_mut().flatten().for_each(|w| *w /= 1.0 + TOLERANCE);
+        }
+        let weights = undominated(weights);
+        let root = |w: &Vec<f64>| {
+            let each = |(s, &n): (usize, &usize)| (0..n).map(move |m| (s, m));
+            let all = plan.counts.iter().enumerate().flat_map(each);
+            all.map(|(s, m)| w[plan.message(s, m)] * plan.bytes(s, m)).sum::<f64>() * 1e12
+        };
+        let roots = weights.iter().map(root).collect();
+        let latency = problem.sources.iter().flat_map(|s| &s.messages).map(|m| m.latency).min();
+        Self { weights, roots, latency: latency.unwrap_or(0) as f64 }
+    }
+
+    /// No order is faster than this, ps.
+    pub(crate) fn root(&self) -> f64 {
+        self.roots.iter().copied().fold(0.0, f64::max) + self.latency
+    }
+}
+
+/// No order of the problem is faster than this, in ps: the largest potential at the root.
+#[must_use]
+pub fn root_bound(problem: &OrderProblem<'_>) -> f64 {
+    Potentials::new(problem, &Plan::new(problem)).root()
+}
+
+/// The largest g(S) of all potentials over all active sets; at most 1 where the arbiter keeps to the capacities that
+/// were given. None with more than 2^20 sets.
+///
+/// # Errors
+/// A wrong answer of the arbiter.
+pub fn largest_potential(problem: &OrderProblem<'_>) -> Result<Option<f64>, OrderError> {
+    let plan = Plan::new(problem);
+    let Keys::Rows(rows) = plan.keys else { return Ok(None) };
+    let potentials = Potentials::new(problem, &plan);
+    let mut oracle = Oracle::new(problem)?;
+    let (mut digits, mut rates) = (vec![0; plan.sources], vec![0.0; plan.sources]);
+    let mut largest = 0.0_f64;
+    for row in 0..rows {
+        digits_of(&plan, row, &mut digits);
+        oracle.ask(&plan, &digits, &mut rates)?;
+        for weights in &potentials.weights {
+            let active = digits.iter().enumerate().filter(|&(_, &digit)| digit > 0);
+            let used = active.map(|(s, &digit)| weights[plan.message(s, plan.meaning(s, digit).0)] * rates[s]);
+            largest = largest.max(used.sum());
+        }
+    }
+    Ok(Some(largest))
+}
+
+fn messages<'p>(problem: &'p OrderProblem<'_>) -> impl Iterator<Item = (usize, usize, &'p Message)> {
+    let of = |(s, source): (usize, &'p super::problem::Source)| {
+        source.messages.iter().enumerate().map(move |(m, message)| (s, m, message))
+    };
+    problem.sources.iter().enumerate().flat_map(of)
+}
+
+fn route<'p>(problem: &'p OrderProblem<'_>, message: &Message) -> &'p [LinkId] {
+    problem.routes.links(problem.classes.route(message.class))
+}
+
+fn links(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<Vec<f64>> {
+    let mut of_link = std::collections::BTreeMap::new();
+    for (s, m, message) in messages(problem) {
+        for &link in route(problem, message) {
+            let weights = of_link.entry(link).or_insert_with(|| vec![0.0; plan.messages()]);
+            weights[plan.message(s, m)] = 1.0 / capacity(problem, message, link);
+        }
+    }
+    of_link.into_values().collect()
+}
+
+fn sources(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<Vec<f64>> {
+    let mut of_source = vec![vec![0.0; plan.messages()]; plan.sources];
+    for (s, m, message) in messages(problem) {
+        of_source[s][plan.message(s, m)] = 1.0 / highest(problem, message);
+    }
+    of_source
+}
+
+/// The highest rate that a message can have, B/s.
+fn highest(problem: &OrderProblem<'_>, message: &Message) -> f64 {
+    let caps = route(problem, message).iter().map(|&l| capacity(problem, message, l));
+    caps.fold(problem.classes.limit(message.class), f64::min)
+}
+
+/// The longest time that a message takes on links of full bandwidth, ps: the unit of temperatures.
+pub(crate) fn unit(problem: &OrderProblem<'_>) -> f64 {
+    let alone = |(_, _, m): (usize, usize, &Message)| {
+        let bandwidths = route(problem, m).iter().map(|&l| problem.fabric.link(l).bandwidth);
+        m.bytes as f64 / bandwidths.fold(problem.classes.limit(m.class), f64::min) * 1e12
+    };
+    messages(problem).map(alone).fold(0.0, f64::max)
+}
+
+/// Per message ([`Plan::message`]): its time at the highest rate it can have, ps.
+pub(crate) fn lone_times(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<f64> {
+    let mut times = vec![0.0; plan.messages()];
+    for (s, m, message) in messages(problem) {
+        times[plan.message(s, m)] = message.bytes as f64 / highest(problem, message) * 1e12 / (1.0 + TOLERANCE);
+    }
+    times
+}
+
+/// The largest capacity that a link can have while the message is on it, B/s.
+fn capacity(problem: &OrderProblem<'_>, message: &Message, link: LinkId) -> f64 {
+    let fabric = problem.fabric;
+    let half = fabric.link(link);
+    let Capacities::RootComplex { tau } = problem.capacities else { return half.bandwidth };
+    let kind = |node| fabric.node(node).kind;
+    // `pcie-congestion`, "crosses": a root complex is an inner node of the route and neither end is a cpu.
+    let route = route(problem, message);
+    let inner = route[1..].iter().any(|&l| kind(fabric.link(l).from) == NodeKind::RootComplex);
+    let crosses = inner && kind(message.from) != NodeKind::Cpu && kind(message.to) != NodeKind::Cpu;
+    // A message that starts at the root complex itself has no link before this one, and does not cross there.
+    let port = half.direction == Direction::Down && kind(half.from) == NodeKind::RootComplex;
+    if crosses && port { (1.0 - tau) * half.bandwidth } else { half.bandwidth }
+}
+
+/// Those that are not at most another in every component; of equal ones the first.
+fn undominated(all: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let below = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a <= b);
+    let kept = |i: usize| {
+        let dominates = |j: usize| below(&all[i], &all[j]) && (j < i || !below(&all[j], &all[i]));
+        !(0..all.len()).any(|j| j != i && dominates(j))
+    };
+    (0..all.len()).filter(|&i| kept(i)).map(|i| all[i].clone()).collect()
+}

@@ -1,0 +1,224 @@
+//! One order under change: its run is kept event by event, so that a changed order restarts where it first differs.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::bounds::{Potentials, lone_times};
+use super::plan::Plan;
+use super::problem::OrderProblem;
+use super::rates::Memo;
+use super::refusal::OrderError;
+use super::state::State;
+use super::tree::makespan;
+
+/// The current order with its run, and the one that is tried.
+pub(crate) struct Chain<'p, 'a, const N: usize> {
+    plan: &'p Plan,
+    memo: Memo<'p, 'a, N>,
+    potentials: &'p Potentials,
+    /// Per source its messages in the order of sending.
+    pub(crate) order: Vec<Vec<usize>>,
+    /// Makespan of `order`, ps.
+    pub(crate) makespan: u64,
+    /// Per message (by [`Plan::message`]) its time at the highest rate it can have, ps.
+    lone: Vec<f64>,
+    /// Per source and place: the lone times from there on.
+    left: Vec<Vec<f64>>,
+    /// After each event of the current run: the state with its rates.
+    kept: Vec<State<N>>,
+    /// After each event the loss so far of each potential, ps; rows of their number.
+    kept_losses: Vec<f64>,
+    /// Per source and place: the event at which it starts.
+    starts: Vec<Vec<usize>>,
+    tried: Vec<State<N>>,
+    tried_losses: Vec<f64>,
+    losses: Vec<f64>,
+    tried_starts: Vec<Vec<usize>>,
+}
+
+impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
+    /// A chain at an order; `quick`: with rates that may differ from the arbiter's in their last bits.
+    pub(crate) fn new(
+        problem: &'p OrderProblem<'a>,
+        plan: &'p Plan,
+        potentials: &'p Potentials,
+        order: Vec<Vec<usize>>,
+        quick: bool,
+    ) -> Result<Self, OrderError> {
+        let memo = Memo::new(problem, plan, potentials.weights.clone())?;
+        let mut chain = Self {
+            plan,
+            memo: if quick { memo.quickened(problem) } else { memo },
+            potentials,
+            losses: vec![0.0; potentials.roots.len()],
+            kept_losses: Vec::new(),
+            tried_losses: Vec::new(),
+            left: plan.counts.iter().map(|&n| vec![0.0; n]).collect(),
+            starts: plan.counts.iter().map(|&n| vec![0; n]).collect(),
+            tried_starts: plan.counts.iter().map(|&n| vec![0; n]).collect(),
+            lone: lone_times(problem, plan),
+            order: Vec::new(),
+            makespan: 0,
+            kept: Vec::new(),
+            tried: Vec::new(),
+        };
+        chain.restart(order)?;
+        Ok(chain)
+    }
+
+    /// Goes on from another order.
+    pub(crate) fn restart(&mut self, order: Vec<Vec<usize>>) -> Result<(), OrderError> {
+        self.order = order;
+        (0..self.plan.sources).for_each(|s| self.count_left(s));
+        let makespan = self.run(0, f64::INFINITY)?;
+        self.take(0, makespan.unwrap_or(u64::MAX));
+        Ok(())
+    }
+
+    /// Goes over to another order if its makespan is at most `limit`, and says so.
+    pub(crate) fn replace(&mut self, order: Vec<Vec<usize>>, limit: f64) -> Result<bool, OrderError> {
+        let before = std::mem::replace(&mut self.order, order);
+        (0..self.plan.sources).for_each(|s| self.count_left(s));
+        if let Some(makespan) = self.run(0, limit)? {
+            self.take(0, makespan);
+            return Ok(true);
+        }
+        self.order = before;
+        (0..self.plan.sources).for_each(|s| self.count_left(s));
+        Ok(false)
+    }
+
+    /// Swaps places of sources. Keeps the change if the makespan is at most `limit`, and says so.
+    pub(crate) fn swap(&mut self, moves: &[(usize, usize, usize)], limit: f64) -> Result<bool, OrderError> {
+        let first = moves.iter().map(|&(s, i, j)| self.starts[s][i.min(j)]).min().unwrap_or(0);
+        for &(s, i, j) in moves {
+            self.order[s].swap(i, j);
+            self.count_left(s);
+        }
+        if let Some(makespan) = self.run(first, limit)? {
+            self.take(first, makespan);
+            return Ok(true);
+        }
+        for &(s, i, j) in moves.iter().rev() {
+            self.order[s].swap(i, j);
+            self.count_left(s);
+        }
+        Ok(false)
+    }
+
+    fn count_left(&mut self, source: usize) {
+        let mut sum = 0.0;
+        for (left, &m) in self.left[source].iter_mut().zip(&self.order[source]).rev() {
+            sum += self.lone[self.plan.message(source, m)];
+            *left = sum;
+        }
+    }
+
+    /// The tried run becomes the current one.
+    fn take(&mut self, first: usize, makespan: u64) {
+        self.makespan = makespan;
+        self.kept.truncate(first);
+        self.kept.append(&mut self.tried);
+        self.kept_losses.truncate(first * self.losses.len());
+        self.kept_losses.append(&mut self.tried_losses);
+        self.starts.clone_from(&self.tried_starts);
+    }
+
+    /// Runs the order from an event on, up to which the current run is the same. None when it must take longer than
+    /// `limit`.
+    fn run(&mut self, first: usize, limit: f64) -> Result<Option<u64>, OrderError> {
+        self.tried.clear();
+        self.tried_losses.clear();
+        self.tried_starts.clone_from(&self.starts);
+        let mut state = self.resume(first);
+        let mut event = first;
+        if first > 0 && !self.event(&mut state, event, limit)? {
+            return Ok(None);
+        }
+        while state.busy > 0 {
+            let at = self.memo.find(&state)?;
+            state.apply(self.memo.rates(at));
+            self.tried.push(state.clone());
+            self.tried_losses.extend_from_slice(&self.losses);
+            event += 1;
+            if self.next_bound(at, &state) > limit || !self.event(&mut state, event, limit)? {
+                return Ok(None);
+            }
+        }
+        let makespan = makespan(&state)?;
+        Ok((makespan as f64 <= limit).then_some(makespan))
+    }
+
+    /// The state after the event before `first`, from the current run.
+    fn resume(&mut self, first: usize) -> State<N> {
+        let Some(before) = first.checked_sub(1) else {
+            self.losses.fill(0.0);
+            return self.begin();
+        };
+        let (state, count) = (self.kept[before].clone(), self.losses.len());
+        self.losses.copy_from_slice(&self.kept_losses[before * count..first * count]);
+        // What the phase after that event loses.
+        let at = self.memo.find(&state);
+        if let Ok(at) = at {
+            self.next_bound(at, &state);
+        }
+        state
+    }
+
+    /// Adds the loss of the phase up to the next event; no run that begins so is done before the time returned.
+    fn next_bound(&mut self, at: usize, state: &State<N>) -> f64 {
+        let span = state.next_end() - state.now;
+        let mut most = 0.0;
+        let rates = self.memo.losses(at);
+        for ((loss, &rate), &root) in self.losses.iter_mut().zip(rates).zip(&self.potentials.roots) {
+            *loss += rate * span;
+            let bound = root + *loss;
+            most = if bound > most { bound } else { most };
+        }
+        // Sums in f64 round; a run that ends on the bound must not be lost.
+        most * (1.0 - 1e-12) + self.potentials.latency
+    }
+
+    fn begin(&mut self) -> State<N> {
+        let mut state = State::<N>::new(self.plan);
+        for (source, sequence) in self.order.iter().enumerate() {
+            state.busy += 1;
+            state.left[source] = 1;
+            state.start(self.plan, source, sequence[0], 0);
+            self.tried_starts[source][0] = 0;
+        }
+        state
+    }
+
+    /// The next ends and starts; false when some source cannot be done by `limit`.
+    fn event(&mut self, state: &mut State<N>, event: usize, limit: f64) -> Result<bool, OrderError> {
+        state.now = state.next_end();
+        if state.now == f64::INFINITY {
+            return Err(OrderError::Stuck);
+        }
+        for base in (0..N).step_by(64) {
+            let mut ended = state.ended(state.now, base);
+            while ended != 0 {
+                let source = base + ended.trailing_zeros() as usize;
+                ended &= ended - 1;
+                state.finish(self.plan, source);
+                let place = state.left[source] as usize;
+                state.left[source] += 1;
+                let Some(&message) = self.order[source].get(place) else {
+                    state.rest(self.plan, source);
+                    continue;
+                };
+                state.start(self.plan, source, message, place);
+                self.tried_starts[source][place] = event;
+                if state.now + self.left[source][place] > limit {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Whether to stop now.
+pub(crate) fn cancelled(cancel: &AtomicBool) -> bool {
+    cancel.load(Ordering::Relaxed)
+}

@@ -1,0 +1,99 @@
+//! A part of an enumeration as data: written to a file it can go on later, and shards merge into the whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::refusal::OrderError;
+use super::tally::{Best, Tally, better};
+
+/// One shard of an enumeration, finished or not. Equal problems give equal bytes, however the work was cut.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Version of this format.
+    pub weir_order_part: u32,
+    /// Digest of the problem.
+    pub digest: String,
+    /// Which shard, from 1.
+    pub shard: u64,
+    /// Of how many.
+    pub shards: u64,
+    /// Order of the group of symmetries in use; 1 for none.
+    pub symmetries: u64,
+    /// Number of all orders.
+    #[serde(with = "super::text")]
+    pub candidates: u128,
+    /// Number of first choices of all sources together.
+    pub first_choices: u64,
+    /// First choices below this index are done.
+    pub next: u64,
+    /// Makespan of the workload's own order, ps.
+    pub baseline: u64,
+    /// The best order so far.
+    pub best: Option<Best>,
+    /// Makespans so far.
+    pub tally: Tally,
+}
+
+impl Part {
+    /// Whether all of the shard was visited.
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.next >= self.first_choices
+    }
+
+    /// Whether it belongs to this enumeration.
+    pub(crate) fn check(&self, digest: &str, firsts: u64, symmetries: u64) -> Result<(), OrderError> {
+        let shard = (1..=self.shards).contains(&self.shard);
+        if !self.tally.valid() {
+            return Err(OrderError::Shards("the saved makespans are not in order; the file was changed".to_owned()));
+        }
+        if self.weir_order_part == 1 && self.digest == digest && self.first_choices == firsts && shard {
+            return if self.symmetries == symmetries { Ok(()) } else { Err(other("use of symmetries")) };
+        }
+        Err(other("scenario, arbiter or version of weir"))
+    }
+
+    /// The whole of all shards, the same bytes as of one run without shards.
+    ///
+    /// # Errors
+    /// A shard that is missing, unfinished or there twice; shards of different problems.
+    pub fn merge(parts: &[Self]) -> Result<Self, OrderError> {
+        let first = parts.first().ok_or_else(|| OrderError::Shards("there is nothing to merge".to_owned()))?;
+        let mut seen = std::collections::BTreeSet::new();
+        let mut whole = Self { shard: 1, shards: 1, best: None, tally: Tally::default(), ..first.clone() };
+        for part in parts {
+            part.check(&first.digest, first.first_choices, first.symmetries)?;
+            let (shard, shards) = (part.shard, part.shards);
+            if shards != first.shards || part.candidates != first.candidates || part.baseline != first.baseline {
+                return Err(OrderError::Shards(format!(
+                    "shard {shard} of {shards} is of another division than the first"
+                )));
+            }
+            if !part.complete() {
+                return Err(OrderError::Shards(format!(
+                    "shard {shard} of {shards} is not finished; let it go on first"
+                )));
+            }
+            if !seen.insert(shard) {
+                return Err(OrderError::Shards(format!("shard {shard} of {shards} is there twice")));
+            }
+            whole.tally.merge(&part.tally);
+            whole.best = better(whole.best, part.best);
+        }
+        if let Some(missing) = (1..=first.shards).find(|i| !seen.contains(i)) {
+            return Err(OrderError::Shards(format!("shard {missing} of {} is missing", first.shards)));
+        }
+        let count = whole.tally.count();
+        if count != whole.candidates {
+            let all = whole.candidates;
+            return Err(OrderError::Shards(format!(
+                "the shards hold {count} orders instead of {all}; they were changed"
+            )));
+        }
+        Ok(whole)
+    }
+}
+
+fn other(what: &str) -> OrderError {
+    OrderError::Shards(format!("the saved result is of another {what}; start anew"))
+}

@@ -1,0 +1,167 @@
+//! Evaluates the candidates of a grid on all cores.
+
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::checkpoint::Checkpoint;
+use super::error::{CheckpointError, ParameterError};
+use super::grid::Grid;
+use super::part::Part;
+use super::shard::Shard;
+
+/// A search over a grid, ready to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Search<'a> {
+    /// What is tried.
+    pub grid: &'a Grid,
+    /// A digest of all that decides makespans beside the candidate's values: the files of the scenario, the arbiters and
+    /// values of the command line. Parts and checkpoints of another digest are refused.
+    pub input: &'a str,
+    /// The share of the candidates that is tried.
+    pub shard: Shard,
+    /// Makespan of the scenario as it is, ps.
+    pub baseline: Option<NonZeroU64>,
+    /// A file to go on from and to add to. It stays when the search ends, so that the result can be written first.
+    pub checkpoint: Option<&'a Path>,
+}
+
+impl Search<'_> {
+    /// Evaluates all candidates of the shard that the checkpoint does not hold, in ascending order, on the threads of
+    /// the current rayon pool. `evaluate` is given path and value of each axis and answers with the makespan in ps.
+    ///
+    /// `evaluated` counts the candidates that are known. When `cancel` becomes true no further candidate is begun, an
+    /// error of one that is running counts as not evaluated, and the part holds what is known.
+    ///
+    /// # Errors
+    /// A candidate that cannot be run or takes no time, of several the one with the lowest number; a checkpoint of
+    /// another search or version, one that was damaged, in use, or cannot be read and written.
+    pub fn run<F>(&self, evaluate: F, cancel: &AtomicBool, evaluated: &AtomicU64) -> Result<Part, ParameterError>
+    where
+        F: Fn(&[(&str, &str)]) -> Result<u64, String> + Sync,
+    {
+        let mut part = Part::empty(self.grid, self.input, self.shard, self.baseline);
+        part.makespans = vec![None; self.shard.size(self.grid.candidates()) as usize];
+        let checkpoint = match self.checkpoint {
+            Some(path) => Some(Checkpoint::open(path, &mut part).map_err(|error| at(path, error))?),
+            None => None,
+        };
+        let known = part.makespans.iter().flatten().count() as u64;
+        evaluated.store(known, Ordering::Relaxed);
+        let pending: Vec<u64> =
+            (0..).zip(&part.makespans).filter(|(_, known)| known.is_none()).map(|(position, _)| position).collect();
+        let work = Work {
+            search: self,
+            evaluate,
+            cancel,
+            evaluated,
+            next: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            progress: Mutex::new(Progress { checkpoint, found: Vec::new(), failure: None, unwritten: None }),
+        };
+        work.on_all_threads(&pending);
+        let progress = work.progress.into_inner().unwrap_or_else(PoisonError::into_inner);
+        progress.into_part(part, self.checkpoint)
+    }
+
+    fn candidate(&self, position: u64) -> u64 {
+        self.shard.candidate(position)
+    }
+}
+
+fn at(path: &Path, error: CheckpointError) -> ParameterError {
+    ParameterError::Checkpoint { path: path.to_owned(), error }
+}
+
+/// What the threads share.
+struct Work<'a, F> {
+    search: &'a Search<'a>,
+    evaluate: F,
+    cancel: &'a AtomicBool,
+    evaluated: &'a AtomicU64,
+    /// Place of the next candidate among those pending.
+    next: AtomicU64,
+    stop: AtomicBool,
+    progress: Mutex<Progress>,
+}
+
+/// What was found.
+struct Progress {
+    checkpoint: Option<Checkpoint>,
+    found: Vec<(u64, NonZeroU64)>,
+    /// The failure of the lowest position.
+    failure: Option<(u64, ParameterError)>,
+    /// Why the checkpoint could not be added to.
+    unwritten: Option<std::io::Error>,
+}
+
+impl Progress {
+    /// The part with what was found.
+    fn into_part(self, mut part: Part, checkpoint: Option<&Path>) -> Result<Part, ParameterError> {
+        if let Some((_, failure)) = self.failure {
+            return Err(failure);
+        }
+        if let (Some(error), Some(path)) = (self.unwritten, checkpoint) {
+            return Err(at(path, error.into()));
+        }
+        for (position, makespan) in self.found {
+            part.makespans[position as usize] = Some(makespan);
+        }
+        Ok(part)
+    }
+}
+
+impl<F> Work<'_, F>
+where
+    F: Fn(&[(&str, &str)]) -> Result<u64, String> + Sync,
+{
+    /// Evaluates all candidates that are pending. Each worker takes the lowest that is left, so that all below one that
+    /// fails have been begun: the failure that is named is the lowest on any number of threads.
+    fn on_all_threads(&self, pending: &[u64]) {
+        let workers = 0..rayon::current_num_threads();
+        workers.into_par_iter().with_max_len(1).for_each(|_| self.on(pending));
+    }
+
+    /// Evaluates candidates until none is left.
+    fn on(&self, pending: &[u64]) {
+        while !self.cancel.load(Ordering::Relaxed) && !self.stop.load(Ordering::Relaxed) {
+            let next = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&position) = pending.get(next as usize) else { return };
+            let values = self.search.grid.values(self.search.candidate(position));
+            match (self.evaluate)(&values) {
+                Ok(makespan) => match NonZeroU64::new(makespan) {
+                    Some(makespan) => self.keep(position, makespan),
+                    None => {
+                        self.fail(position, &values, "it takes no time, so that there is nothing to compare".into())
+                    }
+                },
+                Err(_) if self.cancel.load(Ordering::Relaxed) => return,
+                Err(reason) => self.fail(position, &values, reason),
+            }
+        }
+    }
+
+    fn keep(&self, position: u64, makespan: NonZeroU64) {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(Err(error)) = progress.checkpoint.as_mut().map(|c| c.add(position, makespan)) {
+            progress.unwritten.get_or_insert(error);
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        progress.found.push((position, makespan));
+        self.evaluated.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn fail(&self, position: u64, values: &[(&str, &str)], reason: String) {
+        self.stop.store(true, Ordering::Relaxed);
+        let values: Vec<String> = values.iter().map(|(path, value)| format!("{path}={value}")).collect();
+        let candidate = self.search.candidate(position);
+        let failure = ParameterError::Candidate { candidate, values: values.join(", "), reason };
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if progress.failure.as_ref().is_none_or(|(lowest, _)| position < *lowest) {
+            progress.failure = Some((position, failure));
+        }
+    }
+}

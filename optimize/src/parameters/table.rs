@@ -1,0 +1,170 @@
+//! The candidates of a search in rows: for a person, as CSV and as JSON.
+
+use std::io::{self, Write};
+
+use serde::ser::{SerializeMap, SerializeStruct};
+use serde::{Serialize, Serializer};
+
+use super::outcome::Outcome;
+
+/// ps in a second.
+const PS: f64 = 1e12;
+
+/// A row for each candidate that was evaluated, by number. As JSON: a list of [`Row`]s.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    outcome: &'a Outcome,
+}
+
+/// One candidate. As JSON: `candidate`, `parameters` (path → value as text), `makespan_s`, `makespan_ps`, `ratio`, `best`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row<'a> {
+    /// Its number.
+    pub candidate: u64,
+    /// Path and value of each axis.
+    pub parameters: Vec<(&'a str, &'a str)>,
+    /// ps.
+    pub makespan: u64,
+    /// Its makespan divided by the best; at least 1.
+    pub ratio: f64,
+    /// Whether it is the best: one row is.
+    pub best: bool,
+}
+
+impl Row<'_> {
+    /// Makespan in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        self.makespan as f64 / PS
+    }
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(outcome: &'a Outcome) -> Self {
+        Self { outcome }
+    }
+
+    /// The paths, which are the columns of values.
+    pub fn paths(&self) -> impl Iterator<Item = &'a str> {
+        self.outcome.grid().axes().iter().map(|axis| axis.path.as_str())
+    }
+
+    /// The rows, by number of the candidate.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'a>> {
+        let outcome = self.outcome;
+        let known = (0..).zip(outcome.makespans()).filter_map(|(number, makespan)| Some((makespan?, number)));
+        known.filter_map(move |found| Self::row(outcome, found))
+    }
+
+    /// The `most` best rows, best first; among equals the lower number first.
+    #[must_use]
+    pub fn ranked(&self, most: usize) -> Vec<Row<'a>> {
+        let outcome = self.outcome;
+        let known = (0..).zip(outcome.makespans()).filter_map(|(number, makespan)| Some((makespan?, number)));
+        let mut all: Vec<(u64, u64)> = known.collect();
+        if most < all.len() {
+            all.select_nth_unstable(most);
+            all.truncate(most);
+        }
+        all.sort_unstable();
+        all.into_iter().filter_map(|found| Self::row(outcome, found)).collect()
+    }
+
+    /// The row of a (makespan, number); there is a best as soon as there is any.
+    fn row(outcome: &'a Outcome, (makespan, candidate): (u64, u64)) -> Option<Row<'a>> {
+        let (least, best) = outcome.best()?;
+        Some(Row {
+            candidate,
+            parameters: outcome.grid().values(candidate),
+            makespan,
+            ratio: makespan as f64 / least as f64,
+            best: candidate == best,
+        })
+    }
+
+    /// Writes `candidate`, a column per path, `makespan_s`, `makespan_ps`, `ratio`, `best` (`true` or `false`) as CSV
+    /// (RFC 4180, lines ending in `\n`), rows by number.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "candidate")?;
+        for path in self.paths() {
+            write!(out, ",{}", field(path))?;
+        }
+        writeln!(out, ",makespan_s,makespan_ps,ratio,best")?;
+        for row in self.rows() {
+            write!(out, "{}", row.candidate)?;
+            for (_, value) in &row.parameters {
+                write!(out, ",{}", field(value))?;
+            }
+            writeln!(out, ",{},{},{},{}", row.seconds(), row.makespan, row.ratio, row.best)?;
+        }
+        Ok(())
+    }
+
+    /// Writes an aligned table for a person: the values, the makespan as `time` writes ps, its ratio to the best, and
+    /// `best` beside the best. All rows by number if they are at most `most`; else the `most` best ones, best first.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write_text(&self, most: usize, time: impl Fn(u64) -> String, out: &mut impl Write) -> io::Result<()> {
+        let all = self.outcome.evaluated();
+        let few = all <= most as u64;
+        let rows = if few { self.rows().collect() } else { self.ranked(most) };
+        let head = self.paths().chain(["makespan", "ratio", ""]).map(str::to_owned).collect();
+        let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows.iter().map(|row| cells(row, &time))).collect();
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+        for line in &lines {
+            let padded = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}"));
+            writeln!(out, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())?;
+        }
+        if few { Ok(()) } else { writeln!(out, "the best {} of {all} candidates", rows.len()) }
+    }
+}
+
+/// The cells of a row for a person. A value of several lines is shown on one.
+fn cells(row: &Row<'_>, time: impl Fn(u64) -> String) -> Vec<String> {
+    let values = row.parameters.iter().map(|(_, value)| value.split_whitespace().collect::<Vec<_>>().join(" "));
+    let best = if row.best { "best" } else { "" };
+    values.chain([time(row.makespan), format!("{:.4}", row.ratio), best.to_owned()]).collect()
+}
+
+/// A field of CSV, in quotes where it needs them.
+fn field(text: &str) -> String {
+    let quotes = text.contains([',', '"', '\n', '\r']);
+    if quotes { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+impl Serialize for Table<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.rows())
+    }
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut row = to.serialize_struct("Row", 6)?;
+        row.serialize_field("candidate", &self.candidate)?;
+        row.serialize_field("parameters", &Parameters(&self.parameters))?;
+        row.serialize_field("makespan_s", &self.seconds())?;
+        row.serialize_field("makespan_ps", &self.makespan)?;
+        row.serialize_field("ratio", &self.ratio)?;
+        row.serialize_field("best", &self.best)?;
+        row.end()
+    }
+}
+
+/// A map from path to value in the order of the axes.
+struct Parameters<'a>(&'a [(&'a str, &'a str)]);
+
+impl Serialize for Parameters<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(self.0.len()))?;
+        for (path, value) in self.0 {
+            map.serialize_entry(path, value)?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,100 @@
+//! Bisection with refinement from several seeded starts.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::number::Number;
+use super::problem::Problem;
+use super::refine::Refinement;
+use super::start::Starts;
+
+/// How much to search beyond exact search. The result depends on these numbers and the seed only, not on the threads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effort {
+    /// Starts by bisection; 0 counts as 1.
+    pub starts: u32,
+    /// Attempts per cut of a start; 0 counts as 1.
+    pub attempts: u32,
+    /// Kicks of each start: three ranks change places, the exchanges that help follow, and what is worse is undone.
+    pub kicks: u32,
+}
+
+impl Effort {
+    /// Some hundred times the quick effort, for the last percent.
+    pub const THOROUGH: Self = Self { starts: 32, attempts: 12, kicks: 500 };
+
+    /// About half a millisecond for 64 devices and two for 256. On small machines chance matters more: more starts, and kicks.
+    #[must_use]
+    pub fn quick(devices: usize) -> Self {
+        match devices {
+            ..=128 => Self { starts: 4, attempts: 4, kicks: 8 },
+            _ => Self { starts: 2, attempts: 4, kicks: 0 },
+        }
+    }
+}
+
+/// What a search found.
+pub(super) struct Found {
+    pub(super) placement: Vec<usize>,
+    pub(super) total: i128,
+    pub(super) weighed: u64,
+}
+
+/// The best of all starts and the baseline; the lexicographically smallest placement among equals. The baseline is refined
+/// too where no start is better.
+pub(super) fn search<T: Number>(
+    problem: &Problem<'_, T>,
+    baseline: &[usize],
+    effort: Effort,
+    seed: u64,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Found {
+    let polish = |groups: Vec<u32>, rng: &mut ChaCha8Rng| {
+        let mut refinement = Refinement::new(problem, groups);
+        refinement.descend(rng);
+        refinement.shake(effort.kicks, rng, stop);
+        Candidate {
+            total: refinement.total,
+            placement: problem.to_placement(&refinement.group_of),
+            weighed: refinement.weighed,
+        }
+    };
+    let start = |index: u32| {
+        if stop() {
+            return None;
+        }
+        let mut rng = stream(seed, index);
+        let groups = Starts::new(problem, effort.attempts.max(1)).build(&mut rng);
+        Some(polish(groups, &mut rng))
+    };
+    let starts = effort.starts.max(1);
+    let mut found: Vec<_> = (0..starts).into_par_iter().filter_map(start).collect();
+    let groups = problem.to_groups(baseline);
+    let as_is = Candidate { total: problem.total(&groups), placement: baseline.to_vec(), weighed: 1 };
+    if found.iter().all(|f| f.total >= as_is.total) && !stop() {
+        found.push(polish(groups, &mut stream(seed, starts)));
+    }
+    let weighed = found.iter().map(|f| f.weighed).sum();
+    let best = found.into_iter().fold(as_is, |best, f| if f.key() < best.key() { f } else { best });
+    Found { placement: best.placement, total: best.total.wide(), weighed }
+}
+
+struct Candidate<T> {
+    total: T,
+    placement: Vec<usize>,
+    weighed: u64,
+}
+
+impl<T: Number> Candidate<T> {
+    fn key(&self) -> (T, &[usize]) {
+        (self.total, &self.placement)
+    }
+}
+
+/// Each start has a stream of its own, so that it does not matter which thread runs it.
+fn stream(seed: u64, index: u32) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(u64::from(index));
+    rng
+}

@@ -1,0 +1,171 @@
+//! Placement: which device each rank gets, so that heavy traffic stays close (Faraji, Mirsadeghi, Afsahi, "Topology-Aware GPU
+//! Selection on Multi-GPU Nodes", AsHES 2016).
+//!
+//! ```text
+//! Pattern (weights of pairs of ranks) ─┐             tree, ≤ 16 ranks ─► exact search, proved
+//!                                      ├─► search ─┤
+//! Machine (costs of pairs of devices) ─┘             else ─► bisection, exchanges, several starts
+//!                                                                 │
+//!                   placements ─► refine_simulated ◄──────────────┘        payback: when it was worth it
+//! ```
+//!
+//! The objective is Σ weight · cost over the undirected edges {u, v} of the pattern, with the cost of the devices of u and v;
+//! smaller is better. Weights and whole costs are added exactly; real costs (bandwidth ratios, measurements) are taken in
+//! steps of 2⁻³² of the largest, so that a proof holds within 1e-9 of it. The baseline puts rank i on device i.
+//!
+//! Ties: exact search gives the lexicographically smallest of all best placements; otherwise the smallest of those found.
+
+mod bisect;
+mod error;
+mod exact;
+mod heuristic;
+mod machine;
+mod matrix;
+mod number;
+mod pattern;
+mod payback;
+mod problem;
+mod refine;
+mod shape;
+mod similar;
+mod simulated;
+mod start;
+mod tree;
+
+pub use error::PlacementError;
+pub use heuristic::Effort;
+pub use machine::{MOST_DEVICES, Machine, Measured};
+pub use pattern::Pattern;
+pub use payback::payback;
+pub use simulated::{Simulated, SimulatedError, refine_simulated};
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use number::Number;
+use problem::Problem;
+
+/// How to search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Method {
+    /// Exact where it is possible, else bisection.
+    #[default]
+    Auto,
+    /// Dynamic programming over sets of ranks: up to 16 ranks on a tree of 16 devices (of more where the tables allow it).
+    Exact,
+    /// Recursive bisection, exchanges, several starts.
+    Bisection,
+}
+
+/// What to search with.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// How to search.
+    pub method: Method,
+    /// How much to search with bisection; [`Effort::quick`] if `None`.
+    pub effort: Option<Effort>,
+    /// Of the starts' random numbers (`ChaCha8`).
+    pub seed: u64,
+    /// Asked between starts and kicks; `true` ends the search with the best so far.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { method: Method::Auto, effort: None, seed: 0, stop: &|| false }
+    }
+}
+
+/// What a search found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Placement {
+    /// Device of each rank, by position in the list of devices.
+    pub placement: Vec<usize>,
+    /// Objective with rank i on device i.
+    pub before: f64,
+    /// Objective with the placement.
+    pub after: f64,
+    /// Whether no placement has a smaller objective.
+    pub proved_optimal: bool,
+    /// [`Method::Exact`] or [`Method::Bisection`].
+    pub method: Method,
+    /// Exact search: pairs of a set of ranks and a part of it; bisection: exchanges weighed.
+    pub evaluated: u64,
+    /// Whether the search ended by itself.
+    pub complete: bool,
+}
+
+/// Searches for the placement with the smallest objective. Never worse than the baseline; the same on any number of threads.
+///
+/// # Errors
+/// More ranks than devices, sums that exact integers do not hold, an exact search that is not possible.
+pub fn search(pattern: &Pattern, machine: &Machine, options: Options<'_>) -> Result<Placement, PlacementError> {
+    let (ranks, devices) = (pattern.ranks(), machine.devices());
+    if ranks > devices {
+        return Err(PlacementError::TooFewDevices { ranks, devices });
+    }
+    match problem::bits(pattern, machine) {
+        Some(..31) => run(&Problem::<i32>::new(pattern, machine), pattern, options),
+        Some(..63) => run(&Problem::<i64>::new(pattern, machine), pattern, options),
+        Some(..127) => run(&Problem::<i128>::new(pattern, machine), pattern, options),
+        _ => Err(PlacementError::TooLarge),
+    }
+}
+
+fn run<T: Number>(
+    problem: &Problem<'_, T>,
+    pattern: &Pattern,
+    options: Options<'_>,
+) -> Result<Placement, PlacementError> {
+    let stopped = AtomicBool::new(false);
+    let stop = || {
+        let stop = (options.stop)();
+        stopped.fetch_or(stop, Ordering::Relaxed);
+        stop
+    };
+    let baseline: Vec<usize> = (0..problem.ranks).collect();
+    let before = problem.total(&problem.to_groups(&baseline)).wide();
+    let value = |total: i128| {
+        let bytes = total as f64 * pattern.common() as f64 * problem.machine.step;
+        bytes / (2.0 * pattern.unit() as f64)
+    };
+    let possible = options.method != Method::Bisection && exact::fits(problem);
+    if options.method == Method::Exact && !possible {
+        return Err(PlacementError::NotExact);
+    }
+    let (placement, total, evaluated) = if possible {
+        let (placement, total, steps) = exact::search(problem);
+        (placement, total.wide(), steps)
+    } else {
+        let effort = options.effort.unwrap_or_else(|| Effort::quick(problem.padded));
+        let found = heuristic::search(problem, &baseline, effort, options.seed, &stop);
+        (found.placement, found.total, found.weighed)
+    };
+    Ok(Placement {
+        placement,
+        before: value(before),
+        after: value(total),
+        proved_optimal: possible,
+        method: if possible { Method::Exact } else { Method::Bisection },
+        evaluated,
+        complete: !stopped.into_inner(),
+    })
+}
+
+/// The objective of a placement.
+///
+/// # Errors
+/// More ranks than devices, a placement that is none, sums that exact integers do not hold.
+pub fn objective(pattern: &Pattern, machine: &Machine, placement: &[usize]) -> Result<f64, PlacementError> {
+    let (ranks, devices) = (pattern.ranks(), machine.devices());
+    if ranks > devices {
+        return Err(PlacementError::TooFewDevices { ranks, devices });
+    }
+    simulated::check_start(placement, ranks, devices)?;
+    let most = i128::MAX as u128;
+    let sum = pattern.edges().iter().try_fold(0_u128, |sum, &(u, v, bytes)| {
+        let cost = machine.matrix.at(placement[u as usize], placement[v as usize]);
+        sum.checked_add(bytes.checked_mul(u128::from(cost))?).filter(|&s| s <= most)
+    });
+    let sum = sum.ok_or(PlacementError::TooLarge)?;
+    Ok(sum as f64 * machine.step / (2.0 * pattern.unit() as f64))
+}

@@ -1,0 +1,297 @@
+//! What all searches have in common: what is varied, by which method, and the result that is reported.
+//!
+//! A kind of decision that can be tried out one by one says what there is ([`Candidates::count`]) and what each is worth
+//! ([`Candidates::value`]); [`best_of`] visits them on all threads and keeps the best. A method that knows more of its
+//! kind (bounds, symmetries, moves) stands beside its kind. Either way a [`SearchResult`] comes of it.
+
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// What a search varies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Vary {
+    /// The order in which each source sends.
+    Order,
+    /// Which rank runs on which device.
+    Placement,
+    /// Values of the scenario.
+    Parameters,
+}
+
+impl Vary {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 3] = [Self::Order, Self::Placement, Self::Parameters];
+
+    /// The word used in scenario files and results.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Order => "order",
+            Self::Placement => "placement",
+            Self::Parameters => "parameters",
+        }
+    }
+}
+
+/// By its word.
+impl FromStr for Vary {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        by_word(text, Self::ALL, Self::word)
+    }
+}
+
+fn by_word<T: Copy, const N: usize>(text: &str, all: [T; N], word: fn(T) -> &'static str) -> Result<T, String> {
+    let found = all.into_iter().find(|&one| word(one) == text);
+    found.ok_or_else(|| format!("`{text}` is none of {}", all.map(word).join(", ")))
+}
+
+/// How a search goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// What fits the size.
+    #[default]
+    Auto,
+    /// All candidates.
+    Exhaustive,
+    /// A proven best one by bounds.
+    BranchAndBound,
+    /// A good one by simulated annealing.
+    Anneal,
+    /// A good placement by recursive bisection.
+    Bisection,
+}
+
+impl Method {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 5] = [Self::Auto, Self::Exhaustive, Self::BranchAndBound, Self::Anneal, Self::Bisection];
+
+    /// The word used in scenario files and results.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Exhaustive => "exhaustive",
+            Self::BranchAndBound => "branch-and-bound",
+            Self::Anneal => "anneal",
+            Self::Bisection => "bisection",
+        }
+    }
+}
+
+/// By its word.
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        by_word(text, Self::ALL, Self::word)
+    }
+}
+
+/// What is minimised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// The simulated time of everything, ps.
+    #[default]
+    Makespan,
+    /// Of a placement: weights times costs per level.
+    Distance,
+    /// Of a placement: weights times latencies, relative to the longest.
+    Latency,
+    /// Of a placement: weights over bandwidths, relative to the narrowest.
+    Bandwidth,
+}
+
+impl Objective {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 4] = [Self::Makespan, Self::Distance, Self::Latency, Self::Bandwidth];
+
+    /// The word used in scenario files and results.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Makespan => "makespan",
+            Self::Distance => "distance",
+            Self::Latency => "latency",
+            Self::Bandwidth => "bandwidth",
+        }
+    }
+}
+
+/// By its word.
+impl FromStr for Objective {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        by_word(text, Self::ALL, Self::word)
+    }
+}
+
+/// Most candidates that `auto` visits one by one.
+pub const MOST_EXHAUSTIVE: u128 = 10_000_000;
+
+/// The result of a search, as it is reported. Objectives are in the unit of the objective: ps for makespans. What a
+/// method does not know is absent.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SearchResult<S> {
+    /// What was varied.
+    pub vary: Vary,
+    /// By which method; of `auto`, what it came to.
+    pub method: Method,
+    /// Number of candidates; absent above 2^128.
+    pub candidates: Option<u128>,
+    /// Candidates whose exact value is known, by simulation or by a proven symmetry.
+    pub evaluated: u128,
+    /// Whether the search came to its end.
+    pub complete: bool,
+    /// Whether no candidate is better than the best by more than 1e-9 (or at all, by the exact rule).
+    pub proved_optimal: bool,
+    /// What is minimised.
+    pub objective: Objective,
+    /// No candidate is better than this.
+    pub bound: Option<f64>,
+    /// The scenario as it is.
+    pub baseline: f64,
+    /// The best found.
+    pub best: f64,
+    /// Mean of the middle two of all.
+    pub median: Option<f64>,
+    /// Mean of all.
+    pub mean: Option<f64>,
+    /// The worst of all.
+    pub worst: Option<f64>,
+    /// Percentiles 1, 5, 25, 75, 95, 99 of all: sorted\[count · p / 100\].
+    pub percentiles: Option<[f64; 6]>,
+    /// Candidates within 1e-9 of the best.
+    pub best_count: Option<u128>,
+    /// Seconds it took; set by whoever reads a clock.
+    pub wall_s: Option<f64>,
+    /// The best found.
+    pub solution: S,
+}
+
+/// The percentiles that are reported.
+pub const PERCENTILES: [u32; 6] = [1, 5, 25, 75, 95, 99];
+
+/// A decision that can be searched by visiting candidates: what there is, and what each is worth.
+pub trait Candidates: Sync {
+    /// Why a candidate has no value.
+    type Error: Send;
+
+    /// How many there are, numbered from 0; number 0 is the scenario as it is where that is one of them.
+    fn count(&self) -> u128;
+
+    /// The value of a candidate; the least is best.
+    ///
+    /// # Errors
+    /// It cannot be simulated.
+    fn value(&self, number: u128) -> Result<f64, Self::Error>;
+}
+
+/// The best of some candidates.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BestOf {
+    /// Its value.
+    pub value: f64,
+    /// Its number, the lowest among equals.
+    pub number: u128,
+    /// How many were visited.
+    pub evaluated: u128,
+    /// Whether all were visited.
+    pub complete: bool,
+}
+
+/// Candidates that are visited between two looks at `cancel`, side by side; *assumed*: enough for the cores of a large
+/// machine. The result does not depend on it.
+const BATCH: usize = 256;
+
+/// Visits all candidates on the threads of the current rayon pool and keeps the best; stops soon after `cancel`. `seen` is
+/// shown the values in order of their numbers. None when there was none to visit.
+///
+/// # Errors
+/// The first candidate that has no value.
+pub fn best_of<C: Candidates>(
+    candidates: &C,
+    cancel: &AtomicBool,
+    mut seen: impl FnMut(f64),
+) -> Result<Option<BestOf>, C::Error> {
+    let (count, mut begin) = (candidates.count(), 0_u128);
+    let mut best: Option<BestOf> = None;
+    while begin < count {
+        let size = count.saturating_sub(begin).min(BATCH as u128) as usize;
+        let value = |i: usize| (!cancel.load(Ordering::Relaxed)).then(|| candidates.value(begin + i as u128));
+        let values: Vec<Option<Result<f64, C::Error>>> = (0..size).into_par_iter().map(value).collect();
+        for (number, value) in (begin..).zip(values) {
+            let Some(value) = value else { return Ok(best.map(|b| BestOf { complete: false, ..b })) };
+            let value = match value {
+                // A candidate that was cut off has no value, and there is nothing wrong with it.
+                Err(_) if cancel.load(Ordering::Relaxed) => {
+                    return Ok(best.map(|b| BestOf { complete: false, ..b }));
+                }
+                value => value?,
+            };
+            seen(value);
+            let kept = best.filter(|b| b.value <= value);
+            let (value, least) = kept.map_or((value, number), |b| (b.value, b.number));
+            best = Some(BestOf { value, number: least, evaluated: number + 1, complete: true });
+        }
+        begin += size as u128;
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Values(Vec<f64>);
+
+    impl Candidates for Values {
+        type Error = u128;
+
+        fn count(&self) -> u128 {
+            self.0.len() as u128
+        }
+
+        fn value(&self, number: u128) -> Result<f64, u128> {
+            let value = self.0[number as usize];
+            if value.is_nan() { Err(number) } else { Ok(value) }
+        }
+    }
+
+    #[test]
+    fn words_are_read_back() {
+        assert!(Vary::ALL.into_iter().all(|v| v.word().parse() == Ok(v)));
+        assert!(Method::ALL.into_iter().all(|m| m.word().parse() == Ok(m)));
+        assert!(Objective::ALL.into_iter().all(|o| o.word().parse() == Ok(o)));
+        assert_eq!("Order".parse::<Vary>(), Err("`Order` is none of order, placement, parameters".to_owned()));
+    }
+
+    #[test]
+    fn the_lowest_number_wins_among_equals() {
+        let go = AtomicBool::new(false);
+        let mut seen = Vec::new();
+        let best = best_of(&Values(vec![3.0, 1.0, 2.0, 1.0]), &go, |value| seen.push(value));
+        assert_eq!(best, Ok(Some(BestOf { value: 1.0, number: 1, evaluated: 4, complete: true })));
+        assert_eq!(seen, [3.0, 1.0, 2.0, 1.0]);
+        assert_eq!(best_of(&Values(vec![]), &go, |_| ()), Ok(None));
+        assert_eq!(best_of(&Values(vec![1.0, f64::NAN, f64::NAN]), &go, |_| ()), Err(1));
+        assert_eq!(best_of(&Values(vec![1.0]), &AtomicBool::new(true), |_| ()), Ok(None));
+    }
+
+    #[test]
+    fn batches_join_in_order() {
+        let values: Vec<f64> = (0..1000_u32).map(|i| f64::from((i * 7919) % 1000)).collect();
+        let mut seen = Vec::new();
+        let best = best_of(&Values(values.clone()), &AtomicBool::new(false), |value| seen.push(value));
+        assert_eq!(best, Ok(Some(BestOf { value: 0.0, number: 0, evaluated: 1000, complete: true })));
+        assert_eq!(seen, values);
+    }
+}

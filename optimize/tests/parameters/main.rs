@@ -1,0 +1,42 @@
+//! Searches over parameters.
+
+mod checkpoint;
+mod grid;
+mod range;
+mod search;
+mod shards;
+
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use weir_optimize::parameters::{Axis, Grid, ParameterError, Part, Search, Shard};
+
+/// A grid of axes with some lengths; values are `v0`, `v1`, …
+fn grid(lengths: &[usize]) -> Grid {
+    let axis = |(i, &length): (usize, &usize)| Axis::list(format!("p{i}"), (0..length).map(|v| format!("v{v}")));
+    Grid::new(lengths.iter().enumerate().map(axis).collect()).expect("a grid")
+}
+
+/// A makespan that looks like chance, with many ties.
+fn makespan(values: &[(&str, &str)]) -> Result<u64, String> {
+    let text: String = values.iter().map(|(path, value)| format!("{path}={value};")).collect();
+    let mixed = text.bytes().fold(7_u64, |sum, b| sum.wrapping_mul(31).wrapping_add(u64::from(b)));
+    Ok(mixed % 23 + 1)
+}
+
+fn search(grid: &Grid) -> Search<'_> {
+    Search { grid, input: "digest", shard: Shard::ALL, baseline: NonZeroU64::new(9), checkpoint: None }
+}
+
+fn run(search: Search<'_>) -> Result<Part, ParameterError> {
+    search.run(makespan, &AtomicBool::new(false), &AtomicU64::new(0))
+}
+
+fn bytes(part: &Part) -> String {
+    serde_json::to_string(part).expect("JSON")
+}
+
+/// Runs on a pool of some threads.
+fn on<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool").install(work)
+}

@@ -1,0 +1,266 @@
+//! Results of searches for a person: what was found and how sure that is, all makespans as a histogram, the solution.
+
+use std::fmt::Write;
+
+use weir_optimize::order::Tally;
+use weir_optimize::search::{Method, PERCENTILES, Vary};
+use weir_plugin_api::SimDuration;
+
+use super::{ROWS, Sheet, clean};
+use crate::subject::titled;
+use crate::{SearchReport, Solution, duration};
+
+/// Bars of a histogram.
+const BARS: usize = 20;
+/// Characters of the longest bar.
+const WIDTH: u128 = 50;
+
+/// The whole text.
+#[must_use]
+pub fn search(report: &SearchReport) -> String {
+    let subject = &report.subject;
+    let under = titled(&subject.arbiter.name, &subject.arbiter.params);
+    let mut out = format!("{}\n{}, {}\n\n", clean(&subject.scenario), clean(&subject.file), clean(&under));
+    out.push_str(&headline(report));
+    let tally = report.tally.as_ref().filter(|_| !listed(report));
+    for part in [statistics(report), grid(report), tally.map_or_else(String::new, histogram)] {
+        if !part.is_empty() {
+            out.push('\n');
+            out.push_str(&part);
+        }
+    }
+    out.push('\n');
+    out.push_str(&solution(&report.result.solution));
+    out
+}
+
+/// Whether all candidates are shown one by one, so that nothing else need be said of them.
+fn listed(report: &SearchReport) -> bool {
+    report.grid.as_ref().is_some_and(|grid| grid.evaluated() <= ROWS as u64)
+}
+
+/// A value of the objective.
+fn value(report: &SearchReport, value: f64) -> String {
+    if report.timed() { time(value) } else { number(value) }
+}
+
+fn time(ps: f64) -> String {
+    duration(SimDuration(ps.round() as u64))
+}
+
+/// At most six decimals.
+fn number(value: f64) -> String {
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent > 0.0 && percent < 0.05 { format!("{percent:.1e} %") } else { format!("{percent:.1} %") }
+}
+
+/// How much less the best is.
+fn gain(baseline: f64, best: f64) -> String {
+    if best < baseline { format!(", {} less", percent(1.0 - best / baseline)) } else { ", no less".to_owned() }
+}
+
+fn what(vary: Vary) -> (&'static str, &'static str) {
+    match vary {
+        Vary::Order => ("order", "orders"),
+        Vary::Placement => ("placement", "placements"),
+        Vary::Parameters => ("parameters", "candidates"),
+    }
+}
+
+fn headline(report: &SearchReport) -> String {
+    let result = &report.result;
+    let (one, many) = what(result.vary);
+    let (best, baseline) = (value(report, result.best), value(report, result.baseline));
+    let exact = if report.timed() { format!(" ({} ps)", result.best as u64) } else { String::new() };
+    let objective = if report.timed() { String::new() } else { format!(" by {}", result.objective.word()) };
+    let mut out =
+        format!("best {one}{objective}: {best}{exact}; as it is: {baseline}{}\n", gain(result.baseline, result.best));
+    if let Some((before, after)) = report.simulated.filter(|_| !report.timed()) {
+        let (before, after) = (before as f64, after as f64);
+        let _ = writeln!(out, "simulated: {}; as it is: {}{}", time(after), time(before), gain(before, after));
+    }
+    out.push_str(&certainty(report));
+    let all = result.candidates.map_or_else(|| "more than 2^128".to_owned(), |all| all.to_string());
+    let took = result.wall_s.map_or_else(String::new, |s| format!(", {}", time(s * 1e12)));
+    let _ = match (result.vary, result.method, report.timed()) {
+        // Such a search weighs sets of ranks.
+        (Vary::Placement, Method::Exhaustive, false) => writeln!(out, "exact search among {all} {many}{took}"),
+        (_, method, _) => writeln!(out, "{}: {} evaluated of {all} {many}{took}", method.word(), result.evaluated),
+    };
+    if let Some(exchanges) = report.payback {
+        let _ = writeln!(out, "the time of this search is paid back after {exchanges} runs");
+    }
+    out
+}
+
+/// Whether there can be better ones, and how much.
+fn certainty(report: &SearchReport) -> String {
+    let result = &report.result;
+    let (one, _) = what(result.vary);
+    let cut = if result.complete { "" } else { "the search was ended before it was done; " };
+    let is = match (result.bound, result.proved_optimal) {
+        (_, true) => match result.vary {
+            Vary::Parameters => "no candidate is better".to_owned(),
+            _ => format!("proved: no {one} is better"),
+        },
+        (Some(bound), false) if bound > 0.0 => {
+            let gap = percent(result.best / bound - 1.0);
+            format!("no {one} is below {}: the best is at most {gap} above the optimum", value(report, bound))
+        }
+        _ => "not proved: there may be better ones".to_owned(),
+    };
+    format!("{cut}{is}\n")
+}
+
+/// The table of what is known of all candidates.
+fn statistics(report: &SearchReport) -> String {
+    let result = &report.result;
+    if listed(report) {
+        return String::new();
+    }
+    let (Some(median), Some(mean), Some(worst), Some(percentiles)) =
+        (result.median, result.mean, result.worst, result.percentiles)
+    else {
+        return String::new();
+    };
+    let mut rows = vec![("best".to_owned(), result.best)];
+    let at = |i: usize| (format!("{} %", PERCENTILES[i]), percentiles[i]);
+    rows.extend((0..3).map(at));
+    rows.push(("median".to_owned(), median));
+    rows.extend((3..6).map(at));
+    rows.push(("worst".to_owned(), worst));
+    rows.push(("mean".to_owned(), mean));
+    rows.push(("as it is".to_owned(), result.baseline));
+    let mut sheet = Sheet::new(["", ">makespan", ">over best"]);
+    for (name, ps) in rows {
+        sheet.row([name, value(report, ps), format!("{:.4}", ps / result.best)]);
+    }
+    let (_, many) = what(result.vary);
+    let count = |n: u128| format!("{n} of {} {many} within 1e-9 of the best\n", result.evaluated);
+    let count = result.best_count.map_or_else(String::new, count);
+    sheet.finish() + &count
+}
+
+/// The candidates of a grid, or the best of many.
+fn grid(report: &SearchReport) -> String {
+    let Some(outcome) = &report.grid else { return String::new() };
+    let table = outcome.table();
+    let few = listed(report);
+    let rows = if few { table.rows().collect() } else { table.ranked(ROWS) };
+    let header: Vec<String> = table.paths().map(|path| format!(">{}", clean(path))).collect();
+    let header = header.into_iter().chain([">makespan", ">over best", ""].map(str::to_owned));
+    let mut sheet = Sheet::new(header);
+    for row in rows {
+        let best = if row.best { "best" } else { "" };
+        let last = [time(row.makespan as f64), format!("{:.4}", row.ratio), best.to_owned()];
+        sheet.row(row.parameters.iter().map(|(_, value)| (*value).to_owned()).chain(last));
+    }
+    let more = if few {
+        String::new()
+    } else {
+        format!("the best {ROWS} of {} candidates: --csv and --json list all\n", outcome.evaluated())
+    };
+    sheet.finish() + &more
+}
+
+/// All makespans, from the best to the worst, in bars of equal width in time.
+fn histogram(tally: &Tally) -> String {
+    let (Some(first), Some(last)) = (tally.pairs().first(), tally.pairs().last()) else { return String::new() };
+    if first.0 == last.0 || tally.count() < BARS as u128 {
+        return String::new();
+    }
+    let counts = tally.histogram(BARS);
+    let most = counts.iter().copied().max().unwrap_or(1).max(1);
+    let span = u128::from(last.0 - first.0) + 1;
+    let mut sheet = Sheet::new([">from", ">count", ""]);
+    for (i, &count) in counts.iter().enumerate() {
+        let from = u128::from(first.0) + (span * i as u128).div_ceil(BARS as u128);
+        let length = (count * WIDTH + most / 2) / most;
+        let bar = if count > 0 && length == 0 { "▏".to_owned() } else { "█".repeat(length as usize) };
+        sheet.row([duration(SimDuration(from as u64)), count.to_string(), bar]);
+    }
+    sheet.finish()
+}
+
+/// The solution as a scenario says it.
+fn solution(solution: &Solution) -> String {
+    match solution {
+        Solution::Order(order) if order.is_empty() => "order: {}\n".to_owned(),
+        Solution::Order(order) => {
+            let lines =
+                order.iter().map(|(device, ids)| format!("  {}: {}\n", clean(&word(device)), clean(&list(ids))));
+            format!("order:\n{}", lines.collect::<String>())
+        }
+        Solution::Placement(devices) => format!("ranks: {}\n", clean(&list(devices))),
+        Solution::Parameters(values) => {
+            let lines = values.iter().map(|(path, value)| format!("--set {}\n", clean(&shell(path, value))));
+            lines.collect()
+        }
+    }
+}
+
+/// `path=value` as a shell takes it.
+fn shell(path: &str, value: &str) -> String {
+    let text = format!("{path}={value}");
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "._-=/%+:".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+}
+
+/// A list of texts, as YAML.
+#[must_use]
+pub fn list(texts: &[String]) -> String {
+    let words: Vec<String> = texts.iter().map(|text| word(text)).collect();
+    format!("[{}]", words.join(", "))
+}
+
+/// A text as YAML: without quotes where nothing can be misread.
+#[must_use]
+pub fn word(text: &str) -> String {
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let plain = begins && text.chars().all(|c| c.is_ascii_alphanumeric() || "_.-/#".contains(c));
+    let reserved = matches!(text, "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n");
+    // What JSON writes between quotes, YAML reads.
+    if plain && !reserved { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_where_yaml_would_misread_them() {
+        for plain in ["gpu0", "h.0-1#2", "rc/plx0/gpu1", "_x"] {
+            assert_eq!(word(plain), plain);
+        }
+        for (text, quoted) in
+            [("1", "\"1\""), ("no", "\"no\""), ("a, b", "\"a, b\""), ("", "\"\""), ("a\"b", "\"a\\\"b\"")]
+        {
+            assert_eq!(word(text), quoted);
+        }
+        assert_eq!(list(&["a".to_owned(), "2".to_owned()]), "[a, \"2\"]");
+    }
+
+    #[test]
+    fn values_of_parameters_are_quoted_for_a_shell() {
+        assert_eq!(shell("arbiter.tau", "0.1"), "arbiter.tau=0.1");
+        assert_eq!(shell("workload[0].x", "it's"), "'workload[0].x=it'\\''s'");
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_count() {
+        // 10 of 1000 are half a character of 50, rounded up.
+        let tally: Tally = (0..10).map(|_| 1000).chain((0..1000).map(|_| 3000)).collect();
+        let text = histogram(&tally);
+        let rows: Vec<&str> = text.lines().skip(2).collect();
+        assert_eq!(rows.len(), BARS);
+        assert!(rows[0].contains("10") && rows[0].matches('█').count() == 1, "{text}");
+        assert_eq!(rows[BARS - 1].matches('█').count(), 50);
+        assert!(rows[1..BARS - 1].iter().all(|row| row.trim().ends_with('0')), "{text}");
+        assert_eq!(histogram(&[5, 5, 5].into_iter().collect()), "");
+    }
+}

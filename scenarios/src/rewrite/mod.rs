@@ -1,0 +1,154 @@
+//! Writes a scenario that has been changed: what is as before stays as its author wrote it, with its comments.
+
+mod text;
+
+use std::path::Path;
+
+use crate::context::{Context, Read};
+use crate::diagnostic::Diagnostic;
+use crate::files::Files;
+use crate::load::{self, LoadOptions};
+use crate::source::Span;
+use crate::yaml::{self, Data, Edit, Entry, Scalar, Value};
+
+/// A change of a scenario that is to be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// A path and a YAML text, as in [`LoadOptions::set`].
+    Set(String, String),
+    /// Send orders in place of those of the file: devices with the ids of what each sends.
+    Order(Vec<(String, Vec<String>)>),
+    /// The device of each rank.
+    Ranks(Vec<String>),
+    /// Write the topology in place, if it is a file of its own.
+    InlineTopology,
+}
+
+/// The text of a scenario file with the edits and arbiters of `options` and further changes, in their order, and without
+/// `optimize`. Edits of a topology file put the topology in place.
+///
+/// What is not changed stays as it is, comments included. Where that is not possible the whole is written anew, with the
+/// comments at the beginning of the file; aliases are then written in full. The names of files stay as they are.
+///
+/// # Errors
+/// A text that cannot be read, a path that does not exist, a topology that cannot be put in place. Whether the scenario
+/// is right is not checked.
+pub fn rewrite(path: &Path, options: &LoadOptions, changes: &[Change]) -> Result<String, Vec<Diagnostic>> {
+    let mut context = Context::default();
+    let Ok(bytes) = Files::read_scenario(&mut context, path) else { return Err(context.finish()) };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    written(context, bytes, (&path.display().to_string(), Some(folder)), options, changes)
+}
+
+/// [`rewrite`] of a text. Files that it names are looked for from `folder`.
+///
+/// # Errors
+/// As [`rewrite`].
+pub fn rewrite_text(
+    text: impl Into<Vec<u8>>,
+    name: &str,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+    changes: &[Change],
+) -> Result<String, Vec<Diagnostic>> {
+    written(Context::default(), text.into(), (name, folder), options, changes)
+}
+
+fn written(
+    mut context: Context,
+    bytes: Vec<u8>,
+    (name, folder): (&str, Option<&Path>),
+    options: &LoadOptions,
+    changes: &[Change],
+) -> Result<String, Vec<Diagnostic>> {
+    let Ok((source, before, after)) = changed(&mut context, bytes, (name, folder), options, changes) else {
+        return Err(context.finish());
+    };
+    text::write(&context.sources.text(source), &before, &after)
+}
+
+/// The tree before and after all changes, and the source of the one before.
+fn changed(
+    context: &mut Context,
+    bytes: Vec<u8>,
+    (name, folder): (&str, Option<&Path>),
+    options: &LoadOptions,
+    changes: &[Change],
+) -> Read<(u32, Value, Value)> {
+    let mut files = Files::new(context, folder, options.library.as_deref())?;
+    let source = files.decode(context, if name == "-" { "<stdin>" } else { name }, bytes)?;
+    let before = yaml::parse(context, source)?;
+    let mut root = before.clone();
+    let mut edits = load::edit(context, &mut root, options)?;
+    load::looks_like_a_scenario(context, &root)?;
+    if !options.arbiters.is_empty() {
+        set(&mut root, "arbiter", arbiters(context, &options.arbiters)?);
+    }
+    let mut inline = false;
+    for change in changes {
+        match change {
+            Change::Set(path, value) => {
+                let edit = Edit::read(context, path, value)?;
+                load::apply(context, &mut root, edit, &mut edits)?;
+            }
+            Change::Order(orders) => {
+                let orders = orders.iter().map(|(device, ids)| entry(device, list(ids))).collect();
+                set(&mut root, "order", value(Data::Mapping(orders)));
+            }
+            Change::Ranks(devices) => set(&mut root, "ranks", list(devices)),
+            Change::InlineTopology => inline = true,
+        }
+    }
+    let file = root.get("topology").filter(|value| matches!(value.data, Data::Scalar(_))).cloned();
+    if let Some(file) = file.filter(|_| inline || !edits.is_empty()) {
+        let mut tree = load::topology_file(context, &mut files, &file, &edits)?;
+        remove(&mut tree, "weir");
+        set(&mut root, "topology", tree);
+    }
+    remove(&mut root, "optimize");
+    Ok((source, before, root))
+}
+
+/// The value of `arbiter` that arbiters of the command line make.
+fn arbiters(context: &mut Context, options: &[String]) -> Read<Value> {
+    let mut all = context.each(options, |context, text| {
+        let source = context.sources.add("--arbiter", text);
+        yaml::parse(context, source)
+    })?;
+    Ok(if all.len() == 1 { all.swap_remove(0) } else { value(Data::Sequence(all)) })
+}
+
+/// Puts a value in place of that of a key, or before the workload.
+fn set(root: &mut Value, key: &str, value: Value) {
+    let Data::Mapping(entries) = &mut root.data else { return };
+    match entries.iter_mut().find(|e| &*e.key == key) {
+        Some(entry) => entry.value = value,
+        None => {
+            let at = entries.iter().position(|e| &*e.key == "workload").unwrap_or(entries.len());
+            entries.insert(at, entry(key, value));
+        }
+    }
+}
+
+fn remove(root: &mut Value, key: &str) {
+    if let Data::Mapping(entries) = &mut root.data {
+        entries.retain(|e| &*e.key != key);
+    }
+}
+
+fn value(data: Data) -> Value {
+    Value { span: Span::default(), data }
+}
+
+fn entry(key: &str, value: Value) -> Entry {
+    Entry { key: key.into(), key_span: Span::default(), value }
+}
+
+fn list(texts: &[String]) -> Value {
+    let item = |text: &String| {
+        // Without quotes these texts would mean that nothing is given.
+        let plain = !Scalar { text: text.as_str().into(), plain: true }.is_null();
+        value(Data::Scalar(Scalar { text: text.as_str().into(), plain }))
+    };
+    value(Data::Sequence(texts.iter().map(item).collect()))
+}

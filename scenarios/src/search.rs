@@ -1,0 +1,67 @@
+//! What searches for better scenarios ask: who sends what in which order, and what goes from rank to rank.
+
+use std::borrow::Cow;
+
+use weir_plugin_api::NodeId;
+use weir_sim_core::TaskId;
+
+use crate::diagnostic::Position;
+use crate::scenario::Scenario;
+use crate::workload::Senders;
+
+/// A device that sends one transfer after another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Source {
+    /// The device.
+    pub device: NodeId,
+    /// Transfers that it sends at once.
+    pub slots: u32,
+    /// The tasks that hold its `send` engine, in the order in which it sends those that are ready at the same instant:
+    /// that of `order` where it is given, else file order.
+    pub tasks: Vec<TaskId>,
+}
+
+/// What a workload sends between the scenario's ranks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RankTraffic {
+    /// Every transfer from rank to rank, in file order: from rank, to rank, bytes.
+    pub messages: Vec<(u32, u32, u64)>,
+    /// The smallest `size` or `unit` of what made them, in bytes; `None` without any.
+    pub unit: Option<u64>,
+    /// The first part of the workload that sends between named devices, wherever the ranks are: a transfer, a trace, a
+    /// pattern with `ranks` of its own, an operation of a model. `None` when every transfer goes from rank to rank.
+    pub fixed: Option<Position>,
+}
+
+impl Scenario {
+    /// The devices that send one transfer after another, in the order of the first of each in the file.
+    #[must_use]
+    pub fn sources(&self) -> Vec<Source> {
+        let senders = Senders::of(&self.tasks, &self.groups);
+        let with_first = senders.iter().filter_map(|(device, engine, held)| {
+            let (_, first) = *held.first()?;
+            let given = self.orders.iter().find(|(other, _)| *other == device);
+            let tasks = given.map_or_else(|| held.iter().map(|&(_, task)| task).collect(), |(_, order)| order.clone());
+            Some((first, Source { device, slots: self.tasks.engines()[engine.0 as usize].slots, tasks }))
+        });
+        let mut sources: Vec<(TaskId, Source)> = with_first.collect();
+        sources.sort_unstable_by_key(|(first, _)| *first);
+        sources.into_iter().map(|(_, source)| source).collect()
+    }
+
+    /// The id of a task as `order` takes it: of a task of an operation of a model the operation's.
+    #[must_use]
+    pub fn order_name(&self, task: TaskId) -> Cow<'_, str> {
+        self.groups.name(self.groups.whole(task))
+    }
+
+    /// What the workload sends between ranks.
+    #[must_use]
+    pub fn rank_traffic(&self) -> RankTraffic {
+        RankTraffic {
+            messages: self.traffic.messages(&self.groups, &self.tasks),
+            unit: self.traffic.unit(),
+            fixed: self.traffic.first_fixed().map(|span| self.sources.position(span)),
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Which transfers go from rank to rank: what a placement of the ranks can bring closer together.
+
+use weir_sim_core::{TaskGraph, TaskId, Work};
+
+use super::{Groups, Names};
+use crate::source::Span;
+
+/// Transfers that one item of the workload makes between two of the scenario's ranks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made {
+    /// The rank that sends.
+    pub(crate) from: u32,
+    /// The rank that receives.
+    pub(crate) to: u32,
+    /// Bytes of each.
+    pub(crate) bytes: u64,
+    /// How many.
+    pub(crate) count: u64,
+}
+
+/// The transfers between ranks, in file order. Those of patterns are not kept twice.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    parts: Vec<Part>,
+    unit: Option<u64>,
+    fixed: Option<Span>,
+}
+
+#[derive(Debug)]
+enum Part {
+    /// First task and number of tasks of a pattern over the scenario's ranks.
+    Pattern(TaskId, u32),
+    Transfer(Made),
+}
+
+impl Traffic {
+    /// A pattern over the scenario's ranks, with its `size` or `unit`.
+    pub(super) fn pattern(&mut self, first: TaskId, count: u32, unit: u64) {
+        self.parts.push(Part::Pattern(first, count));
+        self.smallest(unit);
+    }
+
+    /// A transfer between ranks.
+    pub(super) fn transfer(&mut self, made: Made) {
+        self.parts.push(Part::Transfer(made));
+        self.smallest(made.bytes);
+    }
+
+    /// Something at a place sends between devices that are named, wherever the ranks are.
+    pub(super) fn fixed(&mut self, span: Span) {
+        self.fixed.get_or_insert(span);
+    }
+
+    fn smallest(&mut self, unit: u64) {
+        self.unit = Some(self.unit.map_or(unit, |smallest| smallest.min(unit)));
+    }
+
+    /// The smallest `size` or `unit`.
+    pub(crate) fn unit(&self) -> Option<u64> {
+        self.unit
+    }
+
+    /// The first place where something is sent between devices that are named.
+    pub(crate) fn first_fixed(&self) -> Option<Span> {
+        self.fixed
+    }
+
+    /// All messages: from rank, to rank, bytes.
+    pub(crate) fn messages(&self, groups: &Groups, tasks: &TaskGraph) -> Vec<(u32, u32, u64)> {
+        let mut all = Vec::new();
+        for part in &self.parts {
+            match *part {
+                Part::Transfer(Made { from, to, bytes, count }) => {
+                    all.extend((0..count).map(|_| (from, to, bytes)));
+                }
+                Part::Pattern(first, count) => {
+                    let Some(Names::Pattern { pairs, .. }) = groups.of(first).map(|group| &group.names) else {
+                        continue;
+                    };
+                    let tasks = &tasks.tasks()[first.index()..first.index() + count as usize];
+                    all.extend(pairs.iter().zip(tasks).filter_map(|(&(from, to), task)| match task.work {
+                        Work::Carries { bytes, .. } => Some((from, to, bytes)),
+                        _ => None,
+                    }));
+                }
+            }
+        }
+        all
+    }
+}
