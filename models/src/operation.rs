@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use weir_plugin_api::{Alternative, Estimate, ModelError, NodeId, PS_PER_S, Relation, RouteInfo, Surroundings};
 
@@ -68,18 +68,19 @@ pub(crate) fn schema<P: JsonSchema>(operation: &str) -> String {
     outer.to_string()
 }
 
-/// The operation with values chosen for one key of `params`.
+/// The operation with values chosen for one key of `params`; `list`, a key of the values to choose from, is left out: many
+/// choices would carry it many times.
 pub(crate) fn choose(
     operation: &str,
     key: &str,
+    list: Option<&str>,
     choices: impl Iterator<Item = (String, Json)>,
     out: &mut Vec<Alternative>,
 ) -> Result<(), ModelError> {
     let broken = |error: serde_json::Error| refused(format!("the operation is not JSON: {error}"));
     let mut json: Json = serde_json::from_str(operation).map_err(broken)?;
-    // A way to do it needs no list of ways: many would carry it many times.
-    if let Some(params) = json["params"].as_object_mut() {
-        params.shift_remove("packets");
+    if let (Some(list), Some(params)) = (list, json["params"].as_object_mut()) {
+        params.shift_remove(list);
     }
     for (label, value) in choices {
         json["params"][key] = value;
@@ -112,6 +113,12 @@ pub(crate) fn estimate(formula: &str, ps: f64, relation: Relation, because: &str
     }
     let (formula, because) = (formula.to_owned(), because.to_owned());
     Ok(Estimate { formula, seconds: seconds(ps), relation, because })
+}
+
+/// The details of an operation as JSON text.
+pub(crate) fn details(details: &impl Serialize) -> Result<String, ModelError> {
+    let failed = |error| ModelError::Failed(format!("the details could not be written: {error}"));
+    serde_json::to_string(details).map_err(failed)
 }
 
 /// Seconds of a number of ps.

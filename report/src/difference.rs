@@ -54,7 +54,11 @@ pub(crate) fn difference<'a>(run: &Run<'_>, served: &Served<'_>, operation: &Pla
         // Alone, the operation must be as its model says.
         shared.extend(broken_promise(estimate, seconds, tolerance));
     }
-    let because = stated(estimate, seconds).chain(shared).collect();
+    let mut because: Vec<String> = stated(estimate, seconds).collect();
+    // Others rarely make an operation faster: they are named then only where the model says nothing that does.
+    if seconds > 0.0 || because.is_empty() {
+        because.append(&mut shared);
+    }
     Some(Difference { estimate, seconds: Some(seconds), equal, because })
 }
 

@@ -95,6 +95,25 @@ fn what_the_model_says_comes_first() {
 }
 
 #[test]
+fn what_the_model_says_fits_the_sign_of_the_difference() {
+    let marked = |simulated: f64, shared: bool| {
+        because(move |world, o| {
+            world.estimates[1].because = "+longer\n-shorter\n?either".to_owned();
+            world.estimates[1].relation = Relation::Unstated;
+            o.tasks[D0] = times(4.0, simulated - 2.0, simulated);
+            if shared {
+                (o.tasks[5], o.tasks[6]) = (times(0.0, 0.0, 0.0), times(0.0, 7.5, 8.5));
+            }
+        })
+    };
+    assert_eq!(marked(12.5, false), ["longer", "either"]);
+    assert_eq!(marked(10.5, false), ["shorter", "either"]);
+    // Who shared an engine explains a longer time; a shorter one is explained already.
+    assert_eq!(marked(12.5, true), ["longer", "either", "gpu0/copy is shared with y"]);
+    assert_eq!(marked(10.5, true), ["shorter", "either"]);
+}
+
+#[test]
 fn others_on_an_engine_of_the_device_are_named() {
     let shared = |start, end| {
         because(move |_, o| {

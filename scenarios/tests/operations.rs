@@ -131,6 +131,7 @@ fn wrong_parameters() {
     wrong("nodes: \"a[0-9999999]\"", 20, "too many names", "fewer");
     wrong("nodes: \"a[\"", 20, "a bracket without its other half", "gpu[0-7]");
     wrong("device: \"\"", 21, "not a name", "1 to 256");
+    wrong("device: \"s/g[0-1]\"", 21, "`s/g[0-1]` is not one device", "give one operation for each");
     refused(
         &one("echoo: {}"),
         (6, 5),

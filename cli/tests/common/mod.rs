@@ -1,6 +1,8 @@
 //! Runs the command and looks at what it leaves.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod search;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;

@@ -15,7 +15,7 @@ mod resolve;
 use serde::Serialize;
 use weir_plugin_api::{Estimates, Model, ModelError, ModelPlugin, Plan, Surroundings};
 
-use crate::operation::{estimate, read, schema, seconds};
+use crate::operation::{self, estimate, read, schema, seconds};
 use params::GatherParams;
 use resolve::Gather as Settled;
 
@@ -66,8 +66,7 @@ impl Model for Gather {
             read: longest(&gather.reads),
             message: (gather.nodes.len() > 1).then(|| longest(&gather.messages)),
         };
-        let failed = |error| ModelError::Failed(format!("the details could not be written: {error}"));
-        estimates.details = serde_json::to_string(&details).map_err(failed)?;
+        estimates.details = operation::details(&details)?;
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ mod resolve;
 
 use weir_plugin_api::{Alternative, Estimate, Estimates, Model, ModelError, ModelPlugin, Plan, Relation, Surroundings};
 
-use crate::operation::{choose, estimate, read, refused, schema};
+use crate::operation::{self, choose, estimate, read, refused, schema};
 use params::{MOST_STREAMS, Method, OffloadParams, Streams};
 use resolve::Offload as Settled;
 
@@ -44,9 +44,7 @@ impl Model for Offload {
     ) -> Result<(), ModelError> {
         let offload = Self::read(operation, around)?;
         estimates.list = list(&offload)?;
-        let details = details::details(&offload);
-        let failed = |error| ModelError::Failed(format!("the details could not be written: {error}"));
-        estimates.details = serde_json::to_string(&details).map_err(failed)?;
+        estimates.details = operation::details(&details::details(&offload))?;
         Ok(())
     }
 
@@ -66,7 +64,7 @@ impl Model for Offload {
         let optimum = details::stream_optimum(&Settled::new(&params, around)?);
         let beyond = optimum.filter(|&n| (details::TRIED_STREAMS + 1..MOST_STREAMS).contains(&n));
         let tried = (1..=details::TRIED_STREAMS).chain(beyond);
-        choose(operation, "streams", tried.map(|n| (n.to_string(), n.into())), out)
+        choose(operation, "streams", None, tried.map(|n| (n.to_string(), n.into())), out)
     }
 }
 

@@ -23,7 +23,7 @@ use weir_plugin_api::{
     Alternative, Estimates, Model, ModelError, ModelPlugin, Plan, PlannedTask, Queue, Surroundings, Wait,
 };
 
-use crate::operation::{Name, choose, estimate, read, schema, seconds};
+use crate::operation::{self, Name, choose, estimate, read, schema, seconds};
 use params::{PutParams, StepName};
 use resolve::Put as Settled;
 
@@ -67,8 +67,7 @@ impl Model for Put {
             steps: put.steps.iter().map(|s| (s.name.key().to_owned(), seconds(s.time).into())).collect(),
             bandwidth: if time.seconds > 0.0 { put.bytes as f64 / time.seconds } else { 0.0 },
         };
-        let failed = |error| ModelError::Failed(format!("the details could not be written: {error}"));
-        estimates.details = serde_json::to_string(&details).map_err(failed)?;
+        estimates.details = operation::details(&details)?;
         estimates.list = vec![time];
         Ok(())
     }
@@ -80,8 +79,8 @@ impl Model for Put {
         out: &mut Vec<Alternative>,
     ) -> Result<(), ModelError> {
         let choices = packets::choices(&read::<PutParams>(Self::NAME, operation)?.params)?;
-        choose(operation, "packet", choices.into_iter(), out)?;
-        // What no level has measured cannot be tried. Where nothing can, planning the first says why.
+        choose(operation, "packet", Some("packets"), choices.into_iter(), out)?;
+        // What no level has measured, or is cut too small, cannot be tried. Where nothing can, planning the first says why.
         let known: Vec<bool> = out.iter().map(|way| Self::read(&way.operation, around).is_ok()).collect();
         if known.contains(&true) {
             let mut known = known.into_iter();

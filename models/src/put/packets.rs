@@ -1,6 +1,7 @@
 //! The size of packets: as written, by a tuned table, or open.
 //!
-//! **Ties.** `auto` prefers no packets, then the larger packet. Sizes for which a level has no time are left out. **Source.** Aggarwal et al., PGAS 2010, section 6 and
+//! **Ties.** `auto` prefers no packets, then the larger packet. Sizes for which a level has no time, and such as make more than
+//! 10^7 tasks, are left out. **Source.** Aggarwal et al., PGAS 2010, section 6 and
 //! Table 5.
 
 use serde_json::Value as Json;

@@ -89,6 +89,11 @@ impl Site<'_> {
             let problem = Problem::new("not a name", format!("names have 1 to {NAME_BYTES} bytes"));
             return Err(context.problem(span, what, problem));
         }
+        if name.contains(['[', ']']) {
+            // One name is wanted here, and those of a list have had their brackets expanded.
+            let help = "brackets stand for several devices: give one operation for each";
+            return Err(context.problem(span, what, Problem::new(format!("{} is not one device", quoted(name)), help)));
+        }
         if self.given {
             context.warn_of(span, || {
                 let near = self.topology.names.problem(name, missing).help;
