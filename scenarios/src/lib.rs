@@ -37,7 +37,7 @@ pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use files::NamedFile;
 pub use lint::lint;
 pub use load::{LoadOptions, load, load_text};
-pub use optimize::{AxisSpec, Growth, Objective, OptimizeSpec, Parameter, SearchMethod, Vary};
+pub use optimize::{AxisSpec, Growth, MeasuredMatrix, Objective, OptimizeSpec, Parameter, SearchMethod, Vary};
 pub use rewrite::{Change, rewrite, rewrite_text};
 pub use scenario::{Choice, PlannedOperation, Scenario, TaskKind};
 pub use search::{RankTraffic, Source};

@@ -100,7 +100,7 @@ fn parts(
     let workload = workload::read(context, &mut files, setting, given);
     let ranks = workload.as_ref().ok().and_then(|w| w.ranks.as_deref());
     let around = optimize::Around { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
-    let optimize = fields.entry("optimize").map(|entry| optimize::read(context, entry, around)).transpose();
+    let optimize = fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, around)).transpose();
     let workload = workload?;
     Ok(Parts {
         name: title?,

@@ -1,15 +1,19 @@
 //! `optimize`: what `weir optimize` may change, and what it looks for. It changes nothing about a run.
 
+mod matrix;
+
 use weir_plugin_api::NodeId;
 
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::{Position, quoted};
+use crate::files::Files;
 use crate::nearest::suggestion;
 use crate::source::Span;
 use crate::topology::Topology;
 use crate::units;
 use crate::workload::devices;
 use crate::yaml::{self, Data, Entry, Path, Value};
+pub use matrix::MeasuredMatrix;
 
 /// What a search may change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +103,8 @@ pub struct OptimizeSpec {
     pub objective: Objective,
     /// With [`Objective::Distance`]: the cost of each level, from the closest switch outward; finite, at least 0.
     pub level_costs: Option<Vec<f64>>,
+    /// With [`Objective::Latency`] and [`Objective::Bandwidth`]: measured values instead of the topology's.
+    pub matrix: Option<MeasuredMatrix>,
     /// How.
     pub method: SearchMethod,
     /// Where it stands.
@@ -107,7 +113,7 @@ pub struct OptimizeSpec {
 
 /// Parameters of one search at most; *assumed*, more have more candidates than anybody waits for.
 const PARAMETERS: usize = 64;
-const KEYS: [&str; 6] = ["vary", "parameters", "devices", "objective", "level_costs", "method"];
+const KEYS: [&str; 7] = ["vary", "parameters", "devices", "objective", "level_costs", "matrix", "method"];
 const VARY: [(&str, Vary); 3] =
     [("order", Vary::Order), ("placement", Vary::Placement), ("parameters", Vary::Parameters)];
 const OBJECTIVES: [(&str, Objective); 4] = [
@@ -138,7 +144,7 @@ pub(crate) struct Around<'a> {
 }
 
 /// Reads `optimize`.
-pub(crate) fn read(context: &mut Context, entry: &Entry, around: Around<'_>) -> Read<OptimizeSpec> {
+pub(crate) fn read(context: &mut Context, files: &mut Files, entry: &Entry, around: Around<'_>) -> Read<OptimizeSpec> {
     let before = context.errors();
     let fields = context.fields(&entry.value, "`optimize`", &KEYS)?;
     fields.require(context, "vary")?;
@@ -156,18 +162,24 @@ pub(crate) fn read(context: &mut Context, entry: &Entry, around: Around<'_>) -> 
         None => Ok(None),
     };
     let level_costs = fields.get("level_costs").map(|value| level_costs(context, value)).transpose();
+    let matrix = fields.get("matrix").map(|value| matrix::read(context, files, around.topology, value)).transpose();
     let spec = OptimizeSpec {
         vary,
         parameters: parameters?,
         devices: devices?,
         objective: objective?,
         level_costs: level_costs?,
+        matrix: matrix?,
         method: method?,
         position: context.sources.position(entry.key_span),
     };
     fits(context, &fields, &spec);
     if vary == Vary::Placement {
         places(context, fields.entry("devices").map_or(entry.key_span, |e| e.value.span), &spec, around);
+        if let (Some(matrix), Some(value)) = (&spec.matrix, fields.get("matrix")) {
+            let chosen = spec.devices.as_deref().or(around.ranks).unwrap_or_default();
+            matrix::covers(context, value.span, around.topology, matrix, chosen);
+        }
     }
     if context.errors() > before { Err(crate::context::Reported) } else { Ok(spec) }
 }
@@ -195,6 +207,7 @@ fn belongs(context: &mut Context, fields: &Fields<'_>, vary: Vary) {
         ("parameters", Vary::Parameters, "parameters"),
         ("devices", Vary::Placement, "placement"),
         ("level_costs", Vary::Placement, "placement"),
+        ("matrix", Vary::Placement, "placement"),
     ];
     for (key, of, word) in keys {
         if let Some(entry) = fields.entry(key).filter(|_| of != vary) {
@@ -216,6 +229,11 @@ fn fits(context: &mut Context, fields: &Fields<'_>, spec: &OptimizeSpec) {
     {
         let message = "`level_costs` goes with `objective: distance` only";
         let _ = context.error(entry.key_span, message, "remove it, or write `objective: distance`");
+    }
+    let measured = matches!(spec.objective, Objective::Latency | Objective::Bandwidth);
+    if let (Some(entry), Vary::Placement, false) = (fields.entry("matrix"), spec.vary, measured) {
+        let message = "`matrix` goes with `objective: latency` or `bandwidth` only";
+        let _ = context.error(entry.key_span, message, "remove it, or name what was measured as the objective");
     }
     let (word, methods): (_, &[SearchMethod]) = match spec.vary {
         Vary::Order => ("an order", &[SearchMethod::Exhaustive, SearchMethod::BranchAndBound, SearchMethod::Anneal]),

@@ -27,6 +27,7 @@ fn an_order_needs_nothing_else() {
     let spec = scenario.optimize.as_ref().unwrap();
     assert_eq!((spec.vary, spec.objective, spec.method), (Vary::Order, Objective::Makespan, SearchMethod::Auto));
     assert_eq!((&spec.parameters[..], &spec.devices, &spec.level_costs), (&[][..], &None, &None));
+    assert_eq!(spec.matrix, None);
     assert_eq!((spec.position.line, spec.position.column), (8, 1));
     let without = good(&with("x").replace("optimize: x\n", ""));
     assert!(without.optimize.is_none());
@@ -196,5 +197,59 @@ fn refuses_parameters_that_are_none() {
         (8, 69),
         "unknown key `till`",
         "known keys: from, to, step, factor",
+    );
+}
+
+/// Reads a scenario with a placement by a measured matrix, in a folder of its own.
+fn measured(case: &str, objective: &str, table: &str) -> Result<weir_scenarios::Scenario, (u32, u32, String)> {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{case}"));
+    let text = with(&format!("{{ vary: placement, {objective} matrix: m.csv }}"));
+    let ranked = text.replace("workload:", "ranks: [gpu0, gpu1]\nworkload:");
+    write(&folder, &[("m.csv", table), ("s.yaml", &ranked)]);
+    load(&folder.join("s.yaml"), &LoadOptions::default(), &registry()).map_err(|found| {
+        let place = found[0].position.as_ref().map_or((0, 0), |p| (p.line, p.column));
+        (place.0, place.1, found[0].message.clone())
+    })
+}
+
+#[test]
+fn a_matrix_is_read_by_names() {
+    let table = "device, gpu1,gpu0,gpu7\ngpu0,9.5,,1e-3\ngpu7,2,3,-\ngpu1,,10,4\n";
+    let scenario = measured("good", "objective: bandwidth,", table).expect("good");
+    let matrix = scenario.optimize.as_ref().unwrap().matrix.as_ref().unwrap();
+    let names: Vec<&str> = matrix.devices.iter().map(|&device| scenario.node_name(device)).collect();
+    assert_eq!(names, ["gpu1", "gpu0", "gpu7"]);
+    assert_eq!(matrix.rows, [[0.0, 10.0, 4.0], [9.5, 0.0, 1e-3], [2.0, 3.0, 0.0]]);
+}
+
+#[test]
+fn wrong_matrices() {
+    let wrong = |case: &str, objective: &str, table: &str, place: (u32, u32), message: &str| {
+        let (line, column, said) = measured(case, objective, table).expect_err("refused");
+        assert!(said.contains(message), "{said}");
+        assert_eq!((line, column), place, "{said}");
+    };
+    let two = "device,gpu0,gpu1\ngpu0,,1\ngpu1,1,\n";
+    assert!(measured("two", "objective: latency,", two).is_ok());
+    wrong("objective", "objective: distance,", two, (9, 51), "`objective: latency` or `bandwidth` only");
+    wrong("makespan", "", two, (9, 31), "`objective: latency` or `bandwidth` only");
+    wrong("empty", "objective: latency,", "", (1, 1), "does not begin with `device`");
+    wrong("name", "objective: latency,", "device,gpu0,gpx1\n", (1, 13), "gpx1");
+    wrong("twice", "objective: latency,", "device,gpu0,gpu0\n", (1, 13), "`gpu0` has two columns");
+    wrong("again", "objective: latency,", "device,gpu0,gpu1\ngpu0,,1\ngpu0,,1\n", (3, 1), "two rows");
+    wrong("row", "objective: latency,", "device,gpu0,gpu1\ngpu0,,1\n", (9, 58), "no row for `gpu1`");
+    wrong("column", "objective: latency,", "device,gpu0,gpu1\ngpu2,1,1\n", (2, 1), "`gpu2` has a row and no column");
+    wrong("short", "objective: latency,", "device,gpu0,gpu1\ngpu0,1\n", (2, 1), "the row has 2 fields");
+    for cell in ["0", "-1", "nan", "", "1GB/s"] {
+        let table = format!("device,gpu0,gpu1\ngpu0,,{cell}\ngpu1,1,\n");
+        let (line, ..) = measured("cell", "objective: latency,", &table).expect_err(cell);
+        assert_eq!(line, 2, "{cell}");
+    }
+    wrong(
+        "chosen",
+        "objective: latency,",
+        "device,gpu0,gpu2\ngpu0,,1\ngpu2,1,\n",
+        (9, 58),
+        "`gpu1` is not in the matrix",
     );
 }

@@ -1,16 +1,19 @@
 //! `vary: placement`: which device each rank runs on.
 
+use std::collections::BTreeMap;
+
 use weir_optimize::order::Tally;
 use weir_optimize::placement::{
-    Effort, Machine, Method as Way, Options, Pattern, Placement, PlacementError, SimulatedError, payback,
+    Effort, Machine, Measured, Method as Way, Options, Pattern, Placement, PlacementError, SimulatedError, payback,
     refine_simulated, search as place,
 };
 use weir_optimize::search::{Candidates, MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary, best_of};
 use weir_plugin_api::NodeId;
 use weir_report::{SearchReport, Solution, text};
-use weir_scenarios::{Change, OptimizeSpec, Scenario};
+use weir_scenarios::{Change, MeasuredMatrix, OptimizeSpec, Scenario};
 
 use super::bench::{Bench, Found, Runs, report, too_soon};
+use super::settings::objective as objective_of;
 use crate::failure::{Failure, message};
 use crate::interrupt;
 
@@ -20,6 +23,7 @@ struct Task<'a> {
     pattern: Pattern,
     devices: Vec<NodeId>,
     level_costs: Option<&'a [f64]>,
+    matrix: Option<&'a MeasuredMatrix>,
 }
 
 /// What a search for a placement found.
@@ -83,7 +87,9 @@ impl<'a> Task<'a> {
             return Err(refused(scenario, &devices, &error));
         }
         let level_costs = spec.and_then(|spec| spec.level_costs.as_deref());
-        Ok(Self { bench, pattern, devices, level_costs })
+        let own = spec.filter(|spec| objective_of(spec.objective) == bench.settings.objective);
+        let matrix = own.and_then(|spec| spec.matrix.as_ref());
+        Ok(Self { bench, pattern, devices, level_costs, matrix })
     }
 
     fn refused(&self, error: &PlacementError) -> Failure {
@@ -93,6 +99,9 @@ impl<'a> Task<'a> {
     /// The costs of pairs of devices.
     fn machine(&self, objective: Objective) -> Result<Machine, PlacementError> {
         let fabric = &self.bench.scenario.fabric;
+        if let Some(matrix) = self.matrix.filter(|_| objective == self.bench.settings.objective) {
+            return measured(matrix, &self.devices, objective);
+        }
         match objective {
             Objective::Makespan | Objective::Distance => Machine::distance(fabric, &self.devices, self.level_costs),
             Objective::Latency => Machine::latency(fabric, &self.devices),
@@ -236,6 +245,22 @@ impl<'a> Task<'a> {
             solution,
         }
     }
+}
+
+/// Costs by what was measured: a latency over the longest of the devices', the lowest bandwidth of the devices' over a pair's.
+fn measured(matrix: &MeasuredMatrix, devices: &[NodeId], objective: Objective) -> Result<Machine, PlacementError> {
+    let place: BTreeMap<NodeId, usize> = matrix.devices.iter().enumerate().map(|(at, &device)| (device, at)).collect();
+    let at: Vec<usize> = devices.iter().filter_map(|device| place.get(device).copied()).collect();
+    let mut rows: Vec<Vec<f64>> = at.iter().map(|&a| at.iter().map(|&b| matrix.rows[a][b]).collect()).collect();
+    if objective == Objective::Bandwidth {
+        return Machine::measured(&rows, Measured::Bandwidth);
+    }
+    let pair = |a: usize, b: usize| f64::midpoint(rows[a][b], rows[b][a]);
+    let longest = (0..at.len()).flat_map(|a| (0..a).map(move |b| (a, b))).map(|(a, b)| pair(a, b)).fold(0.0, f64::max);
+    if longest > 0.0 {
+        rows.iter_mut().flatten().for_each(|latency| *latency /= longest);
+    }
+    Machine::measured(&rows, Measured::Cost)
 }
 
 /// The devices to choose from: the ranks' own first, so that rank i on device i is the scenario as it is.

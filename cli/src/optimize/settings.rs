@@ -95,7 +95,8 @@ fn method(method: SearchMethod) -> Method {
     }
 }
 
-fn objective(objective: weir_scenarios::Objective) -> Objective {
+/// The objective that the file names.
+pub(super) fn objective(objective: weir_scenarios::Objective) -> Objective {
     match objective {
         weir_scenarios::Objective::Makespan => Objective::Makespan,
         weir_scenarios::Objective::Distance => Objective::Distance,
