@@ -173,6 +173,7 @@ fn shown(groups: &Groups, task: TaskId) -> Option<(Cow<'_, str>, Span)> {
     let group = groups.of(task)?;
     match &group.names {
         Names::Planned { .. } => Some((Cow::Borrowed(&*group.id), group.span)),
+        Names::PlannedPattern(..) => Some((groups.name(groups.whole(task)), group.span)),
         _ => Some((groups.name(task), group.place(task.0 - group.first))),
     }
 }

@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 use std::hash::BuildHasher as _;
-use std::sync::OnceLock;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use weir_sim_core::TaskId;
 
+use super::messages::{Pairs, Plans};
 use super::model::TaskNames;
 use super::trace::TraceNames;
 use crate::scenario::TaskKind;
@@ -38,14 +38,9 @@ pub(crate) enum Names {
     /// `id#1` … `id#n`.
     Repeat,
     /// `id.<from>-<to>`, with `#2` and so on for further occurrences.
-    Pattern {
-        /// Ranks of each message.
-        pairs: Vec<(u32, u32)>,
-        /// Occurrence of each pair, from 1; empty when no pair occurs twice.
-        occurrence: Vec<u32>,
-        /// Message by ranks and occurrence, made when a name is first looked up.
-        index: OnceLock<FxHashMap<(u32, u32, u32), u32>>,
-    },
+    Pattern(Pairs),
+    /// The same of a pattern with a model: these are releases, each before its tasks `id.<from>-<to>/<task>`.
+    PlannedPattern(Pairs, Plans),
     /// `id:<row>`, or what the row says.
     Trace(TraceNames),
     /// `id/<task>` after a release, which has the id; repeated: `id#1/<task>` and so on, after releases `id#1` ….
@@ -169,7 +164,7 @@ impl Groups {
             let number = canonical(number).filter(|&n| n > 0)?;
             return match self.by_id(base) {
                 Some(group) => group.repeated(number),
-                None => self.message(base, number),
+                None => self.message(base, number).map(|(group, message)| group.sent(message)),
             };
         }
         if let Some((id, row)) = name.rsplit_once(':')
@@ -179,7 +174,7 @@ impl Groups {
             let Names::Trace(names) = &group.names else { return None };
             return names.explicit(row - 1).is_none().then_some(TaskId(group.first + row - 1));
         }
-        self.message(name, 1)
+        self.message(name, 1).map(|(group, message)| group.sent(message))
     }
 
     /// Release and tasks of an operation of a model, or of one repetition of it.
@@ -187,12 +182,18 @@ impl Groups {
         if let Some(Group { first, names: Names::Planned { names, repeated: false }, .. }) = self.by_id(name) {
             return Some((TaskId(*first), names));
         }
-        let (id, number) = name.rsplit_once('#')?;
-        let Group { first, count, names: Names::Planned { names, repeated: true }, .. } = self.by_id(id)? else {
-            return None;
+        let (base, number) = match name.rsplit_once('#') {
+            Some((base, number)) => (base, canonical(number)?),
+            None => (name, 1),
         };
-        let before =
-            (canonical(number)?.checked_sub(1)?).checked_mul(names.len() + 1).filter(|before| before < count)?;
+        let Some(Group { first, count, names: Names::Planned { names, repeated: true }, .. }) = self.by_id(base) else {
+            let (group, message) = self.message(base, number)?;
+            let Names::PlannedPattern(_, plans) = &group.names else { return None };
+            let (start, names) = plans.of(message);
+            return Some((TaskId(group.first + start), names));
+        };
+        let repetition = if base.len() < name.len() { number } else { return None };
+        let before = repetition.checked_sub(1)?.checked_mul(names.len() + 1).filter(|before| before < count)?;
         Some((TaskId(first + before), names))
     }
 
@@ -207,6 +208,9 @@ impl Groups {
             Some(Group { first, names: Names::Planned { names, .. }, .. }) => {
                 TaskId(first + (task.0 - first) / (names.len() + 1) * (names.len() + 1))
             }
+            Some(Group { first, names: Names::PlannedPattern(_, plans), .. }) => {
+                TaskId(first + plans.of(plans.message(task.0 - first)).0)
+            }
             _ => task,
         }
     }
@@ -220,17 +224,14 @@ impl Groups {
         Some((TaskId(first + count - names.len()), names.len()))
     }
 
-    fn message(&self, name: &str, number: u32) -> Option<TaskId> {
+    /// The pattern and the number of the message of a name without its occurrence, and that.
+    fn message(&self, name: &str, number: u32) -> Option<(&Group, u32)> {
         let (id, pair) = name.rsplit_once('.')?;
         let (from, to) = pair.split_once('-')?;
         let pair = (canonical(from)?, canonical(to)?);
         let group = self.by_id(id)?;
-        let Names::Pattern { pairs, occurrence, index } = &group.names else { return None };
-        let index = index.get_or_init(|| {
-            let number = |i: usize| occurrence.get(i).copied().unwrap_or(1);
-            pairs.iter().enumerate().map(|(i, &(from, to))| ((from, to, number(i)), i as u32)).collect()
-        });
-        index.get(&(pair.0, pair.1, number)).map(|i| TaskId(group.first + i))
+        let (Names::Pattern(pairs) | Names::PlannedPattern(pairs, _)) = &group.names else { return None };
+        Some((group, pairs.find(pair, number)?))
     }
 
     /// Ids of operations, for remedies.
@@ -246,12 +247,11 @@ impl Group {
         match &self.names {
             Names::Own => Cow::Borrowed(id),
             Names::Repeat => format!("{id}#{}", i + 1).into(),
-            Names::Pattern { pairs, occurrence, .. } => {
-                let (from, to) = pairs[i as usize];
-                match occurrence.get(i as usize) {
-                    Some(&n) if n > 1 => format!("{id}.{from}-{to}#{n}").into(),
-                    _ => format!("{id}.{from}-{to}").into(),
-                }
+            Names::Pattern(pairs) => pairs.name(id, i).into(),
+            Names::PlannedPattern(pairs, plans) => {
+                let message = plans.message(i);
+                let ((start, names), whole) = (plans.of(message), pairs.name(id, message));
+                if i == start { whole.into() } else { format!("{whole}/{}", names.name(i - start - 1)).into() }
             }
             Names::Trace(names) => match names.explicit(i) {
                 Some(name) => Cow::Borrowed(name),
@@ -273,6 +273,7 @@ impl Group {
     pub(crate) fn kind(&self, i: u32) -> TaskKind {
         match &self.names {
             Names::Planned { names, .. } if i.is_multiple_of(names.len() + 1) => TaskKind::Join,
+            Names::PlannedPattern(_, plans) if plans.of(plans.message(i)).0 == i => TaskKind::Join,
             _ => self.kind,
         }
     }
@@ -282,6 +283,14 @@ impl Group {
         match &self.names {
             Names::Trace(names) => names.place(i),
             _ => self.span,
+        }
+    }
+
+    /// The task of a message of a pattern; of one that a model planned, its release.
+    fn sent(&self, message: u32) -> TaskId {
+        match &self.names {
+            Names::PlannedPattern(_, plans) => TaskId(self.first + plans.of(message).0),
+            _ => TaskId(self.first + message),
         }
     }
 

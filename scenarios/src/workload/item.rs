@@ -34,7 +34,7 @@ impl<'a> Expansion<'a> {
         };
         match &**key {
             "transfer" => self.transfer(context, files, value, index),
-            "pattern" => self.pattern(context, value),
+            "pattern" => self.pattern(context, files, value),
             "trace" => self.trace(context, files, value),
             "compute" => self.compute(context, value, index),
             "barrier" => self.barrier(context, value, index),

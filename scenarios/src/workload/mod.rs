@@ -3,6 +3,7 @@
 mod after;
 mod group;
 mod item;
+mod messages;
 mod model;
 mod order;
 mod pattern;

@@ -40,6 +40,12 @@ impl Traffic {
         self.smallest(unit);
     }
 
+    /// Messages of a pattern over the scenario's ranks that are no tasks of their own, with its `size` or `unit`.
+    pub(super) fn messages_of(&mut self, messages: impl IntoIterator<Item = Made>, unit: u64) {
+        self.parts.extend(messages.into_iter().map(Part::Transfer));
+        self.smallest(unit);
+    }
+
     /// A transfer between ranks.
     pub(super) fn transfer(&mut self, made: Made) {
         self.parts.push(Part::Transfer(made));
@@ -74,11 +80,11 @@ impl Traffic {
                     all.extend((0..count).map(|_| (from, to, bytes)));
                 }
                 Part::Pattern(first, count) => {
-                    let Some(Names::Pattern { pairs, .. }) = groups.of(first).map(|group| &group.names) else {
+                    let Some(Names::Pattern(pairs)) = groups.of(first).map(|group| &group.names) else {
                         continue;
                     };
                     let tasks = &tasks.tasks()[first.index()..first.index() + count as usize];
-                    all.extend(pairs.iter().zip(tasks).filter_map(|(&(from, to), task)| match task.work {
+                    all.extend(pairs.ranks().iter().zip(tasks).filter_map(|(&(from, to), task)| match task.work {
                         Work::Carries { bytes, .. } => Some((from, to, bytes)),
                         _ => None,
                     }));

@@ -118,6 +118,11 @@ impl TaskNames {
         self.row(name).ok()
     }
 
+    /// Whether another plan names its tasks alike.
+    pub(crate) fn same(&self, other: &Self) -> bool {
+        (&self.text, &self.ends) == (&other.text, &other.ends)
+    }
+
     /// The task of a name, or where in the table it would stand.
     fn row(&self, name: &str) -> Result<u32, u64> {
         let mut key = FxBuildHasher.hash_one(name);

@@ -24,7 +24,7 @@ use choice::Chosen;
 pub(super) use names::Known;
 pub(crate) use names::Outside;
 pub(super) use planner::Models;
-pub(super) use read::Plain;
+pub(super) use read::{Plain, TransferModel};
 use request::Request;
 use tasks::Target;
 
@@ -34,16 +34,24 @@ use crate::context::{Context, Read};
 use crate::scenario::{PlannedOperation, TaskKind};
 
 impl<'a> Expansion<'a> {
-    /// Plans an operation and adds its tasks.
-    fn operation(&mut self, context: &mut Context, request: Request<'a>) -> Read<()> {
-        let Chosen { operation, plan, names, choice } = self.choose(context, &request)?;
-        let (estimates, details) = self.models.estimate(context, &request, &operation)?;
+    /// Plans an operation and adds its tasks, as an item of the workload.
+    fn operation(&mut self, context: &mut Context, mut request: Request<'a>) -> Read<()> {
+        let (first, after) = (self.next(), std::mem::take(&mut request.after));
+        let names = self.planned(context, &request)?;
+        self.wait(first, 1, after);
+        let names = Names::Planned { names, repeated: request.repeat.is_some() };
+        self.add(context, request.id, TaskKind::Planned, first, names)
+    }
+
+    /// Plans an operation and adds its tasks; returns their names, of one repetition.
+    fn planned(&mut self, context: &mut Context, request: &Request<'a>) -> Read<TaskNames> {
+        let Chosen { operation, plan, names, choice } = self.choose(context, request)?;
+        let (estimates, details) = self.models.estimate(context, request, &operation)?;
         let repeat = request.repeat.unwrap_or(1);
         self.reserve(context, request.id.1, (plan.len() as u64).saturating_mul(repeat))?;
-        let (id, span) = request.id.clone();
-        let first = self.next();
+        let id = &request.id.0;
         for i in 0..repeat {
-            let release = self.released(context, &request, &plan)?;
+            let release = self.released(context, request, &plan)?;
             if i > 0 {
                 (1..=plan.len() as u32).for_each(|back| self.builder.wait(release, TaskId(release.0 - back)));
             }
@@ -61,9 +69,7 @@ impl<'a> Expansion<'a> {
                 choice: choice.clone(),
             });
         }
-        self.wait(first, 1, request.after);
-        let names = Names::Planned { names, repeated: request.repeat.is_some() };
-        self.add(context, (id, span), TaskKind::Planned, first, names)
+        Ok(names)
     }
 
     /// The plan of an operation, checked.

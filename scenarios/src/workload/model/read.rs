@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 use weir_plugin_api::{ModelEntry, NodeId};
 
+use super::check::TaskNames;
 use super::names::Site;
 use super::request::Request;
 use super::tasks::Shares;
@@ -10,6 +11,7 @@ use crate::context::{Context, Fields, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::schema::Schema;
+use crate::source::Span;
 use crate::topology::UNLIMITED;
 use crate::workload::item::start;
 use crate::workload::{Attributes, Expansion};
@@ -17,6 +19,14 @@ use crate::yaml::{Data, Entry, Value};
 
 /// Keys of every operation of a model that are not the model's.
 const HOST: [&str; 3] = ["id", "start", "after"];
+
+/// `model` of a transfer, or of a pattern for all of its messages.
+pub(in crate::workload) struct TransferModel<'a> {
+    entry: &'a ModelEntry,
+    /// As it was written, to point at it.
+    given: &'a Value,
+    params: serde_json::Map<String, Json>,
+}
 
 /// A plain transfer that goes by a model, without the model.
 pub(in crate::workload) struct Plain {
@@ -74,9 +84,38 @@ impl<'a> Expansion<'a> {
         index: usize,
         plain: Plain,
     ) -> Read<()> {
-        const NAME: [&str; 1] = ["name"];
         let id = self.id(context, fields, index)?;
         let after = self.after(context, fields.get("after"))?;
+        let model = self.transfer_model(context, files, model)?;
+        let Plain { ends: (from, to), repeat, .. } = plain;
+        if from == to {
+            let (problem, span) = (self.no_route(from, to), fields.get("to").map_or(fields.span, |v| v.span));
+            return Err(context.error(span, problem.message, problem.help));
+        }
+        let request = self.transfer_request(&model, id, plain);
+        self.operation(context, Request { after, repeat, ..request })
+    }
+
+    /// Adds a message of a pattern that goes by a model; returns the names of its tasks.
+    pub(in crate::workload) fn message_by_model(
+        &mut self,
+        context: &mut Context,
+        model: &TransferModel<'a>,
+        id: (Box<str>, Span),
+        plain: Plain,
+    ) -> Read<TaskNames> {
+        let request = self.transfer_request(model, id, plain);
+        self.planned(context, &request)
+    }
+
+    /// Reads `model` of transfers.
+    pub(in crate::workload) fn transfer_model(
+        &mut self,
+        context: &mut Context,
+        files: &mut Files,
+        model: &'a Value,
+    ) -> Read<TransferModel<'a>> {
+        const NAME: [&str; 1] = ["name"];
         let entry = self.model_of_transfer(context, model)?;
         let schema = self.models.schema(entry);
         let Some(schema) = Schema::new(&schema).property("transfer") else {
@@ -84,29 +123,28 @@ impl<'a> Expansion<'a> {
         };
         let what = format!("model `{}`", entry.name);
         let params = self.params(context, files, schema, (model, &NAME), &what)?;
-        let Plain { ends: (from, to), bytes, attributes: Attributes { start, limit, weight, priority }, repeat } =
-            plain;
-        if from == to {
-            let (problem, span) = (self.no_route(from, to), fields.get("to").map_or(fields.span, |v| v.span));
-            return Err(context.error(span, problem.message, problem.help));
-        }
+        Ok(TransferModel { entry, given: model, params })
+    }
+
+    /// A transfer as its model is asked for it, that waits for nothing and is done once.
+    fn transfer_request(&self, model: &TransferModel<'a>, id: (Box<str>, Span), plain: Plain) -> Request<'a> {
+        let Plain { ends: (from, to), bytes, attributes: Attributes { start, limit, weight, priority }, .. } = plain;
         let slots = Some(self.topology.slots[from.index()]).filter(|&slots| slots != UNLIMITED);
         let limit = Some(limit).filter(|limit| limit.is_finite());
         let transfer =
             serde_json::json!({ "from": from.0, "to": to.0, "bytes": bytes, "limit": limit, "slots": slots });
-        let request = Request {
+        Request {
             key: "transfer",
-            entry,
+            entry: model.entry,
             id,
-            params_at: model,
-            params,
+            params_at: model.given,
+            params: model.params.clone(),
             transfer: Some(transfer),
             start,
-            after,
+            after: Vec::new(),
             shares: Shares { weight, priority },
-            repeat,
-        };
-        self.operation(context, request)
+            repeat: None,
+        }
     }
 
     /// The model that `model` of a transfer names.

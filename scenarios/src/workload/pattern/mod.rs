@@ -5,17 +5,19 @@ mod list;
 mod random;
 
 use std::rc::Rc;
-use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeId, SimDuration, SimTime};
 
 use super::group::Names;
 use super::item::{given_id, start};
+use super::messages::{Pairs, Plans, name as message_name};
+use super::model::{Plain, TransferModel};
 use super::ranks::devices;
-use super::{Attributes, Expansion};
-use crate::context::{Context, Fields, Problem, Read};
+use super::{Attributes, Expansion, Made};
+use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::diagnostic::quoted;
+use crate::files::Files;
 use crate::scenario::TaskKind;
 use crate::source::Span;
 use crate::units::{self, Decimal};
@@ -57,11 +59,21 @@ const KINDS: [(&str, &[&str]); 9] = [
     ("graph", &["edges", "unit"]),
     ("random", &["size", "count", "seed", "within"]),
 ];
-const COMMON: [&str; 5] = ["kind", "id", "ranks", "start", "after"];
+const COMMON: [&str; 6] = ["kind", "id", "ranks", "start", "after", "model"];
 
-impl Expansion<'_> {
+/// Who sends the messages of a pattern, and when.
+struct Sending<'a> {
+    id: (Box<str>, Span),
+    span: Span,
+    ranks: Rc<[NodeId]>,
+    begin: SimTime,
+    after: Vec<(Box<str>, Span)>,
+    model: Option<TransferModel<'a>>,
+}
+
+impl<'a> Expansion<'a> {
     /// Expands a pattern.
-    pub(super) fn pattern(&mut self, context: &mut Context, value: &Value) -> Read<()> {
+    pub(super) fn pattern(&mut self, context: &mut Context, files: &mut Files, value: &'a Value) -> Read<()> {
         let (kind, keys) = kind(context, value)?;
         let what = format!("a pattern of the kind {kind}");
         let keys: Vec<&str> = COMMON.iter().chain(keys).copied().collect();
@@ -76,63 +88,126 @@ impl Expansion<'_> {
         };
         let begin = start(context, &fields)?;
         let after = self.after(context, fields.get("after"))?;
+        let model = model(value).map(|model| self.transfer_model(context, files, model)).transpose()?;
         let rule = rule(context, kind, &fields, ranks.len() as u32)?;
-        self.reserve(context, fields.span, rule.count(ranks.len() as u32))?;
+        let count = rule.count(ranks.len() as u32);
+        self.reserve(context, fields.span, count)?;
         if let Rule::Random(_) = rule {
             self.generator = Some(random::GENERATOR);
         }
-        let first = self.next();
-        let (pairs, occurrence) = self.messages(context, fields.span, &rule, &ranks, begin)?;
-        self.wait(first, pairs.len() as u32, after);
-        match fields.get("ranks") {
-            Some(value) => self.traffic.fixed(value.span),
-            None => self.traffic.pattern(first, pairs.len() as u32, rule.unit()),
+        let own_ranks = fields.get("ranks").map(|value| value.span);
+        if let Some(span) = own_ranks {
+            self.traffic.fixed(span);
         }
-        let names = Names::Pattern { pairs, occurrence, index: OnceLock::new() };
-        self.add(context, id, TaskKind::Transfer, first, names)
+        let sending = Sending { id, span: fields.span, ranks, begin, after, model };
+        match sending.model {
+            Some(_) => {
+                // Each plan reserves its own tasks.
+                self.transfers -= count;
+                self.planned_messages(context, &rule, sending, own_ranks.is_none())
+            }
+            None => self.plain_messages(context, &rule, sending, own_ranks.is_none()),
+        }
     }
 
-    /// Adds the transfers of a rule; returns the ranks of each and which occurrence of its pair it is.
-    #[expect(clippy::type_complexity, reason = "two columns, taken apart at once")]
+    /// Adds the transfers of a rule; `counted` where they go between the scenario's ranks.
+    fn plain_messages(&mut self, context: &mut Context, rule: &Rule, by: Sending<'a>, counted: bool) -> Read<()> {
+        let first = self.next();
+        let pairs = self.messages(context, rule, &by, &mut |this, context, sent| {
+            let attributes = Attributes { start: sent.start, ..Attributes::USUAL };
+            this.carry(sent.ends, sent.bytes, attributes)
+                .map(drop)
+                .map_err(|problem| sent.wrong(context, by.span, problem))
+        })?;
+        let count = pairs.len() as u32;
+        self.wait(first, count, by.after);
+        if counted {
+            self.traffic.pattern(first, count, rule.unit());
+        }
+        self.add(context, by.id, TaskKind::Transfer, first, Names::Pattern(pairs))
+    }
+
+    /// Adds the operations of a rule whose messages go by a model, as transfers with `model` would be.
+    fn planned_messages(&mut self, context: &mut Context, rule: &Rule, by: Sending<'a>, counted: bool) -> Read<()> {
+        let Some(model) = &by.model else { return Ok(()) };
+        let (first, mut plans, mut made) = (self.next(), Plans::default(), Vec::new());
+        let pairs = self.messages(context, rule, &by, &mut |this, context, sent| {
+            if sent.ends.0 == sent.ends.1 {
+                return Err(sent.wrong(context, by.span, this.no_route(sent.ends.0, sent.ends.1)));
+            }
+            let release = this.next();
+            let attributes = Attributes { start: sent.start, ..Attributes::USUAL };
+            let plain = Plain { ends: sent.ends, bytes: sent.bytes, attributes, repeat: None };
+            let id = message_name(&by.id.0, sent.pair, sent.occurrence).into();
+            let names = this.message_by_model(context, model, (id, by.id.1), plain)?;
+            this.wait(release, 1, by.after.clone());
+            plans.push(release.0 - first.0, names);
+            made.push(Made { from: sent.pair.0, to: sent.pair.1, bytes: sent.bytes, count: 1 });
+            Ok(())
+        })?;
+        if counted {
+            self.traffic.messages_of(made, rule.unit());
+        }
+        self.add(context, by.id, TaskKind::Planned, first, Names::PlannedPattern(pairs, plans))
+    }
+
+    /// Hands the messages of a rule over, in order; returns their ranks.
     fn messages(
         &mut self,
         context: &mut Context,
-        span: Span,
         rule: &Rule,
-        ranks: &Rc<[NodeId]>,
-        begin: SimTime,
-    ) -> Read<(Vec<(u32, u32)>, Vec<u32>)> {
-        let (mut pairs, mut occurrence) = (Vec::new(), Vec::new());
+        by: &Sending<'a>,
+        send: &mut dyn FnMut(&mut Self, &mut Context, Sent) -> Read<()>,
+    ) -> Read<Pairs> {
+        let (mut pairs, mut occurrences) = (Vec::new(), Vec::new());
         let mut seen: FxHashMap<(u32, u32), u32> = FxHashMap::default();
-        rule.each(ranks.len() as u32, &mut |message: Message| {
+        rule.each(by.ranks.len() as u32, &mut |message: Message| {
             let pair = (message.from, message.to);
-            let ends = (ranks[pair.0 as usize], ranks[pair.1 as usize]);
-            let start = begin.after(SimDuration(message.start.0));
+            let start = by.begin.after(SimDuration(message.start.0));
             if start.is_never() {
                 return Err(context.error(
-                    span,
+                    by.span,
                     "a start beyond the horizon",
                     "`start` and `within` add up to at most 100d",
                 ));
             }
-            let attributes = Attributes { start, ..Attributes::USUAL };
-            self.carry(ends, message.bytes, attributes).map_err(|problem| {
-                let what = format!("from rank {} to rank {}", pair.0, pair.1);
-                context.problem(span, &what, problem)
-            })?;
-            pairs.push(pair);
+            let mut occurrence = 1;
             if rule.repeats() {
                 let n = seen.entry(pair).or_insert(0);
                 *n += 1;
-                occurrence.push(*n);
+                occurrence = *n;
+                occurrences.push(occurrence);
             }
+            let ends = (by.ranks[pair.0 as usize], by.ranks[pair.1 as usize]);
+            send(self, context, Sent { pair, ends, bytes: message.bytes, start, occurrence })?;
+            pairs.push(pair);
             Ok(())
         })?;
-        if occurrence.iter().all(|&n| n == 1) {
-            occurrence = Vec::new();
-        }
-        Ok((pairs, occurrence))
+        Ok(Pairs::new(pairs, occurrences))
     }
+}
+
+/// A message between devices.
+#[derive(Clone, Copy)]
+struct Sent {
+    pair: (u32, u32),
+    ends: (NodeId, NodeId),
+    bytes: u64,
+    start: SimTime,
+    /// The how many-th between its ranks, from 1.
+    occurrence: u32,
+}
+
+impl Sent {
+    fn wrong(&self, context: &mut Context, span: Span, problem: Problem) -> Reported {
+        context.problem(span, &format!("from rank {} to rank {}", self.pair.0, self.pair.1), problem)
+    }
+}
+
+/// The value of `model`, which lives as long as the tree.
+fn model(value: &Value) -> Option<&Value> {
+    let Data::Mapping(entries) = &value.data else { return None };
+    entries.iter().find(|entry| &*entry.key == "model").map(|entry| &entry.value)
 }
 
 fn kind(context: &mut Context, value: &Value) -> Read<(&'static str, &'static [&'static str])> {
