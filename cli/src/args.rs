@@ -231,7 +231,7 @@ pub(crate) struct OptimizeArgs {
     /// Write the scenario with the best found to a file
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
-    /// Write all candidates of a grid of parameters to a CSV file
+    /// Write all candidates of a grid of parameters, or all points of a sweep, to a CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
     /// Leave out how long the search took, so that equal searches print equal bytes

@@ -7,3 +7,4 @@ pub mod order;
 pub mod parameters;
 pub mod placement;
 pub mod search;
+pub mod sweep;

@@ -6,6 +6,7 @@
 //!                                   ├─► text::explain    plans of operations, the arbiter's steps phase by phase
 //!                                   └─► Column ──► Comparison ──► text::compare, JSON
 //! result of a search ──► SearchReport ──► text::search, JSON
+//! results of a sweep ──► SweepReport ──► text::sweep, JSON
 //! ```
 
 mod alone;
@@ -20,6 +21,7 @@ mod reasons;
 mod search;
 mod served;
 mod subject;
+mod sweep;
 pub mod text;
 mod timeline;
 mod tuned;
@@ -34,5 +36,6 @@ pub use operations::{Choice, ModelInfo, Planned};
 pub use percentiles::{LARGE, Percentiles};
 pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
 pub use subject::{ArbiterInfo, Run, Subject};
+pub use sweep::SweepReport;
 pub use tuned::{TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};

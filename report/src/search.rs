@@ -70,7 +70,7 @@ impl Serialize for Solution {
 }
 
 /// A map in the order of a list.
-struct Pairs<'a, T>(&'a [(String, T)]);
+pub(crate) struct Pairs<'a, T>(pub(crate) &'a [(String, T)]);
 
 impl<T: Serialize> Serialize for Pairs<'_, T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {

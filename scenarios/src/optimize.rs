@@ -95,7 +95,8 @@ pub enum Growth {
 pub struct OptimizeSpec {
     /// What may change.
     pub vary: Vary,
-    /// With [`Vary::Parameters`]: the values that do, in file order; at least one.
+    /// With [`Vary::Parameters`]: the values that do, in file order; at least one. With [`Vary::Order`]: those for each of
+    /// which an order is searched.
     pub parameters: Vec<Parameter>,
     /// With [`Vary::Placement`]: the devices to choose from, all different; the ranks' own if `None`.
     pub devices: Option<Vec<NodeId>>,
@@ -203,16 +204,16 @@ fn word<T: Copy>(
 
 /// Refuses keys that say nothing about what varies.
 fn belongs(context: &mut Context, fields: &Fields<'_>, vary: Vary) {
-    let keys = [
-        ("parameters", Vary::Parameters, "parameters"),
-        ("devices", Vary::Placement, "placement"),
-        ("level_costs", Vary::Placement, "placement"),
-        ("matrix", Vary::Placement, "placement"),
+    let keys: [(&str, &[Vary], &str); 4] = [
+        ("parameters", &[Vary::Parameters, Vary::Order], "`vary: parameters` or `vary: order`"),
+        ("devices", &[Vary::Placement], "`vary: placement`"),
+        ("level_costs", &[Vary::Placement], "`vary: placement`"),
+        ("matrix", &[Vary::Placement], "`vary: placement`"),
     ];
-    for (key, of, word) in keys {
-        if let Some(entry) = fields.entry(key).filter(|_| of != vary) {
-            let message = format!("`{key}` goes with `vary: {word}` only");
-            let _ = context.error(entry.key_span, message, format!("remove it, or write `vary: {word}`"));
+    for (key, of, words) in keys {
+        if let Some(entry) = fields.entry(key).filter(|_| !of.contains(&vary)) {
+            let message = format!("`{key}` goes with {words} only");
+            let _ = context.error(entry.key_span, message, format!("remove it, or write {words}"));
         }
     }
 }

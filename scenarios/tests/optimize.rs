@@ -43,6 +43,16 @@ fn an_order_needs_nothing_else() {
 }
 
 #[test]
+fn an_order_may_be_searched_for_several_values() {
+    let scenario = good(&with("{ vary: order, parameters: { workload[0].transfer.size: [1MB, 2MB, 1MB] } }"));
+    let spec = scenario.optimize.as_ref().unwrap();
+    let axis = AxisSpec::List(["1MB", "2MB", "1MB"].map(str::to_owned).to_vec());
+    assert_eq!((spec.vary, &spec.parameters[0].axis), (Vary::Order, &axis));
+    refused("{ vary: order, parameters: {} }", (8, 38), "`parameters` is empty", "arbiter.tau");
+    refused("{ vary: order, parameters: { nme: [a, b] } }", (8, 40), "`nme`", "`name`");
+}
+
+#[test]
 fn a_placement_has_devices_and_an_objective() {
     let scenario = good(&with(
         "{ vary: placement, devices: [gpu7, \"gpu[0-6]\"], objective: distance, level_costs: [1, 2.5, 5, 0], method: bisection }",
@@ -115,7 +125,8 @@ fn refuses_unknown_keys_and_words() {
 
 #[test]
 fn refuses_what_does_not_go_together() {
-    refused("{ vary: order, parameters: { arbiter.tau: [0.1] } }", (8, 26), "`vary: parameters` only", "remove it");
+    let message = "`parameters` goes with `vary: parameters` or `vary: order` only";
+    refused("{ vary: placement, parameters: { arbiter.tau: [0.1] } }", (8, 30), message, "remove it");
     refused("{ vary: order, devices: \"gpu[0-1]\" }", (8, 26), "`vary: placement` only", "remove it");
     refused("{ vary: order, level_costs: [1] }", (8, 26), "`vary: placement` only", "remove it");
     refused("{ vary: order, objective: distance }", (8, 37), "only a placement", "makespan");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use weir_report::{SearchReport, text};
+use weir_report::{SearchReport, SweepReport, text};
 use weir_scenarios::Scenario;
 
 use crate::args::OptimizeArgs;
@@ -104,9 +104,26 @@ fn show(args: &OptimizeArgs, found: &Found, later: bool, out: &mut Output) -> Re
     if let Some(part) = &found.part {
         return out.result(|writer| writer.write_all(part.line().as_bytes()));
     }
+    if let Some(sweep) = &found.sweep {
+        return show_sweep(args, sweep, later, out);
+    }
     let Some(report) = &found.report else { return Ok(()) };
     write_csv(args.csv.as_deref(), report)?;
     write(report, args.json, later, out)
+}
+
+/// Writes what a sweep found: its points to a file if asked for, and the result.
+fn show_sweep(args: &OptimizeArgs, sweep: &SweepReport, later: bool, out: &mut Output) -> Result<(), Failure> {
+    if let Some(target) = &args.csv {
+        let mut table = Vec::new();
+        let written = sweep.sweep.write_csv(&mut table);
+        written.map_err(|error| crate::failure::writing("the table", &error))?;
+        output::replace(target, &table)?;
+    }
+    out.result(|writer| match args.json {
+        true => sweep.write(writer),
+        false => write!(writer, "{}{}", if later { "\n" } else { "" }, text::sweep(sweep)),
+    })
 }
 
 /// Writes a result as JSON or text.

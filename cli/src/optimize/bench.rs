@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use weir_optimize::search::SearchResult;
 use weir_plugin_api::{ArbiterEntry, Origin};
-use weir_report::{SearchArbiter, SearchReport, SearchSubject, Solution};
+use weir_report::{SearchArbiter, SearchReport, SearchSubject, Solution, SweepReport};
 use weir_scenarios::{ArbiterSpec, Change, Scenario};
 use weir_sim_core::{RunOptions, Stop as Stopped};
 
@@ -41,8 +41,10 @@ pub(crate) struct Bench<'a> {
 
 /// What a search found.
 pub(crate) struct Found {
-    /// What to report; none for a shard.
+    /// What to report; none for a shard or a sweep.
     pub(crate) report: Option<SearchReport>,
+    /// What to report of a sweep.
+    pub(crate) sweep: Option<SweepReport>,
     /// The part, for a shard.
     pub(crate) part: Option<PartFile>,
     /// What makes the best of the scenario.
@@ -52,12 +54,17 @@ pub(crate) struct Found {
 impl Found {
     /// A whole result and what makes it of the scenario.
     pub(crate) fn whole(report: SearchReport, changes: Vec<Change>) -> Self {
-        Self { report: Some(report), part: None, changes }
+        Self { report: Some(report), sweep: None, part: None, changes }
+    }
+
+    /// The results of a sweep, of which none is what the scenario should be.
+    pub(crate) fn sweep(sweep: SweepReport) -> Self {
+        Self { report: None, sweep: Some(sweep), part: None, changes: Vec::new() }
     }
 
     /// A part of a search that was split.
     pub(crate) fn part(part: PartFile) -> Self {
-        Self { report: None, part: Some(part), changes: Vec::new() }
+        Self { report: None, sweep: None, part: Some(part), changes: Vec::new() }
     }
 }
 

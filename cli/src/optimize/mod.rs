@@ -14,6 +14,7 @@ mod part;
 mod placement;
 mod settings;
 mod stop;
+mod sweep;
 mod write;
 
 pub(crate) use bench::{Bench, Found};
@@ -29,6 +30,7 @@ use crate::failure::Failure;
 /// Searches by what is varied; a fourth kind of decision is one more arm.
 pub(crate) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
     match bench.settings.vary {
+        Vary::Order if bench.settings.sweep => sweep::search(bench),
         Vary::Order => order::search(bench),
         Vary::Placement => placement::search(bench),
         Vary::Parameters => parameters::search(bench),

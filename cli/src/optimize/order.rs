@@ -63,6 +63,26 @@ pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
     Ok(found(bench, &problem, result, |result| report(subject, result)))
 }
 
+/// The best order of one scenario of many, without statistics over all: `auto` is by bounds as far as these go.
+pub(super) fn best(bench: &Bench<'_>) -> Result<SearchResult<Solution>, Failure> {
+    let problem = problem(bench, &bench.subject()?)?;
+    let options =
+        OrderOptions { rule: rule(bench), classes: classes(bench.scenario, &problem), ..OrderOptions::default() };
+    let by = |method| order::search(&problem, &OrderOptions { method, ..options.clone() }, bench.stop.flag());
+    let few = problem.candidates().is_some_and(|all| all <= MOST_EXHAUSTIVE);
+    let found = match bench.settings.method {
+        Method::Auto if few => match by(Method::BranchAndBound) {
+            Ok(found) if !found.proved_optimal && !bench.stop.raised() => by(Method::Exhaustive),
+            Err(OrderError::TooManyFirst { .. } | OrderError::TooManyOrders { .. }) => by(Method::Exhaustive),
+            found => found,
+        },
+        method => by(method),
+    };
+    let result = as_it_is(bench, &problem, found.map_err(|error| failure(bench.scenario, &error))?)?;
+    let order = named(bench.scenario, &problem, &result.solution);
+    Ok(renamed(result, Solution::Order(order)))
+}
+
 /// Where there are too many orders to visit all.
 fn beyond(bench: &Bench<'_>, problem: &OrderProblem<'_>, method: Method) -> Result<SearchResult<Order>, OrderError> {
     let mut options = OrderOptions { method, rule: rule(bench), ..OrderOptions::default() };

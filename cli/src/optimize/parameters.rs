@@ -51,7 +51,7 @@ fn input(bench: &Bench<'_>, subject: &SearchSubject) -> String {
     serde_json::json!(of).to_string()
 }
 
-fn axis(parameter: &Parameter) -> Result<Axis, Failure> {
+pub(super) fn axis(parameter: &Parameter) -> Result<Axis, Failure> {
     let path = parameter.path.clone();
     match &parameter.axis {
         AxisSpec::List(values) => Ok(Axis::list(path, values)),
@@ -67,7 +67,7 @@ fn axis(parameter: &Parameter) -> Result<Axis, Failure> {
 }
 
 /// An error of the grid, with the place of the parameters in the file.
-fn at(parameters: &[Parameter], error: &dyn std::fmt::Display) -> Failure {
+pub(super) fn at(parameters: &[Parameter], error: &dyn std::fmt::Display) -> Failure {
     let place = parameters.first().map_or_else(String::new, |first| format!("{}: ", first.position));
     Failure::usage(format!("{place}{error}"))
 }

@@ -11,6 +11,8 @@ use crate::failure::Failure;
 pub(crate) struct Settings {
     /// What varies.
     pub(crate) vary: Vary,
+    /// Whether an order is searched for each point of a grid of parameters.
+    pub(crate) sweep: bool,
     /// The method asked for.
     pub(crate) method: Method,
     /// What becomes small.
@@ -37,6 +39,7 @@ impl Settings {
         let own = spec.filter(|_| of_file == Some(vary));
         let settings = Self {
             vary,
+            sweep: vary == Vary::Order && own.is_some_and(|spec| !spec.parameters.is_empty()),
             method: args.method.or(own.map(|spec| method(spec.method))).unwrap_or_default(),
             objective: args.objective.or(own.map(|spec| objective(spec.objective))).unwrap_or_default(),
         };
@@ -64,8 +67,19 @@ impl Settings {
         if args.exact && self.vary != Vary::Order {
             return refused(format!("--exact is for `vary: order` only: leave it out for `vary: {vary}`"));
         }
-        if args.csv.is_some() && self.vary != Vary::Parameters {
+        if args.csv.is_some() && self.vary != Vary::Parameters && !self.sweep {
             return refused(format!("--csv is for `vary: parameters` only: use --json for `vary: {vary}`"));
+        }
+        let one = [
+            ("--shard", args.shard.is_some()),
+            ("--checkpoint", args.checkpoint.is_some()),
+            ("--write", args.write.is_some()),
+        ];
+        if let Some((option, _)) = one.iter().find(|(_, given)| *given && self.sweep) {
+            return refused(format!(
+                "{option} is for one search, and `parameters` asks for one at each point: search one alone, with `--set \
+                 'optimize={{ vary: order }}'` and a `--set` for each of its values"
+            ));
         }
         let split = [("--shard", args.shard.is_some()), ("--checkpoint", args.checkpoint.is_some())];
         match split.iter().find(|(_, given)| *given && self.vary == Vary::Placement) {

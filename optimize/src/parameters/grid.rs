@@ -23,11 +23,22 @@ impl Grid {
     /// No axis, one without values, a path or a value twice, a path whose value a later axis replaces, more than
     /// [`MOST_CANDIDATES`] candidates.
     pub fn new(axes: Vec<Axis>) -> Result<Self, ParameterError> {
+        axes.iter().try_for_each(distinct)?;
+        Self::repeating(axes)
+    }
+
+    /// A grid whose axes may have a value several times.
+    ///
+    /// # Errors
+    /// As [`Self::new`], but for values that are there twice.
+    pub fn repeating(axes: Vec<Axis>) -> Result<Self, ParameterError> {
         if axes.is_empty() {
             return Err(ParameterError::NoAxes);
         }
         for (i, axis) in axes.iter().enumerate() {
-            distinct(axis)?;
+            if axis.values.is_empty() {
+                return Err(ParameterError::NoValues { path: axis.path.clone() });
+            }
             for earlier in &axes[..i] {
                 independent(&earlier.path, &axis.path)?;
             }
@@ -73,9 +84,6 @@ impl Grid {
 
 fn distinct(axis: &Axis) -> Result<(), ParameterError> {
     let path = || axis.path.clone();
-    if axis.values.is_empty() {
-        return Err(ParameterError::NoValues { path: path() });
-    }
     let mut seen = BTreeSet::new();
     match axis.values.iter().find(|value| !seen.insert(value.as_str())) {
         Some(value) => Err(ParameterError::ValueTwice { path: path(), value: value.clone() }),

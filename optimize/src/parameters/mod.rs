@@ -30,4 +30,5 @@ pub use part::{Part, merge};
 pub use range::{By, MOST_VALUES, Range};
 pub use search::Search;
 pub use shard::Shard;
+pub(crate) use table::field;
 pub use table::{Row, Table};

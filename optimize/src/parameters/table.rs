@@ -132,7 +132,7 @@ fn cells(row: &Row<'_>, time: impl Fn(u64) -> String) -> Vec<String> {
 }
 
 /// A field of CSV, in quotes where it needs them.
-fn field(text: &str) -> String {
+pub(crate) fn field(text: &str) -> String {
     let quotes = text.contains([',', '"', '\n', '\r']);
     if quotes { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

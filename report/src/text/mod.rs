@@ -5,6 +5,7 @@ mod explain;
 mod operations;
 mod run;
 mod search;
+mod sweep;
 mod timeline;
 mod tuned;
 
@@ -14,6 +15,7 @@ pub use compare::compare;
 pub use explain::explain;
 pub use run::run;
 pub use search::{list, search, word};
+pub use sweep::sweep;
 pub use tuned::tuned;
 
 /// Most rows of a table that is shown from its beginning; `--json` lists all.
