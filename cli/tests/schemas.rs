@@ -74,7 +74,7 @@ fn the_schema_of_scenarios_refuses_what_the_format_refuses() {
 }
 
 /// Workloads, each tried as a whole: what the command takes the schema takes too, and what it refuses by its form alone.
-const WORKLOADS: [&str; 31] = [
+const WORKLOADS: [&str; 33] = [
     "- transfer: { id: p, from: h0, to: h2, size: 1MB, after: q }\n- transfer: { id: q, from: h1, to: h2, size: 2MB }",
     "- transfer: { id: p, from: h0, to: h2, size: 1MB, after: [q] }\n- transfer: { id: q, from: h1, to: h2, size: 2MB }",
     "- transfer: { id: 1, from: h0, to: h2, size: 1MB }\n- transfer: { from: h1, to: h2, size: 2MB, after: 1 }",
@@ -91,6 +91,7 @@ const WORKLOADS: [&str; 31] = [
     "- pattern: { kind: hypercube, dimensions: 1, size: 1MB }",
     "- pattern: { kind: random, id: r, count: 3, seed: 0, size: [1kB, 1MB], within: 1ms }",
     "- pattern: { kind: random, count: 0, size: 1MB, seed: 1 }",
+    "- pattern: { kind: ring, size: 1MB, model: { name: loggp, overhead: 5us, over: fabric } }",
     "- barrier: { id: b }",
     "- transfer: { from: h0, to: h2, size: 1MB, after: { id: p } }",
     "- transfer: { from: h0, to: h2, size: 1MB, after: true }",
@@ -103,6 +104,7 @@ const WORKLOADS: [&str; 31] = [
     "- pattern: { kind: star, size: 1MB }",
     "- pattern: { kind: random, count: 1.5, size: 1MB, seed: 1 }",
     "- compute: { device: h1 }",
+    "- pattern: { kind: ring, size: 1MB, model: { overhead: 5us } }",
     "- barrier: { wait: [] }",
     "- trace: { id: t }",
     "- transfer: {}\n  barrier: {}",
@@ -147,7 +149,7 @@ fn agreed(texts: impl Iterator<Item = String>) -> usize {
 fn the_schema_and_the_command_agree_on_workloads() {
     let head = common::SHARED.split("workload:").next().expect("a beginning");
     let text = |workload: &&str| format!("{head}ranks: \"h[0-2]\"\nworkload:\n{workload}\n");
-    assert_eq!(agreed(WORKLOADS.iter().map(text)), 17, "the first ones are right");
+    assert_eq!(agreed(WORKLOADS.iter().map(text)), 18, "the first ones are right");
 }
 
 #[test]

@@ -21,7 +21,8 @@ fn result(extra: &[&str]) -> Value {
 
 /// A search with the values of a point alone.
 fn alone(point: &Value, extra: &[&str]) -> Value {
-    let set = |(path, value): (&String, &Value)| ["--set".to_owned(), format!("{path}={}", value.as_str().expect("text"))];
+    let set =
+        |(path, value): (&String, &Value)| ["--set".to_owned(), format!("{path}={}", value.as_str().expect("text"))];
     let values: Vec<String> = point["parameters"].as_object().expect("a map").iter().flat_map(set).collect();
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let arguments = ["optimize", FILE, "--json", "--set", "optimize={ vary: order }"];
@@ -48,7 +49,8 @@ fn every_point_is_a_search_of_its_own() {
         assert_eq!(point["parameters"]["workload[0].transfer.size"].as_str().map(str::len), Some(4));
     }
     assert_eq!((&points[4]["best_ps"], &points[4]["solution"]), (&points[0]["best_ps"], &points[0]["solution"]));
-    let sum = |key: &str, of: usize| points.iter().skip(of).step_by(2).map(|p| p[key].as_u64().expect("ps")).sum::<u64>();
+    let sum =
+        |key: &str, of: usize| points.iter().skip(of).step_by(2).map(|p| p[key].as_u64().expect("ps")).sum::<u64>();
     for (i, total) in found["totals"].as_array().expect("a list").iter().enumerate() {
         assert_eq!(total["baseline_ps"], sum("baseline_ps", i));
         assert_eq!((&total["best_ps"], &total["points"]), (&sum("best_ps", i).into(), &3.into()));

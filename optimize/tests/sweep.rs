@@ -38,7 +38,10 @@ fn result(values: &[(&str, &str)]) -> SearchResult<String> {
 
 type Answer = Result<Option<SearchResult<String>>, String>;
 
-fn run(search: impl Fn(&[(&str, &str)]) -> Answer + Sync, threads: usize) -> Result<Sweep<String>, ParameterError> {
+fn run(
+    search: impl Fn(&[(&str, &str)]) -> Answer + Send + Sync,
+    threads: usize,
+) -> Result<Sweep<String>, ParameterError> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| Sweep::run(grid(), search, &AtomicBool::new(false)))
 }
@@ -55,7 +58,10 @@ fn equal_points_share_a_search_and_count_each_time() {
     )
     .unwrap();
     assert_eq!((searched.into_inner(), sweep.distinct(), sweep.finished()), (9, 9, 9));
-    assert_eq!((sweep.grid().candidates(), sweep.combinations(), sweep.complete(), sweep.proved()), (12, 3, true, false));
+    assert_eq!(
+        (sweep.grid().candidates(), sweep.combinations(), sweep.complete(), sweep.proved()),
+        (12, 3, true, false)
+    );
     // Point 7 = 2 · 3 + 1: the second 3, overhead 2.
     assert_eq!(sweep.point(7), sweep.point(1));
     assert_eq!(sweep.point(7).map(|found| (found.baseline, found.best)), Some((8.0, 5.0)));

@@ -44,12 +44,12 @@ fn an_order_needs_nothing_else() {
 
 #[test]
 fn an_order_may_be_searched_for_several_values() {
-    let scenario = good(&with("{ vary: order, parameters: { workload[0].transfer.size: [1MB, 2MB, 1MB] } }"));
+    let scenario = good(&with("{ vary: order, parameters: { \"workload[0].transfer.size\": [1MB, 2MB, 1MB] } }"));
     let spec = scenario.optimize.as_ref().unwrap();
     let axis = AxisSpec::List(["1MB", "2MB", "1MB"].map(str::to_owned).to_vec());
     assert_eq!((spec.vary, &spec.parameters[0].axis), (Vary::Order, &axis));
     refused("{ vary: order, parameters: {} }", (8, 38), "`parameters` is empty", "arbiter.tau");
-    refused("{ vary: order, parameters: { nme: [a, b] } }", (8, 40), "`nme`", "`name`");
+    refused("{ vary: order, parameters: { arbitre.tau: [1, 2] } }", (8, 40), "no `arbitre` here", "`arbiter`");
 }
 
 #[test]

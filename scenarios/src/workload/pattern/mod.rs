@@ -78,19 +78,10 @@ impl<'a> Expansion<'a> {
         let what = format!("a pattern of the kind {kind}");
         let keys: Vec<&str> = COMMON.iter().chain(keys).copied().collect();
         let fields = context.fields(value, &what, &keys)?;
-        let id = match fields.get("id") {
-            Some(value) => given_id(context, value)?,
-            None => (kind.into(), fields.span),
-        };
-        let ranks = match fields.get("ranks") {
-            Some(value) => devices(context, self.topology, value, "`ranks`")?,
-            None => self.scenario_ranks(context, fields.span)?,
-        };
-        let begin = start(context, &fields)?;
-        let after = self.after(context, fields.get("after"))?;
-        let model = model(value).map(|model| self.transfer_model(context, files, model)).transpose()?;
-        let rule = rule(context, kind, &fields, ranks.len() as u32)?;
-        let count = rule.count(ranks.len() as u32);
+        let sending = self.sending(context, files, kind, &fields, model(value))?;
+        let ranks = sending.ranks.len() as u32;
+        let rule = rule(context, kind, &fields, ranks)?;
+        let count = rule.count(ranks);
         self.reserve(context, fields.span, count)?;
         if let Rule::Random(_) = rule {
             self.generator = Some(random::GENERATOR);
@@ -99,7 +90,6 @@ impl<'a> Expansion<'a> {
         if let Some(span) = own_ranks {
             self.traffic.fixed(span);
         }
-        let sending = Sending { id, span: fields.span, ranks, begin, after, model };
         match sending.model {
             Some(_) => {
                 // Each plan reserves its own tasks.
@@ -108,6 +98,29 @@ impl<'a> Expansion<'a> {
             }
             None => self.plain_messages(context, &rule, sending, own_ranks.is_none()),
         }
+    }
+
+    /// Reads the keys that all kinds have.
+    fn sending(
+        &mut self,
+        context: &mut Context,
+        files: &mut Files,
+        kind: &str,
+        fields: &Fields<'_>,
+        model: Option<&'a Value>,
+    ) -> Read<Sending<'a>> {
+        let id = match fields.get("id") {
+            Some(value) => given_id(context, value)?,
+            None => (kind.into(), fields.span),
+        };
+        let ranks = match fields.get("ranks") {
+            Some(value) => devices(context, self.topology, value, "`ranks`")?,
+            None => self.scenario_ranks(context, fields.span)?,
+        };
+        let begin = start(context, fields)?;
+        let after = self.after(context, fields.get("after"))?;
+        let model = model.map(|model| self.transfer_model(context, files, model)).transpose()?;
+        Ok(Sending { id, span: fields.span, ranks, begin, after, model })
     }
 
     /// Adds the transfers of a rule; `counted` where they go between the scenario's ranks.
