@@ -5,6 +5,27 @@ mod common;
 use common::search::{Folder, GRID, ORDER, makespan, optimize, refused, result};
 use common::{json_lines, run, scenario};
 
+/// Eight messages by LogGP over the fabric, two of each device. Every one has times of its own.
+const LOGGP: &str = "\
+weir: 1
+name: loggp
+topology:
+  link_types: { x: { bandwidth: 1GB/s, latency: 300ns } }
+  tree:
+    rc: { kind: root-complex, children: { \"g[0-3]\": { kind: gpu, link: x } } }
+arbiter: pcie-congestion
+workload:
+  - transfer: { id: a, from: g0, to: g1, size: 5MB, model: { name: loggp, over: fabric, latency: 5us, overhead: 1ms, gap: 3ms } }
+  - transfer: { id: b, from: g0, to: g2, size: 7MB, model: { name: loggp, over: fabric, overhead: 2ms, gap: 500us } }
+  - transfer: { id: c, from: g1, to: g2, size: 6MB, model: { name: loggp, over: fabric, latency: 1us, gap: 2ms } }
+  - transfer: { id: d, from: g1, to: g3, size: 4MB, model: { name: loggp, over: fabric, overhead: 9ms, gap: 1ms } }
+  - transfer: { id: e, from: g2, to: g0, size: 3MB, model: { name: loggp, over: fabric, overhead: 700us } }
+  - transfer: { id: f, from: g2, to: g1, size: 8MB, model: { name: loggp, over: fabric, gap: 4ms } }
+  - transfer: { id: g, from: g3, to: g2, size: 5MB, model: { name: loggp, over: fabric, latency: 2ms } }
+  - transfer: { id: h, from: g3, to: g0, size: 2MB, model: { name: loggp, over: fabric, overhead: 10us, gap: 10us } }
+optimize: { vary: order }
+";
+
 /// Martinasso et al., SC16, section VIII-A: the best of the 2-D halo on T2 takes 4.84 lone messages, of
 /// 300 MB / 11.6 GB/s = 25.862068966 ms each.
 #[test]
@@ -36,6 +57,43 @@ fn orders_of_one_source() {
     assert_eq!(found["mean_s"], 220e9 / 6.0 / 1e12);
     // b c a and c b a are best; the first in lexicographic order of a b c wins.
     assert_eq!(found["solution"], serde_json::json!({ "order": { "g0": ["b", "c", "a"] } }));
+}
+
+/// Every order of the eight messages by a run of the scenario with that `order:`; the search, what it writes and the run
+/// of that say the same.
+#[test]
+fn orders_of_loggp_messages() {
+    let folder = Folder::new();
+    let (file, target) = (folder.write("loggp.yaml", LOGGP), folder.path("best.yaml"));
+    let found = result(&[&file, "--write", &target]);
+    assert_eq!((&found["candidates"], &found["proved_optimal"]), (&16.into(), &true.into()));
+    assert_eq!((&found["baseline_ps"], &found["best_ps"]), (&makespan(&file), &makespan(&target)));
+    let order = |number: usize| {
+        let source = |(s, pair): (usize, [&str; 2])| {
+            let [first, second] = if number >> s & 1 == 0 { pair } else { [pair[1], pair[0]] };
+            format!("g{s}: [{first}, {second}]")
+        };
+        let sources = [["a", "b"], ["c", "d"], ["e", "f"], ["g", "h"]];
+        sources.into_iter().enumerate().map(source).collect::<Vec<_>>().join(", ")
+    };
+    let run = |number: usize| {
+        let text = format!("{LOGGP}order: {{ {} }}\n", order(number));
+        makespan(&folder.write("one.yaml", &text)).as_u64().expect("a number")
+    };
+    let all: Vec<u64> = (0..16).map(run).collect();
+    let (best, worst) = (all.iter().min().expect("16"), all.iter().max().expect("16"));
+    assert!(best < worst, "the order matters");
+    assert_eq!((&found["best_ps"], &found["worst_ps"]), (&(*best).into(), &(*worst).into()));
+    let order = found["solution"]["order"].as_object().expect("a map");
+    assert_eq!(order.keys().collect::<Vec<_>>(), ["g0", "g1", "g2", "g3"]);
+    assert!(order["g1"] == serde_json::json!(["c", "d"]) || order["g1"] == serde_json::json!(["d", "c"]), "{order:?}");
+    for method in ["branch-and-bound", "anneal"] {
+        let same = result(&[&file, "--method", method, "--write", &target]);
+        assert_eq!((&same["best_ps"], makespan(&target)), (&found["best_ps"], found["best_ps"].clone()), "{method}");
+    }
+    let per_byte = LOGGP.replacen("over: fabric", "per_byte: 1ns", 1);
+    let file = folder.write("per-byte.yaml", &per_byte);
+    refused(&["optimize", &file], "it carries no bytes over the fabric");
 }
 
 #[test]

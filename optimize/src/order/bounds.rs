@@ -8,7 +8,13 @@
 //!   the capacity of l under S is at most cap(c, l) for each c of S on l, so Σ w · rate ≤ Σ rate / capacity ≤ 1.
 //! - *source s*: w_c = 1 / min(limit, cap(c, l) over c's links) for the messages of s, one of which is active at a time.
 //!
-//! The last byte arrives a route's latency later, so the least latency is added.
+//! Pauses: while a source pauses before a message it is in no active set, and the above holds as it is. A potential with
+//! weights of one source only has g = 0 there, so each pause that must still come is a loss that is still to come. Before
+//! the start these are at least the lead of some first message and the gaps of the others; of a source that has started,
+//! what is left of its present pause and the gaps of the messages left, as each begins no sooner than its gap after the
+//! last byte before it. All of them end before the last byte of that source, so T ≥ root + loss so far + pauses to come.
+//!
+//! The last byte arrives a route's latency later, and what follows it takes its time; the least sum of both is added.
 
 use weir_sim_core::api::{Direction, LinkId, NodeKind};
 
@@ -39,7 +45,11 @@ pub(crate) struct Potentials {
     pub(crate) weights: Vec<Vec<f64>>,
     /// Per potential: its bound before anything has happened, ps, without latency.
     pub(crate) roots: Vec<f64>,
-    /// The least latency of all messages, ps.
+    /// Potentials of one source that makes pauses: (potential, source).
+    pub(crate) paced: Vec<(usize, usize)>,
+    /// Per entry of `paced`: the pauses that come in every order, ps.
+    pauses: Vec<f64>,
+    /// The least time from the last byte of a message to the end of all that follows it, ps.
     pub(crate) latency: f64,
 }
 
@@ -50,20 +60,25 @@ impl Potentials {
         if problem.capacities == Capacities::Checked {
             weights.iter_mut().flatten().for_each(|w| *w /= 1.0 + TOLERANCE);
         }
-        let weights = undominated(weights);
+        let alone = |w: &[f64]| alone(plan, w).filter(|&source| plan.paced && plan.pauses(source) > 0.0);
+        let weights = undominated(weights, alone);
         let root = |w: &Vec<f64>| {
             let each = |(s, &n): (usize, &usize)| (0..n).map(move |m| (s, m));
             let all = plan.counts.iter().enumerate().flat_map(each);
             all.map(|(s, m)| w[plan.message(s, m)] * plan.bytes(s, m)).sum::<f64>() * 1e12
         };
         let roots = weights.iter().map(root).collect();
-        let latency = problem.sources.iter().flat_map(|s| &s.messages).map(|m| m.latency).min();
-        Self { weights, roots, latency: latency.unwrap_or(0) as f64 }
+        let paced: Vec<(usize, usize)> =
+            weights.iter().enumerate().filter_map(|(potential, w)| Some((potential, alone(w)?))).collect();
+        let pauses = paced.iter().map(|&(_, source)| plan.pauses(source)).collect();
+        let latency = messages(problem).map(|(s, m, _)| plan.latency(s, m)).fold(f64::INFINITY, f64::min);
+        Self { weights, roots, paced, pauses, latency }
     }
 
     /// No order is faster than this, ps.
     pub(crate) fn root(&self) -> f64 {
-        self.roots.iter().copied().fold(0.0, f64::max) + self.latency
+        let paced = self.paced.iter().zip(&self.pauses).map(|(&(potential, _), pauses)| self.roots[potential] + pauses);
+        self.roots.iter().copied().chain(paced).fold(0.0, f64::max) + self.latency
     }
 }
 
@@ -166,11 +181,22 @@ fn capacity(problem: &OrderProblem<'_>, message: &Message, link: LinkId) -> f64 
     if crosses && port { (1.0 - tau) * half.bandwidth } else { half.bandwidth }
 }
 
-/// Those that are not at most another in every component; of equal ones the first.
-fn undominated(all: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-    let below = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| a <= b);
+/// The only source whose messages have weights, if there is one.
+fn alone(plan: &Plan, weights: &[f64]) -> Option<usize> {
+    let weighs = |s: &usize| (0..plan.counts[*s]).any(|m| weights[plan.message(*s, m)] > 0.0);
+    let mut sources = (0..plan.sources).filter(weighs);
+    sources.next().filter(|_| sources.next().is_none())
+}
+
+/// Those that are not at most another in every component; of equal ones the first. One that is `alone` with the pauses
+/// of its source stands back only for another of that source.
+fn undominated(all: Vec<Vec<f64>>, alone: impl Fn(&[f64]) -> Option<usize>) -> Vec<Vec<f64>> {
+    let alone: Vec<Option<usize>> = all.iter().map(|w| alone(w)).collect();
+    let below = |i: usize, j: usize| {
+        (alone[i].is_none() || alone[i] == alone[j]) && all[i].iter().zip(&all[j]).all(|(a, b)| a <= b)
+    };
     let kept = |i: usize| {
-        let dominates = |j: usize| below(&all[i], &all[j]) && (j < i || !below(&all[j], &all[i]));
+        let dominates = |j: usize| below(i, j) && (j < i || !below(j, i));
         !(0..all.len()).any(|j| j != i && dominates(j))
     };
     (0..all.len()).filter(|&i| kept(i)).map(|i| all[i].clone()).collect()

@@ -279,7 +279,7 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
     fn first_of_orbit(&self, state: &mut State<N>) -> bool {
         let plan = self.shared.plan;
         let Some(symmetry) = self.shared.symmetry else { return true };
-        let first: Vec<usize> = (0..plan.sources).map(|s| plan.meaning(s, state.digit[s]).0).collect();
+        let first: Vec<usize> = (0..plan.sources).map(|s| state.current(plan, s)).collect();
         let images = symmetry.orbit(&first);
         state.images = images.unwrap_or(1);
         images.is_some()
@@ -297,7 +297,7 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
             let at = self.memo.find(&state)?;
             state.apply(self.memo.rates(at));
             let deciding = advance(self.shared.plan, &mut state)?;
-            let (bound, mean) = self.bound(at, state.now - before, &mut losses, state.latest);
+            let (bound, mean) = self.bound(at, state.now - before, &mut losses, &state);
             if self.shared.rule.drops(bound, self.best.makespan) {
                 return Ok(());
             }
@@ -315,7 +315,7 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
 
     /// Adds the loss of a phase; the largest bound, and the mean of bounds.
     #[inline]
-    fn bound(&self, at: usize, span: f64, losses: &mut [f64], latest: f64) -> (f64, f64) {
+    fn bound(&self, at: usize, span: f64, losses: &mut [f64], state: &State<N>) -> (f64, f64) {
         let potentials = &self.shared.potentials;
         let (mut most, mut sum) = (0.0_f64, 0.0);
         for ((loss, &rate), &root) in losses.iter_mut().zip(self.memo.losses(at)).zip(&potentials.roots) {
@@ -324,14 +324,22 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
             most = if bound > most { bound } else { most };
             sum += bound;
         }
-        ((most + potentials.latency).max(latest), sum)
+        for &(potential, source) in &potentials.paced {
+            let pauses = state.pauses_left(self.shared.plan, source);
+            most = most.max(potentials.roots[potential] + losses[potential] + pauses);
+            sum += pauses;
+        }
+        ((most + potentials.latency).max(state.latest), sum)
     }
 }
 
 fn alike(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<u32> {
     let mut alike = vec![0; plan.messages()];
     for (s, source) in problem.sources.iter().enumerate() {
-        let key = |m: usize| (source.messages[m].class, source.messages[m].bytes);
+        let key = |m: usize| {
+            let m = &source.messages[m];
+            (m.class, m.bytes, m.lead, m.gap, m.tail)
+        };
         for m in 0..source.messages.len() {
             let earlier = (0..m).filter(|&e| key(e) == key(m));
             alike[plan.message(s, m)] = earlier.fold(0, |bits, e| bits | 1 << e);

@@ -13,7 +13,7 @@ const MOST_ELEMENTS: usize = 1 << 12;
 const MOST_STEPS: usize = 1 << 20;
 
 /// What must be equal of two messages beside their ends.
-type Alike = (u64, u64, u64, i64, u64);
+type Alike = (u64, u64, u64, i64, [u64; 4]);
 
 /// Permutations that keep the tree and the messages, sorted, so that the identity is first; none where there are too
 /// many.
@@ -109,7 +109,8 @@ impl World {
 
 fn alike(problem: &OrderProblem<'_>, message: &Message) -> Alike {
     let (table, c) = (problem.classes.table(), message.class.index());
-    (message.bytes, table.limit[c].to_bits(), table.weight[c].to_bits(), table.priority[c], message.latency)
+    let times = [message.latency, message.lead, message.gap, message.tail];
+    (message.bytes, table.limit[c].to_bits(), table.weight[c].to_bits(), table.priority[c], times)
 }
 
 /// Search with backtracking: nodes in order, each to a free child of its parent's image.

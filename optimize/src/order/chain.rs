@@ -21,7 +21,7 @@ pub(crate) struct Chain<'p, 'a, const N: usize> {
     pub(crate) makespan: u64,
     /// Per message (by [`Plan::message`]) its time at the highest rate it can have, ps.
     lone: Vec<f64>,
-    /// Per source and place: the lone times from there on.
+    /// Per source and place: the lone times from there on, and the gaps between.
     left: Vec<Vec<f64>>,
     /// After each event of the current run: the state with its rates.
     kept: Vec<State<N>>,
@@ -110,6 +110,7 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
         for (left, &m) in self.left[source].iter_mut().zip(&self.order[source]).rev() {
             sum += self.lone[self.plan.message(source, m)];
             *left = sum;
+            sum += self.plan.gap(source, m);
         }
     }
 
@@ -200,6 +201,9 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
             while ended != 0 {
                 let source = base + ended.trailing_zeros() as usize;
                 ended &= ended - 1;
+                if state.resumes(self.plan, source) {
+                    continue;
+                }
                 state.finish(self.plan, source);
                 let place = state.left[source] as usize;
                 state.left[source] += 1;
@@ -209,7 +213,9 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
                 };
                 state.start(self.plan, source, message, place);
                 self.tried_starts[source][place] = event;
-                if state.now + self.left[source][place] > limit {
+                // A pause ends when the message begins.
+                let begin = if state.next[source] == 0 { state.now } else { state.end[source] };
+                if begin + self.left[source][place] > limit {
                     return Ok(false);
                 }
             }

@@ -41,7 +41,8 @@ pub(crate) fn digest(problem: &OrderProblem<'_>, plan: &Plan, table: impl Iterat
             let c = m.class.index();
             let message = [u64::from(m.task.0), m.bytes, m.latency, u64::from(m.from.0), u64::from(m.to.0)];
             let class = [classes.limit[c].to_bits(), classes.weight[c].to_bits(), classes.priority[c] as u64];
-            message.into_iter().chain(class).for_each(|word| digest.add(word));
+            let pace = [m.lead, m.gap, m.tail];
+            message.into_iter().chain(pace).chain(class).for_each(|word| digest.add(word));
             for link in problem.routes.links(problem.classes.route(m.class)) {
                 digest.add(u64::from(link.0));
                 digest.add(problem.fabric.link(*link).bandwidth.to_bits());

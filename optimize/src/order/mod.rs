@@ -25,6 +25,7 @@ mod plan;
 mod problem;
 mod rates;
 mod refusal;
+mod shapes;
 mod state;
 mod symmetry;
 mod tally;

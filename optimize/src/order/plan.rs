@@ -15,8 +15,8 @@ pub(crate) enum Keys {
     Hashes,
 }
 
-/// The tables. A *digit* says what a source does: 0 idle, else which message it sends (and, where the phase's order
-/// depends on it, at which place of its order).
+/// The tables. A *digit* says what a source does: 0 for nothing (at rest, or in a pause), else which message it sends
+/// (and, where the phase's order depends on it, at which place of its order).
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) sources: usize,
@@ -30,7 +30,12 @@ pub(crate) struct Plan {
     pub(crate) candidates: Option<u128>,
     message_width: usize,
     bytes: Vec<f64>,
+    /// From the last byte sent to the end of all that follows.
     latency: Vec<f64>,
+    /// Whether any message has a lead or a gap.
+    pub(crate) paced: bool,
+    lead: Vec<f64>,
+    gap: Vec<f64>,
     digit_width: usize,
     step: Vec<u64>,
     /// Per source and number of messages left before a choice: what each skipped alternative adds to the order's number.
@@ -53,6 +58,9 @@ impl Plan {
             message_width,
             bytes: vec![0.0; counts.len() * message_width],
             latency: vec![0.0; counts.len() * message_width],
+            paced: false,
+            lead: vec![0.0; counts.len() * message_width],
+            gap: vec![0.0; counts.len() * message_width],
             digit_width: radix.iter().copied().max().unwrap_or(0) as usize,
             step: Vec::new(),
             rank: Vec::new(),
@@ -61,8 +69,12 @@ impl Plan {
         };
         for (s, source) in problem.sources.iter().enumerate() {
             for (m, message) in source.messages.iter().enumerate() {
-                plan.bytes[s * message_width + m] = message.bytes as f64;
-                plan.latency[s * message_width + m] = message.latency as f64;
+                let at = s * message_width + m;
+                plan.bytes[at] = message.bytes as f64;
+                plan.latency[at] = message.latency.saturating_add(message.tail) as f64;
+                (plan.lead[at], plan.gap[at]) = (message.lead as f64, message.gap as f64);
+                // The gap of a source's only message never counts.
+                plan.paced |= message.lead > 0 || (message.gap > 0 && source.messages.len() > 1);
             }
         }
         plan.step = plan.steps();
@@ -110,6 +122,26 @@ impl Plan {
     #[inline(always)]
     pub(crate) fn latency(&self, source: usize, message: usize) -> f64 {
         self.latency[source * self.message_width + message]
+    }
+
+    /// When a message begins that a source sends as its `place`-th, after another that ended at `now`.
+    #[inline(always)]
+    pub(crate) fn begin(&self, source: usize, message: usize, place: usize, now: f64) -> f64 {
+        let at = self.message(source, message);
+        if place == 0 { self.lead[at] } else { self.lead[at].max(now + self.gap[at]) }
+    }
+
+    /// Time before a message after another, ps.
+    pub(crate) fn gap(&self, source: usize, message: usize) -> f64 {
+        self.gap[self.message(source, message)]
+    }
+
+    /// The pauses that a source makes in every order, ps: the lead of the first and the gaps of all others.
+    pub(crate) fn pauses(&self, source: usize) -> f64 {
+        let of = |m: usize| self.message(source, m);
+        let gaps: f64 = (0..self.counts[source]).map(|m| self.gap[of(m)]).sum();
+        let first = |m: usize| gaps - self.gap[of(m)] + self.lead[of(m)];
+        (0..self.counts[source]).map(first).fold(f64::INFINITY, f64::min)
     }
 
     /// Position of a message in tables over all sources.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use weir_sim_core::api::{ArbiterError, ClassId, Flags, NodeId, RateArbiter, SimTime};
-use weir_sim_core::{Classes, EngineId, Fabric, Routes, ServiceId, Task, TaskGraph, TaskId, Work};
+use weir_sim_core::api::{ArbiterError, ClassId, Flags, NodeId, RateArbiter};
+use weir_sim_core::{Classes, EngineId, Fabric, Routes, TaskGraph, TaskId, Work};
 
 use super::bounds::Capacities;
 use super::plan::Plan;
 use super::refusal::{OrderError, TaskRefusal};
+use super::shapes::Shapes;
 
 /// Most sources of a problem: the state of a run is a few arrays of this length.
 pub const MOST_SOURCES: usize = 256;
@@ -25,6 +26,12 @@ pub(crate) struct Message {
     pub(crate) bytes: u64,
     /// Latency of its route, ps.
     pub(crate) latency: u64,
+    /// What follows its arrival, ps.
+    pub(crate) tail: u64,
+    /// It begins no sooner, ps: what it needs before may overlap the message before it.
+    pub(crate) lead: u64,
+    /// Time between the last byte of the message before it and its first, ps.
+    pub(crate) gap: u64,
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
 }
@@ -44,6 +51,9 @@ impl Source {
 }
 
 /// Transfers that are all ready at 0 and wait for nobody, by the source that sends them one after another.
+///
+/// A transfer may have a lead and a gap, and be followed by a fixed time (`loggp` over the fabric): the first of a source
+/// begins at its lead, another at max(lead, end of the one before + gap). Until then the source *pauses*.
 ///
 /// Sources are in the order of their first transfer in the workload. An *order* is one permutation of its transfers per
 /// source; the k-th transfer sent takes the place (the id) of the source's k-th transfer of the workload. Orders are
@@ -67,8 +77,8 @@ pub struct OrderProblem<'a> {
 impl<'a> OrderProblem<'a> {
     /// The problem of ordering the transfers of a workload.
     ///
-    /// A task without an engine, or on an engine with a slot for each of its tasks, starts at 0 in every order: it is a
-    /// source of its own.
+    /// A task without an engine, or on an engine with a slot for each of its tasks, starts at its lead in every order: it
+    /// is a source of its own.
     ///
     /// # Errors
     /// [`OrderError`]: the arbiter's answers depend on more than the active set, or a task is outside of what the search
@@ -214,33 +224,14 @@ pub(crate) fn factorial(n: usize) -> Option<u128> {
     (1..=n as u128).try_fold(1_u128, u128::checked_mul)
 }
 
-/// Whether a task alone is what the search covers.
-fn check(tasks: &TaskGraph, id: TaskId, task: &Task) -> Result<(), TaskRefusal> {
-    if !matches!(task.work, Work::Carries { .. }) {
-        return Err(TaskRefusal::NotATransfer);
-    }
-    if task.start != SimTime::ZERO {
-        return Err(TaskRefusal::StartsLater);
-    }
-    if tasks.waits(id) > 0 || !tasks.issued_at(id).is_empty() {
-        return Err(TaskRefusal::Waits);
-    }
-    if task.service != ServiceId::PLAIN {
-        return Err(TaskRefusal::Service);
-    }
-    Ok(())
-}
-
 fn sources(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Result<Vec<Source>, OrderError> {
+    let shapes = Shapes::of(tasks)?;
     let mut on_engine: BTreeMap<EngineId, usize> = BTreeMap::new();
-    for (id, task) in ids(tasks) {
-        check(tasks, id, task).map_err(|why| OrderError::Task { task: id, why })?;
-        *on_engine.entry(task.engine).or_default() += 1;
-    }
+    shapes.messages(tasks).for_each(|(_, task)| *on_engine.entry(task.engine).or_default() += 1);
     let mut sources: Vec<Source> = Vec::new();
     let mut known: BTreeMap<EngineId, usize> = BTreeMap::new();
-    for (id, task) in ids(tasks) {
-        let message = message(fabric, routes, tasks, id, task);
+    for (id, task) in shapes.messages(tasks) {
+        let message = Message { tail: shapes.tail(id), ..message(fabric, routes, tasks, id) };
         let own = task.engine == EngineId::NONE || {
             let slots = tasks.engines()[task.engine.0 as usize].slots;
             let count = on_engine[&task.engine];
@@ -250,7 +241,14 @@ fn sources(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Result<Vec<So
             slots > 1
         };
         match known.get(&task.engine).filter(|_| !own) {
-            Some(&source) => sources[source].messages.push(message),
+            Some(&source) => {
+                // Only the same class follows without its whole lead.
+                let first = sources[source].place(0);
+                if tasks.service(first).class != tasks.service(id).class {
+                    return Err(OrderError::Task { task: id, why: TaskRefusal::Service });
+                }
+                sources[source].messages.push(message);
+            }
             None => {
                 known.insert(task.engine, sources.len());
                 sources.push(Source { messages: vec![message] });
@@ -274,16 +272,13 @@ fn bounded(sources: &[Source]) -> Result<(), OrderError> {
     }
 }
 
-fn ids(tasks: &TaskGraph) -> impl Iterator<Item = (TaskId, &Task)> {
-    (0_u32..).map(TaskId).zip(tasks.tasks())
-}
-
-fn message(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, id: TaskId, task: &Task) -> Message {
-    let Work::Carries { bytes, class } = task.work else { unreachable!("checked before") };
-    let route = tasks.classes().route(class);
+fn message(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, id: TaskId) -> Message {
+    let Work::Carries { bytes, class } = tasks.tasks()[id.index()].work else { unreachable!("checked before") };
+    let (route, service) = (tasks.classes().route(class), tasks.service(id));
     let links = routes.links(route);
     let (from, to) = (fabric.link(links[0]).from, fabric.link(links[links.len() - 1]).to);
-    Message { task: id, class, bytes, latency: routes.latency(route).0, from, to }
+    let (latency, lead, gap) = (routes.latency(route).0, service.lead.0, service.gap.0);
+    Message { task: id, class, bytes, latency, tail: 0, lead, gap, from, to }
 }
 
 /// Whether no id of one source lies between two of another.

@@ -9,16 +9,28 @@ use super::problem::{MOST_MESSAGES, MOST_SOURCES};
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TaskRefusal {
     /// It is no transfer.
-    #[error("the order search covers plain transfers only; leave computations, barriers and operations out")]
+    #[error(
+        "the order search covers plain transfers and `loggp` over the fabric only; leave computations, barriers and \
+         other operations out"
+    )]
     NotATransfer,
+    /// It occupies its sender, but carries no bytes over the fabric.
+    #[error(
+        "it carries no bytes over the fabric, and the order search covers only what does; give its model \
+         `over: fabric` instead of `per_byte` (and a size above 0), or leave it out"
+    )]
+    NoBytes,
     /// It has a start of its own.
     #[error("the order search needs every transfer ready at 0; remove its `start`")]
     StartsLater,
     /// It waits for others, or others are issued by it.
     #[error("the order search needs transfers that wait for no other; remove its `after`")]
     Waits,
-    /// Its engine serves it with a lead, a gap or a class.
-    #[error("the order search covers plain transfers only; remove its `model`")]
+    /// Its place in the queue of its engine is taken in advance, or it is of another class than the others there.
+    #[error(
+        "the order search covers transfers that queue when they are ready, all of a source of one class; remove its \
+         `model`"
+    )]
     Service,
     /// Its engine sends several of its transfers at once.
     #[error(

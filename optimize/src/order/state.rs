@@ -1,7 +1,8 @@
 //! The state of one run of one order, with the arithmetic of the simulation.
 //!
 //! Per source (a *lane*): the bytes left at its last change of rate, that instant, the rate, the instant its last byte
-//! leaves, and the messages not yet started. Times are whole picoseconds in f64, exact below 2^53; up to 2^52 the
+//! leaves, and the messages not yet started. A lane that pauses before its next message is in no active set; its end is
+//! the instant at which that message begins. Times are whole picoseconds in f64, exact below 2^53; up to 2^52 the
 //! results have the bits of `time_to_send` and `remaining_after` of the simulation, which the tests compare.
 
 use super::plan::Plan;
@@ -41,6 +42,8 @@ pub(crate) struct State<const N: usize> {
     /// Messages not yet started: a bit each in the tree searches, their number in the annealer.
     pub(crate) left: [u32; N],
     pub(crate) digit: [u16; N],
+    /// In a pause: the digit of the message that begins at its end; else 0.
+    pub(crate) next: [u16; N],
     /// The number of the order as far as it is decided.
     pub(crate) number: u128,
     /// The symmetries under which it stands for its image too: a bit each, the lowest for itself.
@@ -50,7 +53,7 @@ pub(crate) struct State<const N: usize> {
     pub(crate) now: f64,
     /// Latest arrival of a last byte so far.
     pub(crate) latest: f64,
-    /// Sources that are sending.
+    /// Sources that are not at rest.
     pub(crate) busy: u32,
     /// Sources with two or more messages left to choose from.
     pub(crate) undecided: u32,
@@ -66,6 +69,7 @@ impl<const N: usize> State<N> {
             end: [f64::INFINITY; N],
             left: [0; N],
             digit: [0; N],
+            next: [0; N],
             number: 0,
             images: 1,
             key: 0,
@@ -81,7 +85,7 @@ impl<const N: usize> State<N> {
         state
     }
 
-    /// The next instant at which a last byte leaves; infinite when none does.
+    /// The next instant at which a last byte leaves or a pause is over; infinite when none does.
     #[inline(always)]
     pub(crate) fn next_end(&self) -> f64 {
         let mut least = [f64::INFINITY; 4];
@@ -93,7 +97,7 @@ impl<const N: usize> State<N> {
         least.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a })
     }
 
-    /// The lanes from `base` on, 64 at most, whose last byte leaves at `time`, as bits.
+    /// The lanes from `base` on, 64 at most, whose last byte leaves or whose pause is over at `time`, as bits.
     #[inline(always)]
     pub(crate) fn ended(&self, time: f64, base: usize) -> u64 {
         let mut mask = 0;
@@ -121,14 +125,67 @@ impl<const N: usize> State<N> {
         self.busy -= 1;
     }
 
-    /// The lane starts a message now, at the rate of the next [`Self::apply`].
+    /// The lane's next message: it starts now, or the lane pauses before it.
     #[inline(always)]
     pub(crate) fn start(&mut self, plan: &Plan, source: usize, message: usize, place: usize) {
-        self.put_digit(plan, source, plan.digit(source, message, place));
+        let digit = plan.digit(source, message, place);
+        if plan.paced && self.pauses(plan, source, digit, plan.begin(source, message, place, self.now)) {
+            return;
+        }
+        self.send(plan, source, message, digit);
+    }
+
+    /// The lane starts a message now, at the rate of the next [`Self::apply`].
+    #[inline(always)]
+    fn send(&mut self, plan: &Plan, source: usize, message: usize, digit: u16) {
+        self.put_digit(plan, source, digit);
         self.remaining[source] = plan.bytes(source, message);
         self.since[source] = self.now;
         self.rate[source] = 0.0;
         self.end[source] = f64::INFINITY;
+    }
+
+    /// If the message of a digit begins later, the lane pauses until then. Rates of 0 stay 0, so that [`Self::apply`]
+    /// leaves the end of the pause as it is.
+    #[inline(never)]
+    fn pauses(&mut self, plan: &Plan, source: usize, digit: u16, begin: f64) -> bool {
+        if begin <= self.now {
+            return false;
+        }
+        self.put_digit(plan, source, 0);
+        self.next[source] = digit;
+        self.remaining[source] = 0.0;
+        self.since[source] = self.now;
+        self.rate[source] = 0.0;
+        self.end[source] = begin;
+        true
+    }
+
+    /// If what ends now is the lane's pause, its message starts.
+    #[inline(always)]
+    pub(crate) fn resumes(&mut self, plan: &Plan, source: usize) -> bool {
+        plan.paced && self.next[source] != 0 && self.resume(plan, source)
+    }
+
+    #[inline(never)]
+    fn resume(&mut self, plan: &Plan, source: usize) -> bool {
+        let digit = std::mem::take(&mut self.next[source]);
+        let (message, _) = plan.meaning(source, digit);
+        self.send(plan, source, message, digit);
+        true
+    }
+
+    /// The message that a lane sends, or will after its pause.
+    pub(crate) fn current(&self, plan: &Plan, source: usize) -> usize {
+        plan.meaning(source, self.digit[source].max(self.next[source])).0
+    }
+
+    /// In a tree search: the pauses that the lane must still make from now on, ps; of a lane that has started.
+    pub(crate) fn pauses_left(&self, plan: &Plan, source: usize) -> f64 {
+        let left = self.left[source];
+        let gaps = (0..plan.counts[source]).filter(|&m| left >> m & 1 == 1).map(|m| plan.gap(source, m));
+        let now = if self.next[source] == 0 { 0.0 } else { self.end[source] - self.now };
+        gaps.sum::<f64>() + now
     }
 
     /// Takes over the progress of another state's lane.

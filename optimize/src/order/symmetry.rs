@@ -1,7 +1,7 @@
 //! Permutations of devices that change no makespan.
 //!
 //! The group: permutations of the nodes that routes use which keep the tree (kinds, bandwidths, latencies) and the
-//! multiset of messages. An active set S is *even* if the table of rates has equal bits for rate(πS, πc) and rate(S, c),
+//! multiset of messages (sizes, leads, gaps, tails). An active set S is *even* if the table of rates has equal bits for rate(πS, πc) and rate(S, c),
 //! for all π of the group and all c of S. By induction over the events of a run, the images of a run have its makespan
 //! to the picosecond as long as it meets even sets only. Where it meets another one, those images part from it whose
 //! rates have other bits and are followed for themselves, so that results are the same with and without symmetries,
@@ -223,6 +223,7 @@ impl Element {
             let (t, left) = (self.source[s], state.left[s]);
             image.move_lane(t, state, s);
             image.digit[t] = self.digit(plan, s, state.digit[s]);
+            image.next[t] = self.digit(plan, s, state.next[s]);
             image.key = image.key.wrapping_add(plan.step(t, image.digit[t]));
             image.left[t] =
                 (0..plan.counts[s]).filter(|m| left >> m & 1 == 1).fold(0, |l, m| l | 1 << self.message[s][m]);

@@ -1,5 +1,6 @@
 //! The tree of decisions: a source decides when it becomes free with two or more messages left; sources that become
-//! free at the same picosecond decide together. Orders that agree so far share their past.
+//! free at the same picosecond decide together. Orders that agree so far share their past. How long a source pauses
+//! depends on what it sends next, so that it decides before the pause.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -31,7 +32,7 @@ impl From<OrderError> for Halt {
     }
 }
 
-/// Moves to the next instant at which a last byte leaves. Sources without a choice start their last message or rest;
+/// Moves to the next instant at which a last byte leaves or a pause is over. Sources without a choice start their last message or rest;
 /// the others are returned, a bit each: they wait for a decision.
 #[inline(always)]
 pub(crate) fn advance<const N: usize>(plan: &Plan, state: &mut State<N>) -> Result<u64, OrderError> {
@@ -45,6 +46,9 @@ pub(crate) fn advance<const N: usize>(plan: &Plan, state: &mut State<N>) -> Resu
     while ended != 0 {
         let source = ended.trailing_zeros() as usize;
         ended &= ended - 1;
+        if state.resumes(plan, source) {
+            continue;
+        }
         state.finish(plan, source);
         let left = state.left[source];
         if left == 0 {
@@ -203,7 +207,7 @@ pub(crate) fn run<const N: usize, R: Rates<N>>(
             return Err(OrderError::Stuck);
         }
         for (source, sequence) in order.iter().enumerate() {
-            if state.end[source] == state.now {
+            if state.end[source] == state.now && !state.resumes(plan, source) {
                 state.finish(plan, source);
                 let place = state.left[source] as usize;
                 match sequence.get(place) {

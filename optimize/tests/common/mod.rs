@@ -211,7 +211,8 @@ fn orders(sent: &[Sent]) -> usize {
     (0..5).map(|source| (1..=count(source)).product::<usize>()).product()
 }
 
-fn tree(parents: &[usize], widths: &[usize], equal: bool, latency: u64) -> (Fabric, Vec<NodeId>) {
+/// A tree of these parents (each among the nodes before it), and its leaves.
+pub fn tree(parents: &[usize], widths: &[usize], equal: bool, latency: u64) -> (Fabric, Vec<NodeId>) {
     let parents: Vec<usize> = parents.iter().enumerate().map(|(i, p)| p % (i + 1)).chain([0, 0]).collect();
     let mut b = FabricBuilder::new();
     let (mut order, mut stack, mut gpus) = (vec![], vec![0], Vec::new());
