@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use common::{LONE, coordinates, halo_on_t2, two_t2};
 use proptest::prelude::*;
@@ -69,12 +70,66 @@ fn classes_are_a_good_start_for_large_grids() {
     let world = common::four_sockets("max-min");
     let problem = world.problem();
     let classes = ClassOrders::by_parity(&problem, |node| coordinates(&world, &[4, 4, 4], node), &[0b011, 0b100]);
-    let of = |classes| AnnealOptions { evaluations: 600, chains: 2, seed: 1, classes };
+    let of = |classes| AnnealOptions { evaluations: 600, chains: 2, seed: 1, classes, ..AnnealOptions::default() };
     let by_class = anneal(&problem, &of(vec![classes.expect("coordinates")]), &GO).expect("it runs");
     let random = anneal(&problem, &of(Vec::new()), &GO).expect("it runs");
     assert!(by_class.makespan < random.makespan, "{} {}", by_class.makespan, random.makespan);
     assert_eq!(world.simulate(&by_class.order), by_class.makespan);
     assert!(ClassOrders::by_parity(&problem, |_| None, &[1]).is_none());
+}
+
+/// Classes of a 4 × 2 × 2 halo on two T2 reach the bound, and one seed gives one order on 1 and 2 threads.
+#[test]
+fn the_same_on_any_number_of_threads() {
+    let world = two_t2(false, "pcie-congestion");
+    let problem = world.quick();
+    let by = |masks: &[u32]| ClassOrders::by_parity(&problem, |node| coordinates(&world, &[4, 2, 2], node), masks);
+    let classes: Vec<ClassOrders> = [[0b011, 0b100], [0b110, 0b001]].iter().filter_map(|masks| by(masks)).collect();
+    assert_eq!(classes.len(), 2);
+    let on = |threads: usize, classes: &[ClassOrders], evaluations| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let options =
+            AnnealOptions { evaluations, chains: 3, seed: 5, classes: classes.to_vec(), ..AnnealOptions::default() };
+        pool.install(|| anneal(&problem, &options, &GO)).expect("it runs")
+    };
+    for classes in [&classes[..], &[]] {
+        let one = on(1, classes, 2_000);
+        assert_eq!(one, on(2, classes, 2_000));
+        assert_eq!(world.simulate(&one.order), one.makespan);
+    }
+    let long = on(2, &classes, 60_000);
+    assert!(long.makespan as f64 <= long.bound * 1.02, "{}", long.makespan as f64 / LONE);
+}
+
+/// A time ends a search that no number of orders would.
+#[test]
+fn a_time_is_an_end() {
+    let world = two_t2(true, "pcie-congestion");
+    let time = Some(Duration::from_millis(100));
+    let options = AnnealOptions { evaluations: 1 << 40, time, chains: 2, seed: 3, ..AnnealOptions::default() };
+    let found = anneal(&world.quick(), &options, &GO).expect("it ends");
+    assert!(found.complete && found.evaluated > 2);
+    assert_eq!(world.simulate(&found.order), found.makespan);
+}
+
+/// The flag ends lists of classes of 64 sources, whose runs are long; what was found is kept.
+#[test]
+fn a_flag_that_is_raised_later_ends_it() {
+    let world = common::four_sockets("pcie-congestion");
+    let problem = world.quick();
+    let classes = ClassOrders::by_parity(&problem, |node| coordinates(&world, &[4, 4, 4], node), &[0b011, 0b100]);
+    let classes = vec![classes.expect("coordinates")];
+    let (stop, seed) = (AtomicBool::new(false), 2);
+    let options = AnnealOptions { evaluations: 1 << 40, chains: 2, seed, classes, ..AnnealOptions::default() };
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            stop.store(true, Ordering::Relaxed);
+        });
+        anneal(&problem, &options, &stop).expect("it stops")
+    });
+    assert!(!found.complete && found.makespan <= found.baseline);
+    assert_eq!(world.simulate(&found.order), found.makespan);
 }
 
 /// Rates by masks and the arbiter's own lead to one order; without head-of-line blocking the promise is wrong: the

@@ -22,11 +22,6 @@ use crate::interrupt;
 /// Branch and bound gets this part of a budget before annealing; *assumed*: where it ends, it ends early.
 const SHARE_OF_BRANCHING: u32 = 5;
 
-/// Share of the time left that one run of annealing is planned for; *assumed*.
-const SHARE_OF_RUN: f64 = 0.4;
-/// A run is not worth beginning in less than this part of a budget; *assumed*.
-const LEFT: u32 = 20;
-
 /// What a part holds beside its makespans: what else the result names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,7 +83,7 @@ fn beyond(bench: &Bench<'_>, problem: &OrderProblem<'_>, method: Method) -> Resu
     let mut options = OrderOptions { method, rule: rule(bench), ..OrderOptions::default() };
     options.classes = classes(bench.scenario, problem);
     let Some(budget) = bench.args.budget else { return order::search(problem, &options, bench.stop.flag()) };
-    // A budget promises no sameness, so that all cores may help.
+    // A budget promises no sameness, so that all cores may help and the clock may say when annealing is cold.
     options.chains = rayon::current_num_threads() as u64;
     let mut best = None;
     if method == Method::Auto {
@@ -102,22 +97,9 @@ fn beyond(bench: &Bench<'_>, problem: &OrderProblem<'_>, method: Method) -> Resu
         }
         options.method = Method::Anneal;
     }
-    // How fast a machine anneals is an estimate, and a run that is cut off is not cold yet: a run is given a part of what
-    // is left, and others follow it.
-    loop {
-        let left = budget.saturating_sub(bench.begin.elapsed());
-        if best.is_some() && (bench.stop.raised() || left < budget / LEFT) {
-            break;
-        }
-        options.time = Some(left.mul_f64(SHARE_OF_RUN));
-        let found = order::search(problem, &options, bench.stop.flag())?;
-        best = Some(best.map_or(found.clone(), |best| both(best, found)));
-        options.seed += 1;
-        if best.as_ref().is_some_and(|best| best.proved_optimal) {
-            break;
-        }
-    }
-    best.ok_or(OrderError::Nothing)
+    options.time = Some(budget.saturating_sub(bench.begin.elapsed()));
+    let found = order::search(problem, &options, bench.stop.flag())?;
+    Ok(best.map_or(found.clone(), |best| both(best, found)))
 }
 
 /// The better of two searches, with the better bound.

@@ -75,6 +75,18 @@ impl Potentials {
         Self { weights, roots, paced, pauses, latency }
     }
 
+    /// Those of the largest bounds before anything has happened, `most` at most; of equal ones the first.
+    pub(crate) fn strongest(&self, most: usize) -> Self {
+        let mut by_root: Vec<usize> = (0..self.roots.len()).collect();
+        by_root.sort_by(|&a, &b| self.roots[b].total_cmp(&self.roots[a]));
+        by_root.truncate(most);
+        Self {
+            weights: by_root.iter().map(|&p| self.weights[p].clone()).collect(),
+            roots: by_root.iter().map(|&p| self.roots[p]).collect(),
+            latency: self.latency,
+        }
+    }
+
     /// No order is faster than this, ps.
     pub(crate) fn root(&self) -> f64 {
         let paced = self.paced.iter().zip(&self.pauses).map(|(&(potential, _), pauses)| self.roots[potential] + pauses);

@@ -159,6 +159,11 @@ fn search<const N: usize>(
     let baseline = run(plan, &mut memo, &own)?;
     let mut dive = Dive { shared: &shared, memo, best: Best { makespan: baseline, number: 0 }, nodes: 0, runs: 1 };
     let mut open = dive.root()?;
+    if cancel.load(Ordering::Relaxed) {
+        // Some nodes may be missing.
+        let bound = shared.potentials.root().min(dive.best.makespan as f64);
+        return Ok(Branched { best: dive.best, baseline, bound, nodes: dive.nodes, runs: dive.runs, proved: false });
+    }
     dive.go_on(&mut open, ALONE.min(options.nodes))?;
     let (mut best, mut nodes, mut runs) = (dive.best, dive.nodes, dive.runs);
     // In order of visit from here on.
@@ -218,13 +223,18 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
     /// Expands nodes depth first, the last one first, until none or about `most` were.
     fn go_on(&mut self, open: &mut Vec<Node<N>>, most: u64) -> Result<(), OrderError> {
         let mut children = Vec::new();
-        while self.nodes < most && !self.shared.cancel.load(Ordering::Relaxed) {
+        while self.nodes < most && !self.cancelled() {
             let Some(node) = open.pop() else { return Ok(()) };
             if self.shared.rule.drops(node.bound, self.best.makespan) {
                 continue;
             }
             self.nodes += 1;
             self.decide(&node.state, node.deciding, &node.losses, &mut children)?;
+            if self.cancelled() {
+                // Some children may be missing.
+                open.push(node);
+                return Ok(());
+            }
             // A stable sort: equal ones stay in order of their numbers.
             children.sort_by(|a, b| a.bound.total_cmp(&b.bound).then(a.mean.total_cmp(&b.mean)));
             open.extend(children.drain(..).rev());
@@ -247,7 +257,11 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
         Ok(children)
     }
 
-    /// Makes the children of a state: every combination of choices of the sources that decide.
+    fn cancelled(&self) -> bool {
+        self.shared.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Makes the children of a state: every combination of choices of the sources that decide; some only when cancelled.
     fn decide(
         &mut self,
         state: &State<N>,
@@ -258,7 +272,7 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
         let plan = self.shared.plan;
         let source = deciding.trailing_zeros() as usize;
         let mut left = state.left[source];
-        while left != 0 {
+        while left != 0 && !self.cancelled() {
             let message = left.trailing_zeros() as usize;
             left &= left - 1;
             if self.shared.alike[plan.message(source, message)] & state.left[source] != 0 {

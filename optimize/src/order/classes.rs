@@ -56,6 +56,11 @@ impl ClassOrders {
         vec![(0..self.directions).collect(); self.classes]
     }
 
+    /// Length of the lists.
+    pub(crate) fn directions(&self) -> usize {
+        self.directions
+    }
+
     /// The order that lists give: each source sends by the place of the direction in the list of its class.
     pub(crate) fn order(&self, lists: &[Vec<usize>]) -> Vec<Vec<usize>> {
         let places: Vec<Vec<usize>> = lists

@@ -195,7 +195,17 @@ impl<'p, 'a, const N: usize> Memo<'p, 'a, N> {
         plan: &'p Plan,
         potentials: Vec<Vec<f64>>,
     ) -> Result<Self, OrderError> {
-        let most = (MOST_NUMBERS / (N + potentials.len())).clamp(1, MOST_KEPT);
+        Self::with_room(problem, plan, potentials, MOST_KEPT)
+    }
+
+    /// As [`Self::new`], for about `sets` sets.
+    pub(crate) fn with_room(
+        problem: &'p OrderProblem<'a>,
+        plan: &'p Plan,
+        potentials: Vec<Vec<f64>>,
+        sets: usize,
+    ) -> Result<Self, OrderError> {
+        let most = (MOST_NUMBERS / (N + potentials.len())).clamp(1, sets);
         let (kept, shift) = match plan.keys {
             Keys::Rows(rows) if rows as usize <= most => (rows as usize, None),
             _ => (1 << most.ilog2(), Some(63 - most.ilog2())),

@@ -38,6 +38,8 @@ pub(crate) struct MaskRates<const N: usize> {
     /// Per link: the transfers on it, and those that reduce its capacity.
     on: Vec<u64>,
     reducing: Vec<u64>,
+    /// Links that need work: with two transfers or more, or reduced; a bit each.
+    shared: Vec<u64>,
     active: u64,
     /// Transfers that cross a root complex.
     crossing: u64,
@@ -93,6 +95,7 @@ impl<const N: usize> MaskRates<N> {
             message: [0; N],
             on: vec![0; links],
             reducing: vec![0; links],
+            shared: vec![0; links.div_ceil(64)],
             active: 0,
             crossing: 0,
             uneven: 0,
@@ -118,10 +121,10 @@ impl<const N: usize> MaskRates<N> {
             self.rate[s] = self.network.messages[self.message[s] as usize].first;
             self.contended[s] = NONE;
         }
-        for link in 0..self.on.len() {
-            let on = self.on[link];
-            if on & on.wrapping_sub(1) != 0 || self.reducing[link] != 0 {
-                self.divide(link, on);
+        for word in 0..self.shared.len() {
+            for bit in bits(self.shared[word]) {
+                let link = word * 64 + bit;
+                self.divide(link, self.on[link]);
             }
         }
         out.fill(0.0);
@@ -159,6 +162,10 @@ impl<const N: usize> MaskRates<N> {
         for hop in self.network.route(message) {
             set(&mut self.on[hop.link as usize], active);
             set(&mut self.reducing[hop.link as usize], active && hop.reduces);
+            let (link, on) = (hop.link as usize, self.on[hop.link as usize]);
+            let needs = on & on.wrapping_sub(1) != 0 || self.reducing[link] != 0;
+            let word = &mut self.shared[link / 64];
+            *word = *word & !(1 << (link % 64)) | u64::from(needs) << (link % 64);
         }
     }
 
@@ -169,20 +176,28 @@ impl<const N: usize> MaskRates<N> {
         if self.reducing[link] != 0 { at.reduced } else { at.bandwidth }
     }
 
+    /// x of a transfer at a link of its route.
+    #[inline(always)]
+    fn before(&self, source: usize, link: usize) -> f64 {
+        let x = self.rate[source];
+        if self.uneven >> source & 1 == 0 {
+            return x;
+        }
+        x.min(self.network.ceiling(self.message[source], link))
+    }
+
     /// Steps B and C: divides one link where it is overloaded.
     #[inline]
     fn divide(&mut self, link: usize, on: u64) {
         let (mut sum, capacity) = (0.0, self.capacity(link));
         for s in bits(on) {
-            let mut x = self.rate[s];
-            if self.uneven >> s & 1 == 1 {
-                x = x.min(self.network.ceiling(self.message[s], link));
-            }
-            self.y[link][s] = x;
-            sum += x;
+            sum += self.before(s, link);
         }
         if sum <= capacity * (1.0 + EPS) {
             return;
+        }
+        for s in bits(on) {
+            self.y[link][s] = self.before(s, link);
         }
         self.over.push(link);
         self.cut[link] = 0;

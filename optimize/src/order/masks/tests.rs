@@ -1,8 +1,8 @@
 //! Masks against the arbiter itself, and against published numbers.
 
 use proptest::prelude::*;
-use weir_sim_core::api::NodeKind;
-use weir_sim_core::{Fabric, FabricBuilder};
+use weir_sim_core::api::{NodeId, NodeKind, SimTime};
+use weir_sim_core::{Fabric, FabricBuilder, Routes, ServiceId, Task, TaskGraphBuilder, Work};
 
 use super::MaskRates;
 use crate::order::OrderProblem;
@@ -11,7 +11,7 @@ use crate::order::rates::Oracle;
 
 #[path = "../../../tests/common/mod.rs"]
 mod common;
-use common::{BANDWIDTH, Sent, World, halo_on_t2, t2, world};
+use common::{BANDWIDTH, World, halo_on_t2, link, t2, world};
 
 fn masks(problem: &OrderProblem<'_>, plan: &Plan) -> MaskRates<64> {
     MaskRates::new(problem, plan).expect("a known arbiter")
@@ -56,6 +56,67 @@ proptest! {
     }
 }
 
+/// A random machine: two or three root complexes under a switch, neighbours joined by lateral links, each with endpoints
+/// of its own and below switches; some ends are cpus, some messages have limits, links are unequal.
+fn sockets(mut seed: u64) -> World {
+    let mut draw = |below: u64| (splitmix(&mut seed) >> 33) % below;
+    let (mut b, mut ends, mut complexes) = (FabricBuilder::new(), Vec::new(), Vec::new());
+    let root = b.root(NodeKind::Switch).expect("root");
+    let widths = [1.0, 1.0, 2.0, 1.3].map(|factor| link(factor * BANDWIDTH));
+    for _ in 0..2 + draw(2) {
+        let complex = b.child(root, NodeKind::RootComplex, widths[draw(4) as usize]).expect("complex");
+        complexes.push(complex);
+        for _ in 0..1 + draw(3) {
+            let inner = draw(3) > 0;
+            let width = widths[draw(4) as usize];
+            let parent = if inner { b.child(complex, NodeKind::Switch, width).expect("switch") } else { complex };
+            for _ in 0..1 + draw(3) {
+                let kind = if draw(4) == 0 { NodeKind::Cpu } else { NodeKind::Gpu };
+                ends.push(b.child(parent, kind, widths[draw(4) as usize]).expect("end"));
+            }
+        }
+    }
+    for pair in complexes.windows(2) {
+        b.lateral(pair[0], pair[1], widths[draw(4) as usize]).expect("lateral");
+    }
+    let count = ends.len() as u64;
+    let mut sent = Vec::new();
+    for from in 0..count {
+        for _ in 0..1 + draw(3) {
+            let to = (from + 1 + draw(count - 1)) % count;
+            let limit = if draw(3) == 0 { (1 + draw(20)) as f64 / 10.0 } else { f64::INFINITY };
+            sent.push((from as usize, to as usize, limit));
+        }
+    }
+    let tau = draw(5) as f64 / 10.0;
+    limited(b.build(), ends, &sent, tau)
+}
+
+/// Messages with limits in parts of the common bandwidth.
+fn limited(fabric: Fabric, ends: Vec<NodeId>, sent: &[(usize, usize, f64)], tau: f64) -> World {
+    let world = World::new(fabric, ends, &[], "pcie-congestion", tau);
+    let (mut routes, mut graph) = (Routes::new(), TaskGraphBuilder::new());
+    for &(from, to, limit) in sent {
+        let engine = graph.engine(world.gpus[from], "send", 1).expect("one number of slots");
+        let route = routes.between(&world.fabric, world.gpus[from], world.gpus[to]).expect("connected");
+        let class = graph.classes().intern(route, limit * BANDWIDTH, 1.0, 0);
+        let work = Work::Carries { bytes: 1_000_000, class };
+        graph.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
+    }
+    World { routes, tasks: graph.build().expect("no waits"), ..world }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    /// Lateral links, limits and cpu ends.
+    #[test]
+    fn random_sockets(seed: u64) {
+        let largest = largest_difference(&sockets(seed), 50, seed);
+        prop_assert!(largest <= 1e-12, "{}", largest);
+    }
+}
+
 #[test]
 fn halos_on_t2_and_larger() {
     let worlds = [halo_on_t2(&[2, 2, 2], "pcie-congestion"), common::two_t2(false, "pcie-congestion")];
@@ -73,17 +134,23 @@ fn t2_fabric() -> (Fabric, Vec<weir_sim_core::api::NodeId>) {
     (b.build(), gpus)
 }
 
-/// The factors of lone messages of distinct sources on T2 that are all active.
-fn factors(pairs: &[(usize, usize)], tau: f64) -> Vec<f64> {
-    let (fabric, gpus) = t2_fabric();
-    let sent: Vec<Sent> = pairs.iter().map(|&(from, to)| (from, to, 1_000_000)).collect();
-    let world = World::new(fabric, gpus, &sent, "pcie-congestion", tau);
+/// The factors of messages of distinct sources that are all active: after step C, and at the end.
+fn both_factors(world: &World) -> (Vec<f64>, Vec<f64>) {
     let problem = world.problem().with_quick_rates();
     let plan = Plan::new(&problem);
     let (mut digits, mut rates) = ([0; 64], [0.0; 64]);
-    digits[..pairs.len()].fill(1);
-    masks(&problem, &plan).ask(&plan, &digits, &mut rates);
-    rates[..pairs.len()].iter().map(|rate| rate / BANDWIDTH).collect()
+    digits[..plan.sources].fill(1);
+    let mut masks = masks(&problem, &plan);
+    masks.ask(&plan, &digits, &mut rates);
+    let of = |rates: &[f64]| rates[..plan.sources].iter().map(|rate| rate / BANDWIDTH).collect();
+    (of(&masks.arrived), of(&rates))
+}
+
+/// The factors of lone messages of distinct sources on T2 that are all active.
+fn factors(pairs: &[(usize, usize)], tau: f64) -> Vec<f64> {
+    let sent: Vec<(usize, usize, f64)> = pairs.iter().map(|&(from, to)| (from, to, f64::INFINITY)).collect();
+    let (fabric, gpus) = t2_fabric();
+    both_factors(&limited(fabric, gpus, &sent, tau)).1
 }
 
 fn close(found: &[f64], expected: &[f64]) {
@@ -95,6 +162,44 @@ fn close(found: &[f64], expected: &[f64]) {
 #[test]
 fn table_1() {
     close(&factors(&[(0, 2), (1, 4), (3, 2), (6, 4)], 0.2), &[0.3, 0.3, 0.7, 0.7]);
+}
+
+/// Section V-B, example 1: factors 0.6 and 0.4 enter by one port, 0.3 and 0.5 by another; upstream 1 / 1.8 of each is left.
+#[test]
+fn example_1_upstream() {
+    let (mut b, mut gpus) = (FabricBuilder::new(), Vec::new());
+    let root = b.root(NodeKind::Switch).expect("root");
+    for inner in [true, false] {
+        let half = b.child(root, NodeKind::Switch, link(BANDWIDTH)).expect("half");
+        for _ in 0..2 {
+            let parent = if inner { b.child(half, NodeKind::Switch, link(BANDWIDTH)).expect("board") } else { half };
+            gpus.extend([(); 2].map(|()| b.child(parent, NodeKind::Gpu, link(BANDWIDTH)).expect("gpu")));
+        }
+    }
+    let limits = [0.6, 0.4, 0.3, 0.5];
+    let sent: Vec<(usize, usize, f64)> = (0..4).map(|i| (i, i + 4, limits[i])).collect();
+    let (arrived, _) = both_factors(&limited(b.build(), gpus, &sent, 0.2));
+    close(&arrived, &limits.map(|limit| limit / 1.8));
+}
+
+/// Section V-C, example 2: 0.7 across the root complex and 0.9 from the neighbour; tau = 1/5 gives 0.3 and 0.7.
+#[test]
+fn example_2_downstream() {
+    let (fabric, gpus) = t2_fabric();
+    close(&both_factors(&limited(fabric, gpus, &[(4, 1, 0.7), (0, 1, 0.9)], 0.2)).1, &[0.3, 0.7]);
+}
+
+/// Section V-D, example 3: a, b and c come by one port; a is cut where d comes from beside. Then b and c get at most what
+/// a has: b is held back, c is slower anyway.
+#[test]
+fn example_3_head_of_line() {
+    let mut b = FabricBuilder::new();
+    let root = b.root(NodeKind::RootComplex).expect("root");
+    let mut gpus = [(); 3].map(|()| b.child(root, NodeKind::Gpu, link(BANDWIDTH)).expect("gpu")).to_vec();
+    let switch = b.child(root, NodeKind::Switch, link(BANDWIDTH)).expect("switch");
+    gpus.extend([(); 4].map(|()| b.child(switch, NodeKind::Gpu, link(BANDWIDTH)).expect("gpu")));
+    let sent = [(0, 3, 0.4), (1, 4, 0.35), (2, 5, 0.04), (6, 3, f64::INFINITY)];
+    close(&both_factors(&limited(b.build(), gpus, &sent, 0.2)).1, &[0.3, 0.3, 0.04, 0.7]);
 }
 
 /// A lone transfer has its full rate, or 1 − tau across the root complex. Beside 4→1, which arrives at 1 − tau at the
