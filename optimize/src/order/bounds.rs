@@ -80,9 +80,15 @@ impl Potentials {
         let mut by_root: Vec<usize> = (0..self.roots.len()).collect();
         by_root.sort_by(|&a, &b| self.roots[b].total_cmp(&self.roots[a]));
         by_root.truncate(most);
+        let kept = |&(potential, source): &(usize, usize)| {
+            by_root.iter().position(|&p| p == potential).map(|potential| (potential, source))
+        };
+        let paced = || self.paced.iter().zip(&self.pauses).filter_map(|(of, &pauses)| Some((kept(of)?, pauses)));
         Self {
             weights: by_root.iter().map(|&p| self.weights[p].clone()).collect(),
             roots: by_root.iter().map(|&p| self.roots[p]).collect(),
+            paced: paced().map(|(of, _)| of).collect(),
+            pauses: paced().map(|(_, pauses)| pauses).collect(),
             latency: self.latency,
         }
     }
