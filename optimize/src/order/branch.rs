@@ -279,7 +279,7 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
                 continue;
             }
             let mut child = state.clone();
-            child.choose(plan, source, message);
+            child.choose::<true>(plan, source, message);
             match deciding & (deciding - 1) {
                 0 if state.now == 0.0 && !self.first_of_orbit(&mut child) => {}
                 0 => self.follow(child, losses, children)?,
@@ -310,7 +310,7 @@ impl<const N: usize> Dive<'_, '_, '_, N> {
             let before = state.now;
             let at = self.memo.find(&state)?;
             state.apply(self.memo.rates(at));
-            let deciding = advance(self.shared.plan, &mut state)?;
+            let deciding = advance::<N, true>(self.shared.plan, &mut state)?;
             let (bound, mean) = self.bound(at, state.now - before, &mut losses, &state);
             if self.shared.rule.drops(bound, self.best.makespan) {
                 return Ok(());

@@ -202,7 +202,7 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
         for (source, sequence) in self.order.iter().enumerate() {
             state.busy += 1;
             state.left[source] = 1;
-            state.start(self.plan, source, sequence[0], 0);
+            state.start::<true>(self.plan, source, sequence[0], 0);
             self.tried_starts[source][0] = 0;
         }
         state
@@ -219,7 +219,7 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
             while ended != 0 {
                 let source = base + ended.trailing_zeros() as usize;
                 ended &= ended - 1;
-                if state.resumes(self.plan, source) {
+                if state.resumes::<true>(self.plan, source) {
                     continue;
                 }
                 state.finish(self.plan, source);
@@ -229,7 +229,7 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
                     state.rest(self.plan, source);
                     continue;
                 };
-                state.start(self.plan, source, message, place);
+                state.start::<true>(self.plan, source, message, place);
                 self.tried_starts[source][place] = event;
                 // A pause ends when the message begins.
                 let begin = if state.next[source] == 0 { state.now } else { state.end[source] };

@@ -212,9 +212,10 @@ impl<const N: usize> Lanes for Lane<N> {
 
     fn visit(&self, work: Work<'_, '_>, firsts: &mut Firsts<'_>, counter: Counter<'_>) -> Done {
         match &self.table {
-            Some(table) => visit::<N, _>(work, table, firsts, counter),
+            Some(table) if work.plan.paced => visit::<N, true, _>(work, table, firsts, counter),
+            Some(table) => visit::<N, false, _>(work, table, firsts, counter),
             None => match Memo::<N>::new(work.problem, work.plan, Vec::new()) {
-                Ok(memo) => visit::<N, _>(work, memo, firsts, counter),
+                Ok(memo) => visit::<N, true, _>(work, memo, firsts, counter),
                 Err(error) => Done { tally: Tally::default(), best: None, halt: Some(Halt::Error(error)) },
             },
         }
@@ -228,20 +229,20 @@ impl<const N: usize> Lanes for Lane<N> {
     }
 }
 
-fn visit<const N: usize, R: Rates<N>>(
+fn visit<const N: usize, const PACED: bool, R: Rates<N>>(
     work: Work<'_, '_>,
     rates: R,
     firsts: &mut Firsts<'_>,
     counter: Counter<'_>,
 ) -> Done {
     let plan = work.plan;
-    let mut walk = Walk::<N, _, _>::new(plan, rates, counter, work.symmetry, work.cancel);
+    let mut walk = Walk::<N, PACED, _, _>::new(plan, rates, counter, work.symmetry, work.cancel);
     let mut all = || -> Result<(), Halt> {
         for (first, images) in &mut *firsts {
             let (mut state, mut deciding) = begin::<N>(plan);
             while deciding != 0 {
                 let source = deciding.trailing_zeros() as usize;
-                state.choose(plan, source, first[source]);
+                state.choose::<PACED>(plan, source, first[source]);
                 deciding &= deciding - 1;
             }
             state.images = images;

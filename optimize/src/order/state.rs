@@ -125,11 +125,11 @@ impl<const N: usize> State<N> {
         self.busy -= 1;
     }
 
-    /// The lane's next message: it starts now, or the lane pauses before it.
+    /// The lane's next message: it starts now, or the lane pauses before it. `PACED` as in [`super::tree::advance`].
     #[inline(always)]
-    pub(crate) fn start(&mut self, plan: &Plan, source: usize, message: usize, place: usize) {
+    pub(crate) fn start<const PACED: bool>(&mut self, plan: &Plan, source: usize, message: usize, place: usize) {
         let digit = plan.digit(source, message, place);
-        if plan.paced && self.pauses(plan, source, digit, plan.begin(source, message, place, self.now)) {
+        if PACED && plan.paced && self.pauses(plan, source, digit, plan.begin(source, message, place, self.now)) {
             return;
         }
         self.send(plan, source, message, digit);
@@ -163,8 +163,8 @@ impl<const N: usize> State<N> {
 
     /// If what ends now is the lane's pause, its message starts.
     #[inline(always)]
-    pub(crate) fn resumes(&mut self, plan: &Plan, source: usize) -> bool {
-        plan.paced && self.next[source] != 0 && self.resume(plan, source)
+    pub(crate) fn resumes<const PACED: bool>(&mut self, plan: &Plan, source: usize) -> bool {
+        PACED && plan.paced && self.next[source] != 0 && self.resume(plan, source)
     }
 
     #[inline(never)]
@@ -205,14 +205,14 @@ impl<const N: usize> State<N> {
 
     /// In a tree search: the lane starts one of the messages that are left to it.
     #[inline(always)]
-    pub(crate) fn choose(&mut self, plan: &Plan, source: usize, message: usize) {
+    pub(crate) fn choose<const PACED: bool>(&mut self, plan: &Plan, source: usize, message: usize) {
         let left = self.left[source];
         let count = left.count_ones();
         let skipped = (left & ((1_u32 << message) - 1)).count_ones();
         self.number += plan.rank(source, count) * u128::from(skipped);
         self.left[source] = left & !(1 << message);
         self.undecided -= u32::from(count == 2);
-        self.start(plan, source, message, plan.counts[source] - count as usize);
+        self.start::<PACED>(plan, source, message, plan.counts[source] - count as usize);
     }
 
     /// Gives every lane its rate from now on. Lanes whose rate keeps its value are not touched.

@@ -33,9 +33,10 @@ impl From<OrderError> for Halt {
 }
 
 /// Moves to the next instant at which a last byte leaves or a pause is over. Sources without a choice start their last message or rest;
-/// the others are returned, a bit each: they wait for a decision.
+/// the others are returned, a bit each: they wait for a decision. Without `PACED` the plan must have no pauses, which then
+/// cost nothing.
 #[inline(always)]
-pub(crate) fn advance<const N: usize>(plan: &Plan, state: &mut State<N>) -> Result<u64, OrderError> {
+pub(crate) fn advance<const N: usize, const PACED: bool>(plan: &Plan, state: &mut State<N>) -> Result<u64, OrderError> {
     let time = state.next_end();
     if time == f64::INFINITY {
         return Err(OrderError::Stuck);
@@ -46,7 +47,7 @@ pub(crate) fn advance<const N: usize>(plan: &Plan, state: &mut State<N>) -> Resu
     while ended != 0 {
         let source = ended.trailing_zeros() as usize;
         ended &= ended - 1;
-        if state.resumes(plan, source) {
+        if state.resumes::<PACED>(plan, source) {
             continue;
         }
         state.finish(plan, source);
@@ -54,7 +55,7 @@ pub(crate) fn advance<const N: usize>(plan: &Plan, state: &mut State<N>) -> Resu
         if left == 0 {
             state.rest(plan, source);
         } else if left & (left - 1) == 0 {
-            start_last(plan, state, source);
+            start_last::<N, PACED>(plan, state, source);
         } else {
             deciding |= 1 << source;
         }
@@ -64,10 +65,10 @@ pub(crate) fn advance<const N: usize>(plan: &Plan, state: &mut State<N>) -> Resu
 
 /// Starts the only message that is left to a source.
 #[inline(always)]
-fn start_last<const N: usize>(plan: &Plan, state: &mut State<N>, source: usize) {
+fn start_last<const N: usize, const PACED: bool>(plan: &Plan, state: &mut State<N>, source: usize) {
     let message = state.left[source].trailing_zeros() as usize;
     state.left[source] = 0;
-    state.start(plan, source, message, plan.counts[source] - 1);
+    state.start::<PACED>(plan, source, message, plan.counts[source] - 1);
 }
 
 /// The makespan of a run that has ended, in ps.
@@ -83,7 +84,7 @@ pub(crate) fn begin<const N: usize>(plan: &Plan) -> (State<N>, u64) {
     for source in 0..plan.sources {
         state.busy += 1;
         if plan.counts[source] == 1 {
-            start_last(plan, &mut state, source);
+            start_last::<N, true>(plan, &mut state, source);
         } else {
             deciding |= 1 << source;
         }
@@ -97,8 +98,8 @@ pub(crate) trait Sink {
     fn add(&mut self, makespan: u64, number: u128, images: u128);
 }
 
-/// A walk through all orders below a state.
-pub(crate) struct Walk<'p, const N: usize, R, S> {
+/// A walk through all orders below a state; `PACED` as in [`advance`].
+pub(crate) struct Walk<'p, const N: usize, const PACED: bool, R, S> {
     pub(crate) plan: &'p Plan,
     pub(crate) rates: R,
     pub(crate) sink: S,
@@ -107,7 +108,7 @@ pub(crate) struct Walk<'p, const N: usize, R, S> {
     decided: Vec<State<N>>,
 }
 
-impl<'p, const N: usize, R: Rates<N>, S: Sink> Walk<'p, N, R, S> {
+impl<'p, const N: usize, const PACED: bool, R: Rates<N>, S: Sink> Walk<'p, N, PACED, R, S> {
     pub(crate) fn new(plan: &'p Plan, rates: R, sink: S, symmetry: &'p Symmetry, cancel: &'p AtomicBool) -> Self {
         Self { plan, rates, sink, symmetry, cancel, decided: Vec::with_capacity(SIDE_BY_SIDE) }
     }
@@ -124,7 +125,7 @@ impl<'p, const N: usize, R: Rates<N>, S: Sink> Walk<'p, N, R, S> {
                 self.decided.push(state.clone());
                 return if self.decided.len() == SIDE_BY_SIDE { self.flush() } else { Ok(()) };
             }
-            let deciding = advance(self.plan, state)?;
+            let deciding = advance::<N, PACED>(self.plan, state)?;
             if deciding != 0 {
                 return self.decide(state, deciding);
             }
@@ -137,7 +138,7 @@ impl<'p, const N: usize, R: Rates<N>, S: Sink> Walk<'p, N, R, S> {
         let mut left = state.left[source];
         while left != 0 {
             let mut child = state.clone();
-            child.choose(self.plan, source, left.trailing_zeros() as usize);
+            child.choose::<PACED>(self.plan, source, left.trailing_zeros() as usize);
             left &= left - 1;
             match deciding & (deciding - 1) {
                 0 => self.visit(&mut child)?,
@@ -161,7 +162,7 @@ impl<'p, const N: usize, R: Rates<N>, S: Sink> Walk<'p, N, R, S> {
                     continue;
                 }
                 running = true;
-                advance(self.plan, state)?;
+                advance::<N, PACED>(self.plan, state)?;
                 if self.symmetry.parts(state) {
                     self.part(at)?;
                 } else {
@@ -197,7 +198,7 @@ pub(crate) fn run<const N: usize, R: Rates<N>>(
     state.left = [0; N];
     for (source, sequence) in order.iter().enumerate() {
         state.busy += 1;
-        state.start(plan, source, sequence[0], 0);
+        state.start::<true>(plan, source, sequence[0], 0);
         state.left[source] = 1;
     }
     while state.busy > 0 {
@@ -207,11 +208,11 @@ pub(crate) fn run<const N: usize, R: Rates<N>>(
             return Err(OrderError::Stuck);
         }
         for (source, sequence) in order.iter().enumerate() {
-            if state.end[source] == state.now && !state.resumes(plan, source) {
+            if state.end[source] == state.now && !state.resumes::<true>(plan, source) {
                 state.finish(plan, source);
                 let place = state.left[source] as usize;
                 match sequence.get(place) {
-                    Some(&message) => state.start(plan, source, message, place),
+                    Some(&message) => state.start::<true>(plan, source, message, place),
                     None => state.rest(plan, source),
                 }
                 state.left[source] += 1;
