@@ -37,6 +37,8 @@ pub(crate) enum Command {
     Optimize(OptimizeArgs),
     /// Join the parts of a search that was split by `optimize --shard`
     Merge(MergeArgs),
+    /// Make a topology file from a dump of a machine: NCCL, hwloc, nvidia-smi or lspci
+    Import(ImportArgs),
     /// List, add or remove arbiters and models from shared libraries
     Plugin(PluginArgs),
     /// Print the JSON Schema of scenarios or of results
@@ -267,6 +269,29 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
     /// Write the result to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `weir import`.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Without --output the topology goes to stdout, and what was found to stderr.
+The best dump is NCCL's: run any NCCL or RCCL program with NCCL_TOPO_DUMP_FILE=topology.xml in its environment.
+
+Examples:
+  weir import topology.xml --output machine.yaml
+  nvidia-smi topo -m | weir import - --as nvidia-smi > machine.yaml")]
+pub(crate) struct ImportArgs {
+    /// The dump; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// What the dump is (default: by its content)
+    #[arg(long = "as", value_name = "KIND", value_parser = crate::values::dump_format())]
+    pub(crate) format: Option<weir_import::Format>,
+    /// Which bandwidths to write: effective (what transfers reach, by NCCL's tables) or raw (what the wires carry)
+    #[arg(long, value_name = "WHICH", default_value = "effective", value_parser = crate::values::figures())]
+    pub(crate) bandwidth: weir_import::Figures,
+    /// Write the topology to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Tune(command) => commands::tune::run(&command),
         Command::Optimize(command) => commands::optimize::run(&command),
         Command::Merge(command) => commands::merge::run(&command),
+        Command::Import(command) => commands::import::run(&command),
         Command::Plugin(command) => commands::plugin::run(&command),
         Command::Schema(command) => commands::schema::run(&command),
         Command::Completions(command) => commands::completions::run(&command),

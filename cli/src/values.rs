@@ -27,6 +27,20 @@ pub(crate) fn objective() -> impl TypedValueParser<Value = Objective> {
     PossibleValuesParser::new(Objective::ALL.map(Objective::word)).try_map(|text| text.parse::<Objective>())
 }
 
+/// The kind of a dump.
+pub(crate) fn dump_format() -> impl TypedValueParser<Value = weir_import::Format> {
+    PossibleValuesParser::new(weir_import::Format::ALL.map(weir_import::Format::word))
+        .try_map(|text| text.parse::<weir_import::Format>())
+}
+
+/// Which bandwidths an import writes.
+pub(crate) fn figures() -> impl TypedValueParser<Value = weir_import::Figures> {
+    PossibleValuesParser::new(["effective", "raw"]).map(|text| match text.as_str() {
+        "raw" => weir_import::Figures::Raw,
+        _ => weir_import::Figures::Effective,
+    })
+}
+
 /// A time on the clock such as `60s`, above 0.
 pub(crate) fn budget(text: &str) -> Result<Duration, String> {
     let span = Duration::from_secs_f64(weir_scenarios::parse_time(text)?.seconds());

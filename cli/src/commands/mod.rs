@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod explain;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod merge;
 pub(crate) mod optimize;

@@ -6,7 +6,7 @@ use weir_plugin_api::NodeKind;
 
 use super::link_type::{LinkType, LinkTypes};
 use crate::brackets::{NAME_BYTES, NamePattern};
-use crate::context::{Context, Problem, Read};
+use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::source::Span;
 use crate::units;
@@ -34,7 +34,10 @@ pub(crate) struct Template {
     total: u64,
 }
 
-const KEYS: [&str; 5] = ["kind", "link", "engines", "repeat", "children"];
+const KEYS: [&str; 7] = ["kind", "link", "engines", "repeat", "bus_id", "numa", "children"];
+
+/// Highest number of a NUMA node; Linux knows at most 1024 (`CONFIG_NODES_SHIFT`).
+const NUMA_NODES: u64 = 1023;
 
 /// Reads the roots of `tree`, or the children of a node.
 pub(crate) fn read(context: &mut Context, types: &mut LinkTypes, value: &Value, roots: bool) -> Read<Vec<Template>> {
@@ -66,6 +69,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
             context.parse(value, &format!("`engines` of {what}"), at_least_one).map(|n| Some((n, value.span)))
         }
     };
+    let place = place(context, &fields, &what, names.as_ref().ok());
     let link = match (fields.entry("link"), root) {
         (Some(link), false) => types.resolve(context, &link.value).map(|(link, _)| Some(link)),
         (None, true) => Ok(None),
@@ -80,6 +84,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     };
     let children = fields.get("children").map_or(Ok(Vec::new()), |value| read(context, types, value, false));
     let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, children?);
+    place?;
     if let (Some((_, span)), true) = (engines, is_inner(kind)) {
         let message = format!("{what}: a {} has no engines", kind.word());
         return Err(context.error(span, message, "remove `engines`; only devices start transfers"));
@@ -90,6 +95,40 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
         return Err(too_many(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
     }
     Ok(Template { names, kind, link, engines: engines.map(|(n, _)| n), children, span: entry.key_span, total })
+}
+
+/// Checks `bus_id` and `numa`, which say where a node is in the machine and have no effect on a run.
+fn place(context: &mut Context, fields: &Fields<'_>, what: &str, names: Option<&NamePattern>) -> Read<()> {
+    if let Some(value) = fields.get("bus_id") {
+        context.parse(value, &format!("`bus_id` of {what}"), bus_id)?;
+        if fields.get("repeat").is_some() || names.is_some_and(|names| names.count() > 1) {
+            let message = format!("{what} stands for several nodes, which cannot have one `bus_id`");
+            return Err(context.error(value.span, message, "write one node for each bus id"));
+        }
+    }
+    if let Some(value) = fields.get("numa") {
+        context.parse(value, &format!("`numa` of {what}"), |text| units::whole_number(text, NUMA_NODES))?;
+    }
+    Ok(())
+}
+
+/// A PCI address, `domain:bus:device.function` in hexadecimal; the domain has 4 to 8 digits.
+fn bus_id(text: &str) -> Result<(), Problem> {
+    let hexadecimal = |part: &str, digits: std::ops::RangeInclusive<usize>| {
+        digits.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    let parts: Vec<&str> = text.split(':').collect();
+    let fits = match parts.as_slice() {
+        [domain, bus, rest] => rest.split_once('.').is_some_and(|(device, function)| {
+            hexadecimal(domain, 4..=8)
+                && hexadecimal(bus, 2..=2)
+                && hexadecimal(device, 2..=2)
+                && hexadecimal(function, 1..=1)
+        }),
+        _ => false,
+    };
+    let help = "write it as `lspci -D` does, in quotes: `bus_id: \"0000:07:00.0\"`";
+    if fits { Ok(()) } else { Err(Problem::new(format!("{} is not a bus id", quoted(text)), help)) }
 }
 
 /// Whether a node never starts or ends a transfer.

@@ -1,0 +1,89 @@
+//! `weir import`: a dump of a machine becomes a topology file.
+
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use weir_import::{Counts, Import, Level, MOST_BYTES, Options, Refusal};
+use weir_report::text::clean;
+
+use crate::args::ImportArgs;
+use crate::failure::{Exit, Failure, message};
+use crate::input::is_stdin;
+use crate::output::Output;
+
+/// Reads the dump; writes the topology to a file and what was found to stdout, or the topology to stdout and the rest to stderr.
+pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
+    let bytes = read(&args.file)?;
+    let options = Options { format: args.format, figures: args.bandwidth };
+    let name = args.file.file_stem().map_or_else(|| "machine".into(), |stem| stem.to_string_lossy());
+    let name = if is_stdin(&args.file) { "machine" } else { &*name };
+    let import = weir_import::import(&bytes, name, &options).map_err(|refusal| refused(&args.file, &refusal))?;
+    let mut topology = Output::open_apart(args.output.as_deref(), &[&args.file])?;
+    topology.result(|writer| writer.write_all(import.yaml.as_bytes()))?;
+    topology.finish()?;
+    for finding in import.findings.iter().filter(|finding| finding.level == Level::Warning) {
+        message(&finding.to_string());
+    }
+    let mut summary = summary(&import);
+    match &args.output {
+        Some(file) => {
+            let _ =
+                writeln!(summary, "wrote {}: name it by `topology:` in a scenario", clean(&file.display().to_string()));
+            Output::open(None)?.result(|writer| write!(writer, "{summary}"))?;
+        }
+        None => message(summary.trim_end()),
+    }
+    Ok(Exit::Ok)
+}
+
+/// The bytes of a dump; one more than may be, so that the reader can refuse.
+fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let most = MOST_BYTES as u64 + 1;
+    let read = if is_stdin(file) {
+        std::io::stdin().lock().take(most).read_to_end(&mut bytes)
+    } else {
+        File::open(file).and_then(|open| open.take(most).read_to_end(&mut bytes))
+    };
+    let name = clean(&file.display().to_string());
+    read.map_err(|error| Failure::usage(format!("{name} cannot be read: {error}; give the file of a dump")))?;
+    Ok(bytes)
+}
+
+fn refused(file: &Path, refusal: &Refusal) -> Failure {
+    let line = refusal.line.map_or_else(String::new, |line| format!(":{line}"));
+    let name = file.display().to_string();
+    let help = refusal.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {}", clean(help)));
+    Failure::usage(format!("{}{line}: {}{help}", clean(&name), clean(&refusal.message)))
+}
+
+/// What was found, what was assumed, and the command that makes a better dump.
+fn summary(import: &Import) -> String {
+    let mut out = format!("{}: {}\n\n{}\n", import.format, counts(&import.counts), import.tree);
+    for finding in import.findings.iter().filter(|finding| finding.level != Level::Warning) {
+        let help = finding.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
+        let _ = writeln!(out, "{}: {}{help}", finding.level.word(), finding.message);
+    }
+    let _ = writeln!(out, "better dump: {}", import.format.better_dump());
+    out
+}
+
+fn counts(counts: &Counts) -> String {
+    let of = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let always =
+        [of(counts.gpus as u64, "GPU"), of(counts.nics as u64, "network card"), of(counts.roots as u64, "NUMA node")];
+    let mut parts: Vec<String> = always.into();
+    let more = [
+        (counts.switches as u64, "switch"),
+        (counts.fpgas as u64, "FPGA"),
+        (counts.nvlinks, "NVLink"),
+        (counts.xgmi, "xGMI link"),
+    ];
+    parts.extend(more.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| match (number, what) {
+        (2.., "switch") => format!("{number} switches"),
+        _ => of(number, what),
+    }));
+    parts.join(", ")
+}

@@ -1,0 +1,199 @@
+//! Bandwidths of links that are no PCIe links, in MB/s each way, and where they are from.
+
+use crate::gpu::Gpu;
+
+/// Which bandwidths are written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Figures {
+    /// What transfers reach, by NCCL's tables.
+    #[default]
+    Effective,
+    /// What the wires carry, after line encoding.
+    Raw,
+}
+
+/// A bandwidth with its source.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Sourced {
+    /// MB/s each way.
+    pub(crate) megabytes: u64,
+    /// Where it is from.
+    pub(crate) source: String,
+}
+
+/// Host memory of a NUMA node: 8 channels of DDR4-3200, peak.
+pub(crate) const MEMORY: u64 = 204_800;
+
+/// Processors, as far as NCCL tells their socket links apart.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Processor {
+    /// Intel before Skylake.
+    IntelBroadwell,
+    /// Intel Skylake to Ice Lake.
+    IntelSkylake,
+    /// Intel Sapphire Rapids.
+    IntelSapphireRapids,
+    /// Intel Emerald Rapids and later.
+    IntelEmeraldRapids,
+    /// AMD Zen 1 and 2.
+    AmdZen12,
+    /// AMD Zen 3 and 4.
+    AmdZen34,
+    /// AMD Zen 5.
+    AmdZen5,
+    /// IBM POWER.
+    Power,
+    /// Arm.
+    Arm,
+    /// Zhaoxin.
+    Zhaoxin,
+    /// Zhaoxin Yongfeng.
+    Yongfeng,
+    /// The dump does not say.
+    #[default]
+    Unknown,
+}
+
+impl Processor {
+    /// By what CPUID says (NCCL, `src/graph/topo.cc`, `ncclTopoAddCpu`).
+    pub(crate) fn of_x86(vendor: &str, family: Option<u32>, model: Option<u32>) -> Self {
+        let (family, model) = (family.unwrap_or(0), model.unwrap_or(0));
+        match vendor {
+            "GenuineIntel" => match (family, model) {
+                (6, 0xad..=0xaf | 0xcf..) => Self::IntelEmeraldRapids,
+                (6, 0x8f..) => Self::IntelSapphireRapids,
+                (6, 0x55..) => Self::IntelSkylake,
+                _ => Self::IntelBroadwell,
+            },
+            // 0x8f, 0xaf, 0xbf: files written for NCCL before it read the family itself.
+            "AuthenticAMD" => match family {
+                26 | 0xbf => Self::AmdZen5,
+                25 | 0xaf => Self::AmdZen34,
+                _ => Self::AmdZen12,
+            },
+            "CentaurHauls" | "  Shanghai  " => match (family, model) {
+                (7, 0x5b) => Self::Yongfeng,
+                _ => Self::Zhaoxin,
+            },
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The constant of NCCL and its name (`src/graph/topo.h`).
+    fn constant(self) -> (u64, &'static str) {
+        match self {
+            Self::IntelBroadwell => (6_000, "BDW_QPI_BW"),
+            Self::IntelSkylake => (10_000, "SKL_QPI_BW"),
+            Self::IntelSapphireRapids => (22_000, "SRP_QPI_BW"),
+            Self::IntelEmeraldRapids => (40_000, "ERP_QPI_BW"),
+            Self::AmdZen12 => (16_000, "AMD_ZEN12_BW"),
+            Self::AmdZen34 => (24_000, "AMD_ZEN34_BW"),
+            Self::AmdZen5 => (32_000, "AMD_ZEN5_BW"),
+            Self::Power => (32_000, "P9_BW"),
+            Self::Arm => (6_000, "ARM_BW"),
+            Self::Zhaoxin => (6_000, "ZPI_BW"),
+            Self::Yongfeng => (9_000, "YONGFENG_ZPI_BW"),
+            Self::Unknown => (16_000, ""),
+        }
+    }
+
+    /// What two NUMA nodes are joined with; the same for raw figures, as no public raw one holds for all boards.
+    pub(crate) fn socket_link(self) -> Sourced {
+        let (megabytes, name) = self.constant();
+        let source = match self {
+            Self::Unknown => "assumed, the dump does not name the processor".to_owned(),
+            _ => format!("assumed, not measured: NCCL's {name} (src/graph/topo.h)"),
+        };
+        Sourced { megabytes, source }
+    }
+
+    /// The kind that arbiters are told.
+    pub(crate) fn link_kind(self) -> &'static str {
+        match self {
+            Self::AmdZen12 | Self::AmdZen34 | Self::AmdZen5 => "xgmi",
+            _ => "qpi",
+        }
+    }
+}
+
+/// One NVLink each way as (effective, its name, raw), in MB/s. Effective: NCCL, `src/graph/topo.h`. Raw: NVIDIA's data sheets,
+/// per link and direction.
+fn nvlink(gpu: Gpu) -> (u64, &'static str, u64) {
+    match gpu {
+        Gpu::Nvidia(100..) => (40_100, "SM100_NVLINK_BW", 50_000),
+        Gpu::Nvidia(90..) => (20_600, "SM90_NVLINK_BW", 25_000),
+        Gpu::Nvidia(86) => (12_000, "SM86_NVLINK_BW", 14_062),
+        Gpu::Nvidia(80..) => (20_000, "SM80_NVLINK_BW", 25_000),
+        Gpu::Nvidia(70..) => (20_000, "SM70_NVLINK_BW", 25_000),
+        Gpu::Nvidia(60..) => (18_000, "SM60_NVLINK_BW", 20_000),
+        _ => (20_000, "SM80_NVLINK_BW, as the dump does not say which GPUs these are", 25_000),
+    }
+}
+
+/// One xGMI link each way, likewise. Effective: RCCL, `src/graph/topo.h`. Raw: AMD's data sheets (half of what they give for both
+/// directions).
+fn xgmi(gpu: Gpu) -> (u64, &'static str, u64) {
+    match gpu {
+        Gpu::Amd(0x950..) => (48_000, "GFX95X_XGMI_WIDTH", 64_000),
+        Gpu::Amd(0x940..) => (48_000, "GFX94X_XGMI_WIDTH", 64_000),
+        Gpu::Amd(0x90a) => (36_000, "MI200_XGMI_WIDTH", 50_000),
+        _ => (24_000, "VEGA_XGMI_WIDTH", 46_000),
+    }
+}
+
+/// Bandwidth of a number of NVLinks between two ends.
+pub(crate) fn nvlinks(gpu: Gpu, links: u32, figures: Figures) -> Sourced {
+    let (effective, name, raw) = nvlink(gpu);
+    of_links(links, figures, effective, &format!("NCCL's {name} (src/graph/topo.h)"), raw)
+}
+
+/// Bandwidth of a number of xGMI links between two ends.
+pub(crate) fn xgmis(gpu: Gpu, links: u32, figures: Figures) -> Sourced {
+    let (effective, name, raw) = xgmi(gpu);
+    of_links(links, figures, effective, &format!("RCCL's {name} (src/graph/topo.h)"), raw)
+}
+
+/// Raw MB/s of one NVLink or xGMI link, to find how many there are in a sum.
+pub(crate) fn raw_of_one(gpu: Gpu) -> Option<u64> {
+    match gpu {
+        Gpu::Nvidia(60..) => Some(nvlink(gpu).2),
+        Gpu::Amd(_) => Some(xgmi(gpu).2),
+        _ => None,
+    }
+}
+
+fn of_links(links: u32, figures: Figures, effective: u64, source: &str, raw: u64) -> Sourced {
+    let (one, source) = match figures {
+        Figures::Effective => (effective, source.to_owned()),
+        Figures::Raw => (raw, "raw, by the maker's data sheet".to_owned()),
+    };
+    let megabytes = one * u64::from(links);
+    Sourced { megabytes, source: format!("{links} x {} GB/s each way, {source}", gigabytes(one)) }
+}
+
+/// MB/s as a decimal number of GB/s.
+pub(crate) fn gigabytes(megabytes: u64) -> String {
+    let text = format!("{}.{:03}", megabytes / 1000, megabytes % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_as_nccl_tells_them_apart() {
+        let intel = |model| Processor::of_x86("GenuineIntel", Some(6), Some(model)).constant().0;
+        assert_eq!([79, 85, 106, 143, 0xad, 207].map(intel), [6_000, 10_000, 10_000, 22_000, 40_000, 40_000]);
+        let amd = |family| Processor::of_x86("AuthenticAMD", Some(family), Some(1)).constant().0;
+        assert_eq!([23, 25, 26, 143].map(amd), [16_000, 24_000, 32_000, 16_000]);
+    }
+
+    #[test]
+    fn links_add_up() {
+        assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Effective).megabytes), "370.8");
+        assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Raw).megabytes), "450");
+        assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(60), 2, Figures::Effective).megabytes), "36");
+        assert_eq!(gigabytes(xgmis(Gpu::Amd(0x942), 1, Figures::Effective).megabytes), "48");
+    }
+}

@@ -1,0 +1,94 @@
+//! What a GPU is, as far as its links depend on it.
+
+/// Generation of a GPU.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) enum Gpu {
+    /// NVIDIA, with ten times its compute capability.
+    Nvidia(u16),
+    /// AMD, with its gfx number: 0x906, 0x90a, 0x942.
+    Amd(u16),
+    /// The dump does not say.
+    #[default]
+    Unknown,
+}
+
+/// Chips by the first device id of their range (facts of the PCI ID repository; ranges are *assumed* to have no gaps).
+const NVIDIA: [(u16, Option<u16>); 12] = [
+    (0x0000, None),
+    (0x15f0, Some(60)), // GP100
+    (0x1600, None),
+    (0x1b00, Some(61)),  // GP10x
+    (0x1d80, Some(70)),  // GV100
+    (0x1e00, Some(75)),  // TU10x
+    (0x2080, Some(80)),  // GA100
+    (0x2180, Some(75)),  // TU116
+    (0x2200, Some(86)),  // GA10x
+    (0x2300, Some(90)),  // GH100
+    (0x2600, Some(89)),  // AD10x
+    (0x2900, Some(100)), // GB100 and later
+];
+
+/// Chips by device id (the same repository).
+const AMD: [(u16, u16); 14] = [
+    (0x66a0, 0x906),
+    (0x66a1, 0x906),
+    (0x738c, 0x908),
+    (0x738e, 0x908),
+    (0x7408, 0x90a),
+    (0x740c, 0x90a),
+    (0x740f, 0x90a),
+    (0x74a0, 0x942),
+    (0x74a1, 0x942),
+    (0x74a5, 0x942),
+    (0x74a9, 0x942),
+    (0x74b5, 0x942),
+    (0x75a0, 0x950),
+    (0x75a3, 0x950),
+];
+
+/// PCI vendors.
+pub(crate) const VENDOR_NVIDIA: u16 = 0x10de;
+pub(crate) const VENDOR_AMD: u16 = 0x1002;
+pub(crate) const VENDOR_INTEL: u16 = 0x8086;
+pub(crate) const VENDOR_XILINX: u16 = 0x10ee;
+
+impl Gpu {
+    /// By vendor and device id.
+    pub(crate) fn of_ids(vendor: u16, device: u16) -> Self {
+        match vendor {
+            VENDOR_NVIDIA => {
+                let range = NVIDIA.iter().rev().find(|(first, _)| *first <= device);
+                range.and_then(|(_, sm)| *sm).map_or(Self::Unknown, Self::Nvidia)
+            }
+            VENDOR_AMD => AMD.iter().find(|(id, _)| *id == device).map_or(Self::Unknown, |(_, gfx)| Self::Amd(*gfx)),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// By RCCL's attribute `gcn`: `906`, `910` for gfx90a in old dumps, `gfx90a:sramecc+`.
+    pub(crate) fn of_gcn(text: &str) -> Self {
+        let word = text.split(':').next().unwrap_or("").trim();
+        let word = word.strip_prefix("gfx").unwrap_or(word);
+        match word {
+            // RCCL wrote the decimal 910 for gfx90a (its `gcn` was 9 · 100 + 10).
+            "910" => Self::Amd(0x90a),
+            _ => u16::from_str_radix(word, 16).map_or(Self::Unknown, Self::Amd),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generations() {
+        let nvidia = [0x15f9, 0x1db8, 0x20b0, 0x2235, 0x2330, 0x26b1, 0x2901].map(|id| Gpu::of_ids(0x10de, id));
+        assert_eq!(nvidia, [60, 70, 80, 86, 90, 89, 100].map(Gpu::Nvidia));
+        assert_eq!(Gpu::of_ids(0x10de, 0x1021), Gpu::Unknown);
+        assert_eq!(Gpu::of_ids(0x1002, 0x74a1), Gpu::Amd(0x942));
+        assert_eq!(Gpu::of_gcn("gfx90a:sramecc+:xnack-"), Gpu::Amd(0x90a));
+        assert_eq!((Gpu::of_gcn("906"), Gpu::of_gcn("910")), (Gpu::Amd(0x906), Gpu::Amd(0x90a)));
+        assert_eq!(Gpu::of_gcn(""), Gpu::Unknown);
+    }
+}

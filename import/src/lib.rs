@@ -1,0 +1,87 @@
+//! Reads a dump of a machine into a topology file of weir: text in, topology and findings out.
+//!
+//! ```text
+//! bytes ─► decode ─► recognise ─► nccl, hwloc, smi, lspci ─► Machine ─► settle ─► yaml (the topology file)
+//!          (text)    (format)     (one file per format)       (tree,     (doubts,  show (the tree for a person)
+//!                                                              laterals)  names)   findings
+//! ```
+//!
+//! What a dump does not say is assumed, what it says is written even where it is doubtful; both are told, with the bus id
+//! and the key that changes it. Numbers come from NCCL's own tables, see `bandwidth`.
+
+mod bandwidth;
+mod bus;
+mod decode;
+mod finding;
+mod format;
+mod gpu;
+mod link_types;
+mod machine;
+mod names;
+mod nccl;
+mod pcie;
+mod refusal;
+mod settle;
+mod show;
+mod xml;
+mod yaml;
+
+pub use bandwidth::Figures;
+pub use finding::{Finding, Level};
+pub use format::Format;
+pub use machine::Counts;
+pub use refusal::Refusal;
+
+/// Most bytes of a dump; *assumed*: real ones have less than 5 MB, and the file that is written may have 16 MiB.
+pub const MOST_BYTES: usize = 32 << 20;
+
+/// What to make of a dump.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The format; recognised by content where it is not given.
+    pub format: Option<Format>,
+    /// Which bandwidths are written.
+    pub figures: Figures,
+}
+
+/// A dump that was read.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Import {
+    /// What the dump was.
+    pub format: Format,
+    /// The topology file.
+    pub yaml: String,
+    /// The machine as a tree for a person.
+    pub tree: String,
+    /// What was assumed, doubtful or left out.
+    pub findings: Vec<Finding>,
+    /// How many of what there are.
+    pub counts: Counts,
+}
+
+/// Reads a dump. `name` becomes the name of the topology.
+///
+/// # Errors
+/// Text that is too large, not text, not of the format or cut; a machine too large or too deep for a topology file.
+pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Refusal> {
+    let text = decode::text(bytes)?;
+    let format = match options.format {
+        Some(format) => format,
+        None => format::recognise(&text)?,
+    };
+    let mut findings = finding::Findings::default();
+    let mut machine = match format {
+        Format::Nccl => nccl::read(&text, &mut findings)?,
+        _ => return Err(Refusal::new("not yet")),
+    };
+    settle::settle(&mut machine, &mut findings);
+    let names = names::Names::of(&machine);
+    let types = link_types::LinkTypes::of(&machine, options.figures);
+    findings.of_links(&machine, &types);
+    let counts = machine.counts();
+    findings.of_machine(&machine, &counts, format);
+    let head = yaml::Head { name, format, figures: options.figures };
+    let findings = findings.list();
+    let yaml = yaml::write(&machine, &names, &types, &head, &findings);
+    Ok(Import { format, yaml, tree: show::tree(&machine, &names, &types), findings, counts })
+}

@@ -1,0 +1,148 @@
+//! Link types of a written topology: their names, bodies and the comments that say where their numbers are from.
+
+use std::collections::BTreeMap;
+
+use crate::bandwidth::{Figures, MEMORY, Sourced, gigabytes, nvlinks, xgmis};
+use crate::machine::{Machine, Up, Wire};
+use crate::pcie::{Doubt, PcieLink};
+
+/// A type.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct LinkType {
+    /// The map behind its name.
+    pub(crate) body: String,
+    /// Which bandwidth it is, and where from.
+    pub(crate) comment: String,
+}
+
+/// All types of a machine.
+#[derive(Debug)]
+pub(crate) struct LinkTypes {
+    by_name: BTreeMap<String, LinkType>,
+    pcie: BTreeMap<PcieLink, String>,
+    networks: BTreeMap<u32, String>,
+    wires: BTreeMap<Wire, String>,
+}
+
+/// The type of host memory.
+pub(crate) const MEMORY_NAME: &str = "memory";
+
+impl LinkTypes {
+    /// The types that a machine needs.
+    pub(crate) fn of(machine: &Machine, figures: Figures) -> Self {
+        let mut types =
+            Self { by_name: BTreeMap::new(), pcie: BTreeMap::new(), networks: BTreeMap::new(), wires: BTreeMap::new() };
+        let memory = LinkType {
+            body: format!("{{ bandwidth: {}GB/s, kind: memory }}", gigabytes(MEMORY)),
+            comment: "Memory of a NUMA node: 8 channels of DDR4-3200, peak (assumed, no dump says it).".to_owned(),
+        };
+        types.by_name.insert(MEMORY_NAME.to_owned(), memory);
+        for index in machine.in_order() {
+            match machine.devices[index].up {
+                Up::Pcie(link) => types.add_pcie(link, figures),
+                Up::Network(megabits) => types.add_network(megabits),
+            }
+        }
+        for wire in machine.laterals.values() {
+            types.add_wire(*wire, figures);
+        }
+        types
+    }
+
+    /// All of them by name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &LinkType)> {
+        self.by_name.iter().map(|(name, link)| (name.as_str(), link))
+    }
+
+    /// The name of the type of a PCIe link.
+    pub(crate) fn pcie(&self, link: PcieLink) -> &str {
+        self.pcie.get(&link).map_or("", String::as_str)
+    }
+
+    /// The name of the type of a link to a parent.
+    pub(crate) fn up(&self, up: Up) -> &str {
+        match up {
+            Up::Pcie(link) => self.pcie(link),
+            Up::Network(megabits) => self.networks.get(&megabits).map_or("", String::as_str),
+        }
+    }
+
+    /// The name of the type of a lateral link.
+    pub(crate) fn wire(&self, wire: Wire) -> &str {
+        self.wires.get(&wire).map_or("", String::as_str)
+    }
+
+    fn add_pcie(&mut self, link: PcieLink, figures: Figures) {
+        let suffix = match link.doubt {
+            None | Some(Doubt::Product) => "",
+            Some(doubt) if doubt.is_assumption() => "-assumed",
+            Some(_) => "-doubtful",
+        };
+        let name = format!("pcie{}-x{}{suffix}", link.generation, link.width);
+        self.pcie.insert(link, name.clone());
+        let doubt = match suffix {
+            "-assumed" => " Assumed: the dump does not say all of it.",
+            "-doubtful" => " As reported, but doubtful: see above.",
+            _ => "",
+        };
+        let (generation, width) = (link.generation, link.width);
+        let effective = gigabytes(u64::from(link.effective_80ths()) * 1000 / 80);
+        let raw = (link.raw() * 100.0).round() / 100.0;
+        let nccl = "NCCL's figure (src/graph/topo.cc, kvDictPciGen)";
+        let head = format!("PCIe {generation}.0 x{width}:");
+        let (body, comment) = match (figures, link.efficiency()) {
+            (Figures::Raw, _) => (
+                format!("{{ generation: {generation}, width: {width} }}"),
+                format!("{head} {raw} GB/s raw, after line encoding.{doubt}"),
+            ),
+            (Figures::Effective, Some(efficiency)) => (
+                format!("{{ generation: {generation}, width: {width}, efficiency: {efficiency} }}"),
+                format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
+            ),
+            (Figures::Effective, None) => (
+                format!("{{ bandwidth: {effective}GB/s }}"),
+                format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
+            ),
+        };
+        self.by_name.insert(name, LinkType { body, comment });
+    }
+
+    fn add_network(&mut self, megabits: u32) {
+        let name = format!("port-{megabits}Mb");
+        let body = format!("{{ bandwidth: {megabits}Mb/s }}");
+        let comment = "A card without PCIe link in the dump: the speed of its ports.".to_owned();
+        self.networks.insert(megabits, name.clone());
+        self.by_name.insert(name, LinkType { body, comment });
+    }
+
+    fn add_wire(&mut self, wire: Wire, figures: Figures) {
+        if self.wires.contains_key(&wire) {
+            return;
+        }
+        let (name, kind, what, sourced) = match wire {
+            Wire::Socket(processor) => {
+                ("socket".to_owned(), processor.link_kind(), "Between two NUMA nodes", processor.socket_link())
+            }
+            Wire::NvLink(gpu, links) => (format!("nvlink-x{links}"), "nvlink", "NVLink", nvlinks(gpu, links, figures)),
+            Wire::Xgmi(gpu, links) => (format!("xgmi-x{links}"), "xgmi", "xGMI", xgmis(gpu, links, figures)),
+            Wire::C2c(megabytes) => {
+                let source = "as the dump says".to_owned();
+                ("c2c".to_owned(), "nvlink", "Chip to chip, GPU and processor", Sourced { megabytes, source })
+            }
+            Wire::Told(megabytes) => {
+                let source = "raw, as the dump says; it does not say which GPUs these are".to_owned();
+                (format!("nvlink-{}GB", gigabytes(megabytes)), "nvlink", "NVLink", Sourced { megabytes, source })
+            }
+        };
+        let bandwidth = gigabytes(sourced.megabytes);
+        let body = format!("{{ bandwidth: {bandwidth}GB/s, kind: {kind} }}");
+        let comment = format!("{what}: {bandwidth} GB/s each way, {}.", sourced.source);
+        let link = LinkType { body, comment };
+        // GPUs or processors of two sorts have links of one name but two bandwidths.
+        let numbered = (2..).map(|n| format!("{name}-{n}"));
+        let free = |name: &String| self.by_name.get(name).is_none_or(|known| *known == link);
+        let name = std::iter::once(name.clone()).chain(numbered).find(free).unwrap_or_default();
+        self.wires.insert(wire, name.clone());
+        self.by_name.insert(name, link);
+    }
+}

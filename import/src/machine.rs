@@ -1,0 +1,259 @@
+//! A machine as all formats describe it: NUMA nodes with trees of devices below, and links beside the trees.
+
+use std::collections::BTreeMap;
+
+use crate::bandwidth::Processor;
+use crate::bus::BusId;
+use crate::gpu::Gpu;
+use crate::pcie::PcieLink;
+use crate::refusal::Refusal;
+
+/// Bridges above each other at most; *assumed*, real machines have 6. Topology files nest twice as deep, and may 64 times.
+pub(crate) const DEPTH: usize = 24;
+/// Devices at most; *assumed*, so that the file that is written stays below 16 MiB.
+pub(crate) const DEVICES: usize = 50_000;
+/// NUMA nodes at most; *assumed*. Every pair gets a link.
+pub(crate) const ROOTS: usize = 256;
+
+/// A machine. Devices stand in the order of the dump, parents before children.
+#[derive(Debug, Default)]
+pub(crate) struct Machine {
+    pub(crate) roots: Vec<Root>,
+    pub(crate) devices: Vec<Device>,
+    /// By their ends, the smaller first.
+    pub(crate) laterals: BTreeMap<(End, End), Wire>,
+    /// Whether there is a node `nvswitch`.
+    pub(crate) nvswitch: bool,
+    /// PCI bridges of the dump, switch ports included.
+    pub(crate) bridges: usize,
+}
+
+/// A NUMA node: its memory, and the root complex of its PCIe devices.
+#[derive(Debug, Default)]
+pub(crate) struct Root {
+    pub(crate) numa: Option<u32>,
+    /// Which machine, where a dump holds several.
+    pub(crate) host: usize,
+    pub(crate) processor: Processor,
+    pub(crate) children: Vec<usize>,
+}
+
+/// What a device is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Kind {
+    Switch,
+    /// A port of a switch or root complex, see `settle`.
+    Port,
+    Gpu,
+    Nic,
+    Fpga,
+}
+
+/// The link to the parent.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Up {
+    Pcie(PcieLink),
+    /// A network card that the dump hangs below a processor without PCIe: what its ports carry, in Mb/s.
+    Network(u32),
+}
+
+/// What a device hangs on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Parent {
+    Root(usize),
+    Device(usize),
+}
+
+/// A device.
+#[derive(Debug)]
+pub(crate) struct Device {
+    pub(crate) kind: Kind,
+    pub(crate) bus: Option<BusId>,
+    pub(crate) up: Up,
+    pub(crate) parent: Parent,
+    pub(crate) children: Vec<usize>,
+    /// The number that the dump gives a GPU.
+    pub(crate) number: Option<u32>,
+    pub(crate) gpu: Gpu,
+    /// What else is told of it; may be any text of the dump.
+    pub(crate) label: String,
+    /// Bridges above it.
+    pub(crate) depth: usize,
+}
+
+impl Device {
+    /// A device before it is put into a machine.
+    pub(crate) fn new(kind: Kind, bus: Option<BusId>, up: Up) -> Self {
+        let (parent, children, depth) = (Parent::Root(0), Vec::new(), 0);
+        Self { kind, bus, up, parent, children, number: None, gpu: Gpu::Unknown, label: String::new(), depth }
+    }
+
+    /// Its PCIe link.
+    pub(crate) fn pcie(&self) -> Option<PcieLink> {
+        match self.up {
+            Up::Pcie(link) => Some(link),
+            Up::Network(_) => None,
+        }
+    }
+}
+
+/// An end of a lateral link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum End {
+    Root(usize),
+    Device(usize),
+    NvSwitch,
+}
+
+/// A lateral link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Wire {
+    /// Between two NUMA nodes.
+    Socket(Processor),
+    NvLink(Gpu, u32),
+    Xgmi(Gpu, u32),
+    /// Between a GPU and its processor, in MB/s.
+    C2c(u64),
+    /// Some NVLinks of which the dump says how much they carry together, in MB/s.
+    Told(u64),
+}
+
+/// How many of what there are.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// NUMA nodes, each a root complex.
+    pub roots: usize,
+    /// PCI bridges of the dump: switches, and in dumps that list them their ports and the root ports.
+    pub bridges: usize,
+    /// Switches that are written.
+    pub switches: usize,
+    /// GPUs.
+    pub gpus: usize,
+    /// Network cards; the functions of one card count once.
+    pub nics: usize,
+    /// FPGAs.
+    pub fpgas: usize,
+    /// NVLinks, each pair of ends with all its links.
+    pub nvlinks: u64,
+    /// xGMI links between GPUs.
+    pub xgmi: u64,
+    /// PCIe links by (generation, width).
+    pub pcie: BTreeMap<(u8, u8), usize>,
+}
+
+impl Machine {
+    /// Adds a NUMA node.
+    pub(crate) fn root(&mut self, root: Root) -> Result<usize, Refusal> {
+        if self.roots.len() == ROOTS {
+            return Err(Refusal::new(format!("more than {ROOTS} NUMA nodes")).help("give the dump of one machine"));
+        }
+        self.roots.push(root);
+        Ok(self.roots.len() - 1)
+    }
+
+    /// Adds a device below a parent.
+    pub(crate) fn device(&mut self, parent: Parent, mut device: Device) -> Result<usize, Refusal> {
+        if self.devices.len() == DEVICES {
+            return Err(Refusal::new(format!("more than {DEVICES} devices")).help("give the dump of one machine"));
+        }
+        let index = self.devices.len();
+        device.parent = parent;
+        device.depth = match parent {
+            Parent::Root(root) => {
+                self.roots[root].children.push(index);
+                0
+            }
+            Parent::Device(above) => {
+                self.devices[above].children.push(index);
+                self.devices[above].depth + 1
+            }
+        };
+        if device.depth > DEPTH {
+            let id = device.bus.map_or_else(String::new, |bus| format!(" at {bus}"));
+            let message = format!("bridges nest more than {DEPTH} deep{id}");
+            return Err(Refusal::new(message).help("no machine has that; make the dump again"));
+        }
+        self.devices.push(device);
+        Ok(index)
+    }
+
+    /// Adds a lateral link; of two between the same ends the later counts.
+    pub(crate) fn lateral(&mut self, a: End, b: End, wire: Wire) {
+        self.nvswitch |= a == End::NvSwitch || b == End::NvSwitch;
+        self.laterals.insert((a.min(b), a.max(b)), wire);
+    }
+
+    /// Joins all NUMA nodes of one machine with each other, as NCCL does (`src/graph/topo.cc`, `ncclTopoConnectCpus`).
+    pub(crate) fn join_sockets(&mut self) {
+        for a in 0..self.roots.len() {
+            for b in a + 1..self.roots.len() {
+                if self.roots[a].host == self.roots[b].host {
+                    self.lateral(End::Root(a), End::Root(b), Wire::Socket(self.roots[a].processor));
+                }
+            }
+        }
+    }
+
+    /// The NUMA node that a device is below.
+    pub(crate) fn root_of(&self, mut device: usize) -> usize {
+        loop {
+            match self.devices[device].parent {
+                Parent::Root(root) => return root,
+                Parent::Device(above) => device = above,
+            }
+        }
+    }
+
+    /// The children of a parent.
+    pub(crate) fn children(&self, parent: Parent) -> &[usize] {
+        match parent {
+            Parent::Root(root) => &self.roots[root].children,
+            Parent::Device(device) => &self.devices[device].children,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn children_mut(&mut self, parent: Parent) -> &mut Vec<usize> {
+        match parent {
+            Parent::Root(root) => &mut self.roots[root].children,
+            Parent::Device(device) => &mut self.devices[device].children,
+        }
+    }
+
+    /// Devices that are written, in the order of the tree.
+    pub(crate) fn in_order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.devices.len());
+        let mut stack: Vec<usize> = self.roots.iter().flat_map(|root| &root.children).rev().copied().collect();
+        while let Some(device) = stack.pop() {
+            order.push(device);
+            stack.extend(self.devices[device].children.iter().rev());
+        }
+        order
+    }
+
+    /// How many of what there are.
+    pub(crate) fn counts(&self) -> Counts {
+        let mut counts = Counts { roots: self.roots.len(), bridges: self.bridges, ..Counts::default() };
+        for device in self.in_order().into_iter().map(|index| &self.devices[index]) {
+            match device.kind {
+                Kind::Switch => counts.switches += 1,
+                Kind::Port => continue,
+                Kind::Gpu => counts.gpus += 1,
+                Kind::Nic => counts.nics += 1,
+                Kind::Fpga => counts.fpgas += 1,
+            }
+            if let Up::Pcie(link) = device.up {
+                *counts.pcie.entry((link.generation, link.width)).or_default() += 1;
+            }
+        }
+        for wire in self.laterals.values() {
+            match wire {
+                Wire::NvLink(_, links) => counts.nvlinks += u64::from(*links),
+                Wire::Told(_) => counts.nvlinks += 1,
+                Wire::Xgmi(_, links) => counts.xgmi += u64::from(*links),
+                Wire::Socket(_) | Wire::C2c(_) => {}
+            }
+        }
+        counts
+    }
+}

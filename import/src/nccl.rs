@@ -1,0 +1,227 @@
+//! Topology XML of NCCL and RCCL: `<system>` of `<cpu>`s (NUMA nodes) with trees of `<pci>`; `<gpu>`, `<nic>` and `<net>` say what
+//! a device is. Read as NCCL itself reads it (`src/graph/topo.cc`, `ncclTopoGetSystemFromXml`), but for devices without a
+//! `<gpu>` or `<nic>`, which go by their class here, as files of cloud providers have no such tags.
+
+mod lateral;
+
+use roxmltree::Node;
+
+use crate::bandwidth::Processor;
+use crate::bus::BusId;
+use crate::finding::Findings;
+use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL, VENDOR_NVIDIA, VENDOR_XILINX};
+use crate::machine::{Device, Kind, Machine, Parent, Root, Up};
+use crate::pcie::{self, PcieLink};
+use crate::refusal::Refusal;
+use crate::xml;
+
+/// Reads a dump.
+pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
+    let document = xml::parse(text)?;
+    let system = document.root_element();
+    if !system.has_tag_name("system") {
+        let message = format!("the root is `{}`, not `system`", cut(system.tag_name().name()));
+        return Err(Refusal::new(message).at(xml::line(system)).help("this is no topology of NCCL; leave out `--as`"));
+    }
+    if !matches!(system.attribute("version"), Some("1" | "2")) {
+        findings.note(format!(
+            "version {} of the format is not known here",
+            cut(system.attribute("version").unwrap_or("?"))
+        ));
+    }
+    let mut reader = Reader { machine: Machine::default(), findings, hosts: Vec::new(), gpus: Vec::new() };
+    for node in system.children().filter(Node::is_element) {
+        match node.tag_name().name() {
+            "cpu" => reader.cpu(node)?,
+            other => {
+                let message = format!("line {}: `<{}>` below `<system>` is left out", xml::line(node), cut(other));
+                reader.findings.warning(message, "only `<cpu>` is read there");
+            }
+        }
+    }
+    if reader.machine.roots.is_empty() {
+        return Err(Refusal::new("no `<cpu>` below `<system>`").at(xml::line(system)).help("make the dump again"));
+    }
+    reader.laterals();
+    reader.machine.join_sockets();
+    Ok(reader.machine)
+}
+
+struct Reader<'f, 'a, 'd> {
+    machine: Machine,
+    findings: &'f mut Findings,
+    /// `host_hash` of each machine.
+    hosts: Vec<String>,
+    /// Devices with their `<gpu>`.
+    gpus: Vec<(usize, Node<'a, 'd>)>,
+}
+
+impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
+    fn cpu(&mut self, node: Node<'a, 'd>) -> Result<(), Refusal> {
+        let host = self.host(node.attribute("host_hash").unwrap_or(""));
+        let numa = xml::number(node, "numaid").filter(|&numa| numa < 1024);
+        if numa.is_none() {
+            let message = format!("line {}: `<cpu>` has no NUMA number (`numaid`)", xml::line(node));
+            self.findings.note(message);
+        }
+        let same = |root: &Root| numa.is_some() && root.numa == numa && root.host == host;
+        if self.machine.roots.iter().any(same) {
+            let message = format!("line {}: a second `<cpu>` with the same `numaid`", xml::line(node));
+            self.findings.warning(message, "both are kept; remove one `<cpu>` if they are one");
+        }
+        let root = Root { numa, host, processor: processor(node), children: Vec::new() };
+        let root = self.machine.root(root)?;
+        let mut stack: Vec<_> = elements(node).rev().map(|child| (child, Parent::Root(root))).collect();
+        while let Some((node, parent)) = stack.pop() {
+            match node.tag_name().name() {
+                "pci" => {
+                    if let Some(below) = self.pci(node, parent)? {
+                        stack.extend(elements(node).rev().map(|child| (child, below)));
+                    }
+                }
+                // Of a device: read with it.
+                "gpu" | "pcilink" => {}
+                "nic" => self.nic_without_pcie(node, parent)?,
+                other => {
+                    let message = format!("line {}: `<{}>` is left out", xml::line(node), cut(other));
+                    self.findings.note(message);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn host(&mut self, hash: &str) -> usize {
+        self.hosts.iter().position(|known| known == hash).unwrap_or_else(|| {
+            self.hosts.push(hash.to_owned());
+            self.hosts.len() - 1
+        })
+    }
+
+    /// Adds a device; returns what its children hang on.
+    fn pci(&mut self, node: Node<'a, 'd>, parent: Parent) -> Result<Option<Parent>, Refusal> {
+        let bus = node.attribute("busid").and_then(BusId::read);
+        if bus.is_none() {
+            let given = cut(node.attribute("busid").unwrap_or(""));
+            self.findings.warning(
+                format!("line {}: `{given}` is no bus id", xml::line(node)),
+                "the device is kept without one; write `busid=\"0000:07:00.0\"`",
+            );
+        }
+        let kind = self.kind(node);
+        let Some(kind) = kind else {
+            let class = cut(node.attribute("class").unwrap_or(""));
+            let id = bus.map_or_else(String::new, |bus| bus.to_string());
+            self.findings.left_out(&format!("devices of class {class}"), &id);
+            return Ok(Some(parent));
+        };
+        let generation = node.attribute("link_speed").and_then(pcie::generation);
+        let width = node.attribute("link_width").and_then(pcie::width);
+        let mut device = Device::new(kind, bus, Up::Pcie(PcieLink::new(generation, width)));
+        if kind == Kind::Nic {
+            device.label = nets(node).0;
+        }
+        let gpu = elements(node).find(|child| child.has_tag_name("gpu"));
+        if kind == Kind::Gpu {
+            device.gpu = generation_of(node, gpu);
+            device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
+        }
+        self.machine.bridges += usize::from(kind == Kind::Switch);
+        let index = self.machine.device(parent, device)?;
+        self.gpus.extend(gpu.map(|gpu| (index, gpu)));
+        // Nothing passes through a device: what a file hangs below one is put beside it.
+        Ok((kind != Kind::Nic || !is_leaf(node)).then_some(if kind == Kind::Switch {
+            Parent::Device(index)
+        } else {
+            parent
+        }))
+    }
+
+    /// What a device is; `None` for what is neither bridge, GPU, network card nor FPGA.
+    fn kind(&self, node: Node<'_, '_>) -> Option<Kind> {
+        let has = |name: &str| elements(node).any(|child| child.has_tag_name(name));
+        if has("gpu") {
+            return Some(Kind::Gpu);
+        }
+        if has("nic") {
+            return Some(Kind::Nic);
+        }
+        let class = node.attribute("class").unwrap_or("").trim().trim_start_matches("0x").to_ascii_lowercase();
+        let vendor = xml::number(node, "vendor").map(|id| id as u16);
+        match class.get(..4).unwrap_or(&class) {
+            "0604" => Some(Kind::Switch),
+            "0302" | "0380" => Some(Kind::Gpu),
+            // Also the display of a management controller.
+            "0300" => {
+                let known = [VENDOR_NVIDIA, VENDOR_AMD, VENDOR_INTEL, 0xffff];
+                vendor.is_none_or(|vendor| known.contains(&vendor)).then_some(Kind::Gpu)
+            }
+            "1200" if vendor == Some(VENDOR_XILINX) => Some(Kind::Fpga),
+            "1200" => Some(Kind::Gpu),
+            text if text.starts_with("02") => Some(Kind::Nic),
+            _ if has("pci") => Some(Kind::Switch),
+            _ => None,
+        }
+    }
+
+    /// A card that hangs on a processor: virtual, or without a path in the system's files.
+    fn nic_without_pcie(&mut self, node: Node<'a, 'd>, parent: Parent) -> Result<(), Refusal> {
+        if matches!(parent, Parent::Device(_)) || node.parent_element().is_some_and(|p| p.has_tag_name("pci")) {
+            return Ok(());
+        }
+        let (label, speed) = nets(node);
+        let speed = if speed == 0 { 10_000 } else { speed };
+        let mut device = Device::new(Kind::Nic, None, Up::Network(speed));
+        self.findings.note(format!("network card {label} has no PCIe link in the dump; its port's speed is its link"));
+        device.label = label;
+        self.machine.device(parent, device).map(drop)
+    }
+}
+
+fn elements<'a, 'd: 'a>(node: Node<'a, 'd>) -> impl DoubleEndedIterator<Item = Node<'a, 'd>> {
+    node.children().filter(Node::is_element)
+}
+
+fn is_leaf(node: Node<'_, '_>) -> bool {
+    !elements(node).any(|child| child.has_tag_name("pci"))
+}
+
+/// The names of the ports below a `<nic>`, or the `<nic>` of a `<pci>`, and their speeds together in Mb/s.
+fn nets(node: Node<'_, '_>) -> (String, u32) {
+    let nic = elements(node).find(|child| child.has_tag_name("nic")).unwrap_or(node);
+    let (mut names, mut speed) = (Vec::new(), 0_u32);
+    for net in elements(nic).filter(|child| child.has_tag_name("net")) {
+        let megabits = xml::number(net, "speed").unwrap_or(0);
+        speed = speed.saturating_add(megabits);
+        let name = cut(net.attribute("name").unwrap_or("?"));
+        names.push(if megabits > 0 { format!("{name} {} Gb/s", f64::from(megabits) / 1000.0) } else { name });
+    }
+    (names.join(", "), speed)
+}
+
+fn processor(node: Node<'_, '_>) -> Processor {
+    match node.attribute("arch").unwrap_or("") {
+        "ppc64" | "ppc64le" => Processor::Power,
+        "arm64" | "aarch64" => Processor::Arm,
+        _ => {
+            let (family, model) = (xml::number(node, "familyid"), xml::number(node, "modelid"));
+            Processor::of_x86(node.attribute("vendor").unwrap_or(""), family, model)
+        }
+    }
+}
+
+fn generation_of(pci: Node<'_, '_>, gpu: Option<Node<'_, '_>>) -> Gpu {
+    let by_gcn = gpu.and_then(|gpu| gpu.attribute("gcn")).map(Gpu::of_gcn);
+    let by_sm = || {
+        let sm = gpu.and_then(|gpu| xml::number(gpu, "sm"))?;
+        // RCCL writes a number of its own there.
+        gpu.is_some_and(|gpu| !gpu.has_attribute("gcn")).then_some(Gpu::Nvidia(sm as u16))
+    };
+    let ids = || Some(Gpu::of_ids(xml::number(pci, "vendor")? as u16, xml::number(pci, "device")? as u16));
+    by_gcn.or_else(by_sm).or_else(ids).unwrap_or_default()
+}
+
+/// A text of the dump in a message.
+fn cut(text: &str) -> String {
+    text.chars().take(60).collect()
+}

@@ -1,0 +1,154 @@
+//! PCIe links: generation, width, and what they carry.
+
+/// Generations by their rate per lane in tenths of GT/s (PCI Express Base Specification 6.0, table 1-1).
+const RATES: [u32; 6] = [25, 50, 80, 160, 320, 640];
+
+/// NCCL's effective figure per lane of each generation, in 100 Mb/s (NCCL, `src/graph/topo.cc`, `kvDictPciGen`).
+const NCCL: [u32; 6] = [15, 30, 60, 120, 240, 480];
+
+/// Lanes that a link can have.
+pub(crate) const WIDTHS: [u8; 7] = [1, 2, 4, 8, 12, 16, 32];
+
+/// What NCCL takes where the speed is not known (`kvDictPciGen`, its last entry: that of 8 GT/s).
+pub(crate) const USUAL_GENERATION: u8 = 3;
+
+/// What NCCL takes where the width is 0 (`src/graph/topo.cc`, `ncclTopoAddPci`).
+pub(crate) const USUAL_WIDTH: u8 = 16;
+
+/// Why the numbers of a link may be wrong.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Doubt {
+    /// The dump gives neither speed nor width.
+    Nothing,
+    /// The dump gives no speed that is one.
+    Speed,
+    /// The dump gives no width that is one.
+    Width,
+    /// The dump gives only the product of both.
+    Product,
+    /// A bridge at the speed of switch management, above much faster devices.
+    SlowBridge,
+    /// A GPU at a speed to which idle ones fall back.
+    IdleGpu,
+    /// A GPU on fewer than eight lanes.
+    NarrowGpu,
+}
+
+impl Doubt {
+    /// Whether something was put in the place of what the dump does not say.
+    pub(crate) fn is_assumption(self) -> bool {
+        matches!(self, Self::Nothing | Self::Speed | Self::Width | Self::Product)
+    }
+}
+
+/// A link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct PcieLink {
+    /// 1 to 6.
+    pub(crate) generation: u8,
+    /// One of [`WIDTHS`].
+    pub(crate) width: u8,
+    /// Why this may be wrong.
+    pub(crate) doubt: Option<Doubt>,
+}
+
+impl PcieLink {
+    /// A link of which a dump says speed and width, or does not.
+    pub(crate) fn new(generation: Option<u8>, width: Option<u8>) -> Self {
+        let doubt = match (generation, width) {
+            (Some(_), Some(_)) => None,
+            (Some(_), None) => Some(Doubt::Width),
+            (None, Some(_)) => Some(Doubt::Speed),
+            (None, None) => Some(Doubt::Nothing),
+        };
+        let generation = generation.unwrap_or(USUAL_GENERATION);
+        Self { generation, width: width.unwrap_or(USUAL_WIDTH), doubt }
+    }
+
+    /// NCCL's effective figure in 1/80 GB/s.
+    pub(crate) fn effective_80ths(self) -> u32 {
+        NCCL[usize::from(self.generation - 1)] * u32::from(self.width)
+    }
+
+    /// Effective over raw: 8b/10b leaves 4/5, 128b/130b the larger part. `None` for generation 6, whose quotient
+    /// (96 GB/s of 118 at x16) has no short decimal.
+    pub(crate) fn efficiency(self) -> Option<&'static str> {
+        match self.generation {
+            1 | 2 => Some("0.75"),
+            3..=5 => Some("0.76171875"),
+            _ => None,
+        }
+    }
+
+    /// The raw figure in GB/s, after line encoding.
+    pub(crate) fn raw(self) -> f64 {
+        let lane = f64::from(RATES[usize::from(self.generation - 1)]) / 10.0 / 8.0;
+        let code = match self.generation {
+            1 | 2 => 8.0 / 10.0,
+            3..=5 => 128.0 / 130.0,
+            _ => 236.0 / 256.0,
+        };
+        lane * code * f64::from(self.width)
+    }
+}
+
+/// The generation of `16 GT/s`, `16.0 GT/s PCIe`, `16GT/s`.
+pub(crate) fn generation(text: &str) -> Option<u8> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    if !unit.trim_start().starts_with("GT/s") {
+        return None;
+    }
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let tenths = match fraction.trim_end_matches('0') {
+        "" => 0,
+        "5" => 5,
+        _ => return None,
+    };
+    let rate = whole.parse::<u32>().ok()?.checked_mul(10)?.checked_add(tenths)?;
+    RATES.iter().position(|&r| r == rate).map(|i| i as u8 + 1)
+}
+
+/// The lanes of `16` or `x16`; `None` for 0 and for numbers that no link has, as virtual functions report.
+pub(crate) fn width(text: &str) -> Option<u8> {
+    let lanes = text.trim().trim_start_matches('x').parse().ok()?;
+    WIDTHS.contains(&lanes).then_some(lanes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speeds_in_all_spellings() {
+        let cases = [("2.5 GT/s", 1), ("5.0 GT/s PCIe", 2), ("5 GT/s", 2), ("8GT/s", 3), ("16.0 GT/s PCIe", 4)];
+        for (text, expected) in cases.into_iter().chain([("16 GT/s", 4), ("32GT/s", 5), ("64.0 GT/s PCIe", 6)]) {
+            assert_eq!(generation(text), Some(expected), "{text}");
+        }
+        for text in ["", "Unknown", "Unknown speed", "3 GT/s", "16", "16 GB/s", "99999999999999999 GT/s", ". GT/s"] {
+            assert_eq!(generation(text), None, "{text}");
+        }
+        assert_eq!(
+            (width("16"), width("x4"), width("0"), width("63"), width("-1")),
+            (Some(16), Some(4), None, None, None)
+        );
+    }
+
+    #[test]
+    fn figures_are_nccls() {
+        let at = |generation, width| PcieLink { generation, width, doubt: None };
+        let effective = |generation| f64::from(at(generation, 16).effective_80ths()) / 80.0;
+        assert_eq!([1, 2, 3, 4, 5, 6].map(effective), [3.0, 6.0, 12.0, 24.0, 48.0, 96.0]);
+        for generation in 1..=5 {
+            for width in WIDTHS {
+                let link = at(generation, width);
+                let factor: f64 = link.efficiency().expect("has one").parse().expect("a number");
+                let expected = f64::from(link.effective_80ths()) / 80.0;
+                assert!((link.raw() * factor - expected).abs() < 1e-12 * expected, "{link:?}");
+            }
+        }
+        let raw = [3, 4, 5].map(|g| (at(g, 16).raw() * 100.0).round() / 100.0);
+        assert_eq!(raw, [15.75, 31.51, 63.02]);
+    }
+}

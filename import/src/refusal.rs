@@ -1,0 +1,44 @@
+//! Why a dump is not read.
+
+use std::fmt;
+
+/// A dump that is not read: what is wrong, the line where it is known, and what to do.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    /// What is wrong.
+    pub message: String,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Refusal {
+    /// A refusal without a place.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), line: None, help: None }
+    }
+
+    /// The same with its line.
+    pub(crate) fn at(mut self, line: u32) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    /// The same with a remedy.
+    pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}

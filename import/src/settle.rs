@@ -1,0 +1,123 @@
+//! What is the same for all formats once a dump is read: functions of one card become one, doubtful links are marked, and ports
+//! are put where a lateral link must be the shorter route.
+
+use std::collections::BTreeMap;
+
+use crate::finding::Findings;
+use crate::machine::{Device, End, Kind, Machine, Parent, Up};
+use crate::pcie::Doubt;
+
+/// Settles a machine.
+pub(crate) fn settle(machine: &mut Machine, findings: &mut Findings) {
+    merge_functions(machine, findings);
+    doubt_bridges(machine);
+    doubt_gpus(machine);
+    add_ports(machine);
+}
+
+fn parents(machine: &Machine) -> Vec<Parent> {
+    let roots = (0..machine.roots.len()).map(Parent::Root);
+    roots.chain((0..machine.devices.len()).map(Parent::Device)).collect()
+}
+
+/// Functions of one network card have one link: they become one node, as in NCCL (`src/graph/topo.cc`, `ncclTopoAddPci`).
+fn merge_functions(machine: &mut Machine, findings: &mut Findings) {
+    for parent in parents(machine) {
+        let mut first: BTreeMap<(u32, u8, u8), usize> = BTreeMap::new();
+        let mut gone = Vec::new();
+        for &child in machine.children(parent) {
+            let device = &machine.devices[child];
+            let Some(bus) = device.bus.filter(|_| device.kind == Kind::Nic) else { continue };
+            match first.get(&(bus.domain, bus.bus, bus.device)) {
+                Some(&kept) => gone.push((child, kept)),
+                None => drop(first.insert((bus.domain, bus.bus, bus.device), child)),
+            }
+        }
+        if gone.is_empty() {
+            continue;
+        }
+        for &(child, kept) in &gone {
+            let (bus, label) = (machine.devices[child].bus, std::mem::take(&mut machine.devices[child].label));
+            let bus = bus.map_or_else(String::new, |bus| bus.to_string());
+            findings.left_out("further functions of a card, which share its link", &bus);
+            if !label.is_empty() && machine.devices[kept].label.len() < 200 {
+                let separator = if machine.devices[kept].label.is_empty() { "" } else { ", " };
+                machine.devices[kept].label.extend([separator, &label]);
+            }
+        }
+        let gone: std::collections::BTreeSet<usize> = gone.into_iter().map(|(child, _)| child).collect();
+        machine.children_mut(parent).retain(|child| !gone.contains(child));
+    }
+}
+
+/// A bridge of generation 1 or 2 above devices of two generations more reports its management port.
+fn doubt_bridges(machine: &mut Machine) {
+    let mut below = vec![0; machine.devices.len()];
+    // Parents stand before their children.
+    for index in (0..machine.devices.len()).rev() {
+        let device = &mut machine.devices[index];
+        let Up::Pcie(link) = &mut device.up else { continue };
+        let fastest = match device.kind {
+            Kind::Switch => below[index],
+            _ if matches!(link.doubt, Some(Doubt::Nothing | Doubt::Speed)) => 0,
+            _ => link.generation,
+        };
+        if device.kind == Kind::Switch && link.doubt.is_none() && fastest >= link.generation + 2 {
+            link.doubt = Some(Doubt::SlowBridge);
+        }
+        if let Parent::Device(above) = device.parent {
+            below[above] = fastest.max(below[above]);
+        }
+    }
+}
+
+/// GPUs at speeds that no present GPU has at work: an idle one goes back to 2.5 GT/s, some to 5 GT/s.
+fn doubt_gpus(machine: &mut Machine) {
+    for device in machine.devices.iter_mut().filter(|device| device.kind == Kind::Gpu) {
+        let Up::Pcie(link) = &mut device.up else { continue };
+        if matches!(link.doubt, None | Some(Doubt::Product)) {
+            if link.generation <= 2 {
+                link.doubt = Some(Doubt::IdleGpu);
+            } else if link.width < 8 {
+                link.doubt = Some(Doubt::NarrowGpu);
+            }
+        }
+    }
+}
+
+/// Routes are the shortest in links, and of equal ones that of the tree. A route over the NVSwitch, or over a processor's
+/// NVLink, has two links; so has one between two children of a switch. GPUs for which both would be equal get a node
+/// for the switch port that they hang on: it changes no rate, and the lateral route is the shorter one.
+fn add_ports(machine: &mut Machine) {
+    let mut on_nvswitch = vec![false; machine.devices.len()];
+    let mut on_root = vec![false; machine.devices.len()];
+    for (a, b) in machine.laterals.keys() {
+        match (*a, *b) {
+            (End::Device(device), End::NvSwitch) => on_nvswitch[device] = true,
+            (End::Root(_), End::Device(device)) => on_root[device] = true,
+            _ => {}
+        }
+    }
+    for parent in parents(machine) {
+        let children = machine.children(parent);
+        let together = children.iter().filter(|&&child| on_nvswitch[child]).count() > 1;
+        let at_root = matches!(parent, Parent::Root(_));
+        let needs = |child: usize| (together && on_nvswitch[child]) || (at_root && on_root[child]);
+        let places: Vec<usize> = (0..children.len()).filter(|&i| needs(children[i])).collect();
+        for place in places {
+            insert_port(machine, parent, place);
+        }
+    }
+}
+
+fn insert_port(machine: &mut Machine, parent: Parent, place: usize) {
+    let child = machine.children(parent)[place];
+    let index = machine.devices.len();
+    let mut port = Device::new(Kind::Port, None, machine.devices[child].up);
+    port.parent = parent;
+    port.depth = machine.devices[child].depth;
+    port.children = vec![child];
+    machine.devices.push(port);
+    machine.children_mut(parent)[place] = index;
+    machine.devices[child].parent = Parent::Device(index);
+}

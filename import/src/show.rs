@@ -1,0 +1,74 @@
+//! The machine as a tree for a person.
+
+use std::fmt::Write;
+
+use crate::link_types::LinkTypes;
+use crate::machine::{Device, End, Kind, Machine, Up, Wire};
+use crate::names::Names;
+
+/// Lines at most; *assumed*, more than fits on some screens.
+const LINES: usize = 400;
+
+/// The tree, and the lateral links below it.
+pub(crate) fn tree(machine: &Machine, names: &Names, types: &LinkTypes) -> String {
+    let mut lines = Vec::new();
+    for (index, root) in machine.roots.iter().enumerate() {
+        let numa = root.numa.map_or_else(|| "NUMA node unknown".to_owned(), |numa| format!("NUMA node {numa}"));
+        lines.push(format!("rc{index}  {numa}"));
+        let count = root.children.len();
+        lines.push(format!("{} cpu{index}  memory", if count == 0 { "└─" } else { "├─" }));
+        let mut stack: Vec<(usize, String, bool)> = Vec::new();
+        push(&mut stack, &root.children, "");
+        while let Some((device, indent, last)) = stack.pop() {
+            let branch = if last { "└─" } else { "├─" };
+            lines.push(format!("{indent}{branch} {}", line(&machine.devices[device], names.device(device), types)));
+            let deeper = format!("{indent}{}", if last { "   " } else { "│  " });
+            push(&mut stack, &machine.devices[device].children, &deeper);
+        }
+    }
+    lines.extend(laterals(machine, names, types));
+    let mut out = String::new();
+    for line in lines.iter().take(LINES) {
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    if lines.len() > LINES {
+        let _ = writeln!(out, "… {} more lines: see the written file", lines.len() - LINES);
+    }
+    out
+}
+
+fn push(stack: &mut Vec<(usize, String, bool)>, children: &[usize], indent: &str) {
+    let children = children.iter().enumerate().rev();
+    let last = children.len().saturating_sub(1);
+    stack.extend(children.map(|(i, &child)| (child, indent.to_owned(), i == last)));
+}
+
+fn line(device: &Device, name: &str, types: &LinkTypes) -> String {
+    let bus = device.bus.map_or_else(String::new, |bus| bus.to_string());
+    let what = match (device.kind, device.up) {
+        (Kind::Port, _) => "(the port it hangs on)".to_owned(),
+        (_, Up::Pcie(_) | Up::Network(_)) => types.up(device.up).to_owned(),
+    };
+    let label: String = device.label.chars().filter(|c| !c.is_control()).take(60).collect();
+    format!("{name}  {bus}  {what}  {label}")
+}
+
+/// `gpu0 – nvswitch  nvlink-x18`; sockets are summed up.
+fn laterals(machine: &Machine, names: &Names, types: &LinkTypes) -> Vec<String> {
+    let mut lines = Vec::new();
+    let sockets: Vec<_> = machine.laterals.values().filter(|wire| matches!(wire, Wire::Socket(_))).collect();
+    if let Some(first) = sockets.first() {
+        lines.push(format!("{} between NUMA nodes  {}", plural(sockets.len(), "link"), types.wire(**first)));
+    }
+    for (&(a, b), &wire) in &machine.laterals {
+        if !matches!((a, b), (End::Root(_), End::Root(_))) {
+            lines.push(format!("{} – {}  {}", names.end(a), names.end(b), types.wire(wire)));
+        }
+    }
+    lines
+}
+
+/// `1 link`, `2 links`.
+fn plural(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}

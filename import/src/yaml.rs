@@ -1,0 +1,146 @@
+//! Writes the topology file.
+
+use std::fmt::Write;
+
+use crate::bandwidth::Figures;
+use crate::finding::{Finding, Level};
+use crate::format::Format;
+use crate::link_types::{LinkTypes, MEMORY_NAME};
+use crate::machine::{End, Kind, Machine, Parent, Wire};
+use crate::names::{NVSWITCH, Names};
+
+/// What stands at the beginning.
+#[derive(Debug)]
+pub(crate) struct Head<'a> {
+    /// The name of the topology.
+    pub(crate) name: &'a str,
+    /// What was read.
+    pub(crate) format: Format,
+    /// Which bandwidths are written.
+    pub(crate) figures: Figures,
+}
+
+/// The file.
+pub(crate) fn write(
+    machine: &Machine,
+    names: &Names,
+    types: &LinkTypes,
+    head: &Head<'_>,
+    findings: &[Finding],
+) -> String {
+    let mut out = String::new();
+    write_head(&mut out, head, findings);
+    out.push_str("link_types:\n");
+    for (name, link) in types.all() {
+        let _ = writeln!(out, "  # {}\n  {name}: {}", link.comment, link.body);
+    }
+    out.push_str("tree:\n");
+    for (index, root) in machine.roots.iter().enumerate() {
+        let numa = root.numa.map_or_else(String::new, |numa| format!(", numa: {numa}"));
+        let below = root.numa.map_or_else(String::new, |numa| format!("    numa: {numa}\n"));
+        let _ = writeln!(out, "  rc{index}:\n    kind: root-complex\n{below}    children:");
+        let _ = writeln!(out, "      cpu{index}: {{ kind: cpu, link: {MEMORY_NAME}{numa} }}");
+        for &child in machine.children(Parent::Root(index)) {
+            node(&mut out, machine, names, types, child, 6);
+        }
+    }
+    if machine.nvswitch {
+        let _ = writeln!(
+            out,
+            "  # All NVSwitches as one node, as in NCCL: a route takes one way, and each GPU has all its links to it."
+        );
+        let _ = writeln!(out, "  {NVSWITCH}: {{ kind: switch }}");
+    }
+    links(&mut out, machine, names, types);
+    out
+}
+
+fn write_head(out: &mut String, head: &Head<'_>, findings: &[Finding]) {
+    let _ = writeln!(
+        out,
+        "# Which links do the devices of this machine share? Made by `weir import` from a dump ({}).",
+        head.format
+    );
+    let figures = match head.figures {
+        Figures::Effective => {
+            "effective, what transfers reach by NCCL's tables; `--bandwidth raw` writes what wires carry"
+        }
+        Figures::Raw => {
+            "raw, what wires carry after line encoding; `--bandwidth effective` writes what transfers reach"
+        }
+    };
+    let _ = writeln!(out, "# Bandwidths: {figures}.");
+    for finding in findings.iter().filter(|finding| finding.level != Level::Note) {
+        let _ = writeln!(out, "# {}: {}.", finding.level.word(), clean(&finding.message, 400));
+    }
+    let name = head.name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' });
+    let _ = writeln!(out, "weir: 1\nname: \"{}\"", name.take(100).collect::<String>());
+}
+
+/// A device and all below it; `DEPTH` bounds how deep.
+fn node(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes, index: usize, indent: usize) {
+    let device = &machine.devices[index];
+    let kind = match device.kind {
+        Kind::Switch | Kind::Port => "switch",
+        Kind::Gpu => "gpu",
+        Kind::Nic => "nic",
+        Kind::Fpga => "fpga",
+    };
+    let (name, link) = (names.device(index), types.up(device.up));
+    let bus = device.bus.map(|bus| format!("bus_id: \"{bus}\""));
+    if device.children.is_empty() {
+        let bus = bus.map_or_else(String::new, |bus| format!(", {bus}"));
+        let label = clean(&device.label, 80);
+        let label = if label.is_empty() { label } else { format!("  # {label}") };
+        let _ = writeln!(out, "{:indent$}{name}: {{ kind: {kind}, link: {link}{bus} }}{label}", "");
+        return;
+    }
+    let inner = indent + 2;
+    let _ = writeln!(out, "{:indent$}{name}:\n{:inner$}kind: {kind}\n{:inner$}link: {link}", "", "", "");
+    if let Some(bus) = bus {
+        let _ = writeln!(out, "{:inner$}{bus}", "");
+    }
+    let _ = writeln!(out, "{:inner$}children:", "");
+    for &child in &device.children {
+        node(out, machine, names, types, child, indent + 4);
+    }
+}
+
+/// Lateral links; of a NUMA node to all later ones in one line where they are of one type.
+fn links(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes) {
+    if machine.laterals.is_empty() {
+        return;
+    }
+    out.push_str("links:\n");
+    let mut laterals = machine.laterals.iter().peekable();
+    while let Some((&(a, b), &wire)) = laterals.next() {
+        let mut last = b;
+        if let (End::Root(_), End::Root(_), Wire::Socket(_)) = (a, b, wire) {
+            while let Some((&(_, next), _)) =
+                laterals.next_if(|&(&(from, to), &w)| from == a && w == wire && follows(last, to))
+            {
+                last = next;
+            }
+        }
+        let to = match (b, last) {
+            (End::Root(first), End::Root(last)) if first != last => format!("\"rc[{first}-{last}]\""),
+            _ => names.end(b),
+        };
+        let _ = writeln!(out, "  - {{ between: [{}, {to}], type: {} }}", names.end(a), types.wire(wire));
+    }
+}
+
+fn follows(last: End, next: End) -> bool {
+    matches!((last, next), (End::Root(a), End::Root(b)) if b == a + 1)
+}
+
+/// A text of the dump within a comment: one line of printable characters.
+fn clean(text: &str, most: usize) -> String {
+    let clean = text.chars().map(|c| if c.is_control() || is_break(c) { ' ' } else { c });
+    clean.take(most).collect::<String>().trim().to_owned()
+}
+
+/// Characters that end a line, or are no text, in YAML.
+fn is_break(c: char) -> bool {
+    matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
