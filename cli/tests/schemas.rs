@@ -111,7 +111,8 @@ const WORKLOADS: [&str; 33] = [
 ];
 
 /// Nodes below a switch, tried like [`WORKLOADS`].
-const NODES: [&str; 18] = [
+const NODES: [&str; 21] = [
+    "{ h: { kind: nic, link: x, bus_id: \"0000:e1:00.0\", numa: 1 } }",
     "{ h: { kind: host, link: x } }",
     "{ 3: { kind: host, link: { bandwidth: 1 GB/s, latency: 0s, kind: 3 } } }",
     "{ h: { kind: gpu, link: { up: 2GB/s, down: 1GB/s, kind: any }, engines: 2, repeat: 3 } }",
@@ -128,6 +129,8 @@ const NODES: [&str; 18] = [
     "{ h: { kind: host, link: { bandwidth: 1GB/s, up: 1GB/s, down: 1GB/s } } }",
     "{ h: { kind: host, link: x, repeat: 0 } }",
     "{ h: { kind: host, link: x, engines: 0 } }",
+    "{ h: { kind: nic, link: x, bus_id: \"e1:00.0\" } }",
+    "{ h: { kind: nic, link: x, numa: -1 } }",
     "{ h: { link: x } }",
     "{ h: { kind: host, link: 1GB/s, speed: 2 } }",
 ];
@@ -160,7 +163,7 @@ fn the_schema_and_the_command_agree_on_nodes() {
              children: {nodes} }}\nworkload:\n  - barrier: {{ id: b }}\n"
         )
     };
-    assert_eq!(agreed(NODES.iter().map(text)), 6, "the first ones are right");
+    assert_eq!(agreed(NODES.iter().map(text)), 7, "the first ones are right");
 }
 
 fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {

@@ -25,11 +25,6 @@ impl BusId {
             function: hexadecimal(function, 1)? as u8,
         })
     }
-
-    /// Whether both are functions of one device, behind one link.
-    pub(crate) fn same_device(self, other: Self) -> bool {
-        (self.domain, self.bus, self.device) == (other.domain, other.bus, other.device)
-    }
 }
 
 fn hexadecimal(text: &str, most: usize) -> Option<u32> {

@@ -6,6 +6,7 @@ use std::fmt;
 use crate::format::Format;
 use crate::link_types::LinkTypes;
 use crate::machine::{Counts, Kind, Machine};
+use crate::names::Names;
 use crate::pcie::Doubt;
 
 /// Bus ids that one finding names.
@@ -121,7 +122,7 @@ impl Findings {
     }
 
     /// What is doubtful or assumed about PCIe links, by reason and type.
-    pub(crate) fn of_links(&mut self, machine: &Machine, types: &LinkTypes) {
+    pub(crate) fn of_links(&mut self, machine: &Machine, names: &Names, types: &LinkTypes) {
         let mut groups: BTreeMap<(Doubt, String), Ids> = BTreeMap::new();
         for index in machine.in_order() {
             let device = &machine.devices[index];
@@ -129,13 +130,15 @@ impl Findings {
                 continue;
             };
             if device.kind != Kind::Port {
-                let id = device.bus.map_or_else(|| device.label.clone(), |bus| bus.to_string());
+                let id = device.bus.map_or_else(|| names.device(index).to_owned(), |bus| bus.to_string());
                 groups.entry((doubt, types.pcie(link).to_owned())).or_default().add(&id);
             }
         }
+        let sure = machine.devices.iter().filter_map(|device| device.pcie()).filter(|link| link.doubt.is_none());
+        let fastest = sure.map(|link| link.generation).max().unwrap_or(4);
         for ((doubt, name), ids) in groups {
             let key = format!(
-                "change it by `--set topology.link_types.{name}.generation=4` (and `.width=8`) at each run, or edit the key \
+                "change it by `--set topology.link_types.{name}.generation={fastest}` (and `.width=8`) at each run, or edit the key \
                  `link_types.{name}` of the written file"
             );
             match doubt {
@@ -164,6 +167,10 @@ impl Findings {
                 Doubt::IdleGpu => self.warning(
                     format!("GPUs {ids} report type `{name}`, to which idle GPUs fall back; it is written as reported"),
                     format!("dump again while the GPUs are busy, or {key}"),
+                ),
+                Doubt::Ends => self.warning(
+                    format!("the port above {ids} tells another link than they do: type `{name}` is what they tell"),
+                    key,
                 ),
                 Doubt::NarrowGpu => self.warning(
                     format!("GPUs {ids} report fewer than 8 lanes (type `{name}`); it is written as reported"),

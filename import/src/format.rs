@@ -77,6 +77,17 @@ pub(crate) fn recognise(text: &str) -> Result<Format, Refusal> {
     if start.starts_with('<') {
         return xml(start);
     }
+    if text.lines().any(crate::smi::is_head) {
+        return Ok(Format::NvidiaSmi);
+    }
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    if crate::lspci::is_tree(first) || crate::lspci::is_list(first) {
+        return Ok(Format::Lspci);
+    }
+    if text.contains("<system") || text.contains("<topology") {
+        let help = "remove what stands before `<system` or `<topology`";
+        return Err(Refusal::new("there is XML in the file, but it does not begin with it").at(1).help(help));
+    }
     Err(Refusal::new("no dump of a kind that is known").at(1).help(KINDS))
 }
 

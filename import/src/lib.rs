@@ -11,11 +11,15 @@
 
 mod bandwidth;
 mod bus;
+mod class;
 mod decode;
 mod finding;
 mod format;
+mod functions;
 mod gpu;
+mod hwloc;
 mod link_types;
+mod lspci;
 mod machine;
 mod names;
 mod nccl;
@@ -23,6 +27,7 @@ mod pcie;
 mod refusal;
 mod settle;
 mod show;
+mod smi;
 mod xml;
 mod yaml;
 
@@ -72,12 +77,14 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     let mut findings = finding::Findings::default();
     let mut machine = match format {
         Format::Nccl => nccl::read(&text, &mut findings)?,
-        _ => return Err(Refusal::new("not yet")),
+        Format::Hwloc => hwloc::read(&text, &mut findings)?,
+        Format::NvidiaSmi => smi::read(&text, &mut findings)?,
+        Format::Lspci => lspci::read(&text, &mut findings)?,
     };
     settle::settle(&mut machine, &mut findings);
     let names = names::Names::of(&machine);
     let types = link_types::LinkTypes::of(&machine, options.figures);
-    findings.of_links(&machine, &types);
+    findings.of_links(&machine, &names, &types);
     let counts = machine.counts();
     findings.of_machine(&machine, &counts, format);
     let head = yaml::Head { name, format, figures: options.figures };

@@ -8,8 +8,9 @@ use roxmltree::Node;
 
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
+use crate::class::Identity;
 use crate::finding::Findings;
-use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL, VENDOR_NVIDIA, VENDOR_XILINX};
+use crate::gpu::Gpu;
 use crate::machine::{Device, Kind, Machine, Parent, Root, Up};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
@@ -146,22 +147,12 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         if has("nic") {
             return Some(Kind::Nic);
         }
-        let class = node.attribute("class").unwrap_or("").trim().trim_start_matches("0x").to_ascii_lowercase();
+        let class = node.attribute("class").unwrap_or("").trim().trim_start_matches("0x");
+        let class = class.get(..4).and_then(|text| u16::from_str_radix(text, 16).ok()).unwrap_or(0);
         let vendor = xml::number(node, "vendor").map(|id| id as u16);
-        match class.get(..4).unwrap_or(&class) {
-            "0604" => Some(Kind::Switch),
-            "0302" | "0380" => Some(Kind::Gpu),
-            // Also the display of a management controller.
-            "0300" => {
-                let known = [VENDOR_NVIDIA, VENDOR_AMD, VENDOR_INTEL, 0xffff];
-                vendor.is_none_or(|vendor| known.contains(&vendor)).then_some(Kind::Gpu)
-            }
-            "1200" if vendor == Some(VENDOR_XILINX) => Some(Kind::Fpga),
-            "1200" => Some(Kind::Gpu),
-            text if text.starts_with("02") => Some(Kind::Nic),
-            _ if has("pci") => Some(Kind::Switch),
-            _ => None,
-        }
+        let kind = Identity { class, vendor, on_bus_0: false }.kind();
+        // NCCL takes what it does not know for a switch.
+        kind.or_else(|| has("pci").then_some(Kind::Switch))
     }
 
     /// A card that hangs on a processor: virtual, or without a path in the system's files.

@@ -32,6 +32,8 @@ pub(crate) enum Doubt {
     IdleGpu,
     /// A GPU on fewer than eight lanes.
     NarrowGpu,
+    /// The two ends of the link tell different things; that of the lower end is taken.
+    Ends,
 }
 
 impl Doubt {
@@ -110,6 +112,21 @@ pub(crate) fn generation(text: &str) -> Option<u8> {
     RATES.iter().position(|&r| r == rate).map(|i| i as u8 + 1)
 }
 
+/// The link of a raw bandwidth in GB/s, of which several generations and widths may be the product: the widest of at most 16
+/// lanes, as GPUs and network cards mostly have so many.
+pub(crate) fn of_bandwidth(speed: f64) -> Option<PcieLink> {
+    /// Of two figures for one link; hwloc reckons 242 of 256 bytes for generation 6.
+    const NEAR: f64 = 0.005;
+    const NEAR_6: f64 = 0.03;
+    let widths = WIDTHS.iter().rev().filter(|width| **width <= 16);
+    let all = widths.flat_map(|&width| (1..=6).map(move |generation| PcieLink { generation, width, doubt: None }));
+    let near = |link: &PcieLink| {
+        let tolerance = if link.generation == 6 { NEAR_6 } else { NEAR };
+        (link.raw() / speed - 1.0).abs() < tolerance
+    };
+    all.into_iter().find(near).map(|link| PcieLink { doubt: Some(Doubt::Product), ..link })
+}
+
 /// The lanes of `16` or `x16`; `None` for 0 and for numbers that no link has, as virtual functions report.
 pub(crate) fn width(text: &str) -> Option<u8> {
     let lanes = text.trim().trim_start_matches('x').parse().ok()?;
@@ -133,6 +150,18 @@ mod tests {
             (width("16"), width("x4"), width("0"), width("63"), width("-1")),
             (Some(16), Some(4), None, None, None)
         );
+    }
+
+    #[test]
+    fn bandwidths_as_hwloc_writes_them() {
+        let of = |speed| of_bandwidth(speed).map(|link| (link.generation, link.width));
+        let cases = [(15.753846, (3, 16)), (7.876923, (3, 8)), (31.507692, (4, 16)), (63.015385, (5, 16))];
+        let more =
+            [(4.0, (1, 16)), (3.938462, (3, 4)), (1.0, (1, 4)), (0.25, (1, 1)), (8.0, (2, 16)), (121.0, (6, 16))];
+        for (speed, expected) in cases.into_iter().chain(more) {
+            assert_eq!(of(speed), Some(expected), "{speed}");
+        }
+        assert_eq!((of(1e-9), of(1e300), of(5.5)), (None, None, None));
     }
 
     #[test]

@@ -17,7 +17,12 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Refusal> {
     Document::parse_with_options(text, options).map_err(|error| {
         let help = "the file is cut, or was changed by hand; make the dump again";
         let message = format!("not well-formed XML: {error}");
-        Refusal::new(message.chars().take(200).collect::<String>()).at(error.pos().row).help(help)
+        // The parser gives no place to the end of the text.
+        let line = match error {
+            roxmltree::Error::UnexpectedEndOfStream => text.lines().count() as u32,
+            _ => error.pos().row,
+        };
+        Refusal::new(message.chars().take(200).collect::<String>()).at(line).help(help)
     })
 }
 

@@ -1,0 +1,36 @@
+//! What a PCI device is, by its class and vendor (PCI Code and ID Assignment Specification 1.11, section 1).
+
+use crate::gpu::{VENDOR_AMD, VENDOR_INTEL, VENDOR_NVIDIA, VENDOR_XILINX};
+use crate::machine::Kind;
+
+/// What is known of a device before it is one of a machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Identity {
+    /// Base class and sub-class, 0x0302 for a 3D controller.
+    pub(crate) class: u16,
+    /// `None` where the dump does not say.
+    pub(crate) vendor: Option<u16>,
+    /// Whether it sits on the bus of the root complex, as graphics inside processors do.
+    pub(crate) on_bus_0: bool,
+}
+
+impl Identity {
+    /// The kind; `None` for what is neither bridge, GPU, network card nor FPGA.
+    pub(crate) fn kind(self) -> Option<Kind> {
+        match self.class {
+            0x0604 => Some(Kind::Switch),
+            0x0302 | 0x0380 => Some(Kind::Gpu),
+            // A display: also that of a management controller, and of a processor.
+            0x0300 => match self.vendor {
+                None | Some(VENDOR_NVIDIA | VENDOR_AMD | 0xffff) => Some(Kind::Gpu),
+                Some(VENDOR_INTEL) if !self.on_bus_0 => Some(Kind::Gpu),
+                Some(_) => None,
+            },
+            // Processing accelerators: AMD's Instinct cards of late are such.
+            0x1200 if self.vendor == Some(VENDOR_XILINX) => Some(Kind::Fpga),
+            0x1200 => Some(Kind::Gpu),
+            0x0200..=0x02ff => Some(Kind::Nic),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The tree of PCI functions that hwloc and lspci show, made into a machine: a switch is there a bridge (its upstream port)
+//! above further bridges (its downstream ports), and root ports are bridges too. Ports become part of the switch or root complex
+//! that they belong to, as in NCCL (`src/graph/xml.cc`, which goes up two steps for each switch), and bridges that lead to no
+//! device of interest are left out.
+
+use std::collections::BTreeSet;
+
+use crate::bus::BusId;
+use crate::finding::Findings;
+use crate::gpu::Gpu;
+use crate::machine::{Device, Kind, Machine, Parent, Up};
+use crate::pcie::{Doubt, PcieLink};
+use crate::refusal::Refusal;
+
+/// Functions at most; *assumed*, as [`crate::machine::DEVICES`].
+const MOST: usize = 200_000;
+
+/// Which port of a switch or root complex a bridge is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Port {
+    /// The dump does not say: by the depth below the root complex.
+    #[default]
+    Unknown,
+    /// A port that leads down: of a root complex or a switch.
+    Down,
+    /// The port of a switch that leads up.
+    Up,
+}
+
+/// A function.
+#[derive(Debug, Default)]
+pub(crate) struct Function {
+    /// `None` for what is of no interest.
+    pub(crate) kind: Option<Kind>,
+    pub(crate) bus: Option<BusId>,
+    pub(crate) link: Option<PcieLink>,
+    pub(crate) port: Port,
+    pub(crate) gpu: Gpu,
+    pub(crate) number: Option<u32>,
+    pub(crate) label: String,
+    pub(crate) above: Option<usize>,
+    pub(crate) root: usize,
+    pub(crate) children: Vec<usize>,
+}
+
+/// All functions; those above stand before those below.
+#[derive(Debug, Default)]
+pub(crate) struct Functions {
+    list: Vec<Function>,
+    tops: Vec<usize>,
+}
+
+/// Where a function goes: below which device, how deep below the root complex, and what the port above it says of its link.
+#[derive(Clone, Copy)]
+struct Place {
+    parent: Parent,
+    level: usize,
+    port: Option<PcieLink>,
+}
+
+impl Functions {
+    /// Adds a function below `above`, or below the root complex.
+    pub(crate) fn add(&mut self, function: Function) -> Result<usize, Refusal> {
+        let index = self.list.len();
+        if index == MOST {
+            return Err(Refusal::new(format!("more than {MOST} PCI functions")).help("give the dump of one machine"));
+        }
+        match function.above {
+            Some(above) => self.list[above].children.push(index),
+            None => self.tops.push(index),
+        }
+        self.list.push(function);
+        Ok(index)
+    }
+
+    /// The function of an index.
+    pub(crate) fn get_mut(&mut self, index: usize) -> &mut Function {
+        &mut self.list[index]
+    }
+
+    /// Puts them into a machine; returns the device of each function that became one.
+    pub(crate) fn place(
+        mut self,
+        machine: &mut Machine,
+        findings: &mut Findings,
+    ) -> Result<Vec<Option<usize>>, Refusal> {
+        let wanted = self.wanted();
+        machine.bridges += self.list.iter().filter(|function| function.kind == Some(Kind::Switch)).count();
+        let mut devices = vec![None; self.list.len()];
+        let mut stack: Vec<(usize, Place)> = Vec::new();
+        for &top in self.tops.iter().rev() {
+            stack.push((top, Place { parent: Parent::Root(self.list[top].root), level: 0, port: None }));
+        }
+        while let Some((index, place)) = stack.pop() {
+            if !wanted[index] {
+                continue;
+            }
+            let below = if self.is_port(index, place.level, &wanted) {
+                Place { parent: place.parent, level: place.level + 1, port: self.list[index].link }
+            } else {
+                let device = self.device(index, place.port);
+                let device = machine.device(place.parent, device)?;
+                devices[index] = Some(device);
+                Place { parent: Parent::Device(device), level: place.level + 1, port: None }
+            };
+            if self.list[index].kind == Some(Kind::Switch) {
+                stack.extend(self.list[index].children.iter().rev().map(|&child| (child, below)));
+            }
+        }
+        let ports = self.list.iter().filter(|f| f.kind == Some(Kind::Switch)).count() - machine_switches(machine);
+        if ports > 0 {
+            findings.note(format!(
+                "of the bridges, {ports} are ports of switches or root complexes, or lead to no device of interest: they \
+                 are no nodes of their own"
+            ));
+        }
+        Ok(devices)
+    }
+
+    /// Which functions are of interest, or lead to one that is.
+    fn wanted(&self) -> Vec<bool> {
+        let mut wanted = vec![false; self.list.len()];
+        for (index, function) in self.list.iter().enumerate().rev() {
+            if function.kind.is_some_and(|kind| kind != Kind::Switch) {
+                wanted[index] = true;
+            }
+            if let (true, Some(above)) = (wanted[index], function.above) {
+                wanted[above] = true;
+            }
+        }
+        wanted
+    }
+
+    /// Whether a bridge is a port that leads down, with one device below it. With several there is a bus that they share.
+    fn is_port(&self, index: usize, level: usize, wanted: &[bool]) -> bool {
+        let function = &self.list[index];
+        let down = match function.port {
+            Port::Down => true,
+            Port::Up => false,
+            Port::Unknown => level.is_multiple_of(2),
+        };
+        let below = function.children.iter().filter(|&&child| wanted[child]);
+        let devices: BTreeSet<_> =
+            below.map(|&child| self.list[child].bus.map(|b| (b.domain, b.bus, b.device))).collect();
+        function.kind == Some(Kind::Switch) && down && devices.len() <= 1
+    }
+
+    /// The device of a function; `port` is what the other end says of its link.
+    fn device(&mut self, index: usize, port: Option<PcieLink>) -> Device {
+        let function = &mut self.list[index];
+        let own = function.link.unwrap_or(PcieLink::new(None, None));
+        let known = |link: &PcieLink| !link.doubt.is_some_and(|doubt| doubt != Doubt::Product);
+        let link = match port.filter(known) {
+            Some(port) if !known(&own) => port,
+            Some(port) if (port.generation, port.width) != (own.generation, own.width) => {
+                PcieLink { doubt: Some(Doubt::Ends), ..own }
+            }
+            _ => own,
+        };
+        let kind = function.kind.unwrap_or(Kind::Switch);
+        let mut device = Device::new(kind, function.bus, Up::Pcie(link));
+        device.gpu = function.gpu;
+        device.number = function.number;
+        device.label = std::mem::take(&mut function.label);
+        device
+    }
+}
+
+fn machine_switches(machine: &Machine) -> usize {
+    machine.devices.iter().filter(|device| device.kind == Kind::Switch).count()
+}

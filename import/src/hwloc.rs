@@ -1,0 +1,198 @@
+//! XML of hwloc 2 and 3 (`lstopo --of xml`): `<object>`s of types Machine, Package, NUMANode, Bridge, PCIDev and OSDev inside each
+//! other (`hwloc2.dtd`), and matrices of bandwidths.
+//!
+//! A link has only its bandwidth there, and that of the moment: idle GPUs go back to 2.5 GT/s.
+
+mod distances;
+
+use std::collections::BTreeMap;
+
+use roxmltree::{Document, Node};
+
+use crate::bandwidth::Processor;
+use crate::bus::BusId;
+use crate::class::Identity;
+use crate::finding::Findings;
+use crate::functions::{Function, Functions};
+use crate::gpu::Gpu;
+use crate::machine::{Kind, Machine, Root};
+use crate::pcie::{self, PcieLink};
+use crate::refusal::Refusal;
+use crate::xml;
+
+/// Reads a dump.
+pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
+    let document = xml::parse(text)?;
+    let topology = document.root_element();
+    let version = topology.attribute("version").unwrap_or("");
+    if !topology.has_tag_name("topology") || !matches!(version.split('.').next(), Some("2" | "3")) {
+        let message = "this is not the XML of hwloc 2 or 3";
+        let help = "convert a file of hwloc 1: `lstopo -i old.xml --of xml new.xml` with hwloc 2 or 3";
+        return Err(Refusal::new(message).at(xml::line(topology)).help(help));
+    }
+    let mut machine = Machine::default();
+    let nodes = Nodes::new(&document, &mut machine)?;
+    let mut reader = Reader { functions: Functions::default(), of_node: BTreeMap::new(), unsure: 0 };
+    for node in objects(topology) {
+        reader.object(node, &nodes, version.starts_with('3'))?;
+    }
+    if reader.unsure > 0 {
+        let message =
+            format!("{} host bridges are near to several NUMA nodes, or to none: put below the first", reader.unsure);
+        findings.warning(message, "move their devices below the right `rc` in the written file");
+    }
+    let devices = reader.functions.place(&mut machine, findings)?;
+    distances::read(topology, &mut machine, &nodes, &reader.of_node, &devices, findings);
+    machine.join_sockets();
+    Ok(machine)
+}
+
+fn objects<'a, 'd: 'a>(node: Node<'a, 'd>) -> impl Iterator<Item = Node<'a, 'd>> {
+    node.descendants().filter(|node| node.has_tag_name("object"))
+}
+
+fn is(node: Node<'_, '_>, kind: &str) -> bool {
+    node.attribute("type") == Some(kind)
+}
+
+/// The NUMA nodes, and which of them lie within an object.
+struct Nodes {
+    /// Per node of the document: the first NUMA node in it, and how many there are.
+    within: BTreeMap<u32, (usize, usize)>,
+}
+
+impl Nodes {
+    fn new(document: &Document<'_>, machine: &mut Machine) -> Result<Self, Refusal> {
+        let processor = processor(document);
+        let mut within = BTreeMap::new();
+        for node in objects(document.root_element()).filter(|node| is(*node, "NUMANode")) {
+            let numa = xml::number(node, "os_index").filter(|&numa| numa < 1024);
+            let root = machine.root(Root { numa, processor, ..Root::default() })?;
+            // Nesting is bounded, and so is the number of NUMA nodes.
+            for above in node.ancestors() {
+                within.entry(above.id().get()).or_insert((root, 0)).1 += 1;
+            }
+        }
+        if machine.roots.is_empty() {
+            machine.root(Root { processor, ..Root::default() })?;
+        }
+        Ok(Self { within })
+    }
+
+    /// The NUMA node that an object is near to: that of the smallest object around it that has some.
+    fn near(&self, node: Node<'_, '_>) -> (usize, bool) {
+        let found = node.ancestors().find_map(|above| self.within.get(&above.id().get()));
+        found.map_or((0, false), |&(root, count)| (root, count == 1))
+    }
+}
+
+/// The processor, by the first package that tells it, or by the architecture.
+fn processor(document: &Document<'_>) -> Processor {
+    let package = objects(document.root_element()).find(|node| is(*node, "Package"));
+    let info = |node: Option<Node<'_, '_>>, key: &str| info(node?, key).map(str::to_owned);
+    let number = |key: &str| info(package, key).and_then(|text| text.trim().parse().ok());
+    let vendor = info(package, "CPUVendor").unwrap_or_default();
+    match Processor::of_x86(&vendor, number("CPUFamilyNumber"), number("CPUModelNumber")) {
+        Processor::Unknown => {
+            let infos = document.descendants().filter(|node| node.has_tag_name("info"));
+            let mut architecture = infos.filter(|node| node.attribute("name") == Some("Architecture"));
+            match architecture.next().and_then(|node| node.attribute("value")).unwrap_or("") {
+                text if text.starts_with("ppc64") => Processor::Power,
+                "aarch64" | "arm64" => Processor::Arm,
+                _ => Processor::Unknown,
+            }
+        }
+        known => known,
+    }
+}
+
+/// The value of an `<info>` of an object.
+fn info<'a>(node: Node<'a, '_>, key: &str) -> Option<&'a str> {
+    let infos = node.children().filter(|child| child.has_tag_name("info"));
+    infos.filter(|info| info.attribute("name") == Some(key)).find_map(|info| info.attribute("value"))
+}
+
+struct Reader {
+    functions: Functions,
+    /// The function of a bridge or device.
+    of_node: BTreeMap<u32, usize>,
+    /// Host bridges whose NUMA node is not sure.
+    unsure: usize,
+}
+
+impl Reader {
+    fn object(&mut self, node: Node<'_, '_>, nodes: &Nodes, version_3: bool) -> Result<(), Refusal> {
+        match node.attribute("type") {
+            Some("Bridge") if node.attribute("bridge_type").is_some_and(|text| text.starts_with("0-")) => {
+                self.unsure += usize::from(!nodes.near(node).1);
+            }
+            Some("Bridge" | "PCIDev") => self.function(node, nodes)?,
+            Some("OSDev") => self.os_device(node, version_3),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, node: Node<'_, '_>, nodes: &Nodes) -> Result<(), Refusal> {
+        let bus = node.attribute("pci_busid").and_then(BusId::read);
+        let (class, ids) = identity(node.attribute("pci_type").unwrap_or(""));
+        let on_bus_0 = bus.is_some_and(|bus| bus.bus == 0);
+        let identity = Identity { class: class.unwrap_or(0), vendor: ids.map(|(vendor, _)| vendor), on_bus_0 };
+        let bridge = is(node, "Bridge");
+        let function = Function {
+            // hwloc lists devices with bridges inside as bridges, whatever their class.
+            kind: if bridge { Some(Kind::Switch) } else { identity.kind().filter(|kind| *kind != Kind::Switch) },
+            bus,
+            link: Some(link(node.attribute("pci_link_speed").unwrap_or(""))),
+            gpu: ids.map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
+            above: node.parent().and_then(|above| self.of_node.get(&above.id().get()).copied()),
+            root: nodes.near(node).0,
+            ..Function::default()
+        };
+        let index = self.functions.add(function)?;
+        self.of_node.insert(node.id().get(), index);
+        Ok(())
+    }
+
+    /// What the system calls a device, and that a display is a GPU.
+    fn os_device(&mut self, node: Node<'_, '_>, version_3: bool) {
+        let Some(&index) = node.parent().and_then(|above| self.of_node.get(&above.id().get())) else { return };
+        let name: String = node.attribute("name").unwrap_or("").chars().take(40).collect();
+        let kind = xml::number(node, "osdev_type").unwrap_or(0);
+        // hwloc 2: a number, 2 and 3 are networks, 5 is a coprocessor. hwloc 3: a mask, with bits 4, 5 and 3.
+        let (network, coprocessor) = match version_3 {
+            true => (kind & (16 | 32) != 0, kind & 8 != 0),
+            false => (matches!(kind, 2 | 3), kind == 5),
+        };
+        let function = self.functions.get_mut(index);
+        if coprocessor && function.kind.is_none() {
+            function.kind = Some(Kind::Gpu);
+        }
+        if network && function.kind == Some(Kind::Nic) && function.label.len() < 200 {
+            let separator = if function.label.is_empty() { "" } else { ", " };
+            function.label.extend([separator, &name]);
+        }
+        if function.kind == Some(Kind::Gpu) {
+            let number = ["nvml", "rsmi"].iter().find_map(|word| name.strip_prefix(word)?.parse().ok());
+            function.number = function.number.or(number);
+            if let (true, Some(model)) = (function.label.is_empty(), info(node, "GPUModel")) {
+                function.label = model.chars().take(60).collect();
+            }
+        }
+    }
+}
+
+/// Class, and vendor and device, of `0302 [10de:1db8] [10de:131d] a1`.
+fn identity(text: &str) -> (Option<u16>, Option<(u16, u16)>) {
+    let mut words = text.split_whitespace();
+    let class = words.next().and_then(|word| u16::from_str_radix(word, 16).ok());
+    let ids = words.next().and_then(|word| word.strip_prefix('[')?.strip_suffix(']')?.split_once(':'));
+    let hexadecimal = |text: &str| u16::from_str_radix(text, 16).ok();
+    (class, ids.and_then(|(vendor, device)| Some((hexadecimal(vendor)?, hexadecimal(device)?))))
+}
+
+/// The link of a bandwidth in GB/s.
+fn link(text: &str) -> PcieLink {
+    let speed = text.trim().parse().ok().filter(|speed: &f64| speed.is_finite() && *speed > 0.0);
+    speed.and_then(pcie::of_bandwidth).unwrap_or(PcieLink::new(None, None))
+}

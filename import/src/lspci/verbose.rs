@@ -1,0 +1,174 @@
+//! The list of `lspci -vv`: a line per function, with indented lines that tell its bus, NUMA node and link.
+
+use std::collections::BTreeMap;
+
+use super::{by_name, ids};
+use crate::bus::BusId;
+use crate::class::Identity;
+use crate::finding::Findings;
+use crate::functions::{Function, Functions, Port};
+use crate::gpu::Gpu;
+use crate::machine::{Kind, Machine, Root};
+use crate::pcie::{self, PcieLink};
+use crate::refusal::Refusal;
+
+/// What is told of a function.
+#[derive(Debug, Default)]
+struct Told {
+    bus: Option<BusId>,
+    class: String,
+    name: String,
+    /// Of a bridge: the bus behind it.
+    secondary: Option<u8>,
+    numa: Option<u32>,
+    port: Port,
+    /// What the link can: generation and width.
+    can: (Option<u8>, Option<u8>),
+    /// What it has at the moment.
+    has: (Option<u8>, Option<u8>),
+}
+
+/// Reads a dump.
+pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
+    let told = functions(text)?;
+    if told.iter().all(|f| f.can == (None, None) && f.has == (None, None)) {
+        findings.warning("no function tells its link", "run `lspci -Dvv` as root: `sudo lspci -Dvv`");
+    }
+    let slow = told.iter().filter(|f| f.has.0.is_some() && f.has.0 < f.can.0).count();
+    if slow > 0 {
+        findings
+            .note(format!("{slow} functions run below the speed that they can: what they can is written, as in NCCL"));
+    }
+    place(told, findings)
+}
+
+/// All functions of the list.
+fn functions(text: &str) -> Result<Vec<Told>, Refusal> {
+    let mut told: Vec<Told> = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        if text.trim().is_empty() {
+            continue;
+        }
+        if text.starts_with([' ', '\t']) {
+            match told.last_mut() {
+                Some(function) => detail(function, text.trim()),
+                None => return Err(Refusal::new("details before the first function").at(line)),
+            }
+            continue;
+        }
+        let (id, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let Some(bus) = BusId::read(id) else {
+            let help = "give the whole output of `sudo lspci -Dvv`";
+            return Err(Refusal::new("a line that begins with no bus id such as 07:00.0").at(line).help(help));
+        };
+        let (class, name) = rest.split_once(": ").unwrap_or((rest, ""));
+        told.push(Told { bus: Some(bus), class: class.to_owned(), name: name.to_owned(), ..Told::default() });
+    }
+    Ok(told)
+}
+
+/// An indented line.
+fn detail(function: &mut Told, text: &str) {
+    let after = |word: &str| Some(text.split_once(word)?.1.split([',', ' ']).next().unwrap_or(""));
+    if text.starts_with("Bus: ") {
+        function.secondary = after("secondary=").and_then(|bus| u8::from_str_radix(bus, 16).ok());
+    } else if let Some(numa) = text.strip_prefix("NUMA node: ") {
+        function.numa = numa.trim().parse().ok().filter(|&numa| numa < 1024);
+    } else if text.starts_with("LnkCap:") || text.starts_with("LnkSta:") {
+        // `Speed 16GT/s (ok), Width x16`, of old versions without the words in brackets.
+        let speed = text.split_once("Speed ").map(|(_, rest)| rest.split(',').next().unwrap_or(""));
+        let link = (speed.and_then(pcie::generation), after("Width ").and_then(pcie::width));
+        if text.starts_with("LnkCap:") { function.can = link } else { function.has = link }
+    } else if text.contains("Express") {
+        let port = |words: &[&str]| words.iter().any(|word| text.contains(word));
+        if port(&["Upstream Port"]) {
+            function.port = Port::Up;
+        } else if port(&["Root Port", "Downstream Port"]) {
+            function.port = Port::Down;
+        }
+    }
+}
+
+/// Puts the functions below the bridges that lead to their buses, and those by NUMA node below root complexes.
+fn place(told: Vec<Told>, findings: &mut Findings) -> Result<Machine, Refusal> {
+    let mut machine = Machine::default();
+    let mut roots: BTreeMap<Option<u32>, usize> =
+        told.iter().filter(|f| kind(f).is_some()).map(|f| (f.numa, 0)).collect();
+    if roots.is_empty() {
+        roots.insert(None, 0);
+    }
+    for (numa, root) in &mut roots {
+        *root = machine.root(Root { numa: *numa, ..Root::default() })?;
+    }
+    // A bridge stands before the bus behind it, whose number is larger, once the list is in order.
+    let mut told = told;
+    told.sort_by_key(|function| function.bus);
+    let mut behind: BTreeMap<(u32, u8), (usize, usize)> = BTreeMap::new();
+    let mut functions = Functions::default();
+    for function in told {
+        let Some(bus) = function.bus else { continue };
+        let above = behind.get(&(bus.domain, bus.bus)).copied();
+        let own = roots.get(&function.numa).copied().unwrap_or(0);
+        let root = above.map_or(own, |(_, root)| root);
+        let secondary = function.secondary.filter(|&secondary| secondary > bus.bus);
+        let index = functions.add(as_function(function, above.map(|(above, _)| above), root))?;
+        if let Some(secondary) = secondary {
+            behind.insert((bus.domain, secondary), (index, root));
+        }
+    }
+    if roots.contains_key(&None) {
+        findings.assumed(
+            "devices that tell no NUMA node hang on a root complex of their own",
+            "move them in the written file",
+        );
+    }
+    functions.place(&mut machine, findings)?;
+    machine.join_sockets();
+    Ok(machine)
+}
+
+fn as_function(told: Told, above: Option<usize>, root: usize) -> Function {
+    let kind = kind(&told);
+    // A link is as wide as it was trained; its speed goes down when it is idle.
+    let link = PcieLink::new(told.can.0.or(told.has.0), told.has.1.or(told.can.1));
+    Function {
+        kind,
+        bus: told.bus,
+        link: Some(link),
+        port: told.port,
+        gpu: ids(&told.name).map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
+        label: told.name.chars().take(60).collect(),
+        above,
+        root,
+        ..Function::default()
+    }
+}
+
+/// What a function is: by the number of its class where `-nn` gives it, else by the class's name.
+fn kind(told: &Told) -> Option<Kind> {
+    let number =
+        told.class.rsplit_once('[').and_then(|(_, rest)| u16::from_str_radix(rest.strip_suffix(']')?, 16).ok());
+    let named = || {
+        let has = |word: &str| told.class.starts_with(word);
+        Some(match () {
+            () if has("PCI bridge") => 0x0604,
+            () if has("3D controller") => 0x0302,
+            () if has("Display controller") => 0x0380,
+            () if has("VGA compatible controller") => 0x0300,
+            () if has("Processing accelerators") => 0x1200,
+            () if has("Ethernet") || has("Infiniband") || has("InfiniBand") || has("Network controller") => 0x0200,
+            () => return None,
+        })
+    };
+    let class = number.or_else(named)?;
+    if told.name.contains("Virtual Function") {
+        return None;
+    }
+    let vendor = ids(&told.name).map(|(vendor, _)| vendor);
+    let identity = Identity { class, vendor, on_bus_0: told.bus.is_some_and(|bus| bus.bus == 0) };
+    match identity.kind() {
+        // Without numbers the name tells whose display it is.
+        Some(Kind::Gpu) if class == 0x0300 && vendor.is_none() => by_name(&told.name).0,
+        kind => kind,
+    }
+}

@@ -1,0 +1,144 @@
+//! The tree that a matrix suggests: devices of one NUMA node hang on one root complex, those with only bridges between
+//! them on one switch, those with one bridge between them on one switch below that.
+
+use super::{Table, Way};
+use crate::finding::Findings;
+use crate::gpu::Gpu;
+use crate::machine::{Device, End, Kind, Machine, Parent, Root, Up, Wire};
+use crate::pcie::PcieLink;
+use crate::refusal::Refusal;
+
+/// NVLinks of one GPU at most (18 on NVIDIA's H100 and B200): where a matrix has more in a row, they lead to an NVSwitch.
+const LINKS: u32 = 18;
+
+/// Guesses the machine.
+pub(super) fn machine(table: &Table, findings: &mut Findings) -> Result<Machine, Refusal> {
+    let mut machine = Machine::default();
+    let nodes = numa_nodes(table, findings);
+    let boards = groups(table, |i, j| table.ways[i][j] <= Way::Pxb);
+    let switches = groups(table, |i, j| table.ways[i][j] == Way::Pix);
+    let mut devices = vec![0; table.names.len()];
+    let mut roots: Vec<(usize, usize)> = Vec::new();
+    let mut placed: Vec<(usize, bool, usize)> = Vec::new();
+    for i in 0..table.names.len() {
+        let root = match roots.iter().find(|(node, _)| *node == nodes[i]) {
+            Some(&(_, root)) => root,
+            None => {
+                let members = (0..table.names.len()).filter(|&j| nodes[j] == nodes[i]);
+                let numa = members.filter_map(|j| table.numa[j]).next();
+                let root = machine.root(Root { numa, ..Root::default() })?;
+                roots.push((nodes[i], root));
+                root
+            }
+        };
+        let mut parent = Parent::Root(root);
+        for (lower, groups) in [(false, &boards), (true, &switches)] {
+            let size = groups.iter().filter(|&&group| group == groups[i]).count();
+            let same = lower && size == boards.iter().filter(|&&group| group == boards[i]).count();
+            if size > 1 && !same {
+                parent = Parent::Device(switch(&mut machine, &mut placed, parent, lower, groups[i])?);
+            }
+        }
+        let kind = if table.names[i].starts_with("GPU") { Kind::Gpu } else { Kind::Nic };
+        let mut device = Device::new(kind, None, Up::Pcie(PcieLink::new(None, None)));
+        device.number = table.names[i].strip_prefix("GPU").and_then(|number| number.parse().ok());
+        device.label.clone_from(&table.names[i]);
+        devices[i] = machine.device(parent, device)?;
+    }
+    machine.bridges = placed.len();
+    nvlinks(table, &mut machine, &devices, findings);
+    machine.join_sockets();
+    Ok(machine)
+}
+
+/// The switch of a group, made when the first device of the group comes.
+fn switch(
+    machine: &mut Machine,
+    placed: &mut Vec<(usize, bool, usize)>,
+    parent: Parent,
+    lower: bool,
+    group: usize,
+) -> Result<usize, Refusal> {
+    if let Some(&(.., device)) = placed.iter().find(|(g, l, _)| (*g, *l) == (group, lower)) {
+        return Ok(device);
+    }
+    let mut device = Device::new(Kind::Switch, None, Up::Pcie(PcieLink::new(None, None)));
+    device.label = "a guess".to_owned();
+    let device = machine.device(parent, device)?;
+    placed.push((group, lower, device));
+    Ok(device)
+}
+
+/// Per device the smallest member of its group: those that a relation joins, also by others.
+fn groups(table: &Table, joined: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    let n = table.names.len();
+    let mut group: Vec<usize> = vec![usize::MAX; n];
+    for start in 0..n {
+        if group[start] != usize::MAX {
+            continue;
+        }
+        let mut stack = vec![start];
+        while let Some(i) = stack.pop() {
+            if group[i] == usize::MAX {
+                group[i] = start;
+                stack.extend((0..n).filter(|&j| group[j] == usize::MAX && joined(i, j)));
+            }
+        }
+    }
+    group
+}
+
+/// The NUMA node of each device. NVLinks hide what is between two GPUs: then affinities tell, else it is assumed.
+fn numa_nodes(table: &Table, findings: &mut Findings) -> Vec<usize> {
+    let told = |i: usize| table.cpus[i].starts_with(|c: char| c.is_ascii_digit());
+    let near = |i: usize, j: usize| match (table.numa[i], table.numa[j]) {
+        (Some(a), Some(b)) => a == b,
+        _ => told(i) && told(j) && table.cpus[i] == table.cpus[j],
+    };
+    let nodes = groups(table, |i, j| match table.ways[i][j] {
+        Way::Pix | Way::Pxb | Way::Phb | Way::Node => true,
+        Way::Nv(_) => near(i, j),
+        Way::Sys | Way::Own => false,
+    });
+    let alone = (0..nodes.len()).filter(|&i| table.numa[i].is_none() && !told(i));
+    let hidden = alone.filter(|&i| table.ways[i].iter().all(|way| matches!(way, Way::Nv(_) | Way::Own)));
+    let hidden: Vec<&str> = hidden.map(|i| table.names[i].as_str()).take(8).collect();
+    if !hidden.is_empty() && nodes.len() > 1 {
+        let message =
+            format!("the matrix does not tell where {} hang: each gets a NUMA node of its own", hidden.join(", "));
+        findings.warning(message, "paste the columns `CPU Affinity` and `NUMA Affinity` too");
+    }
+    nodes
+}
+
+/// Lateral links. Where a GPU would have more NVLinks than there are, all of them lead to an NVSwitch.
+fn nvlinks(table: &Table, machine: &mut Machine, devices: &[usize], findings: &mut Findings) {
+    let links = |i: usize, j: usize| match table.ways[i][j] {
+        Way::Nv(links) => links.min(LINKS),
+        _ => 0,
+    };
+    let all = 0..table.names.len();
+    let through_switch = all.clone().any(|i| all.clone().map(|j| links(i, j)).sum::<u32>() > LINKS);
+    let mut any = false;
+    for i in all.clone() {
+        let most = all.clone().map(|j| links(i, j)).max().unwrap_or(0);
+        any |= most > 0;
+        if through_switch && most > 0 {
+            machine.lateral(End::Device(devices[i]), End::NvSwitch, Wire::NvLink(Gpu::Unknown, most));
+        }
+        for j in i + 1..table.names.len() {
+            if !through_switch && links(i, j) > 0 {
+                let wire = Wire::NvLink(Gpu::Unknown, links(i, j));
+                machine.lateral(End::Device(devices[i]), End::Device(devices[j]), wire);
+            }
+        }
+    }
+    if any {
+        let how = if through_switch {
+            "lead to NVSwitches, as there are more than 18 in a row"
+        } else {
+            "join GPUs directly"
+        };
+        findings.assumed(format!("NVLinks {how}; 20 GB/s each"), "change the types `nvlink-x…` where you know better");
+    }
+}

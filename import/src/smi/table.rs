@@ -1,0 +1,187 @@
+//! The text of the matrix: columns may be apart by tabs or spaces, or by nothing where they were pasted.
+
+use super::{Table, Way};
+use crate::finding::Findings;
+use crate::refusal::Refusal;
+
+/// Devices at most; *assumed*, a machine has some tens.
+const MOST: usize = 512;
+
+/// A line without the codes that underline its head.
+pub(super) fn plain(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('\u{1b}') {
+        out.push_str(&rest[..at]);
+        let code = rest[at + 1..].strip_prefix('[').unwrap_or("");
+        rest = code.find(|c: char| c.is_ascii_alphabetic()).map_or("", |end| &code[end + 1..]);
+    }
+    out.push_str(rest);
+    out.replace('\r', "")
+}
+
+/// Reads the matrix.
+pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal> {
+    let lines: Vec<(u32, String)> = (1..).zip(text.lines().map(plain)).collect();
+    let head = lines.iter().position(|(_, line)| line.trim_start().starts_with("GPU0"));
+    let Some(head) = head else {
+        return Err(
+            Refusal::new("no head of a matrix: no line begins with `GPU0`").help("paste all of `nvidia-smi topo -m`")
+        );
+    };
+    let names = names(&lines[head].1);
+    if names.len() > MOST {
+        return Err(Refusal::new(format!("more than {MOST} devices")).at(lines[head].0));
+    }
+    let mut rows: Vec<Option<Row>> = (0..names.len()).map(|_| None).collect();
+    for (number, line) in &lines[head + 1..] {
+        let Some((index, rest)) = row_name(line, &names) else { continue };
+        // The legend of network cards comes after the matrix: `NIC0: mlx5_0`.
+        if rest.trim_start().starts_with(':') || rows[index].is_some() {
+            continue;
+        }
+        rows[index] = Some(row(rest, &names, index, *number)?);
+    }
+    table(names, rows, findings)
+}
+
+struct Row {
+    ways: Vec<Way>,
+    cpus: String,
+    numa: Option<u32>,
+}
+
+/// The devices of the head: names of GPUs and network cards up to `CPU Affinity`.
+fn names(head: &str) -> Vec<String> {
+    let head = head.split("CPU Affinity").next().unwrap_or("").split("CPUAffinity").next().unwrap_or("");
+    let mut names = Vec::new();
+    for word in head.split_whitespace() {
+        // Fused: `GPU0GPU1NIC0`. A name ends where digits do.
+        let mut start = 0;
+        let bytes = word.as_bytes();
+        for i in 1..bytes.len() {
+            let new = ["GPU", "NIC", "mlx5_"].iter().any(|name| word[i..].starts_with(name));
+            if word.is_char_boundary(i) && new && bytes[i - 1].is_ascii_digit() {
+                names.push(word[start..i].to_owned());
+                start = i;
+            }
+        }
+        names.push(word[start..].to_owned());
+    }
+    names
+}
+
+/// The row that a line is, and what follows its name.
+fn row_name<'l>(line: &'l str, names: &[String]) -> Option<(usize, &'l str)> {
+    let line = line.trim_start();
+    let fits =
+        |name: &String| line.strip_prefix(name.as_str()).filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
+    names.iter().enumerate().find_map(|(i, name)| Some((i, fits(name)?)))
+}
+
+/// One row: as many cells as there are devices, then affinities.
+fn row(rest: &str, names: &[String], own: usize, line: u32) -> Result<Row, Refusal> {
+    let mut ways = Vec::with_capacity(names.len());
+    let mut rest = rest;
+    for name in names {
+        let Some((way, after)) = cell(rest) else {
+            let found: String = rest.trim_start().chars().take(12).collect();
+            let message = format!("row {}: `{found}` where the cell of {name} should be", names[own]);
+            let help = "the matrix is cut or wrapped; paste all of `nvidia-smi topo -m`, or redirect it to a file";
+            return Err(Refusal::new(message).at(line).help(help));
+        };
+        ways.push(way);
+        rest = after;
+    }
+    if ways[own] != Way::Own {
+        let message = format!("row {}: no X where the device meets itself", names[own]);
+        return Err(Refusal::new(message).at(line).help("columns are lost; paste all of `nvidia-smi topo -m`"));
+    }
+    let mut words = rest.split_whitespace();
+    let cpus = words.next().unwrap_or("").to_owned();
+    let numa = words.next().and_then(|word| word.parse().ok()).filter(|&numa| numa < 1024);
+    Ok(Row { ways, cpus, numa })
+}
+
+/// A cell at the beginning of a text, and the rest.
+fn cell(text: &str) -> Option<(Way, &str)> {
+    const WORDS: [(&str, Way); 7] = [
+        ("PIX", Way::Pix),
+        ("PXB", Way::Pxb),
+        // Within one board, of old drivers.
+        ("PSB", Way::Pix),
+        ("PHB", Way::Phb),
+        ("NODE", Way::Node),
+        ("SYS", Way::Sys),
+        ("SOC", Way::Sys),
+    ];
+    let text = text.trim_start();
+    if let Some(rest) = text.strip_prefix("NV") {
+        let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        return Some((Way::Nv(rest[..end].parse().ok()?), &rest[end..]));
+    }
+    let found = WORDS.iter().find_map(|(word, way)| Some((*way, text.strip_prefix(word)?)));
+    found.or_else(|| Some((Way::Own, text.strip_prefix('X')?)))
+}
+
+/// Puts the rows together: what one row tells of a pair, the other must too.
+fn table(names: Vec<String>, rows: Vec<Option<Row>>, findings: &mut Findings) -> Result<Table, Refusal> {
+    let missing = rows.iter().position(Option::is_none);
+    if let Some(missing) = missing {
+        let message = format!("the row of {} is missing", names[missing]);
+        return Err(Refusal::new(message).help("the matrix is cut; paste all of `nvidia-smi topo -m`"));
+    }
+    let mut rows: Vec<Row> = rows.into_iter().flatten().collect();
+    for i in 0..rows.len() {
+        for j in i + 1..rows.len() {
+            let (a, b) = (rows[i].ways[j], rows[j].ways[i]);
+            if a != b {
+                let message = format!("{} and {} tell different things of their way", names[i], names[j]);
+                findings.warning(message, "the nearer one is taken; look at both cells of the matrix");
+                // Of numbers the smaller: digits of the next column may have been fused to the other.
+                let way = a.min(b);
+                (rows[i].ways[j], rows[j].ways[i]) = (way, way);
+            }
+            if matches!(rows[i].ways[j], Way::Own) {
+                let message = format!("{} and {} have an X, as if they were one", names[i], names[j]);
+                return Err(Refusal::new(message).help("columns are lost; paste all of `nvidia-smi topo -m`"));
+            }
+        }
+    }
+    let numa = rows.iter().map(|row| row.numa).collect();
+    let (ways, cpus) = rows.into_iter().map(|row| (row.ways, row.cpus)).unzip();
+    Ok(Table { names, ways, numa, cpus })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ways(text: &str) -> Vec<Vec<Way>> {
+        read(text, &mut Findings::default()).expect("is read").ways
+    }
+
+    #[test]
+    fn tabs_spaces_codes_and_nothing_between_columns() {
+        let own = Way::Own;
+        let expected =
+            vec![vec![own, Way::Nv(12), Way::Pxb], vec![Way::Nv(12), own, Way::Sys], vec![Way::Pxb, Way::Sys, own]];
+        let tabs = "\t\u{1b}[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\u{1b}[0m\nGPU0\t X \tNV12\tPXB\t0-31\t0\n\
+                    GPU1\tNV12\t X \tSYS\t32-63\t1\nNIC0\tPXB\tSYS\t X \n\nNIC Legend:\n  NIC0: mlx5_0\n";
+        assert_eq!(ways(tabs), expected);
+        assert_eq!(ways(&tabs.replace('\t', "   ").replace('\n', "\r\n")), expected);
+        let fused = "GPU0GPU1NIC0CPU AffinityNUMA Affinity\nGPU0XNV12PXB0-31 0\nGPU1NV12XSYS32-63 1\nNIC0PXBSYSX\n";
+        assert_eq!(ways(fused), expected);
+    }
+
+    #[test]
+    fn cut_matrices_are_refused() {
+        let refused = |text: &str| read(text, &mut Findings::default()).expect_err("is refused").to_string();
+        assert_eq!(refused("GPU0 GPU1\nGPU0 X PIX\n"), "the row of GPU1 is missing");
+        assert_eq!(refused("GPU0 GPU1\nGPU0 X\nGPU1 PIX X"), "line 2: row GPU0: `` where the cell of GPU1 should be");
+        assert_eq!(
+            refused("GPU0 GPU1\nGPU0 PIX X\nGPU1 X PIX"),
+            "line 2: row GPU0: no X where the device meets itself"
+        );
+    }
+}
