@@ -117,7 +117,7 @@ fn wrong_topologies() {
     assert_eq!(good_one.fabric.nodes().len(), 2);
     refused(&bus("07:00.0"), (3, 66), "`07:00.0` is not a bus id", "lspci -D");
     refused(&bus("0000:07:00.0 "), (3, 66), "is not a bus id", "lspci -D");
-    let many = bus("0000:07:00.0").replace("a:", "\"a[0-1]\":");
+    let many = bus("0000:07:00.0").replace("a: { kind", "\"a[0-1]\": { kind");
     refused(&many, (3, 73), "several nodes", "one node for each");
     refused(&child(&format!("a: {{ kind: gpu, numa: 1024, {link} }}")), (3, 63), "1024", "");
     let unused = |link: &str| format!("  link_types: {{ l: {{ {link} }} }}\n  tree: {{ a: {{ kind: host }} }}\n");
