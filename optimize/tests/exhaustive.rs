@@ -3,10 +3,11 @@
 mod common;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use common::{LONE, World, all_orders, halo_on_t2};
 use proptest::prelude::*;
-use weir_optimize::order::{Enumeration, Part};
+use weir_optimize::order::{Enumeration, OrderError, Part};
 
 static GO: AtomicBool = AtomicBool::new(false);
 
@@ -80,9 +81,11 @@ proptest! {
         shards in 1_u64..5,
         symmetries: bool,
         stops in prop::collection::vec(1_usize..5, 4),
+        // Small units also divide the orders below one first choice.
+        orders in 1_u128..40,
     ) {
         let problem = world.problem();
-        let all = Enumeration::new(&problem, symmetries).expect("covered");
+        let all = Enumeration::new(&problem, symmetries).expect("covered").in_units(orders, Duration::ZERO);
         let mut parts = Vec::new();
         for shard in 1..=shards {
             let mut part = all.part(shard, shards).expect("a shard");
@@ -95,6 +98,7 @@ proptest! {
                     left -= 1;
                     cancel.store(left == 0, Ordering::Relaxed);
                 }).expect("no error");
+                prop_assert_eq!(&serde_json::to_string(&part).expect("plain data"), &text, "kept and saved alike");
                 part = serde_json::from_str(&text).expect("what was written");
             }
             prop_assert!(part.complete());
@@ -110,6 +114,56 @@ proptest! {
             prop_assert!(Part::merge(&parts).is_err(), "one is there twice");
         }
     }
+}
+
+/// Stopped at any moment, a part has what was finished, and goes on from there.
+#[test]
+fn a_stop_keeps_what_was_finished() {
+    let world = halo_on_t2(&[2, 2, 2], "max-min");
+    let problem = world.problem();
+    for orders in [16, 2000] {
+        let all = Enumeration::new(&problem, true).expect("covered").in_units(orders, Duration::from_millis(5));
+        let (mut part, mut stops) = (all.part(1, 1).expect("a shard"), 0);
+        while !part.complete() {
+            let (before, cancel) = ((part.next, part.inside), AtomicBool::new(false));
+            let best = std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    std::thread::sleep(Duration::from_millis(20));
+                    cancel.store(true, Ordering::Relaxed);
+                });
+                all.go_on(&mut part, &cancel, &mut |_| ()).expect("no error")
+            });
+            assert!((part.next, part.inside) >= before && (part.best.is_none() || best <= part.best));
+            stops += 1;
+        }
+        assert!(stops > 1 && part == whole(&world, true).0, "{stops} stops");
+    }
+}
+
+#[test]
+fn a_search_that_is_ended_before_it_begins_says_so() {
+    let world = halo_on_t2(&[4, 2], "max-min");
+    let ended = Enumeration::unless(&AtomicBool::new(true), &world.problem(), true).err();
+    assert_eq!(ended, Some(OrderError::Cancelled));
+}
+
+/// Sizes that differ give as many makespans as orders: 3 or 4 characters each.
+#[test]
+fn a_part_of_unequal_sizes_is_short() {
+    let sent: Vec<(usize, usize, u64)> = (0..4)
+        .flat_map(|s| {
+            (1..5).map(move |d| (s, (s + d) % 8, 1_000_003 * (3 + (s * 7 + d * 5) % 11) as u64 + 17 * d as u64))
+        })
+        .collect();
+    let t2 = halo_on_t2(&[4, 2], "max-min");
+    let world = World::new(t2.fabric, t2.gpus, &sent, "pcie-congestion", 0.2);
+    let part = whole(&world, true).0;
+    assert_eq!(part.tally.count(), 24_u128.pow(4));
+    let text = serde_json::to_string(&part).expect("plain data");
+    assert!(text.len() < part.tally.pairs().len() * 5 + 1000, "{} for {}", text.len(), part.tally.pairs().len());
+    assert_eq!(serde_json::from_str::<Part>(&text).expect("what was written"), part);
+    let wrong = text.replace("\"tally\":\"", "\"tally\":\"!");
+    assert!(serde_json::from_str::<Part>(&wrong).is_err_and(|error| error.to_string().contains("was changed")));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::anneal::{AnnealOptions, Annealed, anneal};
 use super::bounds::root_bound;
 use super::branch::{BranchOptions, Branched, Rule, branch_and_bound};
 use super::classes::ClassOrders;
-use super::exhaustive::Enumeration;
+use super::exhaustive::{Enumeration, own_makespan};
 use super::part::Part;
 use super::problem::OrderProblem;
 use super::refusal::OrderError;
@@ -119,10 +119,23 @@ fn exhaustive(
         let (most, instead) = (options.most, "branch-and-bound` or `anneal");
         return Err(OrderError::TooManyOrders { candidates, most, instead });
     }
-    let all = Enumeration::new(problem, options.symmetries)?;
+    let all = match Enumeration::unless(cancel, problem, options.symmetries) {
+        Err(OrderError::Cancelled) => return of_workload(problem),
+        all => all?,
+    };
     let mut part = all.part(1, 1)?;
     let best = all.go_on(&mut part, cancel, &mut |_| ())?;
     Ok(from_part(problem, &part, best))
+}
+
+/// What is known of all orders before any is visited: the workload's own.
+///
+/// # Errors
+/// A wrong answer of the arbiter.
+pub fn of_workload(problem: &OrderProblem<'_>) -> Result<SearchResult<Order>, OrderError> {
+    let own = own_makespan(problem)?;
+    let bound = Some(root_bound(problem).min(own as f64));
+    Ok(SearchResult { complete: false, bound, ..plain(problem, Method::Exhaustive, own, own, named(problem, 0)) })
 }
 
 /// The result of an enumeration, whole or not. `best` may be later than the part.
@@ -139,7 +152,7 @@ pub fn from_part(problem: &OrderProblem<'_>, part: &Part, best: Option<Best>) ->
         bound: Some(if whole { makespan } else { root_bound(problem).min(makespan) }),
         median: tally.median(),
         mean: tally.mean(),
-        worst: tally.pairs().last().map(|p| p.0 as f64),
+        worst: tally.worst().map(|worst| worst as f64),
         percentiles: tally.at(0).map(|_| PERCENTILES.map(|p| tally.percentile(p).unwrap_or(0) as f64)),
         best_count: (tally.count() > 0).then(|| tally.best_count()),
         ..plain(problem, Method::Exhaustive, part.baseline, best.makespan, named(problem, best.number))

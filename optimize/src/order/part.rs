@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::refusal::OrderError;
-use super::tally::{Best, Tally, better};
+use super::tally::{Best, Runs, Tally, better};
 
 /// One shard of an enumeration, finished or not. Equal problems give equal bytes, however the work was cut.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -26,6 +26,8 @@ pub struct Part {
     pub first_choices: u64,
     /// First choices below this index are done.
     pub next: u64,
+    /// Of the first choice of this index, that many of its subtrees are done.
+    pub inside: u64,
     /// Makespan of the workload's own order, ps.
     pub baseline: u64,
     /// The best order so far.
@@ -41,12 +43,15 @@ impl Part {
         self.next >= self.first_choices
     }
 
+    /// The whole search, finished, without results.
+    fn head(&self) -> Self {
+        let (digest, next) = (self.digest.clone(), self.first_choices);
+        Self { digest, next, inside: 0, shard: 1, shards: 1, best: None, tally: Tally::default(), ..*self }
+    }
+
     /// Whether it belongs to this enumeration.
     pub(crate) fn check(&self, digest: &str, firsts: u64, symmetries: u64) -> Result<(), OrderError> {
         let shard = (1..=self.shards).contains(&self.shard);
-        if !self.tally.valid() {
-            return Err(OrderError::Shards("the saved makespans are not in order; the file was changed".to_owned()));
-        }
         if self.weir_order_part == 1 && self.digest == digest && self.first_choices == firsts && shard {
             return if self.symmetries == symmetries { Ok(()) } else { Err(other("use of symmetries")) };
         }
@@ -60,7 +65,8 @@ impl Part {
     pub fn merge(parts: &[Self]) -> Result<Self, OrderError> {
         let first = parts.first().ok_or_else(|| OrderError::Shards("there is nothing to merge".to_owned()))?;
         let mut seen = std::collections::BTreeSet::new();
-        let mut whole = Self { shard: 1, shards: 1, best: None, tally: Tally::default(), ..first.clone() };
+        let mut runs = Runs::default();
+        let mut whole = first.head();
         for part in parts {
             part.check(&first.digest, first.first_choices, first.symmetries)?;
             let (shard, shards) = (part.shard, part.shards);
@@ -77,12 +83,13 @@ impl Part {
             if !seen.insert(shard) {
                 return Err(OrderError::Shards(format!("shard {shard} of {shards} is there twice")));
             }
-            whole.tally.merge(&part.tally);
+            runs.add(part.tally.clone());
             whole.best = better(whole.best, part.best);
         }
         if let Some(missing) = (1..=first.shards).find(|i| !seen.contains(i)) {
             return Err(OrderError::Shards(format!("shard {missing} of {} is missing", first.shards)));
         }
+        whole.tally = runs.tally();
         let count = whole.tally.count();
         if count != whole.candidates {
             let all = whole.candidates;

@@ -1,5 +1,7 @@
 //! Rates of active sets: asked of the arbiter once per set, and kept.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 use weir_sim_core::api::{Binding, ClassId, Grant, LinkId, PhaseView, RateArbiter, SimTime, TransferId};
 
@@ -138,13 +140,23 @@ pub(crate) struct Table<const N: usize> {
 
 impl<const N: usize> Table<N> {
     /// Asks for every set; rows in parallel, each of the same bits wherever it is computed.
-    pub(crate) fn new(problem: &OrderProblem<'_>, plan: &Plan, rows: u64) -> Result<Self, OrderError> {
+    pub(crate) fn new(
+        problem: &OrderProblem<'_>,
+        plan: &Plan,
+        rows: u64,
+        cancel: &AtomicBool,
+    ) -> Result<Self, OrderError> {
         const BLOCK: usize = 1 << 12;
+        /// Rows between two looks at `cancel`.
+        const LOOK: usize = 64;
         let mut table = vec![[0.0; N]; rows as usize];
         table.par_chunks_mut(BLOCK).enumerate().try_for_each(|(block, rows)| {
             let mut oracle = Oracle::new(problem)?;
             let mut digits = vec![0; plan.sources];
             for (i, row) in rows.iter_mut().enumerate() {
+                if i % LOOK == 0 && cancel.load(Ordering::Relaxed) {
+                    return Err(OrderError::Cancelled);
+                }
                 digits_of(plan, (block * BLOCK + i) as u64, &mut digits);
                 oracle.ask(plan, &digits, row)?;
             }
@@ -167,6 +179,14 @@ impl<const N: usize> Rates<N> for &Table<N> {
     #[inline(always)]
     fn of(&mut self, state: &State<N>) -> Result<&[f64; N], OrderError> {
         Ok(&self.rows[state.key as usize])
+    }
+}
+
+/// Lent to one walk after another, so that what is known stays.
+impl<const N: usize, R: Rates<N>> Rates<N> for &mut R {
+    #[inline(always)]
+    fn of(&mut self, state: &State<N>) -> Result<&[f64; N], OrderError> {
+        (**self).of(state)
     }
 }
 

@@ -137,6 +137,9 @@ pub enum OrderError {
         /// The bound.
         most: u64,
     },
+    /// It was asked to stop before anything was known.
+    #[error("the search was ended before it began")]
+    Cancelled,
     /// Results that do not belong together.
     #[error("{0}")]
     Shards(String),

@@ -12,8 +12,7 @@
 //! image under ρ goes on for both, with π ρ⁻¹ and the identity.
 
 use std::collections::BTreeMap;
-
-use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::candidates::candidates;
 use super::plan::Plan;
@@ -61,18 +60,15 @@ impl Symmetry {
         problem: &OrderProblem<'_>,
         plan: &Plan,
         rows: u64,
-        row: impl Fn(u64) -> &'t [f64] + Sync,
+        row: impl Fn(u64) -> &'t [f64],
+        cancel: &AtomicBool,
     ) -> Self {
         let elements = bounded(candidates(problem));
         let comparisons = (elements.len() as u64).saturating_mul(rows.saturating_mul(plan.sources as u64));
         if elements.len() < 2 || comparisons > MOST_COMPARISONS {
             return Self::default();
         }
-        let changed = |at: u64| {
-            let digits = digits(plan, at);
-            elements[1..].iter().any(|element| !element.keeps_rates(&elements[0], plan, &digits, &row))
-        };
-        let uneven: Vec<bool> = (0..rows).into_par_iter().map(changed).collect();
+        let Some(uneven) = uneven(&elements, plan, rows, &row, cancel) else { return Self::default() };
         if uneven.iter().filter(|&&u| u).count() > uneven.len() / UNEVEN {
             return Self::default();
         }
@@ -140,6 +136,36 @@ impl Symmetry {
         }
         Some(images)
     }
+}
+
+/// Per active set whether its images have other rates; none when it was asked to stop. Where the images of a set have its
+/// rates, they have those of each other: one set of each orbit is compared with the others.
+fn uneven<'t>(
+    elements: &[Element],
+    plan: &Plan,
+    rows: u64,
+    row: &impl Fn(u64) -> &'t [f64],
+    cancel: &AtomicBool,
+) -> Option<Vec<bool>> {
+    /// Rows between two looks at `cancel`.
+    const LOOK: u64 = 1 << 10;
+    let mut uneven = vec![None; rows as usize];
+    let mut images = Vec::with_capacity(elements.len());
+    for at in 0..rows {
+        if at % LOOK == 0 && cancel.load(Ordering::Relaxed) {
+            return None;
+        }
+        if uneven[at as usize].is_some() {
+            continue;
+        }
+        let digits = digits(plan, at);
+        images.clear();
+        images.extend(elements.iter().map(|element| element.row(plan, &digits)));
+        let equal = |(element, &image): (&Element, &u64)| element.same_rates(row(at), row(image));
+        let changed = !elements.iter().zip(&images).all(equal);
+        images.iter().for_each(|&image| uneven[image as usize] = Some(changed));
+    }
+    Some(uneven.into_iter().map(|uneven| uneven.unwrap_or(false)).collect())
 }
 
 /// What each source does.
@@ -238,11 +264,19 @@ impl Element {
         image
     }
 
+    /// The row of an active set's image.
+    fn row(&self, plan: &Plan, digits: &Digits) -> u64 {
+        (0..plan.sources).map(|s| plan.step(self.source[s], self.digit(plan, s, digits[s]))).sum()
+    }
+
+    /// Whether the rates of an active set are those of its image, bit for bit.
+    fn same_rates(&self, of: &[f64], image: &[f64]) -> bool {
+        self.source.iter().zip(of).all(|(&t, rate)| image[t].to_bits() == rate.to_bits())
+    }
+
     /// Whether the images of an active set under this and another element have the same rates.
     fn keeps_rates<'t>(&self, other: &Self, plan: &Plan, digits: &Digits, rates: &impl Fn(u64) -> &'t [f64]) -> bool {
-        let step = |e: &Self, s: usize| plan.step(e.source[s], e.digit(plan, s, digits[s]));
-        let image = |e: &Self| rates((0..plan.sources).map(|s| step(e, s)).sum());
-        let (here, there) = (image(self), image(other));
+        let (here, there) = (rates(self.row(plan, digits)), rates(other.row(plan, digits)));
         (0..plan.sources).all(|s| here[self.source[s]].to_bits() == there[other.source[s]].to_bits())
     }
 

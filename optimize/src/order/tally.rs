@@ -1,7 +1,8 @@
 //! All makespans with how often each occurs, and what follows from them.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
+use super::compact;
 use super::tree::Sink;
 
 /// "Equal" for counting the best: the tolerance of published makespans.
@@ -9,36 +10,61 @@ pub(crate) const EQUAL: f64 = 1e-9;
 /// Unsorted makespans kept before they are merged into the sorted ones.
 const LOOSE: usize = 1 << 16;
 
-/// Makespans in ps with weights, sorted and each once.
-#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// Makespans in ps with weights, sorted and each once. As data it is a short text (see `compact.rs`).
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Tally {
     pairs: Vec<(u64, u64)>,
+    /// Sum of the weights.
+    count: u128,
+}
+
+impl Serialize for Tally {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&compact::write(&self.pairs))
+    }
+}
+
+/// Refuses makespans that are not in order: a text may come from a file.
+impl<'de> Deserialize<'de> for Tally {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let pairs = compact::read(&String::deserialize(from)?);
+        let changed = || D::Error::custom("the saved makespans are not as they were written; the file was changed");
+        pairs.map(Self::new).ok_or_else(changed)
+    }
 }
 
 impl Tally {
+    fn new(pairs: Vec<(u64, u64)>) -> Self {
+        Self { count: pairs.iter().map(|p| u128::from(p.1)).sum(), pairs }
+    }
+
     /// The sorted (makespan, how many orders) pairs.
     #[must_use]
     pub fn pairs(&self) -> &[(u64, u64)] {
         &self.pairs
     }
 
-    /// Whether it is what it should be: it may come from a file.
-    pub(crate) fn valid(&self) -> bool {
-        self.pairs.is_sorted_by(|a, b| a.0 < b.0) && self.pairs.iter().all(|p| p.1 > 0)
-    }
-
     /// Number of orders.
     #[must_use]
     pub fn count(&self) -> u128 {
-        self.pairs.iter().map(|p| u128::from(p.1)).sum()
+        self.count
     }
 
     /// Adds all orders of another tally.
-    pub fn merge(&mut self, other: &Self) {
-        if !other.pairs.is_empty() {
-            let mine = std::mem::take(&mut self.pairs);
-            self.pairs = merged(&mine, &other.pairs);
-        }
+    pub fn merge(&mut self, other: Self) {
+        let count = self.count + other.count;
+        let pairs = match (self.pairs.is_empty(), other.pairs.is_empty()) {
+            (true, _) => other.pairs,
+            (false, true) => return,
+            (false, false) => merged(&self.pairs, &other.pairs),
+        };
+        *self = Self { pairs, count };
+    }
+
+    /// The largest makespan.
+    #[must_use]
+    pub fn worst(&self) -> Option<u64> {
+        self.pairs.last().map(|p| p.0)
     }
 
     /// The makespan at a position among all, sorted.
@@ -107,7 +133,7 @@ impl FromIterator<u64> for Tally {
     fn from_iter<I: IntoIterator<Item = u64>>(makespans: I) -> Self {
         let mut loose: Vec<(u64, u64)> = makespans.into_iter().map(|makespan| (makespan, 1)).collect();
         loose.sort_unstable();
-        Self { pairs: merged(&[], &loose) }
+        Self::new(merged(&[], &loose))
     }
 }
 
@@ -127,8 +153,31 @@ fn merged(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
             _ => all.push(next),
         }
     }
-    all.shrink_to_fit();
     all
+}
+
+/// Sorted makespans of pieces of work on their way into one tally. Those of about equal size are merged, as in merge
+/// sort: n makespans take n · log n steps, however small the pieces.
+#[derive(Default)]
+pub(crate) struct Runs(Vec<Vec<(u64, u64)>>);
+
+impl Runs {
+    pub(crate) fn add(&mut self, tally: Tally) {
+        let mut run = tally.pairs;
+        while let Some(last) = self.0.pop_if(|last| last.len() < 2 * run.len()) {
+            run = merged(&last, &run);
+        }
+        if !run.is_empty() {
+            self.0.push(run);
+        }
+    }
+
+    /// All of them together.
+    pub(crate) fn tally(self) -> Tally {
+        // The shortest first.
+        let pairs = self.0.into_iter().rev().reduce(|all, run| merged(&run, &all));
+        Tally::new(pairs.unwrap_or_default())
+    }
 }
 
 /// The best order seen: least (makespan, number).
@@ -153,13 +202,13 @@ pub(crate) fn better(a: Option<Best>, b: Option<Best>) -> Option<Best> {
 pub(crate) struct Counter<'p> {
     pub(crate) best: Option<Best>,
     /// The least number among an order and its images under some symmetries.
-    lowest: &'p dyn Fn(u128, u128) -> u128,
+    lowest: &'p (dyn Fn(u128, u128) -> u128 + Sync),
     loose: Vec<(u64, u64)>,
     sorted: Vec<(u64, u64)>,
 }
 
 impl<'p> Counter<'p> {
-    pub(crate) fn new(lowest: &'p dyn Fn(u128, u128) -> u128) -> Self {
+    pub(crate) fn new(lowest: &'p (dyn Fn(u128, u128) -> u128 + Sync)) -> Self {
         Self { best: None, lowest, loose: Vec::new(), sorted: Vec::new() }
     }
 
@@ -170,9 +219,10 @@ impl<'p> Counter<'p> {
         self.loose.clear();
     }
 
-    pub(crate) fn finish(mut self) -> (Tally, Option<Best>) {
+    /// All makespans.
+    pub(crate) fn finish(mut self) -> Tally {
         self.settle();
-        (Tally { pairs: self.sorted }, self.best)
+        Tally::new(self.sorted)
     }
 }
 

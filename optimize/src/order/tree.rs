@@ -127,13 +127,38 @@ impl<'p, const N: usize, const PACED: bool, R: Rates<N>, S: Sink> Walk<'p, N, PA
             }
             let deciding = advance::<N, PACED>(self.plan, state)?;
             if deciding != 0 {
-                return self.decide(state, deciding);
+                return self.decide(state, deciding, &mut |walk, child| walk.visit(child));
             }
         }
     }
 
-    /// Visits every combination of choices of the sources that decide.
-    fn decide(&mut self, state: &State<N>, deciding: u64) -> Result<(), Halt> {
+    /// The states after the next decision below a state: to visit each is to visit the state.
+    pub(crate) fn expand(&mut self, state: &mut State<N>, out: &mut Vec<State<N>>) -> Result<(), Halt> {
+        loop {
+            if self.symmetry.parts(state) {
+                let images = self.symmetry.images(self.plan, state);
+                return images.into_iter().try_for_each(|mut image| self.expand(&mut image, out));
+            }
+            state.apply(self.rates.of(state)?);
+            if state.undecided == 0 {
+                out.push(state.clone());
+                return Ok(());
+            }
+            let deciding = advance::<N, PACED>(self.plan, state)?;
+            if deciding != 0 {
+                return self.decide(state, deciding, &mut |_, child| {
+                    out.push(child.clone());
+                    Ok(())
+                });
+            }
+        }
+    }
+
+    /// Hands on every combination of choices of the sources that decide.
+    fn decide<F>(&mut self, state: &State<N>, deciding: u64, each: &mut F) -> Result<(), Halt>
+    where
+        F: FnMut(&mut Self, &mut State<N>) -> Result<(), Halt>,
+    {
         let source = deciding.trailing_zeros() as usize;
         let mut left = state.left[source];
         while left != 0 {
@@ -141,8 +166,8 @@ impl<'p, const N: usize, const PACED: bool, R: Rates<N>, S: Sink> Walk<'p, N, PA
             child.choose::<PACED>(self.plan, source, left.trailing_zeros() as usize);
             left &= left - 1;
             match deciding & (deciding - 1) {
-                0 => self.visit(&mut child)?,
-                others => self.decide(&child, others)?,
+                0 => each(self, &mut child)?,
+                others => self.decide(&child, others, each)?,
             }
         }
         Ok(())

@@ -103,7 +103,10 @@ impl Checkpoint {
 /// Why a first line is not the expected one.
 fn foreign(line: &[u8], of: &Part) -> CheckpointError {
     let Ok(Head { of: found, weir_parameter_checkpoint: format }) = serde_json::from_slice(line) else {
-        return CheckpointError::NotACheckpoint;
+        // Orders are kept as parts, and a part of a grid is no checkpoint.
+        let other: Result<serde_json::Value, _> = serde_json::from_slice(line);
+        let part = other.is_ok_and(|other| other.get("weir_part").is_some());
+        return if part { CheckpointError::OtherKind } else { CheckpointError::NotACheckpoint };
     };
     if let Some(found) = found.foreign() {
         return CheckpointError::Version { found };

@@ -160,6 +160,12 @@ pub enum CheckpointError {
     /// A file that is something else.
     #[error("is not a checkpoint of a search over parameters; name another file")]
     NotACheckpoint,
+    /// A file of another kind of search, or one for `weir merge`.
+    #[error(
+        "belongs to another kind of search, over orders, or is a part for `weir merge`; remove it to start anew, or name \
+         another file"
+    )]
+    OtherKind,
     /// Written by another version of weir.
     #[error("was written by weir {found}, this is {}; remove it to start anew", env!("CARGO_PKG_VERSION"))]
     Version {

@@ -81,7 +81,7 @@ impl Outcome {
     /// The largest makespan, ps.
     #[must_use]
     pub fn worst(&self) -> Option<u64> {
-        self.tally.pairs().last().map(|pair| pair.0)
+        self.tally.worst()
     }
 
     /// A row for each candidate that was evaluated.
