@@ -341,6 +341,8 @@ pub(crate) enum SchemaOf {
     Scenario,
     /// A line of `weir run --json`
     Results,
+    /// A line of `weir optimize --json` or `weir merge --json`
+    Search,
 }
 
 /// `weir completions`.

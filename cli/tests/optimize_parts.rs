@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::search::{Folder, GRID, ORDER, optimize, refused};
+use common::search::{Folder, GRID, ORDER, optimize, refused, result};
 use common::{json_lines, run, scenario};
 
 #[test]
@@ -39,6 +39,65 @@ fn shards_merge_into_the_same_bytes_in_any_order() {
             }
         }
     }
+}
+
+/// The same file by three paths, the part of each in one result.
+#[test]
+fn results_do_not_tell_how_the_path_was_spelled() {
+    let folder = Folder::new();
+    for (name, text) in [("order.yaml", ORDER), ("grid.yaml", GRID)] {
+        let paths = [folder.write(name, text), folder.path(&format!("./{name}")), name.to_owned()];
+        let search = |arguments: &[&str]| {
+            let mut command = common::weir();
+            let output = command.current_dir(folder.0.path()).arg("optimize").args(arguments).output();
+            let ended = common::ended(output.expect("the command starts"));
+            assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{arguments:?}");
+            ended.stdout
+        };
+        for (i, path) in paths.iter().enumerate() {
+            search(&[path, "--shard", &format!("{}/3", i + 1), "-o", &folder.path(&i.to_string())]);
+        }
+        let merged = run(&["merge", &folder.path("2"), &folder.path("0"), &folder.path("1"), "--json"]);
+        assert_eq!((merged.code, merged.stderr.as_str()), (0, ""));
+        for path in &paths {
+            assert_eq!(merged.stdout, search(&[path, "--json", "--no-timing"]));
+            search(&[path, "--checkpoint", &folder.path(&format!("kept-{name}"))]);
+        }
+        assert!(merged.stdout.contains(&format!("\"file\":\"{name}\"")), "{}", merged.stdout);
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_kind_is_told_apart() {
+    let folder = Folder::new();
+    let (order, grid) = (folder.write("order.yaml", ORDER), folder.write("grid.yaml", GRID));
+    let (orders, grids) = (folder.path("orders"), folder.path("grids"));
+    optimize(&[&order, "--checkpoint", &orders]);
+    optimize(&[&grid, "--checkpoint", &grids]);
+    let remedy = "remove it to start anew, or name another file";
+    for (file, kept, told) in [
+        (&order, &grids, "belongs to another kind of search, over parameters"),
+        (&grid, &orders, "belongs to another kind of search, over orders"),
+        (&order, &order_text(&folder), "is no checkpoint of a search over orders"),
+    ] {
+        let ended = run(&["optimize", file, "--checkpoint", kept]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert!(ended.stderr.contains(told) && ended.stderr.contains(remedy), "{}", ended.stderr);
+        assert!(!ended.stderr.contains("--shard"), "{}", ended.stderr);
+    }
+    for (more, told) in [
+        (&["--arbiter", "equal-share"][..], "belongs to another arbiter"),
+        (&["--set", "workload[3].transfer.size=5MB"], "other values are set"),
+        (&["--shard", "1/2"], "holds shard 1/1, another than shard 1/2"),
+    ] {
+        refused(&[&["optimize", &order, "--checkpoint", &orders], more].concat(), told);
+    }
+    refused(&["merge", &grids], "is a checkpoint, which is no part of a search yet");
+}
+
+/// A file that has nothing to do with searches.
+fn order_text(folder: &Folder) -> String {
+    folder.write("notes", "{\"a\": 1}\n")
 }
 
 #[test]
@@ -111,6 +170,8 @@ mod ended {
     use std::thread::sleep;
     use std::time::Duration;
 
+    use serde_json::Value;
+
     use super::*;
     use common::{ended, interrupt, weir};
 
@@ -153,6 +214,75 @@ optimize: { vary: parameters, parameters: { \"workload[0].pattern.seed\": { from
         assert_eq!((&found["complete"], &found["proved_optimal"]), (&false.into(), &false.into()));
         assert!(found["evaluated"].as_u64() >= Some(5) && found["candidates"] == 1_000_000);
         assert!(found.get("bound_s").is_none() && found["best_ps"].is_u64());
+    }
+
+    /// 5! orders of each of four sources, whose sizes differ: 207 million, nearly as many makespans.
+    fn many_orders() -> String {
+        let transfer = |s: usize, d: usize| {
+            let size = 1000 + (s * 7919 + d * 104_729) % 96_001;
+            format!("  - transfer: {{ from: g{s}, to: g{}, size: {size}kB }}\n", (s + d) % 6)
+        };
+        let transfers: String = (0..4).flat_map(|s| (1..6).map(move |d| transfer(s, d))).collect();
+        let begin = &ORDER[..ORDER.find("  - transfer").expect("items")];
+        let begin = begin.replace("g[0-3]", "g[0-5]");
+        format!("{begin}{transfers}optimize: {{ vary: order, method: exhaustive }}\n")
+    }
+
+    /// Whenever it comes: while rates are asked for, while orders are visited, while they are saved.
+    #[test]
+    fn ctrl_c_among_orders_gives_the_best_so_far_in_time() {
+        let folder = Folder::new();
+        let (file, kept) = (folder.write("many.yaml", &many_orders()), folder.path("kept"));
+        let known = std::cell::Cell::new(None);
+        for wait in [20, 400, 1200] {
+            let took = common::shortest(|| {
+                let child = spawn(&[&file, "--json", "--checkpoint", &kept]);
+                while !std::fs::exists(&kept).expect("can be asked") {
+                    sleep(Duration::from_millis(2));
+                }
+                sleep(Duration::from_millis(wait));
+                let pressed = std::time::Instant::now();
+                interrupt(&child);
+                let ended = ended(child.wait_with_output().expect("it ends"));
+                let took = pressed.elapsed();
+                assert_eq!(ended.code, 130, "{}", ended.stderr);
+                // On a machine that is too busy the program ends itself.
+                let Some(found) = json_lines(&ended.stdout).pop() else { return Duration::MAX };
+                assert_eq!((&found["complete"], &found["proved_optimal"]), (&false.into(), &false.into()));
+                known.set(found["evaluated"].as_u64());
+                assert!(found["best_ps"].as_u64() <= found["baseline_ps"].as_u64());
+                took
+            });
+            assert!(took < common::LIMIT, "took {took:?}");
+        }
+        // All that was finished is there, and goes on.
+        let found = result(&[&file, "--checkpoint", &kept, "--budget", "3s"]);
+        assert!(found["evaluated"].as_u64() >= known.get() && known.get() > Some(1), "{found}");
+    }
+
+    #[test]
+    fn a_killed_search_over_orders_loses_little() {
+        let folder = Folder::new();
+        let (file, kept) = (folder.write("many.yaml", &many_orders()), folder.path("kept"));
+        let mut child = spawn(&[&file, "--checkpoint", &kept]);
+        let known = || {
+            let text = std::fs::read_to_string(&kept).unwrap_or_default();
+            let part: Value = serde_json::from_str(&text).unwrap_or_default();
+            let order = &part["part"]["order"]["makespans"];
+            (order["next"].as_u64(), order["inside"].as_u64())
+        };
+        // Every second or so more is kept.
+        let mut seen = vec![known()];
+        while seen.len() < 4 {
+            sleep(Duration::from_millis(20));
+            let now = known();
+            if now.0.is_some() && Some(&now) != seen.last() {
+                seen.push(now);
+            }
+        }
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        assert!(seen.is_sorted(), "{seen:?}");
     }
 
     #[test]

@@ -41,6 +41,54 @@ fn results_fit_their_schema() {
     }
 }
 
+/// Searches of all kinds, whole, merged and ended early.
+#[test]
+fn results_of_searches_fit_their_schema() {
+    let validator = validator(&["schema", "search"]);
+    let (order, grid) = ("tests/optimize/order.yaml", "tests/optimize/grid.yaml");
+    let (halo, mapped) = (scenario("pcie/halo-2d-file-order.yaml"), scenario("mapping/helios-stencil-heavy-slow.yaml"));
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    let part = folder.path().join("part").to_str().expect("a UTF-8 path").to_owned();
+    let cases: [&[&str]; 11] = [
+        &["optimize", order],
+        &["optimize", &halo, "--vary", "order", "--no-timing"],
+        &["optimize", &halo, "--vary", "order", "--method", "branch-and-bound"],
+        &["optimize", &halo, "--vary", "order", "--method", "anneal"],
+        &["optimize", &mapped, "--vary", "placement", "--objective", "makespan"],
+        &["optimize", &mapped, "--vary", "placement", "--objective", "distance"],
+        &["optimize", grid],
+        &["optimize", order, "--shard", "1/1", "-o", &part],
+        &["merge", &part],
+        &["optimize", grid, "--shard", "1/1", "-o", &part],
+        &["merge", &part],
+    ];
+    let mut known = Vec::new();
+    for case in cases {
+        let json: &[&str] = if case.contains(&"--shard") { &[] } else { &["--json"] };
+        let ended = run(&[case, json].concat());
+        assert_eq!(ended.code, 0, "{case:?}: {}", ended.stderr);
+        for value in common::json_lines(&ended.stdout) {
+            assert_eq!(errors(&validator, &value), [] as [String; 0], "{case:?}");
+            known.push(value);
+        }
+    }
+    assert_eq!(known.len(), 9);
+    // What does not belong there is refused.
+    for (at, key, wrong) in [
+        (0, "rows", serde_json::json!([])),
+        (0, "best", serde_json::json!(1)),
+        (0, "solution", serde_json::json!({ "placement": [] })),
+        (5, "best_ps", serde_json::json!(1.5)),
+        (6, "vary", serde_json::json!("order")),
+        (6, "weir", serde_json::json!(2)),
+        (6, "found", serde_json::json!(true)),
+    ] {
+        let mut value = known[at].clone();
+        value[key] = wrong;
+        assert!(!validator.is_valid(&value), "{key} in {at}");
+    }
+}
+
 #[test]
 fn the_library_fits_the_schema_of_scenarios() {
     let validator = validator(&["schema"]);

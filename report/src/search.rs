@@ -23,12 +23,30 @@ use crate::json::write_line;
 pub struct SearchSubject {
     /// The scenario's name.
     pub scenario: String,
-    /// Its file as given.
+    /// The name of its file, without folders: results are the same wherever it lies.
     pub file: String,
     /// SHA-256 of everything read for it.
     pub input_sha256: String,
     /// The arbiter.
     pub arbiter: SearchArbiter,
+}
+
+impl SearchSubject {
+    /// What differs from another subject, in the words of a person; its file's name does not count.
+    #[must_use]
+    pub fn differs(&self, other: &Self) -> Option<&'static str> {
+        let (own, others) = (&self.arbiter, &other.arbiter);
+        if self.input_sha256 != other.input_sha256 {
+            return Some("scenario, or the scenario was changed since");
+        }
+        if own.name != others.name {
+            return Some("arbiter");
+        }
+        if own.params != others.params {
+            return Some("choice of the arbiter's parameters");
+        }
+        (own != others).then_some("version of the arbiter")
+    }
 }
 
 /// The arbiter of a search.

@@ -95,7 +95,11 @@ impl<'a> Bench<'a> {
         };
         Ok(SearchSubject {
             scenario: scenario.name.clone(),
-            file: scenario.file.clone(),
+            // However the path was spelled: parts of one search merge into the same bytes.
+            file: self
+                .file
+                .file_name()
+                .map_or_else(|| scenario.file.clone(), |name| name.to_string_lossy().into_owned()),
             input_sha256: scenario.input_sha256.clone(),
             arbiter: SearchArbiter {
                 name: entry.name.clone(),

@@ -1,72 +1,89 @@
 //! A file from which a search over all orders goes on after it was killed: a part, written again and again.
 
-use std::cell::RefCell;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use weir_optimize::order::Part;
 use weir_report::SearchSubject;
 
 use super::order::OrderNames;
-use super::part::{PartFile, PartOf};
+use super::part::{PartFile, PartOf, Unread};
+use super::stop::Stop;
 use crate::failure::Failure;
 use crate::output;
-
-/// Time between two checkpoints; *assumed*: little to lose, little to write.
-const SAVED_EVERY: Duration = Duration::from_secs(2);
 
 /// A file with a part that goes on later.
 pub(super) struct Checkpoint<'a> {
     file: &'a Path,
     subject: &'a SearchSubject,
-    last: RefCell<Instant>,
-    failed: RefCell<Option<Failure>>,
+    failed: Option<Failure>,
 }
 
 impl<'a> Checkpoint<'a> {
     /// Takes up what the file holds, if there is one.
     pub(super) fn open(file: &'a Path, subject: &'a SearchSubject, part: &mut Part) -> Result<Self, Failure> {
-        let refused = |why: String| Failure::usage(format!("the checkpoint {} {why}", file.display()));
-        let other = "belongs to another search: remove it to start anew, or name another file";
+        let refused = |why: &str| {
+            let remedy = "remove it to start anew, or name another file";
+            Failure::usage(format!("the checkpoint {} {why}: {remedy}", file.display()))
+        };
         match std::fs::read_to_string(file) {
-            Ok(text) => {
-                let known = PartFile::read(&text).map_err(refused)?;
-                let (of, PartOf::Order { makespans, .. }) = known.contents() else { return Err(refused(other.into())) };
-                let same = of.arbiter == subject.arbiter
-                    && of.input_sha256 == subject.input_sha256
-                    && (&makespans.digest, makespans.shard, makespans.shards)
-                        == (&part.digest, part.shard, part.shards);
-                if !same {
-                    return Err(refused(other.into()));
-                }
-                *part = makespans;
-            }
+            Ok(text) => *part = known(&text, subject, part).map_err(|why| refused(&why))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(refused(format!("cannot be read: {error}"))),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return Err(refused("is no text")),
+            Err(error) => return Err(Failure::usage(format!("the checkpoint {}: {error}", file.display()))),
         }
-        let checkpoint = Self { file, subject, last: RefCell::new(Instant::now()), failed: RefCell::new(None) };
-        checkpoint.save(part, true);
-        if let Some(failure) = checkpoint.failed.take() {
-            return Err(failure);
+        let mut checkpoint = Self { file, subject, failed: None };
+        checkpoint.save(part);
+        match checkpoint.failed.take() {
+            Some(failure) => Err(failure),
+            None => Ok(checkpoint),
         }
-        Ok(checkpoint)
     }
 
-    /// Writes the part, but not too often.
-    pub(super) fn save(&self, part: &Part, now: bool) {
-        if !now && self.last.borrow().elapsed() < SAVED_EVERY {
-            return;
+    /// Writes the part, unless the search must end: then its last state is written instead.
+    pub(super) fn save_unless(&mut self, stop: &Stop, part: &Part) {
+        if !stop.raised() {
+            self.save(part);
         }
+    }
+
+    /// Writes the part.
+    pub(super) fn save(&mut self, part: &Part) {
         let of = PartOf::Order { names: OrderNames::default(), makespans: part.clone() };
         let text = PartFile::new(self.subject.clone(), of).line();
         if let Err(failure) = output::replace(self.file, text.as_bytes()) {
-            self.failed.borrow_mut().get_or_insert(failure);
+            self.failed.get_or_insert(failure);
         }
-        *self.last.borrow_mut() = Instant::now();
     }
 
     /// What went wrong while saving.
     pub(super) fn end(self) -> Result<(), Failure> {
-        self.failed.into_inner().map_or(Ok(()), Err)
+        self.failed.map_or(Ok(()), Err)
+    }
+}
+
+/// The part of a file that goes on as `part` would begin; else what differs.
+fn known(text: &str, subject: &SearchSubject, part: &Part) -> Result<Part, String> {
+    let (of, known) = PartFile::read(text).map_err(unread)?.contents();
+    let PartOf::Order { makespans, .. } = known else {
+        return Err("is a shard of a search over parameters, this is one over orders".to_owned());
+    };
+    if let Some(what) = subject.differs(&of) {
+        return Err(format!("belongs to another {what}"));
+    }
+    let shards = |part: &Part| format!("shard {}/{}", part.shard, part.shards);
+    if (makespans.shard, makespans.shards) != (part.shard, part.shards) {
+        return Err(format!("holds {}, another than {}", shards(&makespans), shards(part)));
+    }
+    if makespans.digest != part.digest {
+        return Err("belongs to another scenario: other values are set".to_owned());
+    }
+    Ok(makespans)
+}
+
+fn unread(error: Unread) -> String {
+    match error {
+        Unread::Version(found) => format!("was written by weir {found}, this is {}", env!("CARGO_PKG_VERSION")),
+        Unread::Grid => "belongs to another kind of search, over parameters; this is one over orders".to_owned(),
+        Unread::Other(error) => format!("is no checkpoint of a search over orders ({error})"),
     }
 }

@@ -12,6 +12,7 @@ mod order;
 mod parameters;
 mod part;
 mod placement;
+mod progress;
 mod settings;
 mod stop;
 mod sweep;

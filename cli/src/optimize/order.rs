@@ -1,5 +1,7 @@
 //! `vary: order`: the order in which each source sends.
 
+use std::sync::atomic::Ordering;
+
 use serde::{Deserialize, Serialize};
 use weir_optimize::order::{
     self, Best, Capacities, Enumeration, MOST_VISITED, Order, OrderError, OrderOptions, OrderProblem, Part, Rule,
@@ -11,10 +13,11 @@ use weir_report::{SearchReport, SearchSubject, Solution};
 use weir_scenarios::{Change, Diagnostic, Scenario};
 use weir_sim_core::TaskId;
 
-use super::bench::{Bench, Found, report};
+use super::bench::{Bench, Found, report, too_soon};
 use super::checkpoint::Checkpoint;
 use super::classes::classes;
 use super::part::{PartFile, PartOf};
+use super::progress::Progress;
 use super::stop::Stop;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -52,9 +55,10 @@ pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
             return Err(Failure::usage(format!("{message}: add it where these are not too many, else use --budget")));
         }
     }
+    let own = own(bench, &problem)?;
     let result = beyond(bench, &problem, method).map_err(|error| failure(bench.scenario, &error))?;
     interrupt::settling();
-    let result = as_it_is(bench, &problem, result)?;
+    let result = as_it_is(own, result);
     Ok(found(bench, &problem, result, |result| report(subject, result)))
 }
 
@@ -155,38 +159,70 @@ fn exhaustive(bench: &Bench<'_>, subject: SearchSubject, problem: &OrderProblem<
         let instead = "branch-and-bound` or `anneal";
         return Err(refused(OrderError::TooManyOrders { candidates, most: MOST_VISITED, instead }));
     }
-    let all = Enumeration::new(problem, true).map_err(refused)?;
+    let own = own(bench, problem)?;
+    let all = match Enumeration::unless(bench.stop.flag(), problem, true) {
+        // The best so far is the order of the file, or that of the scenario.
+        Err(OrderError::Cancelled) if bench.args.shard.is_none() => {
+            interrupt::settling();
+            let result = as_it_is(own, order::of_workload(problem).map_err(refused)?);
+            return Ok(found(bench, problem, result, |result| report(subject, result)));
+        }
+        Err(OrderError::Cancelled) => return Err(too_soon()),
+        all => all.map_err(refused)?,
+    };
     let (shard, shards) = bench.args.shard.map_or((1, 1), |shard| (shard.index(), shard.count()));
     let mut part = all.part(shard, shards).map_err(refused)?;
     let checkpoint = bench.args.checkpoint.as_deref().map(|file| Checkpoint::open(file, &subject, &mut part));
-    let checkpoint = checkpoint.transpose()?;
-    let mut saved = |part: &Part| checkpoint.as_ref().map_or((), |checkpoint| checkpoint.save(part, false));
-    let best = all.go_on(&mut part, bench.stop.flag(), &mut saved).map_err(refused)?;
-    interrupt::settling();
-    if let Some(checkpoint) = checkpoint {
-        checkpoint.save(&part, true);
+    let mut checkpoint = checkpoint.transpose()?;
+    let best = go_on(bench, &all, &mut part, checkpoint.as_mut()).map_err(refused)?;
+    if let Some(mut checkpoint) = checkpoint {
+        checkpoint.save(&part);
         checkpoint.end()?;
     }
     if bench.args.shard.is_some() {
-        let names = names(bench, problem, &part)?;
+        let names = names(bench, problem, own, &part);
         return Ok(Found::part(PartFile::new(subject, PartOf::Order { names, makespans: part })));
     }
-    let result = as_it_is(bench, problem, from_part(problem, &part, best))?;
+    let result = as_it_is(own, from_part(problem, &part, best));
     let tally = Some(part.tally);
     Ok(found(bench, problem, result, |result| SearchReport { tally, ..report(subject, result) }))
 }
 
-/// Holds what was found against the scenario as it is, whose `order:` may be better than file order.
-fn as_it_is(
+/// Visits what is left of a part, and keeps its states.
+fn go_on(
     bench: &Bench<'_>,
-    problem: &OrderProblem<'_>,
-    result: SearchResult<Order>,
-) -> Result<SearchResult<Order>, Failure> {
-    let Some(own) = own_order(bench.scenario, problem) else { return Ok(result) };
-    let baseline = bench.baseline()? as f64;
+    all: &Enumeration<'_, '_>,
+    part: &mut Part,
+    mut checkpoint: Option<&mut Checkpoint<'_>>,
+) -> Result<Option<Best>, OrderError> {
+    let shown = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
+    let progress = Progress::new("orders", shown(part.candidates / u128::from(part.shards)));
+    progress.told().begin(shown(part.tally.count()));
+    let mut saved = |part: &Part| {
+        progress.told().done.store(shown(part.tally.count()), Ordering::Relaxed);
+        part.best.into_iter().for_each(|best| progress.told().best(best.makespan));
+        if let Some(checkpoint) = checkpoint.as_deref_mut() {
+            checkpoint.save_unless(bench.stop, part);
+        }
+    };
+    let best = all.go_on(part, bench.stop.flag(), &mut saved);
+    interrupt::settling();
+    best
+}
+
+/// The order that the scenario gives, where it gives one, and its makespan.
+fn own(bench: &Bench<'_>, problem: &OrderProblem<'_>) -> Result<Option<(Order, u64)>, Failure> {
+    let order = own_order(bench.scenario, problem);
+    // Before the search: afterwards there may be no time left.
+    order.map(|order| Ok((order, bench.baseline()?))).transpose()
+}
+
+/// Holds what was found against the scenario as it is, whose `order:` may be better than file order.
+fn as_it_is(own: Option<(Order, u64)>, result: SearchResult<Order>) -> SearchResult<Order> {
+    let Some((own, baseline)) = own else { return result };
+    let baseline = baseline as f64;
     let result = SearchResult { baseline, ..result };
-    let better = baseline < result.best;
-    Ok(if better { SearchResult { best: baseline, solution: own, ..result } } else { result })
+    if baseline < result.best { SearchResult { best: baseline, solution: own, ..result } } else { result }
 }
 
 /// The order that the scenario gives, where it gives one.
@@ -248,11 +284,10 @@ fn renamed<S>(result: SearchResult<S>, solution: Solution) -> SearchResult<Solut
 }
 
 /// What the result of a shard will name.
-fn names(bench: &Bench<'_>, problem: &OrderProblem<'_>, part: &Part) -> Result<OrderNames, Failure> {
-    let own = own_order(bench.scenario, problem);
-    let baseline = if own.is_some() { bench.baseline()? } else { part.baseline };
+fn names(bench: &Bench<'_>, problem: &OrderProblem<'_>, own: Option<(Order, u64)>, part: &Part) -> OrderNames {
+    let baseline = own.map_or(part.baseline, |(_, baseline)| baseline);
     let best = part.best.and_then(|best: Best| problem.order(best.number));
-    Ok(OrderNames { baseline, best: best.map_or_else(Vec::new, |order| named(bench.scenario, problem, &order)) })
+    OrderNames { baseline, best: best.map_or_else(Vec::new, |order| named(bench.scenario, problem, &order)) }
 }
 
 /// The whole of all shards.
@@ -276,7 +311,7 @@ pub(super) fn merged(subject: SearchSubject, parts: Vec<(OrderNames, Part)>) -> 
         best: makespan,
         median: tally.median(),
         mean: tally.mean(),
-        worst: tally.pairs().last().map(|pair| pair.0 as f64),
+        worst: tally.worst().map(|worst| worst as f64),
         percentiles: Some(PERCENTILES.map(|p| tally.percentile(p).unwrap_or(best.makespan) as f64)),
         best_count: Some(tally.best_count()),
         wall_s: None,

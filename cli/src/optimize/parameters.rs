@@ -1,7 +1,6 @@
 //! `vary: parameters`: every candidate is the scenario with its values set, read and run anew.
 
 use std::num::NonZeroU64;
-use std::sync::atomic::AtomicU64;
 
 use weir_optimize::parameters::{Axis, By, Grid, Outcome, Part, Range, Search, Shard};
 use weir_optimize::search::{Method, Objective, PERCENTILES, SearchResult, Vary};
@@ -10,6 +9,7 @@ use weir_scenarios::{AxisSpec, Change, Growth, Parameter};
 
 use super::bench::{Bench, Found, report, too_soon};
 use super::part::{PartFile, PartOf};
+use super::progress::Progress;
 use crate::failure::Failure;
 use crate::interrupt;
 
@@ -29,11 +29,15 @@ pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
         checkpoint: bench.args.checkpoint.as_deref(),
     };
     let runs = bench.runs();
+    let progress = Progress::new("candidates", grid.candidates().div_ceil(search.shard.count()));
     let evaluate = |values: &[(&str, &str)]| {
         let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
-        runs.makespan(&edits).map_err(|failure| failure.brief())
+        let makespan = runs.makespan(&edits).map_err(|failure| failure.brief())?;
+        progress.told().best(makespan);
+        Ok(makespan)
     };
-    let part = search.run(evaluate, bench.stop.flag(), &AtomicU64::new(0)).map_err(Failure::usage)?;
+    let part = search.run(evaluate, bench.stop.flag(), &progress.told().done).map_err(Failure::usage)?;
+    drop(progress);
     interrupt::settling();
     if bench.args.shard.is_some() {
         return Ok(Found::part(PartFile::new(subject, PartOf::Parameters(part))));

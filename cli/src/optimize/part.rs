@@ -58,21 +58,57 @@ impl PartFile {
     }
 
     /// Parses a line.
-    pub(crate) fn read(line: &str) -> Result<Self, String> {
+    pub(crate) fn read(line: &str) -> Result<Self, Unread> {
         #[derive(Deserialize)]
         struct Head {
             weir_part: u32,
             version: String,
         }
-        let no =
-            |error: serde_json::Error| format!("is no part of a search ({error}): give files of `optimize --shard`");
-        let head: Head = serde_json::from_str(line).map_err(no)?;
-        let own = env!("CARGO_PKG_VERSION");
-        if (head.weir_part, head.version.as_str()) != (FORMAT, own) {
-            let found = format!("{} (format {})", head.version, head.weir_part);
-            return Err(format!("was written by weir {found}, this is {own}: run that shard again"));
+        let other = |error: serde_json::Error| Unread::Other(error.to_string());
+        let first = line.lines().next().unwrap_or_default();
+        let grid = |error| if is_grid_checkpoint(first) { Unread::Grid } else { other(error) };
+        let head: Head = serde_json::from_str(first).map_err(grid)?;
+        if (head.weir_part, head.version.as_str()) != (FORMAT, env!("CARGO_PKG_VERSION")) {
+            return Err(Unread::Version(format!("{} (format {})", head.version, head.weir_part)));
         }
-        serde_json::from_str(line).map_err(no)
+        serde_json::from_str(line).map_err(other)
+    }
+}
+
+/// Whether a line begins a checkpoint of a search over parameters.
+fn is_grid_checkpoint(line: &str) -> bool {
+    let value: Result<serde_json::Value, _> = serde_json::from_str(line);
+    value.is_ok_and(|value| value.get("weir_parameter_checkpoint").is_some())
+}
+
+/// Why a file is no part of this version.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// The version that wrote it.
+    Version(String),
+    /// A checkpoint of a search over parameters.
+    Grid,
+    /// What is wrong with it.
+    Other(String),
+}
+
+/// In words that follow a file's name, for parts that are merged.
+impl std::fmt::Display for Unread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Version(found) => {
+                write!(f, "was written by weir {found}, this is {}: run that shard again", env!("CARGO_PKG_VERSION"))
+            }
+            Self::Grid => {
+                write!(
+                    f,
+                    "is a checkpoint, which is no part of a search yet: let its search end, with --shard i/n -o FILE"
+                )
+            }
+            Self::Other(error) => {
+                write!(f, "is no part of a search ({error}): give files of `optimize --shard`")
+            }
+        }
     }
 }
 
@@ -98,7 +134,7 @@ pub(crate) fn read_parts(files: &[PathBuf]) -> Result<Vec<Vec<PartFile>>, Failur
 fn read_file(file: &Path) -> Result<Vec<PartFile>, Failure> {
     let name = file.display();
     let text = std::fs::read_to_string(file).map_err(|e| Failure::usage(format!("{name} cannot be read: {e}")))?;
-    let parts: Result<Vec<_>, String> = text.lines().map(PartFile::read).collect();
+    let parts: Result<Vec<_>, Unread> = text.lines().map(PartFile::read).collect();
     match parts {
         Ok(parts) if parts.is_empty() => Err(Failure::usage(format!("{name} is empty: let its search end first"))),
         Ok(parts) => Ok(parts),
@@ -120,9 +156,10 @@ pub(crate) fn merged(mut parts: Vec<PartFile>) -> Result<SearchReport, Failure> 
         }
     }
     let subject = subjects.swap_remove(0);
-    let same = |other: &SearchSubject| other.input_sha256 == subject.input_sha256 && other.arbiter == subject.arbiter;
-    if !subjects.iter().all(same) || !(orders.is_empty() || grids.is_empty()) {
-        return Err(Failure::usage("the parts are of different searches: give all parts of one"));
+    let kinds = (!orders.is_empty() && !grids.is_empty()).then_some("kind: some over orders, some over parameters");
+    if let Some(what) = subjects.iter().find_map(|other| subject.differs(other)).or(kinds) {
+        let message = format!("the parts are of different searches, of another {what}: give all parts of one");
+        return Err(Failure::usage(message));
     }
     if orders.is_empty() {
         let whole = parameters::merge(&grids).map_err(Failure::usage)?;

@@ -238,7 +238,7 @@ impl<'a> Task<'a> {
             best: placed.after,
             median: tally.and_then(Tally::median),
             mean: tally.and_then(Tally::mean),
-            worst: tally.and_then(|tally| tally.pairs().last().map(|pair| pair.0 as f64)),
+            worst: tally.and_then(Tally::worst).map(|worst| worst as f64),
             percentiles: tally.map(|tally| PERCENTILES.map(|p| tally.percentile(p).unwrap_or(0) as f64)),
             best_count: tally.map(Tally::best_count),
             wall_s: None,

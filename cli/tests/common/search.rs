@@ -42,7 +42,7 @@ workload:
 optimize: { vary: order }
 ";
 
-pub struct Folder(TempDir);
+pub struct Folder(pub TempDir);
 
 impl Folder {
     pub fn new() -> Self {
