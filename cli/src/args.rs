@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Make a topology file from a dump of a machine: NCCL, hwloc, nvidia-smi or lspci
     Import(ImportArgs),
+    /// Find the values of a topology that fit measured transfers best
+    Calibrate(crate::commands::calibrate::CalibrateArgs),
+    /// Hold simulated times of a scenario against measured ones
+    Validate(crate::commands::validate::ValidateArgs),
     /// List, add or remove arbiters and models from shared libraries
     Plugin(PluginArgs),
     /// Print the JSON Schema of scenarios or of results

@@ -42,6 +42,8 @@ fn main() -> ExitCode {
         Command::Optimize(command) => commands::optimize::run(&command),
         Command::Merge(command) => commands::merge::run(&command),
         Command::Import(command) => commands::import::run(&command),
+        Command::Calibrate(command) => commands::calibrate::run(&command),
+        Command::Validate(command) => commands::validate::run(&command),
         Command::Plugin(command) => commands::plugin::run(&command),
         Command::Schema(command) => commands::schema::run(&command),
         Command::Completions(command) => commands::completions::run(&command),

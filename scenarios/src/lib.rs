@@ -19,6 +19,7 @@ mod diagnostic;
 mod files;
 mod lint;
 mod load;
+mod machine;
 mod nearest;
 mod optimize;
 mod rewrite;
@@ -37,10 +38,12 @@ pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use files::NamedFile;
 pub use lint::lint;
 pub use load::{LoadOptions, load, load_text};
+pub use machine::{Machine, rewrite_topology};
 pub use optimize::{AxisSpec, Growth, MeasuredMatrix, Objective, OptimizeSpec, Parameter, SearchMethod, Vary};
 pub use rewrite::{Change, rewrite, rewrite_text};
 pub use scenario::{Choice, PlannedOperation, Scenario, TaskKind};
 pub use search::{RankTraffic, Source};
+pub use topology::{BandwidthForm, LinkTypeText};
 
 /// A time as scenarios write it, such as `10ms`, for command lines.
 ///

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use crate::diagnostic::{Diagnostic, Excerpt, Position};
 
 /// A place in one of the texts read: compact, because every value of a tree carries one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Span {
     /// Index into [`Sources`].
     pub(crate) source: u32,

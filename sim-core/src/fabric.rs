@@ -148,6 +148,24 @@ impl Fabric {
         }
     }
 
+    /// Gives a directed link another bandwidth (bytes per second) and latency, for fits that try many. Routes made before
+    /// keep the latencies that they were made with.
+    ///
+    /// # Errors
+    /// A bandwidth that is not finite and above zero.
+    ///
+    /// # Panics
+    /// On a link of another fabric.
+    pub fn set_link(&mut self, id: LinkId, bandwidth: f64, latency: SimDuration) -> Result<(), FabricError> {
+        if !(bandwidth.is_finite() && bandwidth > 0.0) {
+            return Err(FabricError::Bandwidth(bandwidth));
+        }
+        let link = &mut self.links[id.index()];
+        (link.bandwidth, link.latency) = (bandwidth, latency);
+        self.bandwidth[id.index()] = bandwidth;
+        Ok(())
+    }
+
     fn push_link(&mut self, link: Link, depth: u32) -> Result<LinkId, FabricError> {
         if !(link.bandwidth.is_finite() && link.bandwidth > 0.0) {
             return Err(FabricError::Bandwidth(link.bandwidth));

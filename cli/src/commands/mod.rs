@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completions;
@@ -12,3 +13,4 @@ pub(crate) mod plugin;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod tune;
+pub(crate) mod validate;

@@ -25,14 +25,14 @@ pub const ROWS: usize = 40;
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// A table under construction: the first row is the header, columns named in `right` are flush right.
-pub(crate) struct Sheet {
+pub struct Sheet {
     table: Table,
     right: Vec<bool>,
 }
 
 impl Sheet {
     /// A table with these columns; `>` before a name makes the column flush right.
-    pub(crate) fn new<S: AsRef<str>>(header: impl IntoIterator<Item = S>) -> Self {
+    pub fn new<S: AsRef<str>>(header: impl IntoIterator<Item = S>) -> Self {
         let names: Vec<String> = header.into_iter().map(|name| name.as_ref().to_owned()).collect();
         let right: Vec<bool> = names.iter().map(|name| name.starts_with('>')).collect();
         let mut sheet = Self { table: Table::new(), right };
@@ -43,7 +43,8 @@ impl Sheet {
         sheet
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    /// Adds a row; its texts are made safe for a terminal.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells = self.cells(cells.into_iter().map(|cell| clean(&cell)));
         self.table.add_row(cells);
     }
@@ -54,7 +55,8 @@ impl Sheet {
     }
 
     /// The table as lines, each ending in a newline, without trailing spaces.
-    pub(crate) fn finish(mut self) -> String {
+    #[must_use]
+    pub fn finish(mut self) -> String {
         for column in self.table.column_iter_mut() {
             column.set_padding((0, 2));
         }

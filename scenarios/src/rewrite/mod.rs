@@ -1,6 +1,6 @@
 //! Writes a scenario that has been changed: what is as before stays as its author wrote it, with its comments.
 
-mod text;
+pub(crate) mod text;
 
 use std::path::Path;
 

@@ -12,7 +12,7 @@ use crate::yaml::{self, Data, Entry, Value, flow, same, write_block};
 const IN_PLACE: usize = 80;
 
 /// Writes a tree; `before` is the tree of `text`.
-pub(super) fn write(text: &str, before: &Value, after: &Value) -> Result<String, Vec<Diagnostic>> {
+pub(crate) fn write(text: &str, before: &Value, after: &Value) -> Result<String, Vec<Diagnostic>> {
     if let Some(sections) = Sections::of(text, before) {
         for in_place in [true, false] {
             let written = sections.write(after, in_place);

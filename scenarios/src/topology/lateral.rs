@@ -2,6 +2,7 @@
 
 use weir_sim_core::{FabricBuilder, FabricError, LinkSpec};
 
+use super::LinkTypeOf;
 use super::link_type::{LinkTypes, kind};
 use super::names::NodeNames;
 use super::template::NODES;
@@ -15,14 +16,14 @@ pub(crate) fn read(
     context: &mut Context,
     types: &mut LinkTypes,
     names: &NodeNames,
-    builder: &mut FabricBuilder,
+    (builder, pairs): (&mut FabricBuilder, &mut Vec<LinkTypeOf>),
     list: Option<&Value>,
 ) -> Read<()> {
     let Some(list) = list else { return Ok(()) };
     let mut left = NODES;
     for item in context.list(list, "`links`")? {
         // One wrong link does not hide the next.
-        let _ = link(context, types, names, builder, item, &mut left);
+        let _ = link(context, types, names, (&mut *builder, &mut *pairs), item, &mut left);
         if context.full() {
             break;
         }
@@ -34,7 +35,7 @@ fn link(
     context: &mut Context,
     types: &mut LinkTypes,
     names: &NodeNames,
-    builder: &mut FabricBuilder,
+    (builder, pairs): (&mut FabricBuilder, &mut Vec<LinkTypeOf>),
     item: &Value,
     left: &mut u64,
 ) -> Read<()> {
@@ -58,6 +59,7 @@ fn link(
         return Err(context.error(between.span, format!("more than {NODES} lateral links"), "give fewer"));
     }
     *left -= count;
+    let type_of = link.named.map_or(LinkTypeOf::InPlace(pairs.len() as u32), LinkTypeOf::Named);
     for i in 0..count {
         let from = node(context, names, first, &a.name(i.min(n - 1)))?;
         let to = node(context, names, second, &b.name(i.min(m - 1)))?;
@@ -72,6 +74,7 @@ fn link(
             };
             context.error(between.span, message, help)
         })?;
+        pairs.push(type_of);
     }
     Ok(())
 }

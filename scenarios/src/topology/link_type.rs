@@ -8,7 +8,7 @@ use crate::context::{Context, Fields, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::source::Span;
 use crate::units::{self, Decimal};
-use crate::yaml::{Data, Value};
+use crate::yaml::{Data, Entry, Value};
 
 /// What a link is made of.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -21,6 +21,34 @@ pub(crate) struct LinkType {
     pub(crate) latency: SimDuration,
     /// Its kind, when given.
     pub(crate) kind: Option<LinkKind>,
+    /// Which of the types under `link_types` it is; `None` for one that stands in its place.
+    pub(crate) named: Option<u32>,
+}
+
+/// How the bandwidth of a type is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BandwidthForm {
+    /// `bandwidth`, the same both ways.
+    Both,
+    /// `up` and `down`.
+    UpDown,
+    /// `generation` and `width`.
+    Generation,
+}
+
+/// A type under `link_types`, as it is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkTypeText {
+    /// Its name.
+    pub name: String,
+    /// How its bandwidth is written.
+    pub form: BandwidthForm,
+    /// `efficiency`, where given.
+    pub efficiency: Option<String>,
+    /// `latency`, where given.
+    pub latency: Option<String>,
+    /// `kind`, where given.
+    pub kind: Option<String>,
 }
 
 /// The types that have a name.
@@ -50,6 +78,7 @@ impl LinkTypes {
         };
         for entry in entries {
             let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key))).ok();
+            let link = link.map(|link| LinkType { named: Some(types.types.len() as u32), ..link });
             types.types.insert(entry.key.clone(), Named { span: entry.key_span, link, used: false });
             if context.full() {
                 return Err(Reported);
@@ -82,6 +111,25 @@ impl LinkTypes {
     }
 }
 
+/// The types of a topology as they are written; what is no map is left out.
+pub(crate) fn texts(types: Option<&Value>) -> Vec<LinkTypeText> {
+    let Some(Data::Mapping(entries)) = types.map(|types| &types.data) else { return Vec::new() };
+    let read = |entry: &Entry| {
+        let text = |key: &str| match &entry.value.get(key)?.data {
+            Data::Scalar(scalar) => Some(scalar.text.to_string()),
+            _ => None,
+        };
+        let form = match (text("bandwidth"), text("up")) {
+            (Some(_), _) => BandwidthForm::Both,
+            (None, Some(_)) => BandwidthForm::UpDown,
+            (None, None) => BandwidthForm::Generation,
+        };
+        let (efficiency, latency, kind) = (text("efficiency"), text("latency"), text("kind"));
+        LinkTypeText { name: entry.key.to_string(), form, efficiency, latency, kind }
+    };
+    entries.iter().map(read).collect()
+}
+
 fn read(context: &mut Context, value: &Value, what: &str) -> Read<LinkType> {
     let fields = context.fields(value, what, &KEYS)?;
     let efficiency = fields.parse_or(context, "efficiency", Decimal::whole(1), units::efficiency);
@@ -91,7 +139,7 @@ fn read(context: &mut Context, value: &Value, what: &str) -> Read<LinkType> {
         Some(value) => context.text(value, "the kind of a link").map(|word| Some(kind(word))),
     };
     let (up, down) = bandwidths(context, fields, &efficiency?)?;
-    Ok(LinkType { up, down, latency: latency?, kind: kind? })
+    Ok(LinkType { up, down, latency: latency?, kind: kind?, named: None })
 }
 
 /// Both bandwidths, from the one of three forms that is given.

@@ -12,6 +12,8 @@ use crate::context::{Context, Read, Reported};
 use crate::source::Span;
 use crate::yaml::Value;
 use link_type::LinkTypes;
+pub(crate) use link_type::texts as link_type_texts;
+pub use link_type::{BandwidthForm, LinkTypeText};
 pub(crate) use names::{Missing, NodeNames};
 use template::Template;
 pub(crate) use template::is_inner;
@@ -32,6 +34,17 @@ pub(crate) struct Topology {
     pub(crate) engines_given: Vec<(NodeId, Span)>,
     /// Link types that no link uses.
     pub(crate) unused_types: Vec<(String, Span)>,
+    /// Per pair of directed links: which type it has.
+    pub(crate) types: Vec<LinkTypeOf>,
+}
+
+/// Which type a link has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum LinkTypeOf {
+    /// The n-th under `link_types`.
+    Named(u32),
+    /// One that stands in its place: the same for all links from one place, whose first pair of links this is.
+    InPlace(u32),
 }
 
 impl Topology {
@@ -40,7 +53,7 @@ impl Topology {
         let mut names = NodeNames::default();
         names.index();
         let (slots, engines_given, unused_types) = (Vec::new(), Vec::new(), Vec::new());
-        Self { fabric: FabricBuilder::new().build(), names, slots, engines_given, unused_types }
+        Self { fabric: FabricBuilder::new().build(), names, slots, engines_given, unused_types, types: Vec::new() }
     }
 }
 
@@ -66,7 +79,8 @@ pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Top
         expansion.add(context, template, NodeId::NONE, NodeKind::Switch)?;
     }
     expansion.names.index();
-    lateral::read(context, &mut types, &expansion.names, &mut expansion.builder, fields.get("links"))?;
+    let Expansion { names, builder, types: pairs, .. } = &mut expansion;
+    lateral::read(context, &mut types, names, (builder, pairs), fields.get("links"))?;
     if context.errors() > before {
         return Err(Reported);
     }
@@ -76,6 +90,7 @@ pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Top
         slots: expansion.slots,
         engines_given: expansion.engines_given,
         unused_types: types.unused(),
+        types: expansion.types,
     })
 }
 
@@ -86,6 +101,9 @@ struct Expansion {
     names: NodeNames,
     slots: Vec<u32>,
     engines_given: Vec<(NodeId, Span)>,
+    types: Vec<LinkTypeOf>,
+    /// The first pair of links of each type that stands in its place, by that place.
+    in_place: rustc_hash::FxHashMap<Span, u32>,
     name: String,
 }
 
@@ -102,6 +120,11 @@ impl Expansion {
                     let usual = if network { LinkKind::NETWORK } else { LinkKind::PCIE };
                     let kind = link.kind.unwrap_or(usual);
                     let spec = LinkSpec { up: link.up, down: link.down, latency: link.latency, kind };
+                    let pair = self.types.len() as u32;
+                    self.types.push(link.named.map_or_else(
+                        || LinkTypeOf::InPlace(*self.in_place.entry(template.span).or_insert(pair)),
+                        LinkTypeOf::Named,
+                    ));
                     self.builder.child(parent, template.kind, spec)
                 }
             };

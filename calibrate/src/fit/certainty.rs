@@ -1,0 +1,162 @@
+//! What the data say of each parameter: standard errors, and which parameters they cannot tell apart.
+//!
+//! J is the matrix of derivatives, its columns scaled to length 1. Its singular values say how well the data separate
+//! directions in the space of parameters: one below [`NONE`] of the largest is not determined at all, one below
+//! [`HARDLY`] hardly. Parameters belong together where the projector on these directions couples them.
+//! Standard errors are s · √diag((JᵀJ)⁻¹), with s² the sum of squares over the degrees of freedom (Seber and Wild,
+//! *Nonlinear Regression*, 1989, section 2.1.2).
+
+use nalgebra::{DMatrix, DVector};
+
+/// Singular value over the largest below which a direction is not determined (*assumed*: derivatives are good to 10^-8).
+const NONE: f64 = 1e-6;
+/// The same below which it hardly is: errors are a thousand times those of the best direction.
+const HARDLY: f64 = 1e-3;
+/// Length of a column, change of ln time per unit, below which no row depends on a parameter (*assumed*).
+pub(crate) const LEAST_COLUMN: f64 = 1e-7;
+/// Entry of a projector above which parameters belong together (*assumed*).
+const COUPLED: f64 = 0.01;
+
+/// Parameters that the data do not tell apart.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Together {
+    /// Which ones, ascending.
+    pub(crate) parameters: Vec<usize>,
+    /// A change of all coordinates that the data do not see, of length 1.
+    pub(crate) direction: Vec<f64>,
+    /// Whether they are not seen at all, or only hardly.
+    pub(crate) hardly: bool,
+}
+
+/// What the derivatives say.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Certainty {
+    /// Per parameter the standard error of its coordinate; `None` where the data do not determine it.
+    pub(crate) error: Vec<Option<f64>>,
+    /// Parameters that cannot be told apart.
+    pub(crate) together: Vec<Together>,
+    /// Rows less independent parameters.
+    pub(crate) freedom: usize,
+}
+
+/// Judges derivatives by `squares`, the sum of the squares of the residuals.
+pub(crate) fn certainty(jacobian: &DMatrix<f64>, squares: f64) -> Certainty {
+    let (rows, columns) = jacobian.shape();
+    let lengths: Vec<f64> = jacobian.column_iter().map(|c| c.norm()).collect();
+    if columns == 0 {
+        return Certainty { error: Vec::new(), together: Vec::new(), freedom: rows };
+    }
+    let mut scaled = jacobian.clone().resize_vertically(rows.max(columns), 0.0);
+    for (mut column, &length) in scaled.column_iter_mut().zip(&lengths) {
+        column.scale_mut(if length > LEAST_COLUMN { 1.0 / length } else { 0.0 });
+    }
+    let svd = scaled.svd(false, true);
+    let largest = svd.singular_values.max();
+    let Some(v_t) = svd.v_t.filter(|_| largest > 0.0) else {
+        return Certainty { error: vec![None; columns], together: Vec::new(), freedom: rows };
+    };
+    let within = |least: f64, most: f64| -> Vec<usize> {
+        let values = svd.singular_values.iter().enumerate();
+        values.filter(|(_, s)| (least * largest..most * largest).contains(*s)).map(|(at, _)| at).collect()
+    };
+    let seen = |at: usize| lengths[at] > LEAST_COLUMN;
+    let rank = columns - within(0.0, NONE).len();
+    let freedom = rows.saturating_sub(rank);
+    let lost = projector(&v_t, &within(0.0, NONE));
+    let mut together = groups(&lost, &lengths, false);
+    together.extend(groups(&projector(&v_t, &within(NONE, HARDLY)), &lengths, true));
+    together.retain(|group| group.parameters.len() > 1);
+    let variance = if freedom > 0 { squares / freedom as f64 } else { f64::NAN };
+    let error = |at: usize| {
+        let sum: f64 = within(NONE, 2.0).iter().map(|&i| (v_t[(i, at)] / svd.singular_values[i]).powi(2)).sum();
+        let error = (variance * sum).sqrt() / lengths[at];
+        (seen(at) && freedom > 0 && lost[(at, at)] < COUPLED).then_some(error)
+    };
+    Certainty { error: (0..columns).map(error).collect(), together, freedom }
+}
+
+/// The projector on some right singular vectors.
+fn projector(v_t: &DMatrix<f64>, which: &[usize]) -> DMatrix<f64> {
+    let mut sum = DMatrix::zeros(v_t.ncols(), v_t.ncols());
+    for &at in which {
+        let v = v_t.row(at);
+        sum += v.transpose() * v;
+    }
+    sum
+}
+
+/// The sets of parameters that a projector couples.
+fn groups(projector: &DMatrix<f64>, lengths: &[f64], hardly: bool) -> Vec<Together> {
+    let mut left: Vec<usize> =
+        (0..lengths.len()).filter(|&i| projector[(i, i)] > COUPLED && lengths[i] > LEAST_COLUMN).collect();
+    let mut all = Vec::new();
+    while let Some(first) = left.first().copied() {
+        let mut group = vec![first];
+        let mut next = 0;
+        while next < group.len() {
+            let at = group[next];
+            let (joined, others) = left.iter().partition(|&&i| i != at && projector[(i, at)].abs() > COUPLED);
+            left = others;
+            group.extend::<Vec<usize>>(joined);
+            left.retain(|i| !group.contains(i));
+            next += 1;
+        }
+        group.sort_unstable();
+        group.dedup();
+        let strongest = group.iter().copied().max_by(|&a, &b| projector[(a, a)].total_cmp(&projector[(b, b)]));
+        let unit = projector.column(strongest.unwrap_or(first));
+        let of = |i: usize| if group.contains(&i) { unit[i] / lengths[i] } else { 0.0 };
+        let direction = DVector::from_iterator(lengths.len(), (0..lengths.len()).map(of));
+        let length = direction.norm();
+        let direction = direction.iter().map(|d| d / length).collect();
+        all.push(Together { parameters: group, direction, hardly });
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two columns that are equal and one that is its own: the data see the sum of the first two only.
+    #[test]
+    fn equal_columns_cannot_be_told_apart() {
+        let j = DMatrix::from_row_slice(4, 3, &[1.0, 1.0, 0.0, 2.0, 2.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
+        let found = certainty(&j, 1e-4);
+        assert_eq!(found.freedom, 2);
+        assert_eq!(found.together.len(), 1);
+        let group = &found.together[0];
+        assert_eq!((&*group.parameters, group.hardly), (&[0, 1][..], false));
+        assert!((group.direction[0] + group.direction[1]).abs() < 1e-9);
+        assert!(found.error[0].is_none() && found.error[1].is_none() && found.error[2].is_some());
+    }
+
+    /// y = a + b·x at x = 0, 1, 2: the textbook errors, s² = Σr²/(n − 2), var b = s²/Σ(x − x̄)² = s²/2,
+    /// var a = s²·(1/3 + 1/2).
+    #[test]
+    fn errors_are_those_of_a_straight_line() {
+        let j = DMatrix::from_row_slice(3, 2, &[1.0, 0.0, 1.0, 1.0, 1.0, 2.0]);
+        let found = certainty(&j, 0.25);
+        let expected = [(0.25_f64 * (1.0 / 3.0 + 0.5)).sqrt(), (0.25_f64 / 2.0).sqrt()];
+        for (error, expected) in found.error.iter().zip(expected) {
+            assert!((error.unwrap() - expected).abs() < 1e-12);
+        }
+        assert!(found.together.is_empty());
+    }
+
+    #[test]
+    fn a_column_that_nothing_depends_on_has_no_error_and_no_company() {
+        let j = DMatrix::from_row_slice(3, 2, &[1.0, 0.0, 1.1, 0.0, 0.9, 0.0]);
+        let found = certainty(&j, 0.01);
+        assert!(found.error[0].is_some() && found.error[1].is_none() && found.together.is_empty());
+        assert_eq!(found.freedom, 2);
+    }
+
+    #[test]
+    fn nearly_equal_columns_are_named_with_errors() {
+        let j = DMatrix::from_row_slice(3, 2, &[1.0, 1.0, 1.0, 1.0 + 1e-4, 1.0, 1.0 - 1e-4]);
+        let found = certainty(&j, 1e-6);
+        assert!(found.together.len() == 1 && found.together[0].hardly);
+        assert!(found.error.iter().all(Option::is_some));
+    }
+}

@@ -1,0 +1,241 @@
+//! What is fitted: bandwidths and latencies of sets of links, tau, the parameters of LogGP.
+
+use weir_plugin_api::{LinkId, SimDuration};
+use weir_scenarios::Machine;
+
+/// Largest tau tried; the arbiter takes less than 1/2.
+const TAU_MOST: f64 = 0.499_999;
+
+/// Unit of the coordinate of a time: latencies are fitted in microseconds, so that steps are of the size of ln steps.
+pub(crate) const TIME_UNIT: f64 = 1e-6;
+
+/// What a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Kind {
+    /// Bandwidth of links, bytes per second.
+    Bandwidth,
+    /// Latency of links, seconds.
+    Latency,
+    /// `tau` of `pcie-congestion`, 0 to 1/2.
+    Tau,
+    /// L of LogGP, seconds.
+    LoggpLatency,
+    /// o of LogGP, seconds.
+    LoggpOverhead,
+    /// g of LogGP, seconds.
+    LoggpGap,
+    /// G of LogGP, seconds per byte.
+    LoggpPerByte,
+}
+
+impl Kind {
+    /// Whether its coordinate is the logarithm of its value: values above 0 that may lie orders of magnitude off.
+    pub(crate) fn is_log(self) -> bool {
+        matches!(self, Self::Bandwidth | Self::LoggpPerByte)
+    }
+
+    /// Whether it is a time that may come out as 0.
+    pub(crate) fn is_time(self) -> bool {
+        matches!(self, Self::Latency | Self::LoggpLatency | Self::LoggpOverhead | Self::LoggpGap)
+    }
+
+    /// Whether it is one of LogGP.
+    #[must_use]
+    pub fn is_loggp(self) -> bool {
+        matches!(self, Self::LoggpLatency | Self::LoggpOverhead | Self::LoggpGap | Self::LoggpPerByte)
+    }
+}
+
+/// Which directions of a link a parameter holds for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// Both.
+    Both,
+    /// Towards the root, or from the first to the second end of a lateral link.
+    Up,
+    /// The other way.
+    Down,
+}
+
+/// One number that is fitted.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    /// Its name for a person: `bandwidth of pcie`.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The directed links that it holds for, ascending; empty for others.
+    pub links: Vec<LinkId>,
+    /// The place among the machine's types of its link type, when it holds for all links of a type with a name.
+    pub of_type: Option<usize>,
+    /// For which directions.
+    pub direction: Direction,
+    /// The value before the fit, in the unit of its kind.
+    pub start: f64,
+}
+
+impl Parameter {
+    /// The coordinate of a value: ln for bandwidths, µs for times, tau as it is.
+    pub(crate) fn coordinate(&self, value: f64) -> f64 {
+        match self.kind {
+            kind if kind.is_log() => libm::log(value),
+            kind if kind.is_time() => value / TIME_UNIT,
+            _ => value,
+        }
+    }
+
+    /// The value of a coordinate.
+    pub(crate) fn value(&self, coordinate: f64) -> f64 {
+        match self.kind {
+            kind if kind.is_log() => libm::exp(coordinate),
+            kind if kind.is_time() => coordinate * TIME_UNIT,
+            _ => coordinate.clamp(0.0, TAU_MOST),
+        }
+    }
+
+    /// Change of the value per change of the coordinate.
+    pub(crate) fn slope(&self, value: f64) -> f64 {
+        match self.kind {
+            kind if kind.is_log() => value,
+            kind if kind.is_time() => TIME_UNIT,
+            _ => 1.0,
+        }
+    }
+}
+
+/// Parameters of LogGP: seconds, and seconds per byte.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Loggp {
+    /// L: on the way.
+    pub latency: f64,
+    /// o: of sender and receiver.
+    pub overhead: f64,
+    /// g: between two messages.
+    pub gap: f64,
+    /// G: per byte after the first.
+    pub per_byte: f64,
+}
+
+/// A value for everything that a simulation depends on.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setting {
+    /// Per directed link, bytes per second.
+    pub bandwidth: Vec<f64>,
+    /// Per directed link, seconds.
+    pub latency: Vec<f64>,
+    /// `tau`, where it is fitted.
+    pub tau: Option<f64>,
+    /// LogGP in the place of the links, where that is fitted.
+    pub loggp: Option<Loggp>,
+}
+
+impl Setting {
+    /// What the topology says.
+    #[must_use]
+    pub fn of(machine: &Machine) -> Self {
+        let links = machine.fabric.links();
+        Self {
+            bandwidth: links.iter().map(|link| link.bandwidth).collect(),
+            latency: links.iter().map(|link| link.latency.seconds()).collect(),
+            tau: None,
+            loggp: None,
+        }
+    }
+
+    /// The same with a parameter at a value.
+    pub fn set(&mut self, parameter: &Parameter, value: f64) {
+        match parameter.kind {
+            Kind::Bandwidth => parameter.links.iter().for_each(|l| self.bandwidth[l.index()] = value),
+            Kind::Latency => parameter.links.iter().for_each(|l| self.latency[l.index()] = value),
+            Kind::Tau => self.tau = Some(value),
+            Kind::LoggpLatency => self.loggp.get_or_insert_default().latency = value,
+            Kind::LoggpOverhead => self.loggp.get_or_insert_default().overhead = value,
+            Kind::LoggpGap => self.loggp.get_or_insert_default().gap = value,
+            Kind::LoggpPerByte => self.loggp.get_or_insert_default().per_byte = value,
+        }
+    }
+}
+
+/// The bandwidths of all links in use: one per link type, or per direction where the type has two.
+#[must_use]
+pub fn bandwidths(machine: &Machine, used: &[LinkId]) -> Vec<Parameter> {
+    by_type(machine, used, Kind::Bandwidth, |link| machine.fabric.link(link).bandwidth)
+}
+
+/// The latencies of all links in use: one per link type.
+#[must_use]
+pub fn latencies(machine: &Machine, used: &[LinkId]) -> Vec<Parameter> {
+    by_type(machine, used, Kind::Latency, |link| machine.fabric.link(link).latency.seconds())
+}
+
+fn by_type(machine: &Machine, used: &[LinkId], kind: Kind, start: impl Fn(LinkId) -> f64) -> Vec<Parameter> {
+    let all = || (0..machine.fabric.links().len()).map(LinkId::from_index);
+    // By type with a name, in file order, then by the place of the others.
+    let key = |link: LinkId| (machine.type_of(link).unwrap_or(usize::MAX), machine.in_place(link).map_or(0, |l| l.0));
+    let mut keys: Vec<_> = used.iter().map(|&link| key(link)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let mut parameters = Vec::new();
+    for wanted in keys {
+        let links: Vec<LinkId> = all().filter(|&link| key(link) == wanted).collect();
+        let Some(&first) = links.first() else { continue };
+        let named = machine.type_of(first);
+        let name =
+            named.map_or_else(|| format!("the link of {}", below(machine, first)), |at| machine.types[at].name.clone());
+        let half = |down: bool| links.iter().copied().filter(move |l| l.0 % 2 == u32::from(down)).collect::<Vec<_>>();
+        let (up, down) = (half(false), half(true));
+        let split = kind == Kind::Bandwidth && start(up[0]) != start(down[0]);
+        let parts = match split {
+            true => vec![(up, Direction::Up, ", up"), (down, Direction::Down, ", down")],
+            false => vec![(links, Direction::Both, "")],
+        };
+        for (links, direction, side) in parts {
+            let what = if kind == Kind::Bandwidth { "bandwidth" } else { "latency" };
+            let start = start(links[0]);
+            let name = format!("{what} of {name}{side}");
+            parameters.push(Parameter { name, kind, links, of_type: named, direction, start });
+        }
+    }
+    parameters
+}
+
+/// The lower node of a tree link, both ends of a lateral one.
+pub(crate) fn below(machine: &Machine, link: LinkId) -> String {
+    use weir_plugin_api::Direction as Way;
+    let found = machine.fabric.link(link);
+    let (from, to) = (machine.node_name(found.from), machine.node_name(found.to));
+    match found.direction {
+        Way::Up => from.to_owned(),
+        Way::Down => to.to_owned(),
+        _ => format!("{from}–{to}"),
+    }
+}
+
+/// `tau` from a value.
+#[must_use]
+pub fn tau(start: f64) -> Parameter {
+    let (name, links) = ("tau of pcie-congestion".to_owned(), Vec::new());
+    Parameter { name, kind: Kind::Tau, links, of_type: None, direction: Direction::Both, start }
+}
+
+/// The four of LogGP, from the times of the data: half the shortest time for latency and overhead, a tenth for the gap,
+/// the least time per byte of the longest (*assumed* starts; the fit moves them).
+#[must_use]
+pub fn loggp(shortest: f64, per_byte: f64) -> Vec<Parameter> {
+    let all = [
+        ("latency L of loggp", Kind::LoggpLatency, shortest * 0.4),
+        ("overhead o of loggp", Kind::LoggpOverhead, shortest * 0.2),
+        ("gap g of loggp", Kind::LoggpGap, shortest * 0.2),
+        ("per_byte G of loggp", Kind::LoggpPerByte, per_byte),
+    ];
+    let make = |(name, kind, start): (&str, _, _)| {
+        let (name, links) = (name.to_owned(), Vec::new());
+        Parameter { name, kind, links, of_type: None, direction: Direction::Both, start }
+    };
+    all.into_iter().map(make).collect()
+}
+
+/// Seconds as whole picoseconds, nearest, within what a simulation takes.
+pub(crate) fn picoseconds(seconds: f64) -> SimDuration {
+    SimDuration(libm::round((seconds * 1e12).clamp(0.0, 8.64e18)) as u64)
+}

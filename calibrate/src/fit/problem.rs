@@ -1,0 +1,153 @@
+//! The least-squares problem: residuals ln(simulated / measured), derivatives by central differences, solved by
+//! Levenberg and Marquardt's method.
+
+use std::cell::RefCell;
+
+use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
+use nalgebra::storage::Owned;
+use nalgebra::{DMatrix, DVector, Dyn};
+
+use super::FitError;
+use super::parameter::{Kind, Parameter, Setting};
+use super::simulator::Simulator;
+
+/// Step of differences in ln bandwidth: truncation 10^-8 of a derivative, far above rounding (*assumed*).
+const LOG_STEP: f64 = 1e-4;
+/// Step of differences in tau and, in µs, in times (*assumed*).
+const PLAIN_STEP: f64 = 1e-5;
+/// Least simulated time, seconds, that a logarithm is taken of.
+const LEAST: f64 = 1e-15;
+/// Evaluations per parameter at most (*assumed*; the fits of the tests take fewer than 30).
+const PATIENCE: usize = 200;
+/// Relative change at which an iteration ends; near the precision of f64.
+const TOLERANCE: f64 = 1e-14;
+
+/// What is to be fitted to what.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) simulator: &'a Simulator<'a>,
+    /// Measured seconds by experiment and row.
+    pub(crate) measured: &'a [Vec<f64>],
+    /// Whether an experiment is fitted.
+    pub(crate) fitted: &'a [bool],
+    /// All that is not fitted.
+    pub(crate) base: &'a Setting,
+}
+
+impl Task<'_> {
+    /// The setting of values of parameters.
+    pub(crate) fn setting(&self, parameters: &[Parameter], values: &[f64]) -> Setting {
+        let mut setting = self.base.clone();
+        parameters.iter().zip(values).for_each(|(parameter, &value)| setting.set(parameter, value));
+        setting
+    }
+
+    /// Residuals of the experiments for which `wanted` holds, an empty list for the others.
+    fn residuals(&self, setting: &Setting, wanted: impl Fn(usize) -> bool) -> Result<Vec<Vec<f64>>, FitError> {
+        let simulated = self.simulator.seconds(setting, |e| self.fitted[e] && wanted(e))?;
+        let row = |(s, m): (&f64, &f64)| libm::log(s.max(LEAST) / m);
+        Ok(simulated.iter().zip(self.measured).map(|(s, m)| s.iter().zip(m).map(row).collect()).collect())
+    }
+
+    /// All residuals that count.
+    pub(crate) fn all_residuals(&self, setting: &Setting) -> Result<Vec<f64>, FitError> {
+        Ok(self.residuals(setting, |_| true)?.into_iter().flatten().collect())
+    }
+
+    /// Half the sum of squares would be the objective; this is the sum.
+    pub(crate) fn squares(&self, setting: &Setting) -> Result<f64, FitError> {
+        Ok(self.all_residuals(setting)?.iter().map(|r| r * r).sum())
+    }
+
+    /// Derivatives of all residuals by the coordinates of the parameters; as many rows as residuals.
+    pub(crate) fn jacobian(&self, parameters: &[Parameter], at: &[f64]) -> Result<DMatrix<f64>, FitError> {
+        let rows: usize = self.measured.iter().zip(self.fitted).filter(|(_, f)| **f).map(|(m, _)| m.len()).sum();
+        let mut jacobian = DMatrix::zeros(rows, parameters.len());
+        for (column, parameter) in parameters.iter().enumerate() {
+            let touches = |e: usize| touches(self.simulator, parameter, e);
+            let step = if parameter.kind.is_log() { LOG_STEP } else { PLAIN_STEP };
+            let shifted = |by: f64| {
+                let mut values: Vec<f64> = parameters.iter().zip(at).map(|(p, &u)| p.value(u)).collect();
+                values[column] = parameter.value(at[column] + by);
+                self.residuals(&self.setting(parameters, &values), touches)
+            };
+            // Below 0 tau has no meaning: one-sided there.
+            let least = if parameter.kind == Kind::Tau { at[column].max(0.0).min(step) } else { step };
+            let (above, below) = (shifted(step)?, shifted(-least)?);
+            let mut row = 0;
+            for (experiment, measured) in self.measured.iter().enumerate().filter(|&(e, _)| self.fitted[e]) {
+                for (i, (a, b)) in above[experiment].iter().zip(&below[experiment]).enumerate() {
+                    jacobian[(row + i, column)] = (a - b) / (step + least);
+                }
+                row += measured.len();
+            }
+        }
+        Ok(jacobian)
+    }
+
+    /// The coordinates with the least squares near `start`, by Levenberg and Marquardt's method.
+    pub(crate) fn solve(&self, parameters: &[Parameter], start: &[f64]) -> Result<Vec<f64>, FitError> {
+        if parameters.is_empty() {
+            return Ok(Vec::new());
+        }
+        let at = DVector::from_column_slice(start);
+        let problem = Problem { task: *self, parameters, at, error: RefCell::new(None) };
+        let method = LevenbergMarquardt::new().with_tol(TOLERANCE).with_patience(PATIENCE);
+        let (solved, _) = method.minimize(problem);
+        match solved.error.into_inner() {
+            Some(error) => Err(error),
+            None => Ok(solved.at.iter().copied().collect()),
+        }
+    }
+}
+
+/// Whether an experiment can depend on a parameter.
+fn touches(simulator: &Simulator<'_>, parameter: &Parameter, experiment: usize) -> bool {
+    let used = simulator.links(experiment);
+    parameter.links.is_empty() || parameter.links.iter().any(|link| used.binary_search(link).is_ok())
+}
+
+/// The task as the solver sees it. What the simulation refuses ends the iteration.
+struct Problem<'a> {
+    task: Task<'a>,
+    parameters: &'a [Parameter],
+    at: DVector<f64>,
+    error: RefCell<Option<FitError>>,
+}
+
+impl Problem<'_> {
+    fn kept<T>(&self, result: Result<T, FitError>) -> Option<T> {
+        result.map_err(|error| *self.error.borrow_mut() = Some(error)).ok()
+    }
+}
+
+impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
+    type ResidualStorage = Owned<f64, Dyn>;
+    type JacobianStorage = Owned<f64, Dyn, Dyn>;
+    type ParameterStorage = Owned<f64, Dyn>;
+
+    fn set_params(&mut self, x: &DVector<f64>) {
+        self.at.copy_from(x);
+    }
+
+    fn params(&self) -> DVector<f64> {
+        self.at.clone()
+    }
+
+    fn residuals(&self) -> Option<DVector<f64>> {
+        let values: Vec<f64> = self.parameters.iter().zip(self.at.iter()).map(|(p, &u)| p.value(u)).collect();
+        // Far-off trial steps are no failure: they are worse than where the iteration stands.
+        if values.iter().zip(self.parameters).any(|(v, p)| p.kind.is_log() && !(1e-30..1e30).contains(v)) {
+            return None;
+        }
+        let mut all = self.kept(self.task.all_residuals(&self.task.setting(self.parameters, &values)))?;
+        all.resize(all.len().max(self.parameters.len()), 0.0);
+        Some(DVector::from_vec(all))
+    }
+
+    fn jacobian(&self) -> Option<DMatrix<f64>> {
+        let found = self.kept(self.task.jacobian(self.parameters, self.at.as_slice()))?;
+        let rows = found.nrows().max(self.parameters.len());
+        Some(found.resize_vertically(rows, 0.0))
+    }
+}

@@ -1,0 +1,130 @@
+//! Finer parameters where the data ask for them: a type's bandwidth per direction, or per link.
+//!
+//! A finer set is taken when Schwarz's criterion n·ln(SSE/n) + p·ln n (*Estimating the dimension of a model*, Annals of
+//! Statistics 6, 1978) falls by more than [`CLEARLY`], and every new parameter is seen by the data.
+
+use weir_plugin_api::LinkId;
+use weir_scenarios::Machine;
+
+use super::certainty::{LEAST_COLUMN, certainty};
+use super::parameter::{Direction, Parameter, below};
+use super::problem::Task;
+use super::{Choice, FitError, Solved, is_bandwidth, solve_from};
+
+/// Fall of the criterion that counts: "very strong" evidence (Kass and Raftery, *Bayes Factors*, JASA 90, 1995).
+const CLEARLY: f64 = 10.0;
+/// Mean error below which nothing is left to explain; *assumed*, a tenth of what good measurements repeat to.
+const EXPLAINED: f64 = 1e-4;
+/// Splits at most.
+const ROUNDS: usize = 8;
+/// Links that get parameters of their own at most; *assumed*.
+const MOST_LINKS: usize = 64;
+
+/// Splits parameters as long as it pays.
+pub(super) fn refine(
+    machine: &Machine,
+    task: &Task<'_>,
+    mut solved: Solved,
+    choice: Choice,
+) -> Result<Solved, FitError> {
+    if choice == Choice::No {
+        return Ok(solved);
+    }
+    let rows: usize = task.measured.iter().zip(task.fitted).filter(|(_, f)| **f).map(|(m, _)| m.len()).sum();
+    for _ in 0..ROUNDS {
+        let worth = |squares: f64, parameters: usize| {
+            let n = rows as f64;
+            n * libm::log((squares / n).max(1e-300)) + parameters as f64 * libm::log(n)
+        };
+        if (solved.squares / rows as f64).sqrt() < EXPLAINED {
+            break;
+        }
+        let now = worth(solved.squares, solved.parameters.len());
+        let mut best: Option<(f64, Solved)> = None;
+        for at in (0..solved.parameters.len()).filter(|&at| is_bandwidth(&solved.parameters[at])) {
+            for parts in [directions(&solved.parameters[at]), links(machine, task, &solved, at)?] {
+                let Some(finer) = split(task, &solved, (at, parts), rows)? else { continue };
+                let value = worth(finer.squares, finer.parameters.len());
+                if value < best.as_ref().map_or(now - CLEARLY, |(least, _)| *least) {
+                    best = Some((value, finer));
+                }
+            }
+        }
+        match best {
+            Some((_, finer)) => solved = finer,
+            None => break,
+        }
+    }
+    Ok(solved)
+}
+
+/// A parameter in two: up and down.
+fn directions(parameter: &Parameter) -> Vec<Parameter> {
+    if parameter.direction != Direction::Both {
+        return Vec::new();
+    }
+    let half = |direction, side: &str, down: u32| Parameter {
+        name: format!("{}, {side}", parameter.name),
+        links: parameter.links.iter().copied().filter(|l| l.0 % 2 == down).collect(),
+        direction,
+        ..parameter.clone()
+    };
+    vec![half(Direction::Up, "up", 0), half(Direction::Down, "down", 1)]
+}
+
+/// A parameter in one per link on which rows depend, and one for the rest.
+fn links(machine: &Machine, task: &Task<'_>, solved: &Solved, at: usize) -> Result<Vec<Parameter>, FitError> {
+    let parameter = &solved.parameters[at];
+    let mut pairs: Vec<u32> = parameter.links.iter().map(|l| l.0 / 2).collect();
+    pairs.dedup();
+    let used = task.simulator.all_links();
+    pairs.retain(|&pair| used.iter().any(|l| l.0 / 2 == pair));
+    if pairs.len() < 2 || pairs.len() > MOST_LINKS {
+        return Ok(Vec::new());
+    }
+    let one = |pair: u32| {
+        let links: Vec<LinkId> = parameter.links.iter().copied().filter(|l| l.0 / 2 == pair).collect();
+        let name = format!("{} at {}", parameter.name, below(machine, links[0]));
+        Parameter { name, links, of_type: None, ..parameter.clone() }
+    };
+    let all: Vec<Parameter> = pairs.into_iter().map(one).collect();
+    let base = task.setting(&solved.parameters, &solved.values());
+    let coordinates = vec![solved.at[at]; all.len()];
+    let jacobian = Task { base: &base, ..*task }.jacobian(&all, &coordinates)?;
+    let mut parts: Vec<Parameter> = Vec::new();
+    let mut rest = Parameter { name: format!("{}, elsewhere", parameter.name), of_type: None, ..parameter.clone() };
+    for (column, part) in all.into_iter().enumerate() {
+        if jacobian.column(column).norm() > LEAST_COLUMN {
+            rest.links.retain(|link| !part.links.contains(link));
+            parts.push(part);
+        }
+    }
+    if !rest.links.is_empty() {
+        parts.push(rest);
+    }
+    Ok(parts)
+}
+
+/// Solves with one parameter split; `None` where the data do not determine the parts, or leave no row over.
+fn split(
+    task: &Task<'_>,
+    solved: &Solved,
+    (at, parts): (usize, Vec<Parameter>),
+    rows: usize,
+) -> Result<Option<Solved>, FitError> {
+    if parts.len() < 2 || solved.parameters.len() + parts.len() > rows {
+        return Ok(None);
+    }
+    let (mut parameters, mut start) = (solved.parameters.clone(), solved.at.clone());
+    let value = start[at];
+    let count = parts.len();
+    parameters.splice(at..=at, parts);
+    start.splice(at..=at, std::iter::repeat_n(value, count));
+    let finer = solve_from(task, parameters, start)?;
+    let jacobian = task.jacobian(&finer.parameters, &finer.at)?;
+    let found = certainty(&jacobian, finer.squares);
+    let seen = |i: usize| found.error[i].is_some() || finer.parameters[i].name.ends_with(", elsewhere");
+    let clear = (at..at + count).all(seen)
+        && found.together.iter().all(|t| t.parameters.iter().all(|i| !(at..at + count).contains(i)));
+    Ok(clear.then_some(finer))
+}

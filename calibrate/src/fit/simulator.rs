@@ -1,0 +1,287 @@
+//! Simulates experiments under values that change: the fabric is built once, its bandwidths are set.
+//!
+//! Latencies are added after the last byte and hold no bandwidth, so the transfers of an experiment are simulated
+//! without them, and their sums are added as real numbers. Sizes are multiplied by a power of two that makes times long,
+//! and times divided by it: rates depend on which transfers are active, never on sizes, so this only takes the rounding
+//! to picoseconds out of the derivatives. It is done for arbiters that say they are pure.
+
+use serde_json::{Map, Value as Json};
+use weir_plugin_api::{ArbiterEntry, EngineScope, Flags, LinkId, Queue, RateArbiter, RouteId, SimDuration, SimTime};
+use weir_scenarios::Machine;
+use weir_sim_core::{
+    Engine, EngineId, Fabric, Outcome, Routes, RunOptions, Service, ServiceId, Simulation, Task, TaskGraph,
+    TaskGraphBuilder, TaskId, Work,
+};
+
+use super::FitError;
+use super::parameter::{Loggp, Setting, picoseconds};
+use crate::measurement::{Experiment, Seen, Transfer};
+
+/// Time that experiments are stretched to, seconds: a picosecond is 10^-17 of it.
+const STRETCHED: f64 = 1e5;
+/// Bytes of a task at most.
+const MOST_BYTES: u64 = 1 << 53;
+/// Messages of one experiment that are simulated one by one; *assumed*, windows of OSU have 64.
+const MOST_MESSAGES: u32 = 10_000;
+
+/// Experiments ready to be simulated again and again.
+pub struct Simulator<'a> {
+    machine: &'a Machine,
+    entry: &'a ArbiterEntry,
+    params: Map<String, Json>,
+    experiments: Vec<Prepared>,
+}
+
+struct Prepared {
+    routes: Routes,
+    tasks: TaskGraph,
+    /// Per transfer.
+    route: Vec<RouteId>,
+    /// The way back of the first transfer, with the bytes of the reply.
+    reply: Option<(RouteId, u64)>,
+    transfers: Vec<Transfer>,
+    seen: Vec<Seen>,
+    messages: u32,
+    steps: f64,
+    stretch: f64,
+    /// All links of all routes, ascending.
+    links: Vec<LinkId>,
+}
+
+impl<'a> Simulator<'a> {
+    /// Routes and tasks of all experiments.
+    ///
+    /// # Errors
+    /// A destination that cannot be reached, or that the arbiter refuses.
+    pub fn new<'e>(
+        machine: &'a Machine,
+        (entry, params): (&'a ArbiterEntry, &Map<String, Json>),
+        experiments: impl IntoIterator<Item = &'e Experiment>,
+    ) -> Result<Self, FitError> {
+        let mut fabric = machine.fabric.clone();
+        for at in 0..fabric.links().len() {
+            let id = LinkId::from_index(at);
+            fabric.set_link(id, fabric.link(id).bandwidth, SimDuration::ZERO)?;
+        }
+        let stretch = entry.flags.contains(Flags::PURE);
+        let prepare = |experiment: &Experiment| prepare(machine, &fabric, experiment, stretch);
+        let experiments = experiments.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
+        let simulator = Self { machine, entry, params: params.clone(), experiments };
+        simulator.arbiter(&fabric, None)?;
+        Ok(simulator)
+    }
+
+    /// Number of experiments.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.experiments.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.experiments.is_empty()
+    }
+
+    /// The links that transfers of an experiment use, ascending.
+    #[must_use]
+    pub fn links(&self, experiment: usize) -> &[LinkId] {
+        &self.experiments[experiment].links
+    }
+
+    /// All links in use, ascending.
+    #[must_use]
+    pub fn all_links(&self) -> Vec<LinkId> {
+        let mut all: Vec<LinkId> = self.experiments.iter().flat_map(|e| e.links.iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Seconds of each row of each experiment for which `wanted` holds; an empty list for the others.
+    ///
+    /// # Errors
+    /// What the arbiter, or the simulation, refuses.
+    pub fn seconds(&self, setting: &Setting, wanted: impl Fn(usize) -> bool) -> Result<Vec<Vec<f64>>, FitError> {
+        if let Some(loggp) = &setting.loggp {
+            let each = |(at, e): (usize, &Prepared)| if wanted(at) { e.loggp(loggp) } else { Ok(Vec::new()) };
+            return self.experiments.iter().enumerate().map(each).collect();
+        }
+        let mut fabric = self.machine.fabric.clone();
+        for (at, &bandwidth) in setting.bandwidth.iter().enumerate() {
+            fabric.set_link(LinkId::from_index(at), bandwidth, SimDuration::ZERO)?;
+        }
+        let mut arbiter = self.arbiter(&fabric, setting.tau)?;
+        let mut all = Vec::with_capacity(self.experiments.len());
+        for (at, experiment) in self.experiments.iter().enumerate() {
+            all.push(match wanted(at) {
+                true => experiment.over_links((&fabric, setting), (&mut *arbiter, self.entry.flags))?,
+                false => Vec::new(),
+            });
+        }
+        Ok(all)
+    }
+
+    /// A new arbiter that has accepted all routes.
+    fn arbiter(&self, fabric: &Fabric, tau: Option<f64>) -> Result<Box<dyn RateArbiter>, FitError> {
+        let mut params = self.params.clone();
+        if let Some(tau) = tau {
+            params.insert("tau".to_owned(), Json::from(tau));
+        }
+        let failed = |error: weir_plugin_api::ArbiterError| FitError::Arbiter(self.entry.name.clone(), error);
+        let mut arbiter = (self.entry.make)(&fabric.view(), &Json::Object(params).to_string()).map_err(failed)?;
+        for experiment in &self.experiments {
+            for &route in experiment.route.iter().chain(experiment.reply.iter().map(|(route, _)| route)) {
+                arbiter.admit(experiment.routes.links(route)).map_err(failed)?;
+            }
+        }
+        Ok(arbiter)
+    }
+}
+
+impl Prepared {
+    /// Simulates the transfers over the links.
+    fn over_links(
+        &self,
+        (fabric, setting): (&Fabric, &Setting),
+        (arbiter, flags): (&mut dyn RateArbiter, Flags),
+    ) -> Result<Vec<f64>, FitError> {
+        arbiter.reset();
+        let simulation = Simulation { fabric, routes: &self.routes, tasks: &self.tasks };
+        let outcome = simulation.run(arbiter, flags, RunOptions::default())?;
+        let latency = |route| self.routes.links(route).iter().map(|l| setting.latency[l.index()]).sum::<f64>();
+        let narrowest = |route| {
+            let bandwidths = self.routes.links(route).iter().map(|l| setting.bandwidth[l.index()]);
+            bandwidths.fold(f64::INFINITY, f64::min)
+        };
+        let reply = self.reply.map_or(0.0, |(route, bytes)| latency(route) + bytes as f64 / narrowest(route));
+        let end = |at: usize| {
+            outcome.tasks[at].end.0 as f64 * 1e-12 / self.stretch + self.steps * latency(self.route[at]) + reply
+        };
+        Ok(self.seen(end))
+    }
+
+    fn seen(&self, end: impl Fn(usize) -> f64) -> Vec<f64> {
+        let last = || (0..self.transfers.len()).map(&end).fold(0.0, f64::max);
+        self.seen.iter().map(|seen| if let Seen::End(at) = seen { end(*at) } else { last() }).collect()
+    }
+
+    /// Simulates the transfers as LogGP messages, with the tasks that the model `loggp` plans: o (which overlaps the
+    /// message before) and (k − 1)·G on the source's engine, no sooner than g after the last byte; then L + o.
+    fn loggp(&self, loggp: &Loggp) -> Result<Vec<f64>, FitError> {
+        let bytes: f64 = self.transfers.iter().map(|t| t.bytes as f64).sum();
+        let one = loggp.latency + 2.0 * loggp.overhead + loggp.gap;
+        let messages = f64::from(self.messages.min(MOST_MESSAGES));
+        let total = messages * (one * self.transfers.len() as f64 + bytes * loggp.per_byte);
+        let stretch = if total > 0.0 { (STRETCHED / total).clamp(1.0, 1e12) } else { 1.0 };
+        let outcome = self.run_loggp(loggp, stretch)?;
+        let reply = self.reply.map_or(0.0, |(_, bytes)| {
+            2.0 * loggp.overhead + loggp.latency + bytes.saturating_sub(1) as f64 * loggp.per_byte
+        });
+        // Per transfer its last arrival: tasks come in pairs, sent and arrival.
+        let end = |at: usize| {
+            let last = (at + 1) * self.messages.min(MOST_MESSAGES) as usize * 2 - 1;
+            let alone = outcome.tasks[last].end.0 as f64 * 1e-12 / stretch;
+            alone + (self.steps - 1.0) * (loggp.latency + 2.0 * loggp.overhead) + reply
+        };
+        Ok(self.seen(end))
+    }
+
+    fn run_loggp(&self, loggp: &Loggp, stretch: f64) -> Result<Outcome, FitError> {
+        let ps = |seconds: f64| picoseconds(seconds * stretch);
+        let mut builder = TaskGraphBuilder::new();
+        let service =
+            builder.service(Service { queue: Queue::Ready, class: 0, lead: ps(loggp.overhead), gap: ps(loggp.gap) });
+        for transfer in &self.transfers {
+            let device = transfer.from;
+            let engine = builder.engine(device, "send", 1).unwrap_or_else(|_| {
+                builder.own_engine(Engine { scope: EngineScope::Device(device), name: "send".into(), slots: 1 })
+            });
+            let sending = ps(transfer.bytes.saturating_sub(1) as f64 * loggp.per_byte);
+            let arriving = ps(loggp.latency + loggp.overhead);
+            for _ in 0..self.messages.min(MOST_MESSAGES) {
+                let start = SimTime::ZERO;
+                let sent = builder.task(Task { start, engine, service, work: Work::Lasts(sending) });
+                let work = Work::Lasts(arriving);
+                let arrival = builder.task(Task { start, engine: EngineId::NONE, service: ServiceId::PLAIN, work });
+                builder.wait(arrival, sent);
+            }
+        }
+        let tasks = builder.build().map_err(|_: Vec<TaskId>| FitError::Internal("a cycle of messages"))?;
+        let (fabric, routes) = (Fabric::default(), Routes::new());
+        let simulation = Simulation { fabric: &fabric, routes: &routes, tasks: &tasks };
+        Ok(simulation.run(&mut NoLinks, Flags::PURE, RunOptions::default())?)
+    }
+}
+
+/// The arbiter of runs without links: it is never asked.
+struct NoLinks;
+
+impl RateArbiter for NoLinks {
+    fn allocate(
+        &mut self,
+        _: &weir_plugin_api::PhaseView<'_>,
+        _: &mut weir_plugin_api::Grant<'_>,
+    ) -> Result<(), weir_plugin_api::ArbiterError> {
+        Err(weir_plugin_api::ArbiterError::Failed("there are no links".to_owned()))
+    }
+}
+
+fn prepare(machine: &Machine, fabric: &Fabric, e: &Experiment, stretch: bool) -> Result<Prepared, FitError> {
+    let (mut routes, mut builder) = (Routes::new(), TaskGraphBuilder::new());
+    let between = |routes: &mut Routes, from, to| {
+        let name = |node| machine.node_name(node).to_owned();
+        routes.between(fabric, from, to).ok_or_else(|| FitError::NoRoute(name(from), name(to)))
+    };
+    let (mut route, mut links) = (Vec::new(), Vec::new());
+    let stretch = if stretch { stretch_of(machine, e) } else { 1 };
+    for transfer in &e.transfers {
+        let way = between(&mut routes, transfer.from, transfer.to)?;
+        links.extend_from_slice(routes.links(way));
+        route.push(way);
+        let class = builder.classes().intern(way, f64::INFINITY, 1.0, 0);
+        let engine = match machine.send_slots(transfer.from) {
+            None => EngineId::NONE,
+            Some(slots) => builder
+                .engine(transfer.from, "send", slots)
+                .map_err(|_| FitError::Internal("one device has two numbers of send slots"))?,
+        };
+        let bytes = (transfer.bytes.saturating_mul(u64::from(e.messages)).saturating_mul(stretch)).min(MOST_BYTES);
+        let work = Work::Carries { bytes, class };
+        builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
+    }
+    let reply = match (e.reply, e.transfers.first()) {
+        (Some(bytes), Some(first)) => Some((between(&mut routes, first.to, first.from)?, bytes)),
+        _ => None,
+    };
+    if let Some((way, _)) = reply {
+        links.extend_from_slice(routes.links(way));
+    }
+    links.sort_unstable();
+    links.dedup();
+    Ok(Prepared {
+        tasks: builder.build().map_err(|_| FitError::Internal("a cycle of transfers"))?,
+        routes,
+        route,
+        reply,
+        transfers: e.transfers.clone(),
+        seen: e.rows.iter().map(|row| row.seen).collect(),
+        messages: e.messages,
+        steps: f64::from(e.steps),
+        stretch: stretch as f64,
+        links,
+    })
+}
+
+/// The power of two that makes an experiment last about [`STRETCHED`] over the machine's narrowest link.
+fn stretch_of(machine: &Machine, e: &Experiment) -> u64 {
+    let slowest = machine.fabric.bandwidths().iter().copied().fold(f64::INFINITY, f64::min);
+    let messages = u64::from(e.messages);
+    let sum: f64 = e.transfers.iter().map(|t| t.bytes as f64 * messages as f64).sum();
+    let most = e.transfers.iter().map(|t| t.bytes.saturating_mul(messages)).max().unwrap_or(1).max(1);
+    let mut stretch = 1_u64;
+    while sum * (stretch * 2) as f64 / slowest < STRETCHED && most.saturating_mul(stretch * 2) <= MOST_BYTES {
+        stretch *= 2;
+    }
+    stretch
+}

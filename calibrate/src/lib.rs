@@ -1,0 +1,20 @@
+//! Fits a topology to measured transfers, and holds simulated against measured times.
+//!
+//! ```text
+//! logs ─► read ─► experiments ─► fit ─► values, errors, rows ─► text, JSON, the topology with the fitted values
+//! ```
+
+pub mod fit;
+mod json;
+pub mod measurement;
+pub mod read;
+mod text;
+pub mod validate;
+mod write;
+
+pub use fit::{Fit, FitError, FitOptions, Under, fit};
+pub use json::json;
+pub use measurement::{Experiment, Log, Row, Seen, Skipped, Transfer};
+pub use read::{Collective, LogKind, ReadOptions, read_log};
+pub use text::{percent, size, text};
+pub use write::write_topology;

@@ -1,0 +1,231 @@
+//! The plain table: `from,to,bytes,seconds,group`, one row per transfer; transfers of one group ran at once.
+//!
+//! Lines that begin with `#` are comments. A row without a group ran alone. `id` names a transfer for `weir validate`;
+//! `what` says what was measured, and only `copy` (the default) is a transfer over the links.
+
+use std::collections::BTreeMap;
+
+use csv::{ByteRecord, ReaderBuilder};
+use weir_scenarios::{Diagnostic, Position};
+
+use super::{MOST_ROWS, Source, number};
+use crate::measurement::{Experiment, Log, Skipped, Transfer};
+
+/// Columns that are read.
+const READ: [&str; 7] = ["from", "to", "bytes", "seconds", "group", "id", "what"];
+
+/// A row as it stands, its numbers checked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MeasuredRow {
+    /// Where it stands.
+    pub place: Position,
+    /// Source, as written.
+    pub from: String,
+    /// Destination, as written.
+    pub to: String,
+    /// Payload; `None` where the field is empty, as for an operation of a model.
+    pub bytes: Option<u64>,
+    /// Measured seconds.
+    pub seconds: f64,
+    /// The group; empty for none.
+    pub group: String,
+    /// The id; empty for none.
+    pub id: String,
+    /// What was measured; empty for a copy.
+    pub what: String,
+}
+
+/// The rows of a table, and notes on columns that are not read.
+///
+/// # Errors
+/// What is wrong with the table: file, line, column and remedy. `ids` are needed where `from`, `to` and `bytes` are not.
+pub fn measured_rows(file: &str, text: &str) -> Result<(Vec<MeasuredRow>, Vec<String>), Box<Diagnostic>> {
+    Table::open(file, text).and_then(Table::rows)
+}
+
+struct Table<'a> {
+    file: &'a str,
+    text: &'a str,
+    reader: csv::Reader<&'a [u8]>,
+    columns: BTreeMap<&'static str, usize>,
+    notes: Vec<String>,
+    /// Line breaks counted so far, and up to where.
+    line: u32,
+    counted: usize,
+}
+
+impl<'a> Table<'a> {
+    fn open(file: &'a str, text: &'a str) -> Result<Self, Box<Diagnostic>> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let reader =
+            ReaderBuilder::new().has_headers(false).flexible(true).comment(Some(b'#')).from_reader(text.as_bytes());
+        let (columns, notes) = (BTreeMap::new(), Vec::new());
+        let mut table = Self { file, text, reader, columns, notes, line: 1, counted: 0 };
+        table.header()?;
+        Ok(table)
+    }
+
+    fn header(&mut self) -> Result<(), Box<Diagnostic>> {
+        let help = "write the header `from,to,bytes,seconds,group` in the first line";
+        let Some((record, line)) = self.next()? else {
+            return Err(self.error(1, (1, 1), "the table is empty".to_owned(), help));
+        };
+        let mut ignored = Vec::new();
+        for (at, field) in record.iter().enumerate() {
+            let name = String::from_utf8_lossy(field).trim().to_owned();
+            match READ.iter().find(|known| **known == name) {
+                Some(known) if self.columns.insert(known, at).is_some() => {
+                    let message = format!("the column `{known}` stands twice");
+                    return Err(self.error(line, span(&record, at), message, "remove one of the two"));
+                }
+                Some(_) => {}
+                None => ignored.push(format!("`{}`", number::shown(&name))),
+            }
+        }
+        if !self.columns.contains_key("seconds") {
+            return Err(self.error(line, (1, 1), "the table has no column `seconds`".to_owned(), help));
+        }
+        if !ignored.is_empty() {
+            self.notes.push(format!("{}: not read: the column {}", self.file, ignored.join(", ")));
+        }
+        Ok(())
+    }
+
+    /// The next record with the number of its line.
+    fn next(&mut self) -> Result<Option<(ByteRecord, u32)>, Box<Diagnostic>> {
+        let mut record = ByteRecord::new();
+        let more = self.reader.read_byte_record(&mut record);
+        let line = self.line;
+        let more =
+            more.map_err(|e| self.error(line, (1, 1), format!("the table cannot be read: {e}"), "check the file"))?;
+        if !more {
+            return Ok(None);
+        }
+        // The reader counts from before blank lines and comments above a record.
+        let mut at = record.position().map_or(0, |p| p.byte() as usize);
+        loop {
+            let rest = &self.text[at..];
+            match rest.find('\n') {
+                Some(end) if rest.starts_with('#') || rest[..end].trim().is_empty() => at += end + 1,
+                _ => break,
+            }
+        }
+        self.line += self.text[self.counted..at].matches('\n').count() as u32;
+        self.counted = at;
+        Ok(Some((record, self.line)))
+    }
+
+    fn rows(mut self) -> Result<(Vec<MeasuredRow>, Vec<String>), Box<Diagnostic>> {
+        let mut rows = Vec::new();
+        while let Some((record, line)) = self.next()? {
+            if rows.len() == MOST_ROWS {
+                let message = format!("the table has more than {MOST_ROWS} rows");
+                return Err(self.error(line, (1, 1), message, "give fewer rows"));
+            }
+            rows.push(self.row(&record, line)?);
+        }
+        Ok((rows, self.notes))
+    }
+
+    fn row(&self, record: &ByteRecord, line: u32) -> Result<MeasuredRow, Box<Diagnostic>> {
+        let text = |name: &str| -> Result<String, Box<Diagnostic>> {
+            let Some(&at) = self.columns.get(name) else { return Ok(String::new()) };
+            let field = record.get(at).ok_or_else(|| {
+                let message = format!("the row ends before the column `{name}`");
+                self.error(line, (1, 1), message, "complete the row: it may have been cut off")
+            })?;
+            Ok(String::from_utf8_lossy(field).trim().to_owned())
+        };
+        let wrong = |name: &str, (message, help): number::Wrong| {
+            self.error(line, span(record, self.columns.get(name).copied().unwrap_or(0)), message, help)
+        };
+        let seconds = number::positive(&text("seconds")?, "`seconds`").and_then(|s| number::seconds(s, "`seconds`"));
+        let bytes = match text("bytes")? {
+            empty if empty.is_empty() => None,
+            given => Some(number::bytes(&given, "`bytes`").map_err(|problem| wrong("bytes", problem))?),
+        };
+        Ok(MeasuredRow {
+            place: self.place(line, 1),
+            from: text("from")?,
+            to: text("to")?,
+            bytes,
+            seconds: seconds.map_err(|problem| wrong("seconds", problem))?,
+            group: text("group")?,
+            id: text("id")?,
+            what: text("what")?,
+        })
+    }
+
+    fn place(&self, line: u32, column: u32) -> Position {
+        Position { file: self.file.into(), line, column }
+    }
+
+    fn error(&self, line: u32, (column, width): (u32, u32), message: String, help: &str) -> Box<Diagnostic> {
+        let shown = self.text.lines().nth(line.saturating_sub(1) as usize).unwrap_or("");
+        Box::new(Diagnostic {
+            position: Some(self.place(line, column)),
+            excerpt: Some(weir_scenarios::Excerpt::new(shown, column, width)),
+            ..Diagnostic::error(message).with_help(help)
+        })
+    }
+}
+
+/// Column and width of a field, exact as long as no field before it is quoted.
+fn span(record: &ByteRecord, field: usize) -> (u32, u32) {
+    let width = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().count() as u32;
+    let before: u32 = record.iter().take(field).map(|bytes| width(bytes) + 1).sum();
+    (before + 1, record.get(field).map_or(1, width).max(1))
+}
+
+/// Reads the table as experiments: one per group, in the order of their first rows.
+pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
+    let (rows, notes) = measured_rows(source.file, source.text)?;
+    let mut log = Log { notes, ..Log::default() };
+    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+    for row in rows {
+        let Some(transfer) = transfer(source, &row, &mut log)? else { continue };
+        let at = if row.group.is_empty() {
+            log.experiments.push(Experiment::plain(format!("line {}", row.place.line)));
+            log.experiments.len() - 1
+        } else {
+            *groups.entry(row.group.clone()).or_insert_with(|| {
+                log.experiments.push(Experiment::plain(row.group.clone()));
+                log.experiments.len() - 1
+            })
+        };
+        let experiment = std::mem::replace(&mut log.experiments[at], Experiment::plain(""));
+        log.experiments[at] = experiment.with(transfer, row.seconds, row.place);
+    }
+    Ok(log)
+}
+
+/// The transfer of a row; `None` where it is skipped.
+fn transfer(source: &Source<'_>, row: &MeasuredRow, log: &mut Log) -> Result<Option<Transfer>, Box<Diagnostic>> {
+    if !(row.what.is_empty() || row.what == "copy") {
+        let why = "no plain copy over the links; `weir validate` compares it, by its id, with an operation of a model";
+        let what = format!("`{}`", number::shown(&row.what));
+        log.skipped.push(Skipped { place: row.place.clone(), what, why: why.to_owned() });
+        return Ok(None);
+    }
+    let at = |name: &str, message: String, help: &str| {
+        let line = source.text.lines().nth(row.place.line.saturating_sub(1) as usize).unwrap_or("");
+        let before = line.find(name).map_or(0, |byte| line[..byte].chars().count() as u32);
+        source.error((row.place.line, before + 1, name.chars().count().max(1) as u32), message, help)
+    };
+    let Some(bytes) = row.bytes else {
+        return Err(at("", "the row has no `bytes`".to_owned(), "write how many bytes were copied"));
+    };
+    let device = |name: &str, column: &str| {
+        let found = source.machine.device(name);
+        found.map_err(|(message, help)| at(name, format!("`{column}`: {message}"), &help))
+    };
+    let (from, to) = (device(&row.from, "from")?, device(&row.to, "to")?);
+    if from == to {
+        return Err(at(
+            &row.from,
+            format!("`{}` is source and destination", row.from),
+            "give rows between two devices only",
+        ));
+    }
+    Ok(Some(Transfer { from, to, bytes }))
+}

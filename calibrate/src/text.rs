@@ -1,0 +1,180 @@
+//! A fit for a person: fitted values with their errors, what cannot be told apart, every row, what was skipped.
+
+use std::fmt::Write as _;
+
+use weir_plugin_api::SimDuration;
+use weir_report::text::{ROWS, Sheet, clean};
+use weir_report::{binary_bytes, bytes, duration, rate};
+use weir_scenarios::Machine;
+
+use crate::fit::parameter::{Kind, picoseconds};
+use crate::fit::{Compared, Fit, Fitted, Known, rms};
+use crate::measurement::{Experiment, Log, Seen};
+
+/// A value of a kind with its unit.
+#[must_use]
+pub fn quantity(kind: Kind, value: f64) -> String {
+    match kind {
+        Kind::Bandwidth => rate(value),
+        Kind::Tau => format!("{value:.5}"),
+        Kind::LoggpPerByte => format!("{:.3} ps/B", value * 1e12),
+        _ => duration(picoseconds(value)),
+    }
+}
+
+/// How well a value is known.
+#[must_use]
+pub fn uncertainty(fitted: &Fitted) -> String {
+    match fitted.known {
+        Known::Error(error) => format!("± {}", small(fitted.parameter.kind, error)),
+        Known::Exactly => "no more rows than parameters: error not known".to_owned(),
+        Known::Together => "not determined by itself, see below".to_owned(),
+        Known::Unseen => "no fitted row depends on it: left as it was".to_owned(),
+        Known::AtZero => "held at 0: the fit would go below".to_owned(),
+    }
+}
+
+/// An error in the unit of its kind, three digits.
+fn small(kind: Kind, error: f64) -> String {
+    match kind {
+        Kind::Bandwidth => format!("{:.2e} GB/s", error / 1e9),
+        Kind::Tau => format!("{error:.2e}"),
+        Kind::LoggpPerByte => format!("{:.2e} ps/B", error * 1e12),
+        _ => format!("{:.2e} µs", error * 1e6),
+    }
+}
+
+/// The whole report. `under` names the arbiter.
+#[must_use]
+pub fn text(machine: &Machine, under: &str, (experiments, logs): (&[Experiment], &[Log]), fit: &Fit) -> String {
+    let mut out = format!("{}, {under}\n\n", clean(&machine.file));
+    out.push_str(&values(fit));
+    out.push_str(&unclear(fit));
+    out.push_str(&quality(fit));
+    out.push_str(&rows(machine, experiments, fit));
+    let notes = logs.iter().flat_map(|log| &log.notes).chain(&fit.notes);
+    for note in notes {
+        let _ = writeln!(out, "note: {}", clean(note));
+    }
+    out + &skipped(logs)
+}
+
+fn values(fit: &Fit) -> String {
+    let mut sheet = Sheet::new(["parameter", ">before", ">fitted", "standard error"]);
+    for fitted in &fit.parameters {
+        let kind = fitted.parameter.kind;
+        sheet.row([
+            fitted.parameter.name.clone(),
+            quantity(kind, fitted.parameter.start),
+            quantity(kind, fitted.value),
+            uncertainty(fitted),
+        ]);
+    }
+    sheet.finish()
+}
+
+fn unclear(fit: &Fit) -> String {
+    let mut out = String::new();
+    for group in &fit.unclear {
+        let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
+        let how = if group.hardly { "hardly tell apart" } else { "do not tell apart" };
+        let _ = writeln!(out, "\nthe data {how}: {}\n  {}", clean(&names.join("; ")), clean(&group.remedy));
+    }
+    out
+}
+
+fn quality(fit: &Fit) -> String {
+    let mut out = String::from("\n");
+    for (held, word) in [(false, "fitted"), (true, "held out")] {
+        let rows = || fit.rows.iter().filter(move |row| row.held_out == held);
+        let Some(rms) = rms(rows()) else { continue };
+        let largest = rows().map(|row| row.error().abs()).fold(0.0, f64::max);
+        let _ = writeln!(
+            out,
+            "{} rows {word}: mean error {:.3} %, largest {:.3} %",
+            rows().count(),
+            rms * 100.0,
+            largest * 100.0
+        );
+    }
+    out.push('\n');
+    out
+}
+
+/// An amount by powers of 1024 where it is whole KiB, else by powers of 1000.
+#[must_use]
+pub fn size(amount: u64) -> String {
+    if amount % 1024 == 0 { binary_bytes(amount) } else { bytes(amount) }
+}
+
+/// What a row measured.
+#[must_use]
+pub fn row_text(machine: &Machine, experiment: &Experiment, row: usize) -> (String, String) {
+    let name = |node| machine.node_name(node);
+    let of = |at: usize| experiment.transfers.get(at).map(|t| format!("{} → {}", name(t.from), name(t.to)));
+    let seen = experiment.rows[row].seen;
+    let (at, ends) = match seen {
+        Seen::End(at) => (at, of(at).unwrap_or_default()),
+        Seen::Last if experiment.transfers.len() == 1 => (0, of(0).unwrap_or_default()),
+        Seen::Last => (0, format!("last of {}", experiment.transfers.len())),
+    };
+    let amount = experiment.transfers.get(at).map_or(0, |t| t.bytes);
+    let times = if experiment.messages > 1 { format!("{} × ", experiment.messages) } else { String::new() };
+    (ends, format!("{times}{}", size(amount)))
+}
+
+fn rows(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> String {
+    let mut sheet = Sheet::new(["group", "from → to", ">bytes", ">measured", ">simulated", ">error", ""]);
+    let time = |s: f64| duration(SimDuration(picoseconds(s).0));
+    for compared in shown(fit) {
+        let experiment = &experiments[compared.experiment];
+        let (ends, bytes) = row_text(machine, experiment, compared.row);
+        sheet.row([
+            experiment.name.clone(),
+            ends,
+            bytes,
+            time(compared.measured),
+            time(compared.simulated),
+            percent(compared.error()),
+            if compared.held_out { "held out".to_owned() } else { String::new() },
+        ]);
+    }
+    let cut = match fit.rows.len() > ROWS {
+        true => format!("the {ROWS} of {} rows with the largest errors: --json lists all\n", fit.rows.len()),
+        false => String::new(),
+    };
+    format!("{}{cut}", sheet.finish())
+}
+
+/// A signed share.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    // Adding 0 makes a 0 of -0.
+    format!("{:+.3} %", (share * 1e5).round() / 1e3 + 0.0)
+}
+
+/// All rows, or those with the largest errors, in their order.
+fn shown(fit: &Fit) -> Vec<&Compared> {
+    let mut all: Vec<(usize, &Compared)> = fit.rows.iter().enumerate().collect();
+    if all.len() > ROWS {
+        all.sort_by(|a, b| b.1.error().abs().total_cmp(&a.1.error().abs()).then(a.0.cmp(&b.0)));
+        all.truncate(ROWS);
+        all.sort_by_key(|(at, _)| *at);
+    }
+    all.into_iter().map(|(_, row)| row).collect()
+}
+
+fn skipped(logs: &[Log]) -> String {
+    let all: Vec<_> = logs.iter().flat_map(|log| &log.skipped).collect();
+    let mut out = String::new();
+    if !all.is_empty() {
+        let _ = writeln!(out, "\n{} parts of logs were not used:", all.len());
+    }
+    for part in all.iter().take(ROWS) {
+        let _ = writeln!(out, "  {}: {}: {}", part.place, clean(&part.what), clean(&part.why));
+    }
+    if all.len() > ROWS {
+        let _ = writeln!(out, "  … {} more: --json lists all", all.len() - ROWS);
+    }
+    out
+}

@@ -1,0 +1,67 @@
+//! Machines, experiments and simulated measurements of the tests.
+
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Map;
+use weir_calibrate::fit::Simulator;
+use weir_calibrate::fit::parameter::Setting;
+use weir_calibrate::{Experiment, Row, Seen, Transfer};
+use weir_plugin_api::{LinkId, Registry};
+use weir_scenarios::{LoadOptions, Machine, Position};
+
+pub fn registry() -> Registry {
+    let mut registry = Registry::new();
+    weir_arbiters::register(&mut registry).expect("built-in names are distinct");
+    registry
+}
+
+pub fn library(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios").join(file)
+}
+
+/// A machine of the library with changed values.
+pub fn machine(file: &str, set: &[(&str, &str)]) -> Machine {
+    let set = set.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+    let options = LoadOptions { set, ..LoadOptions::default() };
+    Machine::load(&library(file), &options, &registry()).expect("a machine of the library")
+}
+
+/// Transfers at once, each of whose ends is measured; times are filled in later.
+pub fn group(machine: &Machine, name: &str, transfers: &[(&str, &str, u64)]) -> Experiment {
+    let place = Position { file: name.into(), line: 1, column: 1 };
+    let device = |name| machine.device(name).expect("a device");
+    Experiment {
+        transfers: transfers.iter().map(|&(a, b, bytes)| Transfer { from: device(a), to: device(b), bytes }).collect(),
+        rows: (0..transfers.len()).map(|i| Row { place: place.clone(), seconds: 1.0, seen: Seen::End(i) }).collect(),
+        ..Experiment::plain(name)
+    }
+}
+
+/// Fills measured times in: simulated ones, in whole picoseconds, times `noise` of each row.
+pub fn measure(
+    machine: &Machine,
+    (arbiter, tau): (&str, Option<f64>),
+    experiments: &mut [Experiment],
+    mut noise: impl FnMut() -> f64,
+) {
+    let registry = registry();
+    let entry = registry.get(arbiter).expect("a built-in arbiter");
+    let simulator = Simulator::new(machine, (entry, &Map::new()), &*experiments).expect("all can be simulated");
+    let setting = Setting { tau, ..Setting::of(machine) };
+    let seconds = simulator.seconds(&setting, |_| true).expect("all can be simulated");
+    for (experiment, seconds) in experiments.iter_mut().zip(seconds) {
+        for (row, seconds) in experiment.rows.iter_mut().zip(seconds) {
+            row.seconds = (seconds * 1e12).round() * 1e-12 * noise();
+        }
+    }
+}
+
+/// The bandwidth of the first link of a named type.
+pub fn bandwidth_of(machine: &Machine, setting: &Setting, name: &str) -> f64 {
+    let at = machine.types.iter().position(|t| t.name == name).expect("a type");
+    let links = (0..machine.fabric.links().len()).map(LinkId::from_index);
+    let first = links.into_iter().find(|&l| machine.type_of(l) == Some(at)).expect("a link");
+    setting.bandwidth[first.index()]
+}

@@ -1,0 +1,294 @@
+//! `weir validate`: measured times of a scenario's transfers against simulated ones.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde_json::json;
+use weir_calibrate::read::{MeasuredRow, measured_rows, read_text};
+use weir_calibrate::validate::{Matched, Pair, Simulated, matched, summary, worst_first};
+use weir_calibrate::{percent, size};
+use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
+use weir_report::text::{ROWS, Sheet, clean};
+use weir_report::{Run, bottleneck_link, cause_text, duration};
+use weir_scenarios::Scenario;
+use weir_sim_core::{RunOptions, TaskId, TaskTimes};
+
+use crate::args::ScenarioArgs;
+use crate::failure::{Exit, Failure, message};
+use crate::input::load;
+use crate::output::{Output, check_target, replace};
+use crate::plugins::arbiters;
+use crate::simulate::{Job, warn_ignored};
+
+/// Rows explained.
+const WORST: usize = 5;
+
+/// `weir validate`.
+#[derive(clap::Args, Debug)]
+#[command(
+    mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
+    after_help = "The CSV has the columns seconds, and id or from,to,bytes. Rows without an id are matched by from, to and \
+bytes: the k-th such row with the k-th such transfer.
+
+Examples:
+  weir validate scenarios/measured/h2d-eight-gpus.yaml --measured scenarios/measured/h2d-eight-gpus.csv
+  weir validate halo.yaml --measured halo.csv --since start --csv errors.csv"
+)]
+pub(crate) struct ValidateArgs {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    /// Measured times
+    #[arg(long, value_name = "CSV")]
+    measured: PathBuf,
+    /// Use only the rows of this group
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+    /// From when measured seconds count
+    #[arg(long, value_name = "WHEN", default_value = "ready")]
+    since: Since,
+    /// Print one JSON object per arbiter
+    #[arg(long)]
+    json: bool,
+    /// Write the errors to a CSV file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+}
+
+/// From when measured seconds count.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, Debug)]
+enum Since {
+    /// From when all that a transfer waits for has ended, its source's earlier transfers not among it
+    Ready,
+    /// From when its source begins to send it
+    Start,
+    /// From the beginning of the run
+    Zero,
+}
+
+/// Runs the scenario under each of its arbiters and compares.
+pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
+    let file = args.scenario.files.first().ok_or_else(|| Failure::usage("name a scenario file"))?;
+    if let Some(target) = &args.csv {
+        check_target("--csv", target, &[file, &args.measured])?;
+    }
+    let rows = rows(args)?;
+    let all = arbiters(&args.scenario)?;
+    let scenario = load(file, &args.scenario, &all)?;
+    let mut output = Output::open(None)?;
+    let mut csv = CSV_HEADER.to_owned();
+    for (i, spec) in scenario.arbiters.iter().enumerate() {
+        warn_ignored(&scenario, &spec.name);
+        let job = Job::new(&scenario, spec, &all.registry)?;
+        job.report(RunOptions::default(), |run| {
+            let found = Found::new(args, &scenario, run, &rows)?;
+            csv.push_str(&found.csv());
+            output.result(|writer| match args.json {
+                true => writeln!(writer, "{}", found.json()),
+                false => write!(writer, "{}{}", if i > 0 { "\n" } else { "" }, found.text()),
+            })
+        })?;
+    }
+    if let Some(target) = &args.csv {
+        replace(target, csv.as_bytes())?;
+    }
+    output.finish()?;
+    Ok(Exit::Ok)
+}
+
+/// The measured rows, of one group where that is asked for.
+fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Failure> {
+    let wrong = |error: Box<weir_scenarios::Diagnostic>| Failure::diagnosed(Exit::Usage, *error);
+    let name = args.measured.display().to_string();
+    let text = read_text(&args.measured).map_err(wrong)?;
+    let (mut rows, notes) = measured_rows(&name, &text).map_err(wrong)?;
+    notes.iter().for_each(|note| message(&format!("note: {note}")));
+    if let Some(group) = &args.group {
+        rows.retain(|row| row.group == *group);
+        if rows.is_empty() {
+            return Err(Failure::usage(format!("{name} has no row of the group `{group}`")));
+        }
+    }
+    Ok(rows)
+}
+
+/// Measured against simulated, with the run that explains it.
+struct Found<'a> {
+    run: &'a Run<'a>,
+    rows: &'a [MeasuredRow],
+    simulated: Vec<Simulated>,
+    /// The task of each simulated transfer; `None` for operations.
+    tasks: Vec<Option<TaskId>>,
+    matched: Matched,
+}
+
+impl<'a> Found<'a> {
+    fn new(
+        args: &ValidateArgs,
+        scenario: &Scenario,
+        run: &'a Run<'a>,
+        rows: &'a [MeasuredRow],
+    ) -> Result<Self, Failure> {
+        let (simulated, tasks) = simulated(args.since, scenario, run);
+        let same = |a: &str, b: &str| a == b || (scenario.node(a).is_some() && scenario.node(a) == scenario.node(b));
+        let matched = matched(rows, &simulated, same);
+        if matched.pairs.is_empty() {
+            let name = args.measured.display();
+            let text = format!("no row of {name} is of a transfer of {}", scenario.file);
+            return Err(Failure::usage(text).noted("rows are matched by `id`, or by `from`, `to` and `bytes`"));
+        }
+        Ok(Self { run, rows, simulated, tasks, matched })
+    }
+
+    fn name(&self, pair: &Pair) -> (String, String) {
+        let simulated = &self.simulated[pair.simulated];
+        let of = simulated.transfer.as_ref();
+        let ends = of.map_or_else(String::new, |(from, to, bytes)| format!("{from} → {to}, {}", size(*bytes)));
+        (simulated.id.clone(), ends)
+    }
+
+    /// What held a transfer back and why, as `weir run` says it.
+    fn why(&self, pair: &Pair) -> Option<(String, String)> {
+        let task = self.tasks[pair.simulated]?;
+        let link = self.run.subject.fabric().link(bottleneck_link(self.run, task)?);
+        let name = |node| self.run.subject.node_name(node);
+        Some((format!("{} → {}", name(link.from), name(link.to)), cause_text(self.run, task).unwrap_or_default()))
+    }
+
+    fn text(&self) -> String {
+        let run = self.run;
+        let mut out = format!(
+            "{}\n{}, {}\n\n",
+            clean(run.subject.name()),
+            clean(run.subject.file()),
+            clean(&run.arbiter.title())
+        );
+        if let Some(sum) = summary(&self.matched.pairs) {
+            let _ = writeln!(
+                out,
+                "{} measured times: {:.1} % within ±15 %, mean error {:.3} %, from {} to {}\n",
+                self.matched.pairs.len(),
+                sum.within * 100.0,
+                sum.mean * 100.0,
+                percent(sum.lowest),
+                percent(sum.highest)
+            );
+        }
+        out.push_str(&self.table());
+        out.push_str(&self.left());
+        out
+    }
+
+    fn table(&self) -> String {
+        let all = worst_first(&self.matched.pairs);
+        let mut sheet =
+            Sheet::new(["transfer", "from → to", ">measured", ">simulated", ">error", "held back at", "because"]);
+        let time = |s: f64| duration(SimDuration((s * PS_PER_S as f64).round() as u64));
+        for (at, pair) in all.iter().take(ROWS).enumerate() {
+            let (id, ends) = self.name(pair);
+            // Only the worst are explained: the others hold no news.
+            let (link, why) = self.why(pair).filter(|_| at < WORST).unwrap_or_default();
+            let (measured, simulated) = (self.rows[pair.row].seconds, self.simulated[pair.simulated].seconds);
+            sheet.row([id, ends, time(measured), time(simulated), percent(pair.error), link, why]);
+        }
+        let cut = match all.len() > ROWS {
+            true => format!("the {ROWS} worst of {}: --csv and --json list all\n", all.len()),
+            false => String::new(),
+        };
+        format!("{}{cut}", sheet.finish())
+    }
+
+    fn left(&self) -> String {
+        let (rows, transfers) = (&self.matched.rows_left, &self.matched.simulated_left);
+        let mut out = String::new();
+        if let Some(&first) = rows.first() {
+            let _ = writeln!(
+                out,
+                "{} rows are of no transfer of the scenario, the first at {}",
+                rows.len(),
+                self.rows[first].place
+            );
+        }
+        if let Some(&first) = transfers.first() {
+            let _ = writeln!(
+                out,
+                "{} transfers were not measured, the first is {}",
+                transfers.len(),
+                clean(&self.simulated[first].id)
+            );
+        }
+        out
+    }
+
+    fn json(&self) -> serde_json::Value {
+        let run = self.run;
+        let each = |pair: &Pair| {
+            let simulated = &self.simulated[pair.simulated];
+            let (link, cause) = self.why(pair).unzip();
+            let of = simulated.transfer.as_ref();
+            json!({
+                "id": simulated.id, "from": of.map(|t| &t.0), "to": of.map(|t| &t.1), "bytes": of.map(|t| t.2),
+                "measured_s": self.rows[pair.row].seconds, "simulated_s": simulated.seconds, "error": pair.error,
+                "bottleneck": link, "cause": cause,
+            })
+        };
+        let sum = summary(&self.matched.pairs);
+        json!({
+            "weir": 1, "scenario": run.subject.name(), "file": run.subject.file(),
+            "arbiter": { "name": run.arbiter.name, "params": run.arbiter.params },
+            "within_15_percent": sum.map(|s| s.within), "mean_error": sum.map(|s| s.mean),
+            "lowest_error": sum.map(|s| s.lowest), "highest_error": sum.map(|s| s.highest),
+            "transfers": self.matched.pairs.iter().map(each).collect::<Vec<_>>(),
+            "rows_left": self.matched.rows_left.iter().map(|&r| self.rows[r].place.to_string()).collect::<Vec<_>>(),
+            "not_measured": self.matched.simulated_left.iter().map(|&s| &self.simulated[s].id).collect::<Vec<_>>(),
+        })
+    }
+
+    fn csv(&self) -> String {
+        let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{}\"", text.replace('"', "\"\"")),
+            false => text.to_owned(),
+        };
+        let mut out = String::new();
+        for pair in &self.matched.pairs {
+            let simulated = &self.simulated[pair.simulated];
+            let (from, to, bytes) =
+                simulated.transfer.as_ref().map_or(("", "", String::new()), |(f, t, b)| (f, t, b.to_string()));
+            let (link, cause) = self.why(pair).unwrap_or_default();
+            let texts = [self.run.arbiter.name, &simulated.id, from, to, &bytes].map(quoted).join(",");
+            let (measured, seconds) = (self.rows[pair.row].seconds, simulated.seconds);
+            let _ = writeln!(out, "{texts},{measured},{seconds},{},{},{}", pair.error, quoted(&link), quoted(&cause));
+        }
+        out
+    }
+}
+
+const CSV_HEADER: &str = "arbiter,id,from,to,bytes,measured_s,simulated_s,error,bottleneck,cause\n";
+
+/// Transfers and operations of a run that have ended, with their times.
+fn simulated(since: Since, scenario: &Scenario, run: &Run<'_>) -> (Vec<Simulated>, Vec<Option<TaskId>>) {
+    let (mut all, mut tasks) = (Vec::new(), Vec::new());
+    let begin = |times: &TaskTimes| match since {
+        Since::Ready => times.ready,
+        Since::Start => times.start,
+        Since::Zero => SimTime::ZERO,
+    };
+    for task in run.transfers() {
+        let times = run.outcome.tasks[task.index()];
+        let (Some((from, to)), false) = (scenario.ends(task), times.end.is_never()) else { continue };
+        let weir_sim_core::Work::Carries { bytes, .. } = scenario.tasks.tasks()[task.index()].work else { continue };
+        let name = |node| scenario.node_name(node).to_owned();
+        let (id, seconds) = (scenario.task_name(task).into_owned(), (times.end - begin(&times)).seconds());
+        all.push(Simulated { id, transfer: Some((name(from), name(to), bytes)), seconds });
+        tasks.push(Some(task));
+    }
+    for operation in &scenario.operations {
+        let release = run.outcome.tasks[operation.release.index()].end;
+        let last = operation.tasks.clone().map(|t| run.outcome.tasks[t as usize].end).max().unwrap_or(release);
+        if !last.is_never() && !release.is_never() {
+            let begin = if since == Since::Zero { SimTime::ZERO } else { release };
+            all.push(Simulated { id: operation.id.to_string(), transfer: None, seconds: (last - begin).seconds() });
+            tasks.push(None);
+        }
+    }
+    (all, tasks)
+}

@@ -1,0 +1,201 @@
+//! A topology for itself, without a workload: for what measures it, fits it, and writes it again.
+
+use std::path::Path;
+
+use weir_plugin_api::{LinkId, NodeId, Registry};
+use weir_sim_core::Fabric;
+
+use crate::arbiter::{self, ArbiterSpec};
+use crate::brackets::NamePattern;
+use crate::context::{Context, Problem, Read};
+use crate::diagnostic::Diagnostic;
+use crate::files::Files;
+use crate::load::{self, LoadOptions};
+use crate::rewrite::text;
+use crate::topology::{self, LinkTypeOf, LinkTypeText, Topology, UNLIMITED, is_inner};
+use crate::yaml::{self, Data, Edit, Value};
+
+/// Names that a bracketed list stands for at most; *assumed*, far above the devices of one machine.
+const MOST_NAMES: u64 = 100_000;
+
+/// A topology with its names, and the arbiters that its file asks for.
+#[derive(Debug)]
+pub struct Machine {
+    /// The file as given.
+    pub file: String,
+    /// Nodes and links.
+    pub fabric: Fabric,
+    /// The arbiters of a scenario or of the options; of a topology alone: `max-min`.
+    pub arbiters: Vec<ArbiterSpec>,
+    /// Whether the file is a scenario, not a topology alone.
+    pub is_scenario: bool,
+    /// The types under `link_types`, in file order.
+    pub types: Vec<LinkTypeText>,
+    topology: Topology,
+}
+
+impl Machine {
+    /// Reads a topology file or a scenario's topology; the workload of a scenario is not read.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub fn load(path: &Path, options: &LoadOptions, registry: &Registry) -> Result<Self, Vec<Diagnostic>> {
+        let mut context = Context::default();
+        match read(&mut context, path, options, registry) {
+            Ok(machine) if !context.failed() => Ok(machine),
+            _ => Err(context.finish()),
+        }
+    }
+
+    /// The device of a name or path: a node that starts and ends transfers.
+    ///
+    /// # Errors
+    /// Why the name does not fit, and the remedy.
+    pub fn device(&self, name: &str) -> Result<NodeId, (String, String)> {
+        let node = self.topology.names.resolve(name).map_err(parts)?;
+        let kind = self.fabric.node(node).kind;
+        if is_inner(kind) {
+            let message = format!("`{name}` is a {}, which neither sends nor receives", kind.word());
+            return Err((message, "name a gpu, fpga, cpu, host or nic".to_owned()));
+        }
+        Ok(node)
+    }
+
+    /// The devices of a name with brackets, such as `gpu[0-7]`, or of several with commas between.
+    ///
+    /// # Errors
+    /// Why a name does not fit, and the remedy.
+    pub fn devices(&self, names: &str) -> Result<Vec<NodeId>, (String, String)> {
+        let mut all = Vec::new();
+        for name in outside_brackets(names) {
+            let pattern = NamePattern::read(name.trim()).map_err(parts)?;
+            if pattern.count() > MOST_NAMES {
+                return Err((format!("`{name}` stands for {} names", pattern.count()), "name fewer".to_owned()));
+            }
+            for i in 0..pattern.count() {
+                all.push(self.device(&pattern.name(i))?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The name of a node where it is unique, else its full path.
+    #[must_use]
+    pub fn node_name(&self, node: NodeId) -> &str {
+        self.topology.names.shown(node)
+    }
+
+    /// The names from the root down to a node, joined by `/`.
+    #[must_use]
+    pub fn path(&self, node: NodeId) -> String {
+        self.topology.names.path(node)
+    }
+
+    /// Transfers that a node sends at once; `None` for no limit.
+    #[must_use]
+    pub fn send_slots(&self, node: NodeId) -> Option<u32> {
+        Some(self.topology.slots[node.index()]).filter(|&slots| slots != UNLIMITED)
+    }
+
+    /// The place among [`Self::types`] of a link's type; `None` for one that stands in the place of a name.
+    #[must_use]
+    pub fn type_of(&self, link: LinkId) -> Option<usize> {
+        match self.topology.types[link.index() / 2] {
+            LinkTypeOf::Named(at) => Some(at as usize),
+            LinkTypeOf::InPlace(_) => None,
+        }
+    }
+
+    /// The first of the links whose type stands in the same place of the file; `None` for types with a name.
+    #[must_use]
+    pub fn in_place(&self, link: LinkId) -> Option<LinkId> {
+        match self.topology.types[link.index() / 2] {
+            LinkTypeOf::InPlace(pair) => Some(LinkId(pair * 2)),
+            LinkTypeOf::Named(_) => None,
+        }
+    }
+}
+
+fn parts(problem: Problem) -> (String, String) {
+    (problem.message, problem.help)
+}
+
+/// The pieces between commas that stand in no brackets.
+fn outside_brackets(text: &str) -> Vec<&str> {
+    let (mut pieces, mut begin, mut depth) = (Vec::new(), 0, 0_i32);
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            ',' if depth == 0 => {
+                pieces.push(&text[begin..at]);
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    pieces.push(&text[begin..]);
+    pieces
+}
+
+fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Registry) -> Read<Machine> {
+    let bytes = Files::read_scenario(context, path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let mut files = Files::new(context, Some(folder), options.library.as_deref())?;
+    let source = files.decode(context, &path.display().to_string(), bytes)?;
+    let mut root = yaml::parse(context, source)?;
+    let is_scenario = !is_topology(&root);
+    let (tree, arbiters) = if is_scenario {
+        let edits = load::edit(context, &mut root, options)?;
+        load::looks_like_a_scenario(context, &root)?;
+        let fields = context.fields(&root, "the scenario", &load::KEYS)?;
+        load::version(context, &fields)?;
+        let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry)?;
+        let value = fields.require(context, "topology")?;
+        let tree = match value.data {
+            Data::Mapping(_) => value.clone(),
+            _ => load::topology_file(context, &mut files, value, &edits)?,
+        };
+        (tree, arbiters)
+    } else {
+        apply(context, &mut root, &options.set)?;
+        (root, arbiter::read(context, None, &options.arbiters, registry)?)
+    };
+    let mut topology = topology::read(context, &tree, !is_scenario)?;
+    Ok(Machine {
+        file: path.display().to_string(),
+        fabric: std::mem::take(&mut topology.fabric),
+        arbiters,
+        is_scenario,
+        types: topology::link_type_texts(tree.get("link_types")),
+        topology,
+    })
+}
+
+/// Whether a file is a topology alone.
+fn is_topology(root: &Value) -> bool {
+    root.get("tree").is_some() && root.get("workload").is_none()
+}
+
+fn apply(context: &mut Context, root: &mut Value, set: &[(String, String)]) -> Read<()> {
+    set.iter().try_for_each(|(path, value)| Edit::read(context, path, value)?.apply(context, root))
+}
+
+/// The text of a topology file with edits of its values, as [`crate::rewrite`] of a scenario.
+///
+/// # Errors
+/// A file that cannot be read, or a path that does not exist in it.
+pub fn rewrite_topology(path: &Path, set: &[(String, String)]) -> Result<String, Vec<Diagnostic>> {
+    let mut context = Context::default();
+    let changed = |context: &mut Context| -> Read<(u32, Value, Value)> {
+        let bytes = Files::read_scenario(context, path)?;
+        let mut files = Files::new(context, path.parent(), None)?;
+        let source = files.decode(context, &path.display().to_string(), bytes)?;
+        let before = yaml::parse(context, source)?;
+        let mut root = before.clone();
+        apply(context, &mut root, set)?;
+        Ok((source, before, root))
+    };
+    let Ok((source, before, after)) = changed(&mut context) else { return Err(context.finish()) };
+    text::write(&context.sources.text(source), &before, &after)
+}
