@@ -17,6 +17,12 @@ const LOG_STEP: f64 = 1e-4;
 const PLAIN_STEP: f64 = 1e-5;
 /// Least simulated time, seconds, that a logarithm is taken of.
 const LEAST: f64 = 1e-15;
+/// Residual of steps that go too far: e^50 times too slow.
+const FAR: f64 = 50.0;
+/// Factor between a value and its start at most (*assumed*).
+const REACH: f64 = 1e4;
+/// Longest latency, overhead or gap that is tried, seconds (*assumed*).
+const LONGEST: f64 = 1e3;
 /// Evaluations per parameter at most (*assumed*; the fits of the tests take fewer than 30).
 const PATIENCE: usize = 200;
 /// Relative change at which an iteration ends; near the precision of f64.
@@ -49,6 +55,11 @@ impl Task<'_> {
         Ok(simulated.iter().zip(self.measured).map(|(s, m)| s.iter().zip(m).map(row).collect()).collect())
     }
 
+    /// Number of rows that are fitted.
+    pub(crate) fn rows(&self) -> usize {
+        self.measured.iter().zip(self.fitted).filter(|(_, f)| **f).map(|(m, _)| m.len()).sum()
+    }
+
     /// All residuals that count.
     pub(crate) fn all_residuals(&self, setting: &Setting) -> Result<Vec<f64>, FitError> {
         Ok(self.residuals(setting, |_| true)?.into_iter().flatten().collect())
@@ -61,8 +72,7 @@ impl Task<'_> {
 
     /// Derivatives of all residuals by the coordinates of the parameters; as many rows as residuals.
     pub(crate) fn jacobian(&self, parameters: &[Parameter], at: &[f64]) -> Result<DMatrix<f64>, FitError> {
-        let rows: usize = self.measured.iter().zip(self.fitted).filter(|(_, f)| **f).map(|(m, _)| m.len()).sum();
-        let mut jacobian = DMatrix::zeros(rows, parameters.len());
+        let mut jacobian = DMatrix::zeros(self.rows(), parameters.len());
         for (column, parameter) in parameters.iter().enumerate() {
             let touches = |e: usize| touches(self.simulator, parameter, e);
             let step = if parameter.kind.is_log() { LOG_STEP } else { PLAIN_STEP };
@@ -101,6 +111,15 @@ impl Task<'_> {
     }
 }
 
+/// Whether a value is one that a step may try: within [`REACH`] of the start, or a time below [`LONGEST`].
+fn in_reach(parameter: &Parameter, value: f64) -> bool {
+    match parameter.kind {
+        kind if kind.is_log() => (parameter.start / REACH..parameter.start * REACH).contains(&value),
+        kind if kind.is_time() => value.abs() < LONGEST,
+        _ => true,
+    }
+}
+
 /// Whether an experiment can depend on a parameter.
 fn touches(simulator: &Simulator<'_>, parameter: &Parameter, experiment: usize) -> bool {
     let used = simulator.links(experiment);
@@ -136,11 +155,11 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
 
     fn residuals(&self) -> Option<DVector<f64>> {
         let values: Vec<f64> = self.parameters.iter().zip(self.at.iter()).map(|(p, &u)| p.value(u)).collect();
-        // Far-off trial steps are no failure: they are worse than where the iteration stands.
-        if values.iter().zip(self.parameters).any(|(v, p)| p.kind.is_log() && !(1e-30..1e30).contains(v)) {
-            return None;
-        }
-        let mut all = self.kept(self.task.all_residuals(&self.task.setting(self.parameters, &values)))?;
+        // Far-off trial steps are no failure: they are worse than where the iteration stands, so that it steps less far.
+        let rows = self.task.rows();
+        let near = values.iter().zip(self.parameters).all(|(&value, p)| in_reach(p, value));
+        let found = if near { self.task.all_residuals(&self.task.setting(self.parameters, &values)).ok() } else { None };
+        let mut all = found.unwrap_or_else(|| vec![FAR; rows]);
         all.resize(all.len().max(self.parameters.len()), 0.0);
         Some(DVector::from_vec(all))
     }

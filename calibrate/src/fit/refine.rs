@@ -30,7 +30,7 @@ pub(super) fn refine(
     if choice == Choice::No {
         return Ok(solved);
     }
-    let rows: usize = task.measured.iter().zip(task.fitted).filter(|(_, f)| **f).map(|(m, _)| m.len()).sum();
+    let rows = task.rows();
     for _ in 0..ROUNDS {
         let worth = |squares: f64, parameters: usize| {
             let n = rows as f64;

@@ -203,7 +203,7 @@ impl<'a> Found<'a> {
         if let Some(&first) = rows.first() {
             let _ = writeln!(
                 out,
-                "{} rows are of no transfer of the scenario, the first at {}",
+                "rows of no transfer of the scenario: {}, the first at {}",
                 rows.len(),
                 self.rows[first].place
             );
@@ -211,7 +211,7 @@ impl<'a> Found<'a> {
         if let Some(&first) = transfers.first() {
             let _ = writeln!(
                 out,
-                "{} transfers were not measured, the first is {}",
+                "transfers that were not measured: {}, the first is {}",
                 transfers.len(),
                 clean(&self.simulated[first].id)
             );
