@@ -105,7 +105,7 @@ proptest! {
         let found = run(&start, "max-min", &experiments, &FitOptions::default());
         for (name, expected) in [("pcie", pcie), ("xgmi", xgmi), ("memory", memory)] {
             let fitted = bandwidth_of(&start, &found.setting, name);
-            prop_assert!((fitted / (expected * 1e9) - 1.0).abs() < 1e-6, "{name}: {fitted}");
+            prop_assert!((fitted / (expected * 1e9) - 1.0).abs() < 1e-6, "{name}: {fitted} {:#?} {:#?}", found.parameters.iter().map(|f| (&f.parameter.name, f.value, f.known)).collect::<Vec<_>>(), found.rows.iter().map(|r| (&experiments[r.experiment].name, r.measured, r.simulated)).collect::<Vec<_>>());
         }
         for (name, expected) in [("pcie", format!("{latency:.6}").parse::<f64>().unwrap()), ("xgmi", 2.0), ("memory", 0.7)] {
             let (fitted, _) = value(&found, &format!("latency of {name}"));
@@ -175,7 +175,12 @@ fn what_the_data_cannot_tell_apart_is_named_with_what_would() {
         [1_000, 1_000_000, 500 * MB].map(|bytes| group(&truth, "in", &[("cpu0", "gpu0", bytes)])).into();
     measure(&truth, ("max-min", None), &mut experiments, || 1.0);
     let found = run(&machine(SOCKETS, &[]), "max-min", &experiments, &FitOptions::default());
-    assert_eq!(found.unclear.len(), 1, "{:#?}", found.unclear);
+    assert_eq!(
+        found.unclear.len(),
+        1,
+        "{:#?}",
+        found.parameters.iter().map(|f| (&f.parameter.name, f.value, f.known)).collect::<Vec<_>>()
+    );
     let names: Vec<_> = found.unclear[0].parameters.iter().map(|&i| &*found.parameters[i].parameter.name).collect();
     assert_eq!(names, ["latency of pcie", "latency of memory"]);
     assert!(found.unclear[0].remedy.starts_with("measure a lone copy of 1 KiB from"), "{}", found.unclear[0].remedy);

@@ -32,10 +32,14 @@ fn written(file: &str, arbiter: &str, experiments: &[Experiment]) -> (String, Ma
 #[test]
 fn types_keep_their_places_and_comments() {
     let truth = machine(T2, &[("link_types.pcie.bandwidth", "13GB/s")]);
-    let mut experiments = vec![group(&truth, "a", &[("gpu0", "gpu1", 1 << 28)]), group(&truth, "b", &[("gpu0", "gpu4", 1 << 28)])];
+    let mut experiments =
+        vec![group(&truth, "a", &[("gpu0", "gpu1", 1 << 28)]), group(&truth, "b", &[("gpu0", "gpu4", 1 << 28)])];
     measure(&truth, ("max-min", None), &mut experiments, || 1.0);
     let (text, read) = written(T2, "max-min", &experiments);
-    assert!(text.contains("# Which links do eight GPUs share") && text.contains("pcie: { bandwidth: 13GB/s }"), "{text}");
+    assert!(
+        text.contains("# Which links do eight GPUs share") && text.contains("pcie: { bandwidth: 13GB/s }"),
+        "{text}"
+    );
     assert!(text.starts_with("# Calibrated by `weir calibrate` from x.csv.\n# 2 rows fitted"), "{text}");
     let setting = weir_calibrate::fit::parameter::Setting::of(&read);
     assert!((bandwidth_of(&read, &setting, "pcie") / 13e9 - 1.0).abs() < 1e-8);
@@ -48,7 +52,9 @@ fn other_forms_of_a_type_are_written_anew() {
     let truth = machine(file, &[("link_types.pcie", "{ up: 20GB/s, down: 22GB/s }")]);
     let mut experiments = Vec::new();
     for bytes in [1_u64 << 24, 1 << 26, 1 << 27] {
-        for (a, b) in [("gpu0", "cpu0"), ("cpu0", "gpu0"), ("gpu1", "cpu0"), ("cpu0", "gpu1"), ("gpu5", "cpu1"), ("cpu1", "gpu6")] {
+        for (a, b) in
+            [("gpu0", "cpu0"), ("cpu0", "gpu0"), ("gpu1", "cpu0"), ("cpu0", "gpu1"), ("gpu5", "cpu1"), ("cpu1", "gpu6")]
+        {
             experiments.push(group(&truth, "x", &[(a, b, bytes)]));
         }
     }

@@ -35,6 +35,9 @@ const DEFAULT_TAU: f64 = 21.0 / 121.0;
 /// Factor between the smallest and the largest size above which latencies are fitted unasked; *assumed*.
 const SIZES_APART: u64 = 100;
 
+/// Times that a fit begins again from values nearby that fit better; *assumed*.
+const RESTARTS: usize = 6;
+
 /// Why a fit is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
@@ -298,8 +301,10 @@ pub(crate) struct Solved {
 }
 
 impl Solved {
+    /// The values of the coordinates; what stands at its start has that value to the last bit.
     pub(crate) fn values(&self) -> Vec<f64> {
-        self.parameters.iter().zip(&self.at).map(|(p, &u)| p.value(u)).collect()
+        let value = |(p, &u): (&Parameter, &f64)| if u == p.coordinate(p.start) { p.start } else { p.value(u) };
+        self.parameters.iter().zip(&self.at).map(value).collect()
     }
 }
 
@@ -313,7 +318,20 @@ pub(crate) fn solve(task: &Task<'_>, parameters: Vec<Parameter>) -> Result<Solve
             best = Some(solved);
         }
     }
-    best.ok_or(FitError::Internal("a fit without a start"))
+    let mut best = best.ok_or(FitError::Internal("a fit without a start"))?;
+    // Where one link takes over from another as the narrowest, derivatives jump and an iteration may stand still.
+    for _ in 0..RESTARTS {
+        if (best.squares / task.rows() as f64).sqrt() < refine::EXPLAINED {
+            break;
+        }
+        let start = start::better(task, &best.parameters, &best.at)?;
+        let solved = solve_from(task, best.parameters.clone(), start)?;
+        if solved.squares >= best.squares * 0.999 {
+            break;
+        }
+        best = solved;
+    }
+    Ok(best)
 }
 
 /// [`solve`] from one place.
@@ -340,34 +358,54 @@ pub(crate) fn solve_from(task: &Task<'_>, parameters: Vec<Parameter>, start: Vec
     Ok(Solved { parameters, at, zero, squares })
 }
 
+/// Puts what no row depends on back to where it was, if no row depends on it there either.
+fn unseen_restored(task: &Task<'_>, mut solved: Solved) -> Result<Solved, FitError> {
+    let jacobian = task.jacobian(&solved.parameters, &solved.at)?;
+    for at in (0..solved.at.len()).filter(|&at| jacobian.column(at).norm() <= LEAST_COLUMN) {
+        let found =
+            std::mem::replace(&mut solved.at[at], solved.parameters[at].coordinate(solved.parameters[at].start));
+        if task.squares(&task.setting(&solved.parameters, &solved.values()))? > solved.squares * 1.0001 + 1e-20 {
+            solved.at[at] = found;
+        }
+    }
+    Ok(solved)
+}
+
 fn finish(
     machine: &Machine,
     under: Under<'_>,
     experiments: &[Experiment],
     (task, solved, notes): (&Task<'_>, Solved, Vec<String>),
 ) -> Result<Fit, FitError> {
+    let solved = unseen_restored(task, solved)?;
     let setting = task.setting(&solved.parameters, &solved.values());
     let moving: Vec<usize> = (0..solved.at.len()).filter(|&i| !solved.zero[i]).collect();
     let parts: Vec<Parameter> = moving.iter().map(|&i| solved.parameters[i].clone()).collect();
     let at: Vec<f64> = moving.iter().map(|&i| solved.at[i]).collect();
     let jacobian = Task { base: &setting, ..*task }.jacobian(&parts, &at)?;
-    let Certainty { error, together, freedom } = certainty(&jacobian, solved.squares);
+    let Certainty { error, freedom, .. } = certainty(&jacobian, solved.squares);
+    // One held at 0 may be there only because another makes up for it.
+    let all = Task { base: &setting, ..*task }.jacobian(&solved.parameters, &solved.at)?;
+    let together = certainty(&all, solved.squares).together;
     let known = |i: usize, value: f64| {
-        let Some(at) = moving.iter().position(|&m| m == i) else { return Known::AtZero };
-        match error[at] {
-            _ if jacobian.column(at).norm() <= LEAST_COLUMN => Known::Unseen,
-            Some(error) => Known::Error(error * solved.parameters[i].slope(value)),
-            None if together.iter().any(|t| !t.hardly && t.parameters.contains(&at)) => Known::Together,
-            None => Known::Exactly,
+        let lost = together.iter().any(|t| !t.hardly && t.parameters.contains(&i));
+        match moving.iter().position(|&m| m == i).map(|at| (at, error[at])) {
+            _ if lost => Known::Together,
+            None => Known::AtZero,
+            Some((at, _)) if jacobian.column(at).norm() <= LEAST_COLUMN => Known::Unseen,
+            Some((_, Some(error))) => Known::Error(error * solved.parameters[i].slope(value)),
+            Some((_, None)) => Known::Exactly,
         }
     };
     let mut unclear = Vec::new();
     for group in &together {
-        let direction: Vec<(Parameter, f64, f64)> =
-            group.parameters.iter().map(|&p| (parts[p].clone(), at[p], group.direction[p])).collect();
+        let direction: Vec<(Parameter, f64, f64)> = group
+            .parameters
+            .iter()
+            .map(|&p| (solved.parameters[p].clone(), solved.at[p], group.direction[p]))
+            .collect();
         let remedy = separate::remedy(machine, under, &setting, &direction)?;
-        let parameters = group.parameters.iter().map(|&p| moving[p]).collect();
-        unclear.push(Unclear { parameters, hardly: group.hardly, remedy });
+        unclear.push(Unclear { parameters: group.parameters.clone(), hardly: group.hardly, remedy });
     }
     let values = solved.values();
     let parameters = solved.parameters.iter().enumerate().map(|(i, parameter)| Fitted {

@@ -20,7 +20,7 @@ const LEAST: f64 = 1e-15;
 /// Residual of steps that go too far: e^50 times too slow.
 const FAR: f64 = 50.0;
 /// Factor between a value and its start at most (*assumed*).
-const REACH: f64 = 1e4;
+const REACH: f64 = 1e3;
 /// Longest latency, overhead or gap that is tried, seconds (*assumed*).
 const LONGEST: f64 = 1e3;
 /// Evaluations per parameter at most (*assumed*; the fits of the tests take fewer than 30).
@@ -112,7 +112,7 @@ impl Task<'_> {
 }
 
 /// Whether a value is one that a step may try: within [`REACH`] of the start, or a time below [`LONGEST`].
-fn in_reach(parameter: &Parameter, value: f64) -> bool {
+pub(crate) fn in_reach(parameter: &Parameter, value: f64) -> bool {
     match parameter.kind {
         kind if kind.is_log() => (parameter.start / REACH..parameter.start * REACH).contains(&value),
         kind if kind.is_time() => value.abs() < LONGEST,
@@ -158,7 +158,8 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
         // Far-off trial steps are no failure: they are worse than where the iteration stands, so that it steps less far.
         let rows = self.task.rows();
         let near = values.iter().zip(self.parameters).all(|(&value, p)| in_reach(p, value));
-        let found = if near { self.task.all_residuals(&self.task.setting(self.parameters, &values)).ok() } else { None };
+        let found =
+            if near { self.task.all_residuals(&self.task.setting(self.parameters, &values)).ok() } else { None };
         let mut all = found.unwrap_or_else(|| vec![FAR; rows]);
         all.resize(all.len().max(self.parameters.len()), 0.0);
         Some(DVector::from_vec(all))

@@ -1,4 +1,4 @@
-//! Finer parameters where the data ask for them: a type's bandwidth per direction, or per link.
+//! Finer parameters where the data ask for them: a type's bandwidth per direction, or of one link after the other.
 //!
 //! A finer set is taken when Schwarz's criterion n·ln(SSE/n) + p·ln n (*Estimating the dimension of a model*, Annals of
 //! Statistics 6, 1978) falls by more than [`CLEARLY`], and every new parameter is seen by the data.
@@ -6,7 +6,7 @@
 use weir_plugin_api::LinkId;
 use weir_scenarios::Machine;
 
-use super::certainty::{LEAST_COLUMN, certainty};
+use super::certainty::certainty;
 use super::parameter::{Direction, Parameter, below};
 use super::problem::Task;
 use super::{Choice, FitError, Solved, is_bandwidth, solve_from};
@@ -14,11 +14,14 @@ use super::{Choice, FitError, Solved, is_bandwidth, solve_from};
 /// Fall of the criterion that counts: "very strong" evidence (Kass and Raftery, *Bayes Factors*, JASA 90, 1995).
 const CLEARLY: f64 = 10.0;
 /// Mean error below which nothing is left to explain; *assumed*, a tenth of what good measurements repeat to.
-const EXPLAINED: f64 = 1e-4;
+pub(super) const EXPLAINED: f64 = 1e-4;
 /// Splits at most.
 const ROUNDS: usize = 8;
 /// Links that get parameters of their own at most; *assumed*.
 const MOST_LINKS: usize = 64;
+
+/// The end of the name of what is left when single links are split off.
+const ELSEWHERE: &str = ", elsewhere";
 
 /// Splits parameters as long as it pays.
 pub(super) fn refine(
@@ -42,7 +45,9 @@ pub(super) fn refine(
         let now = worth(solved.squares, solved.parameters.len());
         let mut best: Option<(f64, Solved)> = None;
         for at in (0..solved.parameters.len()).filter(|&at| is_bandwidth(&solved.parameters[at])) {
-            for parts in [directions(&solved.parameters[at]), links(machine, task, &solved, at)?] {
+            let mut ways = links(machine, task, &solved.parameters[at]);
+            ways.push(directions(&solved.parameters[at]));
+            for parts in ways {
                 let Some(finer) = split(task, &solved, (at, parts), rows)? else { continue };
                 let value = worth(finer.squares, finer.parameters.len());
                 if value < best.as_ref().map_or(now - CLEARLY, |(least, _)| *least) {
@@ -72,37 +77,29 @@ fn directions(parameter: &Parameter) -> Vec<Parameter> {
     vec![half(Direction::Up, "up", 0), half(Direction::Down, "down", 1)]
 }
 
-/// A parameter in one per link on which rows depend, and one for the rest.
-fn links(machine: &Machine, task: &Task<'_>, solved: &Solved, at: usize) -> Result<Vec<Parameter>, FitError> {
-    let parameter = &solved.parameters[at];
+/// A parameter in two for each of its links in use: that link, and the rest.
+fn links(machine: &Machine, task: &Task<'_>, parameter: &Parameter) -> Vec<Vec<Parameter>> {
     let mut pairs: Vec<u32> = parameter.links.iter().map(|l| l.0 / 2).collect();
     pairs.dedup();
+    let all = pairs.len();
     let used = task.simulator.all_links();
     pairs.retain(|&pair| used.iter().any(|l| l.0 / 2 == pair));
-    if pairs.len() < 2 || pairs.len() > MOST_LINKS {
-        return Ok(Vec::new());
+    if all < 2 || pairs.len() > MOST_LINKS {
+        return Vec::new();
     }
-    let one = |pair: u32| {
-        let links: Vec<LinkId> = parameter.links.iter().copied().filter(|l| l.0 / 2 == pair).collect();
-        let name = format!("{} at {}", parameter.name, below(machine, links[0]));
-        Parameter { name, links, of_type: None, ..parameter.clone() }
+    let whole = parameter.name.trim_end_matches(ELSEWHERE);
+    let split = |pair: u32| {
+        let part =
+            |at: bool| parameter.links.iter().copied().filter(|l| (l.0 / 2 == pair) == at).collect::<Vec<LinkId>>();
+        let (own, others) = (part(true), part(false));
+        let name = format!("{whole} at {}", below(machine, own[0]));
+        let rest = format!("{whole}{ELSEWHERE}");
+        vec![
+            Parameter { name, links: own, of_type: None, ..parameter.clone() },
+            Parameter { name: rest, links: others, of_type: None, ..parameter.clone() },
+        ]
     };
-    let all: Vec<Parameter> = pairs.into_iter().map(one).collect();
-    let base = task.setting(&solved.parameters, &solved.values());
-    let coordinates = vec![solved.at[at]; all.len()];
-    let jacobian = Task { base: &base, ..*task }.jacobian(&all, &coordinates)?;
-    let mut parts: Vec<Parameter> = Vec::new();
-    let mut rest = Parameter { name: format!("{}, elsewhere", parameter.name), of_type: None, ..parameter.clone() };
-    for (column, part) in all.into_iter().enumerate() {
-        if jacobian.column(column).norm() > LEAST_COLUMN {
-            rest.links.retain(|link| !part.links.contains(link));
-            parts.push(part);
-        }
-    }
-    if !rest.links.is_empty() {
-        parts.push(rest);
-    }
-    Ok(parts)
+    pairs.into_iter().map(split).collect()
 }
 
 /// Solves with one parameter split; `None` where the data do not determine the parts, or leave no row over.
@@ -123,7 +120,7 @@ fn split(
     let finer = solve_from(task, parameters, start)?;
     let jacobian = task.jacobian(&finer.parameters, &finer.at)?;
     let found = certainty(&jacobian, finer.squares);
-    let seen = |i: usize| found.error[i].is_some() || finer.parameters[i].name.ends_with(", elsewhere");
+    let seen = |i: usize| found.error[i].is_some();
     let clear = (at..at + count).all(seen)
         && found.together.iter().all(|t| t.parameters.iter().all(|i| !(at..at + count).contains(i)));
     Ok(clear.then_some(finer))

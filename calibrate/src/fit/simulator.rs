@@ -17,8 +17,8 @@ use super::FitError;
 use super::parameter::{Loggp, Setting, picoseconds};
 use crate::measurement::{Experiment, Seen, Transfer};
 
-/// Time that experiments are stretched to, seconds: a picosecond is 10^-17 of it.
-const STRETCHED: f64 = 1e5;
+/// Time that experiments are stretched to, seconds: a picosecond is 10^-15 of it.
+const STRETCHED: f64 = 1e3;
 /// Bytes of a task at most.
 const MOST_BYTES: u64 = 1 << 53;
 /// Messages of one experiment that are simulated one by one; *assumed*, windows of OSU have 64.
@@ -95,6 +95,21 @@ impl<'a> Simulator<'a> {
         let mut all: Vec<LinkId> = self.experiments.iter().flat_map(|e| e.links.iter().copied()).collect();
         all.sort_unstable();
         all.dedup();
+        all
+    }
+
+    /// Bytes per second that were measured, of each row and of each experiment together: levels that some link may have.
+    #[must_use]
+    pub fn throughputs(&self, measured: &[Vec<f64>]) -> Vec<f64> {
+        let mut all = Vec::new();
+        for (e, seconds) in self.experiments.iter().zip(measured) {
+            let bytes = |t: &Transfer| t.bytes as f64 * f64::from(e.messages);
+            let total: f64 = e.transfers.iter().map(bytes).sum();
+            for (seen, seconds) in e.seen.iter().zip(seconds) {
+                let own = if let Seen::End(at) = seen { bytes(&e.transfers[*at]) } else { total };
+                all.extend([own / seconds, total / seconds]);
+            }
+        }
         all
     }
 

@@ -5,33 +5,47 @@
 
 use super::FitError;
 use super::parameter::{Kind, Parameter};
-use super::problem::Task;
+use super::problem::{Task, in_reach};
 
 /// Factors on a bandwidth, or time per byte, that are tried (*assumed*: generations of PCIe differ by factors of 2).
-const FACTORS: [f64; 7] = [0.125, 0.25, 0.5, 0.71, 1.41, 2.0, 4.0];
+const FACTORS: [f64; 11] = [0.125, 0.25, 0.5, 0.71, 0.85, 0.95, 1.05, 1.18, 1.41, 2.0, 4.0];
 /// Times that are tried, seconds (*assumed*: from links on a board to networks).
 const TIMES: [f64; 5] = [1e-7, 5e-7, 2e-6, 1e-5, 5e-5];
 /// Values of tau that are tried.
 const TAUS: [f64; 4] = [0.02, 0.1, 0.2, 0.35];
+/// Ratio of throughputs that count as one; *assumed*.
+const NEAR: f64 = 1.03;
+/// Throughputs that are tried at most; *assumed*.
+const MOST_LEVELS: usize = 32;
 /// Rounds over all parameters.
 const ROUNDS: usize = 2;
 
 /// The coordinates to begin at, the topology's own first.
 pub(super) fn starts(task: &Task<'_>, parameters: &[Parameter]) -> Result<Vec<Vec<f64>>, FitError> {
     let own: Vec<f64> = parameters.iter().map(|p| p.coordinate(p.start)).collect();
-    let mut at = own.clone();
+    let at = better(task, parameters, &own)?;
+    Ok(if at == own { vec![own] } else { vec![own, at] })
+}
+
+/// Coordinates that fit better than `from`, one parameter changed after the other; `from` itself where none does.
+pub(super) fn better(task: &Task<'_>, parameters: &[Parameter], from: &[f64]) -> Result<Vec<f64>, FitError> {
+    let mut at = from.to_vec();
     let squares = |at: &[f64]| {
         let values: Vec<f64> = parameters.iter().zip(at).map(|(p, &u)| p.value(u)).collect();
         task.squares(&task.setting(parameters, &values))
     };
+    let levels = levels(task);
     let mut least = squares(&at)?;
     for _ in 0..ROUNDS {
         for (i, parameter) in parameters.iter().enumerate() {
-            let before = at[i];
-            let mut chosen = before;
-            for value in tried(parameter, parameter.value(before)) {
+            let mut chosen = at[i];
+            for value in tried(parameter, parameter.value(at[i]), &levels) {
+                if !in_reach(parameter, value) {
+                    continue;
+                }
                 at[i] = parameter.coordinate(value);
-                let found = squares(&at)?;
+                // What cannot be simulated fits worse than anything.
+                let found = squares(&at).unwrap_or(f64::INFINITY);
                 if found < least * 0.99 {
                     (least, chosen) = (found, at[i]);
                 }
@@ -39,13 +53,23 @@ pub(super) fn starts(task: &Task<'_>, parameters: &[Parameter]) -> Result<Vec<Ve
             at[i] = chosen;
         }
     }
-    Ok(if at == own { vec![own] } else { vec![own, at] })
+    Ok(at)
 }
 
-fn tried(parameter: &Parameter, value: f64) -> Vec<f64> {
+/// The measured throughputs, but for near equals; of many, some from lowest to highest.
+fn levels(task: &Task<'_>) -> Vec<f64> {
+    let mut all = task.simulator.throughputs(task.measured);
+    all.sort_by(f64::total_cmp);
+    all.dedup_by(|a, b| *a < *b * NEAR);
+    let step = all.len().div_ceil(MOST_LEVELS).max(1);
+    all.into_iter().rev().step_by(step).collect()
+}
+
+fn tried(parameter: &Parameter, value: f64, levels: &[f64]) -> Vec<f64> {
     match parameter.kind {
         Kind::Tau => TAUS.to_vec(),
+        Kind::Bandwidth => FACTORS.iter().map(|factor| factor * value).chain(levels.iter().copied()).collect(),
         kind if kind.is_log() => FACTORS.iter().map(|factor| factor * value).collect(),
-        _ => TIMES.to_vec(),
+        _ => TIMES.iter().copied().chain(FACTORS.iter().map(|factor| factor * value)).collect(),
     }
 }
