@@ -104,7 +104,7 @@ fn quality(fit: &Fit) -> String {
 /// An amount by powers of 1024 where it is whole KiB, else by powers of 1000.
 #[must_use]
 pub fn size(amount: u64) -> String {
-    if amount % 1024 == 0 { binary_bytes(amount) } else { bytes(amount) }
+    if amount.is_multiple_of(1024) { binary_bytes(amount) } else { bytes(amount) }
 }
 
 /// What a row measured.
