@@ -119,7 +119,7 @@ fn wrong_topologies() {
     refused(&bus("0000:07:00.0 "), (3, 66), "is not a bus id", "lspci -D");
     let many = bus("0000:07:00.0").replace("a: { kind", "\"a[0-1]\": { kind");
     refused(&many, (3, 73), "several nodes", "one node for each");
-    refused(&child(&format!("a: {{ kind: gpu, numa: 1024, {link} }}")), (3, 63), "1024", "");
+    refused(&child(&format!("a: {{ kind: gpu, numa: 1024, {link} }}")), (3, 64), "1024", "");
     let unused = |link: &str| format!("  link_types: {{ l: {{ {link} }} }}\n  tree: {{ a: {{ kind: host }} }}\n");
     refused(&unused("latency: 1us"), (3, 20), "needs its bandwidth", "generation: 3");
     refused(&unused("bandwidth: 1GB/s, up: 1GB/s"), (3, 20), "exactly one form", "up: …, down: …");

@@ -67,6 +67,7 @@ pub(super) fn best(bench: &Bench<'_>) -> Result<SearchResult<Solution>, Failure>
     let problem = problem(bench, &bench.subject()?)?;
     let options =
         OrderOptions { rule: rule(bench), classes: classes(bench.scenario, &problem), ..OrderOptions::default() };
+    let own = own(bench, &problem)?;
     let by = |method| order::search(&problem, &OrderOptions { method, ..options.clone() }, bench.stop.flag());
     let few = problem.candidates().is_some_and(|all| all <= MOST_EXHAUSTIVE);
     let found = match bench.settings.method {
@@ -77,7 +78,7 @@ pub(super) fn best(bench: &Bench<'_>) -> Result<SearchResult<Solution>, Failure>
         },
         method => by(method),
     };
-    let result = as_it_is(bench, &problem, found.map_err(|error| failure(bench.scenario, &error))?)?;
+    let result = as_it_is(own, found.map_err(|error| failure(bench.scenario, &error))?);
     let order = named(bench.scenario, &problem, &result.solution);
     Ok(renamed(result, Solution::Order(order)))
 }

@@ -125,7 +125,7 @@ mod tests {
         // 50 in 10 s: 100 more take 20 s. What a checkpoint held took no time.
         let text = line("orders", 200, 100, 50, 5_000_000_000, after(10));
         assert_eq!(text, "100 of 200 orders (50 %), best 5.000 ms, 20 s left");
-        assert!(line("orders", 10_000, 100, 0, 1, after(10)).ends_with(" 17 min left"));
+        assert!(line("orders", 10_300, 100, 0, 1, after(10)).ends_with(" 17 min left"));
         assert!(line("orders", 1_000_000, 100, 0, 1, after(10)).ends_with(" 28 h left"));
     }
 }

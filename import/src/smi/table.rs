@@ -60,8 +60,10 @@ fn names(head: &str) -> Vec<String> {
         let mut start = 0;
         let bytes = word.as_bytes();
         for i in 1..bytes.len() {
-            let new = ["GPU", "NIC", "mlx5_"].iter().any(|name| word[i..].starts_with(name));
-            if word.is_char_boundary(i) && new && bytes[i - 1].is_ascii_digit() {
+            // None inside of a character.
+            let rest = word.get(i..).unwrap_or_default();
+            let new = ["GPU", "NIC", "mlx5_"].iter().any(|name| rest.starts_with(name));
+            if new && bytes[i - 1].is_ascii_digit() {
                 names.push(word[start..i].to_owned());
                 start = i;
             }
