@@ -94,8 +94,7 @@ pub(crate) fn recognise(text: &str) -> Result<Format, Refusal> {
 /// By the first tag that is no declaration, comment or document type. A cut file is left to the parser.
 fn xml(text: &str) -> Result<Format, Refusal> {
     let mut rest = text;
-    loop {
-        let Some(at) = rest.find('<') else { break };
+    while let Some(at) = rest.find('<') {
         rest = &rest[at..];
         let end = if rest.starts_with("<!--") {
             rest.find("-->")

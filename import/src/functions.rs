@@ -149,7 +149,7 @@ impl Functions {
     fn device(&mut self, index: usize, port: Option<PcieLink>) -> Device {
         let function = &mut self.list[index];
         let own = function.link.unwrap_or(PcieLink::new(None, None));
-        let known = |link: &PcieLink| !link.doubt.is_some_and(|doubt| doubt != Doubt::Product);
+        let known = |link: &PcieLink| link.doubt.is_none_or(|doubt| doubt == Doubt::Product);
         let link = match port.filter(known) {
             Some(port) if !known(&own) => port,
             Some(port) if (port.generation, port.width) != (own.generation, own.width) => {

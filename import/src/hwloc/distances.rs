@@ -114,7 +114,9 @@ fn add(machine: &mut Machine, rows: &[Option<End>], values: &[u64], xgmi: bool) 
 }
 
 fn wire(gpu: Gpu, value: u64, xgmi: bool) -> Wire {
-    let links = raw_of_one(gpu).filter(|one| value % one == 0 && value / one <= LINKS).map(|one| (value / one) as u32);
+    let links = raw_of_one(gpu)
+        .filter(|one| value.is_multiple_of(*one) && value / one <= LINKS)
+        .map(|one| (value / one) as u32);
     match links {
         Some(links) if xgmi => Wire::Xgmi(gpu, links),
         Some(links) => Wire::NvLink(gpu, links),

@@ -26,7 +26,7 @@ pub(crate) fn write(pairs: &[(u64, u64)]) -> String {
 }
 
 fn put(text: &mut String, mut number: u128) {
-    let mut more = |low: u64| text.push(char::from(DIGITS[(low as u8 % MORE | MORE) as usize]));
+    let mut more = |low: u64| text.push(char::from(DIGITS[((low as u8 % MORE) | MORE) as usize]));
     while number > u128::from(u64::MAX) {
         more(number as u64);
         number >>= BITS;
