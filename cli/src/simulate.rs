@@ -1,13 +1,18 @@
 //! One scenario under one arbiter: make it, ask it about every route, run, and say what went wrong.
 
-use weir_plugin_api::{ArbiterEntry, ArbiterError, LinkId, Origin, RateArbiter, Registry, RouteId};
+use weir_arbiters::MaxMin;
+use weir_plugin_api::{ArbiterEntry, ArbiterError, ArbiterPlugin, LinkId, Origin, RateArbiter, Registry, RouteId};
 use weir_report::{Alone, ArbiterInfo, Run, instant};
 use weir_scenarios::{ArbiterSpec, Diagnostic, Scenario};
-use weir_sim_core::{AnswerError, Outcome, RunOptions, SimError, Simulation, Stop, TaskId, Work};
+use weir_sim_core::{AnswerError, Outcome, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
 
 use crate::failure::{Exit, Failure, message};
 use crate::interrupt::{self, Stage};
 use crate::subject::Named;
+
+/// From this many transfers on, the built-in `max-min` is computed incrementally (docs/incremental.md). Smaller runs take
+/// milliseconds either way, and keep the arbiter's own ends and bottlenecks.
+const INCREMENTAL_FROM: usize = 1000;
 
 /// Waiting transfers named in an error.
 const NAMED: usize = 10;
@@ -48,7 +53,8 @@ impl<'a> Job<'a> {
         let mut arbiter = self.arbiter()?;
         let s = self.scenario;
         let simulation = Simulation { fabric: &s.fabric, routes: &s.routes, tasks: &s.tasks };
-        let options = RunOptions { cancel: options.cancel.or(Some(interrupt::flag())), ..options };
+        let cancel = options.cancel.or(Some(interrupt::flag()));
+        let options = RunOptions { cancel, sharing: self.sharing(), ..options };
         let outcome = simulation.run(&mut *arbiter, self.entry.flags, options).map_err(|error| self.stopped(&error))?;
         tracing::info!(
             arbiter = self.spec.name,
@@ -90,6 +96,12 @@ impl<'a> Job<'a> {
         }
         let arbiter = self.make().map_err(|error| self.refused(&error, None))?;
         Ok(Alone::new(&self.scenario.fabric, tasks, routes, arbiter))
+    }
+
+    /// A loaded arbiter of the same name computes its own rates.
+    fn sharing(&self) -> Sharing {
+        let is_max_min = self.entry.name == MaxMin::NAME && matches!(self.entry.origin, Origin::BuiltIn);
+        if is_max_min { Sharing::MaxMin { from: INCREMENTAL_FROM } } else { Sharing::ByArbiter }
     }
 
     fn info(&self) -> ArbiterInfo<'a> {

@@ -39,6 +39,13 @@ impl Classes {
         self.limit[class.index()]
     }
 
+    /// Weight of the transfers of a class.
+    #[inline]
+    #[must_use]
+    pub fn weight(&self, class: ClassId) -> f64 {
+        self.weight[class.index()]
+    }
+
     /// Number of classes.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -5,7 +5,8 @@ use weir_plugin_api::{Binding, SimDuration, SimTime};
 use crate::engines::{Begins, Engines, Look};
 use crate::event_queue::{Event, EventPhase, EventQueue};
 use crate::fingerprint::{Fingerprint, Happened};
-use crate::flows::{Ended, Flows};
+use crate::flows::Ended;
+use crate::mover::Mover;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, Stop, TaskTimes};
 use crate::service::ServiceId;
 use crate::simulation::Simulation;
@@ -130,7 +131,7 @@ impl<'a> Instant<'a> {
     }
 
     /// Does all that is due at `now`, including what that brings about at `now`.
-    pub(crate) fn drain(&mut self, now: SimTime, flows: &mut Flows<'_>) {
+    pub(crate) fn drain(&mut self, now: SimTime, flows: &mut Mover<'_>) {
         flows.take_ended(now, &mut self.ended);
         self.complete(now);
         loop {
@@ -266,7 +267,7 @@ impl<'a> Instant<'a> {
     }
 
     /// Begins the work of what has nothing more to wait for, in task order.
-    fn start(&mut self, now: SimTime, flows: &mut Flows<'_>) {
+    fn start(&mut self, now: SimTime, flows: &mut Mover<'_>) {
         // What starts because these have started is a matter of the next turn.
         let mut started = std::mem::replace(&mut self.begins.now, std::mem::take(&mut self.started));
         started.sort_unstable();
@@ -307,7 +308,7 @@ impl<'a> Instant<'a> {
         mut self,
         stop: Stop,
         now: SimTime,
-        mut flows: Flows<'_>,
+        mut flows: Mover<'_>,
         phases: Option<Vec<PhaseRecord>>,
     ) -> Outcome {
         for (task, sent, bottleneck) in flows.close(now) {

@@ -17,8 +17,10 @@ mod event_queue;
 mod fabric;
 mod fingerprint;
 mod flows;
+mod incremental;
 mod instant;
 mod memo;
+mod mover;
 mod outcome;
 mod progress;
 mod recorder;
@@ -37,6 +39,6 @@ pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimEr
 pub use progress::{remaining_after, time_to_send};
 pub use routes::Routes;
 pub use service::{Service, ServiceId};
-pub use simulation::{RunOptions, Simulation};
+pub use simulation::{RunOptions, Sharing, Simulation};
 pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
 pub use weir_plugin_api as api;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use weir_plugin_api::{Flags, RateArbiter, SimTime};
 
 use crate::fabric::Fabric;
-use crate::flows::Flows;
 use crate::instant::Instant;
+use crate::mover::Mover;
 use crate::outcome::{Outcome, SimError, Stop};
 use crate::recorder::PhaseRecorder;
 use crate::routes::Routes;
@@ -14,6 +14,20 @@ use crate::tasks::{TaskGraph, TaskId};
 
 /// Most arbitrations in one instant (design, "Time and numbers", 5).
 const MOST_ROUNDS: u32 = 1_000_000;
+
+/// Who computes rates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Sharing {
+    /// The arbiter, phase by phase.
+    #[default]
+    ByArbiter,
+    /// The arbiter is weighted max-min, so that rates may be kept up from event to event instead; its ends then differ
+    /// by rounding, 1 ps each at most, and bottlenecks are those at the end of a transfer (docs/incremental.md).
+    MaxMin {
+        /// Only in runs with at least so many transfers, and where nobody asked for phases.
+        from: usize,
+    },
+}
 
 /// What to record beside the plain result, and when to stop.
 #[derive(Clone, Copy, Debug)]
@@ -24,13 +38,15 @@ pub struct RunOptions<'a> {
     pub phases: bool,
     /// Record phases with the arbiter's steps.
     pub explain: bool,
+    /// Who computes rates.
+    pub sharing: Sharing,
     /// Stop soon after this becomes true.
     pub cancel: Option<&'a AtomicBool>,
 }
 
 impl Default for RunOptions<'_> {
     fn default() -> Self {
-        Self { until: SimTime::NEVER, phases: false, explain: false, cancel: None }
+        Self { until: SimTime::NEVER, phases: false, explain: false, sharing: Sharing::ByArbiter, cancel: None }
     }
 }
 
@@ -71,7 +87,7 @@ impl Simulation<'_> {
         flags: Flags,
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
-        let mut flows = Flows::new(self.fabric, self.routes, &self.tasks.classes, arbiter, flags);
+        let mut flows = Mover::new(self, arbiter, flags, &options);
         let mut instant = Instant::new(self);
         let mut recorder = (options.phases || options.explain).then(|| PhaseRecorder::new(options.explain));
         let mut clock = Clock::default();
@@ -94,8 +110,9 @@ impl Simulation<'_> {
                 clock.count_round(&mut flows)?;
                 if flows.settle(next)?
                     && let Some(recorder) = &mut recorder
+                    && let Some(flows) = flows.plain()
                 {
-                    recorder.record(next, &mut flows)?;
+                    recorder.record(next, flows)?;
                 }
             }
         };
@@ -120,25 +137,29 @@ impl Clock {
         }
     }
 
-    fn count_round(&mut self, flows: &mut Flows<'_>) -> Result<(), SimError> {
+    fn count_round(&mut self, flows: &mut Mover<'_>) -> Result<(), SimError> {
         self.rounds += 1;
         if self.rounds <= MOST_ROUNDS {
             return Ok(());
         }
-        Err(SimError::Stuck { time: self.now, active: flows.rates().map(|(task, _)| task).collect() })
+        Err(SimError::Stuck {
+            time: self.now,
+            active: flows.rates(self.now).into_iter().map(|(task, _)| task).collect(),
+        })
     }
 }
 
 /// Nothing is pending: either all is done, or what is left can never end within the horizon.
-fn finished(flows: &mut Flows<'_>, instant: &Instant<'_>, time: SimTime) -> Result<(), SimError> {
-    let mut beyond: Vec<TaskId> = flows.rates().filter(|&(_, rate)| rate > 0.0).map(|(task, _)| task).collect();
+fn finished(flows: &mut Mover<'_>, instant: &Instant<'_>, time: SimTime) -> Result<(), SimError> {
+    let mut beyond: Vec<TaskId> =
+        flows.rates(time).into_iter().filter(|&(_, rate)| rate > 0.0).map(|(task, _)| task).collect();
     beyond.extend_from_slice(instant.beyond());
     if !beyond.is_empty() {
         beyond.sort_unstable();
         return Err(SimError::BeyondHorizon { time, tasks: beyond });
     }
     if flows.len() > 0 || instant.left() > 0 {
-        let waiting = flows.rates().map(|(task, _)| task).collect();
+        let waiting = flows.rates(time).into_iter().map(|(task, _)| task).collect();
         return Err(SimError::Deadlock { time, waiting, queued: instant.queued() });
     }
     Ok(())

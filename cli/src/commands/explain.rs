@@ -39,7 +39,8 @@ fn explain(
         Err(failure) => return Ok(failure.print()),
     };
     let mut exit = Exit::Ok;
-    let options = RunOptions { until: args.until.unwrap_or(SimTime::NEVER), phases: true, explain: true, cancel: None };
+    let until = args.until.unwrap_or(SimTime::NEVER);
+    let options = RunOptions { until, phases: true, explain: true, ..RunOptions::default() };
     for spec in &scenario.arbiters {
         if interrupt::requested() {
             break;

@@ -69,7 +69,7 @@ fn options(args: &RunArgs) -> RunOptions<'static> {
         until: args.until.unwrap_or(SimTime::NEVER),
         phases: args.phases || args.full,
         explain: args.full,
-        cancel: None,
+        ..RunOptions::default()
     }
 }
 

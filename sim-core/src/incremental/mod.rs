@@ -1,0 +1,270 @@
+//! Weighted max-min sharing kept up from event to event: an event costs what it changes, not what is active.
+//!
+//! ```text
+//! admit ─┐                                                     ┌─► next_end, take_ended
+//!        ├─► settle: weights ─► relax links by share ─► first ends of links that changed
+//! ended ─┘          (events)       (relax)                (heap)
+//! ```
+//!
+//! The mathematics is in docs/incremental.md. [`Incremental`] is this for a simulation: fabric, routes and classes become
+//! the links and classes of [`Shares`], which knows integers only.
+
+mod bundles;
+mod cells;
+mod events;
+mod heap;
+mod numbers;
+mod progress;
+mod relax;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use rustc_hash::FxHashMap;
+use weir_plugin_api::{Binding, Cause, ClassId, HORIZON, LinkId, RouteId, SimDuration, SimTime};
+
+use crate::fabric::Fabric;
+use crate::flows::Ended;
+use crate::outcome::{Bottleneck, LinkTotals};
+use crate::routes::Routes;
+use crate::tasks::{TaskGraph, TaskId, Work};
+use events::Gone;
+use numbers::{Level, Scale};
+use state::{NONE, Shares};
+
+/// The active transfers of a run under weighted max-min sharing.
+pub(crate) struct Incremental<'a> {
+    fabric: &'a Fabric,
+    routes: &'a Routes,
+    tasks: &'a TaskGraph,
+    scale: Scale,
+    shares: Shares,
+    /// Per link of the fabric, its record in `shares`; [`NONE`] until a transfer crosses it.
+    record_of: Vec<u32>,
+    /// Per record, the link of the fabric; [`LinkId::NONE`] for limits.
+    link_of: Vec<LinkId>,
+    limit_of: FxHashMap<Level, u32>,
+    /// Per class of the tasks.
+    class_of: Vec<Option<Known>>,
+    /// (Route, limit) → class in `shares`; for look-up only.
+    class_by: FxHashMap<(RouteId, u32), u32>,
+    /// Per class of the tasks: bytes sent.
+    sent: Vec<u64>,
+    gone: Vec<Gone>,
+    settled: u64,
+}
+
+/// A class of the tasks in `shares`.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    class: u32,
+    weight: u32,
+}
+
+impl<'a> Incremental<'a> {
+    /// For the transfers of these tasks; `None` where the numbers do not fit: bandwidths that differ so much that shares
+    /// would be coarse, or weights with many digits.
+    pub(crate) fn new(fabric: &'a Fabric, routes: &'a Routes, tasks: &'a TaskGraph) -> Option<Self> {
+        let scale = fitting_scale(fabric, routes, tasks)?;
+        let classes = tasks.classes.len();
+        Some(Self {
+            fabric,
+            routes,
+            tasks,
+            scale,
+            shares: Shares::default(),
+            record_of: vec![NONE; fabric.links().len()],
+            link_of: Vec::new(),
+            limit_of: FxHashMap::default(),
+            class_of: vec![None; classes],
+            class_by: FxHashMap::default(),
+            sent: vec![0; classes],
+            gone: Vec::new(),
+            settled: 0,
+        })
+    }
+
+    /// Adds a transfer whose bytes flow from `now` on.
+    pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
+        let Known { class, weight } = match self.class_of[class.index()] {
+            Some(known) => known,
+            None => self.learn(class),
+        };
+        self.shares.admit(now.0, task.0, class, weight, self.scale.work(bytes, weight));
+    }
+
+    /// Makes a class of the tasks known, with the links it crosses.
+    fn learn(&mut self, id: ClassId) -> Known {
+        let (route, limit) = (self.tasks.classes.route(id), self.tasks.classes.limit(id));
+        let weight = self.scale.weight(self.tasks.classes.weight(id));
+        let narrowest = narrowest(self.fabric, self.routes.links(route));
+        let limit = if limit < self.fabric.link(narrowest).bandwidth { self.limit(limit, weight) } else { NONE };
+        let class = match self.class_by.get(&(route, limit)) {
+            Some(&class) => class,
+            None => self.add_class(route, limit),
+        };
+        let known = Known { class, weight };
+        self.class_of[id.index()] = Some(known);
+        known
+    }
+
+    fn limit(&mut self, limit: f64, weight: u32) -> u32 {
+        let level = (self.scale.units(limit) / u64::from(weight)).max(1);
+        *self.limit_of.entry(level).or_insert_with(|| {
+            self.link_of.push(LinkId::NONE);
+            self.shares.add_limit(level)
+        })
+    }
+
+    fn add_class(&mut self, route: RouteId, limit: u32) -> u32 {
+        let mut links = Vec::new();
+        for &link in self.routes.links(route) {
+            let record = &mut self.record_of[link.index()];
+            if *record == NONE {
+                *record = self.shares.add_link(self.scale.units(self.fabric.link(link).bandwidth));
+                self.link_of.push(link);
+            }
+            links.push(*record);
+        }
+        links.extend((limit != NONE).then_some(limit));
+        let class = self.shares.add_class(&links);
+        self.class_by.insert((route, limit), class);
+        class
+    }
+
+    /// When the next transfer sends its last byte; [`SimTime::NEVER`] for none within the horizon.
+    #[inline]
+    pub(crate) fn next_end(&self) -> SimTime {
+        let end = SimTime(self.shares.next_end());
+        if end <= HORIZON { end } else { SimTime::NEVER }
+    }
+
+    /// Takes out the transfers whose last byte leaves at `now`, in id order.
+    pub(crate) fn take_ended(&mut self, now: SimTime, out: &mut Vec<Ended>) {
+        if self.next_end() != now {
+            return;
+        }
+        let mut gone = std::mem::take(&mut self.gone);
+        self.shares.take_ended(now.0, &mut gone);
+        gone.sort_unstable_by_key(|g| g.id);
+        for g in gone.drain(..) {
+            if let Some((class, bytes)) = self.carries(g.id) {
+                self.sent[class.index()] += bytes;
+                out.push(Ended { task: TaskId(g.id), class, bytes, bottleneck: self.bottleneck(&g, class) });
+            }
+        }
+        self.gone = gone;
+    }
+
+    fn carries(&self, id: u32) -> Option<(ClassId, u64)> {
+        match self.tasks.tasks[id as usize].work {
+            Work::Carries { bytes, class } => Some((class, bytes)),
+            _ => None,
+        }
+    }
+
+    /// What held a transfer back at its end.
+    fn bottleneck(&self, gone: &Gone, class: ClassId) -> Bottleneck {
+        let link = self.link_of[gone.link as usize];
+        let binding = if link.is_none() {
+            let route = self.routes.links(self.tasks.classes.route(class));
+            Binding::new(narrowest(self.fabric, route), Cause::OwnLimit, NONE)
+        } else {
+            Binding::new(link, if gone.by == NONE { Cause::FullRate } else { Cause::SharedLink }, gone.by)
+        };
+        Bottleneck { binding, time: SimDuration(gone.time) }
+    }
+
+    /// Whether shares are out of date.
+    #[inline]
+    pub(crate) fn unsettled(&self) -> bool {
+        self.shares.unsettled()
+    }
+
+    /// Makes all shares right.
+    pub(crate) fn settle(&mut self, now: SimTime) {
+        self.settled += 1;
+        self.shares.settle(now.0);
+    }
+
+    /// Number of active transfers.
+    pub(crate) fn len(&self) -> usize {
+        self.shares.active()
+    }
+
+    /// The active transfers with their rates, in id order.
+    pub(crate) fn rates(&self, now: SimTime) -> Vec<(TaskId, f64)> {
+        let all = self.shares.standings(now.0);
+        all.iter().map(|s| (TaskId(s.id), self.scale.rate(s.level) * f64::from(s.weight))).collect()
+    }
+
+    /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
+    pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
+        let mut all = Vec::with_capacity(self.len());
+        for standing in self.shares.standings(now.0) {
+            let Some((class, bytes)) = self.carries(standing.id) else { continue };
+            let sent = bytes - self.scale.bytes_left(standing.left, standing.weight).min(bytes);
+            self.sent[class.index()] += sent;
+            all.push((TaskId(standing.id), sent, self.bottleneck(&standing.gone, class)));
+        }
+        all
+    }
+
+    /// Totals of all links up to `now`.
+    pub(crate) fn link_totals(&self, now: SimTime) -> Vec<LinkTotals> {
+        let mut totals: Vec<LinkTotals> = self.record_of.iter().map(|&r| self.total(r, now)).collect();
+        for (class, &bytes) in self.sent.iter().enumerate() {
+            for &link in self.routes.links(self.tasks.classes.route(ClassId::from_index(class))) {
+                totals[link.index()].bytes += bytes;
+            }
+        }
+        totals
+    }
+
+    /// Busy time and peak of a link; its bytes are known by class.
+    fn total(&self, record: u32, now: SimTime) -> LinkTotals {
+        if record == NONE {
+            return LinkTotals::default();
+        }
+        let carried = self.shares.carried(record, now.0);
+        let bandwidth = self.fabric.link(self.link_of[record as usize]).bandwidth;
+        let peak = if carried.is_full { bandwidth } else { self.scale.rate(carried.peak) };
+        LinkTotals { bytes: 0, busy: SimDuration(carried.busy), peak }
+    }
+
+    /// Instants in which shares were made right.
+    pub(crate) fn settled(&self) -> u64 {
+        self.settled
+    }
+}
+
+/// The narrowest link of a route, the first of equals.
+fn narrowest(fabric: &Fabric, route: &[LinkId]) -> LinkId {
+    let width = |&link: &LinkId| fabric.link(link).bandwidth;
+    route.iter().copied().min_by(|a, b| width(a).total_cmp(&width(b))).unwrap_or(LinkId::NONE)
+}
+
+/// The scale for all transfers of the tasks; `None` where there is none that is exact enough.
+fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Option<Scale> {
+    let (mut counts, mut most_bytes) = (vec![0_u32; tasks.classes.len()], 1);
+    for task in &tasks.tasks {
+        if let Work::Carries { bytes, class } = task.work {
+            counts[class.index()] += 1;
+            most_bytes = most_bytes.max(bytes);
+        }
+    }
+    let (mut load, mut weights) = (vec![0.0; fabric.links().len()], Vec::new());
+    for (class, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+        let id = ClassId::from_index(class);
+        let weight = tasks.classes.weight(id);
+        weights.push(weight);
+        for &link in routes.links(tasks.classes.route(id)) {
+            load[link.index()] += weight * f64::from(count);
+        }
+    }
+    weights.sort_unstable_by(f64::total_cmp);
+    weights.dedup();
+    let used = || load.iter().zip(fabric.bandwidths()).filter(|&(&load, _)| load > 0.0);
+    let scale = Scale::new(used().map(|(_, &width)| width).fold(0.0, f64::max), most_bytes, &weights)?;
+    used().all(|(&load, &width)| scale.is_fine_enough(width, load)).then_some(scale)
+}

@@ -1,0 +1,174 @@
+//! Relaxation: links are made consistent in the order of their shares, until all are.
+//!
+//! A link is consistent when its share is the largest with Σ weight · min(share, level elsewhere) ≤ C, and no bundle on
+//! it that another link holds back has a higher share. When all links are, the shares are max-min fair, in whatever
+//! order that came about. The order bounds the work: a change at a level alters nothing below it.
+
+use std::cmp::Reverse;
+
+use super::numbers::{INF, Level};
+use super::state::{Link, NONE, Shares, product};
+
+impl Link {
+    /// Whether nothing needs to be done; sometimes false for a link that is consistent.
+    #[inline]
+    fn is_consistent(&self) -> bool {
+        if self.own == 0 {
+            let calm =
+                if self.is_limit { self.hint <= self.capacity } else { self.others <= i128::from(self.capacity) };
+            return self.share == INF && calm;
+        }
+        let share = if self.is_limit { self.capacity } else { self.quotient(self.others, self.own) };
+        share == self.share && self.hint <= share
+    }
+
+    /// A lower bound of the smaller of its share and of what its share should be.
+    #[inline]
+    fn key(&self) -> Level {
+        let mut bound = self.equal_share();
+        if !self.is_limit && self.own > 0 {
+            bound = bound.max(self.quotient(self.others, self.own));
+        }
+        bound.min(self.share).min(INF - 1)
+    }
+}
+
+impl Shares {
+    /// Notes that something about a link has changed.
+    #[inline]
+    pub(super) fn touch(&mut self, link: u32) {
+        let record = &mut self.links[link as usize];
+        if !record.is_touched {
+            record.is_touched = true;
+            self.touched.push(link);
+        }
+        if record.is_consistent() {
+            return;
+        }
+        let key = record.key();
+        if key < record.queued {
+            record.queued = key;
+            self.queue.push(Reverse((key, link)));
+        }
+    }
+
+    /// Makes all links consistent.
+    pub(super) fn relax(&mut self, now: u64) {
+        while let Some(Reverse((key, link))) = self.queue.pop() {
+            if self.links[link as usize].queued != key {
+                continue;
+            }
+            self.links[link as usize].queued = INF;
+            let Link { share, hint, .. } = self.links[link as usize];
+            let want = self.want(link);
+            if want == share && self.claims.is_empty() {
+                continue;
+            }
+            let better = want.min(share);
+            if better > key && self.queue.peek().is_some_and(|&Reverse((other, _))| other < better) {
+                let record = &mut self.links[link as usize];
+                // What it would have claimed is still there.
+                (record.queued, record.hint) = (better, hint);
+                self.queue.push(Reverse((better, link)));
+                continue;
+            }
+            self.update(link, want, now);
+        }
+    }
+
+    /// The share that a link should have; `claims` are the cells that it holds back with it and did not before.
+    fn want(&mut self, link: u32) -> Level {
+        self.claims.clear();
+        let record = &self.links[link as usize];
+        if record.is_limit {
+            return self.want_of_limit(link);
+        }
+        let (own, others) = (record.own, record.others);
+        if own == 0 && others <= i128::from(record.capacity) {
+            return INF;
+        }
+        let share = if own > 0 { record.quotient(others, own) } else { 0 };
+        if own > 0 && record.hint <= share {
+            return share;
+        }
+        self.find_candidates(link, share.max(record.equal_share()));
+        self.claim(link, share)
+    }
+
+    fn want_of_limit(&mut self, link: u32) -> Level {
+        let Link { capacity, own, hint, .. } = self.links[link as usize];
+        if hint > capacity {
+            self.find_candidates(link, capacity);
+            self.links[link as usize].hint = self.links[link as usize].hint.min(capacity);
+            self.claims.extend(self.candidates.iter().map(|&(_, _, cell)| cell));
+        }
+        if own == 0 && self.claims.is_empty() { INF } else { capacity }
+    }
+
+    /// The cells on a link with shares above `floor`, highest first; the hint becomes the highest of the others.
+    fn find_candidates(&mut self, link: u32, floor: Level) {
+        self.candidates.clear();
+        let mut rest = 0;
+        for &index in &self.links[link as usize].cells_in {
+            let cell = &self.cells[index as usize];
+            let share = self.links[cell.by as usize].share;
+            if share > floor {
+                self.candidates.push((share, cell.weight, index));
+            } else {
+                rest = rest.max(share);
+            }
+        }
+        self.candidates.sort_unstable_by_key(|&(share, _, index)| (Reverse(share), index));
+        self.links[link as usize].hint = rest;
+    }
+
+    /// Claims candidates, highest first, while they have more than the share that results.
+    fn claim(&mut self, link: u32, mut share: Level) -> Level {
+        let record = &mut self.links[link as usize];
+        let (mut own, mut others) = (record.own, record.others);
+        for &(theirs, weight, cell) in &self.candidates {
+            if theirs <= share && own > 0 {
+                record.hint = record.hint.max(theirs);
+                break;
+            }
+            own += weight;
+            others -= product(weight, theirs);
+            share = record.quotient(others, own);
+            self.claims.push(cell);
+        }
+        share
+    }
+
+    /// Gives a link a new share, and what it claims.
+    fn update(&mut self, link: u32, share: Level, now: u64) {
+        let record = &mut self.links[link as usize];
+        record.advance(now);
+        record.updates += 1;
+        let before = std::mem::replace(&mut record.share, share);
+        if share != before {
+            for at in 0..self.links[link as usize].cells_out.len() {
+                let cell = &self.cells[self.links[link as usize].cells_out[at] as usize];
+                let (on, change) = (cell.on, product(cell.weight, share) - product(cell.weight, before));
+                let other = &mut self.links[on as usize];
+                other.others += change;
+                other.hint = other.hint.max(share);
+                self.touch(on);
+            }
+        }
+        let claims = std::mem::take(&mut self.claims);
+        for &cell in &claims {
+            self.claim_cell(cell, link, now);
+        }
+        self.claims = claims;
+        self.touch(link);
+    }
+
+    fn claim_cell(&mut self, cell: u32, link: u32, now: u64) {
+        let mut hop = self.cells[cell as usize].head;
+        while hop != NONE {
+            let next = self.hops[hop as usize].next;
+            self.move_bundle(self.hops[hop as usize].bundle, link, now);
+            hop = next;
+        }
+    }
+}

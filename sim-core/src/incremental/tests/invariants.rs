@@ -1,0 +1,80 @@
+//! Everything that must hold between two events, recomputed from the transfers, exactly.
+
+use super::super::numbers::INF;
+use super::super::state::{NONE, Shares, product};
+
+impl Shares {
+    /// Panics where anything is not as it must be.
+    pub(super) fn check(&self) {
+        assert!(self.queue.is_empty() && self.touched.is_empty() && self.arrivals.is_empty());
+        for link in 0..self.links.len() as u32 {
+            self.check_sums(link);
+            self.check_share(link);
+            self.check_cells(link);
+        }
+        for class in self.classes.iter().filter(|c| c.weight > 0) {
+            let links = &self.class_links[class.first as usize..(class.first + class.count) as usize];
+            assert!(links.contains(&self.bundles[class.bundle as usize].link), "held back by a link of its route");
+        }
+    }
+
+    fn check_sums(&self, link: u32) {
+        let record = &self.links[link as usize];
+        let (mut own, mut others, mut weight) = (0, 0, 0);
+        for class in self.classes.iter().filter(|c| c.bundle != NONE) {
+            let on = &self.class_links[class.first as usize..(class.first + class.count) as usize];
+            let of_transfers: u64 = class.heap.ids().map(|t| u64::from(self.transfers[t as usize].weight)).sum();
+            assert_eq!(of_transfers, class.weight);
+            if on.contains(&link) {
+                weight += class.weight;
+                let by = self.bundles[class.bundle as usize].link;
+                if by == link {
+                    own += class.weight;
+                } else {
+                    others += product(class.weight, self.links[by as usize].share);
+                }
+            }
+        }
+        assert_eq!((record.own, record.others, record.weight), (own, others, weight), "sums of link {link}");
+    }
+
+    fn check_share(&self, link: u32) {
+        let record = &self.links[link as usize];
+        assert_eq!(record.share == INF, record.own == 0, "a share of something");
+        if record.is_limit {
+            assert!(record.own == 0 || record.share == record.capacity);
+            return;
+        }
+        let own = if record.own > 0 { product(record.own, record.share) } else { 0 };
+        let load = own + record.others;
+        assert!(load <= i128::from(record.capacity), "load of link {link}");
+        assert!(
+            record.own == 0 || load + i128::from(record.own) > i128::from(record.capacity),
+            "link {link} is not full"
+        );
+    }
+
+    fn check_cells(&self, link: u32) {
+        let record = &self.links[link as usize];
+        let most = if record.is_limit { record.capacity } else { record.share };
+        for &index in &record.cells_in {
+            let cell = &self.cells[index as usize];
+            let share = self.links[cell.by as usize].share;
+            assert!(share <= most, "link {link} lets others have more than its share");
+            assert!(share <= record.hint);
+            let (mut weight, mut hop) = (0, cell.head);
+            while hop != NONE {
+                let member = &self.hops[hop as usize];
+                assert_eq!((member.link, member.cell), (link, index));
+                assert_eq!(self.bundles[member.bundle as usize].link, cell.by);
+                weight += self.bundles[member.bundle as usize].weight;
+                hop = member.next;
+            }
+            assert_eq!(cell.weight, weight);
+        }
+        let key = record.heap.first().map(|(key, _)| key);
+        let ends = record.heap.ids().map(|b| record.heap.key(b, &self.bundle_places));
+        assert_eq!(key, ends.min());
+        assert_eq!(self.link_places[link as usize] == super::super::heap::OUT, record.heap.first().is_none());
+    }
+}

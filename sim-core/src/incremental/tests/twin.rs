@@ -1,0 +1,71 @@
+//! The slow and obvious twin: progressive filling in exact rationals at every event; ends rounded up to picoseconds.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+
+use super::cases::Case;
+
+fn exact(x: u64) -> BigRational {
+    BigRational::from_integer(BigInt::from(x))
+}
+
+/// Rates of the active transfers, per picosecond.
+fn rates(case: &Case, active: &[usize]) -> Vec<BigRational> {
+    let mut rates: Vec<Option<BigRational>> = vec![None; active.len()];
+    let weight = |i: usize| exact(u64::from(case.offers[active[i]].weight));
+    while rates.iter().any(Option::is_none) {
+        let mut levels: Vec<(BigRational, Vec<usize>)> = Vec::new();
+        for (link, &capacity) in case.capacities.iter().enumerate() {
+            let on: Vec<usize> = (0..active.len()).filter(|&i| case.offers[active[i]].route.contains(&link)).collect();
+            let used: BigRational = on.iter().filter_map(|&i| rates[i].clone()).sum();
+            let open: Vec<usize> = on.into_iter().filter(|&i| rates[i].is_none()).collect();
+            if !open.is_empty() {
+                let total: BigRational = open.iter().map(|&i| weight(i)).sum();
+                levels.push(((exact(capacity) - used) / total, open));
+            }
+        }
+        for i in (0..active.len()).filter(|&i| rates[i].is_none()) {
+            levels.extend(case.offers[active[i]].limit.map(|limit| (exact(limit) / weight(i), vec![i])));
+        }
+        let least = levels.iter().map(|(level, _)| level.clone()).min().expect("someone is open");
+        for i in levels.into_iter().filter(|(level, _)| *level == least).flat_map(|(_, open)| open) {
+            rates[i] = Some(&least * weight(i));
+        }
+    }
+    let second = exact(1_000_000_000_000);
+    rates.into_iter().flatten().map(|rate| rate / &second).collect()
+}
+
+fn picoseconds(x: &BigRational) -> u64 {
+    u64::try_from(x.ceil().to_integer()).expect("in range")
+}
+
+/// The end of every transfer.
+pub(super) fn ends(case: &Case) -> Vec<u64> {
+    let mut left: Vec<BigRational> = case.offers.iter().map(|o| exact(o.bytes)).collect();
+    let (mut ends, mut active) = (vec![0; left.len()], Vec::new());
+    let (mut now, mut next) = (0, 0);
+    while next < left.len() || !active.is_empty() {
+        let rates = rates(case, &active);
+        let spans = active.iter().zip(&rates).map(|(&i, rate): (&usize, _)| picoseconds(&(&left[i] / rate)));
+        let end = spans.min().map_or(u64::MAX, |span| now + span);
+        let instant = end.min(case.offers.get(next).map_or(u64::MAX, |o| o.start));
+        let span = exact(instant - now);
+        for (&i, rate) in active.iter().zip(&rates) {
+            left[i] -= rate * &span;
+        }
+        now = instant;
+        active.retain(|&i| {
+            let ended = left[i] <= exact(0);
+            if ended {
+                ends[i] = now;
+            }
+            !ended
+        });
+        while next < left.len() && case.offers[next].start == now {
+            active.push(next);
+            next += 1;
+        }
+    }
+    ends
+}

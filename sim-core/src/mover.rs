@@ -1,0 +1,150 @@
+//! The two ways of moving bytes, behind one interface; they know nothing of each other.
+//!
+//! | | what it takes | an event costs |
+//! |---|---|---|
+//! | [`Flows`] | any arbiter | the transfers connected to the change |
+//! | [`Incremental`] | `max-min`, without phases | the links and bundles whose share changes |
+
+use weir_plugin_api::{ClassId, Flags, RateArbiter, SimTime};
+
+use crate::flows::{Ended, Flows};
+use crate::incremental::Incremental;
+use crate::outcome::{Bottleneck, LinkTotals, SimError};
+use crate::simulation::{RunOptions, Sharing, Simulation};
+use crate::tasks::{TaskId, Work};
+
+/// What moves the bytes of a run.
+pub(crate) enum Mover<'a> {
+    /// Transfer by transfer, at the arbiter's rates.
+    Plain(Box<Flows<'a>>),
+    /// Weighted max-min, class by class.
+    Incremental(Box<Incremental<'a>>),
+}
+
+impl<'a> Mover<'a> {
+    /// The way for a run: incremental where the options allow it, the run is large, nobody needs rates by phase, and
+    /// the numbers fit.
+    pub(crate) fn new(
+        simulation: &Simulation<'a>,
+        arbiter: &'a mut dyn RateArbiter,
+        flags: Flags,
+        options: &RunOptions<'_>,
+    ) -> Self {
+        let Simulation { fabric, routes, tasks } = *simulation;
+        let least = match options.sharing {
+            Sharing::ByArbiter => None,
+            Sharing::MaxMin { from } => Some(from),
+        };
+        let carrying = || tasks.tasks.iter().filter(|t| matches!(t.work, Work::Carries { .. })).count();
+        if !options.phases
+            && !options.explain
+            && least.is_some_and(|least| carrying() >= least)
+            && let Some(incremental) = Incremental::new(fabric, routes, tasks)
+        {
+            return Self::Incremental(Box::new(incremental));
+        }
+        Self::Plain(Box::new(Flows::new(fabric, routes, &tasks.classes, arbiter, flags)))
+    }
+
+    /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::settle`].
+    pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
+        match self {
+            Self::Plain(flows) => flows.admit(now, task, class, bytes),
+            Self::Incremental(shares) => shares.admit(now, task, class, bytes),
+        }
+    }
+
+    /// When the next transfer sends its last byte; [`SimTime::NEVER`] for none within the horizon.
+    #[inline]
+    pub(crate) fn next_end(&self) -> SimTime {
+        match self {
+            Self::Plain(flows) => flows.next_end(),
+            Self::Incremental(shares) => shares.next_end(),
+        }
+    }
+
+    /// Takes out the transfers whose last byte leaves at `now`, in id order.
+    pub(crate) fn take_ended(&mut self, now: SimTime, out: &mut Vec<Ended>) {
+        match self {
+            Self::Plain(flows) => flows.take_ended(now, out),
+            Self::Incremental(shares) => shares.take_ended(now, out),
+        }
+    }
+
+    /// When rates must be asked for even if nothing changes.
+    #[inline]
+    pub(crate) fn recheck(&self) -> SimTime {
+        match self {
+            Self::Plain(flows) => flows.recheck(),
+            Self::Incremental(_) => SimTime::NEVER,
+        }
+    }
+
+    /// Whether rates are out of date at `now`.
+    #[inline]
+    pub(crate) fn unsettled(&self, now: SimTime) -> bool {
+        match self {
+            Self::Plain(flows) => flows.unsettled(now),
+            Self::Incremental(shares) => shares.unsettled(),
+        }
+    }
+
+    /// Gives new rates to all whose rates change. Returns whether any did, or any transfer came or went.
+    pub(crate) fn settle(&mut self, now: SimTime) -> Result<bool, SimError> {
+        match self {
+            Self::Plain(flows) => flows.settle(now),
+            Self::Incremental(shares) => {
+                shares.settle(now);
+                Ok(true)
+            }
+        }
+    }
+
+    /// The flows by phase, where this is the way that has them.
+    pub(crate) fn plain(&mut self) -> Option<&mut Flows<'a>> {
+        match self {
+            Self::Plain(flows) => Some(flows),
+            Self::Incremental(_) => None,
+        }
+    }
+
+    /// Number of active transfers.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Plain(flows) => flows.len(),
+            Self::Incremental(shares) => shares.len(),
+        }
+    }
+
+    /// The active transfers with their rates, in id order.
+    pub(crate) fn rates(&mut self, now: SimTime) -> Vec<(TaskId, f64)> {
+        match self {
+            Self::Plain(flows) => flows.rates().collect(),
+            Self::Incremental(shares) => shares.rates(now),
+        }
+    }
+
+    /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
+    pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
+        match self {
+            Self::Plain(flows) => flows.close(now),
+            Self::Incremental(shares) => shares.close(now),
+        }
+    }
+
+    /// Totals of all links up to `now`.
+    pub(crate) fn link_totals(&self, now: SimTime) -> Vec<LinkTotals> {
+        match self {
+            Self::Plain(flows) => flows.link_totals(now),
+            Self::Incremental(shares) => shares.link_totals(now),
+        }
+    }
+
+    /// Times the arbiter was asked, or shares were made right.
+    pub(crate) fn arbitrations(&self) -> u64 {
+        match self {
+            Self::Plain(flows) => flows.arbitrations(),
+            Self::Incremental(shares) => shares.settled(),
+        }
+    }
+}
