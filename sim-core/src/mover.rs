@@ -11,7 +11,7 @@ use crate::flows::{Ended, Flows};
 use crate::incremental::Incremental;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
 use crate::simulation::{RunOptions, Sharing, Simulation};
-use crate::tasks::{TaskId, Work};
+use crate::tasks::{Task, TaskId, Work};
 
 /// What moves the bytes of a run.
 pub(crate) enum Mover<'a> {
@@ -31,17 +31,17 @@ impl<'a> Mover<'a> {
         options: &RunOptions<'_>,
     ) -> Self {
         let Simulation { fabric, routes, tasks } = *simulation;
-        let least = match options.sharing {
-            Sharing::ByArbiter => None,
-            Sharing::MaxMin { from } => Some(from),
-        };
-        let carrying = || tasks.tasks.iter().filter(|t| matches!(t.work, Work::Carries { .. })).count();
-        if !options.phases
+        if let Sharing::MaxMin { from, quiet_from } = options.sharing
+            && !options.phases
             && !options.explain
-            && least.is_some_and(|least| carrying() >= least)
-            && let Some(incremental) = Incremental::new(fabric, routes, tasks)
         {
-            return Self::Incremental(Box::new(incremental));
+            let carries = |task: &&Task| matches!(task.work, Work::Carries { .. });
+            let transfers = tasks.tasks.iter().filter(carries).count();
+            if transfers >= from
+                && let Some(incremental) = Incremental::new(fabric, routes, tasks, transfers >= quiet_from)
+            {
+                return Self::Incremental(Box::new(incremental));
+            }
         }
         Self::Plain(Box::new(Flows::new(fabric, routes, &tasks.classes, arbiter, flags)))
     }

@@ -50,8 +50,9 @@ pub struct LinkTotals {
     pub bytes: u64,
     /// Time with a rate above 0.
     pub busy: SimDuration,
-    /// Largest sum of rates, bytes per second.
-    pub peak: f64,
+    /// Largest sum of rates, bytes per second; `None` where the way of sharing does not know
+    /// ([`crate::Sharing::MaxMin`] from `quiet_from` on).
+    pub peak: Option<f64>,
 }
 
 /// A maximal interval in which no rate changes.

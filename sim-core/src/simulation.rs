@@ -26,6 +26,9 @@ pub enum Sharing {
     MaxMin {
         /// Only in runs with at least so many transfers, and where nobody asked for phases.
         from: usize,
+        /// From so many transfers on, links that cannot be full are left out: an event costs less, and the peaks of such
+        /// links are not known.
+        quiet_from: usize,
     },
 }
 

@@ -85,7 +85,7 @@ fn a_source_sends_one_after_another_and_the_slot_is_free_at_the_last_byte() {
     let us = |ready: u64, start: u64, sent: u64| [ready * US, start * US, sent * US, sent * US + 6];
     assert_eq!(times(&outcome), [us(2, 4, 5), us(0, 0, 4), us(2, 5, 6)]);
     assert_eq!((outcome.makespan.0, outcome.events), (6 * US + 6, 6));
-    assert_eq!((outcome.links[0].bytes, outcome.links[0].busy.0, outcome.links[0].peak), (6000, 6 * US, 1e9));
+    assert_eq!((outcome.links[0].bytes, outcome.links[0].busy.0, outcome.links[0].peak), (6000, 6 * US, Some(1e9)));
     assert_eq!(outcome.links[1].bytes, 0);
 }
 

@@ -69,9 +69,9 @@ pub(crate) struct LinkRow<'a> {
     pub(crate) bytes: u64,
     /// Time with a rate above 0.
     pub(crate) busy_s: f64,
-    /// Largest sum of rates.
+    /// Largest sum of rates; null where it is not known (very large runs under `max-min`).
     #[serde(rename = "peak_Bps")]
-    pub(crate) peak_bps: f64,
+    pub(crate) peak_bps: Option<f64>,
     /// Full results: its bandwidth.
     #[serde(rename = "bandwidth_Bps", skip_serializing_if = "Option::is_none")]
     pub(crate) bandwidth_bps: Option<f64>,

@@ -153,7 +153,7 @@ fn links(run: &Run<'_>) -> String {
             run.link_text(id),
             format!("{:.1} %", share * 100.0),
             duration(total.busy),
-            rate(total.peak),
+            total.peak.map_or_else(|| "unknown".to_owned(), rate),
             rate(run.subject.fabric().link(id).bandwidth),
             crate::bytes(total.bytes),
         ]);

@@ -137,7 +137,7 @@ impl Loads {
     pub(crate) fn totals(&self, now: SimTime) -> Vec<LinkTotals> {
         let total = |l: &LinkLoad| {
             let open = if l.load > 0.0 { now - l.busy_since } else { SimDuration::ZERO };
-            LinkTotals { bytes: l.bytes, busy: l.busy.plus(open), peak: l.peak }
+            LinkTotals { bytes: l.bytes, busy: l.busy.plus(open), peak: Some(l.peak) }
         };
         self.links.iter().map(total).collect()
     }

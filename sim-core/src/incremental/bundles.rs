@@ -1,7 +1,7 @@
 //! Bundles: made when the first class needs them, attached to the link that holds them back, moved, dissolved.
 
 use super::heap::{Heap, OUT};
-use super::numbers::Level;
+use super::numbers::{INF, Level};
 use super::state::{Bundle, Hop, NONE, Shares, product};
 
 impl Shares {
@@ -18,6 +18,7 @@ impl Shares {
                 weight: 0,
                 heap: Heap::default(),
                 since: 0,
+                floor: INF,
             });
             self.bundle_places.push(OUT);
             (self.bundles.len() - 1) as u32
@@ -25,6 +26,7 @@ impl Shares {
         let first = self.add_hops(index, links);
         let bundle = &mut self.bundles[index as usize];
         (bundle.first, bundle.count, bundle.offset, bundle.weight) = (first, links.len() as u32, 0, 0);
+        bundle.floor = INF;
         index
     }
 
@@ -59,6 +61,7 @@ impl Shares {
             self.touch(on);
         }
         self.key_bundle(bundle);
+        self.lower_floor(link, self.bundles[bundle as usize].floor);
     }
 
     /// Frees a bundle whose last class has gone.
@@ -72,6 +75,10 @@ impl Shares {
             }
         }
         self.bundles[bundle as usize].link = NONE;
+        if self.sleepy {
+            let key: Vec<u32> = self.hops_of(bundle).map(|hop| self.hops[hop].link).collect();
+            self.bundle_by.remove(key.as_slice());
+        }
         if self.free_hops.len() <= count as usize {
             self.free_hops.resize(count as usize + 1, Vec::new());
         }
@@ -116,6 +123,7 @@ impl Shares {
             self.move_hop(hop, from, to, weight, (left, taken));
         }
         self.key_bundle(bundle);
+        self.lower_floor(to, self.bundles[bundle as usize].floor);
     }
 
     fn move_hop(&mut self, hop: usize, from: u32, to: u32, weight: u64, (left, taken): (Level, Level)) {

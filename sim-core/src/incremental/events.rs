@@ -97,7 +97,7 @@ impl Shares {
     }
 
     /// The link that holds a class back, and since when.
-    fn held_by(&self, class: u32) -> (u32, u64) {
+    pub(super) fn held_by(&self, class: u32) -> (u32, u64) {
         let class = &self.classes[class as usize];
         let bundle = &self.bundles[class.bundle as usize];
         (bundle.link, bundle.since.max(class.since))
@@ -124,6 +124,9 @@ impl Shares {
                 link.busy += now - link.busy_since;
             }
         }
+        if self.sleepy {
+            self.reserve(class, -i64::from(weight));
+        }
         let record = &mut self.classes[class as usize];
         record.weight -= u64::from(weight);
         let (bundle, is_empty) = (record.bundle, record.weight == 0);
@@ -137,6 +140,9 @@ impl Shares {
 
     /// Takes an empty class out of its bundle.
     fn leave_bundle(&mut self, class: u32) {
+        if self.sleepy {
+            self.forget_class(class);
+        }
         let bundle = std::mem::replace(&mut self.classes[class as usize].bundle, NONE);
         if self.bundles[bundle as usize].weight == 0 {
             self.dissolve(bundle);
@@ -155,12 +161,27 @@ impl Shares {
         self.arrivals = arrivals;
         self.arrivals.clear();
         self.relax(now);
+        if self.sleepy {
+            self.settle_quiet(now);
+        }
         let happened = !self.touched.is_empty();
         for at in 0..self.touched.len() {
             self.conclude(self.touched[at], now);
         }
         self.touched.clear();
         happened
+    }
+
+    /// Wakes links until nothing quiet can be full, and lets others sleep, once.
+    fn settle_quiet(&mut self, now: u64) {
+        let mut slept = false;
+        loop {
+            self.keep_promises();
+            if !self.wake_overbooked(now) && (std::mem::replace(&mut slept, true) || !self.go_to_sleep(now)) {
+                return;
+            }
+            self.relax(now);
+        }
     }
 
     fn add_weight(&mut self, slot: u32, now: u64) {
@@ -182,9 +203,12 @@ impl Shares {
             self.place_class(class, u64::from(weight), many, now);
         } else {
             self.change_weight(bundle, i64::from(weight));
+            self.classes[class as usize].weight += u64::from(weight);
+            if self.sleepy {
+                self.reserve(class, i64::from(weight));
+            }
         }
         let record = &mut self.classes[class as usize];
-        record.weight += u64::from(weight);
         let bundle = &self.bundles[record.bundle as usize];
         let clock = self.links[bundle.link as usize].clock_at(now) - bundle.offset - record.offset;
         record.heap.set(clock + work, slot, &mut self.transfer_places);
@@ -193,25 +217,49 @@ impl Shares {
 
     /// Puts a class without transfers into a bundle, for transfers of this weight.
     fn place_class(&mut self, class: u32, weight: u64, many: bool, now: u64) {
-        let mut best = (INF, NONE);
+        let link = self.first_link(class, weight, many, now);
+        let bundle = if self.sleepy {
+            self.bundle_for(class)
+        } else {
+            let links = self.class_links[self.links_of(class)].to_vec();
+            self.add_bundle(&links)
+        };
+        if self.bundles[bundle as usize].link == NONE {
+            self.bundles[bundle as usize].weight = weight;
+            self.attach(bundle, link, now);
+        } else {
+            self.change_weight(bundle, weight as i64);
+        }
+        let record = &mut self.classes[class as usize];
+        (record.bundle, record.offset, record.since, record.weight) = (bundle, 0, now, weight);
+        if self.sleepy {
+            self.list_class(class);
+            let holder = self.bundles[bundle as usize].link;
+            self.promise(class, self.links[holder as usize].share);
+            self.note_promise(class);
+        }
+    }
+
+    /// The link that is guessed to hold a class back: the awake one with the lowest share; where all are quiet, it wakes.
+    fn first_link(&mut self, class: u32, weight: u64, many: bool, now: u64) -> u32 {
+        let mut best = (true, INF, NONE);
         for at in self.links_of(class) {
             let link = self.class_links[at];
-            let guess = guess(&self.links[link as usize], weight, many);
-            if guess < best.0 {
-                best = (guess, link);
+            let record = &self.links[link as usize];
+            let this = (!record.is_awake, guess(record, weight, many), link);
+            if (this.0, this.1) < (best.0, best.1) {
+                best = this;
             }
         }
-        let (guess, link) = best;
+        let (is_quiet, guess, link) = best;
+        if is_quiet {
+            self.wake(link, now);
+        }
         let record = &mut self.links[link as usize];
         if record.share == INF {
             record.share = guess.max(1);
         }
-        let links = self.class_links[self.links_of(class)].to_vec();
-        let bundle = self.add_bundle(&links);
-        self.bundles[bundle as usize].weight = weight;
-        self.attach(bundle, link, now);
-        let record = &mut self.classes[class as usize];
-        (record.bundle, record.offset, record.since) = (bundle, 0, now);
+        link
     }
 
     /// After an instant: the next end on a link, and its load.

@@ -15,6 +15,7 @@ mod events;
 mod heap;
 mod numbers;
 mod progress;
+mod quiet;
 mod relax;
 mod state;
 #[cfg(test)]
@@ -63,16 +64,20 @@ struct Known {
 
 impl<'a> Incremental<'a> {
     /// For the transfers of these tasks; `None` where the numbers do not fit: bandwidths that differ so much that shares
-    /// would be coarse, or weights with many digits.
-    pub(crate) fn new(fabric: &'a Fabric, routes: &'a Routes, tasks: &'a TaskGraph) -> Option<Self> {
+    /// would be coarse, or weights with many digits. Links may be quiet where that is said; their peaks are then unknown.
+    pub(crate) fn new(fabric: &'a Fabric, routes: &'a Routes, tasks: &'a TaskGraph, quiet: bool) -> Option<Self> {
         let scale = fitting_scale(fabric, routes, tasks)?;
+        let mut shares = Shares::default();
+        if quiet {
+            shares.allow_sleep();
+        }
         let classes = tasks.classes.len();
         Some(Self {
             fabric,
             routes,
             tasks,
             scale,
-            shares: Shares::default(),
+            shares,
             record_of: vec![NONE; fabric.links().len()],
             link_of: Vec::new(),
             limit_of: FxHashMap::default(),
@@ -224,11 +229,11 @@ impl<'a> Incremental<'a> {
     /// Busy time and peak of a link; its bytes are known by class.
     fn total(&self, record: u32, now: SimTime) -> LinkTotals {
         if record == NONE {
-            return LinkTotals::default();
+            return LinkTotals { bytes: 0, busy: SimDuration::ZERO, peak: Some(0.0) };
         }
         let carried = self.shares.carried(record, now.0);
         let bandwidth = self.fabric.link(self.link_of[record as usize]).bandwidth;
-        let peak = if carried.is_full { bandwidth } else { self.scale.rate(carried.peak) };
+        let peak = if carried.is_full { Some(bandwidth) } else { carried.peak.map(|peak| self.scale.rate(peak)) };
         LinkTotals { bytes: 0, busy: SimDuration(carried.busy), peak }
     }
 

@@ -22,8 +22,9 @@ pub(crate) struct Standing {
 pub(crate) struct Carried {
     /// Picoseconds with transfers on it.
     pub(crate) busy: u64,
-    /// Largest load at any rest, in units; its capacity when it ever held anything back.
-    pub(crate) peak: u64,
+    /// Largest load at any rest, in units, where that is known.
+    pub(crate) peak: Option<u64>,
+    /// Whether it ever held anything back: its load was its capacity.
     pub(crate) is_full: bool,
 }
 
@@ -50,6 +51,7 @@ impl Shares {
     pub(crate) fn carried(&self, link: u32, now: u64) -> Carried {
         let link = &self.links[link as usize];
         let open = if link.weight > 0 { now - link.busy_since } else { 0 };
-        Carried { busy: link.busy + open, peak: link.peak, is_full: link.peak == link.capacity }
+        let is_full = link.peak == link.capacity;
+        Carried { busy: link.busy + open, peak: (!self.sleepy).then_some(link.peak), is_full }
     }
 }

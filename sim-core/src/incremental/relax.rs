@@ -38,6 +38,7 @@ impl Shares {
     #[inline]
     pub(super) fn touch(&mut self, link: u32) {
         let record = &mut self.links[link as usize];
+        record.touches = record.touches.saturating_add(1);
         if !record.is_touched {
             record.is_touched = true;
             self.touched.push(link);
@@ -160,6 +161,11 @@ impl Shares {
             self.claim_cell(cell, link, now);
         }
         self.claims = claims;
+        if share == INF {
+            self.links[link as usize].floor = INF;
+        } else {
+            self.lower_floor(link, INF);
+        }
         self.touch(link);
     }
 

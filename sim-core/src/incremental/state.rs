@@ -45,6 +45,8 @@ pub(super) struct Class {
     pub(super) heap: Heap<i128>,
     /// Since when it is in its bundle.
     pub(super) since: u64,
+    /// At least its level: what its links reserve per unit of its weight. 0 while it has no transfers.
+    pub(super) promise: Level,
 }
 
 /// Classes that cross the same awake links: they have the same share, whatever it is.
@@ -62,6 +64,8 @@ pub(super) struct Bundle {
     pub(super) heap: Heap<i128>,
     /// Since when `link` holds it back.
     pub(super) since: u64,
+    /// At most the promise of each of its classes.
+    pub(super) floor: Level,
 }
 
 /// A bundle on one of its links: a member of the cell there, except on the link that holds it back.
@@ -86,34 +90,50 @@ pub(super) struct Cell {
     pub(super) place_out: u32,
 }
 
-/// A link, or the common limit of some transfers: a link whose share cannot be anything else.
+/// A link, or the common limit of some transfers: a link whose share cannot be anything else. What every change of a share elsewhere touches comes first: one cache line.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Link {
-    /// Bandwidth in units; of a limit link, its level.
-    pub(super) capacity: u64,
-    pub(super) is_limit: bool,
-    /// Level of what it holds back; [`INF`] while that is nothing.
-    pub(super) share: Level,
-    /// Its clock at `since`; it runs at `share`.
-    pub(super) clock: i128,
-    pub(super) since: u64,
     /// A: weight times share, summed over the bundles that others hold back.
     pub(super) others: i128,
+    /// Bandwidth in units; of a limit link, its level.
+    pub(super) capacity: u64,
+    /// Level of what it holds back; [`INF`] while that is nothing.
+    pub(super) share: Level,
     /// At least every share counted in `others`.
     pub(super) hint: Level,
     /// Weight of the bundles that it holds back.
     pub(super) own: u64,
+    /// Key in the queue of the relaxation; [`INF`] when it is not in.
+    pub(super) queued: Level,
+    /// Changes that reached it since it woke, and how often it slept.
+    pub(super) touches: u32,
+    pub(super) sleeps: u8,
+    pub(super) is_limit: bool,
+    /// Whether it takes part; else it is quiet, and has no bundles.
+    pub(super) is_awake: bool,
+    /// Whether it is in `touched`.
+    pub(super) is_touched: bool,
+
+    /// Its clock at `since`; it runs at `share`.
+    pub(super) clock: i128,
+    pub(super) since: u64,
     /// Weight of all transfers on it.
     pub(super) weight: u64,
     /// The bundles that it holds back, by their first ends on its clock.
     pub(super) heap: Heap<i128>,
     pub(super) cells_in: Vec<u32>,
     pub(super) cells_out: Vec<u32>,
-    /// Key in the queue of the relaxation; [`INF`] when it is not in.
-    pub(super) queued: Level,
-    /// Whether it is in `touched`, and how often its share was set since.
-    pub(super) is_touched: bool,
+    /// At most the promise of each class that it holds back.
+    pub(super) floor: Level,
+    /// How often its share was set in this instant.
     pub(super) updates: u32,
+    /// Whether it is in `broken`.
+    pub(super) is_broken: bool,
+    /// R: weight times promise, summed over all classes on it.
+    pub(super) reserved: i128,
+    /// The classes on it, each with the position of this link in `class_links`.
+    pub(super) classes: Vec<(u32, u32)>,
     /// Since when it has transfers, and for how long it had some before.
     pub(super) busy_since: u64,
     pub(super) busy: u64,
@@ -142,6 +162,13 @@ impl Link {
             busy_since: 0,
             busy: 0,
             peak: 0,
+            is_awake: true,
+            reserved: 0,
+            classes: Vec::new(),
+            floor: INF,
+            is_broken: false,
+            touches: 0,
+            sleeps: 0,
         }
     }
 
@@ -223,6 +250,15 @@ pub(crate) struct Shares {
     /// Kept for their memory.
     pub(super) claims: Vec<u32>,
     pub(super) candidates: Vec<(Level, u64, u32)>,
+    /// Whether links may be quiet; else all stay awake and every class has a bundle of its own.
+    pub(super) sleepy: bool,
+    /// Awake links → bundle; for look-up only, and only while links may be quiet.
+    pub(super) bundle_by: FxHashMap<Box<[u32]>, u32>,
+    /// Per entry of `class_links`: where the class is in the list of that link.
+    pub(super) list_places: Vec<u32>,
+    /// Links with shares above a promise, and quiet links that may have reserved too much.
+    pub(super) broken: Vec<u32>,
+    pub(super) overbooked: Vec<u32>,
     /// The most updates of one link in one instant so far.
     pub(super) most_updates: u32,
 }
@@ -238,7 +274,8 @@ impl Shares {
         self.push_link(Link::new(level, true))
     }
 
-    fn push_link(&mut self, link: Link) -> u32 {
+    fn push_link(&mut self, mut link: Link) -> u32 {
+        link.is_awake = !self.sleepy;
         self.links.push(link);
         self.link_places.push(OUT);
         (self.links.len() - 1) as u32
@@ -254,8 +291,10 @@ impl Shares {
             weight: 0,
             heap: Heap::default(),
             since: 0,
+            promise: 0,
         });
         self.class_links.extend_from_slice(links);
+        self.list_places.resize(self.class_links.len(), 0);
         self.class_places.push(OUT);
         (self.classes.len() - 1) as u32
     }

@@ -11,6 +11,7 @@ impl Shares {
             self.check_sums(link);
             self.check_share(link);
             self.check_cells(link);
+            self.check_quiet(link);
         }
         for class in self.classes.iter().filter(|c| c.weight > 0) {
             let links = &self.class_links[class.first as usize..(class.first + class.count) as usize];
@@ -20,13 +21,18 @@ impl Shares {
 
     fn check_sums(&self, link: u32) {
         let record = &self.links[link as usize];
-        let (mut own, mut others, mut weight) = (0, 0, 0);
+        let (mut own, mut others, mut weight, mut reserved, mut load) = (0, 0, 0, 0, 0);
         for class in self.classes.iter().filter(|c| c.bundle != NONE) {
             let on = &self.class_links[class.first as usize..(class.first + class.count) as usize];
             let of_transfers: u64 = class.heap.ids().map(|t| u64::from(self.transfers[t as usize].weight)).sum();
             assert_eq!(of_transfers, class.weight);
             if on.contains(&link) {
                 weight += class.weight;
+                reserved += product(class.weight, class.promise);
+                load += product(class.weight, self.links[self.bundles[class.bundle as usize].link as usize].share);
+                if !record.is_awake {
+                    continue;
+                }
                 let by = self.bundles[class.bundle as usize].link;
                 if by == link {
                     own += class.weight;
@@ -36,6 +42,29 @@ impl Shares {
             }
         }
         assert_eq!((record.own, record.others, record.weight), (own, others, weight), "sums of link {link}");
+        if self.sleepy {
+            assert_eq!(record.reserved, reserved, "reservations of link {link}");
+        }
+        if !record.is_awake && !record.is_limit {
+            assert!(load <= reserved && reserved <= i128::from(record.capacity), "quiet link {link} may be full");
+        }
+    }
+
+    fn check_quiet(&self, link: u32) {
+        let record = &self.links[link as usize];
+        if !self.sleepy {
+            return;
+        }
+        for &(class, at) in &record.classes {
+            let class = &self.classes[class as usize];
+            let bundle = &self.bundles[class.bundle as usize];
+            let level = self.links[bundle.link as usize].share;
+            assert!(bundle.floor <= class.promise && self.links[bundle.link as usize].floor <= bundle.floor);
+            assert!(level <= class.promise, "a promise is kept");
+            assert!(record.is_awake || !record.is_limit || class.promise <= record.capacity);
+            assert!((class.first..class.first + class.count).contains(&at));
+        }
+        assert!(record.is_awake || record.own == 0 && record.cells_in.is_empty() && record.share == INF);
     }
 
     fn check_share(&self, link: u32) {

@@ -12,10 +12,13 @@ use super::state::Shares;
 use cases::{Case, Offer};
 
 /// Runs a case; the ends by transfer. Invariants are checked after every event where asked.
-fn run(case: &Case, checked: bool) -> Vec<u64> {
+fn run(case: &Case, sleepy: bool, checked: bool) -> Vec<u64> {
     let widest = case.capacities.iter().copied().fold(0, u64::max) as f64;
     let scale = Scale::new(widest, 1 << 24, &[1.0]).expect("it fits");
     let mut shares = Shares::default();
+    if sleepy {
+        shares.allow_sleep();
+    }
     let links: Vec<u32> = case.capacities.iter().map(|&c| shares.add_link(scale.units(c as f64))).collect();
     let (mut limits, mut classes) = (BTreeMap::new(), BTreeMap::new());
     let mut class = |shares: &mut Shares, offer: &Offer| {
@@ -53,7 +56,12 @@ fn run(case: &Case, checked: bool) -> Vec<u64> {
 
 /// Ends that differ from the exact ones; none by more than a picosecond or two.
 fn compare(case: &Case) -> usize {
-    let (ours, exact) = (run(case, true), twin::ends(case));
+    let (ours, exact) = (run(case, false, true), twin::ends(case));
+    assert_eq!(ours.len(), exact.len());
+    let sleepy = run(case, true, true);
+    for (i, (&a, &b)) in sleepy.iter().zip(&exact).enumerate() {
+        assert!(a.abs_diff(b) <= 2, "with quiet links, transfer {i} of {case:?} ends at {a}, not {b}");
+    }
     for (i, (&a, &b)) in ours.iter().zip(&exact).enumerate() {
         assert!(a.abs_diff(b) <= 2, "transfer {i} of {case:?} ends at {a}, not {b}");
     }
@@ -76,13 +84,18 @@ fn ends_are_the_exact_ones() {
 fn the_same_calls_give_the_same_ends() {
     for seed in 0..20 {
         let case = Case::random(seed);
-        assert_eq!(run(&case, false), run(&case, false));
+        for sleepy in [false, true] {
+            assert_eq!(run(&case, sleepy, false), run(&case, sleepy, false));
+        }
     }
 }
 
 #[test]
 fn larger_cases_keep_every_sum() {
     for seed in 0..6 {
-        run(&Case::large(seed), true);
+        let case = Case::large(seed);
+        let (awake, sleepy) = (run(&case, false, true), run(&case, true, true));
+        let furthest = awake.iter().zip(&sleepy).map(|(a, b)| a.abs_diff(*b)).max();
+        assert!(furthest <= Some(2), "ends differ by {furthest:?} ps");
     }
 }
