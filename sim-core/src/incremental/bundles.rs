@@ -68,7 +68,9 @@ impl Shares {
     pub(super) fn dissolve(&mut self, bundle: u32) {
         let Bundle { link, weight, first, count, .. } = self.bundles[bundle as usize];
         debug_assert_eq!(weight, 0);
-        self.links[link as usize].heap.remove(bundle, &mut self.bundle_places);
+        let record = &mut self.links[link as usize];
+        record.heap.remove(bundle, &mut self.bundle_places);
+        record.is_moved = true;
         for hop in self.hops_of(bundle) {
             if self.hops[hop].cell != NONE {
                 self.leave_cell(hop, 0);
@@ -114,8 +116,10 @@ impl Shares {
         let (left, taken) = (self.links[from as usize].share, self.links[to as usize].share);
         let shift = self.links[to as usize].clock_at(now) - self.links[from as usize].clock_at(now);
         // What its clock shows must be settled before the weight behind it goes.
-        self.links[from as usize].advance(now);
-        self.links[from as usize].heap.remove(bundle, &mut self.bundle_places);
+        let losing = &mut self.links[from as usize];
+        losing.advance(now);
+        losing.heap.remove(bundle, &mut self.bundle_places);
+        losing.is_moved = true;
         let record = &mut self.bundles[bundle as usize];
         record.offset += shift;
         (record.link, record.since) = (to, now);
@@ -162,7 +166,9 @@ impl Shares {
             return;
         }
         let key = record.heap.first().map(|(end, _)| end + record.offset);
-        let heap = &mut self.links[record.link as usize].heap;
+        let link = &mut self.links[record.link as usize];
+        link.is_moved = true;
+        let heap = &mut link.heap;
         match key {
             Some(key) => heap.set(key, bundle, &mut self.bundle_places),
             None => heap.remove(bundle, &mut self.bundle_places),

@@ -69,8 +69,9 @@ impl Shares {
     /// Takes the ends of one link out of the heaps. Weights stay until all ends of the instant are known, so that
     /// equals name each other.
     fn take_ended_of(&mut self, link: u32, now: u64, slots: &mut Vec<u32>, out: &mut Vec<Gone>) {
-        self.links[link as usize].advance(now);
-        let record = &self.links[link as usize];
+        let record = &mut self.links[link as usize];
+        record.advance(now);
+        record.is_moved = true;
         let until = record.clock.saturating_add(i128::from(record.share >> 10));
         let first = slots.len();
         while let Some((end, bundle)) = self.links[link as usize].heap.first()
@@ -265,13 +266,17 @@ impl Shares {
     /// After an instant: the next end on a link, and its load.
     fn conclude(&mut self, link: u32, now: u64) {
         let record = &mut self.links[link as usize];
-        (record.is_touched, record.queued) = (false, INF);
+        record.is_touched = false;
+        if record.share == INF && !self.sleepy {
+            record.peak = record.peak.max(record.others as u64);
+        }
+        if !std::mem::take(&mut record.is_moved) {
+            return;
+        }
+        if record.share != INF {
+            record.peak = record.capacity;
+        }
         self.most_updates = self.most_updates.max(std::mem::take(&mut record.updates));
-        let load = match record.share {
-            INF => record.others as u64,
-            _ => record.capacity,
-        };
-        record.peak = record.peak.max(load);
         match record.heap.first() {
             Some((end, _)) => {
                 let next = now.saturating_add(time_until(end, record.clock_at(now), record.share));

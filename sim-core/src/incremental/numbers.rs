@@ -76,7 +76,7 @@ impl Scale {
     }
 
     fn total(&self, bytes: u64) -> u128 {
-        u128::from(bytes) * u128::from(PS_PER_S) << self.bits
+        (u128::from(bytes) * u128::from(PS_PER_S)) << self.bits
     }
 
     fn unit(&self) -> f64 {

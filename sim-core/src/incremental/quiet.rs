@@ -25,7 +25,8 @@ impl Link {
         let part = |x: i128, sixteenths: i128| 16 * x <= sixteenths * i128::from(self.capacity);
         self.is_awake
             && self.own == 0
-            && u64::from(self.touches) >= (TOUCHES * self.classes.len() as u64) << self.sleeps
+            && u64::from(self.touches)
+                >= ((TOUCHES * self.classes.len() as u64) << self.sleeps).min(u64::from(u16::MAX))
             && (self.is_limit || part(self.reserved, 15) && part(self.others, 10))
     }
 }

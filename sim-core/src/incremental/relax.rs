@@ -145,6 +145,7 @@ impl Shares {
         let record = &mut self.links[link as usize];
         record.advance(now);
         record.updates += 1;
+        record.is_moved = true;
         let before = std::mem::replace(&mut record.share, share);
         if share != before {
             for at in 0..self.links[link as usize].cells_out.len() {

@@ -90,7 +90,8 @@ pub(super) struct Cell {
     pub(super) place_out: u32,
 }
 
-/// A link, or the common limit of some transfers: a link whose share cannot be anything else. What every change of a share elsewhere touches comes first: one cache line.
+/// A link, or the common limit of some transfers: a link whose share cannot be anything else. What every change of a
+/// share elsewhere touches comes first: one cache line.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
@@ -106,14 +107,15 @@ pub(super) struct Link {
     pub(super) own: u64,
     /// Key in the queue of the relaxation; [`INF`] when it is not in.
     pub(super) queued: Level,
-    /// Changes that reached it since it woke, and how often it slept.
-    pub(super) touches: u32,
-    pub(super) sleeps: u8,
+    /// Changes that reached it since it woke.
+    pub(super) touches: u16,
     pub(super) is_limit: bool,
     /// Whether it takes part; else it is quiet, and has no bundles.
     pub(super) is_awake: bool,
     /// Whether it is in `touched`.
     pub(super) is_touched: bool,
+    /// Whether its share or the first end on it may have changed in this instant.
+    pub(super) is_moved: bool,
 
     /// Its clock at `since`; it runs at `share`.
     pub(super) clock: i128,
@@ -126,6 +128,8 @@ pub(super) struct Link {
     pub(super) cells_out: Vec<u32>,
     /// At most the promise of each class that it holds back.
     pub(super) floor: Level,
+    /// How often it went quiet.
+    pub(super) sleeps: u8,
     /// How often its share was set in this instant.
     pub(super) updates: u32,
     /// Whether it is in `broken`.
@@ -158,6 +162,7 @@ impl Link {
             cells_out: Vec::new(),
             queued: INF,
             is_touched: false,
+            is_moved: false,
             updates: 0,
             busy_since: 0,
             busy: 0,
@@ -324,3 +329,6 @@ impl Shares {
         self.most_updates
     }
 }
+
+/// The part of a link that changes of other links' shares touch is one cache line.
+const _: () = assert!(std::mem::offset_of!(Link, clock) == 64);
