@@ -58,7 +58,7 @@ impl<'a> Job<'a> {
         let s = self.scenario;
         let simulation = Simulation { fabric: &s.fabric, routes: &s.routes, tasks: &s.tasks };
         let cancel = options.cancel.or(Some(interrupt::flag()));
-        let options = RunOptions { cancel, sharing: self.sharing(), ..options };
+        let options = RunOptions { cancel, ..options };
         let outcome = simulation.run(&mut *arbiter, self.entry.flags, options).map_err(|error| self.stopped(&error))?;
         tracing::info!(
             arbiter = self.spec.name,
@@ -77,7 +77,7 @@ impl<'a> Job<'a> {
         report: impl FnOnce(&Run<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let running = Stage::running();
-        let outcome = self.outcome(options)?;
+        let outcome = self.outcome(RunOptions { sharing: self.sharing(), ..options })?;
         let alone = self.alone(&outcome)?;
         drop(running);
         let _writing = Stage::writing();
@@ -102,7 +102,7 @@ impl<'a> Job<'a> {
         Ok(Alone::new(&self.scenario.fabric, tasks, routes, arbiter))
     }
 
-    /// A loaded arbiter of the same name computes its own rates.
+    /// A loaded arbiter of the same name computes its own rates. Searches do not ask: they hold results to the picosecond.
     fn sharing(&self) -> Sharing {
         let is_max_min = self.entry.name == MaxMin::NAME && matches!(self.entry.origin, Origin::BuiltIn);
         if is_max_min { Sharing::MaxMin { from: INCREMENTAL_FROM, quiet_from: QUIET_FROM } } else { Sharing::ByArbiter }
