@@ -53,7 +53,7 @@ impl Shares {
 
     /// Takes out the transfers that end at `now`, in no particular order.
     pub(crate) fn take_ended(&mut self, now: u64, out: &mut Vec<Gone>) {
-        let mut slots = Vec::new();
+        let mut slots = std::mem::take(&mut self.leaving);
         while let Some((time, link)) = self.due.first()
             && time <= now
         {
@@ -61,9 +61,10 @@ impl Shares {
             self.take_ended_of(link, now, &mut slots, out);
             self.touch(link);
         }
-        for slot in slots {
+        for slot in slots.drain(..) {
             self.take_weight(slot, now);
         }
+        self.leaving = slots;
     }
 
     /// Takes the ends of one link out of the heaps. Weights stay until all ends of the instant are known, so that
@@ -222,8 +223,12 @@ impl Shares {
         let bundle = if self.sleepy {
             self.bundle_for(class)
         } else {
-            let links = self.class_links[self.links_of(class)].to_vec();
-            self.add_bundle(&links)
+            let mut key = std::mem::take(&mut self.key);
+            key.clear();
+            key.extend_from_slice(&self.class_links[self.links_of(class)]);
+            let bundle = self.add_bundle(&key);
+            self.key = key;
+            bundle
         };
         if self.bundles[bundle as usize].link == NONE {
             self.bundles[bundle as usize].weight = weight;

@@ -37,14 +37,6 @@ impl Shares {
         self.sleepy = true;
     }
 
-    /// The awake links of a class, sorted: what its bundle is known by.
-    pub(super) fn awake_links(&self, class: u32) -> Vec<u32> {
-        let links = self.class_links[self.links_of(class)].iter().copied();
-        let mut awake: Vec<u32> = links.filter(|&l| self.links[l as usize].is_awake).collect();
-        awake.sort_unstable();
-        awake
-    }
-
     /// Puts a class on the lists of its links.
     pub(super) fn list_class(&mut self, class: u32) {
         for at in self.links_of(class) {
@@ -256,12 +248,18 @@ impl Shares {
 
     /// The bundle of the awake links of a class; a new one is not attached yet.
     pub(super) fn bundle_for(&mut self, class: u32) -> u32 {
-        let key = self.awake_links(class);
-        if let Some(&bundle) = self.bundle_by.get(key.as_slice()) {
-            return bundle;
-        }
-        let bundle = self.add_bundle(&key);
-        self.bundle_by.insert(key.into(), bundle);
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        let links = self.class_links[self.links_of(class)].iter().copied();
+        key.extend(links.filter(|&l| self.links[l as usize].is_awake));
+        key.sort_unstable();
+        let known = self.bundle_by.get(key.as_slice()).copied();
+        let bundle = known.unwrap_or_else(|| {
+            let bundle = self.add_bundle(&key);
+            self.bundle_by.insert(key.as_slice().into(), bundle);
+            bundle
+        });
+        self.key = key;
         bundle
     }
 

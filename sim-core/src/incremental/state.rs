@@ -122,27 +122,28 @@ pub(super) struct Link {
     pub(super) since: u64,
     /// Weight of all transfers on it.
     pub(super) weight: u64,
+    /// Since when it has transfers, and for how long it had some before.
+    pub(super) busy_since: u64,
+    pub(super) busy: u64,
+    /// At most the promise of each class that it holds back.
+    pub(super) floor: Level,
+    /// How often its share was set in this instant.
+    pub(super) updates: u32,
+    /// How often it went quiet.
+    pub(super) sleeps: u8,
+    /// Whether it is in `broken`.
+    pub(super) is_broken: bool,
+
     /// The bundles that it holds back, by their first ends on its clock.
     pub(super) heap: Heap<i128>,
     pub(super) cells_in: Vec<u32>,
     pub(super) cells_out: Vec<u32>,
-    /// At most the promise of each class that it holds back.
-    pub(super) floor: Level,
-    /// How often it went quiet.
-    pub(super) sleeps: u8,
-    /// How often its share was set in this instant.
-    pub(super) updates: u32,
-    /// Whether it is in `broken`.
-    pub(super) is_broken: bool,
+    /// Largest load so far, in units.
+    pub(super) peak: u64,
     /// R: weight times promise, summed over all classes on it.
     pub(super) reserved: i128,
     /// The classes on it, each with the position of this link in `class_links`.
     pub(super) classes: Vec<(u32, u32)>,
-    /// Since when it has transfers, and for how long it had some before.
-    pub(super) busy_since: u64,
-    pub(super) busy: u64,
-    /// Largest load so far, in units.
-    pub(super) peak: u64,
 }
 
 impl Link {
@@ -254,6 +255,8 @@ pub(crate) struct Shares {
     pub(super) active: usize,
     /// Kept for their memory.
     pub(super) claims: Vec<u32>,
+    pub(super) key: Vec<u32>,
+    pub(super) leaving: Vec<u32>,
     pub(super) candidates: Vec<(Level, u64, u32)>,
     /// Whether links may be quiet; else all stay awake and every class has a bundle of its own.
     pub(super) sleepy: bool,
