@@ -11,7 +11,20 @@ use super::numbers::Scale;
 use super::state::Shares;
 use cases::{Case, Offer};
 
-/// Runs a case; the ends by transfer. Invariants are checked after every event where asked.
+/// Adds the links and classes of a case; the class of each transfer.
+fn build(case: &Case, scale: Scale, shares: &mut Shares) -> Vec<u32> {
+    let links: Vec<u32> = case.capacities.iter().map(|&c| shares.add_link(scale.units(c as f64))).collect();
+    let (mut limits, mut classes) = (BTreeMap::new(), BTreeMap::new());
+    let mut class_of = |offer: &Offer| {
+        let level = offer.limit.map(|limit| scale.units(limit as f64) / u64::from(offer.weight));
+        let mut on: Vec<u32> = offer.route.iter().map(|&l| links[l]).collect();
+        on.extend(level.map(|level| *limits.entry(level).or_insert_with(|| shares.add_limit(level))));
+        *classes.entry(on.clone()).or_insert_with(|| shares.add_class(&on))
+    };
+    case.offers.iter().map(&mut class_of).collect()
+}
+
+/// Runs a case, with quiet links or without; the ends by transfer. Invariants are checked after every event where asked.
 fn run(case: &Case, sleepy: bool, checked: bool) -> Vec<u64> {
     let widest = case.capacities.iter().copied().fold(0, u64::max) as f64;
     let scale = Scale::new(widest, 1 << 24, &[1.0]).expect("it fits");
@@ -19,14 +32,7 @@ fn run(case: &Case, sleepy: bool, checked: bool) -> Vec<u64> {
     if sleepy {
         shares.allow_sleep();
     }
-    let links: Vec<u32> = case.capacities.iter().map(|&c| shares.add_link(scale.units(c as f64))).collect();
-    let (mut limits, mut classes) = (BTreeMap::new(), BTreeMap::new());
-    let mut class = |shares: &mut Shares, offer: &Offer| {
-        let level = offer.limit.map(|limit| scale.units(limit as f64) / u64::from(offer.weight));
-        let mut on: Vec<u32> = offer.route.iter().map(|&l| links[l]).collect();
-        on.extend(level.map(|level| *limits.entry(level).or_insert_with(|| shares.add_limit(level))));
-        *classes.entry(on.clone()).or_insert_with(|| shares.add_class(&on))
-    };
+    let classes = build(case, scale, &mut shares);
     let (mut ends, mut gone) = (vec![0; case.offers.len()], Vec::<Gone>::new());
     let mut next = 0;
     loop {
@@ -40,8 +46,7 @@ fn run(case: &Case, sleepy: bool, checked: bool) -> Vec<u64> {
             ends[g.id as usize] = now;
         }
         while let Some(offer) = case.offers.get(next).filter(|o| o.start == now) {
-            let class = class(&mut shares, offer);
-            shares.admit(now, next as u32, class, offer.weight, scale.work(offer.bytes, offer.weight));
+            shares.admit(now, next as u32, classes[next], offer.weight, scale.work(offer.bytes, offer.weight));
             next += 1;
         }
         shares.settle(now);
