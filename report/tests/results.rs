@@ -109,7 +109,7 @@ fn outcome(world: &World) -> Outcome {
     let binding = Binding::new(LinkId(2), Cause::HeadOfLine, 1);
     let bottleneck = Bottleneck { binding, time: SimDuration(10 * SECOND) };
     let mut links = vec![LinkTotals::default(); world.fabric.links().len()];
-    links[2] = LinkTotals { bytes: 1000, busy: SimDuration(10 * SECOND), peak: 100.0 };
+    links[2] = LinkTotals { bytes: 1000, busy: SimDuration(10 * SECOND), peak: Some(100.0) };
     links[5] = links[2];
     let step = |name: &str, rate| PhaseStep {
         task: TaskId(0),

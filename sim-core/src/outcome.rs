@@ -44,7 +44,7 @@ pub struct Bottleneck {
 }
 
 /// Totals of one directed link.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct LinkTotals {
     /// Payload bytes that crossed it; of unfinished transfers, the whole bytes sent so far.
     pub bytes: u64,
@@ -53,6 +53,13 @@ pub struct LinkTotals {
     /// Largest sum of rates, bytes per second; `None` where the way of sharing does not know
     /// ([`crate::Sharing::MaxMin`] from `quiet_from` on).
     pub peak: Option<f64>,
+}
+
+impl Default for LinkTotals {
+    /// Nothing has crossed it.
+    fn default() -> Self {
+        Self { bytes: 0, busy: SimDuration::ZERO, peak: Some(0.0) }
+    }
 }
 
 /// A maximal interval in which no rate changes.

@@ -229,7 +229,7 @@ impl<'a> Incremental<'a> {
     /// Busy time and peak of a link; its bytes are known by class.
     fn total(&self, record: u32, now: SimTime) -> LinkTotals {
         if record == NONE {
-            return LinkTotals { bytes: 0, busy: SimDuration::ZERO, peak: Some(0.0) };
+            return LinkTotals::default();
         }
         let carried = self.shares.carried(record, now.0);
         let bandwidth = self.fabric.link(self.link_of[record as usize]).bandwidth;
