@@ -77,6 +77,11 @@ impl RateArbiter for MaxMin {
         Ok(())
     }
 
+    /// Another run may come with another table of routes.
+    fn reset(&mut self) {
+        self.narrowest.clear();
+    }
+
     fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
         self.solve(phase);
         for (position, &index) in self.groups.of_positions().iter().enumerate() {

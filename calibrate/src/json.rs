@@ -20,6 +20,7 @@ pub fn json(machine: &Machine, arbiter: &str, (experiments, logs): (&[Experiment
                 Known::Exactly => ("fitted", None),
                 Known::Together => ("together", None),
                 Known::Unseen => ("unseen", None),
+                Known::Enough => ("enough", None),
                 Known::AtZero => ("at zero", None),
             };
             json!({

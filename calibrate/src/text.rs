@@ -30,6 +30,7 @@ pub fn uncertainty(fitted: &Fitted) -> String {
         Known::Exactly => "no more rows than parameters: error not known".to_owned(),
         Known::Together => "not determined by itself, see below".to_owned(),
         Known::Unseen => "no fitted row depends on it: left as it was".to_owned(),
+        Known::Enough => "holds no fitted row back: this or better".to_owned(),
         Known::AtZero => "held at 0: the fit would go below".to_owned(),
     }
 }

@@ -19,7 +19,10 @@ impl Identity {
     pub(crate) fn kind(self) -> Option<Kind> {
         match self.class {
             0x0604 => Some(Kind::Switch),
-            0x0302 | 0x0380 => Some(Kind::Gpu),
+            0x0302 => Some(Kind::Gpu),
+            // Graphics inside a processor without a screen.
+            0x0380 if self.vendor == Some(VENDOR_INTEL) && self.on_bus_0 => None,
+            0x0380 => Some(Kind::Gpu),
             // A display: also that of a management controller, and of a processor.
             0x0300 => match self.vendor {
                 None | Some(VENDOR_NVIDIA | VENDOR_AMD | 0xffff) => Some(Kind::Gpu),

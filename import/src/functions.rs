@@ -152,6 +152,10 @@ impl Functions {
         let known = |link: &PcieLink| link.doubt.is_none_or(|doubt| doubt == Doubt::Product);
         let link = match port.filter(known) {
             Some(port) if !known(&own) => port,
+            // Both ends tell what they can: the link is as good as the lesser of them.
+            Some(port) if own.doubt.is_none() && port.doubt.is_none() => {
+                PcieLink::new(Some(own.generation.min(port.generation)), Some(own.width.min(port.width)))
+            }
             Some(port) if (port.generation, port.width) != (own.generation, own.width) => {
                 PcieLink { doubt: Some(Doubt::Ends), ..own }
             }

@@ -55,6 +55,13 @@ fn is(node: Node<'_, '_>, kind: &str) -> bool {
     node.attribute("type") == Some(kind)
 }
 
+/// Whether a NUMA node is what cores have as their memory: neither that of a GPU, nor a second kind of memory beside it.
+fn is_main_memory(node: Node<'_, '_>) -> bool {
+    let beside = ["GPUMemory", "MCDRAM", "HBM", "SPM", "NVM", "CXL-DRAM"];
+    let cores = node.attribute("cpuset").is_none_or(|set| set.chars().any(|c| c.is_ascii_hexdigit() && c != '0'));
+    cores && !node.attribute("subtype").is_some_and(|subtype| beside.contains(&subtype))
+}
+
 /// The NUMA nodes, and which of them lie within an object.
 struct Nodes {
     /// Per node of the document: the first NUMA node in it, and how many there are.
@@ -65,7 +72,7 @@ impl Nodes {
     fn new(document: &Document<'_>, machine: &mut Machine) -> Result<Self, Refusal> {
         let processor = processor(document);
         let mut within = BTreeMap::new();
-        for node in objects(document.root_element()).filter(|node| is(*node, "NUMANode")) {
+        for node in objects(document.root_element()).filter(|node| is(*node, "NUMANode") && is_main_memory(*node)) {
             let numa = xml::number(node, "os_index").filter(|&numa| numa < 1024);
             let root = machine.root(Root { numa, processor, ..Root::default() })?;
             // Nesting is bounded, and so is the number of NUMA nodes.

@@ -174,7 +174,7 @@ pub trait RateArbiter: Send {
         Ok(false)
     }
 
-    /// Forgets everything learnt from earlier calls.
+    /// Forgets everything learnt from earlier calls: routes may have other ids from now on.
     fn reset(&mut self) {}
 }
 

@@ -122,6 +122,8 @@ pub enum Known {
     Together,
     /// Left as it was: no fitted row depends on it.
     Unseen,
+    /// Moved to where it holds no fitted row back; any larger bandwidth, or smaller time, fits as well.
+    Enough,
     /// Held at 0, below which the fit would have gone.
     AtZero,
 }
@@ -392,7 +394,10 @@ fn finish(
         match moving.iter().position(|&m| m == i).map(|at| (at, error[at])) {
             _ if lost => Known::Together,
             None => Known::AtZero,
-            Some((at, _)) if jacobian.column(at).norm() <= LEAST_COLUMN => Known::Unseen,
+            Some((at, _)) if jacobian.column(at).norm() <= LEAST_COLUMN => {
+                let start = solved.parameters[i].start;
+                if (value - start).abs() <= 1e-9 * start.abs() { Known::Unseen } else { Known::Enough }
+            }
             Some((_, Some(error))) => Known::Error(error * solved.parameters[i].slope(value)),
             Some((_, None)) => Known::Exactly,
         }

@@ -234,9 +234,26 @@ pub fn read_log_text(
     Ok((kind, log))
 }
 
+/// The GPUs as tools number them: by the numbers of their names where all are one word and different numbers (`gpu0`,
+/// `gpu1`, …), as a tree lists them by NUMA node; else in the order of the file.
 fn gpus(machine: &Machine) -> Vec<NodeId> {
     let nodes = machine.fabric.nodes().iter().enumerate();
-    nodes.filter(|(_, node)| node.kind == NodeKind::Gpu).map(|(at, _)| NodeId::from_index(at)).collect()
+    let mut all: Vec<NodeId> =
+        nodes.filter(|(_, node)| node.kind == NodeKind::Gpu).map(|(at, _)| NodeId::from_index(at)).collect();
+    let numbered = |&node: &NodeId| {
+        let name = machine.node_name(node);
+        let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        Some((word, name[word.len()..].parse::<u64>().ok()?))
+    };
+    let names: Option<Vec<(&str, u64)>> = all.iter().map(numbered).collect();
+    let of_one_word = |names: &Vec<(&str, u64)>| {
+        let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+        distinct.len() == names.len() && names.iter().all(|name| name.0 == names[0].0)
+    };
+    if names.is_some_and(|names| of_one_word(&names)) {
+        all.sort_by_key(|node| numbered(node).map(|name| name.1));
+    }
+    all
 }
 
 fn unknown(source: &Source<'_>) -> Box<Diagnostic> {

@@ -18,7 +18,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
         let number = at as u32 + 1;
         let trimmed = line.trim();
         if trimmed.starts_with('#') || trimmed.contains("_perf") {
-            ranks = ranks.max(rank_of(trimmed).map_or(0, |rank| rank + 1));
+            ranks = ranks.max(rank_of(trimmed).filter(|&rank| rank < MOST_ROWS).map_or(0, |rank| rank + 1));
             named = collective_of(trimmed).or(named);
             continue;
         }
