@@ -187,7 +187,7 @@ fn is_descriptor(target: &Path) -> bool {
 }
 
 /// The file that links lead to; it need not exist.
-fn resolved(target: &Path) -> PathBuf {
+pub(crate) fn resolved(target: &Path) -> PathBuf {
     /// As many links as Linux follows (path_resolution(7)).
     const LINKS: usize = 40;
     let mut path = target.to_owned();

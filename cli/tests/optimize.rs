@@ -255,3 +255,47 @@ fn each_arbiter_has_a_result_of_its_own() {
     let merged = run(&["merge", &parts[1], &parts[0], "--json"]);
     assert_eq!(merged.stdout, optimize(&[&file, "--json", "--no-timing"]).stdout);
 }
+
+/// As it is means the ranks' own devices, also where these may not be chosen.
+#[test]
+fn a_placement_on_other_devices_is_held_against_the_ranks_own() {
+    let folder = Folder::new();
+    let text = "\
+weir: 1
+name: other devices
+topology:
+  link_types: { x: { bandwidth: 10GB/s }, y: { bandwidth: 1GB/s } }
+  tree:
+    r:
+      kind: switch
+      children:
+        a: { kind: switch, link: x, children: { \"g[0-1]\": { kind: gpu, link: x } } }
+        b: { kind: switch, link: x, children: { \"g[2-3]\": { kind: gpu, link: y } } }
+arbiter: max-min
+ranks: [g0, g1]
+workload:
+  - pattern: { kind: ring, id: p, size: 10MB }
+optimize: { vary: placement, devices: [g2, g1, g3] }
+";
+    let file = folder.write("other.yaml", text);
+    for more in [&[][..], &["--method", "exhaustive"], &["--objective", "distance"]] {
+        let found = result(&[&[file.as_str()], more].concat());
+        assert_eq!(found["baseline_ps"], makespan(&file), "{more:?}");
+    }
+    // Two ranks side by side: level 0, twice 10 MB over both ways and the unit.
+    let found = result(&[&file, "--objective", "distance"]);
+    assert_eq!((&found["baseline"], &found["best"]), (&1.0.into(), &1.0.into()));
+    refused(&["optimize", &file, "--objective", "bandwidth"], "a rank runs on `g0`, which is not among `devices`");
+}
+
+#[test]
+fn two_results_do_not_share_a_file() {
+    let folder = Folder::new();
+    let (file, one) = (folder.write("order.yaml", ORDER), folder.path("one.yaml"));
+    refused(
+        &["optimize", &file, "--write", &one, "-o", &folder.path("./one.yaml")],
+        "--write and --output name one file",
+    );
+    refused(&["optimize", &file, "--checkpoint", &one, "--write", &one], "--write and --checkpoint name one file");
+    assert!(!std::fs::exists(&one).expect("can be asked"));
+}

@@ -95,6 +95,21 @@ fn a_checkpoint_of_another_kind_is_told_apart() {
     refused(&["merge", &grids], "is a checkpoint, which is no part of a search yet");
 }
 
+#[test]
+fn a_damaged_checkpoint_is_refused() {
+    let folder = Folder::new();
+    let (file, kept) = (folder.write("order.yaml", ORDER), folder.path("kept"));
+    optimize(&[&file, "--checkpoint", &kept]);
+    let text = std::fs::read_to_string(&kept).expect("a text");
+    let part: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    for (key, value) in [("best", serde_json::json!(null)), ("next", 1_000_000.into()), ("tally", "".into())] {
+        let mut damaged = part.clone();
+        damaged["part"]["order"]["makespans"][key] = value;
+        folder.write("kept", &damaged.to_string());
+        refused(&["optimize", &file, "--checkpoint", &kept], "the file was damaged");
+    }
+}
+
 /// A file that has nothing to do with searches.
 fn order_text(folder: &Folder) -> String {
     folder.write("notes", "{\"a\": 1}\n")

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use weir_optimize::order::Tally;
 use weir_optimize::placement::{
-    Effort, Machine, Measured, Method as Way, Options, Pattern, Placement, PlacementError, SimulatedError, payback,
-    refine_simulated, search as place,
+    Effort, Machine, Measured, Method as Way, Options, Pattern, Placement, PlacementError, SimulatedError,
+    objective as place_value, payback, refine_simulated, search as place,
 };
 use weir_optimize::search::{Candidates, MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary, best_of};
 use weir_plugin_api::NodeId;
@@ -49,6 +49,7 @@ pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
         _ => task.by_costs(objective)?,
     };
     let wall_s = bench.wall();
+    let placed = task.as_it_is(placed)?;
     let makespans = match objective {
         Objective::Makespan => Some((placed.before as u64, placed.after as u64)),
         _ => task.makespans(&placed.placement)?,
@@ -85,6 +86,15 @@ impl<'a> Task<'a> {
         if ranks.len() > devices.len() {
             let error = PlacementError::TooFewDevices { ranks: ranks.len(), devices: devices.len() };
             return Err(refused(scenario, &devices, &error));
+        }
+        let relative = matches!(bench.settings.objective, Objective::Latency | Objective::Bandwidth);
+        if let Some(missing) = ranks.iter().find(|rank| relative && !devices.contains(rank)) {
+            let name = scenario.node_name(*missing);
+            let message = format!(
+                "a rank runs on `{name}`, which is not among `devices`: this objective is relative to the devices that are \
+                 listed, so list `{name}` too"
+            );
+            return Err(Failure::usage(format!("{}: {message}", scenario.file)));
         }
         let level_costs = spec.and_then(|spec| spec.level_costs.as_deref());
         let own = spec.filter(|spec| objective_of(spec.objective) == bench.settings.objective);
@@ -209,10 +219,31 @@ impl<'a> Task<'a> {
         (0..ranks).try_fold(1_u128, |all, rank| all.checked_mul((devices - rank) as u128))
     }
 
+    /// Whether rank i runs on the i-th device as it is: unless a rank runs on a device that may not be chosen.
+    fn begins_as_it_is(&self) -> bool {
+        self.bench.scenario.ranks.as_deref().is_some_and(|ranks| self.devices.starts_with(ranks))
+    }
+
+    /// With the value of the scenario as it is, where the search cannot know it.
+    fn as_it_is(&self, placed: Placed) -> Result<Placed, Failure> {
+        if self.begins_as_it_is() {
+            return Ok(placed);
+        }
+        let before = match (self.bench.settings.objective, self.bench.scenario.ranks.as_deref()) {
+            (Objective::Distance, Some(ranks)) => {
+                let machine = Machine::distance(&self.bench.scenario.fabric, ranks, self.level_costs);
+                let own: Vec<usize> = (0..ranks.len()).collect();
+                machine.and_then(|m| place_value(&self.pattern, &m, &own)).map_err(|error| self.refused(&error))?
+            }
+            _ => self.bench.baseline()? as f64,
+        };
+        Ok(Placed { before, ..placed })
+    }
+
     /// Makespans as it is and with a placement, ps; none when the search must end.
     fn makespans(&self, placement: &[usize]) -> Result<Option<(u64, u64)>, Failure> {
-        let (trials, own): (_, Vec<usize>) = (self.trials(), (0..placement.len()).collect());
-        match trials.makespan(&own).and_then(|before| Ok((before, trials.makespan(placement)?))) {
+        let trials = self.trials();
+        match self.bench.baseline().and_then(|before| Ok((before, trials.makespan(placement)?))) {
             Ok(both) => Ok(Some(both)),
             Err(_) if self.bench.stop.raised() => Ok(None),
             Err(failure) => Err(failure),

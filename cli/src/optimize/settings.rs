@@ -68,7 +68,9 @@ impl Settings {
             return refused(format!("--exact is for `vary: order` only: leave it out for `vary: {vary}`"));
         }
         if args.csv.is_some() && self.vary != Vary::Parameters && !self.sweep {
-            return refused(format!("--csv is for `vary: parameters` only: use --json for `vary: {vary}`"));
+            return refused(format!(
+                "--csv is for `vary: parameters`, and for orders with `parameters`: use --json for `vary: {vary}`"
+            ));
         }
         let one = [
             ("--shard", args.shard.is_some()),

@@ -121,6 +121,8 @@ fn chains<const N: usize>(
         }
     }
     best.bound = best.bound.min(best.makespan as f64);
+    // A proof ends the search, whatever became of the other chains.
+    best.complete |= best.proved();
     Ok(best)
 }
 

@@ -53,9 +53,20 @@ impl Part {
     pub(crate) fn check(&self, digest: &str, firsts: u64, symmetries: u64) -> Result<(), OrderError> {
         let shard = (1..=self.shards).contains(&self.shard);
         if self.weir_order_part == 1 && self.digest == digest && self.first_choices == firsts && shard {
-            return if self.symmetries == symmetries { Ok(()) } else { Err(other("use of symmetries")) };
+            if self.symmetries != symmetries {
+                return Err(other("use of symmetries"));
+            }
+            return if self.whole() { Ok(()) } else { Err(OrderError::Shards(CHANGED.to_owned())) };
         }
         Err(other("scenario, arbiter or version of weir"))
+    }
+
+    /// Whether its counts and its best belong together; they do unless the file was damaged.
+    fn whole(&self) -> bool {
+        let (count, first) = (self.tally.count(), self.tally.pairs().first().map(|pair| pair.0));
+        let known = first.is_none() || first == self.best.map(|best| best.makespan);
+        let all = !(self.complete() && self.shards == 1) || count == self.candidates;
+        known && all && count <= self.candidates && self.next <= self.first_choices
     }
 
     /// The whole of all shards, the same bytes as of one run without shards.
@@ -100,6 +111,8 @@ impl Part {
         Ok(whole)
     }
 }
+
+const CHANGED: &str = "the saved result contradicts itself: the file was damaged; start anew";
 
 fn other(what: &str) -> OrderError {
     OrderError::Shards(format!("the saved result is of another {what}; start anew"))

@@ -138,7 +138,7 @@ impl FromIterator<u64> for Tally {
 }
 
 fn merged(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let mut all = Vec::with_capacity(a.len() + b.len());
+    let mut all: Vec<(u64, u64)> = Vec::with_capacity(a.len() + b.len());
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
         let next = if j == b.len() || (i < a.len() && a[i].0 <= b[j].0) {
@@ -149,7 +149,7 @@ fn merged(a: &[(u64, u64)], b: &[(u64, u64)]) -> Vec<(u64, u64)> {
             b[j - 1]
         };
         match all.last_mut() {
-            Some((makespan, weight)) if *makespan == next.0 => *weight += next.1,
+            Some((makespan, weight)) if *makespan == next.0 => *weight = weight.saturating_add(next.1),
             _ => all.push(next),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_optimize::sweep::gain;
+use weir_optimize::sweep::{Total, gain};
 use weir_plugin_api::SimDuration;
 
 use super::{ROWS, Sheet, clean, more};
@@ -60,7 +60,7 @@ fn gains(report: &SweepReport) -> String {
         let cells = (0..columns).flat_map(|column| point(report, i as u64 * columns + column, single));
         sheet.row([line(&first.values[i])].into_iter().chain(repeated.then(|| count.to_string())).chain(cells));
     }
-    let cells = sweep.totals().flat_map(|total| of(total.baseline as f64, total.best as f64, single));
+    let cells = sweep.totals().flat_map(|total| sums(&total, single));
     let count = repeated.then(|| first.values.len().to_string());
     sheet.row(["total".to_owned()].into_iter().chain(count).chain(cells));
     sheet.finish() + &more(rows.len(), &format!("values of {}", clean(&first.path)))
@@ -71,6 +71,14 @@ fn point(report: &SweepReport, number: u64, single: bool) -> Vec<String> {
     match report.sweep.point(number) {
         Some(found) => of(found.baseline, found.best, single),
         None => vec!["–".to_owned(); if single { 3 } else { 1 }],
+    }
+}
+
+/// The cells of a total; sums of a part would not compare with those of others.
+fn sums(total: &Total, times: bool) -> Vec<String> {
+    match total.complete {
+        true => of(total.baseline as f64, total.best as f64, times),
+        false => vec!["–".to_owned(); if times { 3 } else { 1 }],
     }
 }
 
@@ -89,7 +97,7 @@ fn totals(report: &SweepReport) -> String {
     let mut sheet = Sheet::new(["total".to_owned()].into_iter().chain(paths).chain(last));
     for total in sweep.totals().take(ROWS) {
         let values = report.combination(total.combination).into_iter().map(|(_, value)| line(value));
-        let cells = of(total.baseline as f64, total.best as f64, true);
+        let cells = sums(&total, true);
         sheet.row([format!("({})", total.combination + 1)].into_iter().chain(values).chain(cells));
     }
     sheet.finish() + &more(usize::try_from(sweep.combinations()).unwrap_or(usize::MAX), "totals")
