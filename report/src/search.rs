@@ -32,6 +32,16 @@ pub struct SearchSubject {
 }
 
 impl SearchSubject {
+    /// What every result begins with.
+    pub(crate) fn begin<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("weir", &1)?;
+        map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
+        map.serialize_entry("scenario", &self.scenario)?;
+        map.serialize_entry("file", &self.file)?;
+        map.serialize_entry("input_sha256", &self.input_sha256)?;
+        map.serialize_entry("arbiter", &self.arbiter)
+    }
+
     /// What differs from another subject, in the words of a person; its file's name does not count.
     #[must_use]
     pub fn differs(&self, other: &Self) -> Option<&'static str> {
@@ -139,12 +149,7 @@ impl Serialize for SearchReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let (subject, result) = (&self.subject, &self.result);
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("weir", &1)?;
-        map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
-        map.serialize_entry("scenario", &subject.scenario)?;
-        map.serialize_entry("file", &subject.file)?;
-        map.serialize_entry("input_sha256", &subject.input_sha256)?;
-        map.serialize_entry("arbiter", &subject.arbiter)?;
+        subject.begin(&mut map)?;
         map.serialize_entry("vary", &result.vary)?;
         map.serialize_entry("method", &result.method)?;
         if let Some(candidates) = &result.candidates {

@@ -48,12 +48,7 @@ impl Serialize for SweepReport {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let (subject, sweep) = (&self.subject, &self.sweep);
         let mut map = to.serialize_map(None)?;
-        map.serialize_entry("weir", &1)?;
-        map.serialize_entry("version", env!("CARGO_PKG_VERSION"))?;
-        map.serialize_entry("scenario", &subject.scenario)?;
-        map.serialize_entry("file", &subject.file)?;
-        map.serialize_entry("input_sha256", &subject.input_sha256)?;
-        map.serialize_entry("arbiter", &subject.arbiter)?;
+        subject.begin(&mut map)?;
         map.serialize_entry("vary", "order")?;
         map.serialize_entry("objective", "makespan")?;
         let axes: Vec<&Axis> = sweep.grid().axes().iter().collect();

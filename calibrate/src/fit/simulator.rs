@@ -67,7 +67,9 @@ impl<'a> Simulator<'a> {
         let prepare = |experiment: &Experiment| prepare(machine, &fabric, experiment, stretch);
         let experiments = experiments.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
         let simulator = Self { machine, entry, params: params.clone(), experiments };
-        simulator.arbiter(&fabric, None)?;
+        for experiment in &simulator.experiments {
+            simulator.arbiter(&fabric, None, experiment)?;
+        }
         Ok(simulator)
     }
 
@@ -126,29 +128,35 @@ impl<'a> Simulator<'a> {
         for (at, &bandwidth) in setting.bandwidth.iter().enumerate() {
             fabric.set_link(LinkId::from_index(at), bandwidth, SimDuration::ZERO)?;
         }
-        let mut arbiter = self.arbiter(&fabric, setting.tau)?;
         let mut all = Vec::with_capacity(self.experiments.len());
         for (at, experiment) in self.experiments.iter().enumerate() {
             all.push(match wanted(at) {
-                true => experiment.over_links((&fabric, setting), (&mut *arbiter, self.entry.flags))?,
+                true => {
+                    let mut arbiter = self.arbiter(&fabric, setting.tau, experiment)?;
+                    experiment.over_links((&fabric, setting), (&mut *arbiter, self.entry.flags))?
+                }
                 false => Vec::new(),
             });
         }
         Ok(all)
     }
 
-    /// A new arbiter that has accepted all routes.
-    fn arbiter(&self, fabric: &Fabric, tau: Option<f64>) -> Result<Box<dyn RateArbiter>, FitError> {
+    /// A new arbiter that has accepted the routes of an experiment. One of its own for each, since each has a table of
+    /// routes of its own, and an arbiter may remember what it learnt by their ids.
+    fn arbiter(
+        &self,
+        fabric: &Fabric,
+        tau: Option<f64>,
+        experiment: &Prepared,
+    ) -> Result<Box<dyn RateArbiter>, FitError> {
         let mut params = self.params.clone();
         if let Some(tau) = tau {
             params.insert("tau".to_owned(), Json::from(tau));
         }
         let failed = |error: weir_plugin_api::ArbiterError| FitError::Arbiter(self.entry.name.clone(), error);
         let mut arbiter = (self.entry.make)(&fabric.view(), &Json::Object(params).to_string()).map_err(failed)?;
-        for experiment in &self.experiments {
-            for &route in experiment.route.iter().chain(experiment.reply.iter().map(|(route, _)| route)) {
-                arbiter.admit(experiment.routes.links(route)).map_err(failed)?;
-            }
+        for &route in experiment.route.iter().chain(experiment.reply.iter().map(|(route, _)| route)) {
+            arbiter.admit(experiment.routes.links(route)).map_err(failed)?;
         }
         Ok(arbiter)
     }
@@ -161,7 +169,6 @@ impl Prepared {
         (fabric, setting): (&Fabric, &Setting),
         (arbiter, flags): (&mut dyn RateArbiter, Flags),
     ) -> Result<Vec<f64>, FitError> {
-        arbiter.reset();
         let simulation = Simulation { fabric, routes: &self.routes, tasks: &self.tasks };
         let outcome = simulation.run(arbiter, flags, RunOptions::default())?;
         let latency = |route| self.routes.links(route).iter().map(|l| setting.latency[l.index()]).sum::<f64>();

@@ -19,6 +19,7 @@ mod classes;
 mod compact;
 mod digest;
 mod exhaustive;
+mod lanes;
 mod masks;
 mod method;
 mod pace;
