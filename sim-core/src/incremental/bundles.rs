@@ -64,23 +64,28 @@ impl Shares {
         self.lower_floor(link, self.bundles[bundle as usize].floor);
     }
 
-    /// Frees a bundle whose last class has gone.
+    /// Takes a bundle whose last class has gone off its links, with what is left of its weight, and frees it.
     pub(super) fn dissolve(&mut self, bundle: u32) {
         let Bundle { link, weight, first, count, .. } = self.bundles[bundle as usize];
-        debug_assert_eq!(weight, 0);
         let record = &mut self.links[link as usize];
         record.heap.remove(bundle, &mut self.bundle_places);
         record.is_moved = true;
-        for hop in self.hops_of(bundle) {
-            if self.hops[hop].cell != NONE {
-                self.leave_cell(hop, 0);
-            }
-        }
-        self.bundles[bundle as usize].link = NONE;
+        let others = product(weight, record.share);
         if self.sleepy {
             let key: Vec<u32> = self.hops_of(bundle).map(|hop| self.hops[hop].link).collect();
             self.bundle_by.remove(key.as_slice());
         }
+        for hop in self.hops_of(bundle) {
+            let on = self.hops[hop].link;
+            if on == link {
+                self.links[on as usize].own -= weight;
+            } else {
+                self.leave_cell(hop, weight);
+                self.links[on as usize].others -= others;
+            }
+            self.touch(on);
+        }
+        self.bundles[bundle as usize].link = NONE;
         if self.free_hops.len() <= count as usize {
             self.free_hops.resize(count as usize + 1, Vec::new());
         }

@@ -131,23 +131,26 @@ impl Shares {
         }
         let record = &mut self.classes[class as usize];
         record.weight -= u64::from(weight);
-        let (bundle, is_empty) = (record.bundle, record.weight == 0);
-        self.change_weight(bundle, -i64::from(weight));
-        if is_empty {
-            self.leave_bundle(class);
+        if record.weight == 0 {
+            self.leave_bundle(class, u64::from(weight));
+        } else {
+            let bundle = record.bundle;
+            self.change_weight(bundle, -i64::from(weight));
         }
         self.free_transfers.push(slot);
         self.active -= 1;
     }
 
-    /// Takes an empty class out of its bundle.
-    fn leave_bundle(&mut self, class: u32) {
+    /// Takes an empty class, with its last weight, out of its bundle.
+    fn leave_bundle(&mut self, class: u32, weight: u64) {
         if self.sleepy {
             self.forget_class(class);
         }
         let bundle = std::mem::replace(&mut self.classes[class as usize].bundle, NONE);
-        if self.bundles[bundle as usize].weight == 0 {
+        if self.bundles[bundle as usize].weight == weight {
             self.dissolve(bundle);
+        } else {
+            self.change_weight(bundle, -(weight as i64));
         }
     }
 

@@ -1,4 +1,8 @@
 //! A 4-ary heap of small ids whose keys can change; the caller keeps the positions, one column per kind of id.
+//!
+//! Most classes have one transfer and most bundles one class, so the first item is stored in place.
+
+use smallvec::SmallVec;
 
 /// Not in the heap.
 pub(crate) const OUT: u32 = u32::MAX;
@@ -9,12 +13,12 @@ const ARITY: usize = 4;
 /// Ids with keys, the least first. Equal keys leave in an order that depends on nothing but the calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Heap<K> {
-    items: Vec<(K, u32)>,
+    items: SmallVec<[(K, u32); 1]>,
 }
 
 impl<K> Default for Heap<K> {
     fn default() -> Self {
-        Self { items: Vec::new() }
+        Self { items: SmallVec::new() }
     }
 }
 
@@ -70,38 +74,40 @@ impl<K: Copy + Ord> Heap<K> {
     }
 
     fn rise(&mut self, mut at: usize, places: &mut [u32]) {
-        let item = self.items[at];
+        let items = self.items.as_mut_slice();
+        let item = items[at];
         while at > 0 {
             let parent = (at - 1) / ARITY;
-            if self.items[parent].0 <= item.0 {
+            if items[parent].0 <= item.0 {
                 break;
             }
-            self.put(at, self.items[parent], places);
+            put(items, at, items[parent], places);
             at = parent;
         }
-        self.put(at, item, places);
+        put(items, at, item, places);
     }
 
     fn sink(&mut self, mut at: usize, places: &mut [u32]) {
-        let item = self.items[at];
+        let items = self.items.as_mut_slice();
+        let item = items[at];
         loop {
             let first = at * ARITY + 1;
-            let children = first..(first + ARITY).min(self.items.len());
-            let Some(least) = children.min_by_key(|&c| self.items[c].0) else { break };
-            if self.items[least].0 >= item.0 {
+            let children = first..(first + ARITY).min(items.len());
+            let Some(least) = children.min_by_key(|&c| items[c].0) else { break };
+            if items[least].0 >= item.0 {
                 break;
             }
-            self.put(at, self.items[least], places);
+            put(items, at, items[least], places);
             at = least;
         }
-        self.put(at, item, places);
+        put(items, at, item, places);
     }
+}
 
-    #[inline]
-    fn put(&mut self, at: usize, item: (K, u32), places: &mut [u32]) {
-        self.items[at] = item;
-        places[item.1 as usize] = at as u32;
-    }
+#[inline]
+fn put<K>(items: &mut [(K, u32)], at: usize, item: (K, u32), places: &mut [u32]) {
+    places[item.1 as usize] = at as u32;
+    items[at] = item;
 }
 
 #[cfg(test)]

@@ -47,8 +47,12 @@ pub(crate) struct Incremental<'a> {
     limit_of: FxHashMap<Level, u32>,
     /// Per class of the tasks.
     class_of: Vec<Option<Known>>,
-    /// (Route, limit) → class in `shares`; for look-up only.
-    class_by: FxHashMap<(RouteId, u32), u32>,
+    /// Route → class in `shares` of the transfers without a limit; [`NONE`] until there is one.
+    unlimited: Vec<u32>,
+    /// (Route, limit) → class in `shares` of the others; for look-up only.
+    limited: FxHashMap<(RouteId, u32), u32>,
+    /// The links of the class that is being added; kept for its memory.
+    links: Vec<u32>,
     /// Per class of the tasks: bytes sent.
     sent: Vec<u64>,
     gone: Vec<Gone>,
@@ -66,12 +70,12 @@ impl<'a> Incremental<'a> {
     /// For the transfers of these tasks; `None` where the numbers do not fit: bandwidths that differ so much that shares
     /// would be coarse, or weights with many digits. Links may be quiet where that is said; their peaks are then unknown.
     pub(crate) fn new(fabric: &'a Fabric, routes: &'a Routes, tasks: &'a TaskGraph, quiet: bool) -> Option<Self> {
-        let scale = fitting_scale(fabric, routes, tasks)?;
-        let mut shares = Shares::default();
+        let (scale, used) = fitting_scale(fabric, routes, tasks)?;
+        let classes = tasks.classes.len();
+        let mut shares = Shares::with_room(used, classes);
         if quiet {
             shares.allow_sleep();
         }
-        let classes = tasks.classes.len();
         Some(Self {
             fabric,
             routes,
@@ -79,10 +83,12 @@ impl<'a> Incremental<'a> {
             scale,
             shares,
             record_of: vec![NONE; fabric.links().len()],
-            link_of: Vec::new(),
+            link_of: Vec::with_capacity(used),
             limit_of: FxHashMap::default(),
             class_of: vec![None; classes],
-            class_by: FxHashMap::default(),
+            unlimited: vec![NONE; routes.len()],
+            limited: FxHashMap::default(),
+            links: Vec::new(),
             sent: vec![0; classes],
             gone: Vec::new(),
             settled: 0,
@@ -104,10 +110,12 @@ impl<'a> Incremental<'a> {
         let weight = self.scale.weight(self.tasks.classes.weight(id));
         let narrowest = narrowest(self.fabric, self.routes.links(route));
         let limit = if limit < self.fabric.link(narrowest).bandwidth { self.limit(limit, weight) } else { NONE };
-        let class = match self.class_by.get(&(route, limit)) {
-            Some(&class) => class,
-            None => self.add_class(route, limit),
+        let known = if limit == NONE {
+            Some(self.unlimited[route.index()]).filter(|&class| class != NONE)
+        } else {
+            self.limited.get(&(route, limit)).copied()
         };
+        let class = known.unwrap_or_else(|| self.add_class(route, limit));
         let known = Known { class, weight };
         self.class_of[id.index()] = Some(known);
         known
@@ -122,18 +130,22 @@ impl<'a> Incremental<'a> {
     }
 
     fn add_class(&mut self, route: RouteId, limit: u32) -> u32 {
-        let mut links = Vec::new();
+        self.links.clear();
         for &link in self.routes.links(route) {
             let record = &mut self.record_of[link.index()];
             if *record == NONE {
                 *record = self.shares.add_link(self.scale.units(self.fabric.link(link).bandwidth));
                 self.link_of.push(link);
             }
-            links.push(*record);
+            self.links.push(*record);
         }
-        links.extend((limit != NONE).then_some(limit));
-        let class = self.shares.add_class(&links);
-        self.class_by.insert((route, limit), class);
+        self.links.extend((limit != NONE).then_some(limit));
+        let class = self.shares.add_class(&self.links);
+        if limit == NONE {
+            self.unlimited[route.index()] = class;
+        } else {
+            self.limited.insert((route, limit), class);
+        }
         class
     }
 
@@ -249,8 +261,8 @@ fn narrowest(fabric: &Fabric, route: &[LinkId]) -> LinkId {
     route.iter().copied().min_by(|a, b| width(a).total_cmp(&width(b))).unwrap_or(LinkId::NONE)
 }
 
-/// The scale for all transfers of the tasks; `None` where there is none that is exact enough.
-fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Option<Scale> {
+/// The scale for all transfers of the tasks, and how many links they cross; `None` where no scale is exact enough.
+fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Option<(Scale, usize)> {
     let (mut counts, mut most_bytes) = (vec![0_u32; tasks.classes.len()], 1);
     for task in &tasks.tasks {
         if let Work::Carries { bytes, class } = task.work {
@@ -262,7 +274,9 @@ fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Option<
     for (class, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
         let id = ClassId::from_index(class);
         let weight = tasks.classes.weight(id);
-        weights.push(weight);
+        if weights.last() != Some(&weight) {
+            weights.push(weight);
+        }
         for &link in routes.links(tasks.classes.route(id)) {
             load[link.index()] += weight * f64::from(count);
         }
@@ -271,5 +285,5 @@ fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Option<
     weights.dedup();
     let used = || load.iter().zip(fabric.bandwidths()).filter(|&(&load, _)| load > 0.0);
     let scale = Scale::new(used().map(|(_, &width)| width).fold(0.0, f64::max), most_bytes, &weights)?;
-    used().all(|(&load, &width)| scale.is_fine_enough(width, load)).then_some(scale)
+    used().all(|(&load, &width)| scale.is_fine_enough(width, load)).then(|| (scale, used().count()))
 }

@@ -14,12 +14,16 @@ impl Link {
     #[inline]
     fn is_consistent(&self) -> bool {
         if self.own == 0 {
-            let calm =
-                if self.is_limit { self.hint <= self.capacity } else { self.others <= i128::from(self.capacity) };
-            return self.share == INF && calm;
+            return self.share == INF && self.is_calm();
         }
         let share = if self.is_limit { self.capacity } else { self.quotient(self.others, self.own) };
         share == self.share && self.hint <= share
+    }
+
+    /// Whether what others hold back fits.
+    #[inline]
+    fn is_calm(&self) -> bool {
+        if self.is_limit { self.hint <= self.capacity } else { self.others <= i128::from(self.capacity) }
     }
 
     /// A lower bound of the smaller of its share and of what its share should be.
@@ -44,6 +48,11 @@ impl Shares {
             self.touched.push(link);
         }
         if record.is_consistent() {
+            return;
+        }
+        if record.own == 0 && record.is_calm() {
+            // It holds nobody back any more, so nobody else notices.
+            (record.share, record.floor, record.is_moved) = (INF, INF, true);
             return;
         }
         let key = record.key();

@@ -12,6 +12,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::heap::{Heap, OUT};
 use super::numbers::{INF, Level};
@@ -88,6 +89,8 @@ pub(super) struct Cell {
     /// Positions in `cells_in` of `on` and in `cells_out` of `by`.
     pub(super) place_in: u32,
     pub(super) place_out: u32,
+    /// Whether it is in `cell_of`.
+    pub(super) is_listed: bool,
 }
 
 /// A link, or the common limit of some transfers: a link whose share cannot be anything else. What every change of a
@@ -136,14 +139,14 @@ pub(super) struct Link {
 
     /// The bundles that it holds back, by their first ends on its clock.
     pub(super) heap: Heap<i128>,
-    pub(super) cells_in: Vec<u32>,
-    pub(super) cells_out: Vec<u32>,
+    pub(super) cells_in: SmallVec<[u32; 4]>,
+    pub(super) cells_out: SmallVec<[u32; 4]>,
     /// Largest load so far, in units.
     pub(super) peak: u64,
     /// R: weight times promise, summed over all classes on it.
     pub(super) reserved: i128,
     /// The classes on it, each with the position of this link in `class_links`.
-    pub(super) classes: Vec<(u32, u32)>,
+    pub(super) classes: SmallVec<[(u32, u32); 2]>,
 }
 
 impl Link {
@@ -159,8 +162,8 @@ impl Link {
             own: 0,
             weight: 0,
             heap: Heap::default(),
-            cells_in: Vec::new(),
-            cells_out: Vec::new(),
+            cells_in: SmallVec::new(),
+            cells_out: SmallVec::new(),
             queued: INF,
             is_touched: false,
             is_moved: false,
@@ -170,7 +173,7 @@ impl Link {
             peak: 0,
             is_awake: true,
             reserved: 0,
-            classes: Vec::new(),
+            classes: SmallVec::new(),
             floor: INF,
             is_broken: false,
             touches: 0,
@@ -232,7 +235,7 @@ pub(crate) struct Shares {
     pub(super) transfers: Vec<Transfer>,
     pub(super) hops: Vec<Hop>,
     pub(super) cells: Vec<Cell>,
-    /// (on, by) → cell; for look-up only.
+    /// (on, by) → cell, for cells that were not among the first few on their link; for look-up only.
     pub(super) cell_of: FxHashMap<(u32, u32), u32>,
     /// Positions in the heaps: a transfer in its class, a class in its bundle, a bundle in its link, a link in `due`.
     pub(super) transfer_places: Vec<u32>,
@@ -272,6 +275,17 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
+    /// Without links and classes, with room for so many.
+    pub(crate) fn with_room(links: usize, classes: usize) -> Self {
+        Self {
+            links: Vec::with_capacity(links),
+            link_places: Vec::with_capacity(links),
+            classes: Vec::with_capacity(classes),
+            class_places: Vec::with_capacity(classes),
+            ..Self::default()
+        }
+    }
+
     /// Adds a link of this capacity in units.
     pub(crate) fn add_link(&mut self, capacity: u64) -> u32 {
         self.push_link(Link::new(capacity, false))
