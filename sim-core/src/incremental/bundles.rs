@@ -30,6 +30,16 @@ impl Shares {
         index
     }
 
+    /// A bundle for one class alone, where all links are awake; not attached yet.
+    pub(super) fn bundle_of_class(&mut self, class: u32) -> u32 {
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        key.extend_from_slice(&self.class_links[self.links_of(class)]);
+        let bundle = self.add_bundle(&key);
+        self.key = key;
+        bundle
+    }
+
     fn add_hops(&mut self, bundle: u32, links: &[u32]) -> u32 {
         let fresh = |&link: &u32| Hop { link, bundle, cell: NONE, next: NONE, before: NONE };
         if let Some(first) = self.free_hops.get_mut(links.len()).and_then(Vec::pop) {

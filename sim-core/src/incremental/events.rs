@@ -1,6 +1,6 @@
 //! What happens at an instant: ends leave, arrivals are placed, shares are made right, the next ends are found.
 
-use super::heap::OUT;
+use super::heap::{Heap, OUT};
 use super::numbers::{INF, Level, time_until};
 use super::state::{Link, NONE, Shares, Transfer};
 
@@ -26,7 +26,7 @@ pub(crate) struct Gone {
 impl Shares {
     /// Adds a transfer; it is placed by the next [`Self::settle`]. `work` is how far the clock goes for it.
     pub(crate) fn admit(&mut self, now: u64, id: u32, class: u32, weight: u32, work: i128) {
-        let transfer = Transfer { id, class, weight, start: now, work };
+        let transfer = Transfer { id, class, weight, start: now, work, holder: NONE };
         let slot = if let Some(slot) = self.free_transfers.pop() {
             self.transfers[slot as usize] = transfer;
             slot
@@ -42,7 +42,8 @@ impl Shares {
     /// When the next transfer ends; [`u64::MAX`] for never.
     #[inline]
     pub(crate) fn next_end(&self) -> u64 {
-        self.due.first().map_or(NEVER, |(time, _)| time)
+        let first = |heap: &Heap<u64>| heap.first().map_or(NEVER, |(time, _)| time);
+        first(&self.due).min(first(&self.alone))
     }
 
     /// Whether anything has changed since the last [`Self::settle`].
@@ -53,6 +54,7 @@ impl Shares {
 
     /// Takes out the transfers that end at `now`, in no particular order.
     pub(crate) fn take_ended(&mut self, now: u64, out: &mut Vec<Gone>) {
+        self.take_ended_alone(now, out);
         let mut slots = std::mem::take(&mut self.leaving);
         while let Some((time, link)) = self.due.first()
             && time <= now
@@ -160,8 +162,17 @@ impl Shares {
         for &slot in &arrivals {
             self.add_weight(slot, now);
         }
+        while let Some(slot) = self.joining.pop() {
+            if self.transfers[slot as usize].holder != NONE {
+                self.join_others(slot, now);
+            }
+        }
         for &slot in &arrivals {
-            self.place(slot, arrivals.len() >= MANY, now);
+            if self.is_alone(slot) {
+                self.place_alone(slot, now);
+            } else {
+                self.place(slot, arrivals.len() >= MANY, now);
+            }
         }
         self.arrivals = arrivals;
         self.arrivals.clear();
@@ -197,6 +208,9 @@ impl Shares {
                 link.busy_since = now;
             }
             link.weight += u64::from(weight);
+            if link.alone != NONE {
+                self.joining.push(link.alone);
+            }
         }
     }
 
@@ -223,16 +237,7 @@ impl Shares {
     /// Puts a class without transfers into a bundle, for transfers of this weight.
     fn place_class(&mut self, class: u32, weight: u64, many: bool, now: u64) {
         let link = self.first_link(class, weight, many, now);
-        let bundle = if self.sleepy {
-            self.bundle_for(class)
-        } else {
-            let mut key = std::mem::take(&mut self.key);
-            key.clear();
-            key.extend_from_slice(&self.class_links[self.links_of(class)]);
-            let bundle = self.add_bundle(&key);
-            self.key = key;
-            bundle
-        };
+        let bundle = if self.sleepy { self.bundle_for(class) } else { self.bundle_of_class(class) };
         if self.bundles[bundle as usize].link == NONE {
             self.bundles[bundle as usize].weight = weight;
             self.attach(bundle, link, now);

@@ -9,6 +9,7 @@
 //! The mathematics is in docs/incremental.md. [`Incremental`] is this for a simulation: fabric, routes and classes become
 //! the links and classes of [`Shares`], which knows integers only.
 
+mod alone;
 mod bundles;
 mod cells;
 mod events;

@@ -43,6 +43,11 @@ impl Shares {
                 all.push(Standing { id, weight, level: link.share, left, gone: self.gone(slot, now, by) });
             }
         }
+        for slot in self.alone.ids() {
+            let Transfer { id, weight, .. } = self.transfers[slot as usize];
+            let (level, left) = self.standing_alone(slot, now);
+            all.push(Standing { id, weight, level, left, gone: self.gone_alone(slot, now) });
+        }
         all.sort_unstable_by_key(|s| s.id);
         all
     }

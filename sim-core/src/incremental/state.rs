@@ -28,6 +28,8 @@ pub(super) struct Transfer {
     pub(super) weight: u32,
     pub(super) start: u64,
     pub(super) work: i128,
+    /// The link that holds it back while it is alone on all of its links.
+    pub(super) holder: u32,
 }
 
 /// Transfers over the same links, the limit link included, whatever their weights.
@@ -125,6 +127,8 @@ pub(super) struct Link {
     pub(super) since: u64,
     /// Weight of all transfers on it.
     pub(super) weight: u64,
+    /// The transfer on it that shares none of its links; [`NONE`] for none.
+    pub(super) alone: u32,
     /// Since when it has transfers, and for how long it had some before.
     pub(super) busy_since: u64,
     pub(super) busy: u64,
@@ -161,6 +165,7 @@ impl Link {
             hint: 0,
             own: 0,
             weight: 0,
+            alone: NONE,
             heap: Heap::default(),
             cells_in: SmallVec::new(),
             cells_out: SmallVec::new(),
@@ -237,19 +242,23 @@ pub(crate) struct Shares {
     pub(super) cells: Vec<Cell>,
     /// (on, by) → cell, for cells that were not among the first few on their link; for look-up only.
     pub(super) cell_of: FxHashMap<(u32, u32), u32>,
-    /// Positions in the heaps: a transfer in its class, a class in its bundle, a bundle in its link, a link in `due`.
+    /// Positions in the heaps: a transfer in its class (or in `alone`), a class in its bundle, a bundle in its link, a link in `due`.
     pub(super) transfer_places: Vec<u32>,
     pub(super) class_places: Vec<u32>,
     pub(super) bundle_places: Vec<u32>,
     pub(super) link_places: Vec<u32>,
     /// Links by the first end on them.
     pub(super) due: Heap<u64>,
+    /// Transfers that share no link, by their ends; their positions are in `transfer_places`, too.
+    pub(super) alone: Heap<u64>,
     /// Links that may not be consistent, by a lower bound of what their share will be.
     pub(super) queue: BinaryHeap<Reverse<(Level, u32)>>,
     /// Links whose ends, load or share may have changed in this instant.
     pub(super) touched: Vec<u32>,
     /// Transfers of this instant, not placed yet.
     pub(super) arrivals: Vec<u32>,
+    /// Transfers that are not alone any more.
+    pub(super) joining: Vec<u32>,
     pub(super) free_transfers: Vec<u32>,
     pub(super) free_bundles: Vec<u32>,
     pub(super) free_cells: Vec<u32>,

@@ -41,6 +41,14 @@ impl Shares {
                 }
             }
         }
+        if record.alone != NONE {
+            let transfer = &self.transfers[record.alone as usize];
+            let on = &self.class_links[self.links_of(transfer.class)];
+            assert!(on.contains(&link) && on.contains(&transfer.holder) && weight == 0, "alone on link {link}");
+            weight = u64::from(transfer.weight);
+            let (level, left) = self.standing_alone(record.alone, transfer.start);
+            assert!(record.is_limit || product(weight, level) <= i128::from(record.capacity) && left == transfer.work);
+        }
         assert_eq!((record.own, record.others, record.weight), (own, others, weight), "sums of link {link}");
         if self.sleepy {
             assert_eq!(record.reserved, reserved, "reservations of link {link}");
