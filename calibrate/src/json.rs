@@ -10,7 +10,13 @@ use crate::text::row_text;
 
 /// The whole fit as one object; times in seconds, bandwidths in bytes per second.
 #[must_use]
-pub fn json(machine: &Machine, arbiter: &str, (experiments, logs): (&[Experiment], &[Log]), fit: &Fit) -> Value {
+pub fn json(
+    machine: &Machine,
+    arbiter: &str,
+    (experiments, logs): (&[Experiment], &[Log]),
+    fit: &Fit,
+    warnings: &[String],
+) -> Value {
     let parameters: Vec<Value> = fit
         .parameters
         .iter()
@@ -57,6 +63,7 @@ pub fn json(machine: &Machine, arbiter: &str, (experiments, logs): (&[Experiment
         "rms_fitted": rms(fit.rows.iter().filter(|r| !r.held_out)),
         "rms_held_out": rms(fit.rows.iter().filter(|r| r.held_out)),
         "freedom": fit.freedom, "rows": rows, "skipped": skipped, "notes": notes,
+        "warnings": warnings,
     })
 }
 

@@ -4,6 +4,7 @@
 //! logs ─► read ─► experiments ─► fit ─► values, errors, rows ─► text, JSON, the topology with the fitted values
 //! ```
 
+mod advice;
 pub mod fit;
 mod json;
 pub mod measurement;
@@ -12,6 +13,7 @@ mod text;
 pub mod validate;
 mod write;
 
+pub use advice::{Made, warnings};
 pub use fit::{Fit, FitError, FitOptions, Under, fit};
 pub use json::json;
 pub use measurement::{Experiment, Log, Row, Seen, Skipped, Transfer};

@@ -67,6 +67,12 @@ impl Experiment {
     #[must_use]
     pub fn with(mut self, transfer: Transfer, seconds: f64, place: Position) -> Self {
         self.rows.push(Row { place, seconds, seen: Seen::End(self.transfers.len()) });
+        self.beside(transfer)
+    }
+
+    /// The same with one more transfer that was not measured.
+    #[must_use]
+    pub fn beside(mut self, transfer: Transfer) -> Self {
         self.transfers.push(transfer);
         self
     }

@@ -102,10 +102,11 @@ fn quality(fit: &Fit) -> String {
     out
 }
 
-/// An amount by powers of 1024 where it is whole KiB, else by powers of 1000.
+/// An amount by powers of 1000, or by powers of 1024 where it is whole KiB and that is as short.
 #[must_use]
 pub fn size(amount: u64) -> String {
-    if amount.is_multiple_of(1024) { binary_bytes(amount) } else { bytes(amount) }
+    let (decimal, binary) = (bytes(amount), binary_bytes(amount));
+    if amount.is_multiple_of(1024) && binary.len() <= decimal.len() { binary } else { decimal }
 }
 
 /// What a row measured.

@@ -21,6 +21,8 @@ pub struct Simulated {
 pub struct Pair {
     /// Place among the rows.
     pub row: usize,
+    /// Seconds of the row.
+    pub measured: f64,
     /// Place among the simulated.
     pub simulated: usize,
     /// Simulated over measured, less 1.
@@ -38,7 +40,8 @@ pub struct Matched {
     pub simulated_left: Vec<usize>,
 }
 
-/// Matches rows with an id by that id, others by from, to and bytes: the k-th such row is the k-th such transfer.
+/// Matches rows with an id by that id, others by from, to and bytes: the k-th such row is the k-th such transfer. A row
+/// that measured nothing takes its transfer all the same.
 /// `same` says whether two names are of one node.
 #[must_use]
 pub fn matched(rows: &[MeasuredRow], simulated: &[Simulated], same: impl Fn(&str, &str) -> bool) -> Matched {
@@ -53,7 +56,8 @@ pub fn matched(rows: &[MeasuredRow], simulated: &[Simulated], same: impl Fn(&str
         match (0..simulated.len()).find(|&i| !taken[i] && fits(&simulated[i])) {
             Some(i) => {
                 taken[i] = true;
-                found.pairs.push(Pair { row: at, simulated: i, error: simulated[i].seconds / row.seconds - 1.0 });
+                let error = |measured: f64| simulated[i].seconds / measured - 1.0;
+                found.pairs.extend(row.seconds.map(|s| Pair { row: at, measured: s, simulated: i, error: error(s) }));
             }
             None => found.rows_left.push(at),
         }

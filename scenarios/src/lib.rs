@@ -40,7 +40,7 @@ pub use lint::lint;
 pub use load::{LoadOptions, load, load_text};
 pub use machine::{Machine, rewrite_topology};
 pub use optimize::{AxisSpec, Growth, MeasuredMatrix, Objective, OptimizeSpec, Parameter, SearchMethod, Vary};
-pub use rewrite::{Change, rewrite, rewrite_text};
+pub use rewrite::{Change, LinkChange, rewrite, rewrite_text};
 pub use scenario::{Choice, PlannedOperation, Scenario, TaskKind};
 pub use search::{RankTraffic, Source};
 pub use topology::{BandwidthForm, LinkTypeText};

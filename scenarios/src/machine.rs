@@ -11,7 +11,7 @@ use crate::context::{Context, Problem, Read};
 use crate::diagnostic::Diagnostic;
 use crate::files::Files;
 use crate::load::{self, LoadOptions};
-use crate::rewrite::text;
+use crate::rewrite::{LinkChange, relink, text};
 use crate::topology::{self, LinkTypeOf, LinkTypeText, Topology, UNLIMITED, is_inner};
 use crate::yaml::{self, Data, Edit, Value};
 
@@ -181,11 +181,12 @@ fn apply(context: &mut Context, root: &mut Value, set: &[(String, String)]) -> R
     set.iter().try_for_each(|(path, value)| Edit::read(context, path, value)?.apply(context, root))
 }
 
-/// The text of a topology file with edits of its values, as [`crate::rewrite`] of a scenario.
+/// The text of a topology file with edits of its values and other types for single links, as [`crate::rewrite`] of a
+/// scenario.
 ///
 /// # Errors
 /// A file that cannot be read, or a path that does not exist in it.
-pub fn rewrite_topology(path: &Path, set: &[(String, String)]) -> Result<String, Vec<Diagnostic>> {
+pub fn rewrite_topology(path: &Path, set: &[(String, String)], links: &LinkChange) -> Result<String, Vec<Diagnostic>> {
     let mut context = Context::default();
     let changed = |context: &mut Context| -> Read<(u32, Value, Value)> {
         let bytes = Files::read_scenario(context, path)?;
@@ -194,6 +195,7 @@ pub fn rewrite_topology(path: &Path, set: &[(String, String)]) -> Result<String,
         let before = yaml::parse(context, source)?;
         let mut root = before.clone();
         apply(context, &mut root, set)?;
+        relink(context, &mut root, &[links])?;
         Ok((source, before, root))
     };
     let Ok((source, before, after)) = changed(&mut context) else { return Err(context.finish()) };

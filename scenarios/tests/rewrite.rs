@@ -75,8 +75,10 @@ fn values_change_in_their_places() {
 fn new_keys_are_written_anew_where_they_belong() {
     let written = done(TEXT, &[set("workload[1].transfer.weight", "2"), set("workload[1].transfer.after", "[a]")]);
     let workload = "\
-workload:
-  - transfer: { id: a, from: gpu0, to: gpu1, size: 1MB }
+workload: # all of it
+  # the first
+  - transfer: { id: a, from: gpu0, to: gpu1, size: 1MB } # near
+  # the second
   - transfer: { id: b, from: gpu0, to: gpu2, size: 2MB, weight: 2, after: [a] }
 ";
     let plain = done(TEXT, &[]);

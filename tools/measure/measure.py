@@ -6,6 +6,7 @@ Built, not yet measured: nobody has run this on a GPU so far. See README.md.
 
 import argparse
 import csv
+import os
 import statistics
 import sys
 
@@ -85,6 +86,20 @@ def describe(item):
         "mapped": "a kernel reads mapped host memory",
     }[test]
     return f"gpu {gpu}, {count} B: {text}"
+
+
+def mapped_kernel():
+    """A Triton kernel that copies what it reads; Triton takes pinned tensors of host memory."""
+    global triton, tl  # Triton looks the names in a kernel up among the globals of its module
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def read(source, target, total, BLOCK: tl.constexpr):
+        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        tl.store(target + at, tl.load(source + at, mask=at < total), mask=at < total)
+
+    return read
 
 
 class Bench:
@@ -185,15 +200,8 @@ class Bench:
         yield self.row(name, "in", count, seconds, name, "streams", number)
 
     def mapped(self, count):
-        """A kernel that reads pinned host memory through the bus, by Triton, which takes pinned tensors."""
-        import triton
-        import triton.language as tl
-
-        @triton.jit
-        def read(source, target, total, BLOCK: tl.constexpr):
-            at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-            tl.store(target + at, tl.load(source + at, mask=at < total), mask=at < total)
-
+        """A kernel that reads pinned host memory through the bus."""
+        read = mapped_kernel()
         host, device = self.buffers(count)
         stream = self.torch.cuda.Stream()
 
@@ -226,17 +234,26 @@ def measure(args, writer):
             writer.writerow(row)
 
 
+def write(args, target):
+    writer = csv.writer(target, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    if args.dry_run:
+        for item in plan(args):
+            print(describe(item), file=sys.stderr)
+    else:
+        measure(args, writer)
+
+
 def main(arguments):
     args = parse(arguments)
-    target = sys.stdout if args.output == "-" else open(args.output, "w", newline="", encoding="utf-8")
-    with target:
-        writer = csv.writer(target, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        if args.dry_run:
-            for item in plan(args):
-                print(describe(item), file=sys.stderr)
-        else:
-            measure(args, writer)
+    if args.output == "-":
+        write(args, sys.stdout)
+        return
+    # Beside its target until it is complete: what was measured before an error stays in the part.
+    part = args.output + ".part"
+    with open(part, "w", newline="", encoding="utf-8", buffering=1) as target:
+        write(args, target)
+    os.replace(part, args.output)
 
 
 if __name__ == "__main__":

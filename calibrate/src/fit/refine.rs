@@ -1,15 +1,18 @@
 //! Finer parameters where the data ask for them: a type's bandwidth per direction, or of one link after the other.
 //!
 //! A finer set is taken when Schwarz's criterion n·ln(SSE/n) + p·ln n (*Estimating the dimension of a model*, Annals of
-//! Statistics 6, 1978) falls by more than [`CLEARLY`], and every new parameter is seen by the data.
+//! Statistics 6, 1978) falls by more than [`CLEARLY`], and the data tell the parts apart.
+
+use std::ops::Range;
 
 use weir_plugin_api::LinkId;
 use weir_scenarios::Machine;
 
-use super::certainty::certainty;
-use super::parameter::{Direction, Parameter, below};
+use super::certainty::{Together, certainty};
+use super::parameter::{Direction, Kind, Parameter, below};
 use super::problem::Task;
-use super::{Choice, FitError, Solved, is_bandwidth, solve_from};
+use super::solve::{Solved, solve_from};
+use super::{Choice, FitError, start};
 
 /// Fall of the criterion that counts: "very strong" evidence (Kass and Raftery, *Bayes Factors*, JASA 90, 1995).
 const CLEARLY: f64 = 10.0;
@@ -43,15 +46,17 @@ pub(super) fn refine(
             break;
         }
         let now = worth(solved.squares, solved.parameters.len());
-        let mut best: Option<(f64, Solved)> = None;
-        for at in (0..solved.parameters.len()).filter(|&at| is_bandwidth(&solved.parameters[at])) {
+        // Splits whose parts are all determined come before others.
+        let mut best: Option<((bool, f64), Solved)> = None;
+        for at in (0..solved.parameters.len()).filter(|&at| solved.parameters[at].kind == Kind::Bandwidth) {
             let mut ways = links(machine, task, &solved.parameters[at]);
             ways.push(directions(&solved.parameters[at]));
             for parts in ways {
-                let Some(finer) = split(task, &solved, (at, parts), rows)? else { continue };
+                let Some((finer, determined)) = split(task, &solved, (at, parts), rows)? else { continue };
                 let value = worth(finer.squares, finer.parameters.len());
-                if value < best.as_ref().map_or(now - CLEARLY, |(least, _)| *least) {
-                    best = Some((value, finer));
+                let better = best.as_ref().is_none_or(|(least, _)| (!determined, value) < *least);
+                if value < now - CLEARLY && better {
+                    best = Some(((!determined, value), finer));
                 }
             }
         }
@@ -102,13 +107,13 @@ fn links(machine: &Machine, task: &Task<'_>, parameter: &Parameter) -> Vec<Vec<P
     pairs.into_iter().map(split).collect()
 }
 
-/// Solves with one parameter split; `None` where the data do not determine the parts, or leave no row over.
+/// Solves with one parameter split, and says whether the data determine all parts; `None` where the data do not tell the parts apart, or leave no row over.
 fn split(
     task: &Task<'_>,
     solved: &Solved,
     (at, parts): (usize, Vec<Parameter>),
     rows: usize,
-) -> Result<Option<Solved>, FitError> {
+) -> Result<Option<(Solved, bool)>, FitError> {
     if parts.len() < 2 || solved.parameters.len() + parts.len() > rows {
         return Ok(None);
     }
@@ -117,11 +122,25 @@ fn split(
     let count = parts.len();
     parameters.splice(at..=at, parts);
     start.splice(at..=at, std::iter::repeat_n(value, count));
-    let finer = solve_from(task, parameters, start)?;
-    let jacobian = task.jacobian(&finer.parameters, &finer.at)?;
-    let found = certainty(&jacobian, finer.squares);
-    let seen = |i: usize| found.error[i].is_some();
-    let clear = (at..at + count).all(seen)
-        && found.together.iter().all(|t| t.parameters.iter().all(|i| !(at..at + count).contains(i)));
-    Ok(clear.then_some(finer))
+    let parts = at..at + count;
+    // Where two types tie as the narrowest, the way down is seen from values further off only.
+    let nearby = start::better_of(task, &parameters, &start, parts.clone())?;
+    let mut finer = solve_from(task, parameters.clone(), start.clone())?;
+    if nearby != start {
+        let other = solve_from(task, parameters, nearby)?;
+        if other.squares < finer.squares {
+            finer = other;
+        }
+    }
+    Ok(told_apart(task, &finer, parts)?.map(|determined| (finer, determined)))
+}
+
+/// Whether the data determine all parts of a parameter; `None` unless they tell the parts from each other and at least one
+/// of them from all else. Others may be hidden behind narrower links, or tie with them.
+fn told_apart(task: &Task<'_>, finer: &Solved, parts: Range<usize>) -> Result<Option<bool>, FitError> {
+    let found = certainty(&task.jacobian(&finer.parameters, &finer.at)?, finer.squares);
+    let of = |group: &Together| group.parameters.iter().filter(|i| parts.contains(i)).count();
+    let alone = |i: usize| found.error[i].is_some() && found.together.iter().all(|t| !t.parameters.contains(&i));
+    let apart = found.together.iter().all(|group| of(group) < 2) && parts.clone().any(alone);
+    Ok(apart.then(|| parts.clone().all(alone)))
 }

@@ -3,6 +3,8 @@
 //! A link that is never the narrowest at its written bandwidth has no derivative there, so values are tried one
 //! parameter after the other before derivatives are followed.
 
+use std::ops::Range;
+
 use super::FitError;
 use super::parameter::{Kind, Parameter};
 use super::problem::{Task, in_reach};
@@ -29,6 +31,16 @@ pub(super) fn starts(task: &Task<'_>, parameters: &[Parameter]) -> Result<Vec<Ve
 
 /// Coordinates that fit better than `from`, one parameter changed after the other; `from` itself where none does.
 pub(super) fn better(task: &Task<'_>, parameters: &[Parameter], from: &[f64]) -> Result<Vec<f64>, FitError> {
+    better_of(task, parameters, from, 0..parameters.len())
+}
+
+/// [`better`] that changes some parameters only.
+pub(super) fn better_of(
+    task: &Task<'_>,
+    parameters: &[Parameter],
+    from: &[f64],
+    which: Range<usize>,
+) -> Result<Vec<f64>, FitError> {
     let mut at = from.to_vec();
     let squares = |at: &[f64]| {
         let values: Vec<f64> = parameters.iter().zip(at).map(|(p, &u)| p.value(u)).collect();
@@ -37,8 +49,8 @@ pub(super) fn better(task: &Task<'_>, parameters: &[Parameter], from: &[f64]) ->
     let levels = levels(task);
     let mut least = squares(&at)?;
     for _ in 0..ROUNDS {
-        for (i, parameter) in parameters.iter().enumerate() {
-            let mut chosen = at[i];
+        for i in which.clone() {
+            let (parameter, mut chosen) = (&parameters[i], at[i]);
             for value in tried(parameter, parameter.value(at[i]), &levels) {
                 if !in_reach(parameter, value) {
                     continue;

@@ -1,5 +1,6 @@
 //! The plain table: `from,to,bytes,seconds,group`, one row per transfer; transfers of one group ran at once.
 //!
+//! A row without a number in `seconds` (empty, nan, inf, 0) measured nothing; its transfer counts among those of its group.
 //! Lines that begin with `#` are comments. A row without a group ran alone. `id` names a transfer for `weir validate`;
 //! `what` says what was measured, and only `copy` (the default) is a transfer over the links.
 
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use csv::{ByteRecord, ReaderBuilder};
 use weir_scenarios::{Diagnostic, Position};
 
+use super::number::Cell;
 use super::{MOST_ROWS, Source, number};
 use crate::measurement::{Experiment, Log, Skipped, Transfer};
 
@@ -25,8 +27,8 @@ pub struct MeasuredRow {
     pub to: String,
     /// Payload; `None` where the field is empty, as for an operation of a model.
     pub bytes: Option<u64>,
-    /// Measured seconds.
-    pub seconds: f64,
+    /// Measured seconds; `None` where nothing was measured.
+    pub seconds: Option<f64>,
     /// The group; empty for none.
     pub group: String,
     /// The id; empty for none.
@@ -35,11 +37,22 @@ pub struct MeasuredRow {
     pub what: String,
 }
 
-/// The rows of a table, and notes on columns that are not read.
+/// A table as it was read.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct MeasuredTable {
+    /// Its rows.
+    pub rows: Vec<MeasuredRow>,
+    /// Rows that measured nothing.
+    pub skipped: Vec<Skipped>,
+    /// Columns that are not read.
+    pub notes: Vec<String>,
+}
+
+/// Reads a table.
 ///
 /// # Errors
 /// What is wrong with the table: file, line, column and remedy. `ids` are needed where `from`, `to` and `bytes` are not.
-pub fn measured_rows(file: &str, text: &str) -> Result<(Vec<MeasuredRow>, Vec<String>), Box<Diagnostic>> {
+pub fn measured_rows(file: &str, text: &str) -> Result<MeasuredTable, Box<Diagnostic>> {
     Table::open(file, text).and_then(Table::rows)
 }
 
@@ -115,19 +128,19 @@ impl<'a> Table<'a> {
         Ok(Some((record, self.line)))
     }
 
-    fn rows(mut self) -> Result<(Vec<MeasuredRow>, Vec<String>), Box<Diagnostic>> {
-        let mut rows = Vec::new();
+    fn rows(mut self) -> Result<MeasuredTable, Box<Diagnostic>> {
+        let (mut rows, mut skipped) = (Vec::new(), Vec::new());
         while let Some((record, line)) = self.next()? {
             if rows.len() == MOST_ROWS {
                 let message = format!("the table has more than {MOST_ROWS} rows");
                 return Err(self.error(line, (1, 1), message, "give fewer rows"));
             }
-            rows.push(self.row(&record, line)?);
+            rows.push(self.row(&record, line, &mut skipped)?);
         }
-        Ok((rows, self.notes))
+        Ok(MeasuredTable { rows, skipped, notes: self.notes })
     }
 
-    fn row(&self, record: &ByteRecord, line: u32) -> Result<MeasuredRow, Box<Diagnostic>> {
+    fn row(&self, record: &ByteRecord, line: u32, skipped: &mut Vec<Skipped>) -> Result<MeasuredRow, Box<Diagnostic>> {
         let text = |name: &str| -> Result<String, Box<Diagnostic>> {
             let Some(&at) = self.columns.get(name) else { return Ok(String::new()) };
             let field = record.get(at).ok_or_else(|| {
@@ -139,7 +152,17 @@ impl<'a> Table<'a> {
         let wrong = |name: &str, (message, help): number::Wrong| {
             self.error(line, span(record, self.columns.get(name).copied().unwrap_or(0)), message, help)
         };
-        let seconds = number::positive(&text("seconds")?, "`seconds`").and_then(|s| number::seconds(s, "`seconds`"));
+        let seconds = match number::cell(&text("seconds")?, "`seconds`") {
+            Cell::Value(value) => number::seconds(value, "`seconds`").map(Some),
+            Cell::Wrong(problem) => Err(problem),
+            Cell::Nothing(why) => {
+                let (column, _) = span(record, self.columns.get("seconds").copied().unwrap_or(0));
+                let what = [text("id")?, format!("{} → {}", text("from")?, text("to")?)];
+                let what = what.into_iter().find(|what| !what.is_empty()).unwrap_or_default();
+                skipped.push(Skipped { place: self.place(line, column), what: number::shown(&what), why });
+                Ok(None)
+            }
+        };
         let bytes = match text("bytes")? {
             empty if empty.is_empty() => None,
             given => Some(number::bytes(&given, "`bytes`").map_err(|problem| wrong("bytes", problem))?),
@@ -179,8 +202,8 @@ fn span(record: &ByteRecord, field: usize) -> (u32, u32) {
 
 /// Reads the table as experiments: one per group, in the order of their first rows.
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let (rows, notes) = measured_rows(source.file, source.text)?;
-    let mut log = Log { notes, ..Log::default() };
+    let MeasuredTable { rows, skipped, notes } = measured_rows(source.file, source.text)?;
+    let mut log = Log { notes, skipped, ..Log::default() };
     let mut groups: BTreeMap<String, usize> = BTreeMap::new();
     for row in rows {
         let Some(transfer) = transfer(source, &row, &mut log)? else { continue };
@@ -194,8 +217,13 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
             })
         };
         let experiment = std::mem::replace(&mut log.experiments[at], Experiment::plain(""));
-        log.experiments[at] = experiment.with(transfer, row.seconds, row.place);
+        log.experiments[at] = match row.seconds {
+            Some(seconds) => experiment.with(transfer, seconds, row.place),
+            // It ran beside the others all the same.
+            None => experiment.beside(transfer),
+        };
     }
+    log.experiments.retain(|experiment| !experiment.rows.is_empty());
     Ok(log)
 }
 

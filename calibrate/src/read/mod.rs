@@ -1,6 +1,8 @@
 //! Readers of logs: which kind a log is, and what it measured.
 
 mod csv;
+mod json;
+mod mapping;
 mod nccl;
 mod number;
 mod nvbandwidth;
@@ -12,9 +14,9 @@ use std::path::Path;
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_scenarios::{Diagnostic, Excerpt, Machine, Position};
 
-pub use csv::{MeasuredRow, measured_rows};
+pub use csv::{MeasuredRow, MeasuredTable, measured_rows};
 
-use crate::measurement::Log;
+use crate::measurement::{Log, Skipped};
 
 /// Bytes of a log at most; *assumed*, a hundred times what these programs write.
 const MOST_BYTES: u64 = 64 << 20;
@@ -56,7 +58,7 @@ impl LogKind {
     /// The kind of a text by what stands in it.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
-        let head: String = text.chars().take(20_000).collect();
+        let head: String = text.lines().take(2000).map(|line| untagged(line).0.to_owned() + "\n").collect();
         let begin = head.trim_start();
         if begin.starts_with('{') {
             return head.contains("nvbandwidth").then_some(Self::Nvbandwidth);
@@ -64,10 +66,10 @@ impl LogKind {
         if head.contains("Peer-to-Peer") || head.contains("Bandwidth Matrix (GB/s)") {
             return Some(Self::P2p);
         }
-        if head.lines().any(|l| l.starts_with('#') && l.contains("algbw") && l.contains("busbw")) {
+        if head.lines().any(|l| l.trim_start().starts_with('#') && l.contains("algbw") && l.contains("busbw")) {
             return Some(Self::Nccl);
         }
-        if head.lines().any(|l| l.starts_with("# OSU ") || l.starts_with("# Size ")) {
+        if head.lines().any(|l| l.trim_start().starts_with("# OSU ") || l.trim_start().starts_with("# Size ")) {
             return Some(Self::Osu);
         }
         let header = head.lines().find(|l| !l.trim().is_empty() && !l.starts_with('#'))?;
@@ -147,6 +149,24 @@ impl Source<'_> {
             excerpt: Some(Excerpt::new(shown, column, width)),
             ..Diagnostic::error(message).with_help(help)
         })
+    }
+
+    /// A field of a line, as its place.
+    pub(crate) fn place_of(&self, (line, text): (u32, &str), field: &str) -> Position {
+        let byte = (field.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let before = text.get(..byte).unwrap_or("");
+        self.place(line, before.chars().count() as u32 + 1)
+    }
+
+    /// An error at a field of a line.
+    pub(crate) fn wrong(&self, line: (u32, &str), field: &str, (message, help): number::Wrong) -> Box<Diagnostic> {
+        let place = self.place_of(line, field);
+        self.error((place.line, place.column, field.chars().count() as u32), message, help)
+    }
+
+    /// Notes a part of the log that is not used.
+    pub(crate) fn skip(&self, log: &mut Log, place: Position, what: impl Into<String>, why: impl Into<String>) {
+        log.skipped.push(Skipped { place, what: what.into(), why: why.into() });
     }
 
     /// The device of a number in the log.
@@ -254,6 +274,14 @@ fn gpus(machine: &Machine) -> Vec<NodeId> {
         all.sort_by_key(|node| numbered(node).map(|name| name.1));
     }
     all
+}
+
+/// A line without what `mpirun --tag-output` puts before it (`[1,0]<stdout>:`), and the bytes of that.
+pub(crate) fn untagged(line: &str) -> (&str, usize) {
+    let trimmed = line.trim_start();
+    let tag = trimmed.starts_with('[').then(|| trimmed.split_once("<stdout>:")).flatten();
+    let rest = tag.map_or(line, |(_, rest)| rest);
+    (rest, line.len() - rest.len())
 }
 
 fn unknown(source: &Source<'_>) -> Box<Diagnostic> {

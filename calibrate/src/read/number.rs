@@ -6,23 +6,43 @@ const MOST_SECONDS: f64 = 8_640_000.0;
 /// What is wrong with a number, and what to do.
 pub(crate) type Wrong = (String, &'static str);
 
-/// A plain number: digits, fraction, exponent.
-pub(crate) fn real(text: &str, what: &str) -> Result<f64, Wrong> {
-    let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+/// What stands where a measured value belongs.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Cell {
+    /// A value above 0.
+    Value(f64),
+    /// A sign that nothing was measured: why.
+    Nothing(String),
+    /// A slip.
+    Wrong(Wrong),
+}
+
+/// A measured value. Programs write nan, inf, `-`, `N/A` or 0 where they measured nothing.
+pub(crate) fn cell(text: &str, what: &str) -> Cell {
+    let word = text.trim().trim_start_matches(['+', '-']).to_ascii_lowercase();
+    if word.is_empty() {
+        let message = if text.trim().is_empty() { format!("{what} is empty") } else { format!("{what} is `{text}`") };
+        return Cell::Nothing(message);
+    }
+    if ["nan", "inf", "infinity", "n/a", "na", "none"].contains(&&*word) || word.starts_with("nan(") {
+        return Cell::Nothing(format!("{what} is `{}`", shown(text)));
+    }
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
     match text.parse::<f64>() {
-        Ok(value) if plain && value.is_finite() => Ok(value),
-        _ if ["nan", "inf", "-nan", "-inf", "infinity"].contains(&text.to_ascii_lowercase().as_str()) => {
-            Err((format!("{what} is `{text}`"), "remove the row: it measured nothing"))
+        Ok(value) if plain && value.is_finite() && value > 0.0 => Cell::Value(value),
+        Ok(value) if plain && value.is_finite() => Cell::Nothing(format!("{what} is {value}, not above 0")),
+        _ => {
+            let message = format!("{what} `{}` is not a number", shown(text));
+            Cell::Wrong((message, "write a plain number, as in `0.0253`"))
         }
-        _ => Err((format!("{what} `{}` is not a number", shown(text)), "write a plain number, as in `0.0253`")),
     }
 }
 
-/// A number above 0.
-pub(crate) fn positive(text: &str, what: &str) -> Result<f64, Wrong> {
-    match real(text, what)? {
-        value if value > 0.0 => Ok(value),
-        value => Err((format!("{what} is {value}, not above 0"), "remove the row, or measure it again")),
+/// A measured value of a program's log, as seconds, or why it is not used: a program writes no slips.
+pub(crate) fn logged(text: &str, what: &str, to_seconds: impl Fn(f64) -> f64) -> Result<f64, String> {
+    match cell(text, what) {
+        Cell::Value(value) => seconds(to_seconds(value), what).map_err(|(message, _)| message),
+        Cell::Nothing(why) | Cell::Wrong((why, _)) => Err(why),
     }
 }
 

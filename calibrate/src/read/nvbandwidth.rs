@@ -5,12 +5,13 @@
 //! bytes but are skipped, as are all tests that are no copies over links. The buffer is 512 MiB unless the log says
 //! otherwise (common.h, defaultBufferSize; older versions 64 MiB).
 
-use serde_json::Value;
 use weir_plugin_api::NodeId;
-use weir_scenarios::Diagnostic;
+use weir_scenarios::{Diagnostic, Position};
 
+use super::json::Placed;
+use super::mapping::Used;
 use super::{MOST_ROWS, Source, number};
-use crate::measurement::{Experiment, Log, Row, Seen, Skipped, Transfer};
+use crate::measurement::{Experiment, Log, Row, Seen, Transfer};
 
 /// Bytes of a copy.
 const BYTES: u64 = 512 << 20;
@@ -32,46 +33,49 @@ enum Between {
     ColumnToRow,
 }
 
+/// What is known of the log so far.
+struct State {
+    /// Bytes of a copy.
+    bytes: u64,
+    cells: usize,
+    used: Used,
+}
+
 /// Reads all test cases.
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let root: Value = serde_json::from_str(source.text).map_err(|error| {
+    let root = Placed::read(source.text).map_err(|error| {
         let help = "save the whole output of `nvbandwidth -j`: it may have been cut off";
         let place = (error.line().max(1) as u32, error.column().max(1) as u32, 1);
         source.error(place, format!("the log is no JSON: {error}"), help)
     })?;
-    let cases = root.pointer("/nvbandwidth/testcases").and_then(Value::as_array).ok_or_else(|| {
-        let why = root.pointer("/nvbandwidth/error").and_then(Value::as_str);
-        let message = match why {
-            Some(why) => format!("nvbandwidth stopped with an error: {}", number::shown(why)),
-            None => "the log has no nvbandwidth.testcases".to_owned(),
+    let title = root.get("nvbandwidth");
+    let within = |key: &str| title.and_then(|title| title.get(key));
+    let cases = within("testcases").and_then(Placed::list).ok_or_else(|| {
+        let (at, message) = match within("error") {
+            Some(why) => (why, format!("nvbandwidth stopped with an error: {}", number::shown(&why.shown()))),
+            None => (title.unwrap_or(&root), "the log has no nvbandwidth.testcases".to_owned()),
         };
-        source.error((1, 1, 1), message, "save the whole output of `nvbandwidth -j`")
+        let place = place(source, at);
+        source.error((place.line, place.column, 1), message, "save the whole output of `nvbandwidth -j`")
     })?;
-    let (mut log, mut cells, mut from) = (Log::default(), 0, 0);
-    let bytes = buffer(&root);
+    let mib = within("bufferSize").and_then(|size| size.shown().parse::<u64>().ok());
+    let bytes = mib.filter(|mib| (1..=1 << 30).contains(mib)).map_or(BYTES, |mib| mib << 20);
+    let (mut log, mut state) = (Log::default(), State { bytes, cells: 0, used: Used::default() });
     for case in cases {
-        let name = case.get("name").and_then(Value::as_str).unwrap_or("a test without a name");
-        // The place of the name, searched from the one before: the JSON reader keeps no places.
-        let at = source.text[from..].find(&format!("\"{name}\"")).map_or(from, |at| from + at);
-        from = at;
-        let place =
-            (source.text[..at].matches('\n').count() as u32 + 1, column(source.text, at), name.len() as u32 + 2);
-        test(source, (case, name, place), (bytes, &mut cells), &mut log)?;
+        state.test(source, case, &mut log)?;
     }
+    log.notes.extend(state.used.note(source, "GPU"));
     if !log.experiments.is_empty() {
         log.notes.push(format!("{}: copies of {} MiB", source.file, bytes >> 20));
     }
     Ok(log)
 }
 
-fn column(text: &str, at: usize) -> u32 {
-    text[..at].rsplit('\n').next().map_or(0, |line| line.chars().count()) as u32 + 1
-}
-
-/// The size of the copies.
-fn buffer(root: &Value) -> u64 {
-    let mib = root.pointer("/nvbandwidth/bufferSize").and_then(Value::as_u64);
-    mib.filter(|mib| (1..=1 << 30).contains(mib)).map_or(BYTES, |mib| mib << 20)
+/// The line and column of a value.
+fn place(source: &Source<'_>, value: &Placed) -> Position {
+    let before = source.text.get(..value.at).unwrap_or("");
+    let line = before.rsplit('\n').next().unwrap_or("");
+    source.place(before.matches('\n').count() as u32 + 1, line.chars().count() as u32 + 1)
 }
 
 /// What a test of this name measures, or why it is not used.
@@ -101,80 +105,75 @@ fn meaning(name: &str, description: &str) -> Result<(Between, Beside), &'static 
     Ok((between, beside))
 }
 
-fn test(
-    source: &Source<'_>,
-    (case, name, place): (&Value, &str, (u32, u32, u32)),
-    (bytes, cells): (u64, &mut usize),
-    log: &mut Log,
-) -> Result<(), Box<Diagnostic>> {
-    let skip = |log: &mut Log, why: String| {
-        log.skipped.push(Skipped { place: source.place(place.0, place.1), what: number::shown(name), why });
-    };
-    let status = case.get("status").and_then(Value::as_str).unwrap_or("Passed");
-    if status != "Passed" {
-        skip(log, format!("its status is `{}`", number::shown(status)));
-        return Ok(());
-    }
-    let description = case.get("bandwidth_description").and_then(Value::as_str).unwrap_or("");
-    let (between, beside) = match meaning(name, description) {
-        Ok(meaning) => meaning,
-        Err(why) => {
-            skip(log, why.to_owned());
+impl State {
+    fn test(&mut self, source: &Source<'_>, case: &Placed, log: &mut Log) -> Result<(), Box<Diagnostic>> {
+        let text = |key: &str| case.get(key).and_then(Placed::text);
+        let name = text("name").unwrap_or("a test without a name");
+        let at = place(source, case.get("name").unwrap_or(case));
+        let skip = |log: &mut Log, why: String| source.skip(log, at.clone(), number::shown(name), why);
+        let status = text("status").unwrap_or("Passed");
+        if status != "Passed" {
+            let error = text("error").map_or_else(String::new, |error| format!(": {}", number::shown(error)));
+            skip(log, format!("its status is `{}`{error}", number::shown(status)));
             return Ok(());
         }
-    };
-    let rows = case.get("bandwidth_matrix").and_then(Value::as_array);
-    let rows = rows.ok_or_else(|| {
-        source.error(place, format!("the test `{name}` has no bandwidth_matrix"), "run it again, with -j")
-    })?;
-    for (i, row) in rows.iter().enumerate() {
-        let width = row.as_array().map_or(0, Vec::len);
-        // Two-way tests between devices append two more matrices below: the other stream, and the sum.
-        if beside == Beside::TheOtherWay && name.starts_with("device_to_device") && i >= width {
-            break;
-        }
-        for (j, cell) in row.as_array().map_or(&[][..], Vec::as_slice).iter().enumerate() {
-            *cells += 1;
-            if *cells > MOST_ROWS {
+        let (between, beside) = match meaning(name, text("bandwidth_description").unwrap_or("")) {
+            Ok(meaning) => meaning,
+            Err(why) => {
+                skip(log, why.to_owned());
+                return Ok(());
+            }
+        };
+        let Some(rows) = case.get("bandwidth_matrix").and_then(Placed::list) else {
+            skip(log, "it has no bandwidth_matrix: run it again, with -j".to_owned());
+            return Ok(());
+        };
+        for (i, row) in rows.iter().enumerate() {
+            let cells = row.list().unwrap_or(&[]);
+            // Two-way tests between devices append two more matrices below: the other stream, and the sum.
+            if beside == Beside::TheOtherWay && name.starts_with("device_to_device") && i >= cells.len() {
+                break;
+            }
+            self.cells += cells.len();
+            if self.cells > MOST_ROWS {
+                let place = (at.line, at.column, 1);
                 return Err(source.error(place, format!("more than {MOST_ROWS} cells"), "give fewer tests"));
             }
-            let Some(value) = value(source, place, (i, j), cell)? else { continue };
-            let seconds = number::seconds(bytes as f64 / (value * 1e9), "the cell");
-            let seconds = seconds.map_err(|(message, help)| source.error(place, cell_text((i, j), &message), help))?;
-            match experiment(source, (between, beside), (i, j), bytes) {
-                Ok(copies) => {
-                    let row = Row { place: source.place(place.0, place.1), seconds, seen: Seen::End(0) };
-                    let name = format!("{name} [{i}][{j}]");
-                    log.experiments.push(Experiment { name, rows: vec![row], ..copies });
-                }
-                Err(why) => skip(log, cell_text((i, j), &why)),
+            for (j, cell) in cells.iter().enumerate() {
+                self.cell(source, (name, between, beside), ((i, j), cell), log);
             }
         }
+        Ok(())
     }
-    Ok(())
-}
 
-fn cell_text((i, j): (usize, usize), what: &str) -> String {
-    format!("row {i}, column {j}: {what}")
-}
-
-/// The number of a cell; `None` for `N/A` and for the 0 of a diagonal.
-fn value(
-    source: &Source<'_>,
-    place: (u32, u32, u32),
-    (i, j): (usize, usize),
-    cell: &Value,
-) -> Result<Option<f64>, Box<Diagnostic>> {
-    let text = match cell {
-        Value::String(text) => text.trim().to_owned(),
-        Value::Number(number) => number.to_string(),
-        other => other.to_string(),
-    };
-    if text == "N/A" || (i == j && number::real(&text, "").is_ok_and(|v| v == 0.0)) {
-        return Ok(None);
+    /// The copy of a cell; nothing for `N/A` and for the 0 of a diagonal.
+    fn cell(
+        &mut self,
+        source: &Source<'_>,
+        (name, between, beside): (&str, Between, Beside),
+        ((i, j), cell): ((usize, usize), &Placed),
+        log: &mut Log,
+    ) {
+        let text = cell.shown();
+        let devices = matches!(between, Between::RowToColumn | Between::ColumnToRow);
+        if text == "N/A" || (devices && i == j) {
+            return;
+        }
+        let (at, name) = (place(source, cell), format!("{name} [{i}][{j}]"));
+        let seconds = number::logged(&text, "the cell", |value| self.bytes as f64 / (value * 1e9));
+        let copies = seconds.and_then(|s| Ok((s, experiment(source, (between, beside), (i, j), self.bytes)?)));
+        match copies {
+            Ok((seconds, copies)) => {
+                let all = if beside == Beside::AllOthers { 0..source.devices.len() } else { j..j + 1 };
+                let own = if devices { vec![i, j] } else { all.collect() };
+                self.used.hosts.extend(own.iter().filter(|_| !devices));
+                self.used.devices.extend(own);
+                let row = Row { place: at, seconds, seen: Seen::End(0) };
+                log.experiments.push(Experiment { name, rows: vec![row], ..copies });
+            }
+            Err(why) => source.skip(log, at, number::shown(&name), why),
+        }
     }
-    let read = number::positive(&text, "the cell");
-    read.map(Some).map_err(|(message, help)| source.error(place, cell_text((i, j), &message), help))
 }
 
 /// The copies of one cell, the measured one first.

@@ -1,14 +1,18 @@
 //! Text of the CUDA sample `p2pBandwidthLatencyTest`: matrices of pairs of GPUs.
 //!
-//! Row i, column j of a unidirectional matrix is a copy from i to j; of a bidirectional one, copies both ways at once, the
-//! bytes of both over the time of both. Sizes are the sample's defaults: 40 000 000 ints per copy, 16 bytes for latencies.
+//! Row i, column j of a unidirectional matrix is a copy from i to j, of one by reads a copy from j to i; of a bidirectional
+//! one, copies both ways at once, the bytes of both over the time of both. Sizes are the sample's defaults: 40 000 000 ints per copy, 16 bytes for latencies.
 //! With P2P disabled copies go through host memory in pieces, which is no transfer over the route; such matrices are
-//! skipped, as the diagonal is (copies within one GPU) and the latencies that the CPU saw (time to enqueue).
+//! skipped, and so are, with P2P enabled, pairs of GPUs that cannot reach each other (0 in the connectivity matrix), the
+//! diagonal (copies within one GPU) and the latencies that the CPU saw (time to enqueue).
+
+use std::collections::BTreeSet;
 
 use weir_scenarios::Diagnostic;
 
-use super::{MOST_ROWS, Source, number};
-use crate::measurement::{Experiment, Log, Row, Seen, Skipped, Transfer};
+use super::mapping::Used;
+use super::{MOST_ROWS, Source, number, untagged};
+use crate::measurement::{Experiment, Log, Row, Seen, Transfer};
 
 /// Bytes of a copy: `numElems` ints of 4 bytes.
 const BYTES: u64 = 160_000_000;
@@ -17,113 +21,151 @@ const LATENCY_BYTES: u64 = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Matrix {
+    Connected,
     OneWay,
     BothWays,
     Latency,
 }
 
+/// The matrix that a line belongs to.
+#[derive(Clone, Copy)]
+struct Title {
+    matrix: Matrix,
+    /// Copies by reads: from the column to the row.
+    reads: bool,
+}
+
+/// What is known of the log so far.
+#[derive(Default)]
+struct State {
+    title: Option<Title>,
+    columns: Vec<usize>,
+    /// Pairs that cannot reach each other.
+    apart: BTreeSet<(usize, usize)>,
+    used: Used,
+    cells: usize,
+}
+
 /// Reads all matrices.
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let mut log = Log::default();
-    let (mut matrix, mut use_it, mut columns): (Option<Matrix>, Result<(), String>, Vec<usize>) =
-        (None, Ok(()), Vec::new());
-    let mut rows = 0;
+    let (mut log, mut state) = (Log::default(), State::default());
     for (at, line) in source.text.lines().enumerate() {
-        let number = at as u32 + 1;
-        let words: Vec<&str> = line.split_whitespace().collect();
-        if let Some((kind, usable)) = title(line) {
-            (matrix, use_it, columns) = (Some(kind), usable, Vec::new());
-            if let Err(why) = &use_it {
-                let what = line.trim().to_owned();
-                log.skipped.push(Skipped { place: source.place(number, 1), what, why: why.clone() });
-            }
+        let (number, text) = (at as u32 + 1, untagged(line).0);
+        if text.contains("Matrix") {
+            state.begin(source, (number, line), text.trim(), &mut log);
             continue;
         }
-        match (words.first().copied(), matrix) {
-            (Some("D\\D" | "GPU"), Some(_)) => columns = words[1..].iter().filter_map(|w| w.parse().ok()).collect(),
-            (Some("CPU"), Some(Matrix::Latency)) => {
-                let why = "the time that the CPU needs to enqueue a copy, not the copy's".to_owned();
-                let what = "latencies under `CPU`".to_owned();
-                log.skipped.push(Skipped { place: source.place(number, 1), what, why });
-                matrix = None;
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match (words.first().copied(), state.title) {
+            (Some("D\\D" | "GPU"), Some(_)) => {
+                state.columns = words[1..].iter().filter_map(|w| w.parse().ok()).collect();
             }
-            (Some(first), Some(kind)) if use_it.is_ok() && !columns.is_empty() && first.parse::<usize>().is_ok() => {
-                rows += words.len();
-                if rows > MOST_ROWS {
-                    return Err(source.error((number, 1, 1), format!("more than {MOST_ROWS} cells"), "give fewer"));
-                }
-                row(source, (number, line, &words), (kind, &columns), &mut log)?;
+            (Some("CPU"), Some(Title { matrix: Matrix::Latency, .. })) => {
+                let why = "the time that the CPU needs to enqueue a copy, not the copy's";
+                source.skip(&mut log, source.place_of((number, line), text), "latencies under `CPU`", why);
+                state.title = None;
+            }
+            (Some(first), Some(title)) if !state.columns.is_empty() && first.parse::<usize>().is_ok() => {
+                state.row(source, (number, line), (title, &words), &mut log)?;
             }
             _ => {}
         }
     }
-    if log.experiments.is_empty() && log.skipped.is_empty() {
+    if state.cells == 0 && log.skipped.is_empty() {
         let help = "the log may have been cut off; matrices follow titles such as `Unidirectional P2P=Enabled …`";
         return Err(source.error((1, 1, 1), "the log has no matrix".to_owned(), help));
     }
-    log.notes.push(format!(
-        "{}: sizes are the sample's defaults, {BYTES} B and {LATENCY_BYTES} B for latencies",
-        source.file
-    ));
+    let sizes = format!("sizes are the sample's defaults, {BYTES} B and {LATENCY_BYTES} B for latencies");
+    log.notes.extend(state.used.note(source, "GPU"));
+    log.notes.push(format!("{}: {sizes}", source.file));
     Ok(log)
 }
 
-/// The matrix of a title, and why it is not used.
-fn title(line: &str) -> Option<(Matrix, Result<(), String>)> {
-    let kind = match () {
-        () if !line.contains("Matrix") => return None,
-        () if line.contains("Connectivity") => {
-            return Some((Matrix::OneWay, Err("says who can reach whom, no times".to_owned())));
+impl State {
+    /// A new matrix by its title.
+    fn begin(&mut self, source: &Source<'_>, (line, text): (u32, &str), title: &str, log: &mut Log) {
+        (self.title, self.columns) = (None, Vec::new());
+        let matrix = match () {
+            () if title.contains("Conn") => Matrix::Connected,
+            () if title.contains("Latency") => Matrix::Latency,
+            () if title.contains("Bidirectional") => Matrix::BothWays,
+            () if title.contains("Unidirectional") => Matrix::OneWay,
+            () => return,
+        };
+        if matrix != Matrix::Connected && title.contains("P2P=Disabled") {
+            let why = "with P2P disabled copies are staged in host memory, which is no transfer over the route";
+            source.skip(log, source.place_of((line, text), text.trim_start()), title, why);
+            return;
         }
-        () if line.contains("Latency") => Matrix::Latency,
-        () if line.contains("Bidirectional") => Matrix::BothWays,
-        () if line.contains("Unidirectional") => Matrix::OneWay,
-        () => return None,
-    };
-    let why = "with P2P disabled copies are staged in host memory, which is no transfer over the route";
-    Some((kind, if line.contains("P2P=Disabled") { Err(why.to_owned()) } else { Ok(()) }))
-}
+        self.title = Some(Title { matrix, reads: title.contains("Reads") });
+    }
 
-fn row(
-    source: &Source<'_>,
-    (line, text, words): (u32, &str, &[&str]),
-    (kind, columns): (Matrix, &[usize]),
-    log: &mut Log,
-) -> Result<(), Box<Diagnostic>> {
-    let column = |field: &str| {
-        let byte = field.as_ptr() as usize - text.as_ptr() as usize;
-        (line, text[..byte].chars().count() as u32 + 1, field.chars().count() as u32)
-    };
-    if words.len() != columns.len() + 1 {
-        let message = format!("the row has {} cells, and the matrix {} columns", words.len() - 1, columns.len());
-        return Err(source.error((line, 1, 1), message, "complete the row: the log may have been cut off"));
-    }
-    let Ok(i) = words[0].parse::<usize>() else { return Ok(()) };
-    for (cell, &j) in words[1..].iter().zip(columns) {
-        let value =
-            number::positive(cell, "the cell").map_err(|(message, help)| source.error(column(cell), message, help))?;
-        if i == j {
-            continue;
+    fn row(
+        &mut self,
+        source: &Source<'_>,
+        line: (u32, &str),
+        (title, words): (Title, &[&str]),
+        log: &mut Log,
+    ) -> Result<(), Box<Diagnostic>> {
+        if words.len() != self.columns.len() + 1 {
+            let (cells, columns) = (words.len() - 1, self.columns.len());
+            let message = format!("the row has {cells} cells, and the matrix {columns} columns");
+            let help = "complete the row: the log may have been cut off";
+            return Err(source.error((line.0, 1, 1), message, help));
         }
-        let (Some(from), Some(to)) = (source.device(i), source.device(j)) else {
-            let what = format!("GPU {i} to GPU {j}");
-            let why = format!("there are only {} devices: name all by --devices", source.devices.len());
-            log.skipped.push(Skipped { place: source.place(line, column(cell).1), what, why });
-            continue;
-        };
-        let (bytes, seconds) = match kind {
-            Matrix::OneWay => (BYTES, BYTES as f64 / (value * 1e9)),
-            Matrix::BothWays => (BYTES, 2.0 * BYTES as f64 / (value * 1e9)),
-            Matrix::Latency => (LATENCY_BYTES, value * 1e-6),
-        };
-        let seconds = number::seconds(seconds, "the cell").map_err(|(m, help)| source.error(column(cell), m, help))?;
-        let mut transfers = vec![Transfer { from, to, bytes }];
-        if kind == Matrix::BothWays {
-            transfers.push(Transfer { from: to, to: from, bytes });
+        self.cells += words.len();
+        if self.cells > MOST_ROWS {
+            return Err(source.error((line.0, 1, 1), format!("more than {MOST_ROWS} cells"), "give fewer"));
         }
-        let rows = vec![Row { place: source.place(line, column(cell).1), seconds, seen: Seen::Last }];
-        let name = format!("{i} to {j}{}", if kind == Matrix::BothWays { ", both ways" } else { "" });
-        log.experiments.push(Experiment { transfers, rows, ..Experiment::plain(name) });
+        let Ok(i) = words[0].parse::<usize>() else { return Ok(()) };
+        for (cell, j) in words[1..].iter().zip(self.columns.clone()) {
+            match title.matrix {
+                _ if i == j => {}
+                Matrix::Connected if *cell == "0" => {
+                    self.apart.insert((i, j));
+                }
+                Matrix::Connected => {}
+                _ => match self.experiment(source, title, (i, j), cell) {
+                    Ok((copies, seconds)) => {
+                        let rows = vec![Row { place: source.place_of(line, cell), seconds, seen: Seen::Last }];
+                        log.experiments.push(Experiment { rows, ..copies });
+                    }
+                    Err(why) => source.skip(log, source.place_of(line, cell), format!("GPU {i}, GPU {j}"), why),
+                },
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// The copies of a cell and their seconds, or why it is not used.
+    fn experiment(
+        &mut self,
+        source: &Source<'_>,
+        title: Title,
+        (i, j): (usize, usize),
+        cell: &str,
+    ) -> Result<(Experiment, f64), String> {
+        if self.apart.contains(&(i, j)) {
+            return Err("the two cannot reach each other: the copy was staged in host memory".to_owned());
+        }
+        let (from, to) = if title.reads { (j, i) } else { (i, j) };
+        let devices = (source.device(from), source.device(to));
+        let (Some(first), Some(second)) = devices else {
+            return Err(format!("there are only {} devices: name all by --devices", source.devices.len()));
+        };
+        let seconds = number::logged(cell, "the cell", |value| match title.matrix {
+            Matrix::BothWays => 2.0 * BYTES as f64 / (value * 1e9),
+            Matrix::Latency => value * 1e-6,
+            _ => BYTES as f64 / (value * 1e9),
+        })?;
+        self.used.devices.extend([i, j]);
+        let bytes = if title.matrix == Matrix::Latency { LATENCY_BYTES } else { BYTES };
+        let mut transfers = vec![Transfer { from: first, to: second, bytes }];
+        let both = title.matrix == Matrix::BothWays;
+        if both {
+            transfers.push(Transfer { from: second, to: first, bytes });
+        }
+        let name = format!("{from} to {to}{}", if both { ", both ways" } else { "" });
+        Ok((Experiment { transfers, ..Experiment::plain(name) }, seconds))
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use weir_calibrate::fit::Choice;
-use weir_calibrate::{Collective, Experiment, Fit, FitOptions, Log, LogKind, ReadOptions, Under};
+use weir_calibrate::{Collective, Experiment, Fit, FitOptions, Log, LogKind, Made, ReadOptions, Under};
 use weir_plugin_api::Registry;
 use weir_scenarios::Machine;
 
@@ -151,9 +151,11 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let entry = entry(&arbiters.registry, &spec.name)?;
     let under = Under { entry, params: &spec.params };
     let fit = weir_calibrate::fit(&machine, under, &experiments, &fit_options(args));
-    let fit = fit.map_err(|error| refused(&error, &logs))?;
+    let fit = fit.map_err(Failure::usage)?;
     let title = format!("under {}{}", spec.name, params(&spec.params));
-    show(args, &machine, &title, (&experiments, &logs), &fit)?;
+    let made = Made { arbiter: &spec.name, per_link: args.per_link == When::Auto };
+    let warnings = weir_calibrate::warnings(&machine, &experiments, &fit, made);
+    show(args, &machine, (&title, &warnings), (&experiments, &logs), &fit)?;
     if let Some(target) = &args.output {
         let names: Vec<String> = args.from.iter().map(|p| name(p)).collect();
         let text = weir_calibrate::write_topology(file, &machine, &fit, (&options, &names));
@@ -187,7 +189,17 @@ fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Failur
     };
     let read = |path: &PathBuf| {
         let found = weir_calibrate::read_log(path, machine, &options);
-        found.map(|(_, log)| log).map_err(|error| Failure::diagnosed(Exit::Usage, *error))
+        let (_, log) = found.map_err(|error| Failure::diagnosed(Exit::Usage, *error))?;
+        match (log.experiments.is_empty(), log.skipped.first()) {
+            (false, _) => Ok(log),
+            (true, first) => {
+                let failure = Failure::usage(format!("nothing in {} can be used", path.display()));
+                Err(match first {
+                    Some(first) => failure.noted(format!("{}: {}: {}", first.place, first.what, first.why)),
+                    None => failure,
+                })
+            }
+        }
     };
     args.from.iter().map(read).collect()
 }
@@ -210,29 +222,18 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
     }
 }
 
-/// What kept the fit from being made, with what was skipped.
-fn refused(error: &weir_calibrate::FitError, logs: &[Log]) -> Failure {
-    let failure = Failure::usage(error);
-    match logs.iter().flat_map(|log| &log.skipped).next() {
-        Some(first) => failure.noted(format!("{}: {}: {}", first.place, first.what, first.why)),
-        None => failure,
-    }
-}
-
 fn show(
     args: &CalibrateArgs,
     machine: &Machine,
-    title: &str,
+    (title, warnings): (&str, &[String]),
     of: (&[Experiment], &[Log]),
     fit: &Fit,
 ) -> Result<(), Failure> {
     let mut output = Output::open(None)?;
     output.result(|writer| match args.json {
-        true => writeln!(writer, "{}", weir_calibrate::json(machine, title, of, fit)),
+        true => writeln!(writer, "{}", weir_calibrate::json(machine, title, of, fit, warnings)),
         false => write!(writer, "{}", weir_calibrate::text(machine, title, of, fit)),
     })?;
-    if fit.freedom == 0 {
-        message("warning: there are no more rows than parameters: measure more to know how well the values fit");
-    }
+    warnings.iter().for_each(|warning| message(&format!("warning: {warning}")));
     output.finish()
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::json;
-use weir_calibrate::read::{MeasuredRow, measured_rows, read_text};
+use weir_calibrate::read::{MeasuredRow, MeasuredTable, measured_rows, read_text};
 use weir_calibrate::validate::{Matched, Pair, Simulated, matched, summary, worst_first};
 use weir_calibrate::{percent, size};
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
@@ -100,8 +100,9 @@ fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Failure> {
     let wrong = |error: Box<weir_scenarios::Diagnostic>| Failure::diagnosed(Exit::Usage, *error);
     let name = args.measured.display().to_string();
     let text = read_text(&args.measured).map_err(wrong)?;
-    let (mut rows, notes) = measured_rows(&name, &text).map_err(wrong)?;
+    let MeasuredTable { mut rows, skipped, notes } = measured_rows(&name, &text).map_err(wrong)?;
     notes.iter().for_each(|note| message(&format!("note: {note}")));
+    skipped.iter().for_each(|part| message(&format!("note: not used: {}: {}: {}", part.place, part.what, part.why)));
     if let Some(group) = &args.group {
         rows.retain(|row| row.group == *group);
         if rows.is_empty() {
@@ -187,7 +188,7 @@ impl<'a> Found<'a> {
             let (id, ends) = self.name(pair);
             // Only the worst are explained: the others hold no news.
             let (link, why) = self.why(pair).filter(|_| at < WORST).unwrap_or_default();
-            let (measured, simulated) = (self.rows[pair.row].seconds, self.simulated[pair.simulated].seconds);
+            let (measured, simulated) = (pair.measured, self.simulated[pair.simulated].seconds);
             sheet.row([id, ends, time(measured), time(simulated), percent(pair.error), link, why]);
         }
         let cut = match all.len() > ROWS {
@@ -227,7 +228,7 @@ impl<'a> Found<'a> {
             let of = simulated.transfer.as_ref();
             json!({
                 "id": simulated.id, "from": of.map(|t| &t.0), "to": of.map(|t| &t.1), "bytes": of.map(|t| t.2),
-                "measured_s": self.rows[pair.row].seconds, "simulated_s": simulated.seconds, "error": pair.error,
+                "measured_s": pair.measured, "simulated_s": simulated.seconds, "error": pair.error,
                 "bottleneck": link, "cause": cause,
             })
         };
@@ -255,7 +256,7 @@ impl<'a> Found<'a> {
                 simulated.transfer.as_ref().map_or(("", "", String::new()), |(f, t, b)| (f, t, b.to_string()));
             let (link, cause) = self.why(pair).unwrap_or_default();
             let texts = [self.run.arbiter.name, &simulated.id, from, to, &bytes].map(quoted).join(",");
-            let (measured, seconds) = (self.rows[pair.row].seconds, simulated.seconds);
+            let (measured, seconds) = (pair.measured, simulated.seconds);
             let _ = writeln!(out, "{texts},{measured},{seconds},{},{},{}", pair.error, quoted(&link), quoted(&cause));
         }
         out

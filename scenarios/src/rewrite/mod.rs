@@ -1,5 +1,7 @@
 //! Writes a scenario that has been changed: what is as before stays as its author wrote it, with its comments.
 
+mod entries;
+mod links;
 pub(crate) mod text;
 
 use std::path::Path;
@@ -10,6 +12,9 @@ use crate::files::Files;
 use crate::load::{self, LoadOptions};
 use crate::source::Span;
 use crate::yaml::{self, Data, Edit, Entry, Scalar, Value};
+
+use links::Given;
+pub use links::LinkChange;
 
 /// A change of a scenario that is to be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,6 +27,8 @@ pub enum Change {
     Ranks(Vec<String>),
     /// Write the topology in place, if it is a file of its own.
     InlineTopology,
+    /// Other types for single links, with the topology in place.
+    Links(LinkChange),
 }
 
 /// The text of a scenario file with the edits and arbiters of `options` and further changes, in their order, and without
@@ -84,7 +91,7 @@ fn changed(
     if !options.arbiters.is_empty() {
         set(&mut root, "arbiter", arbiters(context, &options.arbiters)?);
     }
-    let mut inline = false;
+    let (mut inline, mut links) = (false, Vec::new());
     for change in changes {
         match change {
             Change::Set(path, value) => {
@@ -97,16 +104,33 @@ fn changed(
             }
             Change::Ranks(devices) => set(&mut root, "ranks", list(devices)),
             Change::InlineTopology => inline = true,
+            Change::Links(change) => links.push(change),
         }
     }
     let file = root.get("topology").filter(|value| matches!(value.data, Data::Scalar(_))).cloned();
-    if let Some(file) = file.filter(|_| inline || !edits.is_empty()) {
+    if let Some(file) = file.filter(|_| inline || !edits.is_empty() || !links.is_empty()) {
         let mut tree = load::topology_file(context, &mut files, &file, &edits)?;
         remove(&mut tree, "weir");
         set(&mut root, "topology", tree);
     }
+    if let (Data::Mapping(entries), false) = (&mut root.data, links.is_empty()) {
+        let topologies = entries.iter_mut().filter(|e| &*e.key == "topology");
+        topologies.map(|e| relink(context, &mut e.value, &links)).collect::<Read<Vec<()>>>()?;
+    }
     remove(&mut root, "optimize");
     Ok((source, before, root))
+}
+
+/// Gives links of a topology other types.
+pub(crate) fn relink(context: &mut Context, topology: &mut Value, changes: &[&LinkChange]) -> Read<()> {
+    for change in changes {
+        let types = context.each(&change.types, |context, text| {
+            let source = context.sources.add("the type of a link", text);
+            yaml::parse(context, source)
+        })?;
+        Given { types, of: &change.of }.apply(topology);
+    }
+    Ok(())
 }
 
 /// The value of `arbiter` that arbiters of the command line make.

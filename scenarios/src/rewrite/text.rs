@@ -1,15 +1,14 @@
 //! The text of a changed tree, made of the text before.
 //!
-//! Three ways, the first whose text reads as the tree does is taken: single values changed in their places; keys of the
-//! outermost map written anew where they changed; everything written anew.
+//! Three ways, the first whose text reads as the tree does is taken: single values, and parts of lists and maps, changed in
+//! their places; keys of the outermost map written anew where they changed; everything written anew.
 
 use crate::context::Context;
 use crate::diagnostic::Diagnostic;
-use crate::source::{Span, next_line};
-use crate::yaml::{self, Data, Entry, Value, flow, same, write_block};
+use crate::source::next_line;
+use crate::yaml::{self, Data, Entry, Value, same, write_block};
 
-/// Bytes of a list or map that takes the place of a single value at most; *assumed*, what is easily read.
-const IN_PLACE: usize = 80;
+use super::entries::Changes;
 
 /// Writes a tree; `before` is the tree of `text`.
 pub(crate) fn write(text: &str, before: &Value, after: &Value) -> Result<String, Vec<Diagnostic>> {
@@ -137,6 +136,13 @@ impl<'a> Sections<'a> {
         out
     }
 
+    /// The text of a key with less than all of it written anew, where that is possible.
+    fn spliced(&self, part: std::ops::Range<usize>, before: &Value, after: &Value) -> Option<String> {
+        let mut changes = Changes::new(self.text, &self.lines);
+        changes.parts(&part, before, after)?;
+        changes.written(part)
+    }
+
     /// Keeps what stands above keys that are left out, up to the last blank line.
     fn skipped(&self, parts: std::ops::Range<usize>, out: &mut String) {
         for at in parts {
@@ -149,67 +155,12 @@ impl<'a> Sections<'a> {
             out.push_str(&self.text[head..kept]);
         }
     }
-
-    /// The text of a key with single values changed in their places, where that is all.
-    fn spliced(&self, part: std::ops::Range<usize>, before: &Value, after: &Value) -> Option<String> {
-        let mut changes = Vec::new();
-        differences(before, after, &mut changes)?;
-        let mut places = Vec::new();
-        for (span, text) in changes {
-            let line = *self.lines.get((span.line as usize).checked_sub(1)?)?;
-            let byte = |chars: u32| {
-                let all = self.text[line..].char_indices().map(|(at, _)| line + at).chain([self.text.len()]);
-                all.take(chars as usize + 1).last()
-            };
-            let (from, to) = (byte(span.column.checked_sub(1)?)?, byte(span.column - 1 + span.width)?);
-            if !(part.start..part.end).contains(&from) || to > part.end {
-                return None;
-            }
-            places.push((from, to, text));
-        }
-        places.sort_unstable();
-        let mut out = String::new();
-        let mut at = part.start;
-        for (from, to, text) in places {
-            // A value that aliases repeat has one place.
-            if from < at {
-                return None;
-            }
-            out.push_str(&self.text[at..from]);
-            out.push_str(&text);
-            at = to;
-        }
-        out.push_str(&self.text[at..part.end]);
-        Some(out)
-    }
 }
 
 /// Ends the last line.
 fn new_line(out: &mut String) {
     if !out.is_empty() && !out.ends_with(['\n', '\r']) {
         out.push('\n');
-    }
-}
-
-/// The single values that differ, with what they become; `None` where more than single values do.
-fn differences(before: &Value, after: &Value, changes: &mut Vec<(Span, String)>) -> Option<()> {
-    if same(before, after) {
-        return Some(());
-    }
-    match (&before.data, &after.data) {
-        (Data::Scalar(scalar), _) if !scalar.is_null() => {
-            let written = flow(after);
-            let short = matches!(after.data, Data::Scalar(_)) || written.len() <= IN_PLACE;
-            short.then(|| changes.push((before.span, written)))
-        }
-        (Data::Sequence(a), Data::Sequence(b)) if a.len() == b.len() => {
-            a.iter().zip(b).try_for_each(|(a, b)| differences(a, b, changes))
-        }
-        (Data::Mapping(a), Data::Mapping(b)) if a.len() == b.len() => a
-            .iter()
-            .zip(b)
-            .try_for_each(|(a, b)| if a.key == b.key { differences(&a.value, &b.value, changes) } else { None }),
-        _ => None,
     }
 }
 

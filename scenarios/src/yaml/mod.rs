@@ -7,7 +7,7 @@ mod write;
 
 pub(crate) use edit::{Edit, Path};
 pub(crate) use parse::parse;
-pub(crate) use write::{flow, same, write_block};
+pub(crate) use write::{flow, same, write_block, write_entries, write_items};
 
 use crate::source::Span;
 

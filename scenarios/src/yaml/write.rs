@@ -24,6 +24,16 @@ pub(crate) fn write_block(entry: &Entry, out: &mut String) {
     after_key(&entry.value, 0, long, out);
 }
 
+/// Keys with their values, a line or more for each, after some spaces.
+pub(crate) fn write_entries(entries: &[Entry], indent: usize, out: &mut String) {
+    map_lines(entries, indent, false, out);
+}
+
+/// Items of a list, a line or more for each, after some spaces.
+pub(crate) fn write_items(items: &[Value], indent: usize, out: &mut String) {
+    list_lines(items, indent, out);
+}
+
 /// Whether two trees say the same, wherever they stand.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (&a.data, &b.data) {
@@ -108,28 +118,30 @@ fn after_key(value: &Value, indent: usize, long: bool, out: &mut String) {
 fn lines(value: &Value, indent: usize, out: &mut String) {
     match &value.data {
         Data::Scalar(scalar) => write_scalar(scalar, out),
-        Data::Sequence(items) => {
-            for item in items {
-                out.extend(std::iter::repeat_n(' ', indent));
-                out.push('-');
-                match &item.data {
-                    Data::Mapping(entries) if !entries.is_empty() => {
-                        let start = out.len();
-                        // An operation is a key with a map; any other map stands in braces, if it fits.
-                        let keyed = entries.len() == 1 && is_container(&entries[0].value);
-                        if !keyed {
-                            after_key(item, indent, false, out);
-                        }
-                        if keyed || out[start..].starts_with('\n') {
-                            out.truncate(start);
-                            map_lines(entries, indent + 2, true, out);
-                        }
-                    }
-                    _ => after_key(item, indent, false, out),
+        Data::Sequence(items) => list_lines(items, indent, out),
+        Data::Mapping(entries) => map_lines(entries, indent, false, out),
+    }
+}
+
+fn list_lines(items: &[Value], indent: usize, out: &mut String) {
+    for item in items {
+        out.extend(std::iter::repeat_n(' ', indent));
+        out.push('-');
+        match &item.data {
+            Data::Mapping(entries) if !entries.is_empty() => {
+                let start = out.len();
+                // An operation is a key with a map; any other map stands in braces, if it fits.
+                let keyed = entries.len() == 1 && is_container(&entries[0].value);
+                if !keyed {
+                    after_key(item, indent, false, out);
+                }
+                if keyed || out[start..].starts_with('\n') {
+                    out.truncate(start);
+                    map_lines(entries, indent + 2, true, out);
                 }
             }
+            _ => after_key(item, indent, false, out),
         }
-        Data::Mapping(entries) => map_lines(entries, indent, false, out),
     }
 }
 

@@ -1,0 +1,71 @@
+//! What to do about a fit that does not fit.
+
+use weir_scenarios::Machine;
+
+use crate::fit::{Compared, Fit, rms};
+use crate::measurement::Experiment;
+use crate::text::{percent, row_text};
+
+/// Mean error above which a model does not fit; *assumed*, above the ±15 % that count as a good prediction.
+const POOR: f64 = 0.2;
+/// Rows that are named.
+const WORST: usize = 3;
+
+/// How a fit was made, as far as there is a choice.
+#[derive(Clone, Copy, Debug)]
+pub struct Made<'a> {
+    /// The arbiter.
+    pub arbiter: &'a str,
+    /// Whether links could get values of their own.
+    pub per_link: bool,
+}
+
+/// Warnings for a person, each with what to do: no row left over, or a mean error above 20 %.
+#[must_use]
+pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: Made<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    if fit.freedom == 0 {
+        let text = "there are no more rows than parameters: measure more to know how well the values fit";
+        all.push(text.to_owned());
+    }
+    let fitted = || fit.rows.iter().filter(|row| !row.held_out);
+    let Some(mean) = rms(fitted()).filter(|&mean| mean > POOR) else { return all };
+    let mut worst: Vec<&Compared> = fitted().collect();
+    let off = |row: &Compared| libm::log(row.simulated / row.measured).abs();
+    worst.sort_by(|a, b| off(b).total_cmp(&off(a)));
+    worst.truncate(WORST);
+    let row = |row: &&Compared| {
+        let experiment = &experiments[row.experiment];
+        let (ends, bytes) = row_text(machine, experiment, row.row);
+        format!("`{}` {ends}, {bytes}: {} ({})", experiment.name, percent(row.error()), experiment.rows[row.row].place)
+    };
+    let named: Vec<String> = worst.iter().map(row).collect();
+    all.push(format!(
+        "the model does not fit: mean error {:.1} %; the worst rows: {}; {}",
+        mean * 100.0,
+        named.join("; "),
+        remedies(experiments, &worst, made).join("; ")
+    ));
+    all
+}
+
+/// What to try.
+fn remedies(experiments: &[Experiment], worst: &[&Compared], made: Made<'_>) -> Vec<String> {
+    let mut all = vec!["see that the devices are those that the log means (--devices, --host, --pair)".to_owned()];
+    let together = worst.iter().find(|row| experiments[row.experiment].transfers.len() > 1);
+    if let Some(row) = together {
+        let others: Vec<&str> = ["max-min", "equal-share", "pcie-congestion", "fcfs"]
+            .into_iter()
+            .filter(|name| *name != made.arbiter)
+            .collect();
+        all.push(format!("try another arbiter (--arbiter {})", others.join(", ")));
+        let name = &experiments[row.experiment].name;
+        all.push(format!("measure the copies of `{name}` alone, too: what they share is then seen"));
+    } else {
+        all.push("see that the topology has the links that these copies take, and measure the copies again".to_owned());
+    }
+    if !made.per_link {
+        all.push("let links of one type differ (--per-link auto)".to_owned());
+    }
+    all
+}

@@ -1,0 +1,93 @@
+//! What comes out of a fit: values, how well they are known, what cannot be told apart, and every row.
+
+use super::parameter::{Parameter, Setting};
+
+/// What the data say of a value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Known {
+    /// Fitted, with its standard error in the unit of the value.
+    Error(f64),
+    /// Fitted, but there are no more rows than parameters, so that nothing is known of its error.
+    Exactly,
+    /// Not determined: others can make up for it.
+    Together,
+    /// Left as it was: no fitted row depends on it.
+    Unseen,
+    /// Moved to where it holds no fitted row back; any larger bandwidth, or smaller time, fits as well.
+    Enough,
+    /// Held at 0, below which the fit would have gone.
+    AtZero,
+}
+
+/// A parameter after the fit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fitted {
+    /// What was fitted.
+    pub parameter: Parameter,
+    /// Its value, in the unit of its kind.
+    pub value: f64,
+    /// How well it is known.
+    pub known: Known,
+}
+
+/// Parameters that the data do not tell apart.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unclear {
+    /// Places among the parameters.
+    pub parameters: Vec<usize>,
+    /// Whether they are told apart after all, but with errors a thousand times those of what is seen best.
+    pub hardly: bool,
+    /// What measurement would separate them.
+    pub remedy: String,
+}
+
+/// A row with what was simulated for it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Compared {
+    /// The experiment.
+    pub experiment: usize,
+    /// The row of it.
+    pub row: usize,
+    /// Measured seconds.
+    pub measured: f64,
+    /// Simulated seconds.
+    pub simulated: f64,
+    /// Whether it was held out of the fit.
+    pub held_out: bool,
+}
+
+impl Compared {
+    /// Simulated over measured, less 1.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        self.simulated / self.measured - 1.0
+    }
+}
+
+/// A finished fit.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Fit {
+    /// The parameters with their values.
+    pub parameters: Vec<Fitted>,
+    /// Sets that cannot be told apart.
+    pub unclear: Vec<Unclear>,
+    /// Every row, measured and simulated, in the order of the logs.
+    pub rows: Vec<Compared>,
+    /// Fitted rows less independent parameters.
+    pub freedom: usize,
+    /// How the fit went about what it was not told.
+    pub notes: Vec<String>,
+    /// Everything that a simulation depends on, fitted or not.
+    pub setting: Setting,
+}
+
+/// Root of the mean square of ln(simulated / measured) over some rows; `None` for no rows.
+#[must_use]
+pub fn rms<'a>(rows: impl IntoIterator<Item = &'a Compared>) -> Option<f64> {
+    let (mut sum, mut count) = (0.0, 0_u32);
+    for row in rows {
+        sum += libm::log(row.simulated / row.measured).powi(2);
+        count += 1;
+    }
+    (count > 0).then(|| (sum / f64::from(count)).sqrt())
+}

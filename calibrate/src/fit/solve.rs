@@ -1,0 +1,108 @@
+//! Least squares from several starts, with times that would be below 0 held at 0.
+
+use super::FitError;
+use super::certainty::LEAST_COLUMN;
+use super::parameter::Parameter;
+use super::problem::Task;
+use super::{refine, start};
+
+/// Times that a fit begins again from values nearby that fit better; *assumed*.
+const RESTARTS: usize = 6;
+/// Times that an iteration goes on with parameters that it has uncovered; *assumed*.
+const AGAIN: usize = 3;
+
+/// Parameters at the values with the least squares.
+pub(super) struct Solved {
+    pub(super) parameters: Vec<Parameter>,
+    /// Coordinates.
+    pub(super) at: Vec<f64>,
+    /// Parameters held at 0.
+    pub(super) zero: Vec<bool>,
+    pub(super) squares: f64,
+}
+
+impl Solved {
+    /// The values of the coordinates; what stands at its start has that value to the last bit.
+    pub(super) fn values(&self) -> Vec<f64> {
+        let value = |(p, &u): (&Parameter, &f64)| if u == p.coordinate(p.start) { p.start } else { p.value(u) };
+        self.parameters.iter().zip(&self.at).map(value).collect()
+    }
+}
+
+/// Solves from the values of the topology and from others that fit better, and takes the better end. Times that would
+/// be below 0 are held at 0, one by one, and the rest is solved again.
+pub(super) fn solve(task: &Task<'_>, parameters: Vec<Parameter>) -> Result<Solved, FitError> {
+    let mut best: Option<Solved> = None;
+    for start in start::starts(task, &parameters)? {
+        let solved = solve_from(task, parameters.clone(), start)?;
+        if best.as_ref().is_none_or(|b| solved.squares < b.squares * 0.999) {
+            best = Some(solved);
+        }
+    }
+    let mut best = best.ok_or(FitError::Internal("a fit without a start"))?;
+    // Where one link takes over from another as the narrowest, derivatives jump and an iteration may stand still.
+    for _ in 0..RESTARTS {
+        if (best.squares / task.rows() as f64).sqrt() < refine::EXPLAINED {
+            break;
+        }
+        let start = start::better(task, &best.parameters, &best.at)?;
+        let solved = solve_from(task, best.parameters.clone(), start)?;
+        if solved.squares >= best.squares * 0.999 {
+            break;
+        }
+        best = solved;
+    }
+    Ok(best)
+}
+
+/// [`solve`] from one place.
+pub(super) fn solve_from(task: &Task<'_>, parameters: Vec<Parameter>, start: Vec<f64>) -> Result<Solved, FitError> {
+    let mut at = start;
+    let mut zero = vec![false; parameters.len()];
+    let mut moves = moving(task, &parameters, &at, &zero)?;
+    let mut again = AGAIN;
+    loop {
+        // What is not moved is part of what stays: a reduced problem over the rest.
+        let values: Vec<f64> = parameters.iter().zip(&at).map(|(p, &u)| p.value(u)).collect();
+        let base = task.setting(&parameters, &values);
+        let moved: Vec<Parameter> = moves.iter().map(|&i| parameters[i].clone()).collect();
+        let from: Vec<f64> = moves.iter().map(|&i| at[i]).collect();
+        let found = Task { base: &base, ..*task }.solve(&moved, &from)?;
+        moves.iter().zip(found).for_each(|(&i, u)| at[i] = u);
+        let below = moves.iter().copied().filter(|&i| parameters[i].kind.is_time() && at[i] < 0.0);
+        let worst = below.min_by(|&a, &b| at[a].total_cmp(&at[b]));
+        if let Some(worst) = worst {
+            (at[worst], zero[worst]) = (0.0, true);
+        }
+        let next = moving(task, &parameters, &at, &zero)?;
+        // What was hidden behind something narrower may be the narrowest now.
+        let uncovered = next.iter().any(|i| !moves.contains(i));
+        moves = next;
+        if worst.is_none() && !(uncovered && again > 0) {
+            break;
+        }
+        again -= usize::from(worst.is_none());
+    }
+    let values: Vec<f64> = parameters.iter().zip(&at).map(|(p, &u)| p.value(u)).collect();
+    let squares = task.squares(&task.setting(&parameters, &values))?;
+    Ok(Solved { parameters, at, zero, squares })
+}
+
+/// The parameters that rows depend on, but for those held at 0.
+fn moving(task: &Task<'_>, parameters: &[Parameter], at: &[f64], zero: &[bool]) -> Result<Vec<usize>, FitError> {
+    let jacobian = task.jacobian(parameters, at)?;
+    Ok((0..at.len()).filter(|&i| !zero[i] && jacobian.column(i).norm() > LEAST_COLUMN).collect())
+}
+
+/// Puts what no row depends on back to where it was, if no row depends on it there either.
+pub(super) fn unseen_restored(task: &Task<'_>, mut solved: Solved) -> Result<Solved, FitError> {
+    let jacobian = task.jacobian(&solved.parameters, &solved.at)?;
+    for at in (0..solved.at.len()).filter(|&at| jacobian.column(at).norm() <= LEAST_COLUMN) {
+        let found =
+            std::mem::replace(&mut solved.at[at], solved.parameters[at].coordinate(solved.parameters[at].start));
+        if task.squares(&task.setting(&solved.parameters, &solved.values()))? > solved.squares * 1.0001 + 1e-20 {
+            solved.at[at] = found;
+        }
+    }
+    Ok(solved)
+}

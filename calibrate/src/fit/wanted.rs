@@ -1,0 +1,82 @@
+//! What is fitted, and to which groups.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde_json::Value as Json;
+use weir_scenarios::Machine;
+
+use super::parameter::{self, Parameter};
+use super::problem::Task;
+use super::{Choice, FitError, FitOptions, Under};
+use crate::measurement::Experiment;
+
+/// The tau of `pcie-congestion` where the scenario gives none: 1 − 1/1.21 (Martinasso et al., SC16, section VII).
+const DEFAULT_TAU: f64 = 21.0 / 121.0;
+/// Factor between the smallest and the largest size above which latencies are fitted unasked; *assumed*.
+const SIZES_APART: u64 = 100;
+
+/// Which groups are fitted: the others are the first of a seeded shuffle, rounded down, and never all.
+pub(super) fn kept(groups: usize, options: &FitOptions) -> Vec<bool> {
+    let out = ((groups as f64 * options.hold_out).floor() as usize).min(groups.saturating_sub(1));
+    let mut order: Vec<usize> = (0..groups).collect();
+    let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+    for at in (1..groups).rev() {
+        order.swap(at, (random.next_u64() % (at as u64 + 1)) as usize);
+    }
+    let mut kept = vec![true; groups];
+    order.iter().take(out).for_each(|&group| kept[group] = false);
+    kept
+}
+
+/// The parameters to fit.
+pub(super) fn wanted(
+    machine: &Machine,
+    under: Under<'_>,
+    experiments: &[Experiment],
+    (task, options): (&Task<'_>, &FitOptions),
+    notes: &mut Vec<String>,
+) -> Result<Vec<Parameter>, FitError> {
+    if options.loggp {
+        if options.latency == Choice::Yes || options.tau == Choice::Yes || options.bandwidth {
+            return Err(FitError::LoggpAlone);
+        }
+        return Ok(loggp_parameters(experiments));
+    }
+    let used = task.simulator.all_links();
+    let mut parameters = Vec::new();
+    if options.bandwidth {
+        parameters.extend(parameter::bandwidths(machine, &used));
+    }
+    let bytes = || experiments.iter().flat_map(|e| e.transfers.iter().map(|t| t.bytes));
+    let apart = bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART));
+    if options.latency == Choice::Yes || (options.latency == Choice::Auto && apart) {
+        parameters.extend(parameter::latencies(machine, &used));
+    } else if options.latency == Choice::Auto {
+        notes.push("sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)".to_owned());
+    }
+    let penalty = under.params.get("root_penalty") != Some(&Json::Bool(false));
+    let congestion = under.entry.name == "pcie-congestion" && penalty;
+    if congestion && options.tau != Choice::No {
+        parameters.push(parameter::tau(under.params.get("tau").and_then(Json::as_f64).unwrap_or(DEFAULT_TAU)));
+    } else if options.tau == Choice::Yes {
+        notes.push(format!("arbiter `{}` has no tau to fit: use --arbiter pcie-congestion", under.entry.name));
+    }
+    Ok(parameters)
+}
+
+fn loggp_parameters(experiments: &[Experiment]) -> Vec<Parameter> {
+    let each = experiments.iter().flat_map(|e| {
+        e.rows.iter().filter_map(move |row| {
+            let bytes = e.transfers.iter().map(|t| t.bytes).max()? as f64;
+            Some((row.seconds / f64::from(e.messages), bytes))
+        })
+    });
+    let (mut shortest, mut largest, mut per_byte) = (f64::INFINITY, 0.0, f64::INFINITY);
+    for (seconds, bytes) in each {
+        shortest = seconds.min(shortest);
+        if bytes > largest {
+            (largest, per_byte) = (bytes, seconds / bytes);
+        }
+    }
+    parameter::loggp(shortest, per_byte)
+}

@@ -1,0 +1,104 @@
+//! The topology with the fitted values: its file, with other values of types and further types where links differ.
+
+mod types;
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use weir_scenarios::{Change, Diagnostic, LoadOptions, Machine, rewrite, rewrite_topology};
+
+use types::Plan;
+
+use crate::fit::parameter::{Kind, picoseconds};
+use crate::fit::{Fit, Known, rms};
+use crate::text::{quantity, uncertainty};
+
+/// The text of the calibrated topology; of a scenario, the scenario with its topology in place.
+///
+/// Comments at the beginning say what was fitted, to how many rows and how well. They name no date, so that equal fits
+/// write equal bytes.
+///
+/// # Errors
+/// A file that cannot be read again or rewritten.
+pub fn write_topology(
+    path: &Path,
+    machine: &Machine,
+    fit: &Fit,
+    (options, logs): (&LoadOptions, &[String]),
+) -> Result<String, Vec<Diagnostic>> {
+    let comment = comment(fit, logs);
+    let Plan { mut edits, links } = Plan::of(machine, &fit.setting);
+    if !machine.is_scenario {
+        let set = [options.set.clone(), edits].concat();
+        return rewrite_topology(path, &set, &links).map(|text| comment + &text);
+    }
+    edits.iter_mut().for_each(|(path, _)| path.insert_str(0, "topology."));
+    if let Some(tau) = tau(fit) {
+        let path = if machine.arbiters.len() == 1 { "arbiter.tau" } else { "arbiter[0].tau" };
+        edits.push((path.to_owned(), digits(tau)));
+    }
+    let mut changes: Vec<Change> = edits.into_iter().map(|(path, value)| Change::Set(path, value)).collect();
+    if links.of.iter().any(Option::is_some) {
+        changes.push(Change::Links(links));
+    }
+    rewrite(path, options, &changes).map(|text| comment + &text)
+}
+
+/// The fitted tau.
+fn tau(fit: &Fit) -> Option<f64> {
+    let mut fitted = fit.parameters.iter().filter(|f| f.parameter.kind == Kind::Tau);
+    fitted.find(|f| !matches!(f.known, Known::Unseen)).map(|f| f.value)
+}
+
+/// What stands above the topology.
+fn comment(fit: &Fit, logs: &[String]) -> String {
+    let count = |held: bool| fit.rows.iter().filter(|r| r.held_out == held).count();
+    let percent = |held: bool| {
+        let found = rms(fit.rows.iter().filter(|r| r.held_out == held));
+        found.map_or_else(|| "no rows".to_owned(), |rms| format!("{:.3} %", rms * 100.0))
+    };
+    let mut out = format!("# Calibrated by `weir calibrate` from {}.\n", logs.join(", "));
+    let _ = writeln!(
+        out,
+        "# {} rows fitted, mean error {}; {} held out, {}.",
+        count(false),
+        percent(false),
+        count(true),
+        percent(true)
+    );
+    for fitted in &fit.parameters {
+        let value = quantity(fitted.parameter.kind, fitted.value);
+        let _ = writeln!(out, "# {}: {value}, {}", fitted.parameter.name, uncertainty(fitted));
+    }
+    if let Some(tau) = tau(fit) {
+        let _ = writeln!(out, "# In scenarios: arbiter: {{ name: pcie-congestion, tau: {} }}", digits(tau));
+    }
+    if fit.parameters.iter().any(|f| f.parameter.kind.is_loggp()) {
+        let of = |kind| fit.parameters.iter().find(|f| f.parameter.kind == kind).map_or(0.0, |f| f.value);
+        let (l, o, g) = (of(Kind::LoggpLatency), of(Kind::LoggpOverhead), of(Kind::LoggpGap));
+        let per_byte = digits(of(Kind::LoggpPerByte) * 1e12);
+        let _ = writeln!(
+            out,
+            "# In scenarios: model: {{ name: loggp, latency: {}, overhead: {}, gap: {}, per_byte: {per_byte}ps }}",
+            time(l),
+            time(o),
+            time(g)
+        );
+    }
+    out
+}
+
+/// A number with nine significant digits, without zeros at its end.
+pub(crate) fn digits(value: f64) -> String {
+    let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
+    format!("{rounded}")
+}
+
+fn bandwidth(value: f64) -> String {
+    format!("{}GB/s", digits(value / 1e9))
+}
+
+fn time(seconds: f64) -> String {
+    let ps = picoseconds(seconds).0;
+    format!("{}ns", ps as f64 / 1000.0)
+}

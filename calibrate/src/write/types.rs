@@ -1,0 +1,187 @@
+//! Which types of links a topology needs for values that links have: the values of most of a type's links stay under its
+//! name, each other set of values gets a type beside it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use weir_plugin_api::{Direction, LinkId};
+use weir_scenarios::{BandwidthForm, LinkChange, Machine};
+
+use super::{bandwidth, time};
+use crate::fit::parameter::{Setting, below};
+
+/// Values of a link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Values {
+    /// Bytes per second.
+    up: f64,
+    /// Bytes per second.
+    down: f64,
+    /// Seconds.
+    latency: f64,
+}
+
+impl Values {
+    fn of(setting: &Setting, pair: usize) -> Self {
+        let (up, down) = (setting.bandwidth[2 * pair], setting.bandwidth[2 * pair + 1]);
+        Self { up, down, latency: setting.latency[2 * pair] }
+    }
+
+    /// The keys of a type for the bandwidth.
+    fn width(&self) -> String {
+        match self.up == self.down {
+            true => format!("bandwidth: {}", bandwidth(self.up)),
+            false => format!("up: {}, down: {}", bandwidth(self.up), bandwidth(self.down)),
+        }
+    }
+}
+
+/// What is to be changed in a topology.
+pub(super) struct Plan {
+    /// Values by their paths.
+    pub(super) edits: Vec<(String, String)>,
+    /// Links that get another type.
+    pub(super) links: LinkChange,
+}
+
+impl Plan {
+    /// What makes the values of a setting of those of the topology.
+    pub(super) fn of(machine: &Machine, setting: &Setting) -> Self {
+        let pairs = machine.fabric.links().len() / 2;
+        let mut plan = Self { edits: Vec::new(), links: LinkChange { types: Vec::new(), of: vec![None; pairs] } };
+        let mut names: BTreeSet<String> = machine.types.iter().map(|t| t.name.clone()).collect();
+        let before = Setting::of(machine);
+        for at in 0..machine.types.len() {
+            let of_type: Vec<usize> = (0..pairs).filter(|&p| machine.type_of(link(p)) == Some(at)).collect();
+            let mut sets = sets(setting, &of_type);
+            // Among equally many the first.
+            let most = sets.iter().map(|(_, pairs)| pairs.len()).max();
+            let Some(kept) = sets.iter().position(|(_, pairs)| Some(pairs.len()) == most) else { continue };
+            let (values, pairs) = sets.remove(kept);
+            plan.change(machine, at, (Values::of(&before, pairs[0]), values));
+            for (values, pairs) in sets {
+                plan.add(machine, at, (values, pairs), &mut names);
+            }
+        }
+        for pair in (0..pairs).filter(|&p| machine.type_of(link(p)).is_none()) {
+            let (old, new) = (Values::of(&before, pair), Values::of(setting, pair));
+            if old != new {
+                let latency = match old.latency == new.latency {
+                    true => String::new(),
+                    false => format!(", latency: {}", time(new.latency)),
+                };
+                plan.give(&[pair], format!("{{ {}{latency} }}", new.width()));
+            }
+        }
+        plan
+    }
+
+    fn give(&mut self, pairs: &[usize], text: String) {
+        let number = self.links.types.iter().position(|t| *t == text).unwrap_or_else(|| {
+            self.links.types.push(text);
+            self.links.types.len() - 1
+        });
+        pairs.iter().for_each(|&pair| self.links.of[pair] = Some(number as u32));
+    }
+
+    /// Other values under the name of a type.
+    fn change(&mut self, machine: &Machine, at: usize, (old, new): (Values, Values)) {
+        let text = &machine.types[at];
+        let path = path(&text.name);
+        let latency = (new.latency != old.latency).then(|| time(new.latency));
+        let simple = text.efficiency.is_none();
+        match text.form {
+            _ if (new.up, new.down) == (old.up, old.down) => {}
+            BandwidthForm::Both if simple && new.up == new.down => {
+                self.edits.push((format!("{path}.bandwidth"), bandwidth(new.up)));
+            }
+            BandwidthForm::UpDown if simple => {
+                self.edits.push((format!("{path}.up"), bandwidth(new.up)));
+                self.edits.push((format!("{path}.down"), bandwidth(new.down)));
+            }
+            _ => {
+                let latency = latency.or_else(|| text.latency.clone());
+                self.edits.push((path, whole(&new, latency, text.kind.as_deref())));
+                return;
+            }
+        }
+        self.edits.extend(latency.map(|latency| (format!("{path}.latency"), latency)));
+    }
+
+    /// Further types for links of a type that have other values. A type without a kind is of the kind of its name in
+    /// `links`, and of one that goes by the place in the tree.
+    fn add(
+        &mut self,
+        machine: &Machine,
+        at: usize,
+        (values, pairs): (Values, Vec<usize>),
+        names: &mut BTreeSet<String>,
+    ) {
+        let text = &machine.types[at];
+        let lateral = |&pair: &usize| machine.fabric.link(link(pair)).direction == Direction::Lateral;
+        let (beside, tree): (Vec<usize>, Vec<usize>) = pairs.into_iter().partition(lateral);
+        let latency = (values.latency > 0.0).then(|| time(values.latency));
+        let parts = match text.kind {
+            Some(_) => vec![([tree, beside].concat(), text.kind.as_deref())],
+            None => vec![(tree, None), (beside, Some(&*text.name))],
+        };
+        for (pairs, kind) in parts.into_iter().filter(|(pairs, _)| !pairs.is_empty()) {
+            let end = match pairs[..] {
+                [one] => below(machine, link(one)),
+                _ => "2".to_owned(),
+            };
+            let name = unused(&format!("{}-{end}", text.name), names);
+            self.edits.push((path(&name), whole(&values, latency.clone(), kind)));
+            self.give(&pairs, name);
+        }
+    }
+}
+
+fn link(pair: usize) -> LinkId {
+    LinkId::from_index(2 * pair)
+}
+
+/// Pairs of links with the same values, by the first of each.
+fn sets(setting: &Setting, pairs: &[usize]) -> Vec<(Values, Vec<usize>)> {
+    let mut sets: Vec<(Values, Vec<usize>)> = Vec::new();
+    for &pair in pairs {
+        let values = Values::of(setting, pair);
+        match sets.iter_mut().find(|(of, _)| *of == values) {
+            Some((_, pairs)) => pairs.push(pair),
+            None => sets.push((values, vec![pair])),
+        }
+    }
+    sets
+}
+
+/// The path of a type.
+fn path(name: &str) -> String {
+    let quote = if name.contains(['.', '[']) { "\"" } else { "" };
+    format!("link_types.{quote}{name}{quote}")
+}
+
+/// A type as a map.
+fn whole(values: &Values, latency: Option<String>, kind: Option<&str>) -> String {
+    let mut map = format!("{{ {}", values.width());
+    if let Some(latency) = latency {
+        let _ = write!(map, ", latency: {latency}");
+    }
+    if let Some(kind) = kind {
+        let plain = kind.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+        let _ = if plain { write!(map, ", kind: {kind}") } else { write!(map, ", kind: {kind:?}") };
+    }
+    map + " }"
+}
+
+/// A name of letters, digits, `-` and `_` that no type has yet.
+fn unused(wanted: &str, names: &mut BTreeSet<String>) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let wanted: String = wanted.chars().map(plain).collect();
+    let stem = wanted.trim_end_matches(|c: char| c.is_ascii_digit());
+    let first = std::iter::once(wanted.clone());
+    let all = first
+        .chain((2_u64..).map(|n| if stem.ends_with('-') { format!("{stem}{n}") } else { format!("{wanted}-{n}") }));
+    let name = all.into_iter().find(|name| !names.contains(name)).unwrap_or(wanted);
+    names.insert(name.clone());
+    name
+}
