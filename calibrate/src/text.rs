@@ -35,13 +35,21 @@ pub fn uncertainty(fitted: &Fitted) -> String {
     }
 }
 
-/// An error in the unit of its kind, three digits.
+/// An error in the unit of its kind.
 fn small(kind: Kind, error: f64) -> String {
     match kind {
-        Kind::Bandwidth => format!("{:.2e} GB/s", error / 1e9),
-        Kind::Tau => format!("{error:.2e}"),
-        Kind::LoggpPerByte => format!("{:.2e} ps/B", error * 1e12),
-        _ => format!("{:.2e} µs", error * 1e6),
+        Kind::Bandwidth => format!("{} GB/s", digits(error / 1e9)),
+        Kind::Tau => digits(error),
+        Kind::LoggpPerByte => format!("{} ps/B", digits(error * 1e12)),
+        _ => format!("{} µs", digits(error * 1e6)),
+    }
+}
+
+/// Three digits, with an exponent where many zeros would stand before or behind them.
+fn digits(value: f64) -> String {
+    match value {
+        v if !(1e-4..1e4).contains(&v) => format!("{v:.2e}"),
+        v => format!("{v:.*}", (2 - libm::floor(libm::log10(v)) as i32).max(0) as usize),
     }
 }
 

@@ -40,8 +40,8 @@ pub enum FitError {
     #[error("no measured time can be used: see what was skipped, and why")]
     Empty,
     /// No route.
-    #[error("`{1}` cannot be reached from `{0}` in this topology; check the devices that the log was mapped to")]
-    NoRoute(String, String),
+    #[error("{2}: `{1}` cannot be reached from `{0}` in this topology; check the devices that the log was mapped to")]
+    NoRoute(String, String, String),
     /// The arbiter refuses.
     #[error("arbiter `{0}`: {1}")]
     Arbiter(String, ArbiterError),

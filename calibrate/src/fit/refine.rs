@@ -23,6 +23,10 @@ const ROUNDS: usize = 8;
 /// Links that get parameters of their own at most; *assumed*.
 const MOST_LINKS: usize = 64;
 
+/// Times that the solution of a split goes on with what it has uncovered, such as the rest of a type behind a narrower
+/// link; *assumed*.
+const AGAIN: usize = 3;
+
 /// The end of the name of what is left when single links are split off.
 const ELSEWHERE: &str = ", elsewhere";
 
@@ -125,9 +129,9 @@ fn split(
     let parts = at..at + count;
     // Where two types tie as the narrowest, the way down is seen from values further off only.
     let nearby = start::better_of(task, &parameters, &start, parts.clone())?;
-    let mut finer = solve_from(task, parameters.clone(), start.clone())?;
+    let mut finer = solve_from(task, parameters.clone(), start.clone(), AGAIN)?;
     if nearby != start {
-        let other = solve_from(task, parameters, nearby)?;
+        let other = solve_from(task, parameters, nearby, AGAIN)?;
         if other.squares < finer.squares {
             finer = other;
         }

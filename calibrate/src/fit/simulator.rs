@@ -253,7 +253,8 @@ fn prepare(machine: &Machine, fabric: &Fabric, e: &Experiment, stretch: bool) ->
     let (mut routes, mut builder) = (Routes::new(), TaskGraphBuilder::new());
     let between = |routes: &mut Routes, from, to| {
         let name = |node| machine.node_name(node).to_owned();
-        routes.between(fabric, from, to).ok_or_else(|| FitError::NoRoute(name(from), name(to)))
+        let place = || e.rows.first().map_or_else(String::new, |row| row.place.to_string());
+        routes.between(fabric, from, to).ok_or_else(|| FitError::NoRoute(name(from), name(to), place()))
     };
     let (mut route, mut links) = (Vec::new(), Vec::new());
     let stretch = if stretch { stretch_of(machine, e) } else { 1 };

@@ -8,8 +8,6 @@ use super::{refine, start};
 
 /// Times that a fit begins again from values nearby that fit better; *assumed*.
 const RESTARTS: usize = 6;
-/// Times that an iteration goes on with parameters that it has uncovered; *assumed*.
-const AGAIN: usize = 3;
 
 /// Parameters at the values with the least squares.
 pub(super) struct Solved {
@@ -34,7 +32,7 @@ impl Solved {
 pub(super) fn solve(task: &Task<'_>, parameters: Vec<Parameter>) -> Result<Solved, FitError> {
     let mut best: Option<Solved> = None;
     for start in start::starts(task, &parameters)? {
-        let solved = solve_from(task, parameters.clone(), start)?;
+        let solved = solve_from(task, parameters.clone(), start, 0)?;
         if best.as_ref().is_none_or(|b| solved.squares < b.squares * 0.999) {
             best = Some(solved);
         }
@@ -46,7 +44,7 @@ pub(super) fn solve(task: &Task<'_>, parameters: Vec<Parameter>) -> Result<Solve
             break;
         }
         let start = start::better(task, &best.parameters, &best.at)?;
-        let solved = solve_from(task, best.parameters.clone(), start)?;
+        let solved = solve_from(task, best.parameters.clone(), start, 0)?;
         if solved.squares >= best.squares * 0.999 {
             break;
         }
@@ -55,12 +53,16 @@ pub(super) fn solve(task: &Task<'_>, parameters: Vec<Parameter>) -> Result<Solve
     Ok(best)
 }
 
-/// [`solve`] from one place.
-pub(super) fn solve_from(task: &Task<'_>, parameters: Vec<Parameter>, start: Vec<f64>) -> Result<Solved, FitError> {
+/// [`solve`] from one place; goes on `again` times with parameters that it has uncovered.
+pub(super) fn solve_from(
+    task: &Task<'_>,
+    parameters: Vec<Parameter>,
+    start: Vec<f64>,
+    mut again: usize,
+) -> Result<Solved, FitError> {
     let mut at = start;
     let mut zero = vec![false; parameters.len()];
     let mut moves = moving(task, &parameters, &at, &zero)?;
-    let mut again = AGAIN;
     loop {
         // What is not moved is part of what stays: a reduced problem over the rest.
         let values: Vec<f64> = parameters.iter().zip(&at).map(|(p, &u)| p.value(u)).collect();
