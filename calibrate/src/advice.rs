@@ -41,10 +41,10 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     };
     let named: Vec<String> = worst.iter().map(row).collect();
     all.push(format!(
-        "the model does not fit: mean error {:.1} %; the worst rows: {}; {}",
+        "the model does not fit: mean error {:.1} %\n  the worst rows: {}\n  {}",
         mean * 100.0,
-        named.join("; "),
-        remedies(experiments, &worst, made).join("; ")
+        named.join("\n    "),
+        remedies(experiments, &worst, made).join("\n  ")
     ));
     all
 }

@@ -178,7 +178,9 @@ fn skipped(logs: &[Log]) -> String {
     let all: Vec<_> = logs.iter().flat_map(|log| &log.skipped).collect();
     let mut out = String::new();
     if !all.is_empty() {
-        let _ = writeln!(out, "\n{} parts of logs were not used:", all.len());
+        let parts =
+            if all.len() == 1 { "1 part of a log was".to_owned() } else { format!("{} parts of logs were", all.len()) };
+        let _ = writeln!(out, "\n{parts} not used:");
     }
     for part in all.iter().take(ROWS) {
         let _ = writeln!(out, "  {}: {}: {}", part.place, clean(&part.what), clean(&part.why));

@@ -1,5 +1,7 @@
 //! Simulated against measured times of a scenario's transfers, as the paper of `pcie-congestion` does in its Fig. 6.
 
+use std::collections::BTreeMap;
+
 use crate::read::MeasuredRow;
 
 /// Share of a measured time within which a prediction counts as good (Martinasso et al., SC16, section VII: ±15 %).
@@ -36,30 +38,44 @@ pub struct Matched {
     pub pairs: Vec<Pair>,
     /// Rows that belong to no transfer.
     pub rows_left: Vec<usize>,
+    /// Rows that belong to transfers which earlier rows measured.
+    pub rows_again: Vec<usize>,
     /// Transfers that no row measured.
     pub simulated_left: Vec<usize>,
 }
 
 /// Matches rows with an id by that id, others by from, to and bytes: the k-th such row is the k-th such transfer. A row
-/// that measured nothing takes its transfer all the same.
-/// `same` says whether two names are of one node.
+/// that measured nothing takes its transfer all the same. `plain` is the one name of a node that has several.
 #[must_use]
-pub fn matched(rows: &[MeasuredRow], simulated: &[Simulated], same: impl Fn(&str, &str) -> bool) -> Matched {
-    let mut found = Matched::default();
-    let mut taken = vec![false; simulated.len()];
+pub fn matched(rows: &[MeasuredRow], simulated: &[Simulated], plain: impl Fn(&str) -> String) -> Matched {
+    let mut by_id: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let mut by_ends: BTreeMap<(String, String, u64), Vec<usize>> = BTreeMap::new();
+    for (at, one) in simulated.iter().enumerate().rev() {
+        by_id.entry(&one.id).or_default().push(at);
+        if let Some((from, to, bytes)) = &one.transfer {
+            by_ends.entry((plain(from), plain(to), *bytes)).or_default().push(at);
+        }
+    }
+    let (mut found, mut taken) = (Matched::default(), vec![false; simulated.len()]);
     for (at, row) in rows.iter().enumerate() {
-        let fits = |s: &Simulated| match (row.id.is_empty(), &s.transfer) {
-            (false, _) => s.id == row.id,
-            (true, Some((from, to, bytes))) => Some(*bytes) == row.bytes && same(&row.from, from) && same(&row.to, to),
-            (true, None) => false,
+        let those = match (row.id.is_empty(), row.bytes) {
+            (false, _) => by_id.get_mut(&*row.id),
+            (true, Some(bytes)) => by_ends.get_mut(&(plain(&row.from), plain(&row.to), bytes)),
+            (true, None) => None,
         };
-        match (0..simulated.len()).find(|&i| !taken[i] && fits(&simulated[i])) {
+        let Some(those) = those else {
+            found.rows_left.push(at);
+            continue;
+        };
+        // The first that is left; rows with ids may have taken some.
+        let next = std::iter::from_fn(|| those.pop()).find(|&i| !taken[i]);
+        match next {
             Some(i) => {
                 taken[i] = true;
                 let error = |measured: f64| simulated[i].seconds / measured - 1.0;
                 found.pairs.extend(row.seconds.map(|s| Pair { row: at, measured: s, simulated: i, error: error(s) }));
             }
-            None => found.rows_left.push(at),
+            None => found.rows_again.push(at),
         }
     }
     let free = taken.iter().enumerate().filter(|(i, taken)| !**taken && simulated[*i].transfer.is_some());
@@ -103,4 +119,48 @@ pub fn worst_first(pairs: &[Pair]) -> Vec<Pair> {
     let mut all = pairs.to_vec();
     all.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()).then(a.row.cmp(&b.row)));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::measured_rows;
+
+    fn simulated() -> Vec<Simulated> {
+        let one = |id: &str, ends: Option<(&str, &str, u64)>, seconds| Simulated {
+            id: id.to_owned(),
+            transfer: ends.map(|(a, b, bytes)| (a.to_owned(), b.to_owned(), bytes)),
+            seconds,
+        };
+        vec![
+            one("a", Some(("g0", "g1", 100)), 1.0),
+            one("b", Some(("g0", "g1", 100)), 2.0),
+            one("c", Some(("g0", "g1", 200)), 3.0),
+            one("d", Some(("g1", "g0", 100)), 4.0),
+            one("m", None, 5.0),
+        ]
+    }
+
+    fn of(text: &str) -> Matched {
+        let rows = measured_rows("x", &format!("id,from,to,bytes,seconds\n{text}")).expect("a table").rows;
+        matched(&rows, &simulated(), |name| name.trim_start_matches("rc/").to_owned())
+    }
+
+    #[test]
+    fn rows_take_transfers_in_their_order() {
+        let found = of(",g0,g1,100,2\n,rc/g0,g1,100,2\nm,,,,4\n,g1,g0,100,nan\n");
+        let pairs: Vec<_> = found.pairs.iter().map(|p| (p.row, p.simulated, p.error)).collect();
+        assert_eq!(pairs, [(0, 0, -0.5), (1, 1, 0.0), (2, 4, 0.25)]);
+        // The third row of a group measured nothing: its transfer is not said to be missing.
+        assert_eq!((found.rows_left, found.rows_again, found.simulated_left), (vec![], vec![], vec![2]));
+    }
+
+    #[test]
+    fn an_id_comes_before_the_order_and_counts_once() {
+        let found = of("a,,,,1\n,g0,g1,100,1\n,g0,g1,100,1\na,,,,1\nx,,,,1\n,g0,g2,100,1\n,g0,g1,,1\n");
+        let pairs: Vec<_> = found.pairs.iter().map(|p| (p.row, p.simulated)).collect();
+        assert_eq!(pairs, [(0, 0), (1, 1)]);
+        assert_eq!((found.rows_again, found.rows_left), (vec![2, 3], vec![4, 5, 6]));
+        assert_eq!(found.simulated_left, [2, 3]);
+    }
 }

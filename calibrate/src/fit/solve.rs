@@ -8,6 +8,8 @@ use super::{refine, start};
 
 /// Times that a fit begins again from values nearby that fit better; *assumed*.
 const RESTARTS: usize = 6;
+/// Relative error of a row that is nothing but rounding; *assumed*, logs have fewer digits.
+const ROUNDED: f64 = 1e-8;
 
 /// Parameters at the values with the least squares.
 pub(super) struct Solved {
@@ -99,10 +101,11 @@ fn moving(task: &Task<'_>, parameters: &[Parameter], at: &[f64], zero: &[bool]) 
 /// Puts what no row depends on back to where it was, if no row depends on it there either.
 pub(super) fn unseen_restored(task: &Task<'_>, mut solved: Solved) -> Result<Solved, FitError> {
     let jacobian = task.jacobian(&solved.parameters, &solved.at)?;
+    let slack = task.rows() as f64 * ROUNDED * ROUNDED;
     for at in (0..solved.at.len()).filter(|&at| jacobian.column(at).norm() <= LEAST_COLUMN) {
         let found =
             std::mem::replace(&mut solved.at[at], solved.parameters[at].coordinate(solved.parameters[at].start));
-        if task.squares(&task.setting(&solved.parameters, &solved.values()))? > solved.squares * 1.0001 + 1e-20 {
+        if task.squares(&task.setting(&solved.parameters, &solved.values()))? > solved.squares * 1.0001 + slack {
             solved.at[at] = found;
         }
     }

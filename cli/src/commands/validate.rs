@@ -130,8 +130,8 @@ impl<'a> Found<'a> {
         rows: &'a [MeasuredRow],
     ) -> Result<Self, Failure> {
         let (simulated, tasks) = simulated(args.since, scenario, run);
-        let same = |a: &str, b: &str| a == b || (scenario.node(a).is_some() && scenario.node(a) == scenario.node(b));
-        let matched = matched(rows, &simulated, same);
+        let plain = |name: &str| scenario.node(name).map_or(name, |node| scenario.node_name(node)).to_owned();
+        let matched = matched(rows, &simulated, plain);
         if matched.pairs.is_empty() {
             let name = args.measured.display();
             let text = format!("no row of {name} is of a transfer of {}", scenario.file);
@@ -201,6 +201,14 @@ impl<'a> Found<'a> {
     fn left(&self) -> String {
         let (rows, transfers) = (&self.matched.rows_left, &self.matched.simulated_left);
         let mut out = String::new();
+        if let Some(&first) = self.matched.rows_again.first() {
+            let _ = writeln!(
+                out,
+                "rows of transfers that an earlier row measured: {}, the first at {}; --group takes the rows of one group",
+                self.matched.rows_again.len(),
+                self.rows[first].place
+            );
+        }
         if let Some(&first) = rows.first() {
             let _ = writeln!(
                 out,
@@ -239,9 +247,13 @@ impl<'a> Found<'a> {
             "within_15_percent": sum.map(|s| s.within), "mean_error": sum.map(|s| s.mean),
             "lowest_error": sum.map(|s| s.lowest), "highest_error": sum.map(|s| s.highest),
             "transfers": self.matched.pairs.iter().map(each).collect::<Vec<_>>(),
-            "rows_left": self.matched.rows_left.iter().map(|&r| self.rows[r].place.to_string()).collect::<Vec<_>>(),
+            "rows_left": self.places(&self.matched.rows_left), "rows_again": self.places(&self.matched.rows_again),
             "not_measured": self.matched.simulated_left.iter().map(|&s| &self.simulated[s].id).collect::<Vec<_>>(),
         })
+    }
+
+    fn places(&self, rows: &[usize]) -> Vec<String> {
+        rows.iter().map(|&row| self.rows[row].place.to_string()).collect()
     }
 
     fn csv(&self) -> String {
