@@ -127,14 +127,13 @@ links:
     )
 }
 
-/// The embedded topology of a scenario.
-fn scenario(topology: &str) -> String {
+/// A scenario with the topology in place, or the name of its file.
+fn scenario(topology: &str, named: bool) -> String {
     let (head, rest) = topology.split_once("weir: 1\n").expect("a version");
     let indented: String = rest.lines().map(|line| format!("  {line}\n")).collect();
+    let topology = if named { "topology: t.yaml # in a file\n".to_owned() } else { format!("topology:\n{indented}") };
     let workload = "workload:\n  # one\n  - transfer: { from: cpu0, to: cpu1, size: 1GB }\n";
-    format!(
-        "{head}weir: 1\n# the machine\ntopology:\n{indented}# the policy\narbiter: [pcie-congestion, max-min]\n{workload}"
-    )
+    format!("{head}weir: 1\n# the machine\n{topology}# the policy\narbiter: [pcie-congestion, max-min]\n{workload}")
 }
 
 fn devices(machine: &Machine) -> Vec<NodeId> {
@@ -168,14 +167,16 @@ proptest! {
         (switches, gpus, hosts) in (1_u32..4, 1_u32..4, 1_u32..3),
         changed in prop::collection::vec(values(), 80),
         per_type in any::<bool>(),
-        embedded in any::<bool>(),
+        form in 0..3,
         tau in 0.01_f64..0.45,
         pairs in prop::collection::vec((0_usize..100, 0_usize..100, 1_000_u64..1 << 30), 1..7),
     ) {
         let folder = tempfile::tempdir().expect("a folder");
         let (from, to) = (folder.path().join("before.yaml"), folder.path().join("after.yaml"));
         let topology = random_topology(switches, gpus, hosts);
-        std::fs::write(&from, if embedded { scenario(&topology) } else { topology }).expect("a file");
+        let embedded = form > 0;
+        std::fs::write(folder.path().join("t.yaml"), &topology).expect("a file");
+        std::fs::write(&from, if embedded { scenario(&topology, form == 2) } else { topology }).expect("a file");
         let (options, registry) = (LoadOptions::default(), registry());
         let load = |path: &std::path::Path| Machine::load(path, &options, &registry).map_err(|e| e[0].to_string());
         let machine = load(&from).expect("the machine of the test");

@@ -121,7 +121,7 @@ fn edits_and_arbiters_of_the_command_line() {
 #[test]
 fn the_topology_comes_in_place_when_asked_or_edited() {
     let inline = done(TEXT, &[Change::InlineTopology]);
-    assert!(inline.contains("topology:\n  name: cs-storm-t2\n  link_types:"), "{inline}");
+    assert!(inline.contains("topology: # T2\n  name: cs-storm-t2\n  link_types:"), "{inline}");
     assert!(inline.starts_with("# What is asked.\n") && inline.contains("# Who divides.\narbiter"), "{inline}");
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[("t2.yaml", T2)]);

@@ -70,6 +70,11 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
         let value = quantity(fitted.parameter.kind, fitted.value);
         let _ = writeln!(out, "# {}: {value}, {}", fitted.parameter.name, uncertainty(fitted));
     }
+    for group in &fit.unclear {
+        let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
+        let how = if group.hardly { "hardly tell apart" } else { "do not tell apart" };
+        let _ = writeln!(out, "# The data {how}: {}; {}", names.join("; "), group.remedy);
+    }
     if let Some(tau) = tau(fit) {
         let _ = writeln!(out, "# In scenarios: arbiter: {{ name: pcie-congestion, tau: {} }}", digits(tau));
     }

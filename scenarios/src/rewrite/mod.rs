@@ -68,20 +68,46 @@ fn written(
     options: &LoadOptions,
     changes: &[Change],
 ) -> Result<String, Vec<Diagnostic>> {
-    let Ok((source, before, after)) = changed(&mut context, bytes, (name, folder), options, changes) else {
+    let Ok(Changed { source, before, after, topology }) =
+        changed(&mut context, bytes, (name, folder), options, changes)
+    else {
         return Err(context.finish());
     };
-    text::write(&context.sources.text(source), &before, &after)
+    let text = context.sources.text(source);
+    if let Some(topology) = topology.and_then(|source| in_place(&mut context, source, &after)) {
+        let written = text::write_with(&text, &before, &after, ("topology", &topology));
+        if written.is_ok() {
+            return written;
+        }
+    }
+    text::write(&text, &before, &after)
 }
 
-/// The tree before and after all changes, and the source of the one before.
+/// The text of a topology file as it is to stand in a scenario, with its comments; `None` where it cannot.
+fn in_place(context: &mut Context, source: u32, after: &Value) -> Option<String> {
+    let before = yaml::parse(context, source).ok()?;
+    let text = text::write(&context.sources.text(source), &before, after.get("topology")?).ok()?;
+    let indented = |line: &str| if line.trim().is_empty() { "\n".to_owned() } else { format!("  {line}\n") };
+    Some(text.trim_end().lines().map(indented).collect())
+}
+
+/// A scenario before and after all changes.
+struct Changed {
+    /// The source of the one before.
+    source: u32,
+    before: Value,
+    after: Value,
+    /// The source of a topology that came in place.
+    topology: Option<u32>,
+}
+
 fn changed(
     context: &mut Context,
     bytes: Vec<u8>,
     (name, folder): (&str, Option<&Path>),
     options: &LoadOptions,
     changes: &[Change],
-) -> Read<(u32, Value, Value)> {
+) -> Read<Changed> {
     let mut files = Files::new(context, folder, options.library.as_deref())?;
     let source = files.decode(context, if name == "-" { "<stdin>" } else { name }, bytes)?;
     let before = yaml::parse(context, source)?;
@@ -108,8 +134,10 @@ fn changed(
         }
     }
     let file = root.get("topology").filter(|value| matches!(value.data, Data::Scalar(_))).cloned();
+    let mut topology = None;
     if let Some(file) = file.filter(|_| inline || !edits.is_empty() || !links.is_empty()) {
         let mut tree = load::topology_file(context, &mut files, &file, &edits)?;
+        topology = Some(tree.span.source);
         remove(&mut tree, "weir");
         set(&mut root, "topology", tree);
     }
@@ -118,7 +146,7 @@ fn changed(
         topologies.map(|e| relink(context, &mut e.value, &links)).collect::<Read<Vec<()>>>()?;
     }
     remove(&mut root, "optimize");
-    Ok((source, before, root))
+    Ok(Changed { source, before, after: root, topology })
 }
 
 /// Gives links of a topology other types.

@@ -24,6 +24,21 @@ pub(crate) fn write(text: &str, before: &Value, after: &Value) -> Result<String,
     reads_as(&written, after).map(|()| written)
 }
 
+/// Writes a tree of which a key has a text of its own, lines with spaces before them, in place of a single value.
+///
+/// # Errors
+/// The text does not read as the tree does.
+pub(crate) fn write_with(
+    text: &str,
+    before: &Value,
+    after: &Value,
+    given: (&str, &str),
+) -> Result<String, Vec<Diagnostic>> {
+    let sections = Sections::of(text, before).map(|sections| Sections { given: Some(given), ..sections });
+    let written = sections.map_or_else(String::new, |sections| sections.write(after, true));
+    reads_as(&written, after).map(|()| written)
+}
+
 /// Whether a text reads as a tree does.
 fn reads_as(text: &str, tree: &Value) -> Result<(), Vec<Diagnostic>> {
     let mut context = Context::default();
@@ -67,6 +82,8 @@ struct Sections<'a> {
     lines: Vec<usize>,
     /// Per key: where the comments above it begin, where it begins and where it ends.
     parts: Vec<(usize, usize, usize)>,
+    /// A key whose text is given.
+    given: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Sections<'a> {
@@ -82,7 +99,7 @@ impl<'a> Sections<'a> {
             }
             begins.push(begin);
         }
-        let mut sections = Self { text, before, lines, parts: Vec::new() };
+        let mut sections = Self { text, before, lines, parts: Vec::new(), given: None };
         let mut head = 0;
         for (i, &begin) in begins.iter().enumerate() {
             let limit = begins.get(i + 1).copied().unwrap_or(text.len());
@@ -119,6 +136,13 @@ impl<'a> Sections<'a> {
             out.push_str(&self.text[head..begin]);
             if same(&self.before[at].value, &entry.value) {
                 out.push_str(&self.text[begin..end]);
+                continue;
+            }
+            if let Some((_, given)) = self.given.filter(|(key, _)| **key == *entry.key) {
+                let (line, rest) = self.text[begin..end].split_once('#').unwrap_or((&self.text[begin..end], ""));
+                let comment = rest.lines().next().filter(|_| !line.contains(['\n', '\r', '"', '\'']));
+                let comment = comment.filter(|_| !rest.is_empty()).map_or_else(String::new, |c| format!(" #{c}"));
+                out.push_str(&format!("{}:{comment}\n{given}", entry.key));
                 continue;
             }
             let spliced = if in_place { self.spliced(begin..end, &self.before[at].value, &entry.value) } else { None };
