@@ -82,6 +82,41 @@ fn single_links_get_types_of_their_own() {
     assert_eq!(read.send_slots(read.device("gpu1").unwrap()), Some(1));
 }
 
+/// Every topology of the library with other values for some of its links.
+#[test]
+fn the_library_is_written_with_single_links_changed() {
+    let files = std::fs::read_dir(library("topologies")).expect("a folder").map(|entry| entry.expect("a file").path());
+    let (options, registry, folder) = (LoadOptions::default(), registry(), tempfile::tempdir().expect("a folder"));
+    for (number, file) in files.filter(|file| file.extension().is_some_and(|e| e == "yaml")).enumerate() {
+        let machine = Machine::load(&file, &options, &registry).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let mut setting = Setting::of(&machine);
+        for pair in (number % 3..machine.fabric.links().len() / 2).step_by(5) {
+            setting.bandwidth[2 * pair] *= 0.5 + (pair % 2) as f64;
+            setting.latency[2 * pair..2 * pair + 2].fill(3e-6);
+        }
+        let (rows, notes, unclear, parameters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let fit = Fit { parameters, unclear, rows, freedom: 1, notes, setting: setting.clone() };
+        let text =
+            write_topology(&file, &machine, &fit, (&options, &[])).unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let path = folder.path().join("after.yaml");
+        std::fs::write(&path, &text).expect("a file");
+        let read = Machine::load(&path, &options, &registry).unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
+        for (at, link) in read.fabric.links().iter().enumerate() {
+            let expected = (setting.bandwidth[at], setting.latency[at]);
+            let close = (link.bandwidth / expected.0 - 1.0).abs() < 1e-8 && link.latency.seconds() == expected.1;
+            assert!(close, "{}: link {at}: {link:?}, not {expected:?}\n{text}", file.display());
+            assert_eq!((link.kind, link.from, link.to), {
+                let old = machine.fabric.links()[at];
+                (old.kind, old.from, old.to)
+            });
+        }
+        let comments = std::fs::read_to_string(&file).expect("a text");
+        for comment in comments.lines().filter_map(|line| line.trim().strip_prefix('#')) {
+            assert!(text.contains(comment), "{}: `{comment}` is lost\n{text}", file.display());
+        }
+    }
+}
+
 /// A machine with types in all forms, brackets, `repeat`, types in place, links beside the tree, and comments.
 fn random_topology(switches: u32, gpus: u32, hosts: u32) -> String {
     let (last, most, hosts) = (switches - 1, gpus - 1, hosts - 1);

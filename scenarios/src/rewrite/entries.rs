@@ -1,5 +1,6 @@
 //! Changes of lists and maps that stand with a line for each part: only the parts that differ are written anew.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::source::{Span, next_line};
@@ -7,6 +8,9 @@ use crate::yaml::{Data, Entry, Value, flow, same, write_entries, write_items};
 
 /// Bytes of a list or map that takes the place of a single value at most; *assumed*, what is easily read.
 const IN_PLACE: usize = 80;
+
+/// Items of a list that are looked through for one that has stayed; *assumed*.
+const AHEAD: usize = 1000;
 
 /// A text with the changes that have been found for it.
 pub(super) struct Changes<'a> {
@@ -86,11 +90,14 @@ impl<'a> Changes<'a> {
             write_entries(entries, indent, &mut out);
             out
         };
-        for gap in gaps(before.len(), after.len(), |old, new| before[old].key == after[new].key) {
+        let places_of: BTreeMap<&str, usize> = before.iter().zip(0..).map(|(entry, at)| (&*entry.key, at)).collect();
+        let new: BTreeMap<&str, &Entry> = after.iter().map(|entry| (&*entry.key, entry)).collect();
+        let find = |at: usize, from| places_of.get(&*after[at].key).copied().filter(|&old| old >= from);
+        for gap in gaps(before.len(), after.len(), find) {
             self.fill(&places, gap, |new| written(&after[new]));
         }
         let changed = before.iter().zip(&places).filter_map(|(entry, place)| {
-            let new = after.iter().find(|e| e.key == entry.key)?;
+            let new = *new.get(&*entry.key)?;
             (!same(&entry.value, &new.value)).then_some((entry, place, new))
         });
         for (entry, place, new) in changed {
@@ -112,12 +119,24 @@ impl<'a> Changes<'a> {
             write_items(items, indent, &mut out);
             out
         };
-        for gap in gaps(before.len(), after.len(), |old, new| same(&before[old], &after[new])) {
+        let find = |at: usize, from: usize| {
+            let ahead = from..before.len().min(from + AHEAD);
+            // Lists of one length change item by item.
+            if before.len() == after.len() {
+                None
+            } else {
+                ahead.into_iter().find(|&old| same(&before[old], &after[at]))
+            }
+        };
+        for gap in gaps(before.len(), after.len(), find) {
             if gap.old.len() != gap.new.len() {
                 self.fill(&places, gap, |new| written(&after[new]));
                 continue;
             }
             for (old, new) in gap.old.zip(gap.new) {
+                if same(&before[old], &after[new]) {
+                    continue;
+                }
                 if self.parts(&places[old], &before[old], &after[new]).is_none() {
                     let text = self.commented(&places[old], written(&after[new..=new]));
                     self.found.push((places[old].clone(), text));
@@ -193,8 +212,8 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// The parts that are not matched, in order; each old part is matched with the first new one that is left.
-fn gaps(old: usize, new: usize, matches: impl Fn(usize, usize) -> bool) -> Vec<Gap> {
+/// The parts that are not matched, in order; `find` gives the old part of a new one, from one on.
+fn gaps(old: usize, new: usize, find: impl Fn(usize, usize) -> Option<usize>) -> Vec<Gap> {
     let (mut gaps, mut last) = (Vec::new(), (0, 0));
     let mut add = |gap: Gap| {
         if !gap.old.is_empty() || !gap.new.is_empty() {
@@ -202,7 +221,7 @@ fn gaps(old: usize, new: usize, matches: impl Fn(usize, usize) -> bool) -> Vec<G
         }
     };
     for at in 0..new {
-        if let Some(found) = (last.0..old).find(|&i| matches(i, at)) {
+        if let Some(found) = find(at, last.0) {
             add(Gap { old: last.0..found, new: last.1..at });
             last = (found + 1, at + 1);
         }
