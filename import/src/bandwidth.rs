@@ -12,6 +12,20 @@ pub enum Figures {
     Raw,
 }
 
+impl Figures {
+    /// What they are, for a person.
+    pub(crate) fn told(self) -> &'static str {
+        match self {
+            Self::Effective => {
+                "effective, what transfers reach by NCCL's tables; `--bandwidth raw` writes what wires carry"
+            }
+            Self::Raw => {
+                "raw, what wires carry after line encoding; `--bandwidth effective` writes what transfers reach"
+            }
+        }
+    }
+}
+
 /// A bandwidth with its source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Sourced {
@@ -29,11 +43,11 @@ pub(crate) const MEMORY: u64 = 204_800;
 pub(crate) enum Processor {
     /// Intel before Skylake.
     IntelBroadwell,
-    /// Intel Skylake to Ice Lake.
+    /// Intel Skylake to Ice Lake, by their model numbers.
     IntelSkylake,
-    /// Intel Sapphire Rapids.
+    /// Intel Sapphire Rapids; NCCL counts Granite Rapids and Sierra Forest here, whose numbers lie below Emerald Rapids'.
     IntelSapphireRapids,
-    /// Intel Emerald Rapids and later.
+    /// Intel Emerald Rapids and higher model numbers.
     IntelEmeraldRapids,
     /// AMD Zen 1 and 2.
     AmdZen12,
@@ -55,17 +69,19 @@ pub(crate) enum Processor {
 }
 
 impl Processor {
-    /// By what CPUID says (NCCL, `src/graph/topo.cc`, `ncclTopoAddCpu`).
+    /// By what CPUID says (NCCL, `src/graph/topo.cc`, `ncclTopoAddCpu`; AMD's families as in its branch `dev`, commit 2f1c174c).
+    /// Intel's models (Linux, `arch/x86/include/asm/intel-family.h`): 0x55 Skylake-X, 0x6a Ice Lake-X, 0x8f Sapphire Rapids,
+    /// 0xad and 0xae Granite Rapids, 0xaf Sierra Forest, 0xcf Emerald Rapids.
     pub(crate) fn of_x86(vendor: &str, family: Option<u32>, model: Option<u32>) -> Self {
         let (family, model) = (family.unwrap_or(0), model.unwrap_or(0));
         match vendor {
             "GenuineIntel" => match (family, model) {
-                (6, 0xad..=0xaf | 0xcf..) => Self::IntelEmeraldRapids,
+                (6, 0xcf..) => Self::IntelEmeraldRapids,
                 (6, 0x8f..) => Self::IntelSapphireRapids,
                 (6, 0x55..) => Self::IntelSkylake,
                 _ => Self::IntelBroadwell,
             },
-            // 0x8f, 0xaf, 0xbf: files written for NCCL before it read the family itself.
+            // 0x8f, 0xaf, 0xbf: NCCL's releases write 15 + 16 times the extended family (`src/graph/xml.cc`).
             "AuthenticAMD" => match family {
                 26 | 0xbf => Self::AmdZen5,
                 25 | 0xaf => Self::AmdZen34,
@@ -79,7 +95,8 @@ impl Processor {
         }
     }
 
-    /// The constant of NCCL and its name (`src/graph/topo.h`).
+    /// The constant of NCCL and its name (`src/graph/topo.h`; that of its branch `dev` for AMD: releases have `AMD_BW`, 16 GB/s, for
+    /// all generations).
     fn constant(self) -> (u64, &'static str) {
         match self {
             Self::IntelBroadwell => (6_000, "BDW_QPI_BW"),
@@ -102,6 +119,9 @@ impl Processor {
         let (megabytes, name) = self.constant();
         let source = match self {
             Self::Unknown => "assumed, the dump does not name the processor".to_owned(),
+            Self::AmdZen12 | Self::AmdZen34 | Self::AmdZen5 => {
+                format!("assumed, not measured: NCCL's {name} (src/graph/topo.h of its branch dev)")
+            }
             _ => format!("assumed, not measured: NCCL's {name} (src/graph/topo.h)"),
         };
         Sourced { megabytes, source }
@@ -116,8 +136,9 @@ impl Processor {
     }
 }
 
-/// One NVLink each way as (effective, its name, raw), in MB/s. Effective: NCCL, `src/graph/topo.h`. Raw: NVIDIA's data sheets,
-/// per link and direction.
+/// One NVLink each way as (effective, its name, raw), in MB/s. Effective: NCCL, `src/graph/topo.h`, `ncclTopoNVLinkBw`. Raw, per link
+/// and direction: NVIDIA's data sheets and white papers, whose totals are for both directions: P100 160 GB/s with 4 links, V100 300
+/// with 6, GA102 112.5 with 4, A100 600 with 12, H100 900 with 18, B200 1800 with 18.
 fn nvlink(gpu: Gpu) -> (u64, &'static str, u64) {
     match gpu {
         Gpu::Nvidia(100..) => (40_100, "SM100_NVLINK_BW", 50_000),
@@ -130,12 +151,12 @@ fn nvlink(gpu: Gpu) -> (u64, &'static str, u64) {
     }
 }
 
-/// One xGMI link each way, likewise. Effective: RCCL, `src/graph/topo.h`. Raw: AMD's data sheets (half of what they give for both
-/// directions).
+/// One xGMI link each way, likewise. Effective: RCCL, `src/graph/topo.h`, `ncclTopoXGMISpeed`. Raw: half of what AMD's data sheets give
+/// for both directions of a link: MI50 and MI100 92 GB/s, MI250X 100, MI300X 128, MI350X 153.6.
 fn xgmi(gpu: Gpu) -> (u64, &'static str, u64) {
     match gpu {
-        Gpu::Amd(0x950..) => (48_000, "GFX95X_XGMI_WIDTH", 64_000),
-        Gpu::Amd(0x940..) => (48_000, "GFX94X_XGMI_WIDTH", 64_000),
+        Gpu::Amd(0x950..=0x95f) => (48_000, "GFX95X_XGMI_WIDTH", 76_800),
+        Gpu::Amd(0x940..=0x94f) => (48_000, "GFX94X_XGMI_WIDTH", 64_000),
         Gpu::Amd(0x90a) => (36_000, "MI200_XGMI_WIDTH", 50_000),
         _ => (24_000, "VEGA_XGMI_WIDTH", 46_000),
     }
@@ -184,9 +205,10 @@ mod tests {
     #[test]
     fn processors_as_nccl_tells_them_apart() {
         let intel = |model| Processor::of_x86("GenuineIntel", Some(6), Some(model)).constant().0;
-        assert_eq!([79, 85, 106, 143, 0xad, 207].map(intel), [6_000, 10_000, 10_000, 22_000, 40_000, 40_000]);
+        assert_eq!([79, 85, 106, 143, 0xad, 207].map(intel), [6_000, 10_000, 10_000, 22_000, 22_000, 40_000]);
         let amd = |family| Processor::of_x86("AuthenticAMD", Some(family), Some(1)).constant().0;
-        assert_eq!([23, 25, 26, 143].map(amd), [16_000, 24_000, 32_000, 16_000]);
+        assert_eq!([23, 25, 26].map(amd), [16_000, 24_000, 32_000]);
+        assert_eq!([143, 175, 191].map(amd), [16_000, 24_000, 32_000], "as releases write the families");
     }
 
     #[test]
@@ -195,5 +217,7 @@ mod tests {
         assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Raw).megabytes), "450");
         assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(60), 2, Figures::Effective).megabytes), "36");
         assert_eq!(gigabytes(xgmis(Gpu::Amd(0x942), 1, Figures::Effective).megabytes), "48");
+        assert_eq!(gigabytes(xgmis(Gpu::Amd(0x950), 7, Figures::Raw).megabytes), "537.6", "1075.2 both ways");
+        assert_eq!(gigabytes(xgmis(Gpu::Amd(0x1100), 1, Figures::Effective).megabytes), "24", "RCCL's for all others");
     }
 }

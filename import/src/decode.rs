@@ -22,9 +22,18 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String, Refusal> {
         return Err(Refusal::new("the file is binary: it has a zero byte").at(line(bytes, at)).help(TEXT));
     }
     match std::str::from_utf8(bytes) {
-        Ok(text) => Ok(text.to_owned()),
+        Ok(text) => Ok(without_late_declaration(text)),
         Err(error) => Err(Refusal::new("not UTF-8").at(line(bytes, error.valid_up_to())).help(TEXT)),
     }
+}
+
+/// Blanks a declaration `<?xml … ?>` that pasted empty lines stand before, which a parser refuses; all places stay as they are.
+fn without_late_declaration(text: &str) -> String {
+    let start = text.len() - text.trim_start().len();
+    let declaration = text[start..].starts_with("<?xml ").then(|| text[start..].find("?>")).flatten();
+    let end = declaration.filter(|_| start > 0).map_or(start, |end| start + end + 2);
+    let blank = text[..end].chars().map(|c| if c.is_whitespace() { c } else { ' ' });
+    blank.chain(text[end..].chars()).collect()
 }
 
 const TEXT: &str = "give the dump as the tool wrote it, as plain text in UTF-8";

@@ -1,13 +1,12 @@
 //! What a person must know about an import: what is doubtful, assumed, left out.
 
+mod links;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::format::Format;
-use crate::link_types::LinkTypes;
-use crate::machine::{Counts, Kind, Machine};
-use crate::names::Names;
-use crate::pcie::Doubt;
+use crate::machine::{Counts, Machine};
 
 /// Bus ids that one finding names.
 const NAMED: usize = 8;
@@ -67,13 +66,13 @@ pub(crate) struct Findings {
 
 /// Some bus ids.
 #[derive(Debug, Default)]
-struct Ids {
+pub(crate) struct Ids {
     named: Vec<String>,
     count: usize,
 }
 
 impl Ids {
-    fn add(&mut self, id: &str) {
+    pub(crate) fn add(&mut self, id: &str) {
         self.count += 1;
         if self.named.len() < NAMED && !id.is_empty() {
             self.named.push(id.to_owned());
@@ -118,65 +117,6 @@ impl Findings {
             // Control characters of the dump must not reach a terminal.
             let clean = |text: String| text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
             self.kept.push(Finding { level, message: clean(message), help: help.map(clean) });
-        }
-    }
-
-    /// What is doubtful or assumed about PCIe links, by reason and type.
-    pub(crate) fn of_links(&mut self, machine: &Machine, names: &Names, types: &LinkTypes) {
-        let mut groups: BTreeMap<(Doubt, String), Ids> = BTreeMap::new();
-        for index in machine.in_order() {
-            let device = &machine.devices[index];
-            let Some((link, doubt)) = device.pcie().and_then(|link| link.doubt.map(|doubt| (link, doubt))) else {
-                continue;
-            };
-            if device.kind != Kind::Port {
-                let id = device.bus.map_or_else(|| names.device(index).to_owned(), |bus| bus.to_string());
-                groups.entry((doubt, types.pcie(link).to_owned())).or_default().add(&id);
-            }
-        }
-        let sure = machine.devices.iter().filter_map(|device| device.pcie()).filter(|link| link.doubt.is_none());
-        let fastest = sure.map(|link| link.generation).max().unwrap_or(4);
-        for ((doubt, name), ids) in groups {
-            let key = format!(
-                "change it by `--set topology.link_types.{name}.generation={fastest}` (and `.width=8`) at each run, or edit the key \
-                 `link_types.{name}` of the written file"
-            );
-            match doubt {
-                Doubt::Nothing => {
-                    self.assumed(format!("no link speed and width of {ids}: type `{name}`, as NCCL does"), key)
-                }
-                Doubt::Speed => {
-                    self.warning(format!("no link speed of {ids} that is one: type `{name}`, as NCCL does"), key)
-                }
-                Doubt::Width => {
-                    self.warning(format!("no link width of {ids} that is one: type `{name}`, as NCCL does"), key)
-                }
-                Doubt::Product => self.assumed(
-                    format!(
-                        "only the bandwidth of the links of {ids} is in the dump: `{name}`, the widest link that has it"
-                    ),
-                    "a newer generation with fewer lanes reads the same; the bandwidth is right all the same",
-                ),
-                Doubt::SlowBridge => self.warning(
-                    format!(
-                        "bridges {ids} report type `{name}`, two or more generations below the devices under them: \
-                         switches report so of their management port; it is written as reported"
-                    ),
-                    key,
-                ),
-                Doubt::IdleGpu => self.warning(
-                    format!("GPUs {ids} report type `{name}`, to which idle GPUs fall back; it is written as reported"),
-                    format!("dump again while the GPUs are busy, or {key}"),
-                ),
-                Doubt::Ends => self.warning(
-                    format!("the port above {ids} tells another link than they do: type `{name}` is what they tell"),
-                    key,
-                ),
-                Doubt::NarrowGpu => self.warning(
-                    format!("GPUs {ids} report fewer than 8 lanes (type `{name}`); it is written as reported"),
-                    format!("look whether the cards sit right; {key}"),
-                ),
-            }
         }
     }
 

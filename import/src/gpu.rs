@@ -12,26 +12,37 @@ pub(crate) enum Gpu {
     Unknown,
 }
 
-/// Chips by the first device id of their range (facts of the PCI ID repository; ranges are *assumed* to have no gaps).
-const NVIDIA: [(u16, Option<u16>); 12] = [
+/// Chips by the first device id of their range: the chips' names are those of the PCI ID repository (`pci.ids`, vendor 10de; ids that
+/// it lacks within a range are *assumed* to be of the same chip), their compute capabilities those of NVIDIA's list "CUDA GPUs".
+const NVIDIA: [(u16, Option<u16>); 17] = [
     (0x0000, None),
-    (0x15f0, Some(60)), // GP100
-    (0x1600, None),
+    (0x15f0, Some(60)),  // GP100
+    (0x1600, None),      // GM20x, and audio and USB functions of later chips
     (0x1b00, Some(61)),  // GP10x
     (0x1d80, Some(70)),  // GV100
     (0x1e00, Some(75)),  // TU10x
     (0x2080, Some(80)),  // GA100
     (0x2180, Some(75)),  // TU116
-    (0x2200, Some(86)),  // GA10x
+    (0x2200, Some(86)),  // GA102
     (0x2300, Some(90)),  // GH100
+    (0x2400, Some(86)),  // GA103 to GA107
     (0x2600, Some(89)),  // AD10x
-    (0x2900, Some(100)), // GB100 and later
+    (0x2900, Some(100)), // GB100, GB102
+    (0x2b00, Some(120)), // GB20x, which have no NVLink
+    (0x3000, None),      // GR100: no figures are known
+    (0x3180, Some(103)), // GB110, GB112
+    (0x3300, None),
 ];
 
-/// Chips by device id (the same repository).
-const AMD: [(u16, u16); 14] = [
+/// Chips by device id (`pci.ids`, vendor 1002; LLVM, "User Guide for AMDGPU Backend", processors).
+const AMD: [(u16, u16); 23] = [
     (0x66a0, 0x906),
     (0x66a1, 0x906),
+    (0x66a2, 0x906),
+    (0x66a3, 0x906),
+    (0x66a7, 0x906),
+    (0x66af, 0x906),
+    (0x7388, 0x908),
     (0x738c, 0x908),
     (0x738e, 0x908),
     (0x7408, 0x90a),
@@ -39,11 +50,15 @@ const AMD: [(u16, u16); 14] = [
     (0x740f, 0x90a),
     (0x74a0, 0x942),
     (0x74a1, 0x942),
+    (0x74a2, 0x942),
     (0x74a5, 0x942),
     (0x74a9, 0x942),
     (0x74b5, 0x942),
+    (0x74b9, 0x942),
+    (0x74bd, 0x942),
     (0x75a0, 0x950),
     (0x75a3, 0x950),
+    (0x75a8, 0x950),
 ];
 
 /// PCI vendors.
@@ -83,9 +98,10 @@ mod tests {
 
     #[test]
     fn generations() {
-        let nvidia = [0x15f9, 0x1db8, 0x20b0, 0x2235, 0x2330, 0x26b1, 0x2901].map(|id| Gpu::of_ids(0x10de, id));
-        assert_eq!(nvidia, [60, 70, 80, 86, 90, 89, 100].map(Gpu::Nvidia));
-        assert_eq!(Gpu::of_ids(0x10de, 0x1021), Gpu::Unknown);
+        let nvidia = [0x15f9, 0x1db8, 0x20b0, 0x2235, 0x2330, 0x25b6, 0x26b1, 0x2901, 0x2bb5, 0x3182];
+        let expected = [60, 70, 80, 86, 90, 86, 89, 100, 120, 103].map(Gpu::Nvidia);
+        assert_eq!(nvidia.map(|id| Gpu::of_ids(0x10de, id)), expected);
+        assert_eq!([0x1021, 0x3001, 0xffff].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 3]);
         assert_eq!(Gpu::of_ids(0x1002, 0x74a1), Gpu::Amd(0x942));
         assert_eq!(Gpu::of_gcn("gfx90a:sramecc+:xnack-"), Gpu::Amd(0x90a));
         assert_eq!((Gpu::of_gcn("906"), Gpu::of_gcn("910")), (Gpu::Amd(0x906), Gpu::Amd(0x90a)));

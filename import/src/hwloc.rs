@@ -18,17 +18,17 @@ use crate::gpu::Gpu;
 use crate::machine::{Kind, Machine, Root};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
-use crate::xml;
+use crate::xml::{self, Dump};
 
 /// Reads a dump.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
-    let document = xml::parse(text)?;
+    let Dump { document, lines } = xml::parse(text)?;
     let topology = document.root_element();
     let version = topology.attribute("version").unwrap_or("");
     if !topology.has_tag_name("topology") || !matches!(version.split('.').next(), Some("2" | "3")) {
         let message = "this is not the XML of hwloc 2 or 3";
         let help = "convert a file of hwloc 1: `lstopo -i old.xml --of xml new.xml` with hwloc 2 or 3";
-        return Err(Refusal::new(message).at(xml::line(topology)).help(help));
+        return Err(xml::refused(topology, Refusal::new(message).help(help)));
     }
     let mut machine = Machine::default();
     let nodes = Nodes::new(&document, &mut machine)?;
@@ -42,7 +42,9 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
         findings.warning(message, "move their devices below the right `rc` in the written file");
     }
     let devices = reader.functions.place(&mut machine, findings)?;
-    distances::read(topology, &mut machine, &nodes, &reader.of_node, &devices, findings);
+    let told =
+        distances::Told { topology, lines: &lines, nodes: &nodes, functions: &reader.of_node, devices: &devices };
+    distances::read(&told, &mut machine, findings);
     machine.join_sockets();
     Ok(machine)
 }

@@ -58,6 +58,8 @@ pub struct Import {
     pub yaml: String,
     /// The machine as a tree for a person.
     pub tree: String,
+    /// Which bandwidths were written, and for each link type what it is and where its number is from.
+    pub bandwidths: String,
     /// What was assumed, doubtful or left out.
     pub findings: Vec<Finding>,
     /// How many of what there are.
@@ -90,5 +92,6 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     let head = yaml::Head { name, format, figures: options.figures };
     let findings = findings.list();
     let yaml = yaml::write(&machine, &names, &types, &head, &findings);
-    Ok(Import { format, yaml, tree: show::tree(&machine, &names, &types), findings, counts })
+    let bandwidths = show::bandwidths(&types, options.figures);
+    Ok(Import { format, yaml, tree: show::tree(&machine, &names, &types), bandwidths, findings, counts })
 }

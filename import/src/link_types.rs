@@ -34,7 +34,10 @@ impl LinkTypes {
             Self { by_name: BTreeMap::new(), pcie: BTreeMap::new(), networks: BTreeMap::new(), wires: BTreeMap::new() };
         let memory = LinkType {
             body: format!("{{ bandwidth: {}GB/s, kind: memory }}", gigabytes(MEMORY)),
-            comment: "Memory of a NUMA node: 8 channels of DDR4-3200, peak (assumed, no dump says it).".to_owned(),
+            comment: format!(
+                "Memory of a NUMA node: {} GB/s, 8 channels of DDR4-3200, peak (assumed, no dump says it).",
+                gigabytes(MEMORY)
+            ),
         };
         types.by_name.insert(MEMORY_NAME.to_owned(), memory);
         for index in machine.in_order() {

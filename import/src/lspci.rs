@@ -73,9 +73,17 @@ fn by_name(name: &str) -> (Option<Kind>, Gpu) {
     (has(&["Xilinx", "Alveo"]).then_some(Kind::Fpga), gpu)
 }
 
-/// The last `[10de:2330]` of a name, as `-nn` writes it.
+/// A name without the numbers and the revision behind it.
+fn label(name: &str) -> String {
+    let name = name.split(" (rev ").next().unwrap_or("").split(" (prog-if ").next().unwrap_or("");
+    let numbers = name.rfind(" [").filter(|&at| ids(&name[at + 1..]).is_some());
+    name[..numbers.unwrap_or(name.len())].trim().chars().take(60).collect()
+}
+
+/// The last `[10de:2330]` of a name, as `-nn` writes it, or `10de:2330` at its beginning, as `-n` does.
 fn ids(name: &str) -> Option<(u16, u16)> {
-    let mut parts = name.rsplit('[').filter_map(|part| part.split_once(']')).map(|(inner, _)| inner);
+    let parts = name.rsplit('[').filter_map(|part| part.split_once(']')).map(|(inner, _)| inner);
+    let mut parts = parts.chain(name.split_whitespace().next());
     let hexadecimal = |text: &str| (text.len() == 4).then(|| u16::from_str_radix(text, 16).ok()).flatten();
     parts.find_map(|inner| {
         let (vendor, device) = inner.split_once(':')?;

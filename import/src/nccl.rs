@@ -14,15 +14,16 @@ use crate::gpu::Gpu;
 use crate::machine::{Device, Kind, Machine, Parent, Root, Up};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
-use crate::xml;
+use crate::xml::{self, Lines};
 
 /// Reads a dump.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
-    let document = xml::parse(text)?;
-    let system = document.root_element();
+    let dump = xml::parse(text)?;
+    let system = dump.document.root_element();
     if !system.has_tag_name("system") {
         let message = format!("the root is `{}`, not `system`", cut(system.tag_name().name()));
-        return Err(Refusal::new(message).at(xml::line(system)).help("this is no topology of NCCL; leave out `--as`"));
+        let refusal = Refusal::new(message).help("this is no topology of NCCL; leave out `--as`");
+        return Err(xml::refused(system, refusal));
     }
     if !matches!(system.attribute("version"), Some("1" | "2")) {
         findings.note(format!(
@@ -30,18 +31,21 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
             cut(system.attribute("version").unwrap_or("?"))
         ));
     }
-    let mut reader = Reader { machine: Machine::default(), findings, hosts: Vec::new(), gpus: Vec::new() };
+    let mut reader =
+        Reader { machine: Machine::default(), findings, hosts: Vec::new(), gpus: Vec::new(), lines: &dump.lines };
     for node in system.children().filter(Node::is_element) {
         match node.tag_name().name() {
             "cpu" => reader.cpu(node)?,
             other => {
-                let message = format!("line {}: `<{}>` below `<system>` is left out", xml::line(node), cut(other));
+                let message =
+                    format!("line {}: `<{}>` below `<system>` is left out", dump.lines.line(node), cut(other));
                 reader.findings.warning(message, "only `<cpu>` is read there");
             }
         }
     }
     if reader.machine.roots.is_empty() {
-        return Err(Refusal::new("no `<cpu>` below `<system>`").at(xml::line(system)).help("make the dump again"));
+        let refusal = Refusal::new("no `<cpu>` below `<system>`").help("make the dump again");
+        return Err(xml::refused(system, refusal));
     }
     reader.laterals();
     reader.machine.join_sockets();
@@ -55,6 +59,7 @@ struct Reader<'f, 'a, 'd> {
     hosts: Vec<String>,
     /// Devices with their `<gpu>`.
     gpus: Vec<(usize, Node<'a, 'd>)>,
+    lines: &'f Lines,
 }
 
 impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
@@ -62,12 +67,12 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         let host = self.host(node.attribute("host_hash").unwrap_or(""));
         let numa = xml::number(node, "numaid").filter(|&numa| numa < 1024);
         if numa.is_none() {
-            let message = format!("line {}: `<cpu>` has no NUMA number (`numaid`)", xml::line(node));
+            let message = format!("line {}: `<cpu>` has no NUMA number (`numaid`)", self.lines.line(node));
             self.findings.note(message);
         }
         let same = |root: &Root| numa.is_some() && root.numa == numa && root.host == host;
         if self.machine.roots.iter().any(same) {
-            let message = format!("line {}: a second `<cpu>` with the same `numaid`", xml::line(node));
+            let message = format!("line {}: a second `<cpu>` with the same `numaid`", self.lines.line(node));
             self.findings.warning(message, "both are kept; remove one `<cpu>` if they are one");
         }
         let root = Root { numa, host, processor: processor(node), children: Vec::new() };
@@ -84,7 +89,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
                 "gpu" | "pcilink" => {}
                 "nic" => self.nic_without_pcie(node, parent)?,
                 other => {
-                    let message = format!("line {}: `<{}>` is left out", xml::line(node), cut(other));
+                    let message = format!("line {}: `<{}>` is left out", self.lines.line(node), cut(other));
                     self.findings.note(message);
                 }
             }
@@ -105,7 +110,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         if bus.is_none() {
             let given = cut(node.attribute("busid").unwrap_or(""));
             self.findings.warning(
-                format!("line {}: `{given}` is no bus id", xml::line(node)),
+                format!("line {}: `{given}` is no bus id", self.lines.line(node)),
                 "the device is kept without one; write `busid=\"0000:07:00.0\"`",
             );
         }

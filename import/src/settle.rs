@@ -40,9 +40,10 @@ fn merge_functions(machine: &mut Machine, findings: &mut Findings) {
             let (bus, label) = (machine.devices[child].bus, std::mem::take(&mut machine.devices[child].label));
             let bus = bus.map_or_else(String::new, |bus| bus.to_string());
             findings.left_out("further functions of a card, which share its link", &bus);
-            if !label.is_empty() && machine.devices[kept].label.len() < 200 {
-                let separator = if machine.devices[kept].label.is_empty() { "" } else { ", " };
-                machine.devices[kept].label.extend([separator, &label]);
+            let told = &mut machine.devices[kept].label;
+            if !told.contains(&label) && told.len() < 200 {
+                let separator = if told.is_empty() { "" } else { ", " };
+                told.extend([separator, &label]);
             }
         }
         let gone: std::collections::BTreeSet<usize> = gone.into_iter().map(|(child, _)| child).collect();

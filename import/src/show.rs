@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::bandwidth::Figures;
 use crate::link_types::LinkTypes;
 use crate::machine::{Device, End, Kind, Machine, Up, Wire};
 use crate::names::Names;
@@ -37,6 +38,16 @@ pub(crate) fn tree(machine: &Machine, names: &Names, types: &LinkTypes) -> Strin
     out
 }
 
+/// Which bandwidths are written, and a line for each link type.
+pub(crate) fn bandwidths(types: &LinkTypes, figures: Figures) -> String {
+    let mut out = format!("bandwidths: {}\n", figures.told());
+    let longest = types.all().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (name, link) in types.all() {
+        let _ = writeln!(out, "  {name:longest$}  {}", link.comment.trim_end_matches('.'));
+    }
+    out
+}
+
 fn push(stack: &mut Vec<(usize, String, bool)>, children: &[usize], indent: &str) {
     let children = children.iter().enumerate().rev();
     let last = children.len().saturating_sub(1);
@@ -50,7 +61,8 @@ fn line(device: &Device, name: &str, types: &LinkTypes) -> String {
         (_, Up::Pcie(_) | Up::Network(_)) => types.up(device.up).to_owned(),
     };
     let label: String = device.label.chars().filter(|c| !c.is_control()).take(60).collect();
-    format!("{name}  {bus}  {what}  {label}")
+    let parts = [name, &bus, &what, &label];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
 /// `gpu0 – nvswitch  nvlink-x18`; sockets are summed up.

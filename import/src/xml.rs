@@ -1,5 +1,7 @@
 //! XML of dumps: parsed within bounds.
 
+mod depth;
+
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::refusal::Refusal;
@@ -7,61 +9,50 @@ use crate::refusal::Refusal;
 /// Elements, attributes aside, at most; *assumed*: the largest hwloc dumps have some ten thousand.
 const NODES: u32 = 1_000_000;
 
-/// Elements inside each other at most; *assumed*: hwloc's deepest have 20, and reading must not exhaust the stack.
-const NESTED: usize = 200;
+/// A dump that is well-formed.
+pub(crate) struct Dump<'d> {
+    pub(crate) document: Document<'d>,
+    pub(crate) lines: Lines,
+}
 
-/// Parses a dump. Document types are allowed, as hwloc writes one; entities are bounded by the parser.
-pub(crate) fn parse(text: &str) -> Result<Document<'_>, Refusal> {
-    check_depth(text)?;
+/// Parses a dump. Document types without definitions are allowed, as hwloc writes one.
+pub(crate) fn parse(text: &str) -> Result<Dump<'_>, Refusal> {
+    depth::check(text)?;
     let options = ParsingOptions { allow_dtd: true, nodes_limit: NODES, ..ParsingOptions::default() };
-    Document::parse_with_options(text, options).map_err(|error| {
+    let document = Document::parse_with_options(text, options).map_err(|error| {
         let help = "the file is cut, or was changed by hand; make the dump again";
         let message = format!("not well-formed XML: {error}");
+        let refusal = Refusal::new(message.chars().take(200).collect::<String>()).help(help);
         // The parser gives no place to the end of the text.
-        let line = match error {
-            roxmltree::Error::UnexpectedEndOfStream => text.lines().count() as u32,
-            _ => error.pos().row,
-        };
-        Refusal::new(message.chars().take(200).collect::<String>()).at(line).help(help)
-    })
+        match error {
+            roxmltree::Error::UnexpectedEndOfStream => refusal.at(text.lines().count() as u32),
+            _ => refusal.at(error.pos().row).column(error.pos().col),
+        }
+    })?;
+    Ok(Dump { document, lines: Lines::of(text) })
 }
 
-/// Refuses deep nesting before a parser descends into it: counts opening and closing tags. Where this counts a `<` of a
-/// comment or a value, it counts too many by a few.
-fn check_depth(text: &str) -> Result<(), Refusal> {
-    let mut depth = 0_usize;
-    let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        rest = &rest[at + 1..];
-        if let Some(comment) = rest.strip_prefix("!--") {
-            rest = comment.find("-->").map_or("", |end| &comment[end..]);
-            continue;
-        }
-        if rest.starts_with(['!', '?']) {
-            continue;
-        }
-        if rest.starts_with('/') {
-            depth = depth.saturating_sub(1);
-            continue;
-        }
-        depth += 1;
-        if depth > NESTED {
-            let line = 1 + text[..text.len() - rest.len()].bytes().filter(|&b| b == b'\n').count();
-            let message = format!("elements nest more than {NESTED} deep");
-            return Err(Refusal::new(message).at(line as u32).help("no machine has that; make the dump again"));
-        }
-        let Some(end) = rest.find('>') else { break };
-        if rest[..end].ends_with('/') {
-            depth -= 1;
-        }
-        rest = &rest[end..];
+/// Where lines begin, so that the line of a node is found without reading the text again.
+pub(crate) struct Lines {
+    /// The places of all line ends, in bytes.
+    ends: Vec<usize>,
+}
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self { ends: text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at).collect() }
     }
-    Ok(())
+
+    /// The line of a node, from 1.
+    pub(crate) fn line(&self, node: Node<'_, '_>) -> u32 {
+        1 + self.ends.partition_point(|&end| end < node.range().start) as u32
+    }
 }
 
-/// The line of a node.
-pub(crate) fn line(node: Node<'_, '_>) -> u32 {
-    node.document().text_pos_at(node.range().start).row
+/// A refusal at a node.
+pub(crate) fn refused(node: Node<'_, '_>, refusal: Refusal) -> Refusal {
+    let place = node.document().text_pos_at(node.range().start);
+    refusal.at(place.row).column(place.col)
 }
 
 /// A whole number, decimal or with `0x`.
@@ -70,5 +61,19 @@ pub(crate) fn number(node: Node<'_, '_>, key: &str) -> Option<u32> {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_the_parsers() {
+        let text = "<a>\r\n <b/>é<c\n x='1'/>\n\n<d/></a>\n";
+        let dump = parse(text).expect("is XML");
+        for node in dump.document.descendants() {
+            assert_eq!(dump.lines.line(node), dump.document.text_pos_at(node.range().start).row, "{node:?}");
+        }
     }
 }

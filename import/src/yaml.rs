@@ -61,15 +61,7 @@ fn write_head(out: &mut String, head: &Head<'_>, findings: &[Finding]) {
         "# Which links do the devices of this machine share? Made by `weir import` from a dump ({}).",
         head.format
     );
-    let figures = match head.figures {
-        Figures::Effective => {
-            "effective, what transfers reach by NCCL's tables; `--bandwidth raw` writes what wires carry"
-        }
-        Figures::Raw => {
-            "raw, what wires carry after line encoding; `--bandwidth effective` writes what transfers reach"
-        }
-    };
-    let _ = writeln!(out, "# Bandwidths: {figures}.");
+    let _ = writeln!(out, "# Bandwidths: {}.", head.figures.told());
     for finding in findings.iter().filter(|finding| finding.level != Level::Note) {
         let _ = writeln!(out, "# {}: {}.", finding.level.word(), clean(&finding.message, 400));
     }

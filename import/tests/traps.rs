@@ -63,7 +63,7 @@ fn links_that_lead_nowhere() {
         told(link("0000:01:00.0", "4", "0x030200"))
             .contains("0000:01:00.0, line 3: a link whose target is its own GPU")
     );
-    assert!(told(link("0000:09:00.0", "4", "0x030200")).contains("no device `0000:09:00.0`"));
+    assert!(told(link("0000:09:00.0", "4", "0x030200")).contains("no GPU `0000:09:00.0`"));
     assert!(told(link("0000:09:00.0", "0", "0x068000")).contains("count `0`"));
     assert!(told(link("0000:09:00.0", "99999999999", "0x068000")).contains("count `99999999999`"));
     // Virtual machines hide the switches' bus ids.

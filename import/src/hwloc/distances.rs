@@ -9,51 +9,62 @@ use crate::bandwidth::raw_of_one;
 use crate::finding::Findings;
 use crate::gpu::Gpu;
 use crate::machine::{End, Kind, Machine, Wire};
-use crate::xml;
+use crate::xml::Lines;
 
 /// Links of one sort between two ends at most; *assumed*, as in NCCL's dumps.
 const LINKS: u64 = 144;
 
+/// What a dump tells beside its matrices.
+pub(super) struct Told<'t, 'a, 'd> {
+    pub(super) topology: Node<'a, 'd>,
+    pub(super) lines: &'t Lines,
+    pub(super) nodes: &'t Nodes,
+    /// The function of a bridge or device of the document.
+    pub(super) functions: &'t BTreeMap<u32, usize>,
+    /// The device of a function.
+    pub(super) devices: &'t [Option<usize>],
+}
+
 /// Reads all matrices of bandwidths.
-pub(super) fn read(
-    topology: Node<'_, '_>,
-    machine: &mut Machine,
-    nodes: &Nodes,
-    functions: &BTreeMap<u32, usize>,
-    devices: &[Option<usize>],
-    findings: &mut Findings,
-) {
+pub(super) fn read(told: &Told<'_, '_, '_>, machine: &mut Machine, findings: &mut Findings) {
     let matrices =
-        topology.children().filter(|node| matches!(node.tag_name().name(), "distances2" | "distances2hetero"));
+        told.topology.children().filter(|node| matches!(node.tag_name().name(), "distances2" | "distances2hetero"));
     let mut ends: Option<BTreeMap<u64, End>> = None;
-    for matrix in matrices {
-        let xgmi = match matrix.attribute("name") {
+    for node in matrices {
+        let xgmi = match node.attribute("name") {
             Some("NVLinkBandwidth") => false,
             Some("XGMIBandwidth") => true,
             _ => continue,
         };
-        let ends = ends.get_or_insert_with(|| all_ends(topology, machine, nodes, functions, devices));
-        let indexes = words(matrix, "indexes");
-        let values = words(matrix, "u64values");
-        if indexes.is_empty() || indexes.len().checked_mul(indexes.len()) != Some(values.len()) {
-            let message = format!(
-                "line {}: a matrix of {} objects with {} values is left out",
-                xml::line(matrix),
-                indexes.len(),
-                values.len()
-            );
-            findings.warning(message, "make the dump again; until then its NVLinks are missing");
-            continue;
+        let ends = ends.get_or_insert_with(|| all_ends(told, machine));
+        if let Some((rows, values)) = matrix(node, told.lines.line(node), ends, findings) {
+            add(machine, &rows, &values, xgmi);
         }
-        let rows: Vec<Option<End>> = indexes.iter().map(|text| ends.get(&index(text)?).copied()).collect();
-        let unknown = rows.iter().filter(|row| row.is_none()).count();
-        if unknown > 0 {
-            let message = format!("line {}: {unknown} objects of a matrix are not in the dump", xml::line(matrix));
-            findings.warning(message, "their links are left out; dump all devices: `lstopo --whole-io --of xml`");
-        }
-        let values: Vec<u64> = values.iter().map(|text| text.parse().unwrap_or(0)).collect();
-        add(machine, &rows, &values, xgmi);
     }
+}
+
+/// The ends that the rows of a matrix stand for, and its values; `None` for what is no square.
+fn matrix(
+    node: Node<'_, '_>,
+    line: u32,
+    ends: &BTreeMap<u64, End>,
+    findings: &mut Findings,
+) -> Option<(Vec<Option<End>>, Vec<u64>)> {
+    let indexes = words(node, "indexes");
+    let values = words(node, "u64values");
+    if indexes.is_empty() || indexes.len().checked_mul(indexes.len()) != Some(values.len()) {
+        let message =
+            format!("line {line}: a matrix of {} objects with {} values is left out", indexes.len(), values.len());
+        findings.warning(message, "make the dump again; until then its NVLinks are missing");
+        return None;
+    }
+    let rows: Vec<Option<End>> = indexes.iter().map(|text| ends.get(&index(text)?).copied()).collect();
+    let unknown = rows.iter().filter(|row| row.is_none()).count();
+    if unknown > 0 {
+        let message = format!("line {line}: {unknown} objects of a matrix are not in the dump");
+        findings.warning(message, "their links are left out; dump all devices: `lstopo --whole-io --of xml`");
+    }
+    Some((rows, values.iter().map(|text| text.parse().unwrap_or(0)).collect()))
 }
 
 /// The words of all children of a name.
@@ -68,18 +79,12 @@ fn index(text: &str) -> Option<u64> {
 }
 
 /// What an object is as an end of links, by its `gp_index`.
-fn all_ends(
-    topology: Node<'_, '_>,
-    machine: &Machine,
-    nodes: &Nodes,
-    functions: &BTreeMap<u32, usize>,
-    devices: &[Option<usize>],
-) -> BTreeMap<u64, End> {
+fn all_ends(told: &Told<'_, '_, '_>, machine: &Machine) -> BTreeMap<u64, End> {
     let end = |node: Node<'_, '_>| match node.attribute("type")? {
-        "Package" | "NUMANode" => Some(End::Root(nodes.near(node).0)),
+        "Package" | "NUMANode" => Some(End::Root(told.nodes.near(node).0)),
         "PCIDev" | "OSDev" => {
             let pci = node.ancestors().find(|above| is(*above, "PCIDev"))?;
-            match devices[*functions.get(&pci.id().get())?] {
+            match told.devices[*told.functions.get(&pci.id().get())?] {
                 Some(device) if machine.devices[device].kind == Kind::Gpu => Some(End::Device(device)),
                 // What NVLinks lead to beside GPUs and processors is a switch, also one that has lost its class.
                 _ => is(node, "PCIDev").then_some(End::NvSwitch),
@@ -87,7 +92,7 @@ fn all_ends(
         }
         _ => None,
     };
-    objects(topology).filter_map(|node| Some((node.attribute("gp_index")?.parse().ok()?, end(node)?))).collect()
+    objects(told.topology).filter_map(|node| Some((node.attribute("gp_index")?.parse().ok()?, end(node)?))).collect()
 }
 
 /// Adds the links: each pair once, all NVSwitches as one.

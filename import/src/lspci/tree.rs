@@ -7,7 +7,7 @@
 //!  \-[0000:20]---03.1-[21]----00.0  a card
 //! ```
 
-use super::by_name;
+use super::{by_name, label};
 use crate::bus::BusId;
 use crate::finding::Findings;
 use crate::format::Format;
@@ -15,11 +15,14 @@ use crate::functions::{Function, Functions};
 use crate::machine::{Kind, Machine, Root};
 use crate::refusal::Refusal;
 
-/// A bus whose devices hang on the branches of a column.
+/// A column of branches: from its `+` down to its `\\`.
 #[derive(Clone, Copy)]
 struct Branch {
     column: usize,
-    bus: Bus,
+    /// The bus whose devices hang on it; `None` for the first column, on which root complexes hang.
+    bus: Option<Bus>,
+    /// Whether its last branch has come.
+    ended: bool,
 }
 
 /// A bus: its number, and the bridge above it.
@@ -35,12 +38,15 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     let mut machine = Machine::default();
     machine.root(Root::default())?;
     let mut reader = Reader { functions: Functions::default(), branches: Vec::new() };
+    let mut last = 1;
     for (line, text) in (1..).zip(text.lines()) {
         let text = text.trim_end();
         if !text.is_empty() {
             reader.line(text).map_err(|problem| problem.at(line))?;
+            last = line;
         }
     }
+    reader.end_from(0).map_err(|problem| problem.at(last))?;
     findings.warning(
         "which devices are GPUs and network cards goes by their names, and nothing is told of speeds and NUMA nodes: all hang \
          on one root complex",
@@ -59,25 +65,50 @@ struct Reader {
 impl Reader {
     fn line(&mut self, text: &str) -> Result<(), Refusal> {
         let lead = text.find(|c: char| !matches!(c, ' ' | '|')).unwrap_or(0);
-        self.branches.retain(|branch| branch.column <= lead);
-        let rest = &text[lead..];
-        let bus = self.branches.last().filter(|branch| branch.column == lead).map(|branch| branch.bus);
-        match (bus, rest.as_bytes().first()) {
+        self.end_from(lead + 1)?;
+        let first = text.as_bytes().get(lead);
+        let Some(branch) = self.branches.last_mut().filter(|branch| branch.column == lead && !branch.ended) else {
+            return match (self.branches.is_empty(), first) {
+                (true, Some(b'-')) => self.first(text, lead),
+                _ => Err(wrong("a branch that hangs on nothing").column(lead as u32 + 1)),
+            };
+        };
+        branch.ended = first == Some(&b'\\');
+        match (branch.bus, first) {
             (Some(bus), Some(b'+' | b'\\')) => self.devices(text, lead + 1, bus),
-            (None, Some(b'+' | b'\\' | b'-')) if rest.contains('[') => self.domain(text, lead),
-            _ => Err(wrong("a branch that hangs on nothing")),
+            (None, Some(b'+' | b'\\')) => self.domain(text, lead),
+            _ => Err(wrong("no branch where one should be").column(lead as u32 + 1)),
         }
+    }
+
+    /// Ends the branches from a column on: each must have had its last one.
+    fn end_from(&mut self, column: usize) -> Result<(), Refusal> {
+        while let Some(branch) = self.branches.pop_if(|branch| branch.column >= column) {
+            if !branch.ended {
+                let what = format!("the branches of column {} end without `\\-`", branch.column + 1);
+                return Err(Refusal::new(what).help(CUT));
+            }
+        }
+        Ok(())
+    }
+
+    /// The first line, or the only one of a root complex: `-+-[0000:00]-…`, `-[0000:00]-…`.
+    fn first(&mut self, text: &str, lead: usize) -> Result<(), Refusal> {
+        if text[lead..].starts_with("-+-[") {
+            self.branches.push(Branch { column: lead + 1, bus: None, ended: false });
+        }
+        self.domain(text, lead)
     }
 
     /// `-[0000:00]-+-…`
     fn domain(&mut self, text: &str, from: usize) -> Result<(), Refusal> {
         let open = text[from..].find('[').map_or(text.len(), |at| from + at);
-        let close = text[open..].find(']').map(|at| open + at).ok_or_else(|| wrong("a `[` without `]`"))?;
+        let close = text[open..].find(']').map(|at| open + at).ok_or_else(|| wrong("a root complex without `[…]`"))?;
         let inner = &text[open + 1..close];
         let bus = inner
             .split_once(':')
             .and_then(|(domain, rest)| Some((u32::from_str_radix(domain, 16).ok()?, number(rest)?)));
-        let (domain, number) = bus.ok_or_else(|| wrong("no domain and bus in brackets"))?;
+        let (domain, number) = bus.ok_or_else(|| wrong("no domain and bus in brackets").column(chars(text, open)))?;
         self.below(text, close + 1, Bus { domain, number, bridge: None })
     }
 
@@ -87,7 +118,7 @@ impl Reader {
         match text.as_bytes().get(dashes) {
             None => Ok(()),
             Some(b'+') => {
-                self.branches.push(Branch { column: dashes, bus });
+                self.branches.push(Branch { column: dashes, bus: Some(bus), ended: false });
                 self.devices(text, dashes + 1, bus)
             }
             Some(_) => self.devices(text, dashes, bus),
@@ -101,30 +132,41 @@ impl Reader {
             at = text[at..].find(|c| c != '-').map_or(text.len(), |skip| at + skip);
             let id =
                 text.get(at..at + 4).and_then(|id| BusId::read(&format!("{:x}:{:02x}:{id}", bus.domain, bus.number)));
-            let Some(id) = id else { return Err(wrong("no device where one should be, such as `01.1`")) };
-            let rest = &text[at + 4..];
-            let Some(inner) = rest.strip_prefix("-[") else {
-                let (kind, gpu) = by_name(rest);
-                let label = rest.trim().chars().take(60).collect();
-                let function = Function { kind, bus: Some(id), gpu, label, above: bus.bridge, ..Function::default() };
-                return self.functions.add(function).map(drop);
+            let Some(id) = id else {
+                return Err(wrong("no device where one should be, such as `01.1`").column(chars(text, at)));
             };
-            let close = inner.find(']').ok_or_else(|| wrong("a `[` without `]`"))?;
-            let number = number(&inner[..close]).ok_or_else(|| wrong("no bus in brackets"))?;
-            let bridge = Function { kind: Some(Kind::Switch), bus: Some(id), above: bus.bridge, ..Function::default() };
-            let bridge = self.functions.add(bridge)?;
-            bus = Bus { domain: bus.domain, number, bridge: Some(bridge) };
+            let rest = &text[at + 4..];
+            let Some(inner) = rest.strip_prefix("-[") else { return self.device(rest, id, bus) };
+            let (behind, close) = self.bridge(inner, id, bus).map_err(|problem| problem.column(chars(text, at)))?;
+            bus = behind;
             let end = at + 4 + 2 + close + 1;
             let dashes = text[end..].find(|c| c != '-').map_or(text.len(), |skip| end + skip);
             match text.as_bytes().get(dashes) {
                 None => return Ok(()),
                 Some(b'+') => {
-                    self.branches.push(Branch { column: dashes, bus });
+                    self.branches.push(Branch { column: dashes, bus: Some(bus), ended: false });
                     at = dashes + 1;
                 }
                 Some(_) => at = dashes,
             }
         }
+    }
+
+    /// What is no bridge: the rest of its line is its name.
+    fn device(&mut self, name: &str, id: BusId, bus: Bus) -> Result<(), Refusal> {
+        let (kind, gpu) = by_name(name);
+        let function =
+            Function { kind, bus: Some(id), gpu, label: label(name), above: bus.bridge, ..Function::default() };
+        self.functions.add(function).map(drop)
+    }
+
+    /// A bridge: the bus behind it, and where its brackets close.
+    fn bridge(&mut self, inner: &str, id: BusId, bus: Bus) -> Result<(Bus, usize), Refusal> {
+        let close = inner.find(']').ok_or_else(|| wrong("a `[` without `]`"))?;
+        let number = number(&inner[..close]).ok_or_else(|| wrong("no bus in brackets"))?;
+        let bridge = Function { kind: Some(Kind::Switch), bus: Some(id), above: bus.bridge, ..Function::default() };
+        let bridge = self.functions.add(bridge)?;
+        Ok((Bus { domain: bus.domain, number, bridge: Some(bridge) }, close))
     }
 }
 
@@ -134,7 +176,13 @@ fn number(text: &str) -> Option<u8> {
     u8::from_str_radix(first.rsplit(':').next()?, 16).ok()
 }
 
+const CUT: &str = "the tree is cut or wrapped; paste all of `lspci -tv`";
+
 fn wrong(what: &str) -> Refusal {
-    Refusal::new(format!("{what}: this line is no part of a tree"))
-        .help("the tree is cut or wrapped; paste all of `lspci -tv`")
+    Refusal::new(format!("{what}: this line is no part of a tree")).help(CUT)
+}
+
+/// The column of a place in a line, from 1.
+fn chars(text: &str, at: usize) -> u32 {
+    1 + text.get(..at).unwrap_or(text).chars().count() as u32
 }

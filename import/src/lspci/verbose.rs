@@ -1,8 +1,8 @@
 //! The list of `lspci -vv`: a line per function, with indented lines that tell its bus, NUMA node and link.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{by_name, ids};
+use super::{by_name, ids, label};
 use crate::bus::BusId;
 use crate::class::Identity;
 use crate::finding::Findings;
@@ -18,8 +18,9 @@ struct Told {
     bus: Option<BusId>,
     class: String,
     name: String,
-    /// Of a bridge: the bus behind it.
+    /// Of a bridge: the bus behind it, and the last of all buses below it.
     secondary: Option<u8>,
+    subordinate: Option<u8>,
     numa: Option<u32>,
     port: Port,
     /// What the link can: generation and width.
@@ -52,7 +53,10 @@ fn functions(text: &str) -> Result<Vec<Told>, Refusal> {
         if text.starts_with([' ', '\t']) {
             match told.last_mut() {
                 Some(function) => detail(function, text.trim()),
-                None => return Err(Refusal::new("details before the first function").at(line)),
+                None => {
+                    let help = "give the whole output of `sudo lspci -Dvv`, from its first line on";
+                    return Err(Refusal::new("details before the first function").at(line).help(help));
+                }
             }
             continue;
         }
@@ -71,7 +75,8 @@ fn functions(text: &str) -> Result<Vec<Told>, Refusal> {
 fn detail(function: &mut Told, text: &str) {
     let after = |word: &str| Some(text.split_once(word)?.1.split([',', ' ']).next().unwrap_or(""));
     if text.starts_with("Bus: ") {
-        function.secondary = after("secondary=").and_then(|bus| u8::from_str_radix(bus, 16).ok());
+        let bus = |word| after(word).and_then(|bus| u8::from_str_radix(bus, 16).ok());
+        (function.secondary, function.subordinate) = (bus("secondary="), bus("subordinate="));
     } else if let Some(numa) = text.strip_prefix("NUMA node: ") {
         function.numa = numa.trim().parse().ok().filter(|&numa| numa < 1024);
     } else if text.starts_with("LnkCap:") || text.starts_with("LnkSta:") {
@@ -79,7 +84,7 @@ fn detail(function: &mut Told, text: &str) {
         let speed = text.split_once("Speed ").map(|(_, rest)| rest.split(',').next().unwrap_or(""));
         let link = (speed.and_then(pcie::generation), after("Width ").and_then(pcie::width));
         if text.starts_with("LnkCap:") { function.can = link } else { function.has = link }
-    } else if text.contains("Express") {
+    } else if text.starts_with("Capabilities:") && text.contains("Express") {
         let port = |words: &[&str]| words.iter().any(|word| text.contains(word));
         if port(&["Upstream Port"]) {
             function.port = Port::Up;
@@ -92,30 +97,26 @@ fn detail(function: &mut Told, text: &str) {
 /// Puts the functions below the bridges that lead to their buses, and those by NUMA node below root complexes.
 fn place(told: Vec<Told>, findings: &mut Findings) -> Result<Machine, Refusal> {
     let mut machine = Machine::default();
-    let mut roots: BTreeMap<Option<u32>, usize> =
-        told.iter().filter(|f| kind(f).is_some()).map(|f| (f.numa, 0)).collect();
-    if roots.is_empty() {
-        roots.insert(None, 0);
-    }
-    for (numa, root) in &mut roots {
-        *root = machine.root(Root { numa: *numa, ..Root::default() })?;
-    }
-    // A bridge stands before the bus behind it, whose number is larger, once the list is in order.
+    let roots = root_complexes(&told, &mut machine)?;
     let mut told = told;
     told.sort_by_key(|function| function.bus);
-    let mut behind: BTreeMap<(u32, u8), (usize, usize)> = BTreeMap::new();
+    check_twins(&told, findings);
+    let mut bridges = Bridges::default();
     let mut functions = Functions::default();
     for function in told {
         let Some(bus) = function.bus else { continue };
-        let above = behind.get(&(bus.domain, bus.bus)).copied();
-        let own = roots.get(&function.numa).copied().unwrap_or(0);
-        let root = above.map_or(own, |(_, root)| root);
-        let secondary = function.secondary.filter(|&secondary| secondary > bus.bus);
-        let index = functions.add(as_function(function, above.map(|(above, _)| above), root))?;
-        if let Some(secondary) = secondary {
-            behind.insert((bus.domain, secondary), (index, root));
+        let above = bridges.above(bus);
+        let root = above.map_or_else(|| roots.get(&function.numa).copied().unwrap_or(0), |above| above.root);
+        let behind = function.secondary.filter(|&secondary| secondary > bus.bus).map(|secondary| {
+            let last = function.subordinate.unwrap_or(secondary).max(secondary);
+            (secondary, last)
+        });
+        let index = functions.add(as_function(function, above.map(|above| above.index), root))?;
+        if let Some((secondary, last)) = behind {
+            bridges.add(bus.domain, secondary, Bridge { index, root, last });
         }
     }
+    bridges.tell(findings);
     if roots.contains_key(&None) {
         findings.assumed(
             "devices that tell no NUMA node hang on a root complex of their own",
@@ -125,6 +126,69 @@ fn place(told: Vec<Told>, findings: &mut Findings) -> Result<Machine, Refusal> {
     functions.place(&mut machine, findings)?;
     machine.join_sockets();
     Ok(machine)
+}
+
+/// A root complex for each NUMA node that a device of interest tells.
+fn root_complexes(told: &[Told], machine: &mut Machine) -> Result<BTreeMap<Option<u32>, usize>, Refusal> {
+    let mut roots: BTreeMap<Option<u32>, usize> =
+        told.iter().filter(|f| kind(f).is_some()).map(|f| (f.numa, 0)).collect();
+    if roots.is_empty() {
+        roots.insert(None, 0);
+    }
+    for (numa, root) in &mut roots {
+        *root = machine.root(Root { numa: *numa, ..Root::default() })?;
+    }
+    Ok(roots)
+}
+
+/// Tells of functions that stand in the list twice.
+fn check_twins(told: &[Told], findings: &mut Findings) {
+    for pair in told.windows(2).filter(|pair| pair[0].bus == pair[1].bus) {
+        let id = pair[0].bus.map_or_else(String::new, |bus| bus.to_string());
+        findings.warning(format!("{id} is in the list twice"), "both are kept; paste the output of one `lspci` only");
+    }
+}
+
+/// A bridge of the list.
+#[derive(Clone, Copy)]
+struct Bridge {
+    index: usize,
+    root: usize,
+    /// The last of all buses below it.
+    last: u8,
+}
+
+/// Bridges by domain and the bus behind them. A bridge stands before the buses below it, whose numbers are larger, once the list is in
+/// order.
+#[derive(Default)]
+struct Bridges {
+    behind: BTreeMap<(u32, u8), Bridge>,
+    /// Buses whose own bridge is not in the list.
+    orphans: BTreeSet<(u32, u8)>,
+}
+
+impl Bridges {
+    fn add(&mut self, domain: u32, secondary: u8, bridge: Bridge) {
+        self.behind.entry((domain, secondary)).or_insert(bridge);
+    }
+
+    /// The bridge that leads to a bus, or else the nearest one whose range of buses it is in.
+    fn above(&mut self, bus: BusId) -> Option<Bridge> {
+        let before = self.behind.range((bus.domain, 0)..=(bus.domain, bus.bus)).rev();
+        let found = before.map(|(&(_, first), bridge)| (first, *bridge)).find(|(_, bridge)| bridge.last >= bus.bus);
+        if found.is_some_and(|(first, _)| first != bus.bus) {
+            self.orphans.insert((bus.domain, bus.bus));
+        }
+        found.map(|(_, bridge)| bridge)
+    }
+
+    fn tell(&self, findings: &mut Findings) {
+        let named: Vec<String> = self.orphans.iter().take(8).map(|(d, b)| format!("{d:04x}:{b:02x}")).collect();
+        if !named.is_empty() {
+            let message = format!("no bridge to the buses {} is in the list", named.join(", "));
+            findings.warning(message, "their devices hang on the bridge above; paste all of `sudo lspci -Dvv`");
+        }
+    }
 }
 
 fn as_function(told: Told, above: Option<usize>, root: usize) -> Function {
@@ -137,7 +201,7 @@ fn as_function(told: Told, above: Option<usize>, root: usize) -> Function {
         link: Some(link),
         port: told.port,
         gpu: ids(&told.name).map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
-        label: told.name.chars().take(60).collect(),
+        label: label(&told.name),
         above,
         root,
         ..Function::default()
@@ -146,8 +210,10 @@ fn as_function(told: Told, above: Option<usize>, root: usize) -> Function {
 
 /// What a function is: by the number of its class where `-nn` gives it, else by the class's name.
 fn kind(told: &Told) -> Option<Kind> {
-    let number =
-        told.class.rsplit_once('[').and_then(|(_, rest)| u16::from_str_radix(rest.strip_suffix(']')?, 16).ok());
+    let in_brackets = told.class.rsplit_once('[').and_then(|(_, rest)| rest.strip_suffix(']'));
+    // `-n` writes numbers in the place of names.
+    let alone = (told.class.len() == 4).then_some(told.class.as_str());
+    let number = in_brackets.or(alone).and_then(|text| u16::from_str_radix(text, 16).ok());
     let named = || {
         let has = |word: &str| told.class.starts_with(word);
         Some(match () {

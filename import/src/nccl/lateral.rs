@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use roxmltree::Node;
 
 use super::{Reader, cut, elements};
+use crate::bandwidth::Processor;
 use crate::bus::BusId;
-use crate::machine::{End, Wire};
+use crate::machine::{End, Kind, Wire};
 use crate::xml;
 
 /// Links of one sort between two ends at most; *assumed*: a GPU has 18 NVLinks today.
 const LINKS: u32 = 144;
+
+/// Devices by host and bus id.
+type ByBus = BTreeMap<(usize, BusId), usize>;
 
 /// Links as each of two ends tells them, the end with the smaller number first.
 type Told = BTreeMap<(End, End, bool), [u32; 2]>;
@@ -18,22 +22,12 @@ type Told = BTreeMap<(End, End, bool), [u32; 2]>;
 impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
     /// Reads the links of all GPUs.
     pub(super) fn laterals(&mut self) {
-        let mut by_bus: BTreeMap<(usize, BusId), usize> = BTreeMap::new();
-        for (index, device) in self.machine.devices.iter().enumerate() {
-            if let Some(bus) = device.bus {
-                let host = self.machine.roots[self.machine.root_of(index)].host;
-                if by_bus.insert((host, bus), index).is_some() {
-                    let message = format!("two devices have the bus id {bus}");
-                    self.findings.warning(message, "links name the second one; give each device its own `busid`");
-                }
-            }
-        }
+        let by_bus = self.by_bus();
         let mut told = Told::new();
         for (gpu, node) in std::mem::take(&mut self.gpus) {
             for link in elements(node) {
                 match link.tag_name().name() {
-                    "nvlink" => self.link(&by_bus, gpu, link, false, &mut told),
-                    "xgmi" => self.link(&by_bus, gpu, link, true, &mut told),
+                    "nvlink" | "xgmi" => self.link(&by_bus, gpu, link, &mut told),
                     "c2c" => self.c2c(gpu, link),
                     _ => {}
                 }
@@ -44,19 +38,27 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         }
     }
 
+    /// The devices by host and bus id.
+    fn by_bus(&mut self) -> ByBus {
+        let mut by_bus = ByBus::new();
+        for (index, device) in self.machine.devices.iter().enumerate() {
+            let Some(bus) = device.bus else { continue };
+            let host = self.machine.roots[self.machine.root_of(index)].host;
+            if by_bus.insert((host, bus), index).is_some() {
+                let message = format!("two devices have the bus id {bus}");
+                self.findings.warning(message, "links name the second one; give each device its own `busid`");
+            }
+        }
+        by_bus
+    }
+
     fn id(&self, device: usize) -> String {
         self.machine.devices[device].bus.map_or_else(|| "a GPU without bus id".to_owned(), |bus| bus.to_string())
     }
 
-    fn link(
-        &mut self,
-        by_bus: &BTreeMap<(usize, BusId), usize>,
-        gpu: usize,
-        node: Node<'_, '_>,
-        xgmi: bool,
-        told: &mut Told,
-    ) {
-        let (id, line) = (self.id(gpu), xml::line(node));
+    /// Reads one `<nvlink>` or `<xgmi>`.
+    fn link(&mut self, by_bus: &ByBus, gpu: usize, node: Node<'_, '_>, told: &mut Told) {
+        let (id, line) = (self.id(gpu), self.lines.line(node));
         let count = xml::number(node, "count").filter(|count| (1..=LINKS).contains(count));
         let Some(count) = count else {
             let given = cut(node.attribute("count").unwrap_or(""));
@@ -65,36 +67,49 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
             return;
         };
         let target = node.attribute("target").unwrap_or("");
-        let class = node.attribute("tclass").unwrap_or("").trim().trim_start_matches("0x").to_ascii_lowercase();
-        let root = self.machine.root_of(gpu);
-        let host = self.machine.roots[root].host;
-        let found = BusId::read(target).and_then(|bus| by_bus.get(&(host, bus)).copied());
-        let other = match found {
-            Some(device) if device == gpu => {
-                let message = format!("{id}, line {line}: a link whose target is its own GPU is left out");
-                self.findings.warning(message, "write the bus id of the other GPU in `target`, and import again");
-                return;
-            }
-            Some(device) => End::Device(device),
-            None if class.starts_with("0680") && class != "068001" => End::NvSwitch,
-            None if class == "068001" => End::Root(root),
-            None => {
-                let message = format!("{id}, line {line}: no device `{}` for a link to it", cut(target));
-                self.findings.warning(message, "the link is left out; dump with all GPUs of the machine");
-                return;
-            }
+        let Some(other) = self.target(by_bus, gpu, target, node.attribute("tclass").unwrap_or("")) else {
+            let message = format!("{id}, line {line}: no GPU `{}` for a link to it", cut(target));
+            self.findings.warning(message, "the link is left out; dump with all GPUs of the machine");
+            return;
         };
         let own = End::Device(gpu);
+        if own == other {
+            let message = format!("{id}, line {line}: a link whose target is its own GPU is left out");
+            self.findings.warning(message, "write the bus id of the other GPU in `target`, and import again");
+            return;
+        }
+        let xgmi = node.has_tag_name("xgmi");
         let sums = told.entry((own.min(other), own.max(other), xgmi)).or_default();
         let side = usize::from(own > other);
         sums[side] = sums[side].saturating_add(count).min(LINKS);
+    }
+
+    /// What a link leads to: the GPU of a bus id, or else what the class of the target says, as in NCCL (`src/graph/topo.cc`,
+    /// `ncclTopoAddNvLinks`): a processor where it is 0x068001, and what is no GPU an NVSwitch.
+    fn target(&self, by_bus: &ByBus, gpu: usize, target: &str, class: &str) -> Option<End> {
+        let root = self.machine.root_of(gpu);
+        let known = &self.machine.roots[root];
+        let found = BusId::read(target).and_then(|bus| by_bus.get(&(known.host, bus)).copied());
+        if let Some(device) = found.filter(|&device| self.machine.devices[device].kind == Kind::Gpu) {
+            return Some(End::Device(device));
+        }
+        let class = class.trim().trim_start_matches("0x").to_ascii_lowercase();
+        match class.get(..4)? {
+            _ if class == "068001" => Some(End::Root(root)),
+            "0680" => Some(End::NvSwitch),
+            // Bridges of other sorts: POWER's own lead to the processor.
+            bridge if bridge.starts_with("06") && known.processor == Processor::Power => Some(End::Root(root)),
+            bridge if bridge.starts_with("06") => Some(End::NvSwitch),
+            _ => None,
+        }
     }
 
     fn c2c(&mut self, gpu: usize, node: Node<'_, '_>) {
         let each = u64::from(xml::number(node, "bw").unwrap_or(0));
         let megabytes = each * u64::from(xml::number(node, "count").unwrap_or(0));
         if !(1..=100_000_000).contains(&megabytes) {
-            let message = format!("{}, line {}: a chip-to-chip link without bandwidth", self.id(gpu), xml::line(node));
+            let message =
+                format!("{}, line {}: a chip-to-chip link without bandwidth", self.id(gpu), self.lines.line(node));
             self.findings.warning(message, "it is left out; write `count` and `bw` (MB/s), and import again");
             return;
         }

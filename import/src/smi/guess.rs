@@ -1,6 +1,8 @@
 //! The tree that a matrix suggests: devices of one NUMA node hang on one root complex, those with only bridges between
 //! them on one switch, those with one bridge between them on one switch below that.
 
+use std::collections::BTreeMap;
+
 use super::{Table, Way};
 use crate::finding::Findings;
 use crate::gpu::Gpu;
@@ -13,60 +15,65 @@ const LINKS: u32 = 18;
 
 /// Guesses the machine.
 pub(super) fn machine(table: &Table, findings: &mut Findings) -> Result<Machine, Refusal> {
-    let mut machine = Machine::default();
     let nodes = numa_nodes(table, findings);
     let boards = groups(table, |i, j| table.ways[i][j] <= Way::Pxb);
     let switches = groups(table, |i, j| table.ways[i][j] == Way::Pix);
-    let mut devices = vec![0; table.names.len()];
-    let mut roots: Vec<(usize, usize)> = Vec::new();
-    let mut placed: Vec<(usize, bool, usize)> = Vec::new();
-    for i in 0..table.names.len() {
-        let root = match roots.iter().find(|(node, _)| *node == nodes[i]) {
-            Some(&(_, root)) => root,
-            None => {
-                let members = (0..table.names.len()).filter(|&j| nodes[j] == nodes[i]);
-                let numa = members.filter_map(|j| table.numa[j]).next();
-                let root = machine.root(Root { numa, ..Root::default() })?;
-                roots.push((nodes[i], root));
-                root
-            }
-        };
-        let mut parent = Parent::Root(root);
+    let mut guess = Guess { machine: Machine::default(), roots: BTreeMap::new(), switches: BTreeMap::new() };
+    let mut devices = Vec::with_capacity(table.names.len());
+    for (i, name) in table.names.iter().enumerate() {
+        let mut parent = Parent::Root(guess.root(table, &nodes, nodes[i])?);
         for (lower, groups) in [(false, &boards), (true, &switches)] {
             let size = groups.iter().filter(|&&group| group == groups[i]).count();
             let same = lower && size == boards.iter().filter(|&&group| group == boards[i]).count();
             if size > 1 && !same {
-                parent = Parent::Device(switch(&mut machine, &mut placed, parent, lower, groups[i])?);
+                parent = Parent::Device(guess.switch(parent, lower, groups[i])?);
             }
         }
-        let kind = if table.names[i].starts_with("GPU") { Kind::Gpu } else { Kind::Nic };
+        let kind = if name.starts_with("GPU") { Kind::Gpu } else { Kind::Nic };
         let mut device = Device::new(kind, None, Up::Pcie(PcieLink::new(None, None)));
-        device.number = table.names[i].strip_prefix("GPU").and_then(|number| number.parse().ok());
-        device.label.clone_from(&table.names[i]);
-        devices[i] = machine.device(parent, device)?;
+        device.number = name.strip_prefix("GPU").and_then(|number| number.parse().ok());
+        device.label.clone_from(name);
+        devices.push(guess.machine.device(parent, device)?);
     }
-    machine.bridges = placed.len();
+    let Guess { mut machine, switches, .. } = guess;
+    machine.bridges = switches.len();
     nvlinks(table, &mut machine, &devices, findings);
     machine.join_sockets();
     Ok(machine)
 }
 
-/// The switch of a group, made when the first device of the group comes.
-fn switch(
-    machine: &mut Machine,
-    placed: &mut Vec<(usize, bool, usize)>,
-    parent: Parent,
-    lower: bool,
-    group: usize,
-) -> Result<usize, Refusal> {
-    if let Some(&(.., device)) = placed.iter().find(|(g, l, _)| (*g, *l) == (group, lower)) {
-        return Ok(device);
+struct Guess {
+    machine: Machine,
+    /// By group of devices of one NUMA node.
+    roots: BTreeMap<usize, usize>,
+    /// By level, lower or not, and group.
+    switches: BTreeMap<(bool, usize), usize>,
+}
+
+impl Guess {
+    /// The root complex of a group, made when the first device of the group comes.
+    fn root(&mut self, table: &Table, nodes: &[usize], group: usize) -> Result<usize, Refusal> {
+        if let Some(&root) = self.roots.get(&group) {
+            return Ok(root);
+        }
+        let members = (0..table.names.len()).filter(|&j| nodes[j] == group);
+        let numa = members.filter_map(|j| table.numa[j]).next();
+        let root = self.machine.root(Root { numa, ..Root::default() })?;
+        self.roots.insert(group, root);
+        Ok(root)
     }
-    let mut device = Device::new(Kind::Switch, None, Up::Pcie(PcieLink::new(None, None)));
-    device.label = "a guess".to_owned();
-    let device = machine.device(parent, device)?;
-    placed.push((group, lower, device));
-    Ok(device)
+
+    /// The switch of a group, likewise.
+    fn switch(&mut self, parent: Parent, lower: bool, group: usize) -> Result<usize, Refusal> {
+        if let Some(&device) = self.switches.get(&(lower, group)) {
+            return Ok(device);
+        }
+        let mut device = Device::new(Kind::Switch, None, Up::Pcie(PcieLink::new(None, None)));
+        device.label = "a guess".to_owned();
+        let device = self.machine.device(parent, device)?;
+        self.switches.insert((lower, group), device);
+        Ok(device)
+    }
 }
 
 /// Per device the smallest member of its group: those that a relation joins, also by others.

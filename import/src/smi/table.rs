@@ -31,7 +31,8 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal
     };
     let names = names(&lines[head].1);
     if names.len() > MOST {
-        return Err(Refusal::new(format!("more than {MOST} devices")).at(lines[head].0));
+        let refusal = Refusal::new(format!("more than {MOST} devices")).help("give the matrix of one machine");
+        return Err(refusal.at(lines[head].0));
     }
     let mut rows: Vec<Option<Row>> = (0..names.len()).map(|_| None).collect();
     for (number, line) in &lines[head + 1..] {
@@ -40,7 +41,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal
         if rest.trim_start().starts_with(':') || rows[index].is_some() {
             continue;
         }
-        rows[index] = Some(row(rest, &names, index, *number)?);
+        rows[index] = Some(row(line, rest, &names, index).map_err(|refusal| refusal.at(*number))?);
     }
     table(names, rows, findings)
 }
@@ -82,7 +83,7 @@ fn row_name<'l>(line: &'l str, names: &[String]) -> Option<(usize, &'l str)> {
 }
 
 /// One row: as many cells as there are devices, then affinities.
-fn row(rest: &str, names: &[String], own: usize, line: u32) -> Result<Row, Refusal> {
+fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<Row, Refusal> {
     let mut ways = Vec::with_capacity(names.len());
     let mut rest = rest;
     for name in names {
@@ -90,14 +91,15 @@ fn row(rest: &str, names: &[String], own: usize, line: u32) -> Result<Row, Refus
             let found: String = rest.trim_start().chars().take(12).collect();
             let message = format!("row {}: `{found}` where the cell of {name} should be", names[own]);
             let help = "the matrix is cut or wrapped; paste all of `nvidia-smi topo -m`, or redirect it to a file";
-            return Err(Refusal::new(message).at(line).help(help));
+            let column = 1 + line.chars().count() - rest.trim_start().chars().count();
+            return Err(Refusal::new(message).column(column as u32).help(help));
         };
         ways.push(way);
         rest = after;
     }
     if ways[own] != Way::Own {
         let message = format!("row {}: no X where the device meets itself", names[own]);
-        return Err(Refusal::new(message).at(line).help("columns are lost; paste all of `nvidia-smi topo -m`"));
+        return Err(Refusal::new(message).help("columns are lost; paste all of `nvidia-smi topo -m`"));
     }
     let mut words = rest.split_whitespace();
     let cpus = words.next().unwrap_or("").to_owned();
@@ -180,7 +182,10 @@ mod tests {
     fn cut_matrices_are_refused() {
         let refused = |text: &str| read(text, &mut Findings::default()).expect_err("is refused").to_string();
         assert_eq!(refused("GPU0 GPU1\nGPU0 X PIX\n"), "the row of GPU1 is missing");
-        assert_eq!(refused("GPU0 GPU1\nGPU0 X\nGPU1 PIX X"), "line 2: row GPU0: `` where the cell of GPU1 should be");
+        assert_eq!(
+            refused("GPU0 GPU1\nGPU0 X\nGPU1 PIX X"),
+            "line 2, column 7: row GPU0: `` where the cell of GPU1 should be"
+        );
         assert_eq!(
             refused("GPU0 GPU1\nGPU0 PIX X\nGPU1 X PIX"),
             "line 2: row GPU0: no X where the device meets itself"

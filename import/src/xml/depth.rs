@@ -1,0 +1,130 @@
+//! Refuses deep nesting and definitions of entities before a parser meets them.
+//!
+//! A small scanner goes over the text as a parser does: it passes over comments, CDATA sections and processing instructions, where
+//! `<` and `>` are text, and over quoted values in tags. Where a text is no XML, a parser stops at the same place or before it.
+
+use crate::refusal::Refusal;
+
+/// Elements inside each other at most; *assumed*: hwloc's deepest have 20, and reading must not exhaust the stack.
+const NESTED: usize = 200;
+
+/// Checks a text.
+pub(super) fn check(text: &str) -> Result<(), Refusal> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(next) = text[at..].find('<') {
+        at += next;
+        let rest = &text[at..];
+        let passed = if rest.starts_with("<!--") {
+            // `<!-->` does not end itself.
+            after(rest, 4, "-->")
+        } else if rest.starts_with("<![CDATA[") {
+            after(rest, 9, "]]>")
+        } else if rest.starts_with("<?") {
+            after(rest, 2, "?>")
+        } else if rest.starts_with("<!") {
+            declaration(rest).map_err(|refusal| refused(text, at, refusal))?
+        } else if rest.starts_with("</") {
+            depth = depth.saturating_sub(1);
+            after(rest, 2, ">")
+        } else {
+            let tag = tag(rest);
+            depth += usize::from(!tag.is_some_and(|(_, empty)| empty));
+            tag.map(|(end, _)| end)
+        };
+        if depth > NESTED {
+            let refusal = Refusal::new(format!("elements nest more than {NESTED} deep"));
+            return Err(refused(text, at, refusal.help("no machine has that; make the dump again")));
+        }
+        // Nothing closes it: the parser says where the text is cut.
+        let Some(passed) = passed else { break };
+        at += passed;
+    }
+    Ok(())
+}
+
+fn refused(text: &str, at: usize, refusal: Refusal) -> Refusal {
+    let line = text[..at].bytes().filter(|&byte| byte == b'\n').count();
+    let column = text[..at].rsplit('\n').next().map_or(0, |line| line.chars().count());
+    refusal.at(1 + line as u32).column(1 + column as u32)
+}
+
+/// The place after the first `end` from a place on.
+fn after(text: &str, from: usize, end: &str) -> Option<usize> {
+    Some(from + text[from..].find(end)? + end.len())
+}
+
+/// The place after `<!DOCTYPE …>`. Definitions in it could hold elements, and entities that hold each other; no dump has some.
+fn declaration(text: &str) -> Result<Option<usize>, Refusal> {
+    let mut quote = None;
+    for (at, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'>') => return Ok(Some(at + 1)),
+            (None, b'[') => {
+                let refusal = Refusal::new("the document type has definitions of its own, which no dump has");
+                return Err(refusal.help("remove `[ … ]` from `<!DOCTYPE … >`, or make the dump again"));
+            }
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// The place after a tag that opens, and whether it closes itself.
+fn tag(text: &str) -> Option<(usize, bool)> {
+    let mut quote = None;
+    for (at, byte) in text.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), _) if byte == open => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(byte),
+            (None, b'>') => return Some((at + 1, text.as_bytes()[at - 1] == b'/')),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether elements this deep are refused, with a piece before each of them.
+    fn deep(piece: &str, depth: usize) -> bool {
+        let text = format!("{}{}", format!("{piece}<a>").repeat(depth), "</a>".repeat(depth));
+        check(&text).is_err()
+    }
+
+    #[test]
+    fn nothing_hides_elements() {
+        let pieces = [
+            "",
+            "<![CDATA[</a></a>]]>",
+            "<![CDATA[>]]>",
+            "<?p </a></a> ?>",
+            "<?p?>",
+            "<!-- </a></a> -->",
+            "<!--><a>-->",
+            "<b x='/>'/>",
+            "<b x='</a>\"' y=\"/>'\"/>",
+            "<b></b>",
+        ];
+        for piece in pieces {
+            assert!(deep(piece, NESTED + 1), "{piece}");
+            assert!(!deep(piece, NESTED - 1), "{piece}");
+        }
+        // An element of which only the quotes look closed.
+        assert!(deep("<a x='/>'>", NESTED / 2 + 1));
+    }
+
+    #[test]
+    fn document_types() {
+        assert_eq!(check("<!DOCTYPE topology SYSTEM \"hwloc2[.dtd\"><a/>"), Ok(()));
+        let refusal = check("<?xml?>\n <!DOCTYPE a [<!ENTITY b '<a><a>'>]><a>&b;</a>").expect_err("is refused");
+        assert_eq!((refusal.line, refusal.column), (Some(2), Some(2)));
+        assert!(check("<!DOCTYPE a PUBLIC 'x").is_ok(), "the parser says that it is cut");
+    }
+}
