@@ -136,13 +136,17 @@ pub(crate) struct CompareArgs {
 #[derive(clap::Args, Debug)]
 #[command(after_help = "Examples:
   weir check scenarios/pcie/*.yaml
-  weir check --strict my.yaml")]
+  weir check --strict my.yaml
+  weir check --nodes machine.yaml")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
     /// Warnings fail too
     #[arg(long)]
     pub(crate) strict: bool,
+    /// List the nodes with kind, bus id and NUMA node
+    #[arg(long)]
+    pub(crate) nodes: bool,
 }
 
 /// `weir explain`.

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use weir_scenarios::{Diagnostic, LoadOptions, Scenario};
+use weir_scenarios::{Checked, Diagnostic, LoadOptions, Scenario};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Exit, Failure, message};
@@ -47,6 +47,17 @@ pub(crate) fn read_with(
         weir_scenarios::load(file, &options, &arbiters.registry)
     };
     loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))
+}
+
+/// Reads a scenario or a topology; warnings are left to the caller.
+pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Checked, Failure> {
+    let options = options(args, &[]);
+    let checked = if is_stdin(file) {
+        weir_scenarios::check_text(stdin()?, "-", Some(Path::new(".")), &options, &arbiters.registry)
+    } else {
+        weir_scenarios::check(file, &options, &arbiters.registry)
+    };
+    checked.map_err(|diagnostics| wrong(&diagnostics, arbiters))
 }
 
 /// What the command line, and further edits, make of a file.

@@ -12,6 +12,7 @@
 //! The YAML is decoded once into a tree whose values know their place; everything that is wrong is collected as
 //! [`Diagnostic`]s that name file, line, column, object and remedy.
 
+mod alone;
 mod arbiter;
 mod brackets;
 mod context;
@@ -33,6 +34,7 @@ mod units;
 mod workload;
 mod yaml;
 
+pub use alone::{Checked, TopologyAlone, check, check_text};
 pub use arbiter::ArbiterSpec;
 pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use files::NamedFile;
@@ -43,7 +45,7 @@ pub use optimize::{AxisSpec, Growth, MeasuredMatrix, Objective, OptimizeSpec, Pa
 pub use rewrite::{Change, LinkChange, rewrite, rewrite_text};
 pub use scenario::{Choice, PlannedOperation, Scenario, TaskKind};
 pub use search::{RankTraffic, Source};
-pub use topology::{BandwidthForm, LinkTypeText};
+pub use topology::{BandwidthForm, LinkTypeText, Place};
 
 /// A time as scenarios write it, such as `10ms`, for command lines.
 ///

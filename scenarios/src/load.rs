@@ -58,7 +58,9 @@ fn read(
     options: &LoadOptions,
     registry: &Registry,
 ) -> Result<Scenario, Vec<Diagnostic>> {
-    match parts(&mut context, bytes, name, folder, options, registry) {
+    let parts = open(&mut context, bytes, name, folder, options)
+        .and_then(|opened| parts(&mut context, opened, name, options, registry));
+    match parts {
         Ok(parts) if !context.failed() => Ok(Scenario::new(context, parts)),
         _ => Err(context.finish()),
     }
@@ -67,26 +69,42 @@ fn read(
 /// The keys of a scenario.
 pub(crate) const KEYS: [&str; 8] = ["weir", "name", "topology", "arbiter", "workload", "ranks", "order", "optimize"];
 
-fn parts(
+/// A file that was read and edited.
+pub(crate) struct Opened {
+    pub(crate) files: Files,
+    pub(crate) root: Value,
+    /// Edits of a topology that is a file of its own.
+    pub(crate) edits: Vec<Edit>,
+}
+
+/// Reads a file's tree.
+pub(crate) fn open(
     context: &mut Context,
     bytes: Vec<u8>,
     name: &str,
     folder: Option<&Path>,
     options: &LoadOptions,
-    registry: &Registry,
-) -> Read<Parts> {
+) -> Read<Opened> {
     let mut files = Files::new(context, folder, options.library.as_deref())?;
     let shown = if name == "-" { "<stdin>" } else { name };
     let source = files.decode(context, shown, bytes)?;
     let mut root = yaml::parse(context, source)?;
     let edits = edit(context, &mut root, options)?;
+    Ok(Opened { files, root, edits })
+}
+
+pub(crate) fn parts(
+    context: &mut Context,
+    opened: Opened,
+    name: &str,
+    options: &LoadOptions,
+    registry: &Registry,
+) -> Read<Parts> {
+    let Opened { mut files, root, edits } = opened;
     looks_like_a_scenario(context, &root)?;
     let fields = context.fields(&root, "the scenario", &KEYS)?;
     version(context, &fields)?;
-    let title = match fields.get("name") {
-        Some(value) => context.text(value, "`name`").map(str::to_owned),
-        None => Ok(Path::new(name).file_stem().map_or(name.to_owned(), |stem| stem.to_string_lossy().into_owned())),
-    };
+    let title = title(context, &fields, name);
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
     let operations = fields.require(context, "workload");
     let given = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
@@ -112,6 +130,14 @@ fn parts(
         workload,
         arbiters: arbiters?,
     })
+}
+
+/// The name, or the file's when it has none.
+fn title(context: &mut Context, fields: &Fields<'_>, name: &str) -> Read<String> {
+    match fields.get("name") {
+        Some(value) => context.text(value, "`name`").map(str::to_owned),
+        None => Ok(Path::new(name).file_stem().map_or(name.to_owned(), |stem| stem.to_string_lossy().into_owned())),
+    }
 }
 
 /// Applies the edits; returns those of a topology that is a file of its own.
@@ -177,7 +203,7 @@ pub(crate) fn version(context: &mut Context, fields: &Fields<'_>) -> Read<()> {
 }
 
 /// The topology in place, or in the file that is named, whose tree is returned too.
-fn topology(
+pub(crate) fn topology(
     context: &mut Context,
     files: &mut Files,
     value: &Value,

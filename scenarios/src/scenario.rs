@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, Position};
 use crate::files::NamedFile;
 use crate::optimize::OptimizeSpec;
 use crate::source::{Sources, Span};
-use crate::topology::{NodeNames, Topology};
+use crate::topology::{NodeNames, Place, Topology};
 use crate::workload::{Groups, Outside, Traffic, Workload};
 
 /// What a task is to the user.
@@ -96,6 +96,8 @@ pub struct Scenario {
     pub optimize: Option<OptimizeSpec>,
     /// The files that it names, in order of reading.
     pub files: Vec<NamedFile>,
+    /// Where nodes are in the machine, of those that say it, in their order; no part of a run.
+    pub places: Vec<(NodeId, Place)>,
     pub(crate) traffic: Traffic,
     pub(crate) orders: Vec<(NodeId, Vec<TaskId>)>,
     pub(crate) outside: Outside,
@@ -145,6 +147,7 @@ impl Scenario {
             ranks: workload.ranks,
             optimize,
             files,
+            places: topology.places,
             traffic: workload.traffic,
             orders: workload.orders,
             outside: workload.outside,

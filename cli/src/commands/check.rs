@@ -1,14 +1,16 @@
-//! `weir check`: what is wrong with a scenario, or looks wrong, without a run.
+//! `weir check`: what is wrong with a scenario or a topology, or looks wrong, without a run.
+
+mod nodes;
 
 use std::path::Path;
 
 use weir_report::text;
-use weir_scenarios::Scenario;
+use weir_scenarios::{Checked, Diagnostic, Scenario, TopologyAlone};
 use weir_sim_core::Work;
 
 use crate::args::CheckArgs;
 use crate::failure::{Exit, Failure, message};
-use crate::input::read;
+use crate::input::read_any;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{Job, warn_ignored};
@@ -30,24 +32,52 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// The summary of a file that can run.
+/// The summary of a file that can run, or of a topology.
 fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit), Failure> {
-    let scenario = read(file, &args.scenario, all)?;
-    let lints = weir_scenarios::lint(&scenario);
-    let findings: Vec<_> = scenario.warnings.iter().chain(&lints).collect();
-    for finding in &findings {
-        message(&finding.to_string());
+    match read_any(file, &args.scenario, all)? {
+        Checked::Scenario(scenario) => check_scenario(&scenario, args, all),
+        Checked::Topology(topology) => check_topology(&topology, args),
     }
-    let mut warnings = findings.len();
+}
+
+fn check_scenario(scenario: &Scenario, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit), Failure> {
+    let lints = weir_scenarios::lint(scenario);
+    let mut warnings = tell(scenario.warnings.iter().chain(&lints));
     for spec in &scenario.arbiters {
-        Job::new(&scenario, spec, &all.registry)?.arbiter()?;
-        warnings += warn_ignored(&scenario, &spec.name);
+        Job::new(scenario, spec, &all.registry)?.arbiter()?;
+        warnings += warn_ignored(scenario, &spec.name);
     }
+    strict(&scenario.file, warnings, args)?;
+    let nodes = args.nodes.then(|| nodes::list(&scenario.fabric, &scenario.places, |node| scenario.node_name(node)));
+    Ok((summary(scenario) + &nodes.unwrap_or_default(), Exit::Ok))
+}
+
+fn check_topology(topology: &TopologyAlone, args: &CheckArgs) -> Result<(String, Exit), Failure> {
+    strict(&topology.file, tell(topology.warnings.iter()), args)?;
+    let roots = topology.fabric.nodes().iter().filter(|node| node.parent.is_none()).count();
+    let ids = topology.places.iter().filter(|(_, place)| place.bus_id.is_some()).count();
+    let mut parts = vec![
+        count(topology.fabric.nodes().len(), "node"),
+        count(topology.fabric.links().len(), "link"),
+        count(roots, "root"),
+    ];
+    parts.extend((ids > 0).then(|| count(ids, "bus id")));
+    let summary = format!("{}: ok: a topology: {}\n", text::clean(&topology.file), parts.join(", "));
+    let nodes = args.nodes.then(|| nodes::list(&topology.fabric, &topology.places, |node| topology.node_name(node)));
+    Ok((summary + &nodes.unwrap_or_default(), Exit::Ok))
+}
+
+/// Shows warnings; returns how many there are.
+fn tell<'d>(findings: impl Iterator<Item = &'d Diagnostic>) -> usize {
+    findings.map(|finding| message(&finding.to_string())).count()
+}
+
+fn strict(file: &str, warnings: usize, args: &CheckArgs) -> Result<(), Failure> {
     if args.strict && warnings > 0 {
         let warnings = count(warnings, "warning");
-        return Err(Failure::usage(format!("{}: {warnings}, and --strict lets none pass", scenario.file)));
+        return Err(Failure::usage(format!("{file}: {warnings}, and --strict lets none pass")));
     }
-    Ok((summary(&scenario), Exit::Ok))
+    Ok(())
 }
 
 fn summary(scenario: &Scenario) -> String {

@@ -53,7 +53,8 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn refused(file: &Path, refusal: &Refusal) -> Failure {
-    let line = refusal.line.map_or_else(String::new, |line| format!(":{line}"));
+    let place = [refusal.line, refusal.column].into_iter().map_while(|number| number);
+    let line: String = place.map(|number| format!(":{number}")).collect();
     let name = file.display().to_string();
     let help = refusal.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {}", clean(help)));
     Failure::usage(format!("{}{line}: {}{help}", clean(&name), clean(&refusal.message)))
@@ -61,7 +62,7 @@ fn refused(file: &Path, refusal: &Refusal) -> Failure {
 
 /// What was found, what was assumed, and the command that makes a better dump.
 fn summary(import: &Import) -> String {
-    let mut out = format!("{}: {}\n\n{}\n", import.format, counts(&import.counts), import.tree);
+    let mut out = format!("{}: {}\n\n{}\n{}\n", import.format, counts(&import.counts), import.tree, import.bandwidths);
     for finding in import.findings.iter().filter(|finding| finding.level != Level::Warning) {
         let help = finding.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
         let _ = writeln!(out, "{}: {}{help}", finding.level.word(), finding.message);

@@ -21,6 +21,15 @@ pub(crate) use template::is_inner;
 /// Slots of an engine that serves everything at once: there is no engine.
 pub(crate) const UNLIMITED: u32 = 0;
 
+/// Where a node is in the machine; no part of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Place {
+    /// `bus_id`: its PCI address.
+    pub bus_id: Option<Box<str>>,
+    /// `numa`: the number of its NUMA node.
+    pub numa: Option<u16>,
+}
+
 /// A fabric with names.
 #[derive(Debug)]
 pub(crate) struct Topology {
@@ -32,6 +41,8 @@ pub(crate) struct Topology {
     pub(crate) slots: Vec<u32>,
     /// Nodes whose `engines` was given, as (first, one past the last, where).
     pub(crate) engines_given: Vec<(NodeId, Span)>,
+    /// Where nodes are in the machine, of those that say it, in their order.
+    pub(crate) places: Vec<(NodeId, Place)>,
     /// Link types that no link uses.
     pub(crate) unused_types: Vec<(String, Span)>,
     /// Per pair of directed links: which type it has.
@@ -52,8 +63,15 @@ impl Topology {
     pub(crate) fn empty() -> Self {
         let mut names = NodeNames::default();
         names.index();
-        let (slots, engines_given, unused_types) = (Vec::new(), Vec::new(), Vec::new());
-        Self { fabric: FabricBuilder::new().build(), names, slots, engines_given, unused_types, types: Vec::new() }
+        Self {
+            fabric: FabricBuilder::new().build(),
+            names,
+            slots: Vec::new(),
+            engines_given: Vec::new(),
+            places: Vec::new(),
+            unused_types: Vec::new(),
+            types: Vec::new(),
+        }
     }
 }
 
@@ -89,6 +107,7 @@ pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Top
         names: expansion.names,
         slots: expansion.slots,
         engines_given: expansion.engines_given,
+        places: expansion.places,
         unused_types: types.unused(),
         types: expansion.types,
     })
@@ -101,6 +120,7 @@ struct Expansion {
     names: NodeNames,
     slots: Vec<u32>,
     engines_given: Vec<(NodeId, Span)>,
+    places: Vec<(NodeId, Place)>,
     types: Vec<LinkTypeOf>,
     /// The first pair of links of each type that stands in its place, by that place.
     in_place: rustc_hash::FxHashMap<Span, u32>,
@@ -132,6 +152,9 @@ impl Expansion {
             self.slots.push(template.engines.unwrap_or(usual_slots(template.kind)));
             if template.engines.is_some() {
                 self.engines_given.push((node, template.span));
+            }
+            if template.place != Place::default() {
+                self.places.push((node, template.place.clone()));
             }
             for child in &template.children {
                 self.add(context, child, node, template.kind)?;

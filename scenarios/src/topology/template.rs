@@ -4,6 +4,7 @@
 use rustc_hash::FxHashSet;
 use weir_plugin_api::NodeKind;
 
+use super::Place;
 use super::link_type::{LinkType, LinkTypes};
 use crate::brackets::{NAME_BYTES, NamePattern};
 use crate::context::{Context, Fields, Problem, Read};
@@ -26,6 +27,8 @@ pub(crate) struct Template {
     pub(crate) link: Option<LinkType>,
     /// `engines`, when given.
     pub(crate) engines: Option<u32>,
+    /// Where they are in the machine.
+    pub(crate) place: Place,
     /// What lies below each of them.
     pub(crate) children: Vec<Template>,
     /// Where the name stands.
@@ -84,7 +87,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     };
     let children = fields.get("children").map_or(Ok(Vec::new()), |value| read(context, types, value, false));
     let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, children?);
-    place?;
+    let place = place?;
     if let (Some((_, span)), true) = (engines, is_inner(kind)) {
         let message = format!("{what}: a {} has no engines", kind.word());
         return Err(context.error(span, message, "remove `engines`; only devices start transfers"));
@@ -94,26 +97,29 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     if total > NODES {
         return Err(too_many(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
     }
-    Ok(Template { names, kind, link, engines: engines.map(|(n, _)| n), children, span: entry.key_span, total })
+    let engines = engines.map(|(n, _)| n);
+    Ok(Template { names, kind, link, engines, place, children, span: entry.key_span, total })
 }
 
-/// Checks `bus_id` and `numa`, which say where a node is in the machine and have no effect on a run.
-fn place(context: &mut Context, fields: &Fields<'_>, what: &str, names: Option<&NamePattern>) -> Read<()> {
+/// Reads `bus_id` and `numa`, which say where a node is in the machine and have no effect on a run.
+fn place(context: &mut Context, fields: &Fields<'_>, what: &str, names: Option<&NamePattern>) -> Read<Place> {
+    let mut place = Place::default();
     if let Some(value) = fields.get("bus_id") {
-        context.parse(value, &format!("`bus_id` of {what}"), bus_id)?;
+        place.bus_id = Some(context.parse(value, &format!("`bus_id` of {what}"), bus_id)?);
         if fields.get("repeat").is_some() || names.is_some_and(|names| names.count() > 1) {
             let message = format!("{what} stands for several nodes, which cannot have one `bus_id`");
             return Err(context.error(value.span, message, "write one node for each bus id"));
         }
     }
     if let Some(value) = fields.get("numa") {
-        context.parse(value, &format!("`numa` of {what}"), |text| units::whole_number(text, NUMA_NODES))?;
+        let numa = |text: &str| units::whole_number(text, NUMA_NODES).map(|numa| numa as u16);
+        place.numa = Some(context.parse(value, &format!("`numa` of {what}"), numa)?);
     }
-    Ok(())
+    Ok(place)
 }
 
 /// A PCI address, `domain:bus:device.function` in hexadecimal; the domain has 4 to 8 digits.
-fn bus_id(text: &str) -> Result<(), Problem> {
+fn bus_id(text: &str) -> Result<Box<str>, Problem> {
     let hexadecimal = |part: &str, digits: std::ops::RangeInclusive<usize>| {
         digits.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_hexdigit())
     };
@@ -128,7 +134,7 @@ fn bus_id(text: &str) -> Result<(), Problem> {
         _ => false,
     };
     let help = "write it as `lspci -D` does, in quotes: `bus_id: \"0000:07:00.0\"`";
-    if fits { Ok(()) } else { Err(Problem::new(format!("{} is not a bus id", quoted(text)), help)) }
+    if fits { Ok(text.into()) } else { Err(Problem::new(format!("{} is not a bus id", quoted(text)), help)) }
 }
 
 /// Whether a node never starts or ends a transfer.

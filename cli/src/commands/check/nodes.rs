@@ -1,0 +1,31 @@
+//! The nodes of a topology, a line each: name, kind, bus id, NUMA node.
+
+use std::fmt::Write;
+
+use weir_plugin_api::NodeId;
+use weir_report::text::clean;
+use weir_scenarios::Place;
+use weir_sim_core::Fabric;
+
+/// The list, indented by depth. A node without `numa` has that of the nearest node above which tells it.
+pub(super) fn list<'n>(fabric: &Fabric, places: &[(NodeId, Place)], name: impl Fn(NodeId) -> &'n str) -> String {
+    let nodes = fabric.nodes();
+    let names: Vec<String> = (0..nodes.len())
+        .map(|i| format!("{:indent$}{}", "", clean(name(NodeId(i as u32))), indent = 2 * nodes[i].depth as usize))
+        .collect();
+    let longest = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let mut numas: Vec<Option<u16>> = Vec::with_capacity(nodes.len());
+    let mut places = places.iter().peekable();
+    let mut out = String::new();
+    for (i, node) in nodes.iter().enumerate() {
+        let place = places.next_if(|(node, _)| node.index() == i).map(|(_, place)| place);
+        let above = (!node.parent.is_none()).then(|| numas[node.parent.index()]).flatten();
+        let numa = place.and_then(|place| place.numa).or(above);
+        numas.push(numa);
+        let bus = place.and_then(|place| place.bus_id.as_deref()).unwrap_or("");
+        let numa = numa.map_or_else(String::new, |numa| format!("NUMA node {numa}"));
+        let line = format!("  {:longest$}  {:12}  {bus:13}  {numa}", names[i], node.kind.word());
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
+}

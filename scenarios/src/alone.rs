@@ -1,0 +1,120 @@
+//! A topology without a workload, to be checked: a topology file, or a file whose only content is `topology`.
+
+use std::path::Path;
+
+use weir_plugin_api::{NodeId, Registry};
+use weir_sim_core::Fabric;
+
+use crate::context::{Context, Read};
+use crate::diagnostic::{Diagnostic, quoted};
+use crate::files::Files;
+use crate::load::{self, LoadOptions, Opened};
+use crate::scenario::Scenario;
+use crate::topology::{self, NodeNames, Place, Topology};
+use crate::yaml::{Data, Value};
+
+/// What a file holds.
+#[derive(Debug)]
+pub enum Checked {
+    /// A scenario.
+    Scenario(Box<Scenario>),
+    /// A topology.
+    Topology(Box<TopologyAlone>),
+}
+
+/// A topology without a workload.
+#[derive(Debug)]
+pub struct TopologyAlone {
+    /// The file as given (`-` for standard input).
+    pub file: String,
+    /// Nodes and links.
+    pub fabric: Fabric,
+    /// Where nodes are in the machine, of those that say it, in their order.
+    pub places: Vec<(NodeId, Place)>,
+    /// What may not mean what its author thinks.
+    pub warnings: Vec<Diagnostic>,
+    names: NodeNames,
+}
+
+impl TopologyAlone {
+    /// The bare name of a node where it is unique, else its full path.
+    #[must_use]
+    pub fn node_name(&self, node: NodeId) -> &str {
+        self.names.shown(node)
+    }
+}
+
+/// Reads a scenario file, or a topology.
+///
+/// # Errors
+/// As [`load`](crate::load).
+pub fn check(path: &Path, options: &LoadOptions, registry: &Registry) -> Result<Checked, Vec<Diagnostic>> {
+    let mut context = Context::default();
+    let Ok(bytes) = Files::read_scenario(&mut context, path) else { return Err(context.finish()) };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    read(context, bytes, &path.display().to_string(), Some(folder), options, registry)
+}
+
+/// The same from text. Files that it names are looked for from `folder`.
+///
+/// # Errors
+/// As [`load`](crate::load).
+pub fn check_text(
+    text: impl Into<Vec<u8>>,
+    name: &str,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+    registry: &Registry,
+) -> Result<Checked, Vec<Diagnostic>> {
+    read(Context::default(), text.into(), name, folder, options, registry)
+}
+
+fn read(
+    mut context: Context,
+    bytes: Vec<u8>,
+    name: &str,
+    folder: Option<&Path>,
+    options: &LoadOptions,
+    registry: &Registry,
+) -> Result<Checked, Vec<Diagnostic>> {
+    let Ok(mut opened) = load::open(&mut context, bytes, name, folder, options) else { return Err(context.finish()) };
+    if !is_topology(&opened.root) {
+        return match load::parts(&mut context, opened, name, options, registry) {
+            Ok(parts) if !context.failed() => Ok(Checked::Scenario(Box::new(Scenario::new(context, parts)))),
+            _ => Err(context.finish()),
+        };
+    }
+    match topology(&mut context, &mut opened) {
+        Ok(topology) if !context.failed() => {
+            let Topology { fabric, places, names, .. } = topology;
+            let warnings = context.take_warnings();
+            Ok(Checked::Topology(Box::new(TopologyAlone { file: name.to_owned(), fabric, places, warnings, names })))
+        }
+        _ => Err(context.finish()),
+    }
+}
+
+/// Whether a file has a tree, or `topology` and nothing else to be run.
+fn is_topology(root: &Value) -> bool {
+    let Data::Mapping(entries) = &root.data else { return false };
+    let has = |key: &str| entries.iter().any(|entry| &*entry.key == key);
+    let alone = || entries.iter().all(|entry| matches!(&*entry.key, "weir" | "name" | "topology"));
+    (has("tree") && !has("workload")) || (has("topology") && alone())
+}
+
+fn topology(context: &mut Context, opened: &mut Opened) -> Read<Topology> {
+    let Opened { files, root, edits } = opened;
+    let topology = match root.get("topology") {
+        None => topology::read(context, root, true)?,
+        Some(_) => {
+            let fields = context.fields(root, "the file", &["weir", "name", "topology"])?;
+            load::version(context, &fields)?;
+            let value = fields.require(context, "topology")?;
+            load::topology(context, files, value, edits)?.0
+        }
+    };
+    for (name, span) in &topology.unused_types {
+        context.warn(*span, format!("no link has the type {}", quoted(name)), "remove it, or use it");
+    }
+    Ok(topology)
+}
