@@ -107,6 +107,12 @@ impl Functions {
                 stack.extend(self.list[index].children.iter().rev().map(|&child| (child, below)));
             }
         }
+        self.tell_ports(machine, findings);
+        Ok(devices)
+    }
+
+    /// Tells of the bridges that became no node.
+    fn tell_ports(&self, machine: &Machine, findings: &mut Findings) {
         let ports = self.list.iter().filter(|f| f.kind == Some(Kind::Switch)).count() - machine_switches(machine);
         if ports > 0 {
             findings.note(format!(
@@ -114,7 +120,6 @@ impl Functions {
                  are no nodes of their own"
             ));
         }
-        Ok(devices)
     }
 
     /// Which functions are of interest, or lead to one that is.

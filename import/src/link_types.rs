@@ -88,26 +88,7 @@ impl LinkTypes {
             "-doubtful" => " As reported, but doubtful: see above.",
             _ => "",
         };
-        let (generation, width) = (link.generation, link.width);
-        let effective = gigabytes(u64::from(link.effective_80ths()) * 1000 / 80);
-        let raw = (link.raw() * 100.0).round() / 100.0;
-        let nccl = "NCCL's figure (src/graph/topo.cc, kvDictPciGen)";
-        let head = format!("PCIe {generation}.0 x{width}:");
-        let (body, comment) = match (figures, link.efficiency()) {
-            (Figures::Raw, _) => (
-                format!("{{ generation: {generation}, width: {width} }}"),
-                format!("{head} {raw} GB/s raw, after line encoding.{doubt}"),
-            ),
-            (Figures::Effective, Some(efficiency)) => (
-                format!("{{ generation: {generation}, width: {width}, efficiency: {efficiency} }}"),
-                format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
-            ),
-            (Figures::Effective, None) => (
-                format!("{{ bandwidth: {effective}GB/s }}"),
-                format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
-            ),
-        };
-        self.by_name.insert(name, LinkType { body, comment });
+        self.by_name.insert(name, pcie_type(link, figures, doubt));
     }
 
     fn add_network(&mut self, megabits: u32) {
@@ -148,4 +129,28 @@ impl LinkTypes {
         self.wires.insert(wire, name.clone());
         self.by_name.insert(name, link);
     }
+}
+
+/// The type of a PCIe link; `doubt` is added to its comment.
+fn pcie_type(link: PcieLink, figures: Figures, doubt: &str) -> LinkType {
+    let (generation, width) = (link.generation, link.width);
+    let effective = gigabytes(u64::from(link.effective_80ths()) * 1000 / 80);
+    let raw = (link.raw() * 100.0).round() / 100.0;
+    let nccl = "NCCL's figure (src/graph/topo.cc, kvDictPciGen)";
+    let head = format!("PCIe {generation}.0 x{width}:");
+    let (body, comment) = match (figures, link.efficiency()) {
+        (Figures::Raw, _) => (
+            format!("{{ generation: {generation}, width: {width} }}"),
+            format!("{head} {raw} GB/s raw, after line encoding.{doubt}"),
+        ),
+        (Figures::Effective, Some(efficiency)) => (
+            format!("{{ generation: {generation}, width: {width}, efficiency: {efficiency} }}"),
+            format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
+        ),
+        (Figures::Effective, None) => (
+            format!("{{ bandwidth: {effective}GB/s }}"),
+            format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
+        ),
+    };
+    LinkType { body, comment }
 }

@@ -33,41 +33,47 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     }
 }
 
+/// Words of names that are neither GPU nor network card, though a maker of those made them.
+const ASIDE: [&str; 11] =
+    ["Audio", "USB", "UCSI", "Bridge", "bridge", "NVSwitch", "SMBus", "Serial", "Switch", "NVMe", "SSD"];
+
+/// Words of the names of AMD's GPUs.
+const ACCELERATORS: [&str; 10] =
+    ["Instinct", "Radeon", "Vega", "Navi", "Aldebaran", "Arcturus", "Aqua Vanjaram", "MI2", "MI3", "FirePro"];
+
+/// Words of the names of network cards.
+const CARDS: [&str; 9] = [
+    "Mellanox",
+    "ConnectX",
+    "Ethernet",
+    "InfiniBand",
+    "Infiniband",
+    "BlueField",
+    "NetXtreme",
+    "Elastic Fabric",
+    "Omni-Path",
+];
+
 /// What a device is by its name alone, as `lspci -tv` gives it.
 fn by_name(name: &str) -> (Option<Kind>, Gpu) {
     let name = name.trim();
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     let gpu = ids(name).map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device));
-    let aside =
-        has(&["Audio", "USB", "UCSI", "Bridge", "bridge", "NVSwitch", "SMBus", "Serial", "Switch", "NVMe", "SSD"]);
-    if aside {
+    if has(&ASIDE) {
         return (None, gpu);
     }
     let vendor = ids(name).map(|(vendor, _)| vendor);
     let amd = vendor == Some(VENDOR_AMD) || has(&["[AMD/ATI]"]);
-    let accelerators =
-        ["Instinct", "Radeon", "Vega", "Navi", "Aldebaran", "Arcturus", "Aqua Vanjaram", "MI2", "MI3", "FirePro"];
     let intel = vendor == Some(VENDOR_INTEL) || has(&["Intel Corporation"]);
     if vendor == Some(VENDOR_NVIDIA) || has(&["NVIDIA Corporation"]) {
         return (Some(Kind::Gpu), gpu);
     }
-    if (amd && (has(&accelerators) || vendor.is_some()))
+    if (amd && (has(&ACCELERATORS) || vendor.is_some()))
         || (intel && has(&["Data Center GPU", "Ponte Vecchio", "Arc "]))
     {
         return (Some(Kind::Gpu), gpu);
     }
-    let cards = [
-        "Mellanox",
-        "ConnectX",
-        "Ethernet",
-        "InfiniBand",
-        "Infiniband",
-        "BlueField",
-        "NetXtreme",
-        "Elastic Fabric",
-        "Omni-Path",
-    ];
-    if has(&cards) {
+    if has(&CARDS) {
         return (Some(Kind::Nic), gpu);
     }
     (has(&["Xilinx", "Alveo"]).then_some(Kind::Fpga), gpu)

@@ -77,6 +77,11 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         }
         let root = Root { numa, host, processor: processor(node), children: Vec::new() };
         let root = self.machine.root(root)?;
+        self.below(node, root)
+    }
+
+    /// All that is below a `<cpu>`.
+    fn below(&mut self, node: Node<'a, 'd>, root: usize) -> Result<(), Refusal> {
         let mut stack: Vec<_> = elements(node).rev().map(|child| (child, Parent::Root(root))).collect();
         while let Some((node, parent)) = stack.pop() {
             match node.tag_name().name() {
@@ -121,17 +126,8 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
             self.findings.left_out(&format!("devices of class {class}"), &id);
             return Ok(Some(parent));
         };
-        let generation = node.attribute("link_speed").and_then(pcie::generation);
-        let width = node.attribute("link_width").and_then(pcie::width);
-        let mut device = Device::new(kind, bus, Up::Pcie(PcieLink::new(generation, width)));
-        if kind == Kind::Nic {
-            device.label = nets(node).0;
-        }
         let gpu = elements(node).find(|child| child.has_tag_name("gpu"));
-        if kind == Kind::Gpu {
-            device.gpu = generation_of(node, gpu);
-            device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
-        }
+        let device = device(node, kind, bus, gpu);
         self.machine.bridges += usize::from(kind == Kind::Switch);
         let index = self.machine.device(parent, device)?;
         self.gpus.extend(gpu.map(|gpu| (index, gpu)));
@@ -172,6 +168,21 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         device.label = label;
         self.machine.device(parent, device).map(drop)
     }
+}
+
+/// What a `<pci>` tells of a device.
+fn device(node: Node<'_, '_>, kind: Kind, bus: Option<BusId>, gpu: Option<Node<'_, '_>>) -> Device {
+    let generation = node.attribute("link_speed").and_then(pcie::generation);
+    let width = node.attribute("link_width").and_then(pcie::width);
+    let mut device = Device::new(kind, bus, Up::Pcie(PcieLink::new(generation, width)));
+    if kind == Kind::Nic {
+        device.label = nets(node).0;
+    }
+    if kind == Kind::Gpu {
+        device.gpu = generation_of(node, gpu);
+        device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
+    }
+    device
 }
 
 fn elements<'a, 'd: 'a>(node: Node<'a, 'd>) -> impl DoubleEndedIterator<Item = Node<'a, 'd>> {

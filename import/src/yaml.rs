@@ -35,14 +35,8 @@ pub(crate) fn write(
         let _ = writeln!(out, "  # {}\n  {name}: {}", link.comment, link.body);
     }
     out.push_str("tree:\n");
-    for (index, root) in machine.roots.iter().enumerate() {
-        let numa = root.numa.map_or_else(String::new, |numa| format!(", numa: {numa}"));
-        let below = root.numa.map_or_else(String::new, |numa| format!("    numa: {numa}\n"));
-        let _ = writeln!(out, "  rc{index}:\n    kind: root-complex\n{below}    children:");
-        let _ = writeln!(out, "      cpu{index}: {{ kind: cpu, link: {MEMORY_NAME}{numa} }}");
-        for &child in machine.children(Parent::Root(index)) {
-            node(&mut out, machine, names, types, child, 6);
-        }
+    for index in 0..machine.roots.len() {
+        root(&mut out, machine, names, types, index);
     }
     if machine.nvswitch {
         let _ = writeln!(
@@ -53,6 +47,18 @@ pub(crate) fn write(
     }
     links(&mut out, machine, names, types);
     out
+}
+
+/// A root complex and all below it.
+fn root(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes, index: usize) {
+    let numa = machine.roots[index].numa;
+    let inline = numa.map_or_else(String::new, |numa| format!(", numa: {numa}"));
+    let line = numa.map_or_else(String::new, |numa| format!("    numa: {numa}\n"));
+    let _ = writeln!(out, "  rc{index}:\n    kind: root-complex\n{line}    children:");
+    let _ = writeln!(out, "      cpu{index}: {{ kind: cpu, link: {MEMORY_NAME}{inline} }}");
+    for &child in machine.children(Parent::Root(index)) {
+        node(out, machine, names, types, child, 6);
+    }
 }
 
 fn write_head(out: &mut String, head: &Head<'_>, findings: &[Finding]) {

@@ -8,6 +8,9 @@ use crate::refusal::Refusal;
 /// Elements inside each other at most; *assumed*: hwloc's deepest have 20, and reading must not exhaust the stack.
 const NESTED: usize = 200;
 
+/// What holds text in which `<` and `>` mean nothing: how it begins and ends. `<!-->` does not end itself.
+const TEXTS: [(&str, &str); 3] = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+
 /// Checks a text.
 pub(super) fn check(text: &str) -> Result<(), Refusal> {
     let mut depth = 0_usize;
@@ -15,13 +18,8 @@ pub(super) fn check(text: &str) -> Result<(), Refusal> {
     while let Some(next) = text[at..].find('<') {
         at += next;
         let rest = &text[at..];
-        let passed = if rest.starts_with("<!--") {
-            // `<!-->` does not end itself.
-            after(rest, 4, "-->")
-        } else if rest.starts_with("<![CDATA[") {
-            after(rest, 9, "]]>")
-        } else if rest.starts_with("<?") {
-            after(rest, 2, "?>")
+        let passed = if let Some((open, end)) = TEXTS.iter().find(|(open, _)| rest.starts_with(open)) {
+            after(rest, open.len(), end)
         } else if rest.starts_with("<!") {
             declaration(rest).map_err(|refusal| refused(text, at, refusal))?
         } else if rest.starts_with("</") {
