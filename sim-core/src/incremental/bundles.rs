@@ -1,6 +1,5 @@
 //! Bundles: made when the first class needs them, attached to the link that holds them back, moved, dissolved.
 
-use super::heap::{Heap, OUT};
 use super::numbers::{INF, Level};
 use super::state::{Bundle, Hop, NONE, Shares, product};
 
@@ -10,23 +9,15 @@ impl Shares {
         let index = if let Some(index) = self.free_bundles.pop() {
             index
         } else {
-            self.bundles.push(Bundle {
-                first: 0,
-                count: 0,
-                link: NONE,
-                offset: 0,
-                weight: 0,
-                heap: Heap::default(),
-                since: 0,
-                floor: INF,
-            });
-            self.bundle_places.push(OUT);
+            let (link, head, floor) = (NONE, NONE, INF);
+            let (is_moved, is_known) = (false, false);
+            self.bundles.push(Bundle { first: 0, count: 0, link, head, weight: 0, floor, is_moved, is_known });
             (self.bundles.len() - 1) as u32
         };
         let first = self.add_hops(index, links);
         let bundle = &mut self.bundles[index as usize];
-        (bundle.first, bundle.count, bundle.offset, bundle.weight) = (first, links.len() as u32, 0, 0);
-        bundle.floor = INF;
+        (bundle.first, bundle.count, bundle.weight) = (first, links.len() as u32, 0);
+        (bundle.floor, bundle.head) = (INF, NONE);
         index
     }
 
@@ -54,33 +45,39 @@ impl Shares {
     }
 
     /// Lets `link` hold a bundle back that was held back by none. Its share must be set.
-    pub(super) fn attach(&mut self, bundle: u32, link: u32, now: u64) {
+    pub(super) fn attach(&mut self, bundle: u32, link: u32) {
         let weight = self.bundles[bundle as usize].weight;
         let share = self.links[link as usize].share;
-        self.links[link as usize].advance(now);
-        let record = &mut self.bundles[bundle as usize];
-        (record.link, record.since) = (link, now);
+        self.bundles[bundle as usize].link = link;
+        self.note_bundle(bundle);
         for hop in self.hops_of(bundle) {
             let on = self.hops[hop].link;
             if on == link {
                 self.links[on as usize].own += weight;
+                self.join_own(hop);
             } else {
                 self.join_cell(hop, link, weight);
                 self.links[on as usize].count_other(weight, share);
             }
             self.touch(on);
         }
-        self.key_bundle(bundle);
         self.lower_floor(link, self.bundles[bundle as usize].floor);
     }
 
-    /// Takes a bundle whose last class has gone off its links, with what is left of its weight, and frees it.
+    /// Notes that the host must be told of a bundle.
+    fn note_bundle(&mut self, bundle: u32) {
+        let record = &mut self.bundles[bundle as usize];
+        if !record.is_moved {
+            record.is_moved = true;
+            self.moved_bundles.push(bundle);
+        }
+    }
+
+    /// Takes a bundle whose last class has gone off its links, with what is left of its weight. Its record is free once the
+    /// host has been told.
     pub(super) fn dissolve(&mut self, bundle: u32) {
         let Bundle { link, weight, first, count, .. } = self.bundles[bundle as usize];
-        let record = &mut self.links[link as usize];
-        record.heap.remove(bundle, &mut self.bundle_places);
-        record.is_moved = true;
-        let others = product(weight, record.share);
+        let others = product(weight, self.links[link as usize].share);
         if self.sleepy {
             let key: Vec<u32> = self.hops_of(bundle).map(|hop| self.hops[hop].link).collect();
             self.bundle_by.remove(key.as_slice());
@@ -89,6 +86,7 @@ impl Shares {
             let on = self.hops[hop].link;
             if on == link {
                 self.links[on as usize].own -= weight;
+                self.leave_own(hop);
             } else {
                 self.leave_cell(hop, weight);
                 self.links[on as usize].others -= others;
@@ -100,7 +98,7 @@ impl Shares {
             self.free_hops.resize(count as usize + 1, Vec::new());
         }
         self.free_hops[count as usize].push(first);
-        self.free_bundles.push(bundle);
+        self.dissolved.push(bundle);
     }
 
     /// Adds to the weight of a bundle, or takes from it; its classes count theirs themselves.
@@ -125,23 +123,15 @@ impl Shares {
         }
     }
 
-    /// Lets `to` hold a bundle back instead of the link that did. Both clocks go on; nothing inside it is touched.
-    pub(super) fn move_bundle(&mut self, bundle: u32, to: u32, now: u64) {
+    /// Lets `to` hold a bundle back instead of the link that did.
+    pub(super) fn move_bundle(&mut self, bundle: u32, to: u32) {
         let Bundle { link: from, weight, .. } = self.bundles[bundle as usize];
         let (left, taken) = (self.links[from as usize].share, self.links[to as usize].share);
-        let shift = self.links[to as usize].clock_at(now) - self.links[from as usize].clock_at(now);
-        // What its clock shows must be settled before the weight behind it goes.
-        let losing = &mut self.links[from as usize];
-        losing.advance(now);
-        losing.heap.remove(bundle, &mut self.bundle_places);
-        losing.is_moved = true;
-        let record = &mut self.bundles[bundle as usize];
-        record.offset += shift;
-        (record.link, record.since) = (to, now);
+        self.bundles[bundle as usize].link = to;
+        self.note_bundle(bundle);
         for hop in self.hops_of(bundle) {
             self.move_hop(hop, from, to, weight, (left, taken));
         }
-        self.key_bundle(bundle);
         self.lower_floor(to, self.bundles[bundle as usize].floor);
     }
 
@@ -149,12 +139,14 @@ impl Shares {
         let on = self.hops[hop].link;
         if on == from {
             self.links[on as usize].own -= weight;
+            self.leave_own(hop);
         } else {
             self.leave_cell(hop, weight);
             self.links[on as usize].others -= product(weight, left);
         }
         if on == to {
             self.links[on as usize].own += weight;
+            self.join_own(hop);
         } else {
             self.join_cell(hop, to, weight);
             self.links[on as usize].count_other(weight, taken);
@@ -162,31 +154,59 @@ impl Shares {
         self.touch(on);
     }
 
-    /// Sets the place of a class in its bundle by its first end, and that of the bundle in its link.
-    pub(super) fn key_class(&mut self, class: u32) {
-        let record = &self.classes[class as usize];
-        let (bundle, key) = (record.bundle, record.heap.first().map(|(end, _)| end + record.offset));
-        let heap = &mut self.bundles[bundle as usize].heap;
-        match key {
-            Some(key) => heap.set(key, class, &mut self.class_places),
-            None => heap.remove(class, &mut self.class_places),
-        }
-        self.key_bundle(bundle);
-    }
-
-    /// Sets the place of a bundle in its link by its first end.
-    pub(super) fn key_bundle(&mut self, bundle: u32) {
-        let record = &self.bundles[bundle as usize];
-        if record.link == NONE {
+    /// Puts a hop on the list of the bundles that its link holds back.
+    fn join_own(&mut self, hop: usize) {
+        if !self.sleepy {
             return;
         }
-        let key = record.heap.first().map(|(end, _)| end + record.offset);
-        let link = &mut self.links[record.link as usize];
-        link.is_moved = true;
-        let heap = &mut link.heap;
-        match key {
-            Some(key) => heap.set(key, bundle, &mut self.bundle_places),
-            None => heap.remove(bundle, &mut self.bundle_places),
+        let on = self.hops[hop].link;
+        let next = std::mem::replace(&mut self.links[on as usize].own_head, hop as u32);
+        (self.hops[hop].next, self.hops[hop].before) = (next, NONE);
+        if next != NONE {
+            self.hops[next as usize].before = hop as u32;
         }
+    }
+
+    fn leave_own(&mut self, hop: usize) {
+        if !self.sleepy {
+            return;
+        }
+        let Hop { link, next, before, .. } = self.hops[hop];
+        if next != NONE {
+            self.hops[next as usize].before = before;
+        }
+        match before {
+            NONE => self.links[link as usize].own_head = next,
+            before => self.hops[before as usize].next = next,
+        }
+    }
+
+    /// Puts a class on the list of a bundle.
+    pub(super) fn enter(&mut self, class: u32, bundle: u32) {
+        let next = std::mem::replace(&mut self.bundles[bundle as usize].head, class);
+        if next != NONE {
+            self.classes[next as usize].before = class;
+        }
+        let record = &mut self.classes[class as usize];
+        (record.bundle, record.next, record.before) = (bundle, next, NONE);
+        if !record.is_moved {
+            record.is_moved = true;
+            self.moved_classes.push(class);
+        }
+    }
+
+    /// Takes a class off the list of its bundle.
+    pub(super) fn leave(&mut self, class: u32) -> u32 {
+        let record = &mut self.classes[class as usize];
+        let bundle = std::mem::replace(&mut record.bundle, NONE);
+        let (next, before) = (record.next, record.before);
+        if next != NONE {
+            self.classes[next as usize].before = before;
+        }
+        match before {
+            NONE => self.bundles[bundle as usize].head = next,
+            before => self.classes[before as usize].next = next,
+        }
+        bundle
     }
 }

@@ -1,23 +1,26 @@
 //! Weighted max-min sharing kept up from event to event: an event costs what it changes, not what is active.
 //!
 //! ```text
-//! admit ─┐                                                     ┌─► next_end, take_ended
-//!        ├─► settle: weights ─► relax links by share ─► first ends of links that changed
-//! ended ─┘          (events)       (relax)                (heap)
+//! admit ─┐                  weights                     levels, moves                        ┌─► next_end, take_ended
+//!        ├─► Clocks (events) ─────► Shares (settle, relax) ─────────► Clocks: first ends ────┤
+//! ended ─┘                          an IncrementalArbiter             of roots that changed  ┘
 //! ```
 //!
 //! The mathematics is in docs/incremental.md. [`Incremental`] is this for a simulation: fabric, routes and classes become
-//! the links and classes of [`Shares`], which knows integers only.
+//! the links and classes of [`Clocks`] and [`Shares`], which know integers only.
 
 mod alone;
 mod bundles;
 mod cells;
+mod clocks;
+mod contract;
 mod events;
 mod heap;
 mod numbers;
 mod progress;
 mod quiet;
 mod relax;
+mod settle;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -30,9 +33,11 @@ use crate::flows::Ended;
 use crate::outcome::{Bottleneck, LinkTotals};
 use crate::routes::Routes;
 use crate::tasks::{TaskGraph, TaskId, Work};
+use clocks::{Clocks, NONE};
+use contract::IncrementalArbiter;
 use events::Gone;
-use numbers::{Level, Scale};
-use state::{NONE, Shares};
+use numbers::{INF, Level, Scale};
+use state::Shares;
 
 /// The active transfers of a run under weighted max-min sharing.
 pub(crate) struct Incremental<'a> {
@@ -40,18 +45,16 @@ pub(crate) struct Incremental<'a> {
     routes: &'a Routes,
     tasks: &'a TaskGraph,
     scale: Scale,
+    clocks: Clocks,
     shares: Shares,
-    /// Per link of the fabric, its record in `shares`; [`NONE`] until a transfer crosses it.
+    /// Per link of the fabric, its record in `clocks`; [`NONE`] until a transfer crosses it.
     record_of: Vec<u32>,
-    /// Per record, the link of the fabric; [`LinkId::NONE`] for limits.
-    link_of: Vec<LinkId>,
-    limit_of: FxHashMap<Level, u32>,
     /// Per class of the tasks.
     class_of: Vec<Option<Known>>,
-    /// Route → class in `shares` of the transfers without a limit; [`NONE`] until there is one.
+    /// Route → class in `clocks` and `shares` of the transfers without a limit; [`NONE`] until there is one.
     unlimited: Vec<u32>,
-    /// (Route, limit) → class in `shares` of the others; for look-up only.
-    limited: FxHashMap<(RouteId, u32), u32>,
+    /// (Route, level of the limit) → class of the others; for look-up only.
+    limited: FxHashMap<(RouteId, Level), u32>,
     /// The links of the class that is being added; kept for its memory.
     links: Vec<u32>,
     /// Per class of the tasks: bytes sent.
@@ -60,7 +63,7 @@ pub(crate) struct Incremental<'a> {
     settled: u64,
 }
 
-/// A class of the tasks in `shares`.
+/// A class of the tasks in `clocks` and `shares`.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     class: u32,
@@ -73,19 +76,15 @@ impl<'a> Incremental<'a> {
     pub(crate) fn new(fabric: &'a Fabric, routes: &'a Routes, tasks: &'a TaskGraph, quiet: bool) -> Option<Self> {
         let (scale, used) = fitting_scale(fabric, routes, tasks)?;
         let classes = tasks.classes.len();
-        let mut shares = Shares::with_room(used, classes);
-        if quiet {
-            shares.allow_sleep();
-        }
+        let capacities = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();
         Some(Self {
             fabric,
             routes,
             tasks,
             scale,
-            shares,
+            clocks: Clocks::with_room(used, classes),
+            shares: Shares::new(capacities, used, classes, quiet),
             record_of: vec![NONE; fabric.links().len()],
-            link_of: Vec::with_capacity(used),
-            limit_of: FxHashMap::default(),
             class_of: vec![None; classes],
             unlimited: vec![NONE; routes.len()],
             limited: FxHashMap::default(),
@@ -102,7 +101,7 @@ impl<'a> Incremental<'a> {
             Some(known) => known,
             None => self.learn(class),
         };
-        self.shares.admit(now.0, task.0, class, weight, self.scale.work(bytes, weight));
+        self.clocks.admit(now.0, task.0, class, weight, self.scale.work(bytes, weight));
     }
 
     /// Makes a class of the tasks known, with the links it crosses.
@@ -110,8 +109,12 @@ impl<'a> Incremental<'a> {
         let (route, limit) = (self.tasks.classes.route(id), self.tasks.classes.limit(id));
         let weight = self.scale.weight(self.tasks.classes.weight(id));
         let narrowest = narrowest(self.fabric, self.routes.links(route));
-        let limit = if limit < self.fabric.link(narrowest).bandwidth { self.limit(limit, weight) } else { NONE };
-        let known = if limit == NONE {
+        let limit = if limit < self.fabric.link(narrowest).bandwidth {
+            (self.scale.units(limit) / u64::from(weight)).max(1)
+        } else {
+            INF
+        };
+        let known = if limit == INF {
             Some(self.unlimited[route.index()]).filter(|&class| class != NONE)
         } else {
             self.limited.get(&(route, limit)).copied()
@@ -122,27 +125,18 @@ impl<'a> Incremental<'a> {
         known
     }
 
-    fn limit(&mut self, limit: f64, weight: u32) -> u32 {
-        let level = (self.scale.units(limit) / u64::from(weight)).max(1);
-        *self.limit_of.entry(level).or_insert_with(|| {
-            self.link_of.push(LinkId::NONE);
-            self.shares.add_limit(level)
-        })
-    }
-
-    fn add_class(&mut self, route: RouteId, limit: u32) -> u32 {
+    fn add_class(&mut self, route: RouteId, limit: Level) -> u32 {
         self.links.clear();
         for &link in self.routes.links(route) {
             let record = &mut self.record_of[link.index()];
             if *record == NONE {
-                *record = self.shares.add_link(self.scale.units(self.fabric.link(link).bandwidth));
-                self.link_of.push(link);
+                *record = self.clocks.add_link(link, self.scale.units(self.fabric.link(link).bandwidth));
             }
             self.links.push(*record);
         }
-        self.links.extend((limit != NONE).then_some(limit));
-        let class = self.shares.add_class(&self.links);
-        if limit == NONE {
+        let class = self.clocks.add_class(&self.links, limit);
+        self.shares.add_class(self.routes.links(route), limit);
+        if limit == INF {
             self.unlimited[route.index()] = class;
         } else {
             self.limited.insert((route, limit), class);
@@ -153,7 +147,7 @@ impl<'a> Incremental<'a> {
     /// When the next transfer sends its last byte; [`SimTime::NEVER`] for none within the horizon.
     #[inline]
     pub(crate) fn next_end(&self) -> SimTime {
-        let end = SimTime(self.shares.next_end());
+        let end = SimTime(self.clocks.next_end());
         if end <= HORIZON { end } else { SimTime::NEVER }
     }
 
@@ -163,7 +157,7 @@ impl<'a> Incremental<'a> {
             return;
         }
         let mut gone = std::mem::take(&mut self.gone);
-        self.shares.take_ended(now.0, &mut gone);
+        self.clocks.take_ended(now.0, &self.shares, &mut gone);
         gone.sort_unstable_by_key(|g| g.id);
         for g in gone.drain(..) {
             if let Some((class, bytes)) = self.carries(g.id) {
@@ -183,7 +177,7 @@ impl<'a> Incremental<'a> {
 
     /// What held a transfer back at its end.
     fn bottleneck(&self, gone: &Gone, class: ClassId) -> Bottleneck {
-        let link = self.link_of[gone.link as usize];
+        let link = gone.link;
         let binding = if link.is_none() {
             let route = self.routes.links(self.tasks.classes.route(class));
             Binding::new(narrowest(self.fabric, route), Cause::OwnLimit, NONE)
@@ -196,30 +190,30 @@ impl<'a> Incremental<'a> {
     /// Whether shares are out of date.
     #[inline]
     pub(crate) fn unsettled(&self) -> bool {
-        self.shares.unsettled()
+        self.clocks.unsettled()
     }
 
     /// Makes all shares right.
     pub(crate) fn settle(&mut self, now: SimTime) {
         self.settled += 1;
-        self.shares.settle(now.0);
+        self.clocks.settle(now.0, &mut self.shares);
     }
 
     /// Number of active transfers.
     pub(crate) fn len(&self) -> usize {
-        self.shares.active()
+        self.clocks.active()
     }
 
     /// The active transfers with their rates, in id order.
     pub(crate) fn rates(&self, now: SimTime) -> Vec<(TaskId, f64)> {
-        let all = self.shares.standings(now.0);
+        let all = self.clocks.standings(now.0, &self.shares);
         all.iter().map(|s| (TaskId(s.id), self.scale.rate(s.level) * f64::from(s.weight))).collect()
     }
 
     /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
     pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
         let mut all = Vec::with_capacity(self.len());
-        for standing in self.shares.standings(now.0) {
+        for standing in self.clocks.standings(now.0, &self.shares) {
             let Some((class, bytes)) = self.carries(standing.id) else { continue };
             let sent = bytes - self.scale.bytes_left(standing.left, standing.weight).min(bytes);
             self.sent[class.index()] += sent;
@@ -230,7 +224,8 @@ impl<'a> Incremental<'a> {
 
     /// Totals of all links up to `now`.
     pub(crate) fn link_totals(&self, now: SimTime) -> Vec<LinkTotals> {
-        let mut totals: Vec<LinkTotals> = self.record_of.iter().map(|&r| self.total(r, now)).collect();
+        let mut totals: Vec<LinkTotals> =
+            (0..self.record_of.len()).map(|l| self.total(LinkId::from_index(l), now)).collect();
         for (class, &bytes) in self.sent.iter().enumerate() {
             for &link in self.routes.links(self.tasks.classes.route(ClassId::from_index(class))) {
                 totals[link.index()].bytes += bytes;
@@ -240,14 +235,17 @@ impl<'a> Incremental<'a> {
     }
 
     /// Busy time and peak of a link; its bytes are known by class.
-    fn total(&self, record: u32, now: SimTime) -> LinkTotals {
+    fn total(&self, link: LinkId, now: SimTime) -> LinkTotals {
+        let record = self.record_of[link.index()];
         if record == NONE {
             return LinkTotals::default();
         }
-        let carried = self.shares.carried(record, now.0);
-        let bandwidth = self.fabric.link(self.link_of[record as usize]).bandwidth;
-        let peak = if carried.is_full { Some(bandwidth) } else { carried.peak.map(|peak| self.scale.rate(peak)) };
-        LinkTotals { bytes: 0, busy: SimDuration(carried.busy), peak }
+        let (busy, alone) = self.clocks.carried(record, now.0);
+        let (shared, is_full) = self.shares.peak(link);
+        let bandwidth = self.fabric.link(link).bandwidth;
+        let full = is_full || alone == self.scale.units(bandwidth);
+        let known = shared.map(|shared| self.scale.rate(shared.max(alone)));
+        LinkTotals { bytes: 0, busy: SimDuration(busy), peak: if full { Some(bandwidth) } else { known } }
     }
 
     /// Instants in which shares were made right.

@@ -1,8 +1,9 @@
 //! Where the active transfers are: for results of runs that stop early, and for errors.
 
+use super::clocks::{Clocks, NONE, Transfer};
+use super::contract::IncrementalArbiter;
 use super::events::Gone;
-use super::numbers::Level;
-use super::state::{NONE, Shares, Transfer};
+use super::numbers::{INF, Level};
 
 /// One active transfer.
 #[derive(Clone, Copy, Debug)]
@@ -17,30 +18,20 @@ pub(crate) struct Standing {
     pub(crate) gone: Gone,
 }
 
-/// What a link has carried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Carried {
-    /// Picoseconds with transfers on it.
-    pub(crate) busy: u64,
-    /// Largest load at any rest, in units, where that is known.
-    pub(crate) peak: Option<u64>,
-    /// Whether it ever held anything back: its load was its capacity.
-    pub(crate) is_full: bool,
-}
-
-impl Shares {
+impl Clocks {
     /// All active transfers that have been placed, by id.
-    pub(crate) fn standings(&self, now: u64) -> Vec<Standing> {
+    pub(crate) fn standings(&self, now: u64, arbiter: &impl IncrementalArbiter) -> Vec<Standing> {
         let mut all: Vec<Standing> = Vec::with_capacity(self.active());
-        for class in self.classes.iter().filter(|class| class.bundle != NONE) {
-            let bundle = &self.bundles[class.bundle as usize];
-            let link = &self.links[bundle.link as usize];
-            let clock = link.clock_at(now) - bundle.offset - class.offset;
+        for class in self.classes.iter().filter(|class| class.group != NONE) {
+            let root = self.groups[class.group as usize].root;
+            let level = self.roots[root as usize].level;
+            let clock = self.clock_of(class.group, now) - class.offset;
             for slot in class.heap.ids() {
                 let Transfer { id, weight, .. } = self.transfers[slot as usize];
-                let by = self.beside(bundle.link, slot);
+                let by = self.beside(root, slot, arbiter);
                 let left = class.heap.key(slot, &self.transfer_places) - clock;
-                all.push(Standing { id, weight, level: link.share, left, gone: self.gone(slot, now, by) });
+                let level = if level == INF { 0 } else { level };
+                all.push(Standing { id, weight, level, left, gone: self.gone(slot, now, by) });
             }
         }
         for slot in self.alone.ids() {
@@ -52,11 +43,10 @@ impl Shares {
         all
     }
 
-    /// What a link has carried up to `now`.
-    pub(crate) fn carried(&self, link: u32, now: u64) -> Carried {
+    /// For how long a link has had transfers up to `now`, and the largest load of a transfer alone on it.
+    pub(crate) fn carried(&self, link: u32, now: u64) -> (u64, Level) {
         let link = &self.links[link as usize];
         let open = if link.weight > 0 { now - link.busy_since } else { 0 };
-        let is_full = link.peak == link.capacity;
-        Carried { busy: link.busy + open, peak: (!self.sleepy).then_some(link.peak), is_full }
+        (link.busy + open, link.peak)
     }
 }

@@ -32,11 +32,6 @@ impl Link {
 }
 
 impl Shares {
-    /// Lets links sleep from now on; peaks of their loads are then not known. Only before the first transfer.
-    pub(crate) fn allow_sleep(&mut self) {
-        self.sleepy = true;
-    }
-
     /// Puts a class on the lists of its links.
     pub(super) fn list_class(&mut self, class: u32) {
         for at in self.links_of(class) {
@@ -109,24 +104,26 @@ impl Shares {
     /// Renews the promises that shares have outgrown.
     pub(super) fn keep_promises(&mut self) {
         while let Some(link) = self.broken.pop() {
-            self.links[link as usize].is_broken = false;
-            let share = self.links[link as usize].share;
-            let bundles: Vec<u32> = self.links[link as usize].heap.ids().collect();
-            let floors = bundles.into_iter().map(|bundle| self.keep_promises_in(bundle, share));
-            let floor = floors.min().unwrap_or(INF);
+            let record = &mut self.links[link as usize];
+            record.is_broken = false;
+            let (share, mut hop, mut floor) = (record.share, record.own_head, INF);
+            while hop != NONE {
+                floor = floor.min(self.keep_promises_in(self.hops[hop as usize].bundle, share));
+                hop = self.hops[hop as usize].next;
+            }
             self.links[link as usize].floor = floor;
         }
     }
 
     fn keep_promises_in(&mut self, bundle: u32, share: Level) -> Level {
         if self.bundles[bundle as usize].floor < share {
-            let classes: Vec<u32> = self.bundles[bundle as usize].heap.ids().collect();
-            let mut floor = INF;
-            for class in classes {
+            let (mut class, mut floor) = (self.bundles[bundle as usize].head, INF);
+            while class != NONE {
                 if self.classes[class as usize].promise < share {
                     self.promise(class, share);
                 }
                 floor = floor.min(self.classes[class as usize].promise);
+                class = self.classes[class as usize].next;
             }
             self.bundles[bundle as usize].floor = floor;
         }
@@ -134,11 +131,11 @@ impl Shares {
     }
 
     /// Wakes the links whose reservations do not fit, not even without stale ones. Returns whether any woke.
-    pub(super) fn wake_overbooked(&mut self, now: u64) -> bool {
+    pub(super) fn wake_overbooked(&mut self) -> bool {
         let mut woke = false;
         while let Some(link) = self.overbooked.pop() {
             if !self.links[link as usize].is_awake && !self.has_room(link) {
-                self.wake(link, now);
+                self.wake(link);
                 woke = true;
             }
         }
@@ -181,15 +178,15 @@ impl Shares {
     }
 
     /// Wakes a link: its classes move to bundles that cross it.
-    pub(super) fn wake(&mut self, link: u32, now: u64) {
+    pub(super) fn wake(&mut self, link: u32) {
         let record = &mut self.links[link as usize];
         (record.is_awake, record.touches) = (true, 0);
-        self.rebundle(link, now);
+        self.rebundle(link);
         self.touch(link);
     }
 
     /// Lets those of the touched links sleep that may. Returns whether any did.
-    pub(super) fn go_to_sleep(&mut self, now: u64) -> bool {
+    pub(super) fn go_to_sleep(&mut self) -> bool {
         let sleepy: Vec<u32> = self.touched.iter().copied().filter(|&l| self.links[l as usize].is_sleepy()).collect();
         for &link in &sleepy {
             let record = &self.links[link as usize];
@@ -200,7 +197,7 @@ impl Shares {
             record.sleeps = (record.sleeps + 1).min(MOST_SLEEPS);
             if may {
                 record.is_awake = false;
-                self.rebundle(link, now);
+                self.rebundle(link);
                 let record = &mut self.links[link as usize];
                 debug_assert!(record.others == 0 && record.own == 0 && record.cells_in.is_empty());
                 (record.hint, record.share) = (0, INF);
@@ -210,39 +207,33 @@ impl Shares {
     }
 
     /// Moves every class on a link to the bundle that its awake links now ask for.
-    fn rebundle(&mut self, link: u32, now: u64) {
+    fn rebundle(&mut self, link: u32) {
         for at in 0..self.links[link as usize].classes.len() {
             let (class, _) = self.links[link as usize].classes[at];
-            self.move_class(class, now);
+            self.move_class(class);
         }
     }
 
     /// Moves a class to the bundle of its awake links: into it before out of the other, so that weights of links do not
-    /// pass zero. Its clock goes on.
-    fn move_class(&mut self, class: u32, now: u64) {
+    /// pass zero.
+    fn move_class(&mut self, class: u32) {
         let from = self.classes[class as usize].bundle;
-        let clock = self.clock_of(from, now) - self.classes[class as usize].offset;
-        let (holder, since) = self.held_by(class);
+        let holder = self.bundles[from as usize].link;
         let to = self.bundle_for(class);
         let weight = self.classes[class as usize].weight;
         if self.bundles[to as usize].link == NONE {
             self.bundles[to as usize].weight = weight;
-            self.attach(to, holder, now);
-            self.bundles[to as usize].since = since;
+            self.attach(to, holder);
         } else {
             self.change_weight(to, weight as i64);
         }
-        self.bundles[from as usize].heap.remove(class, &mut self.class_places);
-        self.change_weight(from, -(weight as i64));
-        self.key_bundle(from);
-        if self.bundles[from as usize].weight == 0 {
+        self.leave(class);
+        if self.bundles[from as usize].weight == weight {
             self.dissolve(from);
+        } else {
+            self.change_weight(from, -(weight as i64));
         }
-        let offset = self.clock_of(to, now) - clock;
-        let record = &mut self.classes[class as usize];
-        (record.bundle, record.offset) = (to, offset);
-        record.since = if self.bundles[to as usize].link == holder { record.since } else { now };
-        self.key_class(class);
+        self.enter(class, to);
         self.note_promise(class);
     }
 
@@ -261,11 +252,5 @@ impl Shares {
         });
         self.key = key;
         bundle
-    }
-
-    /// What the clock of a bundle shows.
-    pub(super) fn clock_of(&self, bundle: u32, now: u64) -> i128 {
-        let record = &self.bundles[bundle as usize];
-        self.links[record.link as usize].clock_at(now) - record.offset
     }
 }

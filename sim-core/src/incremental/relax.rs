@@ -52,7 +52,7 @@ impl Shares {
         }
         if record.own == 0 && record.is_calm() {
             // It holds nobody back any more, so nobody else notices.
-            (record.share, record.floor, record.is_moved) = (INF, INF, true);
+            (record.share, record.floor) = (INF, INF);
             return;
         }
         let key = record.key();
@@ -63,7 +63,7 @@ impl Shares {
     }
 
     /// Makes all links consistent.
-    pub(super) fn relax(&mut self, now: u64) {
+    pub(super) fn relax(&mut self) {
         while let Some(Reverse((key, link))) = self.queue.pop() {
             if self.links[link as usize].queued != key {
                 continue;
@@ -82,7 +82,7 @@ impl Shares {
                 self.queue.push(Reverse((better, link)));
                 continue;
             }
-            self.update(link, want, now);
+            self.update(link, want);
         }
     }
 
@@ -150,11 +150,9 @@ impl Shares {
     }
 
     /// Gives a link a new share, and what it claims.
-    fn update(&mut self, link: u32, share: Level, now: u64) {
+    fn update(&mut self, link: u32, share: Level) {
         let record = &mut self.links[link as usize];
-        record.advance(now);
         record.updates += 1;
-        record.is_moved = true;
         let before = std::mem::replace(&mut record.share, share);
         if share != before {
             for at in 0..self.links[link as usize].cells_out.len() {
@@ -168,7 +166,7 @@ impl Shares {
         }
         let claims = std::mem::take(&mut self.claims);
         for &cell in &claims {
-            self.claim_cell(cell, link, now);
+            self.claim_cell(cell, link);
         }
         self.claims = claims;
         if share == INF {
@@ -179,11 +177,11 @@ impl Shares {
         self.touch(link);
     }
 
-    fn claim_cell(&mut self, cell: u32, link: u32, now: u64) {
+    fn claim_cell(&mut self, cell: u32, link: u32) {
         let mut hop = self.cells[cell as usize].head;
         while hop != NONE {
             let next = self.hops[hop as usize].next;
-            self.move_bundle(self.hops[hop as usize].bundle, link, now);
+            self.move_bundle(self.hops[hop as usize].bundle, link);
             hop = next;
         }
     }

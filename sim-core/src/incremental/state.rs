@@ -1,36 +1,22 @@
-//! The four levels and the links between them, as tables of records.
+//! What max-min keeps: classes, bundles of them, links, and the cells between, as tables of records.
 //!
 //! ```text
-//! transfer ─► class (equal links) ─► bundle (equal awake links) ─► the link that holds it back
-//!    end       offset, weight          offset, weight                  clock, share
+//! class (equal links) ─► bundle (equal awake links) ─► the link that holds it back
 //! ```
 //!
-//! Each level stores only an offset to the clock above it: when a bundle moves to another link, none of its members is
-//! touched.
+//! A bundle is a group of the answer, a link or limit its root.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use weir_plugin_api::LinkId;
 
-use super::heap::{Heap, OUT};
 use super::numbers::{INF, Level};
 
 /// No record.
 pub(super) const NONE: u32 = u32::MAX;
-
-/// One transfer; its end is its key in the heap of its class.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Transfer {
-    pub(super) id: u32,
-    pub(super) class: u32,
-    pub(super) weight: u32,
-    pub(super) start: u64,
-    pub(super) work: i128,
-    /// The link that holds it back while it is alone on all of its links.
-    pub(super) holder: u32,
-}
 
 /// Transfers over the same links, the limit link included, whatever their weights.
 #[derive(Clone, Debug)]
@@ -38,17 +24,16 @@ pub(super) struct Class {
     /// Where its links begin in `class_links`, and how many there are.
     pub(super) first: u32,
     pub(super) count: u32,
-    /// Its bundle; [`NONE`] while it has no transfers.
+    /// Its bundle; [`NONE`] while it has no weight.
     pub(super) bundle: u32,
-    /// Clock of its bundle less its own.
-    pub(super) offset: i128,
+    /// Its neighbours in the list of its bundle.
+    pub(super) next: u32,
+    pub(super) before: u32,
+    /// Whether it is in `moved_classes`.
+    pub(super) is_moved: bool,
     /// Sum of the weights of its transfers.
     pub(super) weight: u64,
-    /// Its transfers by their ends on its clock.
-    pub(super) heap: Heap<i128>,
-    /// Since when it is in its bundle.
-    pub(super) since: u64,
-    /// At least its level: what its links reserve per unit of its weight. 0 while it has no transfers.
+    /// At least its level: what its links reserve per unit of its weight. 0 while it has no weight.
     pub(super) promise: Level,
 }
 
@@ -60,18 +45,19 @@ pub(super) struct Bundle {
     pub(super) count: u32,
     /// The link that holds it back; [`NONE`] for a free record.
     pub(super) link: u32,
-    /// Clock of that link less its own.
-    pub(super) offset: i128,
+    /// The first of its classes.
+    pub(super) head: u32,
     pub(super) weight: u64,
-    /// Its classes by their first ends on its clock.
-    pub(super) heap: Heap<i128>,
-    /// Since when `link` holds it back.
-    pub(super) since: u64,
     /// At most the promise of each of its classes.
     pub(super) floor: Level,
+    /// Whether it is in `moved_bundles`.
+    pub(super) is_moved: bool,
+    /// Whether the host knows it.
+    pub(super) is_known: bool,
 }
 
-/// A bundle on one of its links: a member of the cell there, except on the link that holds it back.
+/// A bundle on one of its links: a member of the cell there; on the link that holds it back, of that link's own list where
+/// links may be quiet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub(super) link: u32,
@@ -119,19 +105,17 @@ pub(super) struct Link {
     pub(super) is_awake: bool,
     /// Whether it is in `touched`.
     pub(super) is_touched: bool,
-    /// Whether its share or the first end on it may have changed in this instant.
-    pub(super) is_moved: bool,
 
-    /// Its clock at `since`; it runs at `share`.
-    pub(super) clock: i128,
-    pub(super) since: u64,
     /// Weight of all transfers on it.
     pub(super) weight: u64,
-    /// The transfer on it that shares none of its links; [`NONE`] for none.
-    pub(super) alone: u32,
-    /// Since when it has transfers, and for how long it had some before.
-    pub(super) busy_since: u64,
-    pub(super) busy: u64,
+    /// The share that the host knows.
+    pub(super) told: Level,
+    /// Largest load so far, in units.
+    pub(super) peak: u64,
+    /// The link of the fabric; [`LinkId::NONE`] for a limit.
+    pub(super) id: LinkId,
+    /// The first hop of the bundles that it holds back, where links may be quiet.
+    pub(super) own_head: u32,
     /// At most the promise of each class that it holds back.
     pub(super) floor: Level,
     /// How often its share was set in this instant.
@@ -141,12 +125,8 @@ pub(super) struct Link {
     /// Whether it is in `broken`.
     pub(super) is_broken: bool,
 
-    /// The bundles that it holds back, by their first ends on its clock.
-    pub(super) heap: Heap<i128>,
     pub(super) cells_in: SmallVec<[u32; 4]>,
     pub(super) cells_out: SmallVec<[u32; 4]>,
-    /// Largest load so far, in units.
-    pub(super) peak: u64,
     /// R: weight times promise, summed over all classes on it.
     pub(super) reserved: i128,
     /// The classes on it, each with the position of this link in `class_links`.
@@ -154,27 +134,23 @@ pub(super) struct Link {
 }
 
 impl Link {
-    fn new(capacity: u64, is_limit: bool) -> Self {
+    fn new(id: LinkId, capacity: u64, is_limit: bool) -> Self {
         Self {
             capacity,
             is_limit,
             share: INF,
-            clock: 0,
-            since: 0,
+            id,
+            told: INF,
+            own_head: NONE,
             others: 0,
             hint: 0,
             own: 0,
             weight: 0,
-            alone: NONE,
-            heap: Heap::default(),
             cells_in: SmallVec::new(),
             cells_out: SmallVec::new(),
             queued: INF,
             is_touched: false,
-            is_moved: false,
             updates: 0,
-            busy_since: 0,
-            busy: 0,
             peak: 0,
             is_awake: true,
             reserved: 0,
@@ -183,21 +159,6 @@ impl Link {
             is_broken: false,
             touches: 0,
             sleeps: 0,
-        }
-    }
-
-    /// What its clock shows at `now`.
-    #[inline]
-    pub(super) fn clock_at(&self, now: u64) -> i128 {
-        if self.own == 0 { self.clock } else { self.clock + i128::from(self.share) * i128::from(now - self.since) }
-    }
-
-    /// Lets its clock run up to `now`.
-    #[inline]
-    pub(super) fn advance(&mut self, now: u64) {
-        if self.since != now {
-            self.clock = self.clock_at(now);
-            self.since = now;
         }
     }
 
@@ -230,45 +191,32 @@ pub(super) fn product(weight: u64, level: Level) -> i128 {
     (u128::from(weight) * u128::from(level)) as i128
 }
 
-/// All transfers and their shares.
+/// All shares.
 #[derive(Debug, Default)]
 pub(crate) struct Shares {
     pub(super) links: Vec<Link>,
     pub(super) classes: Vec<Class>,
     pub(super) class_links: Vec<u32>,
     pub(super) bundles: Vec<Bundle>,
-    pub(super) transfers: Vec<Transfer>,
     pub(super) hops: Vec<Hop>,
     pub(super) cells: Vec<Cell>,
     /// (on, by) → cell, for cells that were not among the first few on their link; for look-up only.
     pub(super) cell_of: FxHashMap<(u32, u32), u32>,
-    /// Positions in the heaps: a transfer in its class (or in `alone`), a class in its bundle, a bundle in its link, a link in `due`.
-    pub(super) transfer_places: Vec<u32>,
-    pub(super) class_places: Vec<u32>,
-    pub(super) bundle_places: Vec<u32>,
-    pub(super) link_places: Vec<u32>,
-    /// Links by the first end on them.
-    pub(super) due: Heap<u64>,
-    /// Transfers that share no link, by their ends; their positions are in `transfer_places`, too.
-    pub(super) alone: Heap<u64>,
     /// Links that may not be consistent, by a lower bound of what their share will be.
     pub(super) queue: BinaryHeap<Reverse<(Level, u32)>>,
-    /// Links whose ends, load or share may have changed in this instant.
+    /// Links whose load or share may have changed in this instant.
     pub(super) touched: Vec<u32>,
-    /// Transfers of this instant, not placed yet.
-    pub(super) arrivals: Vec<u32>,
-    /// Transfers that are not alone any more.
-    pub(super) joining: Vec<u32>,
-    pub(super) free_transfers: Vec<u32>,
+    /// What the host must be told.
+    pub(super) moved_bundles: Vec<u32>,
+    pub(super) moved_classes: Vec<u32>,
+    pub(super) dissolved: Vec<u32>,
     pub(super) free_bundles: Vec<u32>,
     pub(super) free_cells: Vec<u32>,
     /// Free runs of hops, by their length.
     pub(super) free_hops: Vec<Vec<u32>>,
-    pub(super) active: usize,
     /// Kept for their memory.
     pub(super) claims: Vec<u32>,
     pub(super) key: Vec<u32>,
-    pub(super) leaving: Vec<u32>,
     pub(super) candidates: Vec<(Level, u64, u32)>,
     /// Whether links may be quiet; else all stay awake and every class has a bundle of its own.
     pub(super) sleepy: bool,
@@ -281,53 +229,52 @@ pub(crate) struct Shares {
     pub(super) overbooked: Vec<u32>,
     /// The most updates of one link in one instant so far.
     pub(super) most_updates: u32,
+    /// Capacities of the fabric's links in units, and their records here; [`NONE`] until a class crosses them.
+    capacities: Vec<u64>,
+    record_of: Vec<u32>,
+    limit_of: FxHashMap<Level, u32>,
 }
 
 impl Shares {
-    /// Without links and classes, with room for so many.
-    pub(crate) fn with_room(links: usize, classes: usize) -> Self {
+    /// For links of these capacities, in units, with room for classes over so many of them. Where links may be quiet, an
+    /// event costs less in large runs, and the peaks of their loads are not known.
+    pub(crate) fn new(capacities: Vec<u64>, used: usize, classes: usize, quiet: bool) -> Self {
         Self {
-            links: Vec::with_capacity(links),
-            link_places: Vec::with_capacity(links),
+            links: Vec::with_capacity(used),
             classes: Vec::with_capacity(classes),
-            class_places: Vec::with_capacity(classes),
+            record_of: vec![NONE; capacities.len()],
+            capacities,
+            sleepy: quiet,
             ..Self::default()
         }
-    }
-
-    /// Adds a link of this capacity in units.
-    pub(crate) fn add_link(&mut self, capacity: u64) -> u32 {
-        self.push_link(Link::new(capacity, false))
-    }
-
-    /// Adds a limit: a link on which every share is at most `level`.
-    pub(crate) fn add_limit(&mut self, level: Level) -> u32 {
-        self.push_link(Link::new(level, true))
     }
 
     fn push_link(&mut self, mut link: Link) -> u32 {
         link.is_awake = !self.sleepy;
         self.links.push(link);
-        self.link_places.push(OUT);
         (self.links.len() - 1) as u32
     }
 
-    /// Adds a class of transfers that cross these links, all different.
-    pub(crate) fn add_class(&mut self, links: &[u32]) -> u32 {
-        self.classes.push(Class {
-            first: self.class_links.len() as u32,
-            count: links.len() as u32,
-            bundle: NONE,
-            offset: 0,
-            weight: 0,
-            heap: Heap::default(),
-            since: 0,
-            promise: 0,
-        });
-        self.class_links.extend_from_slice(links);
+    /// Adds a class of transfers that cross these links, all different, each at most at the limit.
+    pub(super) fn push_class(&mut self, links: &[LinkId], limit: Level) {
+        let first = self.class_links.len() as u32;
+        for &id in links {
+            if self.record_of[id.index()] == NONE {
+                let link = Link::new(id, self.capacities[id.index()], false);
+                self.record_of[id.index()] = self.push_link(link);
+            }
+            self.class_links.push(self.record_of[id.index()]);
+        }
+        if limit != INF {
+            let known = self.limit_of.get(&limit).copied();
+            let record = known.unwrap_or_else(|| self.push_link(Link::new(LinkId::NONE, limit, true)));
+            self.limit_of.insert(limit, record);
+            self.class_links.push(record);
+        }
+        let count = self.class_links.len() as u32 - first;
+        let (bundle, next, before) = (NONE, NONE, NONE);
+        self.classes.push(Class { first, count, bundle, next, before, is_moved: false, weight: 0, promise: 0 });
         self.list_places.resize(self.class_links.len(), 0);
-        self.class_places.push(OUT);
-        (self.classes.len() - 1) as u32
     }
 
     /// Where the links of a class are in `class_links`.
@@ -344,9 +291,12 @@ impl Shares {
         bundle.first as usize..(bundle.first + bundle.count) as usize
     }
 
-    /// Number of active transfers.
-    pub(crate) fn active(&self) -> usize {
-        self.active
+    /// Largest load of a link so far, in units, as far as it is known, and whether it was its capacity.
+    pub(crate) fn peak(&self, link: LinkId) -> (Option<Level>, bool) {
+        match self.links.get(self.record_of[link.index()] as usize) {
+            Some(link) => ((!self.sleepy).then_some(link.peak), link.peak == link.capacity),
+            None => (Some(0), false),
+        }
     }
 
     /// The most updates of one link in one instant so far.
@@ -357,4 +307,4 @@ impl Shares {
 }
 
 /// The part of a link that changes of other links' shares touch is one cache line.
-const _: () = assert!(std::mem::offset_of!(Link, clock) == 64);
+const _: () = assert!(std::mem::offset_of!(Link, weight) == 64);

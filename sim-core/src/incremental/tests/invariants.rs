@@ -1,12 +1,73 @@
 //! Everything that must hold between two events, recomputed from the transfers, exactly.
 
+use super::super::clocks::Clocks;
+use super::super::heap::OUT;
 use super::super::numbers::INF;
 use super::super::state::{NONE, Shares, product};
+
+impl Clocks {
+    /// Panics where anything is not as it must be, or not as the arbiter has it.
+    pub(super) fn check(&self, shares: &Shares) {
+        assert!(
+            self.arrivals.is_empty() && self.removed.is_empty() && self.moved.is_empty() && self.joining.is_empty()
+        );
+        assert_eq!(self.classes.len(), shares.classes.len());
+        for (class, theirs) in self.classes.iter().zip(&shares.classes) {
+            let of_transfers: u64 = class.heap.ids().map(|t| u64::from(self.transfers[t as usize].weight)).sum();
+            assert_eq!((of_transfers, class.group), (class.weight, theirs.bundle));
+            assert_eq!(class.weight, theirs.weight);
+        }
+        for (group, record) in self.groups.iter().enumerate() {
+            let classes: u64 = record.heap.ids().map(|c| self.classes[c as usize].weight).sum();
+            if record.root == NONE {
+                assert_eq!(classes, 0, "a free group has no classes");
+            } else {
+                let theirs = &shares.bundles[group];
+                assert_eq!((record.root, classes), (theirs.link, theirs.weight));
+            }
+        }
+        self.check_roots(shares);
+        self.check_alone(shares);
+    }
+
+    fn check_roots(&self, shares: &Shares) {
+        for (root, record) in self.roots.iter().enumerate() {
+            assert_eq!((record.level, record.link), (shares.links[root].share, shares.links[root].id));
+            let ends = record.heap.ids().map(|g| record.heap.key(g, &self.group_places));
+            assert_eq!(record.heap.first().map(|(key, _)| key), ends.min());
+            assert_eq!(self.root_places[root] == OUT, record.heap.first().is_none());
+        }
+    }
+
+    /// Weights of links, and that whoever is alone has them to itself.
+    fn check_alone(&self, shares: &Shares) {
+        let mut weights = vec![0; self.links.len()];
+        for class in 0..self.classes.len() as u32 {
+            for at in self.links_of(class) {
+                weights[self.class_links[at] as usize] += self.classes[class as usize].weight;
+            }
+        }
+        for (link, record) in self.links.iter().enumerate() {
+            let theirs = shares.links.iter().find(|l| l.id == record.id && !l.is_limit).map_or(0, |l| l.weight);
+            assert_eq!(weights[link], theirs, "weight of link {link}");
+            if record.alone == NONE {
+                assert_eq!(record.weight, theirs);
+                continue;
+            }
+            let transfer = &self.transfers[record.alone as usize];
+            assert_eq!((record.weight, weights[link]), (u64::from(transfer.weight), 0), "alone on link {link}");
+            let (level, left) = self.standing_alone(record.alone, transfer.start);
+            assert!(level <= self.classes[transfer.class as usize].limit && left == transfer.work);
+            assert!(product(u64::from(transfer.weight), level) <= i128::from(record.capacity));
+        }
+    }
+}
 
 impl Shares {
     /// Panics where anything is not as it must be.
     pub(super) fn check(&self) {
-        assert!(self.queue.is_empty() && self.touched.is_empty() && self.arrivals.is_empty());
+        assert!(self.queue.is_empty() && self.touched.is_empty() && self.dissolved.is_empty());
+        assert!(self.moved_bundles.is_empty() && self.moved_classes.is_empty());
         for link in 0..self.links.len() as u32 {
             self.check_sums(link);
             self.check_share(link);
@@ -24,8 +85,6 @@ impl Shares {
         let (mut own, mut others, mut weight, mut reserved, mut load) = (0, 0, 0, 0, 0);
         for class in self.classes.iter().filter(|c| c.bundle != NONE) {
             let on = &self.class_links[class.first as usize..(class.first + class.count) as usize];
-            let of_transfers: u64 = class.heap.ids().map(|t| u64::from(self.transfers[t as usize].weight)).sum();
-            assert_eq!(of_transfers, class.weight);
             if on.contains(&link) {
                 weight += class.weight;
                 reserved += product(class.weight, class.promise);
@@ -40,14 +99,6 @@ impl Shares {
                     others += product(class.weight, self.links[by as usize].share);
                 }
             }
-        }
-        if record.alone != NONE {
-            let transfer = &self.transfers[record.alone as usize];
-            let on = &self.class_links[self.links_of(transfer.class)];
-            assert!(on.contains(&link) && on.contains(&transfer.holder) && weight == 0, "alone on link {link}");
-            weight = u64::from(transfer.weight);
-            let (level, left) = self.standing_alone(record.alone, transfer.start);
-            assert!(record.is_limit || product(weight, level) <= i128::from(record.capacity) && left == transfer.work);
         }
         assert_eq!((record.own, record.others, record.weight), (own, others, weight), "sums of link {link}");
         if self.sleepy {
@@ -109,9 +160,15 @@ impl Shares {
             }
             assert_eq!(cell.weight, weight);
         }
-        let key = record.heap.first().map(|(key, _)| key);
-        let ends = record.heap.ids().map(|b| record.heap.key(b, &self.bundle_places));
-        assert_eq!(key, ends.min());
-        assert_eq!(self.link_places[link as usize] == super::super::heap::OUT, record.heap.first().is_none());
+        if self.sleepy {
+            let (mut own, mut hop) = (0, record.own_head);
+            while hop != NONE {
+                let member = &self.hops[hop as usize];
+                assert_eq!(self.bundles[member.bundle as usize].link, link);
+                own += self.bundles[member.bundle as usize].weight;
+                hop = member.next;
+            }
+            assert_eq!(own, record.own, "own bundles of link {link}");
+        }
     }
 }

@@ -1,0 +1,348 @@
+//! Who is where and when it ends: the transfers, and the clocks that run at the levels an arbiter gives.
+//!
+//! Each of the three levels (class, group, root) stores only an offset to the clock above it: when a group moves to another
+//! root, none of its members is touched.
+
+use weir_plugin_api::LinkId;
+
+use super::contract::Answer;
+use super::heap::{Heap, OUT};
+use super::numbers::{INF, Level, time_until};
+
+/// No record.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// One transfer; its end is its key in the heap of its class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    pub(super) id: u32,
+    pub(super) class: u32,
+    pub(super) weight: u32,
+    /// The link that holds it back while it is alone on all of its links; [`NONE`] while it is not alone.
+    pub(super) holder: u32,
+    pub(super) start: u64,
+    /// How far the clock of its class goes for it, from when it was placed on.
+    pub(super) work: i128,
+}
+
+/// Transfers over the same links with the same limit, whatever their weights.
+#[derive(Clone, Debug)]
+pub(super) struct Class {
+    /// Where its links begin in `class_links`, and how many there are.
+    pub(super) first: u32,
+    pub(super) count: u32,
+    /// Its group; [`NONE`] while it has no transfers.
+    pub(super) group: u32,
+    /// The most that its level may be.
+    pub(super) limit: Level,
+    /// Clock of its group less its own.
+    pub(super) offset: i128,
+    /// Sum of the weights of its transfers, those alone not counted.
+    pub(super) weight: u64,
+    /// Since when it is below its root, as far as its group was.
+    pub(super) since: u64,
+    /// Its transfers by their ends on its clock.
+    pub(super) heap: Heap<i128>,
+}
+
+/// Classes of one level, whatever it is.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    /// Its root; [`NONE`] for a free record.
+    pub(super) root: u32,
+    /// Clock of its root less its own.
+    pub(super) offset: i128,
+    /// Since when it is below its root.
+    pub(super) since: u64,
+    /// Its classes by their first ends on its clock.
+    pub(super) heap: Heap<i128>,
+}
+
+/// Groups that one link, or one limit, holds back: they run at its level.
+#[derive(Clone, Debug)]
+pub(super) struct Root {
+    /// Its clock at `since`; it runs at `level`, or stands while that is [`INF`].
+    pub(super) clock: i128,
+    pub(super) since: u64,
+    pub(super) level: Level,
+    /// The link; [`LinkId::NONE`] for a limit.
+    pub(super) link: LinkId,
+    /// Whether its level or the first end below it may have changed in this instant.
+    pub(super) is_moved: bool,
+    /// The groups below it by their first ends on its clock.
+    pub(super) heap: Heap<i128>,
+}
+
+impl Root {
+    /// What its clock shows at `now`.
+    #[inline]
+    pub(super) fn clock_at(&self, now: u64) -> i128 {
+        if self.level == INF {
+            return self.clock;
+        }
+        self.clock + i128::from(self.level) * i128::from(now - self.since)
+    }
+
+    /// Lets its clock run up to `now`.
+    #[inline]
+    pub(super) fn advance(&mut self, now: u64) {
+        if self.since != now {
+            self.clock = self.clock_at(now);
+            self.since = now;
+        }
+    }
+}
+
+/// What the clocks know of a link: who crosses it.
+#[derive(Clone, Debug)]
+pub(super) struct Crossed {
+    pub(super) capacity: u64,
+    /// Weight of all transfers on it.
+    pub(super) weight: u64,
+    /// Since when it has transfers, and for how long it had some before.
+    pub(super) busy_since: u64,
+    pub(super) busy: u64,
+    /// Largest load of a transfer alone on it, in units.
+    pub(super) peak: u64,
+    /// The transfer on it that shares none of its links; [`NONE`] for none.
+    pub(super) alone: u32,
+    pub(super) id: LinkId,
+}
+
+/// All transfers and their clocks.
+#[derive(Debug, Default)]
+pub(crate) struct Clocks {
+    pub(super) links: Vec<Crossed>,
+    pub(super) transfers: Vec<Transfer>,
+    pub(super) classes: Vec<Class>,
+    pub(super) class_links: Vec<u32>,
+    pub(super) groups: Vec<Group>,
+    pub(super) roots: Vec<Root>,
+    /// Positions in the heaps: a transfer in its class (or in `alone`), a class in its group, a group in its root, a root in `due`.
+    pub(super) transfer_places: Vec<u32>,
+    pub(super) class_places: Vec<u32>,
+    pub(super) group_places: Vec<u32>,
+    pub(super) root_places: Vec<u32>,
+    /// Roots by the first end below them.
+    pub(super) due: Heap<u64>,
+    /// Transfers that share no link, by their ends.
+    pub(super) alone: Heap<u64>,
+    /// Whether transfers may run alone.
+    pub(super) may_be_alone: bool,
+    /// Roots whose level or first end may have changed in this instant.
+    pub(super) moved: Vec<u32>,
+    /// Transfers of this instant, not placed yet.
+    pub(super) arrivals: Vec<u32>,
+    /// Transfers that are not alone any more.
+    pub(super) joining: Vec<u32>,
+    /// What the arbiter will be told.
+    pub(super) removed: Vec<(u32, u32)>,
+    pub(super) added: Vec<(u32, u32)>,
+    pub(super) answer: Answer,
+    pub(super) free_transfers: Vec<u32>,
+    pub(super) active: usize,
+    /// Kept for their memory.
+    pub(super) leaving: Vec<u32>,
+    pub(super) placed: Vec<u32>,
+}
+
+impl Clocks {
+    /// With room for so many links and classes.
+    pub(crate) fn with_room(links: usize, classes: usize) -> Self {
+        Self {
+            links: Vec::with_capacity(links),
+            classes: Vec::with_capacity(classes),
+            class_places: Vec::with_capacity(classes),
+            may_be_alone: true,
+            ..Self::default()
+        }
+    }
+
+    /// Adds a link of this capacity in units.
+    pub(crate) fn add_link(&mut self, id: LinkId, capacity: u64) -> u32 {
+        self.links.push(Crossed { capacity, weight: 0, busy_since: 0, busy: 0, peak: 0, alone: NONE, id });
+        (self.links.len() - 1) as u32
+    }
+
+    /// Adds a class of transfers that cross these links, all different.
+    pub(crate) fn add_class(&mut self, links: &[u32], limit: Level) -> u32 {
+        self.classes.push(Class {
+            first: self.class_links.len() as u32,
+            count: links.len() as u32,
+            group: NONE,
+            limit,
+            offset: 0,
+            weight: 0,
+            since: 0,
+            heap: Heap::default(),
+        });
+        self.class_links.extend_from_slice(links);
+        self.class_places.push(OUT);
+        (self.classes.len() - 1) as u32
+    }
+
+    /// Where the links of a class are in `class_links`.
+    #[inline]
+    pub(super) fn links_of(&self, class: u32) -> std::ops::Range<usize> {
+        let class = &self.classes[class as usize];
+        class.first as usize..(class.first + class.count) as usize
+    }
+
+    /// Number of active transfers.
+    pub(crate) fn active(&self) -> usize {
+        self.active
+    }
+
+    /// What the clock of a group shows.
+    #[inline]
+    pub(super) fn clock_of(&self, group: u32, now: u64) -> i128 {
+        let group = &self.groups[group as usize];
+        self.roots[group.root as usize].clock_at(now) - group.offset
+    }
+
+    /// Does what an answer says.
+    pub(super) fn apply(&mut self, now: u64) {
+        let answer = std::mem::take(&mut self.answer);
+        for &(group, root) in &answer.groups {
+            self.put_group(group, root, now);
+        }
+        for &(class, group) in &answer.classes {
+            self.put_class(class, group, now);
+        }
+        for &group in &answer.dropped {
+            self.drop_group(group);
+        }
+        for new in &answer.levels {
+            let root = self.root(new.root);
+            root.advance(now);
+            (root.level, root.link) = (new.level, new.link);
+            self.mark(new.root);
+        }
+        self.answer = answer;
+    }
+
+    fn root(&mut self, root: u32) -> &mut Root {
+        while self.roots.len() <= root as usize {
+            let (link, heap) = (LinkId::NONE, Heap::default());
+            self.roots.push(Root { clock: 0, since: 0, level: INF, link, is_moved: false, heap });
+            self.root_places.push(OUT);
+        }
+        &mut self.roots[root as usize]
+    }
+
+    /// Hangs a group below a root. Its clock goes on; nothing inside it is touched.
+    fn put_group(&mut self, group: u32, root: u32, now: u64) {
+        while self.groups.len() <= group as usize {
+            self.groups.push(Group { root: NONE, offset: 0, since: 0, heap: Heap::default() });
+            self.group_places.push(OUT);
+        }
+        let clock = self.root(root).clock_at(now);
+        let before = self.groups[group as usize].root;
+        if before == root {
+            return;
+        }
+        let offset = if before == NONE { 0 } else { clock - self.clock_of(group, now) };
+        if before != NONE {
+            self.roots[before as usize].heap.remove(group, &mut self.group_places);
+            self.mark(before);
+        }
+        let record = &mut self.groups[group as usize];
+        (record.root, record.offset, record.since) = (root, offset, now);
+        self.key_group(group);
+    }
+
+    /// Puts a class into a group. Its clock goes on, and so does the time for which the same root has held it back.
+    fn put_class(&mut self, class: u32, group: u32, now: u64) {
+        let root = self.groups[group as usize].root;
+        let from = self.classes[class as usize].group;
+        if from == group {
+            return;
+        }
+        if from == NONE {
+            let record = &mut self.classes[class as usize];
+            (record.group, record.offset, record.since) = (group, 0, now);
+            return;
+        }
+        let (holder, since) = self.held_by(class);
+        let clock = self.clock_of(from, now) - self.classes[class as usize].offset;
+        let offset = self.clock_of(group, now) - clock;
+        self.groups[from as usize].heap.remove(class, &mut self.class_places);
+        self.key_group(from);
+        if holder == root && self.groups[group as usize].heap.first().is_none() {
+            self.groups[group as usize].since = since;
+        }
+        let record = &mut self.classes[class as usize];
+        (record.group, record.offset) = (group, offset);
+        record.since = if root == holder { record.since } else { now };
+        self.key_class(class);
+    }
+
+    fn drop_group(&mut self, group: u32) {
+        let record = &mut self.groups[group as usize];
+        let root = std::mem::replace(&mut record.root, NONE);
+        debug_assert!(record.heap.first().is_none(), "a dropped group has no classes");
+        if root != NONE {
+            self.roots[root as usize].heap.remove(group, &mut self.group_places);
+            self.mark(root);
+        }
+    }
+
+    /// The root that holds a class back, and since when.
+    pub(super) fn held_by(&self, class: u32) -> (u32, u64) {
+        let class = &self.classes[class as usize];
+        let group = &self.groups[class.group as usize];
+        (group.root, group.since.max(class.since))
+    }
+
+    #[inline]
+    pub(super) fn mark(&mut self, root: u32) {
+        let record = &mut self.roots[root as usize];
+        if !record.is_moved {
+            record.is_moved = true;
+            self.moved.push(root);
+        }
+    }
+
+    /// Sets the place of a class in its group by its first end, and that of the group below its root.
+    pub(super) fn key_class(&mut self, class: u32) {
+        let record = &self.classes[class as usize];
+        let (group, key) = (record.group, record.heap.first().map(|(end, _)| end + record.offset));
+        let heap = &mut self.groups[group as usize].heap;
+        match key {
+            Some(key) => heap.set(key, class, &mut self.class_places),
+            None => heap.remove(class, &mut self.class_places),
+        }
+        self.key_group(group);
+    }
+
+    fn key_group(&mut self, group: u32) {
+        let record = &self.groups[group as usize];
+        let (root, key) = (record.root, record.heap.first().map(|(end, _)| end + record.offset));
+        if root == NONE {
+            return;
+        }
+        let heap = &mut self.roots[root as usize].heap;
+        match key {
+            Some(key) => heap.set(key, group, &mut self.group_places),
+            None => heap.remove(group, &mut self.group_places),
+        }
+        self.mark(root);
+    }
+
+    /// Finds the next ends below the roots that have changed.
+    pub(super) fn conclude(&mut self, now: u64) {
+        for at in 0..self.moved.len() {
+            let root = self.moved[at];
+            let record = &mut self.roots[root as usize];
+            record.is_moved = false;
+            match record.heap.first() {
+                Some((end, _)) if record.level > 0 => {
+                    let next = now.saturating_add(time_until(end, record.clock_at(now), record.level));
+                    self.due.set(next, root, &mut self.root_places);
+                }
+                _ => self.due.remove(root, &mut self.root_places),
+            }
+        }
+        self.moved.clear();
+    }
+}

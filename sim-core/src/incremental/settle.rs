@@ -1,0 +1,183 @@
+//! One call: weights come and go, shares are made right, and what changed is told.
+
+use weir_plugin_api::LinkId;
+
+use super::contract::{Answer, Change, IncrementalArbiter, RootLevel};
+use super::numbers::{INF, Level};
+use super::state::{Link, NONE, Shares};
+
+/// From this many arrivals in one instant on, a new bundle's first link is guessed as if all were alike.
+const MANY: usize = 64;
+
+impl IncrementalArbiter for Shares {
+    fn add_class(&mut self, links: &[LinkId], limit: Level) {
+        self.push_class(links, limit);
+    }
+
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) {
+        for &(class, weight) in change.removed {
+            self.take_weight(class, weight);
+        }
+        for &(class, weight) in change.added {
+            for at in self.links_of(class) {
+                self.links[self.class_links[at] as usize].weight += u64::from(weight);
+            }
+        }
+        for &(class, weight) in change.added {
+            self.place(class, u64::from(weight), change.added.len() >= MANY);
+        }
+        self.relax();
+        if self.sleepy {
+            self.settle_quiet();
+        }
+        self.tell(answer);
+    }
+
+    fn beside(&self, root: u32, class: u32) -> Option<u32> {
+        let link = &self.links[root as usize];
+        let crossing = link.cells_in.iter().map(|&c| self.hops[self.cells[c as usize].head as usize].bundle);
+        let mut heads = crossing.map(|bundle| self.bundles[bundle as usize].head);
+        heads.find(|&other| other != NONE && other != class)
+    }
+}
+
+impl Shares {
+    /// Takes the weight of an ended transfer off its links, and its class out of use if it was the last.
+    fn take_weight(&mut self, class: u32, weight: u32) {
+        for at in self.links_of(class) {
+            self.links[self.class_links[at] as usize].weight -= u64::from(weight);
+        }
+        if self.sleepy {
+            self.reserve(class, -i64::from(weight));
+        }
+        let record = &mut self.classes[class as usize];
+        record.weight -= u64::from(weight);
+        if record.weight > 0 {
+            let bundle = record.bundle;
+            self.change_weight(bundle, -i64::from(weight));
+            return;
+        }
+        if self.sleepy {
+            self.forget_class(class);
+        }
+        let bundle = self.leave(class);
+        if self.bundles[bundle as usize].weight == u64::from(weight) {
+            self.dissolve(bundle);
+        } else {
+            self.change_weight(bundle, -i64::from(weight));
+        }
+    }
+
+    /// Wakes links until nothing quiet can be full, and lets others sleep, once.
+    fn settle_quiet(&mut self) {
+        let mut slept = false;
+        loop {
+            self.keep_promises();
+            if !self.wake_overbooked() && (std::mem::replace(&mut slept, true) || !self.go_to_sleep()) {
+                return;
+            }
+            self.relax();
+        }
+    }
+
+    /// Gives a class more weight; one that had none gets a bundle.
+    fn place(&mut self, class: u32, weight: u64, many: bool) {
+        let bundle = self.classes[class as usize].bundle;
+        if bundle == NONE {
+            self.place_class(class, weight, many);
+            return;
+        }
+        self.change_weight(bundle, weight as i64);
+        self.classes[class as usize].weight += weight;
+        if self.sleepy {
+            self.reserve(class, weight as i64);
+        }
+    }
+
+    /// Puts a class without weight into a bundle, with this weight.
+    fn place_class(&mut self, class: u32, weight: u64, many: bool) {
+        let link = self.first_link(class, weight, many);
+        let bundle = if self.sleepy { self.bundle_for(class) } else { self.bundle_of_class(class) };
+        if self.bundles[bundle as usize].link == NONE {
+            self.bundles[bundle as usize].weight = weight;
+            self.attach(bundle, link);
+        } else {
+            self.change_weight(bundle, weight as i64);
+        }
+        self.classes[class as usize].weight = weight;
+        self.enter(class, bundle);
+        if self.sleepy {
+            self.list_class(class);
+            let holder = self.bundles[bundle as usize].link;
+            self.promise(class, self.links[holder as usize].share);
+            self.note_promise(class);
+        }
+    }
+
+    /// The link that is guessed to hold a class back: the awake one with the lowest share; where all are quiet, it wakes.
+    fn first_link(&mut self, class: u32, weight: u64, many: bool) -> u32 {
+        let mut best = (true, INF, NONE);
+        for at in self.links_of(class) {
+            let link = self.class_links[at];
+            let record = &self.links[link as usize];
+            let this = (!record.is_awake, guess(record, weight, many), link);
+            if (this.0, this.1) < (best.0, best.1) {
+                best = this;
+            }
+        }
+        let (is_quiet, guess, link) = best;
+        if is_quiet {
+            self.wake(link);
+        }
+        let record = &mut self.links[link as usize];
+        if record.share == INF {
+            record.share = guess.max(1);
+        }
+        link
+    }
+
+    /// Tells what has changed, and notes the loads.
+    fn tell(&mut self, answer: &mut Answer) {
+        for bundle in self.moved_bundles.drain(..) {
+            let record = &mut self.bundles[bundle as usize];
+            record.is_moved = false;
+            if record.link != NONE {
+                record.is_known = true;
+                answer.groups.push((bundle, record.link));
+            }
+        }
+        for class in self.moved_classes.drain(..) {
+            let record = &mut self.classes[class as usize];
+            record.is_moved = false;
+            if record.bundle != NONE {
+                answer.classes.push((class, record.bundle));
+            }
+        }
+        for bundle in self.dissolved.drain(..) {
+            if std::mem::take(&mut self.bundles[bundle as usize].is_known) {
+                answer.dropped.push(bundle);
+            }
+            self.free_bundles.push(bundle);
+        }
+        for root in self.touched.drain(..) {
+            let record = &mut self.links[root as usize];
+            record.is_touched = false;
+            self.most_updates = self.most_updates.max(std::mem::take(&mut record.updates));
+            if record.share != INF {
+                record.peak = record.capacity;
+            } else if !self.sleepy {
+                record.peak = record.peak.max(record.others as u64);
+            }
+            if record.share != record.told {
+                record.told = record.share;
+                answer.levels.push(RootLevel { root, link: record.id, level: record.share });
+            }
+        }
+    }
+}
+
+/// The share a link would have with `weight` more of its own.
+fn guess(link: &Link, weight: u64, many: bool) -> Level {
+    let equal = link.equal_share();
+    if many || link.is_limit { equal } else { equal.max(link.quotient(link.others, link.own + weight)) }
+}
