@@ -1,10 +1,10 @@
 //! One scenario under one arbiter: make it, ask it about every route, run, and say what went wrong.
 
-use weir_arbiters::MaxMin;
+use weir_arbiters::{MaxMin, StrictPriority};
 use weir_plugin_api::{ArbiterEntry, ArbiterError, ArbiterPlugin, LinkId, Origin, RateArbiter, Registry, RouteId};
 use weir_report::{Alone, ArbiterInfo, Run, instant};
 use weir_scenarios::{ArbiterSpec, Diagnostic, Scenario};
-use weir_sim_core::{AnswerError, Outcome, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
+use weir_sim_core::{AnswerError, Outcome, Policy, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
 
 use crate::failure::{Exit, Failure, message};
 use crate::interrupt::{self, Stage};
@@ -104,8 +104,13 @@ impl<'a> Job<'a> {
 
     /// A loaded arbiter of the same name computes its own rates. Searches do not ask: they hold results to the picosecond.
     fn sharing(&self) -> Sharing {
-        let is_max_min = self.entry.name == MaxMin::NAME && matches!(self.entry.origin, Origin::BuiltIn);
-        if is_max_min { Sharing::MaxMin { from: INCREMENTAL_FROM, quiet_from: QUIET_FROM } } else { Sharing::ByArbiter }
+        let policy = match self.entry.name.as_str() {
+            _ if !matches!(self.entry.origin, Origin::BuiltIn) => return Sharing::ByArbiter,
+            MaxMin::NAME => Policy::MaxMin,
+            StrictPriority::NAME => Policy::StrictPriority,
+            _ => return Sharing::ByArbiter,
+        };
+        Sharing::Incremental { policy, from: INCREMENTAL_FROM, quiet_from: QUIET_FROM }
     }
 
     fn info(&self) -> ArbiterInfo<'a> {

@@ -46,6 +46,13 @@ impl Classes {
         self.weight[class.index()]
     }
 
+    /// Priority of the transfers of a class.
+    #[inline]
+    #[must_use]
+    pub fn priority(&self, class: ClassId) -> i64 {
+        self.priority[class.index()]
+    }
+
     /// Number of classes.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -3,7 +3,7 @@
 //! | | what it takes | an event costs |
 //! |---|---|---|
 //! | [`Flows`] | any arbiter | the transfers connected to the change |
-//! | [`Incremental`] | `max-min`, without phases | the links and bundles whose share changes |
+//! | [`Incremental`] | a policy whose answers are changes, without phases | the links and bundles whose share changes |
 
 use weir_plugin_api::{ClassId, Flags, RateArbiter, SimTime};
 
@@ -17,7 +17,7 @@ use crate::tasks::{Task, TaskId, Work};
 pub(crate) enum Mover<'a> {
     /// Transfer by transfer, at the arbiter's rates.
     Plain(Box<Flows<'a>>),
-    /// Weighted max-min, class by class.
+    /// By a policy whose answers are changes, class by class.
     Incremental(Box<Incremental<'a>>),
 }
 
@@ -31,14 +31,14 @@ impl<'a> Mover<'a> {
         options: &RunOptions<'_>,
     ) -> Self {
         let Simulation { fabric, routes, tasks } = *simulation;
-        if let Sharing::MaxMin { from, quiet_from } = options.sharing
+        if let Sharing::Incremental { policy, from, quiet_from } = options.sharing
             && !options.phases
             && !options.explain
         {
             let carries = |task: &&Task| matches!(task.work, Work::Carries { .. });
             let transfers = tasks.tasks.iter().filter(carries).count();
             if transfers >= from
-                && let Some(incremental) = Incremental::new(fabric, routes, tasks, transfers >= quiet_from)
+                && let Some(incremental) = Incremental::new(fabric, routes, tasks, (policy, transfers >= quiet_from))
             {
                 return Self::Incremental(Box::new(incremental));
             }

@@ -15,19 +15,30 @@ use crate::tasks::{TaskGraph, TaskId};
 /// Most arbitrations in one instant (design, "Time and numbers", 5).
 const MOST_ROUNDS: u32 = 1_000_000;
 
+/// A policy that can be kept up from event to event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy {
+    /// Weighted max-min.
+    MaxMin,
+    /// Weighted max-min within a priority, higher priorities first.
+    StrictPriority,
+}
+
 /// Who computes rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sharing {
     /// The arbiter, phase by phase.
     #[default]
     ByArbiter,
-    /// The arbiter is weighted max-min, so that rates may be kept up from event to event instead; its ends then differ
-    /// by rounding, 1 ps each at most, and bottlenecks are those at the end of a transfer (docs/incremental.md).
-    MaxMin {
+    /// The arbiter is this policy, so that rates may be kept up from event to event instead; its ends then differ by
+    /// rounding, 1 ps each at most, and bottlenecks are those at the end of a transfer (docs/incremental.md).
+    Incremental {
+        /// What the arbiter does.
+        policy: Policy,
         /// Only in runs with at least so many transfers, and where nobody asked for phases.
         from: usize,
-        /// From so many transfers on, links that cannot be full are left out: an event costs less, and the peaks of such
-        /// links are not known.
+        /// From so many transfers on, links that cannot be full are left out under [`Policy::MaxMin`]: an event costs less,
+        /// and the peaks of such links are not known.
         quiet_from: usize,
     },
 }

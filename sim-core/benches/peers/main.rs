@@ -23,7 +23,7 @@ use simgrid::SimGrid;
 use table::{Row, Table};
 use weir_arbiters::MaxMin;
 use weir_sim_core::api::ArbiterPlugin;
-use weir_sim_core::{Outcome, RunOptions, Sharing, Simulation};
+use weir_sim_core::{Outcome, Policy, RunOptions, Sharing, Simulation};
 
 /// As `weir run` chooses: links may be quiet from so many transfers on.
 const QUIET_FROM: usize = 20_000;
@@ -88,7 +88,8 @@ fn measure(load: &Load, runs: usize, peer: Option<&SimGrid>, folder: &std::path:
                 theirs = Some(ends);
             }
         }
-        let (time, outcome) = run(&size, Sharing::MaxMin { from: 0, quiet_from: QUIET_FROM });
+        let (time, outcome) =
+            run(&size, Sharing::Incremental { policy: Policy::MaxMin, from: 0, quiet_from: QUIET_FROM });
         own.push(time);
         ends = Some(outcome.tasks.iter().map(|t| t.end.0).collect::<Vec<u64>>());
         if !load.at_once || load.transfers <= PLAIN_UP_TO {

@@ -4,7 +4,7 @@
 //! root with one member, to the last bit: level ⌊C / w⌋, end ⌈(work − level / 1024) / level⌉ after the start. When another
 //! transfer comes to one of the links, the transfer is placed like any other, with what is left of its work.
 
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{Cause, LinkId};
 
 use super::clocks::{Clocks, NONE};
 use super::events::Gone;
@@ -74,7 +74,8 @@ impl Clocks {
     pub(super) fn gone_alone(&self, slot: u32, now: u64) -> Gone {
         let transfer = &self.transfers[slot as usize];
         let link = self.links.get(transfer.holder as usize).map_or(LinkId::NONE, |link| link.id);
-        Gone { id: transfer.id, class: transfer.class, link, time: now - transfer.start, by: NONE }
+        let cause = if link.is_none() { Cause::OwnLimit } else { Cause::FullRate };
+        Gone { id: transfer.id, class: transfer.class, link, time: now - transfer.start, cause, by: NONE }
     }
 
     /// The level of a transfer by itself, and what is left of its work at `now`.

@@ -156,7 +156,7 @@ impl Shares {
 
     /// Puts a hop on the list of the bundles that its link holds back.
     fn join_own(&mut self, hop: usize) {
-        if !self.sleepy {
+        if !self.sleepy && !self.is_layer {
             return;
         }
         let on = self.hops[hop].link;
@@ -168,7 +168,7 @@ impl Shares {
     }
 
     fn leave_own(&mut self, hop: usize) {
-        if !self.sleepy {
+        if !self.sleepy && !self.is_layer {
             return;
         }
         let Hop { link, next, before, .. } = self.hops[hop];

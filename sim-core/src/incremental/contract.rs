@@ -15,6 +15,8 @@ use super::numbers::Level;
 /// What has changed since the last call: (class, weight), one entry per transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change<'a> {
+    /// The instant, in ps.
+    pub(crate) now: u64,
     pub(crate) removed: &'a [(u32, u32)],
     pub(crate) added: &'a [(u32, u32)],
 }
@@ -50,16 +52,39 @@ impl Answer {
     }
 }
 
+/// What an arbiter is told of a class of transfers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClassInfo<'a> {
+    /// What it crosses, all different.
+    pub(crate) links: &'a [LinkId],
+    /// The most its level may be; [`super::numbers::INF`] for any.
+    pub(crate) limit: Level,
+    /// As in the scenario: larger first.
+    pub(crate) priority: i64,
+}
+
 /// A policy whose answers are changes. A transfer that shares no link with any other runs at the full rate of its narrowest
 /// link, or at its limit; the policy does not see it.
 pub(crate) trait IncrementalArbiter {
-    /// A class of transfers over these links, all different, each at most at this level ([`super::numbers::INF`] for any).
     /// Classes are counted from 0, in the order of calls.
-    fn add_class(&mut self, links: &[LinkId], limit: Level);
+    fn add_class(&mut self, class: ClassInfo<'_>);
 
     /// Takes a change in, and says what it changes.
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer);
 
+    /// A class that is served before those of a root on its link, for results that say who holds them back.
+    fn above(&self, _root: u32) -> Option<u32> {
+        None
+    }
+
     /// Another class that crosses the link of a root, for results that say who shares it; `None` where none is at hand.
     fn beside(&self, root: u32, class: u32) -> Option<u32>;
+
+    /// For how long up to `now`, in ps, a link has had transfers none of which moved.
+    fn stalled(&self, _link: LinkId, _now: u64) -> u64 {
+        0
+    }
+
+    /// Largest load of a link so far, in units, as far as it is known, and whether it was its capacity.
+    fn peak(&self, link: LinkId) -> (Option<Level>, bool);
 }

@@ -1,6 +1,6 @@
 //! What happens at an instant: ends leave, arrivals are placed, the arbiter says what changes, the next ends are found.
 
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{Cause, LinkId};
 
 use super::clocks::{Clocks, NONE, Transfer};
 use super::contract::{Change, IncrementalArbiter};
@@ -18,7 +18,10 @@ pub(crate) struct Gone {
     /// The link that held it back at its end, or [`LinkId::NONE`] for its limit, and for how long without a break.
     pub(crate) link: LinkId,
     pub(crate) time: u64,
-    /// Another transfer on that link, one that it holds back if there is one; [`NONE`] where it is alone.
+    /// Why: [`Cause::OwnLimit`], `FullRate` where it is alone, `Priority` or `SharedLink`.
+    pub(crate) cause: Cause,
+    /// One that is served before it there, or another one that the link holds back, or else crosses it; [`NONE`] where there
+    /// is none.
     pub(crate) by: u32,
 }
 
@@ -52,7 +55,7 @@ impl Clocks {
     }
 
     /// Takes out the transfers that end at `now`, in no particular order.
-    pub(crate) fn take_ended(&mut self, now: u64, arbiter: &impl IncrementalArbiter, out: &mut Vec<Gone>) {
+    pub(crate) fn take_ended(&mut self, now: u64, arbiter: &dyn IncrementalArbiter, out: &mut Vec<Gone>) {
         self.take_ended_alone(now, out);
         let mut slots = std::mem::take(&mut self.leaving);
         while let Some((time, root)) = self.due.first()
@@ -63,8 +66,7 @@ impl Clocks {
             self.take_ended_of(root, now, &mut slots);
             for &slot in &slots[first..] {
                 let equal = slots[first..].iter().copied().find(|&other| other != slot);
-                let by = equal.or_else(|| self.beside(root, slot, arbiter));
-                out.push(self.gone(slot, now, by));
+                out.push(self.gone(slot, now, equal, arbiter));
             }
         }
         for slot in slots.drain(..) {
@@ -91,15 +93,34 @@ impl Clocks {
         }
     }
 
-    pub(super) fn gone(&self, slot: u32, now: u64, by: Option<u32>) -> Gone {
+    /// What held a transfer back; `equal` is another one that ends with it below the same root.
+    pub(super) fn gone(&self, slot: u32, now: u64, equal: Option<u32>, arbiter: &dyn IncrementalArbiter) -> Gone {
         let Transfer { id, class, start, .. } = self.transfers[slot as usize];
-        let by = by.map_or(NONE, |slot| self.transfers[slot as usize].id);
         let (root, since) = self.held_by(class);
-        Gone { id, class, link: self.roots[root as usize].link, time: now - since.max(start), by }
+        let (link, time) = (self.roots[root as usize].link, now - since.max(start));
+        let gone = |cause, by: Option<u32>| Gone {
+            id,
+            class,
+            link,
+            time,
+            cause,
+            by: by.map_or(NONE, |slot| self.transfers[slot as usize].id),
+        };
+        if link.is_none() {
+            return gone(Cause::OwnLimit, None);
+        }
+        let above = arbiter.above(root).and_then(|class| self.classes[class as usize].heap.ids().next());
+        if above.is_some() {
+            return gone(Cause::Priority, above);
+        }
+        match equal.or_else(|| self.beside(root, slot, arbiter)) {
+            None => gone(Cause::FullRate, None),
+            by => gone(Cause::SharedLink, by),
+        }
     }
 
     /// A transfer other than `slot` on the link of a root, as far as first ones tell: of those that it holds back, else any.
-    pub(super) fn beside(&self, root: u32, slot: u32, arbiter: &impl IncrementalArbiter) -> Option<u32> {
+    fn beside(&self, root: u32, slot: u32, arbiter: &dyn IncrementalArbiter) -> Option<u32> {
         let of_class = |class: u32| self.classes[class as usize].heap.ids().take(2).find(|&other| other != slot);
         let of_group = |group: u32| self.groups[group as usize].heap.ids().take(2).find_map(of_class);
         let held = self.roots[root as usize].heap.ids().take(2).find_map(of_group);
@@ -127,7 +148,7 @@ impl Clocks {
     }
 
     /// Places what has arrived, lets the arbiter make all levels right, and finds the next ends.
-    pub(crate) fn settle(&mut self, now: u64, arbiter: &mut impl IncrementalArbiter) {
+    pub(crate) fn settle(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) {
         let arrivals = std::mem::take(&mut self.arrivals);
         for &slot in &arrivals {
             self.add_weight(slot, now);
@@ -144,7 +165,7 @@ impl Clocks {
         }
         self.arrivals = arrivals;
         self.arrivals.clear();
-        self.ask(arbiter);
+        self.ask(now, arbiter);
         self.apply(now);
         for at in 0..self.placed.len() {
             self.place(self.placed[at], now);
@@ -153,7 +174,7 @@ impl Clocks {
         self.conclude(now);
     }
 
-    fn ask(&mut self, arbiter: &mut impl IncrementalArbiter) {
+    fn ask(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) {
         self.answer.clear();
         if self.removed.is_empty() && self.placed.is_empty() {
             return;
@@ -162,7 +183,7 @@ impl Clocks {
             let Transfer { class, weight, .. } = self.transfers[slot as usize];
             self.added.push((class, weight));
         }
-        arbiter.settle(&Change { removed: &self.removed, added: &self.added }, &mut self.answer);
+        arbiter.settle(&Change { now, removed: &self.removed, added: &self.added }, &mut self.answer);
         self.removed.clear();
         self.added.clear();
     }

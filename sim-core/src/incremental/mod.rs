@@ -1,4 +1,4 @@
-//! Weighted max-min sharing kept up from event to event: an event costs what it changes, not what is active.
+//! Sharing kept up from event to event: an event costs what it changes, not what is active.
 //!
 //! ```text
 //! admit ─┐                  weights                     levels, moves                        ┌─► next_end, take_ended
@@ -16,6 +16,7 @@ mod clocks;
 mod contract;
 mod events;
 mod heap;
+mod layers;
 mod numbers;
 mod progress;
 mod quiet;
@@ -32,29 +33,32 @@ use crate::fabric::Fabric;
 use crate::flows::Ended;
 use crate::outcome::{Bottleneck, LinkTotals};
 use crate::routes::Routes;
+use crate::simulation::Policy;
 use crate::tasks::{TaskGraph, TaskId, Work};
 use clocks::{Clocks, NONE};
-use contract::IncrementalArbiter;
+use contract::{ClassInfo, IncrementalArbiter};
 use events::Gone;
+use layers::Layers;
 use numbers::{INF, Level, Scale};
 use state::Shares;
 
-/// The active transfers of a run under weighted max-min sharing.
+/// The active transfers of a run under a policy whose answers are changes.
 pub(crate) struct Incremental<'a> {
     fabric: &'a Fabric,
     routes: &'a Routes,
     tasks: &'a TaskGraph,
     scale: Scale,
+    policy: Policy,
     clocks: Clocks,
-    shares: Shares,
+    arbiter: Box<dyn IncrementalArbiter>,
     /// Per link of the fabric, its record in `clocks`; [`NONE`] until a transfer crosses it.
     record_of: Vec<u32>,
     /// Per class of the tasks.
     class_of: Vec<Option<Known>>,
-    /// Route → class in `clocks` and `shares` of the transfers without a limit; [`NONE`] until there is one.
+    /// Route → class in `clocks` of the transfers without a limit, of priority 0; [`NONE`] until there is one.
     unlimited: Vec<u32>,
-    /// (Route, level of the limit) → class of the others; for look-up only.
-    limited: FxHashMap<(RouteId, Level), u32>,
+    /// (Route, level of the limit, priority) → class of the others; for look-up only.
+    others: FxHashMap<(RouteId, Level, i64), u32>,
     /// The links of the class that is being added; kept for its memory.
     links: Vec<u32>,
     /// Per class of the tasks: bytes sent.
@@ -73,7 +77,12 @@ struct Known {
 impl<'a> Incremental<'a> {
     /// For the transfers of these tasks; `None` where the numbers do not fit: bandwidths that differ so much that shares
     /// would be coarse, or weights with many digits. Links may be quiet where that is said; their peaks are then unknown.
-    pub(crate) fn new(fabric: &'a Fabric, routes: &'a Routes, tasks: &'a TaskGraph, quiet: bool) -> Option<Self> {
+    pub(crate) fn new(
+        fabric: &'a Fabric,
+        routes: &'a Routes,
+        tasks: &'a TaskGraph,
+        (policy, quiet): (Policy, bool),
+    ) -> Option<Self> {
         let (scale, used) = fitting_scale(fabric, routes, tasks)?;
         let classes = tasks.classes.len();
         let capacities = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();
@@ -82,12 +91,16 @@ impl<'a> Incremental<'a> {
             routes,
             tasks,
             scale,
+            policy,
             clocks: Clocks::with_room(used, classes),
-            shares: Shares::new(capacities, used, classes, quiet),
+            arbiter: match policy {
+                Policy::MaxMin => Box::new(Shares::new(capacities, used, classes, quiet)),
+                Policy::StrictPriority => Box::new(Layers::new(capacities)),
+            },
             record_of: vec![NONE; fabric.links().len()],
             class_of: vec![None; classes],
             unlimited: vec![NONE; routes.len()],
-            limited: FxHashMap::default(),
+            others: FxHashMap::default(),
             links: Vec::new(),
             sent: vec![0; classes],
             gone: Vec::new(),
@@ -114,18 +127,20 @@ impl<'a> Incremental<'a> {
         } else {
             INF
         };
-        let known = if limit == INF {
+        // Where priorities mean nothing, transfers of all priorities are of one class.
+        let priority = if self.policy == Policy::StrictPriority { self.tasks.classes.priority(id) } else { 0 };
+        let known = if limit == INF && priority == 0 {
             Some(self.unlimited[route.index()]).filter(|&class| class != NONE)
         } else {
-            self.limited.get(&(route, limit)).copied()
+            self.others.get(&(route, limit, priority)).copied()
         };
-        let class = known.unwrap_or_else(|| self.add_class(route, limit));
+        let class = known.unwrap_or_else(|| self.add_class(route, limit, priority));
         let known = Known { class, weight };
         self.class_of[id.index()] = Some(known);
         known
     }
 
-    fn add_class(&mut self, route: RouteId, limit: Level) -> u32 {
+    fn add_class(&mut self, route: RouteId, limit: Level, priority: i64) -> u32 {
         self.links.clear();
         for &link in self.routes.links(route) {
             let record = &mut self.record_of[link.index()];
@@ -135,11 +150,11 @@ impl<'a> Incremental<'a> {
             self.links.push(*record);
         }
         let class = self.clocks.add_class(&self.links, limit);
-        self.shares.add_class(self.routes.links(route), limit);
-        if limit == INF {
+        self.arbiter.add_class(ClassInfo { links: self.routes.links(route), limit, priority });
+        if limit == INF && priority == 0 {
             self.unlimited[route.index()] = class;
         } else {
-            self.limited.insert((route, limit), class);
+            self.others.insert((route, limit, priority), class);
         }
         class
     }
@@ -157,7 +172,7 @@ impl<'a> Incremental<'a> {
             return;
         }
         let mut gone = std::mem::take(&mut self.gone);
-        self.clocks.take_ended(now.0, &self.shares, &mut gone);
+        self.clocks.take_ended(now.0, &*self.arbiter, &mut gone);
         gone.sort_unstable_by_key(|g| g.id);
         for g in gone.drain(..) {
             if let Some((class, bytes)) = self.carries(g.id) {
@@ -182,7 +197,7 @@ impl<'a> Incremental<'a> {
             let route = self.routes.links(self.tasks.classes.route(class));
             Binding::new(narrowest(self.fabric, route), Cause::OwnLimit, NONE)
         } else {
-            Binding::new(link, if gone.by == NONE { Cause::FullRate } else { Cause::SharedLink }, gone.by)
+            Binding::new(link, gone.cause, gone.by)
         };
         Bottleneck { binding, time: SimDuration(gone.time) }
     }
@@ -196,7 +211,7 @@ impl<'a> Incremental<'a> {
     /// Makes all shares right.
     pub(crate) fn settle(&mut self, now: SimTime) {
         self.settled += 1;
-        self.clocks.settle(now.0, &mut self.shares);
+        self.clocks.settle(now.0, &mut *self.arbiter);
     }
 
     /// Number of active transfers.
@@ -206,14 +221,14 @@ impl<'a> Incremental<'a> {
 
     /// The active transfers with their rates, in id order.
     pub(crate) fn rates(&self, now: SimTime) -> Vec<(TaskId, f64)> {
-        let all = self.clocks.standings(now.0, &self.shares);
+        let all = self.clocks.standings(now.0, &*self.arbiter);
         all.iter().map(|s| (TaskId(s.id), self.scale.rate(s.level) * f64::from(s.weight))).collect()
     }
 
     /// The state of every active transfer at the end of an unfinished run: (task, bytes sent, bottleneck so far).
     pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
         let mut all = Vec::with_capacity(self.len());
-        for standing in self.clocks.standings(now.0, &self.shares) {
+        for standing in self.clocks.standings(now.0, &*self.arbiter) {
             let Some((class, bytes)) = self.carries(standing.id) else { continue };
             let sent = bytes - self.scale.bytes_left(standing.left, standing.weight).min(bytes);
             self.sent[class.index()] += sent;
@@ -241,7 +256,8 @@ impl<'a> Incremental<'a> {
             return LinkTotals::default();
         }
         let (busy, alone) = self.clocks.carried(record, now.0);
-        let (shared, is_full) = self.shares.peak(link);
+        let busy = busy - self.arbiter.stalled(link, now.0);
+        let (shared, is_full) = self.arbiter.peak(link);
         let bandwidth = self.fabric.link(link).bandwidth;
         let full = is_full || alone == self.scale.units(bandwidth);
         let known = shared.map(|shared| self.scale.rate(shared.max(alone)));

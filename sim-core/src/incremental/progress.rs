@@ -20,7 +20,7 @@ pub(crate) struct Standing {
 
 impl Clocks {
     /// All active transfers that have been placed, by id.
-    pub(crate) fn standings(&self, now: u64, arbiter: &impl IncrementalArbiter) -> Vec<Standing> {
+    pub(crate) fn standings(&self, now: u64, arbiter: &dyn IncrementalArbiter) -> Vec<Standing> {
         let mut all: Vec<Standing> = Vec::with_capacity(self.active());
         for class in self.classes.iter().filter(|class| class.group != NONE) {
             let root = self.groups[class.group as usize].root;
@@ -28,10 +28,9 @@ impl Clocks {
             let clock = self.clock_of(class.group, now) - class.offset;
             for slot in class.heap.ids() {
                 let Transfer { id, weight, .. } = self.transfers[slot as usize];
-                let by = self.beside(root, slot, arbiter);
                 let left = class.heap.key(slot, &self.transfer_places) - clock;
                 let level = if level == INF { 0 } else { level };
-                all.push(Standing { id, weight, level, left, gone: self.gone(slot, now, by) });
+                all.push(Standing { id, weight, level, left, gone: self.gone(slot, now, None, arbiter) });
             }
         }
         for slot in self.alone.ids() {

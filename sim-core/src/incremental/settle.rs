@@ -2,16 +2,16 @@
 
 use weir_plugin_api::LinkId;
 
-use super::contract::{Answer, Change, IncrementalArbiter, RootLevel};
+use super::contract::{Answer, Change, ClassInfo, IncrementalArbiter, RootLevel};
 use super::numbers::{INF, Level};
-use super::state::{Link, NONE, Shares};
+use super::state::{Link, NONE, Shares, product};
 
 /// From this many arrivals in one instant on, a new bundle's first link is guessed as if all were alike.
 const MANY: usize = 64;
 
 impl IncrementalArbiter for Shares {
-    fn add_class(&mut self, links: &[LinkId], limit: Level) {
-        self.push_class(links, limit);
+    fn add_class(&mut self, class: ClassInfo<'_>) {
+        self.push_class(class.links, class.limit);
     }
 
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) {
@@ -38,6 +38,13 @@ impl IncrementalArbiter for Shares {
         let crossing = link.cells_in.iter().map(|&c| self.hops[self.cells[c as usize].head as usize].bundle);
         let mut heads = crossing.map(|bundle| self.bundles[bundle as usize].head);
         heads.find(|&other| other != NONE && other != class)
+    }
+
+    fn peak(&self, link: LinkId) -> (Option<Level>, bool) {
+        match self.links.get(self.record_of[link.index()] as usize) {
+            Some(link) => ((!self.sleepy).then_some(link.peak), link.peak == link.capacity),
+            None => (Some(0), false),
+        }
     }
 }
 
@@ -167,6 +174,10 @@ impl Shares {
                 record.peak = record.capacity;
             } else if !self.sleepy {
                 record.peak = record.peak.max(record.others as u64);
+            }
+            if self.is_layer && !record.is_limit {
+                let own = if record.own > 0 { product(record.own, record.share) } else { 0 };
+                self.loads.push((record.id, (own + record.others) as Level));
             }
             if record.share != record.told {
                 record.told = record.share;

@@ -229,9 +229,12 @@ pub(crate) struct Shares {
     pub(super) overbooked: Vec<u32>,
     /// The most updates of one link in one instant so far.
     pub(super) most_updates: u32,
+    /// Whether it says what it uses: loads in units of the links whose load may have changed in the last call.
+    pub(super) is_layer: bool,
+    pub(super) loads: Vec<(LinkId, Level)>,
     /// Capacities of the fabric's links in units, and their records here; [`NONE`] until a class crosses them.
     capacities: Vec<u64>,
-    record_of: Vec<u32>,
+    pub(super) record_of: Vec<u32>,
     limit_of: FxHashMap<Level, u32>,
 }
 
@@ -291,12 +294,51 @@ impl Shares {
         bundle.first as usize..(bundle.first + bundle.count) as usize
     }
 
-    /// Largest load of a link so far, in units, as far as it is known, and whether it was its capacity.
-    pub(crate) fn peak(&self, link: LinkId) -> (Option<Level>, bool) {
-        match self.links.get(self.record_of[link.index()] as usize) {
-            Some(link) => ((!self.sleepy).then_some(link.peak), link.peak == link.capacity),
-            None => (Some(0), false),
+    /// Makes this the shares of one priority, which say what they use of each link.
+    pub(super) fn be_layer(mut self) -> Self {
+        self.is_layer = true;
+        self
+    }
+
+    /// Gives a link another capacity, in units, from the next call on.
+    pub(super) fn set_capacity(&mut self, link: LinkId, capacity: u64) {
+        self.capacities[link.index()] = capacity;
+        let record = self.record_of[link.index()];
+        if record != NONE {
+            self.links[record as usize].capacity = capacity;
+            self.touch(record);
         }
+    }
+
+    /// A class that crosses a link, if there is one.
+    pub(super) fn any_on(&self, link: LinkId) -> Option<u32> {
+        let record = self.links.get(self.record_of[link.index()] as usize)?;
+        let own = Some(record.own_head).filter(|&hop| hop != NONE);
+        let hop = own.or_else(|| Some(self.cells[*record.cells_in.first()? as usize].head))?;
+        Some(self.bundles[self.hops[hop as usize].bundle as usize].head)
+    }
+
+    /// Whether a link holds anybody back.
+    pub(super) fn is_full(&self, link: LinkId) -> bool {
+        self.links.get(self.record_of[link.index()] as usize).is_some_and(|record| record.share != INF)
+    }
+
+    /// The capacity of a link as last given, and as its record has it.
+    #[cfg(test)]
+    pub(super) fn capacity(&self, link: LinkId) -> u64 {
+        let record = self.links.get(self.record_of[link.index()] as usize);
+        assert!(record.is_none_or(|record| record.capacity == self.capacities[link.index()]));
+        self.capacities[link.index()]
+    }
+
+    /// Whether a class crosses a link.
+    pub(super) fn has_weight(&self, link: LinkId) -> bool {
+        self.links.get(self.record_of[link.index()] as usize).is_some_and(|record| record.weight > 0)
+    }
+
+    /// The link of a root.
+    pub(super) fn link_of(&self, root: u32) -> LinkId {
+        self.links[root as usize].id
     }
 
     /// The most updates of one link in one instant so far.

@@ -15,6 +15,8 @@ pub(super) struct Offer {
     /// B/s.
     pub(super) limit: Option<u64>,
     pub(super) bytes: u64,
+    /// 0 to 2.
+    pub(super) priority: i64,
 }
 
 #[derive(Clone, Debug)]
@@ -63,7 +65,8 @@ impl Case {
                 let bytes = if tied { 1 + dice.below(4) } else { 1 + dice.below(20) };
                 let weight = if dice.one_in(3) { 1 + dice.below(5) as u32 } else { 1 };
                 let limit = dice.one_in(3).then(|| if tied { 500_000 } else { 1 + dice.below(2_000_000) });
-                Offer { start, route, weight, limit, bytes }
+                let priority = dice.below(3) as i64;
+                Offer { start, route, weight, limit, bytes, priority }
             })
             .collect();
         offers.sort_by_key(|o| o.start);

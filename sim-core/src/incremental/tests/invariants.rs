@@ -2,8 +2,10 @@
 
 use super::super::clocks::Clocks;
 use super::super::heap::OUT;
+use super::super::layers::Layers;
 use super::super::numbers::INF;
 use super::super::state::{NONE, Shares, product};
+use weir_plugin_api::LinkId;
 
 impl Clocks {
     /// Panics where anything is not as it must be, or not as the arbiter has it.
@@ -170,6 +172,22 @@ impl Shares {
                 hop = member.next;
             }
             assert_eq!(own, record.own, "own bundles of link {link}");
+        }
+    }
+}
+
+impl Layers {
+    /// Panics where a priority is not consistent over what the higher ones leave, or a link is overloaded.
+    pub(super) fn check(&self) {
+        for (at, layer) in self.layers.iter().enumerate() {
+            layer.shares.check();
+            for link in 0..self.capacities.len() {
+                assert_eq!(layer.shares.capacity(LinkId::from_index(link)), self.left(link, at));
+            }
+        }
+        for (link, &capacity) in self.capacities.iter().enumerate() {
+            let used: u64 = self.layers.iter().map(|layer| layer.used[link]).sum();
+            assert!(used <= capacity, "link {link} is overloaded");
         }
     }
 }

@@ -9,22 +9,35 @@ fn exact(x: u64) -> BigRational {
     BigRational::from_integer(BigInt::from(x))
 }
 
-/// Rates of the active transfers, per picosecond.
-fn rates(case: &Case, active: &[usize]) -> Vec<BigRational> {
+/// Rates of the active transfers, per picosecond: one priority after the other over what is left, or all as one.
+fn rates(case: &Case, active: &[usize], by_priority: bool) -> Vec<BigRational> {
     let mut rates: Vec<Option<BigRational>> = vec![None; active.len()];
+    let priority = |i: usize| if by_priority { case.offers[active[i]].priority } else { 0 };
+    let mut priorities: Vec<i64> = (0..active.len()).map(priority).collect();
+    priorities.sort_unstable_by_key(|&p| std::cmp::Reverse(p));
+    priorities.dedup();
+    for now in priorities {
+        fill(case, active, &mut rates, &|i| priority(i) == now);
+    }
+    let second = exact(1_000_000_000_000);
+    rates.into_iter().flatten().map(|rate| rate / &second).collect()
+}
+
+/// Progressive filling of those that belong, over what the others with rates leave.
+fn fill(case: &Case, active: &[usize], rates: &mut [Option<BigRational>], belongs: &dyn Fn(usize) -> bool) {
     let weight = |i: usize| exact(u64::from(case.offers[active[i]].weight));
-    while rates.iter().any(Option::is_none) {
+    while (0..rates.len()).any(|i| rates[i].is_none() && belongs(i)) {
         let mut levels: Vec<(BigRational, Vec<usize>)> = Vec::new();
         for (link, &capacity) in case.capacities.iter().enumerate() {
             let on: Vec<usize> = (0..active.len()).filter(|&i| case.offers[active[i]].route.contains(&link)).collect();
             let used: BigRational = on.iter().filter_map(|&i| rates[i].clone()).sum();
-            let open: Vec<usize> = on.into_iter().filter(|&i| rates[i].is_none()).collect();
+            let open: Vec<usize> = on.into_iter().filter(|&i| rates[i].is_none() && belongs(i)).collect();
             if !open.is_empty() {
                 let total: BigRational = open.iter().map(|&i| weight(i)).sum();
                 levels.push(((exact(capacity) - used) / total, open));
             }
         }
-        for i in (0..active.len()).filter(|&i| rates[i].is_none()) {
+        for i in (0..active.len()).filter(|&i| rates[i].is_none() && belongs(i)) {
             levels.extend(case.offers[active[i]].limit.map(|limit| (exact(limit) / weight(i), vec![i])));
         }
         let least = levels.iter().map(|(level, _)| level.clone()).min().expect("someone is open");
@@ -32,8 +45,6 @@ fn rates(case: &Case, active: &[usize]) -> Vec<BigRational> {
             rates[i] = Some(&least * weight(i));
         }
     }
-    let second = exact(1_000_000_000_000);
-    rates.into_iter().flatten().map(|rate| rate / &second).collect()
 }
 
 fn picoseconds(x: &BigRational) -> u64 {
@@ -41,13 +52,14 @@ fn picoseconds(x: &BigRational) -> u64 {
 }
 
 /// The end of every transfer.
-pub(super) fn ends(case: &Case) -> Vec<u64> {
+pub(super) fn ends(case: &Case, by_priority: bool) -> Vec<u64> {
     let mut left: Vec<BigRational> = case.offers.iter().map(|o| exact(o.bytes)).collect();
     let (mut ends, mut active) = (vec![0; left.len()], Vec::new());
     let (mut now, mut next) = (0, 0);
     while next < left.len() || !active.is_empty() {
-        let rates = rates(case, &active);
-        let spans = active.iter().zip(&rates).map(|(&i, rate): (&usize, _)| picoseconds(&(&left[i] / rate)));
+        let rates = rates(case, &active, by_priority);
+        let moves = active.iter().zip(&rates).filter(|(_, rate)| **rate > exact(0));
+        let spans = moves.map(|(&i, rate): (&usize, _)| picoseconds(&(&left[i] / rate)));
         let end = spans.min().map_or(u64::MAX, |span| now + span);
         let instant = end.min(case.offers.get(next).map_or(u64::MAX, |o| o.start));
         let span = exact(instant - now);

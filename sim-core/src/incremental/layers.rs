@@ -1,0 +1,222 @@
+//! Strict priority: one [`Shares`] per priority, each over what the higher ones leave of the links.
+//!
+//! A change at one priority changes what it uses of some links; that is what the lower ones get as capacities. So an event
+//! costs what changes, at its own priority and below. With levels in integers the remainder is exact; as in the arbiter
+//! (docs/arbiters.md) a remainder of at most 1e-9 of the bandwidth counts as 0.
+
+use weir_plugin_api::LinkId;
+
+use super::contract::{Answer, Change, ClassInfo, IncrementalArbiter, RootLevel};
+use super::numbers::Level;
+use super::state::Shares;
+
+/// A remainder of one part in so many counts as nothing, as in the arbiter.
+const REMAINDER: u64 = 1_000_000_000;
+
+/// One priority.
+#[derive(Debug)]
+pub(super) struct Layer {
+    priority: i64,
+    pub(super) shares: Shares,
+    /// Its classes, roots and groups as the host knows them.
+    classes: Vec<u32>,
+    roots: Vec<u32>,
+    groups: Vec<u32>,
+    /// What it uses of each link, in units.
+    pub(super) used: Vec<Level>,
+    removed: Vec<(u32, u32)>,
+    added: Vec<(u32, u32)>,
+    /// Whether a capacity has changed since its last call.
+    is_squeezed: bool,
+}
+
+/// The shares of all priorities.
+#[derive(Debug)]
+pub(crate) struct Layers {
+    pub(super) capacities: Vec<u64>,
+    /// By descending priority.
+    pub(super) layers: Vec<Layer>,
+    /// Per class of the host: its priority, and its number there.
+    classes: Vec<(i64, u32)>,
+    /// Per root of the host: its priority, and its number there.
+    roots: Vec<(i64, u32)>,
+    groups: u32,
+    links: Vec<Line>,
+    /// Links whose load may have changed in this call.
+    touched: Vec<LinkId>,
+    answer: Answer,
+}
+
+/// What is kept of a link, over all priorities.
+#[derive(Clone, Copy, Debug, Default)]
+struct Line {
+    /// Largest load so far.
+    peak: Level,
+    /// Since when it has transfers none of which moves, if so, and for how long it was so before; ps.
+    stalled_since: Option<u64>,
+    stalled: u64,
+}
+
+impl Layers {
+    /// For links of these capacities, in units.
+    pub(crate) fn new(capacities: Vec<u64>) -> Self {
+        let links = vec![Line::default(); capacities.len()];
+        let (layers, classes, roots, touched) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { capacities, layers, classes, roots, groups: 0, links, touched, answer: Answer::default() }
+    }
+
+    fn find(&self, priority: i64) -> Result<usize, usize> {
+        self.layers.binary_search_by(|layer| priority.cmp(&layer.priority))
+    }
+
+    /// The place of a priority, new if need be.
+    fn layer(&mut self, priority: i64) -> usize {
+        self.find(priority).unwrap_or_else(|at| {
+            let left = (0..self.capacities.len()).map(|link| self.left(link, at)).collect();
+            let shares = Shares::new(left, 0, 0, false).be_layer();
+            let (classes, roots, groups) = (Vec::new(), Vec::new(), Vec::new());
+            let (removed, added, used) = (Vec::new(), Vec::new(), vec![0; self.capacities.len()]);
+            let is_squeezed = false;
+            self.layers
+                .insert(at, Layer { priority, shares, classes, roots, groups, used, removed, added, is_squeezed });
+            at
+        })
+    }
+
+    /// What the layers before `at` leave of a link.
+    pub(super) fn left(&self, link: usize, at: usize) -> u64 {
+        let used: u64 = self.layers[..at].iter().map(|layer| layer.used[link]).sum();
+        let (capacity, left) = (self.capacities[link], self.capacities[link].saturating_sub(used));
+        if left <= capacity / REMAINDER { 0 } else { left }
+    }
+
+    /// Settles one layer, and gives those below it what it leaves.
+    fn settle_layer(&mut self, at: usize, now: u64, answer: &mut Answer) {
+        let layer = &mut self.layers[at];
+        if layer.removed.is_empty() && layer.added.is_empty() && !std::mem::take(&mut layer.is_squeezed) {
+            return;
+        }
+        layer.is_squeezed = false;
+        self.answer.clear();
+        layer.shares.settle(&Change { now, removed: &layer.removed, added: &layer.added }, &mut self.answer);
+        layer.removed.clear();
+        layer.added.clear();
+        self.translate(at, answer);
+        let mut loads = std::mem::take(&mut self.layers[at].shares.loads);
+        for (link, load) in loads.drain(..) {
+            self.touched.push(link);
+            if std::mem::replace(&mut self.layers[at].used[link.index()], load) != load {
+                self.squeeze(link, at);
+            }
+        }
+        self.layers[at].shares.loads = loads;
+    }
+
+    fn squeeze(&mut self, link: LinkId, above: usize) {
+        for at in above + 1..self.layers.len() {
+            let left = self.left(link.index(), at);
+            self.layers[at].shares.set_capacity(link, left);
+            self.layers[at].is_squeezed = true;
+        }
+    }
+
+    /// Notes the load of a link after all priorities are settled.
+    fn note_load(&mut self, link: LinkId, now: u64) {
+        let load: u64 = self.layers.iter().map(|layer| layer.used[link.index()]).sum();
+        // What rounding down leaves of a full link is less than a unit per member.
+        let is_full = load > 0 && self.layers.iter().any(|layer| layer.shares.is_full(link));
+        let has_weight = self.layers.iter().any(|layer| layer.shares.has_weight(link));
+        let line = &mut self.links[link.index()];
+        line.peak = line.peak.max(if is_full { self.capacities[link.index()] } else { load });
+        let is_stalled = load == 0 && has_weight;
+        match line.stalled_since {
+            None if is_stalled => line.stalled_since = Some(now),
+            Some(since) if !is_stalled => {
+                line.stalled += now - since;
+                line.stalled_since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds an answer of one layer to that of all.
+    fn translate(&mut self, at: usize, answer: &mut Answer) {
+        let Self { layers, roots, groups, answer: own, .. } = self;
+        let layer = &mut layers[at];
+        let mut root = |local: u32| {
+            while layer.roots.len() <= local as usize {
+                roots.push((layer.priority, layer.roots.len() as u32));
+                layer.roots.push((roots.len() - 1) as u32);
+            }
+            layer.roots[local as usize]
+        };
+        let mut group = |local: u32| {
+            while layer.groups.len() <= local as usize {
+                layer.groups.push(*groups);
+                *groups += 1;
+            }
+            layer.groups[local as usize]
+        };
+        answer.groups.extend(own.groups.iter().map(|&(g, r)| (group(g), root(r))));
+        answer.classes.extend(own.classes.iter().map(|&(class, g)| (layer.classes[class as usize], group(g))));
+        answer.dropped.extend(own.dropped.iter().map(|&g| group(g)));
+        answer.levels.extend(own.levels.iter().map(|&level| RootLevel { root: root(level.root), ..level }));
+    }
+}
+
+impl IncrementalArbiter for Layers {
+    fn add_class(&mut self, class: ClassInfo<'_>) {
+        let at = self.layer(class.priority);
+        let layer = &mut self.layers[at];
+        self.classes.push((class.priority, layer.classes.len() as u32));
+        layer.classes.push((self.classes.len() - 1) as u32);
+        layer.shares.add_class(class);
+    }
+
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) {
+        for (entries, is_added) in [(change.removed, false), (change.added, true)] {
+            for &(class, weight) in entries {
+                let (priority, local) = self.classes[class as usize];
+                let Ok(at) = self.find(priority) else { continue };
+                let layer = &mut self.layers[at];
+                let list = if is_added { &mut layer.added } else { &mut layer.removed };
+                list.push((local, weight));
+            }
+        }
+        for at in 0..self.layers.len() {
+            self.settle_layer(at, change.now, answer);
+        }
+        for at in 0..self.touched.len() {
+            self.note_load(self.touched[at], change.now);
+        }
+        self.touched.clear();
+    }
+
+    fn above(&self, root: u32) -> Option<u32> {
+        let (priority, local) = self.roots[root as usize];
+        let at = self.find(priority).ok()?;
+        let link = self.layers[at].shares.link_of(local);
+        if link.is_none() {
+            return None;
+        }
+        let mut above = self.layers[..at].iter().filter(|layer| layer.used[link.index()] > 0);
+        above.find_map(|layer| layer.shares.any_on(link).map(|class| layer.classes[class as usize]))
+    }
+
+    fn beside(&self, root: u32, class: u32) -> Option<u32> {
+        let (priority, local) = self.roots[root as usize];
+        let layer = &self.layers[self.find(priority).ok()?];
+        let (_, class) = self.classes[class as usize];
+        layer.shares.beside(local, class).map(|class| layer.classes[class as usize])
+    }
+
+    fn peak(&self, link: LinkId) -> (Option<Level>, bool) {
+        let peak = self.links[link.index()].peak;
+        (Some(peak), peak == self.capacities[link.index()])
+    }
+
+    fn stalled(&self, link: LinkId, now: u64) -> u64 {
+        let line = &self.links[link.index()];
+        line.stalled + line.stalled_since.map_or(0, |since| now - since)
+    }
+}
