@@ -12,8 +12,6 @@ pub(crate) type Level = u64;
 /// The level of a link that holds nobody back.
 pub(crate) const INF: Level = u64::MAX;
 
-/// Bits of a second in picoseconds, rounded up.
-const SECOND_BITS: u32 = 40;
 /// Bits that a transfer may add to a clock: a clock reaches 2^124 in 100 days.
 const END_BITS: u32 = 126;
 /// The largest weight, after scaling to integers. More digits would eat the precision of levels.
@@ -30,16 +28,24 @@ pub(crate) struct Scale {
     bits: u32,
     /// Weights times this are integers.
     weights: f64,
+    /// Ticks of time per second. Clocks are exact in any; ends are whole ticks.
+    ticks: u64,
 }
 
 impl Scale {
     /// The scale for links of `widest` B/s at most, transfers of `bytes` at most, and these weights; `None` where the
     /// numbers do not fit.
     pub(crate) fn new(widest: f64, bytes: u64, weights: &[f64]) -> Option<Self> {
+        Self::ticking(PS_PER_S, widest, bytes, weights)
+    }
+
+    /// [`Self::new`] with so many ticks per second in the place of picoseconds.
+    pub(super) fn ticking(ticks: u64, widest: f64, bytes: u64, weights: &[f64]) -> Option<Self> {
         let exponent = widest.log2().ceil() as i64;
-        let room = i64::from(END_BITS - SECOND_BITS) - i64::from(64 - bytes.leading_zeros());
+        let needed = |number: u64| i64::from(64 - number.leading_zeros());
+        let room = i64::from(END_BITS) - needed(ticks) - needed(bytes);
         let bits = u32::try_from((61 - exponent).min(room).min(61)).ok()?;
-        Some(Self { bits, weights: common_factor(weights)? })
+        Some(Self { bits, weights: common_factor(weights)?, ticks })
     }
 
     /// Whether a link of `narrowest` B/s can be divided among `weight` of transfers as exactly as results need it.
@@ -76,7 +82,7 @@ impl Scale {
     }
 
     fn total(&self, bytes: u64) -> u128 {
-        (u128::from(bytes) * u128::from(PS_PER_S)) << self.bits
+        (u128::from(bytes) * u128::from(self.ticks)) << self.bits
     }
 
     fn unit(&self) -> f64 {

@@ -1,7 +1,8 @@
-//! The slow and obvious twin: progressive filling in exact rationals at every event; ends rounded up to picoseconds.
+//! The slow and obvious twin: progressive filling in exact rationals at every event; ends rounded up to ticks.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
+use weir_plugin_api::PS_PER_S;
 
 use super::cases::Case;
 
@@ -9,7 +10,7 @@ fn exact(x: u64) -> BigRational {
     BigRational::from_integer(BigInt::from(x))
 }
 
-/// Rates of the active transfers, per picosecond: one priority after the other over what is left, or all as one.
+/// Rates of the active transfers, per second: one priority after the other over what is left, or all as one.
 fn rates(case: &Case, active: &[usize], by_priority: bool) -> Vec<BigRational> {
     let mut rates: Vec<Option<BigRational>> = vec![None; active.len()];
     let priority = |i: usize| if by_priority { case.offers[active[i]].priority } else { 0 };
@@ -19,8 +20,7 @@ fn rates(case: &Case, active: &[usize], by_priority: bool) -> Vec<BigRational> {
     for now in priorities {
         fill(case, active, &mut rates, &|i| priority(i) == now);
     }
-    let second = exact(1_000_000_000_000);
-    rates.into_iter().flatten().map(|rate| rate / &second).collect()
+    rates.into_iter().flatten().collect()
 }
 
 /// Progressive filling of those that belong, over what the others with rates leave.
@@ -47,22 +47,23 @@ fn fill(case: &Case, active: &[usize], rates: &mut [Option<BigRational>], belong
     }
 }
 
-fn picoseconds(x: &BigRational) -> u64 {
+fn whole(x: &BigRational) -> u64 {
     u64::try_from(x.ceil().to_integer()).expect("in range")
 }
 
-/// The end of every transfer.
-pub(super) fn ends(case: &Case, by_priority: bool) -> Vec<u64> {
+/// The end of every transfer, rounded up to ticks, of which a second has so many.
+pub(super) fn ends(case: &Case, by_priority: bool, ticks: u64) -> Vec<u64> {
+    let start_of = |i: usize| case.offers[i].start * (ticks / PS_PER_S);
     let mut left: Vec<BigRational> = case.offers.iter().map(|o| exact(o.bytes)).collect();
     let (mut ends, mut active) = (vec![0; left.len()], Vec::new());
     let (mut now, mut next) = (0, 0);
     while next < left.len() || !active.is_empty() {
         let rates = rates(case, &active, by_priority);
         let moves = active.iter().zip(&rates).filter(|(_, rate)| **rate > exact(0));
-        let spans = moves.map(|(&i, rate): (&usize, _)| picoseconds(&(&left[i] / rate)));
+        let spans = moves.map(|(&i, rate): (&usize, _)| whole(&(&left[i] / rate * exact(ticks))));
         let end = spans.min().map_or(u64::MAX, |span| now + span);
-        let instant = end.min(case.offers.get(next).map_or(u64::MAX, |o| o.start));
-        let span = exact(instant - now);
+        let instant = end.min(if next < left.len() { start_of(next) } else { u64::MAX });
+        let span = exact(instant - now) / exact(ticks);
         for (&i, rate) in active.iter().zip(&rates) {
             left[i] -= rate * &span;
         }
@@ -74,7 +75,7 @@ pub(super) fn ends(case: &Case, by_priority: bool) -> Vec<u64> {
             }
             !ended
         });
-        while next < left.len() && case.offers[next].start == now {
+        while next < left.len() && start_of(next) == now {
             active.push(next);
             next += 1;
         }
