@@ -4,6 +4,7 @@
 //! cargo bench -p weir-sim-core --bench peers                     # without the loads that take minutes
 //! cargo bench -p weir-sim-core --bench peers -- --large --runs 5
 //! cargo bench -p weir-sim-core --bench peers -- po               # loads whose names begin so
+//! cargo bench -p weir-sim-core --bench peers -- hard             # what an event costs at worst
 //! ```
 //!
 //! CPU seconds (of the process, from the operating system) of the event loop alone on both sides: the platform, routes and
@@ -11,6 +12,7 @@
 //! agree with SimGrid's to 1e-9 of the instant, or 20 ps + 1 ps per event so far, else the bench fails. A CSV with all
 //! figures is written to `target/peers/peers.csv`, from which `benches/peers/plot.py` draws docs/scaling.svg.
 
+mod hard;
 mod load;
 mod simgrid;
 mod table;
@@ -23,7 +25,7 @@ use simgrid::SimGrid;
 use table::{Row, Table};
 use weir_arbiters::MaxMin;
 use weir_sim_core::api::ArbiterPlugin;
-use weir_sim_core::{Outcome, Policy, RunOptions, Sharing, Simulation};
+use weir_sim_core::{Fabric, Outcome, Policy, Routes, RunOptions, Sharing, Simulation, TaskGraph};
 
 /// As `weir run` chooses: links may be quiet from so many transfers on.
 const QUIET_FROM: usize = 20_000;
@@ -63,8 +65,12 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 
 /// One run of weir: its CPU seconds and its result.
 fn run(size: &Size, sharing: Sharing) -> (f64, Outcome) {
-    let mut arbiter = MaxMin::create(&size.fabric.view(), "{}").expect("no parameters");
-    let simulation = Simulation { fabric: &size.fabric, routes: &size.routes, tasks: &size.tasks };
+    run_tasks((&size.fabric, &size.routes, &size.tasks), sharing)
+}
+
+fn run_tasks((fabric, routes, tasks): (&Fabric, &Routes, &TaskGraph), sharing: Sharing) -> (f64, Outcome) {
+    let mut arbiter = MaxMin::create(&fabric.view(), "{}").expect("no parameters");
+    let simulation = Simulation { fabric, routes, tasks };
     let options = RunOptions { sharing, ..RunOptions::default() };
     let begin = cpu_seconds();
     let outcome = simulation.run(&mut arbiter, MaxMin::FLAGS, options).expect("it ends");
@@ -121,4 +127,7 @@ fn main() {
     }
     table.growth();
     table.write_csv(&folder.join("peers.csv"));
+    if arguments.names.is_empty() || arguments.names.iter().any(|name| name == "hard") {
+        hard::table(arguments.runs);
+    }
 }
