@@ -1,16 +1,18 @@
 //! All that happens at one instant before rates are computed: completions, arrivals, timers, engines, starts.
 
-use weir_plugin_api::{Binding, SimDuration, SimTime};
+use weir_plugin_api::{SimDuration, SimTime};
 
 use crate::engines::{Begins, Engines, Look};
 use crate::event_queue::{Event, EventPhase, EventQueue};
 use crate::fingerprint::{Fingerprint, Happened};
 use crate::flows::Ended;
 use crate::mover::Mover;
-use crate::outcome::{Bottleneck, Outcome, PhaseRecord, Stop, TaskTimes};
+use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
 use crate::service::ServiceId;
 use crate::simulation::Simulation;
-use crate::tasks::{EngineId, TaskGraph, TaskId, Work};
+use crate::store::{Store, Whole};
+use crate::stream::Streamed;
+use crate::tasks::{EngineId, Task, TaskGraph, TaskId, Work};
 
 /// A pending event of a task. Ends of transfers are not among them: they move with every change of rate, so they live
 /// with the rates.
@@ -43,58 +45,39 @@ impl Event for TaskEvent {
 }
 
 /// The state of all tasks and the events between them.
-pub(crate) struct Instant<'a> {
+pub(crate) struct Instant<'a, S> {
     graph: &'a TaskGraph,
     routes: &'a crate::routes::Routes,
+    store: S,
     queue: EventQueue<TaskEvent>,
-    /// Tasks that wait for nothing, by (start, task); a cursor instead of a million queued events.
-    releases: Vec<TaskId>,
-    released: usize,
     waits: Vec<u32>,
     engines: Engines,
-    times: Vec<TaskTimes>,
-    sent_bytes: Vec<u64>,
-    bottlenecks: Vec<Bottleneck>,
     beyond: Vec<TaskId>,
     begins: Begins,
     /// Empty between turns; kept for its memory.
     started: Vec<TaskId>,
     arrived: Vec<TaskId>,
     ended: Vec<Ended>,
-    /// Tasks that have not ended.
-    left: usize,
     fingerprint: Fingerprint,
     events: u64,
     makespan: SimTime,
 }
 
-const NO_BOTTLENECK: Bottleneck = Bottleneck { binding: Binding::NONE, time: SimDuration::ZERO };
-
-impl<'a> Instant<'a> {
-    pub(crate) fn new(simulation: &Simulation<'a>) -> Self {
+impl<'a, S: Store> Instant<'a, S> {
+    pub(crate) fn new(simulation: &Simulation<'a>, store: S) -> Self {
         let graph = simulation.tasks;
-        let count = graph.tasks.len();
-        let mut releases: Vec<TaskId> = (0..count as u32).map(TaskId).filter(|&t| graph.waits(t) == 0).collect();
-        if !releases.is_sorted_by_key(|t| graph.tasks[t.index()].start) {
-            releases.sort_by_key(|t| graph.tasks[t.index()].start);
-        }
         Self {
             graph,
             routes: simulation.routes,
+            store,
             queue: EventQueue::new(),
-            releases,
-            released: 0,
             waits: graph.waits.clone(),
             engines: Engines::new(graph),
-            times: vec![TaskTimes::NEVER; count],
-            sent_bytes: vec![0; count],
-            bottlenecks: vec![NO_BOTTLENECK; count],
             beyond: Vec::new(),
             begins: Begins::default(),
             started: Vec::new(),
             arrived: Vec::new(),
             ended: Vec::new(),
-            left: count,
             fingerprint: Fingerprint::new(),
             events: 0,
             makespan: SimTime::ZERO,
@@ -103,8 +86,7 @@ impl<'a> Instant<'a> {
 
     /// When the next event is due; [`SimTime::NEVER`] for none within the horizon.
     pub(crate) fn next_time(&self) -> SimTime {
-        let release = self.releases.get(self.released).map_or(SimTime::NEVER, |t| self.graph.tasks[t.index()].start);
-        self.queue.next_time().min(release)
+        self.queue.next_time().min(self.store.next_release())
     }
 
     /// Tasks whose next event lies beyond the horizon.
@@ -114,17 +96,18 @@ impl<'a> Instant<'a> {
 
     /// Number of tasks that have not ended.
     pub(crate) fn left(&self) -> usize {
-        self.left
+        self.store.left()
+    }
+
+    /// Whether tasks cannot be had, or given away, any more.
+    #[inline]
+    pub(crate) fn halted(&self) -> bool {
+        self.store.halted()
     }
 
     /// Tasks that wait for their engine, in id order: they have a place in its queue, or are ready for one.
     pub(crate) fn queued(&self) -> Vec<TaskId> {
-        let waits = |t: &TaskId| {
-            let times = &self.times[t.index()];
-            self.graph.tasks[t.index()].engine != EngineId::NONE && !times.ready.is_never() && times.start.is_never()
-        };
-        let ready = (0..self.times.len() as u32).map(TaskId).filter(waits);
-        let mut queued: Vec<TaskId> = self.engines.queued().chain(ready).collect();
+        let mut queued: Vec<TaskId> = self.engines.queued().chain(self.store.unserved()).collect();
         queued.sort_unstable();
         queued.dedup();
         queued
@@ -162,9 +145,9 @@ impl<'a> Instant<'a> {
     /// Gives free slots to the heads of queues. Transfers take theirs last: what is ready at `now` only after a join or
     /// a task of no time must be in the queue before them.
     fn grant(&mut self, now: SimTime) {
-        let graph = self.graph;
-        let look = Look { now, graph, times: &self.times };
-        let carries = |task: TaskId| matches!(graph.tasks[task.index()].work, Work::Carries { .. });
+        let store = &self.store;
+        let look = Look { now, graph: self.graph, times: store.all_times() };
+        let carries = |task: TaskId| matches!(store.task(task).work, Work::Carries { .. });
         self.engines.dispatch(&look, &mut self.begins, |task| !carries(task));
         if self.begins.now.is_empty() {
             self.engines.dispatch(&look, &mut self.begins, |_| true);
@@ -180,8 +163,7 @@ impl<'a> Instant<'a> {
         for e in &ended {
             let route = self.graph.classes.route(e.class);
             self.fingerprint.add(now, Happened::Sent, e.task.0, e.bytes);
-            self.sent_bytes[e.task.index()] = e.bytes;
-            self.bottlenecks[e.task.index()] = e.bottleneck;
+            self.store.note(e.task, e.bytes, e.bottleneck);
             self.sent(now, e.task, self.routes.latency(route));
         }
         self.ended = ended;
@@ -190,8 +172,8 @@ impl<'a> Instant<'a> {
 
     /// A task's work is done: its slot is free; it ends after the latency.
     fn sent(&mut self, now: SimTime, task: TaskId, latency: SimDuration) {
-        self.times[task.index()].sent = now;
-        let engine = self.graph.tasks[task.index()].engine;
+        self.store.times(task).sent = now;
+        let engine = self.store.task(task).engine;
         if engine != EngineId::NONE {
             self.engines.release(engine, now, task);
         }
@@ -209,16 +191,16 @@ impl<'a> Instant<'a> {
         }
         let mut arrived = std::mem::take(&mut self.arrived);
         arrived.sort_unstable();
-        self.left -= arrived.len();
         let graph = self.graph;
         for &task in &arrived {
-            self.times[task.index()].end = now;
+            self.store.times(task).end = now;
             self.makespan = now;
             self.count(now, Happened::End, task);
             self.waited(now, graph.successors(task));
             for &issued in graph.issued_at(task) {
                 self.engines.enqueue(graph.tasks[issued.index()].engine, now, issued);
             }
+            self.store.ended(now, task);
         }
         arrived.clear();
         self.arrived = arrived;
@@ -241,20 +223,16 @@ impl<'a> Instant<'a> {
     }
 
     fn release(&mut self, now: SimTime) {
-        while let Some(&task) = self.releases.get(self.released) {
-            if self.graph.tasks[task.index()].start > now {
-                return;
-            }
-            self.released += 1;
+        while let Some(task) = self.store.release(now) {
             self.ready(now, task);
         }
     }
 
     fn ready(&mut self, now: SimTime, task: TaskId) {
-        self.times[task.index()].ready = now;
-        let (engine, service) = (self.graph.tasks[task.index()].engine, self.graph.tasks[task.index()].service);
+        self.store.times(task).ready = now;
+        let Task { engine, service, .. } = *self.store.task(task);
         if engine != EngineId::NONE {
-            if self.graph.queues_when_issued(task) {
+            if service != ServiceId::PLAIN && self.graph.queues_when_issued(task) {
                 self.engines.mark(engine);
             } else {
                 self.engines.enqueue(engine, now, task);
@@ -272,9 +250,9 @@ impl<'a> Instant<'a> {
         let mut started = std::mem::replace(&mut self.begins.now, std::mem::take(&mut self.started));
         started.sort_unstable();
         for &task in &started {
-            self.times[task.index()].start = now;
+            self.store.times(task).start = now;
             self.count(now, Happened::Start, task);
-            match self.graph.tasks[task.index()].work {
+            match self.store.task(task).work {
                 Work::Nothing { .. } | Work::Lasts(SimDuration::ZERO) => self.sent(now, task, SimDuration::ZERO),
                 Work::Lasts(span) => self.schedule(now.after(span), TaskEvent::Over(task)),
                 Work::Carries { bytes, class } => flows.admit(now, task, class, bytes),
@@ -294,7 +272,7 @@ impl<'a> Instant<'a> {
     }
 
     fn count(&mut self, now: SimTime, what: Happened, task: TaskId) {
-        let bytes = match self.graph.tasks[task.index()].work {
+        let bytes = match self.store.task(task).work {
             Work::Nothing { counted: false } => return,
             Work::Carries { bytes, .. } => bytes,
             _ => 0,
@@ -303,17 +281,10 @@ impl<'a> Instant<'a> {
         self.fingerprint.add(now, what, task.0, bytes);
     }
 
-    /// The result of the run.
-    pub(crate) fn outcome(
-        mut self,
-        stop: Stop,
-        now: SimTime,
-        mut flows: Mover<'_>,
-        phases: Option<Vec<PhaseRecord>>,
-    ) -> Outcome {
+    /// The result of the run, but for what is known task by task.
+    fn close(&mut self, stop: Stop, now: SimTime, mut flows: Mover<'_>, phases: Option<Vec<PhaseRecord>>) -> Outcome {
         for (task, sent, bottleneck) in flows.close(now) {
-            self.sent_bytes[task.index()] = sent;
-            self.bottlenecks[task.index()] = bottleneck;
+            self.store.note(task, sent, bottleneck);
         }
         Outcome {
             stop,
@@ -323,10 +294,40 @@ impl<'a> Instant<'a> {
             fingerprint: self.fingerprint.value(),
             links: flows.link_totals(now),
             arbitrations: flows.arbitrations(),
-            tasks: self.times,
-            sent_bytes: self.sent_bytes,
-            bottlenecks: self.bottlenecks,
+            tasks: Vec::new(),
+            sent_bytes: Vec::new(),
+            bottlenecks: Vec::new(),
             phases,
         }
+    }
+}
+
+impl Instant<'_, Whole<'_>> {
+    /// The result of the run.
+    pub(crate) fn outcome(
+        mut self,
+        stop: Stop,
+        now: SimTime,
+        flows: Mover<'_>,
+        phases: Option<Vec<PhaseRecord>>,
+    ) -> Outcome {
+        let outcome = self.close(stop, now, flows, phases);
+        let Whole { times, sent_bytes, bottlenecks, .. } = self.store;
+        Outcome { tasks: times, sent_bytes, bottlenecks, ..outcome }
+    }
+}
+
+impl Instant<'_, Streamed<'_>> {
+    /// The result of the run, after the transfers that have not ended have been given away.
+    pub(crate) fn leave(
+        mut self,
+        stop: Stop,
+        now: SimTime,
+        flows: Mover<'_>,
+        phases: Option<Vec<PhaseRecord>>,
+    ) -> Result<Outcome, SimError> {
+        let outcome = self.close(stop, now, flows, phases);
+        self.store.leave(now).map_err(|_| SimError::Halted)?;
+        Ok(outcome)
     }
 }

@@ -29,6 +29,8 @@ mod routes;
 mod service;
 mod simulation;
 mod slots;
+mod store;
+mod stream;
 mod tasks;
 
 pub use check::AnswerError;
@@ -40,5 +42,6 @@ pub use progress::{remaining_after, time_to_send};
 pub use routes::Routes;
 pub use service::{Service, ServiceId};
 pub use simulation::{Policy, RunOptions, Sharing, Simulation};
+pub use stream::{Arrival, Arrivals, Census, Departure, Departures, Halt, Traffic};
 pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
 pub use weir_plugin_api as api;

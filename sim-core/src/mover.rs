@@ -11,6 +11,7 @@ use crate::flows::{Ended, Flows};
 use crate::incremental::Incremental;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
 use crate::simulation::{RunOptions, Sharing, Simulation};
+use crate::stream::Census;
 use crate::tasks::{Task, TaskId, Work};
 
 /// What moves the bytes of a run.
@@ -23,9 +24,10 @@ pub(crate) enum Mover<'a> {
 
 impl<'a> Mover<'a> {
     /// The way for a run: incremental where the options allow it, the run is large, nobody needs rates by phase, and
-    /// the numbers fit.
+    /// the numbers fit. The census is that of a stream; else the tasks are counted.
     pub(crate) fn new(
         simulation: &Simulation<'a>,
+        census: Option<&Census>,
         arbiter: &'a mut dyn RateArbiter,
         flags: Flags,
         options: &RunOptions<'_>,
@@ -36,11 +38,17 @@ impl<'a> Mover<'a> {
             && !options.explain
         {
             let carries = |task: &&Task| matches!(task.work, Work::Carries { .. });
-            let transfers = tasks.tasks.iter().filter(carries).count();
-            if transfers >= from
-                && let Some(incremental) = Incremental::new(fabric, routes, tasks, (policy, transfers >= quiet_from))
-            {
-                return Self::Incremental(Box::new(incremental));
+            let transfers = census.map_or_else(|| tasks.tasks.iter().filter(carries).count(), Census::transfers);
+            if transfers >= from {
+                let counted = census.is_none().then(|| Census::of(tasks)).unwrap_or_default();
+                let counts = census.unwrap_or(&counted);
+                let how = (policy, transfers >= quiet_from);
+                if let Some(mut incremental) = Incremental::new(fabric, routes, tasks, counts, how) {
+                    if census.is_some() {
+                        incremental.keep_carried();
+                    }
+                    return Self::Incremental(Box::new(incremental));
+                }
             }
         }
         Self::Plain(Box::new(Flows::new(fabric, routes, &tasks.classes, arbiter, flags)))

@@ -150,6 +150,9 @@ pub enum SimError {
         /// The active transfers, in id order.
         active: Vec<TaskId>,
     },
+    /// The source or the sink of a stream of transfers has failed, and knows why.
+    #[error("transfers can be had, or given away, no longer")]
+    Halted,
 }
 
 /// What keeps a deadlock.

@@ -106,7 +106,7 @@ impl Places {
                 | AnswerError::OverLimit { task, .. }
                 | AnswerError::OverCapacity { task, .. },
             ) => *task = self.original(*task),
-            SimError::Arbiter(AnswerError::Failed { .. }) => {}
+            SimError::Arbiter(AnswerError::Failed { .. }) | SimError::Halted => {}
             SimError::Deadlock { waiting, queued, .. } => {
                 many(waiting);
                 many(queued);

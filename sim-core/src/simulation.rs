@@ -7,9 +7,11 @@ use weir_plugin_api::{Flags, RateArbiter, SimTime};
 use crate::fabric::Fabric;
 use crate::instant::Instant;
 use crate::mover::Mover;
-use crate::outcome::{Outcome, SimError, Stop};
+use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
 use crate::recorder::PhaseRecorder;
 use crate::routes::Routes;
+use crate::store::{Store, Whole};
+use crate::stream::{Streamed, Traffic};
 use crate::tasks::{TaskGraph, TaskId};
 
 /// Most arbitrations in one instant (design, "Time and numbers", 5).
@@ -101,11 +103,48 @@ impl Simulation<'_> {
         flags: Flags,
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
-        let mut flows = Mover::new(self, arbiter, flags, &options);
-        let mut instant = Instant::new(self);
+        let flows = Mover::new(self, None, arbiter, flags, &options);
+        let end = End::of(Instant::new(self, Whole::new(self.tasks)), flows, options)?;
+        Ok(end.instant.outcome(end.stop, end.now, end.flows, end.phases))
+    }
+
+    /// Runs transfers that come one by one, to the end or to what `options` say; `tasks` has their classes and engines, and
+    /// no task. The outcome is that of the same transfers as tasks of a graph, without what is known task by task: that
+    /// goes to the departures.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and where transfers cannot be had or given away.
+    pub fn stream(
+        &self,
+        traffic: Traffic<'_>,
+        arbiter: &mut dyn RateArbiter,
+        flags: Flags,
+        options: RunOptions<'_>,
+    ) -> Result<Outcome, SimError> {
+        let flows = Mover::new(self, Some(traffic.census), arbiter, flags, &options);
+        let end = End::of(Instant::new(self, Streamed::new(traffic)), flows, options)?;
+        end.instant.leave(end.stop, end.now, end.flows, end.phases)
+    }
+}
+
+/// Where a run has come to its end.
+struct End<'a, 'm, S> {
+    stop: Stop,
+    now: SimTime,
+    instant: Instant<'a, S>,
+    flows: Mover<'m>,
+    phases: Option<Vec<PhaseRecord>>,
+}
+
+impl<'a, 'm, S: Store> End<'a, 'm, S> {
+    /// Goes from instant to instant until nothing is left to do.
+    fn of(mut instant: Instant<'a, S>, mut flows: Mover<'m>, options: RunOptions<'_>) -> Result<Self, SimError> {
         let mut recorder = (options.phases || options.explain).then(|| PhaseRecorder::new(options.explain));
         let mut clock = Clock::default();
         let stop = loop {
+            if instant.halted() {
+                return Err(SimError::Halted);
+            }
             let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
             if next.is_never() {
                 finished(&mut flows, &instant, clock.now)?;
@@ -131,7 +170,7 @@ impl Simulation<'_> {
             }
         };
         let phases = recorder.map(|r| r.finish(clock.now));
-        Ok(instant.outcome(stop, clock.now, flows, phases))
+        Ok(Self { stop, now: clock.now, instant, flows, phases })
     }
 }
 
@@ -164,7 +203,7 @@ impl Clock {
 }
 
 /// Nothing is pending: either all is done, or what is left can never end within the horizon.
-fn finished(flows: &mut Mover<'_>, instant: &Instant<'_>, time: SimTime) -> Result<(), SimError> {
+fn finished<S: Store>(flows: &mut Mover<'_>, instant: &Instant<'_, S>, time: SimTime) -> Result<(), SimError> {
     let mut beyond: Vec<TaskId> =
         flows.rates(time).into_iter().filter(|&(_, rate)| rate > 0.0).map(|(task, _)| task).collect();
     beyond.extend_from_slice(instant.beyond());

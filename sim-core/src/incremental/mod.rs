@@ -34,6 +34,7 @@ use crate::flows::Ended;
 use crate::outcome::{Bottleneck, LinkTotals};
 use crate::routes::Routes;
 use crate::simulation::Policy;
+use crate::stream::Census;
 use crate::tasks::{TaskGraph, TaskId, Work};
 use clocks::{Clocks, NONE};
 use contract::{ClassInfo, IncrementalArbiter};
@@ -65,6 +66,8 @@ pub(crate) struct Incremental<'a> {
     sent: Vec<u64>,
     gone: Vec<Gone>,
     settled: u64,
+    /// What the active transfers of a stream carry, whose tasks are not in `tasks`; for look-up only.
+    carried: Option<FxHashMap<u32, (ClassId, u64)>>,
 }
 
 /// A class of the tasks in `clocks` and `shares`.
@@ -81,9 +84,10 @@ impl<'a> Incremental<'a> {
         fabric: &'a Fabric,
         routes: &'a Routes,
         tasks: &'a TaskGraph,
+        census: &Census,
         (policy, quiet): (Policy, bool),
     ) -> Option<Self> {
-        let (scale, used) = fitting_scale(fabric, routes, tasks)?;
+        let (scale, used) = fitting_scale(fabric, routes, tasks, census)?;
         let classes = tasks.classes.len();
         let capacities = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();
         Some(Self {
@@ -105,11 +109,20 @@ impl<'a> Incremental<'a> {
             sent: vec![0; classes],
             gone: Vec::new(),
             settled: 0,
+            carried: None,
         })
+    }
+
+    /// Transfers are no tasks of the graph: what they carry is kept from [`Self::admit`] on.
+    pub(crate) fn keep_carried(&mut self) {
+        self.carried = Some(FxHashMap::default());
     }
 
     /// Adds a transfer whose bytes flow from `now` on.
     pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
+        if let Some(carried) = &mut self.carried {
+            carried.insert(task.0, (class, bytes));
+        }
         let Known { class, weight } = match self.class_of[class.index()] {
             Some(known) => known,
             None => self.learn(class),
@@ -177,6 +190,9 @@ impl<'a> Incremental<'a> {
         for g in gone.drain(..) {
             if let Some((class, bytes)) = self.carries(g.id) {
                 self.sent[class.index()] += bytes;
+                if let Some(carried) = &mut self.carried {
+                    carried.remove(&g.id);
+                }
                 out.push(Ended { task: TaskId(g.id), class, bytes, bottleneck: self.bottleneck(&g, class) });
             }
         }
@@ -184,6 +200,9 @@ impl<'a> Incremental<'a> {
     }
 
     fn carries(&self, id: u32) -> Option<(ClassId, u64)> {
+        if let Some(carried) = &self.carried {
+            return carried.get(&id).copied();
+        }
         match self.tasks.tasks[id as usize].work {
             Work::Carries { bytes, class } => Some((class, bytes)),
             _ => None,
@@ -276,17 +295,11 @@ fn narrowest(fabric: &Fabric, route: &[LinkId]) -> LinkId {
     route.iter().copied().min_by(|a, b| width(a).total_cmp(&width(b))).unwrap_or(LinkId::NONE)
 }
 
-/// The scale for all transfers of the tasks, and how many links they cross; `None` where no scale is exact enough.
-fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Option<(Scale, usize)> {
-    let (mut counts, mut most_bytes) = (vec![0_u32; tasks.classes.len()], 1);
-    for task in &tasks.tasks {
-        if let Work::Carries { bytes, class } = task.work {
-            counts[class.index()] += 1;
-            most_bytes = most_bytes.max(bytes);
-        }
-    }
+/// The scale for all transfers, and how many links they cross; `None` where no scale is exact enough.
+fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &Census) -> Option<(Scale, usize)> {
+    let most_bytes = census.most_bytes().max(1);
     let (mut load, mut weights) = (vec![0.0; fabric.links().len()], Vec::new());
-    for (class, &count) in counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
+    for (class, &count) in census.per_class().iter().enumerate().filter(|&(_, &count)| count > 0) {
         let id = ClassId::from_index(class);
         let weight = tasks.classes.weight(id);
         if weights.last() != Some(&weight) {

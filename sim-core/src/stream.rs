@@ -1,0 +1,284 @@
+//! Transfers that come one by one and go when they have ended: a run whose memory does not grow with their number.
+//!
+//! ```text
+//! Arrivals ──► the next one ──► active ones (slots) ──► Departures
+//! (by start)                    task, times, result     (by end)
+//! ```
+
+use rustc_hash::FxHashMap;
+use weir_plugin_api::{ClassId, SimTime};
+
+use crate::outcome::{Bottleneck, TaskTimes};
+use crate::service::ServiceId;
+use crate::store::{NO_BOTTLENECK, Store};
+use crate::tasks::{EngineId, Task, TaskGraph, TaskId, Work};
+
+/// A transfer that comes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Arrival {
+    /// Its id, which decides among equals; each at most once.
+    pub task: TaskId,
+    /// Not ready before this instant.
+    pub start: SimTime,
+    /// Its engine, or [`EngineId::NONE`].
+    pub engine: EngineId,
+    /// Route, limit, weight and priority.
+    pub class: ClassId,
+    /// Payload, 1 to 2^53.
+    pub bytes: u64,
+}
+
+/// A transfer that has ended, or that a run which stops leaves behind.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Departure {
+    /// Its id.
+    pub task: TaskId,
+    /// Route, limit, weight and priority.
+    pub class: ClassId,
+    /// Payload.
+    pub bytes: u64,
+    /// What has happened to it.
+    pub times: TaskTimes,
+    /// Bytes sent: all, unless the run stops before.
+    pub sent_bytes: u64,
+    /// What held it back.
+    pub bottleneck: Bottleneck,
+    /// The instant of this report: its end, or where the run stops.
+    pub at: SimTime,
+}
+
+/// The caller's side has failed, and knows why: the run ends with [`crate::SimError::Halted`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Halt;
+
+/// Where transfers come from.
+pub trait Arrivals {
+    /// The next one in the order of (start, id); `None` after the last.
+    ///
+    /// # Errors
+    /// It cannot be had: the run ends.
+    fn next(&mut self) -> Result<Option<Arrival>, Halt>;
+}
+
+/// Where transfers go.
+pub trait Departures {
+    /// Takes a transfer that has ended, in the order of (end, id); at last, of a run that stops before, those that have not,
+    /// by id: all that have come, and the next one to come, so that such a run leaves at least one without an end.
+    ///
+    /// # Errors
+    /// It cannot be taken: the run ends.
+    fn take(&mut self, departure: &Departure) -> Result<(), Halt>;
+}
+
+/// What a run must know of all its transfers before the first one comes.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Census {
+    per_class: Vec<u32>,
+    transfers: usize,
+    most_bytes: u64,
+}
+
+impl Census {
+    /// Of all transfers of a graph.
+    pub(crate) fn of(tasks: &TaskGraph) -> Self {
+        let mut census = Self { per_class: vec![0; tasks.classes.len()], ..Self::default() };
+        for task in &tasks.tasks {
+            if let Work::Carries { bytes, class } = task.work {
+                census.add(class, bytes);
+            }
+        }
+        census
+    }
+
+    /// Counts a transfer.
+    pub fn add(&mut self, class: ClassId, bytes: u64) {
+        if self.per_class.len() <= class.index() {
+            self.per_class.resize(class.index() + 1, 0);
+        }
+        self.per_class[class.index()] += 1;
+        self.transfers += 1;
+        self.most_bytes = self.most_bytes.max(bytes);
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn transfers(&self) -> usize {
+        self.transfers
+    }
+
+    /// How many there are of each class, up to the last one that has any.
+    #[must_use]
+    pub fn per_class(&self) -> &[u32] {
+        &self.per_class
+    }
+
+    /// The largest payload; 0 where there is none.
+    #[must_use]
+    pub fn most_bytes(&self) -> u64 {
+        self.most_bytes
+    }
+}
+
+/// The transfers of a streamed run.
+pub struct Traffic<'a> {
+    /// What is known of all of them.
+    pub census: &'a Census,
+    /// Where they come from.
+    pub arrivals: &'a mut dyn Arrivals,
+    /// Where they go.
+    pub departures: &'a mut dyn Departures,
+}
+
+/// An active transfer.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    id: TaskId,
+    task: Task,
+    times: TaskTimes,
+    sent_bytes: u64,
+    bottleneck: Bottleneck,
+}
+
+impl Row {
+    fn new(arrival: Arrival) -> Self {
+        let Arrival { task: id, start, engine, class, bytes } = arrival;
+        let task = Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } };
+        Self { id, task, times: TaskTimes::NEVER, sent_bytes: 0, bottleneck: NO_BOTTLENECK }
+    }
+
+    fn departure(&self, at: SimTime) -> Option<Departure> {
+        let Work::Carries { bytes, class } = self.task.work else { return None };
+        let Self { id: task, times, sent_bytes, bottleneck, .. } = *self;
+        Some(Departure { task, class, bytes, times, sent_bytes, bottleneck, at })
+    }
+}
+
+/// The active transfers of a streamed run, and the next one.
+pub(crate) struct Streamed<'a> {
+    arrivals: &'a mut dyn Arrivals,
+    departures: &'a mut dyn Departures,
+    next: Option<Arrival>,
+    rows: Vec<Row>,
+    /// Whether a row of `rows` is in use is whether `slots` leads to it.
+    free: Vec<u32>,
+    /// For look-up only.
+    slots: FxHashMap<TaskId, u32>,
+    /// Transfers that have not ended, those that have not come included.
+    left: usize,
+    halted: bool,
+}
+
+impl<'a> Streamed<'a> {
+    pub(crate) fn new(traffic: Traffic<'a>) -> Self {
+        let Traffic { census, arrivals, departures } = traffic;
+        let mut streamed = Self {
+            arrivals,
+            departures,
+            next: None,
+            rows: Vec::new(),
+            free: Vec::new(),
+            slots: FxHashMap::default(),
+            left: census.transfers(),
+            halted: false,
+        };
+        streamed.advance();
+        streamed
+    }
+
+    /// Looks at the next transfer.
+    fn advance(&mut self) {
+        match self.arrivals.next() {
+            Ok(next) => self.next = next,
+            Err(Halt) => (self.next, self.halted) = (None, true),
+        }
+    }
+
+    fn insert(&mut self, arrival: Arrival) {
+        let row = Row::new(arrival);
+        let slot = if let Some(slot) = self.free.pop() {
+            self.rows[slot as usize] = row;
+            slot
+        } else {
+            self.rows.push(row);
+            (self.rows.len() - 1) as u32
+        };
+        self.slots.insert(arrival.task, slot);
+    }
+
+    #[inline]
+    fn row(&self, task: TaskId) -> &Row {
+        &self.rows[self.slots[&task] as usize]
+    }
+
+    #[inline]
+    fn row_mut(&mut self, task: TaskId) -> &mut Row {
+        &mut self.rows[self.slots[&task] as usize]
+    }
+
+    /// The active transfers, by id.
+    fn active(&self) -> Vec<&Row> {
+        let used = |(slot, row): &(usize, &Row)| self.slots.get(&row.id) == Some(&(*slot as u32));
+        let mut active: Vec<&Row> = self.rows.iter().enumerate().filter(used).map(|(_, row)| row).collect();
+        active.sort_unstable_by_key(|row| row.id);
+        active
+    }
+
+    /// Reports what has not ended.
+    pub(crate) fn leave(&mut self, at: SimTime) -> Result<(), Halt> {
+        let mut rest: Vec<Row> = self.active().into_iter().copied().chain(self.next.map(Row::new)).collect();
+        rest.sort_unstable_by_key(|row| row.id);
+        rest.iter().filter_map(|row| row.departure(at)).try_for_each(|departure| self.departures.take(&departure))
+    }
+}
+
+impl Store for Streamed<'_> {
+    fn task(&self, task: TaskId) -> &Task {
+        &self.row(task).task
+    }
+
+    fn times(&mut self, task: TaskId) -> &mut TaskTimes {
+        &mut self.row_mut(task).times
+    }
+
+    fn all_times(&self) -> &[TaskTimes] {
+        // Asked for by engines with leads or gaps only, and streamed transfers have none.
+        &[]
+    }
+
+    fn note(&mut self, task: TaskId, sent_bytes: u64, bottleneck: Bottleneck) {
+        let row = self.row_mut(task);
+        (row.sent_bytes, row.bottleneck) = (sent_bytes, bottleneck);
+    }
+
+    fn next_release(&self) -> SimTime {
+        self.next.map_or(SimTime::NEVER, |arrival| arrival.start)
+    }
+
+    fn release(&mut self, now: SimTime) -> Option<TaskId> {
+        let arrival = self.next.filter(|arrival| arrival.start <= now)?;
+        self.insert(arrival);
+        self.advance();
+        Some(arrival.task)
+    }
+
+    fn ended(&mut self, now: SimTime, task: TaskId) {
+        self.left -= 1;
+        let Some(slot) = self.slots.remove(&task) else { return };
+        self.free.push(slot);
+        let departure = self.rows[slot as usize].departure(now);
+        self.halted |= departure.is_some_and(|departure| self.departures.take(&departure).is_err());
+    }
+
+    fn left(&self) -> usize {
+        self.left
+    }
+
+    fn halted(&self) -> bool {
+        self.halted
+    }
+
+    fn unserved(&self) -> Vec<TaskId> {
+        let waits = |row: &&Row| row.task.engine != EngineId::NONE && row.times.start.is_never();
+        self.active().into_iter().filter(waits).map(|row| row.id).collect()
+    }
+}
