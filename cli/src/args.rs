@@ -87,7 +87,8 @@ Examples:
   weir run scenarios/pcie/four-transfers.yaml
   weir run four-transfers.yaml --arbiter max-min --arbiter fcfs
   weir run four-transfers.yaml --set arbiter.tau=0.1 --json | jq .makespan_s
-  weir run load.yaml --until 10ms --json --output part.json"
+  weir run load.yaml --until 10ms --json --output part.json
+  weir run flows.yaml --stream ends.csv"
 )]
 pub(crate) struct RunArgs {
     #[command(flatten)]
@@ -107,6 +108,16 @@ pub(crate) struct RunArgs {
     /// Write the results to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Read the transfers of traces while they are simulated, and write each when it has ended: to a file that ends in .csv
+    /// or .jsonl, or as JSON lines to stdout (`-`). For scenarios with one arbiter whose workload is traces sorted by start,
+    /// without `after`; memory holds the active transfers only
+    #[arg(
+        long,
+        value_name = "OUT",
+        value_parser = crate::values::stream,
+        conflicts_with_all = ["output", "phases", "full"]
+    )]
+    pub(crate) stream: Option<crate::values::StreamTarget>,
 }
 
 /// `weir compare`.

@@ -14,18 +14,28 @@ const MOST: u64 = (16 << 20) + 1;
 
 /// Reads a scenario and shows its warnings.
 pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    let scenario = read(file, args, arbiters)?;
+    Ok(shown(read(file, args, arbiters)?, file))
+}
+
+/// As [`load`], of a scenario whose transfers are to be streamed.
+pub(crate) fn load_streamed(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+    let options = LoadOptions { stream: true, ..options(args, &[]) };
+    Ok(shown(loaded(file, &options, arbiters)?, file))
+}
+
+/// Shows the warnings of a scenario.
+fn shown(scenario: Scenario, file: &Path) -> Scenario {
     for warning in &scenario.warnings {
         message(&warning.to_string());
     }
     tracing::info!(
         file = %file.display(),
         nodes = scenario.fabric.nodes().len(),
-        tasks = scenario.tasks.tasks().len(),
+        tasks = scenario.stream.as_ref().map_or(scenario.tasks.tasks().len(), |stream| stream.census().transfers()),
         routes = scenario.routes.len(),
         "read a scenario"
     );
-    Ok(scenario)
+    scenario
 }
 
 /// Reads a scenario; its warnings are left to the caller.
@@ -40,11 +50,14 @@ pub(crate) fn read_with(
     edits: &[(String, String)],
     arbiters: &Arbiters,
 ) -> Result<Scenario, Failure> {
-    let options = options(args, edits);
+    loaded(file, &options(args, edits), arbiters)
+}
+
+fn loaded(file: &Path, options: &LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Failure> {
     let loaded = if is_stdin(file) {
-        weir_scenarios::load_text(stdin()?, "-", Some(Path::new(".")), &options, &arbiters.registry)
+        weir_scenarios::load_text(stdin()?, "-", Some(Path::new(".")), options, &arbiters.registry)
     } else {
-        weir_scenarios::load(file, &options, &arbiters.registry)
+        weir_scenarios::load(file, options, &arbiters.registry)
     };
     loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))
 }
@@ -63,7 +76,7 @@ pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) ->
 /// What the command line, and further edits, make of a file.
 pub(crate) fn options(args: &ScenarioArgs, edits: &[(String, String)]) -> LoadOptions {
     let set = [&args.set, edits].concat();
-    LoadOptions { library: args.library.clone(), set, arbiters: args.arbiters.clone() }
+    LoadOptions { library: args.library.clone(), set, arbiters: args.arbiters.clone(), stream: false }
 }
 
 /// Whether a file stands for standard input.

@@ -99,6 +99,11 @@ impl Output {
         Ok(())
     }
 
+    /// Writes a piece of a result; the whole is passed on by [`Self::result`] or [`Self::finish`].
+    pub(crate) fn part(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        write(&mut self.writer).map_err(|error| writing(&self.name, &error))
+    }
+
     /// Puts the file in its place.
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let target = self.writer.into_inner().map_err(|error| writing(&self.name, error.error()))?;

@@ -1,7 +1,11 @@
 //! One scenario under one arbiter: make it, ask it about every route, run, and say what went wrong.
 
+mod stream;
+
 use weir_arbiters::{MaxMin, StrictPriority};
-use weir_plugin_api::{ArbiterEntry, ArbiterError, ArbiterPlugin, LinkId, Origin, RateArbiter, Registry, RouteId};
+use weir_plugin_api::{
+    ArbiterEntry, ArbiterError, ArbiterPlugin, ClassId, LinkId, Origin, RateArbiter, Registry, RouteId,
+};
 use weir_report::{Alone, ArbiterInfo, Run, instant};
 use weir_scenarios::{ArbiterSpec, Diagnostic, Scenario};
 use weir_sim_core::{AnswerError, Outcome, Policy, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
@@ -41,14 +45,20 @@ impl<'a> Job<'a> {
         let mut arbiter = self.make().map_err(|error| self.refused(&error, None))?;
         let classes = self.scenario.tasks.classes();
         let mut asked = vec![false; self.scenario.routes.len()];
+        let mut admit = |task: TaskId, class: ClassId| {
+            let route: RouteId = classes.route(class);
+            if std::mem::replace(&mut asked[route.index()], true) {
+                return Ok(());
+            }
+            let admitted = arbiter.admit(self.scenario.routes.links(route));
+            admitted.map_err(|error| self.refused(&error, Some(task)))
+        };
         for (i, task) in self.scenario.tasks.tasks().iter().enumerate() {
             let Work::Carries { class, .. } = task.work else { continue };
-            let route: RouteId = classes.route(class);
-            if !std::mem::replace(&mut asked[route.index()], true) {
-                let admitted = arbiter.admit(self.scenario.routes.links(route));
-                admitted.map_err(|error| self.refused(&error, Some(TaskId(i as u32))))?;
-            }
+            admit(TaskId(i as u32), class)?;
         }
+        let firsts = self.scenario.stream.as_ref().map_or(&[][..], |stream| stream.firsts());
+        firsts.iter().enumerate().try_for_each(|(class, &task)| admit(task, ClassId::from_index(class)))?;
         Ok(arbiter)
     }
 
@@ -60,14 +70,13 @@ impl<'a> Job<'a> {
         let cancel = options.cancel.or(Some(interrupt::flag()));
         let options = RunOptions { cancel, ..options };
         let outcome = simulation.run(&mut *arbiter, self.entry.flags, options).map_err(|error| self.stopped(&error))?;
-        tracing::info!(
-            arbiter = self.spec.name,
-            events = outcome.events,
-            arbitrations = outcome.arbitrations,
-            "ran {}",
-            s.file
-        );
+        self.log(&outcome);
         Ok(outcome)
+    }
+
+    fn log(&self, outcome: &Outcome) {
+        let Outcome { events, arbitrations, .. } = outcome;
+        tracing::info!(arbiter = self.spec.name, events, arbitrations, "ran {}", self.scenario.file);
     }
 
     /// Runs the scenario and hands the result, with its names, to `report`.
@@ -84,18 +93,23 @@ impl<'a> Job<'a> {
         let subject = Named::new(self.scenario);
         let run = Run { subject: &subject, arbiter: self.info(), outcome: &outcome, alone };
         let reported = report(&run);
-        if let Some(trouble) = run.alone.trouble() {
+        self.say_trouble(&run.alone);
+        reported
+    }
+
+    /// Warns where the arbiter could not be asked about lone transfers.
+    fn say_trouble(&self, alone: &Alone<'_>) {
+        if let Some(trouble) = alone.trouble() {
             let at = format!("{}: arbiter `{}`", self.scenario.file, self.spec.name);
             message(&format!("warning: {at}, asked about one transfer alone: {trouble}; such times are left out"));
         }
-        reported
     }
 
     /// Times of lone transfers, for which a new instance is asked.
     fn alone(&self, outcome: &Outcome) -> Result<Alone<'a>, Failure> {
         let (tasks, routes) = (&self.scenario.tasks, &self.scenario.routes);
         if outcome.stop == Stop::Cancelled {
-            message("note: interrupted; what was computed is written as not complete");
+            say_interrupted();
             return Ok(Alone::unknown(&self.scenario.fabric, tasks, routes));
         }
         let arbiter = self.make().map_err(|error| self.refused(&error, None))?;
@@ -184,6 +198,7 @@ impl<'a> Job<'a> {
                     self.names(active)
                 ),
             ),
+            SimError::Halted => Failure::new(Exit::Stopped, format!("{at}, {error}")),
         }
     }
 
@@ -222,6 +237,11 @@ impl<'a> Job<'a> {
         let more = if tasks.len() > NAMED { format!(" and {} more", tasks.len() - NAMED) } else { String::new() };
         format!("{}{more} ({} in all)", names.join(", "), tasks.len())
     }
+}
+
+/// Says that a run was interrupted.
+fn say_interrupted() {
+    message("note: interrupted; what was computed is written as not complete");
 }
 
 /// Warns about attributes that the scenario sets and the arbiter does not read; returns how many there are.

@@ -1,11 +1,13 @@
 //! Values on the command line: times, percentages, edits.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use weir_optimize::parameters::Shard;
 use weir_optimize::search::{Method, Objective, Vary};
 use weir_plugin_api::SimTime;
+use weir_report::Lines;
 
 /// A point of simulated time such as `10ms`, written as in scenarios.
 pub(crate) fn time(text: &str) -> Result<SimTime, String> {
@@ -102,6 +104,29 @@ pub(crate) fn sizes(text: &str) -> Result<Sizes, String> {
     Ok(Sizes(
         std::iter::successors(Some(first), |&size| size.checked_mul(2)).take_while(|&size| size <= last).collect(),
     ))
+}
+
+/// Where `--stream` puts transfers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct StreamTarget {
+    /// The file; `None` for stdout.
+    pub(crate) file: Option<PathBuf>,
+    /// The form of the lines.
+    pub(crate) lines: Lines,
+}
+
+/// A file that ends in .csv or .jsonl, or `-`.
+pub(crate) fn stream(text: &str) -> Result<StreamTarget, String> {
+    if text == "-" {
+        return Ok(StreamTarget { file: None, lines: Lines::Json });
+    }
+    let file = PathBuf::from(text);
+    let lines = match file.extension().and_then(|ending| ending.to_str()) {
+        Some("csv") => Lines::Csv,
+        Some("jsonl") => Lines::Json,
+        _ => return Err("name a file that ends in .csv or .jsonl, or `-` for JSON lines on stdout".to_owned()),
+    };
+    Ok(StreamTarget { file: Some(file), lines })
 }
 
 #[cfg(test)]

@@ -1,28 +1,36 @@
 //! Why a transfer took as long as it did, as a sentence for a person.
 
 use weir_plugin_api::{Cause, Direction, LinkId};
-use weir_sim_core::TaskId;
+use weir_sim_core::{Bottleneck, TaskId};
 
-use crate::Run;
+use crate::{Run, Subject};
 
 /// The link that held a transfer back for the largest part of its time, where one is known.
 #[must_use]
 pub fn bottleneck_link(run: &Run<'_>, task: TaskId) -> Option<LinkId> {
-    let link = run.outcome.bottlenecks.get(task.index())?.binding.link;
-    (!link.is_none()).then_some(link)
+    link_of(run.outcome.bottlenecks.get(task.index())?)
+}
+
+/// As [`bottleneck_link`].
+pub(crate) fn link_of(held: &Bottleneck) -> Option<LinkId> {
+    (!held.binding.link.is_none()).then_some(held.binding.link)
 }
 
 /// Why: `head-of-line blocked behind b`. `None` for a task that never had a rate.
 #[must_use]
 pub fn cause_text(run: &Run<'_>, task: TaskId) -> Option<String> {
-    let held = run.outcome.bottlenecks.get(task.index())?;
+    cause_of(run.subject, task, run.outcome.bottlenecks.get(task.index())?)
+}
+
+/// As [`cause_text`].
+pub(crate) fn cause_of(subject: &dyn Subject, task: TaskId, held: &Bottleneck) -> Option<String> {
     let cause = held.binding.cause();
     if cause == Cause::Unknown && held.binding.link.is_none() {
         return None;
     }
     let by = (held.binding.by != u32::MAX && held.binding.by != task.0).then_some(TaskId(held.binding.by));
-    let other = by.map(|by| run.subject.task_name(by));
-    let links = run.subject.fabric().links();
+    let other = by.map(|by| subject.task_name(by));
+    let links = subject.fabric().links();
     let lateral = links.get(held.binding.link.index()).is_some_and(|link| link.direction == Direction::Lateral);
     Some(sentence(cause, lateral, other.as_deref()))
 }

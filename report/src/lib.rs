@@ -5,6 +5,7 @@
 //!                                   ├─► text::run        makespan, operations, transfers, busiest links
 //!                                   ├─► text::explain    plans of operations, the arbiter's steps phase by phase
 //!                                   └─► Column ──► Comparison ──► text::compare, JSON
+//! Departure + Subject ───────────► Lines                 a line of CSV or JSON for each transfer of a stream
 //! result of a search ──► SearchReport ──► text::search, JSON
 //! results of a sweep ──► SweepReport ──► text::sweep, JSON
 //! ```
@@ -20,6 +21,7 @@ mod percentiles;
 mod reasons;
 mod search;
 mod served;
+mod stream;
 mod subject;
 mod sweep;
 pub mod text;
@@ -31,10 +33,11 @@ pub use alone::{Alone, AloneError};
 pub use cause::{bottleneck_link, cause_text};
 pub use compare::{Column, ColumnError, CompareRow, Comparison};
 pub use explain::write_explanation;
-pub use json::{Detail, results_schema, write_run};
+pub use json::{Detail, results_schema, write_run, write_streamed};
 pub use operations::{Choice, ModelInfo, Planned};
 pub use percentiles::{LARGE, Percentiles};
 pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
+pub use stream::{Lines, Streamed};
 pub use subject::{ArbiterInfo, Run, Subject};
 pub use sweep::SweepReport;
 pub use tuned::{TunedOperation, TunedSize, TunedUnder, Tuning};

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use weir_plugin_api::{LinkId, NodeId};
-use weir_sim_core::{Fabric, Outcome, Routes, TaskGraph, TaskId, Work};
+use weir_plugin_api::{ClassId, LinkId, NodeId};
+use weir_sim_core::{Departure, Fabric, Outcome, Routes, TaskGraph, TaskId, Work};
 
 use crate::{Alone, Planned};
 
@@ -101,13 +101,16 @@ impl Run<'_> {
 
     /// The first and the last node of a transfer's route, and the links between; `None` for other tasks.
     pub(crate) fn carried(&self, task: TaskId) -> Option<Carried<'_>> {
-        let graph = self.subject.tasks();
-        let Work::Carries { bytes, class } = graph.tasks()[task.index()].work else { return None };
-        let route = graph.classes().route(class);
-        let links = self.subject.routes().links(route);
-        let fabric = self.subject.fabric();
-        let (first, last) = (links.first()?, links.last()?);
-        Some(Carried { bytes, class, links, from: fabric.link(*first).from, to: fabric.link(*last).to })
+        let Work::Carries { bytes, class } = self.subject.tasks().tasks()[task.index()].work else { return None };
+        Carried::of(self.subject, bytes, class)
+    }
+
+    /// All that is known of a transfer; `None` for other tasks.
+    pub(crate) fn departure(&self, task: TaskId) -> Option<Departure> {
+        let Work::Carries { bytes, class } = self.subject.tasks().tasks()[task.index()].work else { return None };
+        let (outcome, i) = (self.outcome, task.index());
+        let (times, sent_bytes, bottleneck) = (outcome.tasks[i], outcome.sent_bytes[i], outcome.bottlenecks[i]);
+        Some(Departure { task, class, bytes, times, sent_bytes, bottleneck, at: outcome.now })
     }
 
     /// The names of a link's two nodes.
@@ -126,10 +129,20 @@ impl Run<'_> {
 /// What a transfer carries, and where.
 pub(crate) struct Carried<'a> {
     pub(crate) bytes: u64,
-    pub(crate) class: weir_plugin_api::ClassId,
+    pub(crate) class: ClassId,
     pub(crate) links: &'a [LinkId],
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
+}
+
+impl<'a> Carried<'a> {
+    /// Of a transfer of this size and class.
+    pub(crate) fn of(subject: &'a dyn Subject, bytes: u64, class: ClassId) -> Option<Self> {
+        let links = subject.routes().links(subject.tasks().classes().route(class));
+        let fabric = subject.fabric();
+        let (first, last) = (links.first()?, links.last()?);
+        Some(Self { bytes, class, links, from: fabric.link(*first).from, to: fabric.link(*last).to })
+    }
 }
 
 /// Start to end, over the time of the same transfer alone; `None` until it has ended.
@@ -145,11 +158,16 @@ pub(crate) fn slowdown(run: &Run<'_>, task: TaskId) -> Option<f64> {
 
 /// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far.
 pub(crate) fn mean_rate(run: &Run<'_>, task: TaskId) -> Option<f64> {
-    let times = run.outcome.tasks[task.index()];
+    mean_rate_of(&run.departure(task)?)
+}
+
+/// As [`mean_rate`].
+pub(crate) fn mean_rate_of(transfer: &Departure) -> Option<f64> {
+    let times = transfer.times;
     if times.start.is_never() {
         return None;
     }
-    let until = if times.sent.is_never() { run.outcome.now } else { times.sent };
+    let until = if times.sent.is_never() { transfer.at } else { times.sent };
     let span = until - times.start;
-    (span.0 > 0).then(|| run.outcome.sent_bytes[task.index()] as f64 / span.seconds())
+    (span.0 > 0).then(|| transfer.sent_bytes as f64 / span.seconds())
 }

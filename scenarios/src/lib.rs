@@ -28,6 +28,7 @@ mod scenario;
 mod schema;
 mod search;
 mod source;
+mod stream;
 mod table;
 mod topology;
 mod units;
@@ -45,6 +46,7 @@ pub use optimize::{AxisSpec, Growth, MeasuredMatrix, Objective, OptimizeSpec, Pa
 pub use rewrite::{Change, LinkChange, rewrite, rewrite_text};
 pub use scenario::{Choice, PlannedOperation, Scenario, TaskKind};
 pub use search::{RankTraffic, Source};
+pub use stream::{TraceArrivals, TraceStream};
 pub use topology::{BandwidthForm, LinkTypeText, Place};
 
 /// A time as scenarios write it, such as `10ms`, for command lines.

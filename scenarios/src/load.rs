@@ -23,6 +23,9 @@ pub struct LoadOptions {
     pub set: Vec<(String, String)>,
     /// Arbiters in place of the file's: names, or maps such as `{name: pcie-congestion, tau: 0.2}`.
     pub arbiters: Vec<String>,
+    /// Whether the transfers of traces are to be read while they are simulated ([`Scenario::stream`]): the workload must
+    /// be nothing but traces without `after`, sorted by start.
+    pub stream: bool,
 }
 
 /// Reads a scenario file.
@@ -113,7 +116,7 @@ pub(crate) fn parts(
         false => (Topology::empty(), None),
     };
     let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
-    let setting = Setting { topology: &topology, topology_given: given, registry, arbiter };
+    let setting = Setting { topology: &topology, topology_given: given, registry, arbiter, stream: options.stream };
     let given = Given { items: operations?, ranks: fields.get("ranks"), order: fields.get("order") };
     let workload = workload::read(context, &mut files, setting, given);
     let ranks = workload.as_ref().ok().and_then(|w| w.ranks.as_deref());

@@ -13,6 +13,7 @@ use crate::diagnostic::{Diagnostic, Position};
 use crate::files::NamedFile;
 use crate::optimize::OptimizeSpec;
 use crate::source::{Sources, Span};
+use crate::stream::{TraceArrivals, TraceStream};
 use crate::topology::{NodeNames, Place, Topology};
 use crate::workload::{Groups, Outside, Traffic, Workload};
 
@@ -98,6 +99,9 @@ pub struct Scenario {
     pub files: Vec<NamedFile>,
     /// Where nodes are in the machine, of those that say it, in their order; no part of a run.
     pub places: Vec<(NodeId, Place)>,
+    /// The traces that are read while they are simulated, where that was asked for: `tasks` has their engines and classes,
+    /// and no task.
+    pub stream: Option<TraceStream>,
     pub(crate) traffic: Traffic,
     pub(crate) orders: Vec<(NodeId, Vec<TaskId>)>,
     pub(crate) outside: Outside,
@@ -148,6 +152,7 @@ impl Scenario {
             optimize,
             files,
             places: topology.places,
+            stream: workload.stream,
             traffic: workload.traffic,
             orders: workload.orders,
             outside: workload.outside,
@@ -163,7 +168,13 @@ impl Scenario {
     /// The id of a task as the user reads it.
     #[must_use]
     pub fn task_name(&self, task: TaskId) -> Cow<'_, str> {
-        self.groups.name(task)
+        self.stream.as_ref().map_or_else(|| self.groups.name(task), |stream| stream.name(&self.sources, task).into())
+    }
+
+    /// The transfers of the traces that are streamed, from the first one on; `None` where none are.
+    #[must_use]
+    pub fn arrivals(&self) -> Option<TraceArrivals<'_>> {
+        self.stream.as_ref().map(|stream| TraceArrivals::new(self, stream))
     }
 
     /// The task of an id; `None` for ids of whole groups, too.
@@ -189,6 +200,9 @@ impl Scenario {
     /// Where a task stands in its file; `None` for joins.
     #[must_use]
     pub fn position(&self, task: TaskId) -> Option<Position> {
+        if let Some(stream) = &self.stream {
+            return stream.place(&self.sources, task).map(|place| self.sources.position(place));
+        }
         let group = self.groups.of(task)?;
         Some(self.sources.position(group.place(task.0 - group.first)))
     }

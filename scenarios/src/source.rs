@@ -65,6 +65,14 @@ impl Sources {
         }
     }
 
+    /// Where a text lies that was not kept.
+    pub(crate) fn path(&self, source: u32) -> Option<&Path> {
+        match &self.0[source as usize].text {
+            Text::Kept { .. } => None,
+            Text::File(path) => Some(path),
+        }
+    }
+
     /// The place as a person reads it.
     pub(crate) fn position(&self, span: Span) -> Position {
         Position { file: Arc::clone(&self.0[span.source as usize].name), line: span.line, column: span.column }

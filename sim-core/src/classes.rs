@@ -25,6 +25,12 @@ impl Classes {
         })
     }
 
+    /// The class of these attributes, if there is one.
+    #[must_use]
+    pub fn known(&self, route: RouteId, limit: f64, weight: f64, priority: i64) -> Option<ClassId> {
+        self.index.get(&(route, limit.to_bits(), weight.to_bits(), priority)).copied()
+    }
+
     /// The route of a class.
     #[inline]
     #[must_use]

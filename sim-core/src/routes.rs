@@ -55,6 +55,12 @@ impl Routes {
         Some(route)
     }
 
+    /// The route from one node to another, if it has been computed.
+    #[must_use]
+    pub fn known(&self, from: NodeId, to: NodeId) -> Option<RouteId> {
+        self.by_pair.get(&(from, to)).copied()
+    }
+
     /// Number of distinct routes.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -1,5 +1,7 @@
 //! `weir run`: every file under every arbiter it asks for, one result each.
 
+mod stream;
+
 use std::path::{Path, PathBuf};
 
 use weir_plugin_api::SimTime;
@@ -16,6 +18,9 @@ use crate::simulate::{Job, warn_ignored};
 
 /// Runs all files; the exit code is the largest.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    if let Some(target) = &args.stream {
+        return stream::run(args, target);
+    }
     let mut output = Output::open_apart(args.output.as_deref(), &inputs(args))?;
     let arbiters = arbiters(&args.scenario)?;
     let mut exit = Exit::Ok;

@@ -2,12 +2,12 @@
 
 use serde::ser::{Serialize, Serializer};
 use weir_plugin_api::{Direction, LinkId, NodeId, SimTime};
-use weir_sim_core::{PhaseRecord, TaskId};
+use weir_sim_core::{Departure, PhaseRecord, TaskId};
 
 use super::rows::{Ends, ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, StepRow, TransferRow};
-use crate::Run;
-use crate::cause::{bottleneck_link, cause_text};
-use crate::subject::mean_rate;
+use crate::cause::{cause_of, link_of};
+use crate::subject::{Carried, mean_rate_of};
+use crate::{Alone, Run, Subject};
 
 /// Writes the `rows` of a type one by one.
 macro_rules! stream {
@@ -33,26 +33,36 @@ impl Transfers<'_> {
     }
 
     fn row(&self, task: TaskId) -> Option<TransferRow<'_>> {
-        let (run, subject) = (self.run, self.run.subject);
-        let carried = run.carried(task)?;
-        let times = run.outcome.tasks[task.index()];
-        Some(TransferRow {
-            id: subject.task_name(task),
-            from: subject.node_name(carried.from),
-            to: subject.node_name(carried.to),
-            bytes: carried.bytes,
-            ready_s: seconds(times.ready),
-            start_s: seconds(times.start),
-            end_s: seconds(times.end),
-            end_ps: picoseconds(times.end),
-            mean_bps: mean_rate(run, task),
-            sent_bytes: times.end.is_never().then(|| run.outcome.sent_bytes[task.index()]),
-            alone_s: run.alone.time(carried.bytes, carried.class).map(|t| t.seconds()),
-            bottleneck: bottleneck_link(run, task).map(|link| ends(run, link)),
-            cause: cause_text(run, task),
-            route: self.full.then(|| carried.links.iter().map(|l| l.0).collect()),
-        })
+        let row = transfer_row(self.run.subject, &self.run.alone, &self.run.departure(task)?)?;
+        let links = self.full.then(|| self.run.carried(task)).flatten().map(|carried| carried.links);
+        Some(TransferRow { route: links.map(|links| links.iter().map(|l| l.0).collect()), ..row })
     }
+}
+
+/// The row of a transfer, without its route.
+pub(crate) fn transfer_row<'a>(
+    subject: &'a dyn Subject,
+    alone: &Alone<'_>,
+    transfer: &Departure,
+) -> Option<TransferRow<'a>> {
+    let Departure { task, class, bytes, times, sent_bytes, bottleneck, .. } = transfer;
+    let Carried { from, to, .. } = Carried::of(subject, *bytes, *class)?;
+    Some(TransferRow {
+        id: subject.task_name(*task),
+        from: subject.node_name(from),
+        to: subject.node_name(to),
+        bytes: *bytes,
+        ready_s: seconds(times.ready),
+        start_s: seconds(times.start),
+        end_s: seconds(times.end),
+        end_ps: picoseconds(times.end),
+        mean_bps: mean_rate_of(transfer),
+        sent_bytes: times.end.is_never().then_some(*sent_bytes),
+        alone_s: alone.time(*bytes, *class).map(|t| t.seconds()),
+        bottleneck: link_of(bottleneck).map(|link| link_ends(subject, link)),
+        cause: cause_of(subject, *task, bottleneck),
+        route: None,
+    })
 }
 
 pub(crate) struct Links<'a> {
@@ -177,8 +187,12 @@ impl Explained<'_> {
 }
 
 fn ends<'a>(run: &'a Run<'_>, link: LinkId) -> Ends<'a> {
-    let (from, to) = run.link_names(link);
-    Ends { from, to }
+    link_ends(run.subject, link)
+}
+
+fn link_ends(subject: &dyn Subject, link: LinkId) -> Ends<'_> {
+    let link = subject.fabric().link(link);
+    Ends { from: subject.node_name(link.from), to: subject.node_name(link.to) }
 }
 
 pub(crate) fn seconds(time: SimTime) -> Option<f64> {

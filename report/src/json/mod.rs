@@ -13,12 +13,16 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use lists::Explain;
+pub(crate) use lists::transfer_row;
 use lists::{Links, Nodes, Phases, Transfers};
 use operations::{OperationRow, Operations};
 pub(crate) use plans::Plans;
+#[cfg(test)]
+pub(crate) use rows::Ends;
+pub(crate) use rows::TransferRow as Row;
 use rows::{ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, RatesSchema, TransferRow};
 
-use crate::{Percentiles, Run};
+use crate::{Percentiles, Run, Streamed};
 
 /// What to write beside the plain result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -35,6 +39,15 @@ pub struct Detail {
 /// What the writer says.
 pub fn write_run(run: &Run<'_>, detail: Detail, out: impl Write) -> std::io::Result<()> {
     write_line(&RunJson::new(run, detail), out)
+}
+
+/// Writes a run whose transfers were streamed as one line, without them.
+///
+/// # Errors
+/// What the writer says.
+pub fn write_streamed(run: &Run<'_>, streamed: &Streamed<'_>, out: impl Write) -> std::io::Result<()> {
+    let counts = StreamedJson { transfers: streamed.transfers, ended: streamed.ended };
+    write_line(&RunJson { streamed: Some(counts), ..RunJson::new(run, Detail::default()) }, out)
 }
 
 /// Writes a value as one line.
@@ -88,6 +101,9 @@ pub(crate) struct RunJson<'a> {
     /// The random generator behind the workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<&'a str>,
+    /// Only where transfers were streamed: `transfers` is empty then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streamed: Option<StreamedJson>,
     /// All transfers in expansion order.
     #[schemars(with = "Vec<TransferRow>")]
     transfers: Transfers<'a>,
@@ -112,6 +128,16 @@ pub(crate) struct RunJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<ExplainRow<Vec<ExplainedRow>>>>")]
     explain: Option<Explain<'a>>,
+}
+
+/// How many transfers were streamed.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Streamed")]
+pub(crate) struct StreamedJson {
+    /// Transfers of the scenario.
+    transfers: usize,
+    /// Those that have ended.
+    ended: usize,
 }
 
 /// The policy of a run.
@@ -156,6 +182,7 @@ impl<'a> RunJson<'a> {
             makespan_ps: outcome.makespan.0,
             events: outcome.events,
             generator: run.subject.generator(),
+            streamed: None,
             transfers: Transfers { run, full: detail.full },
             links: Links { run, full: detail.full },
             phases: phases.filter(|_| detail.phases || detail.full).map(|phases| Phases { run, phases }),

@@ -5,11 +5,11 @@ use std::fmt::Write;
 
 use weir_sim_core::{Stop, TaskId};
 
-use super::{ROWS, Sheet, operations, title};
+use super::{ROWS, Sheet, clean, operations, title};
 use crate::cause::{bottleneck_link, cause_text};
 use crate::percentiles::completion;
 use crate::subject::{mean_rate, slowdown};
-use crate::{Run, duration, instant, rate};
+use crate::{Run, Streamed, duration, instant, rate};
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
 /// Links shown.
@@ -22,7 +22,7 @@ const LAST: usize = 20;
 pub fn run(run: &Run<'_>) -> String {
     let mut out = title(run);
     out.push('\n');
-    out.push_str(&headline(run));
+    out.push_str(&headline(run, || ended(run)));
     out.push_str(&operations::planned(run));
     out.push_str(&transfers(run));
     out.push_str(&operations::own(run));
@@ -31,14 +31,28 @@ pub fn run(run: &Run<'_>) -> String {
     out
 }
 
+/// The text of a run whose transfers were streamed to a file.
+#[must_use]
+pub fn streamed(run: &Run<'_>, streamed: &Streamed<'_>) -> String {
+    let Streamed { target, transfers, ended } = streamed;
+    let headline = headline(run, || format!("{ended} of {transfers} transfers"));
+    let target = clean(target);
+    let rows = if run.complete() {
+        format!("{transfers} transfers: {target}\n")
+    } else {
+        format!("these, and without an end those under way and the next to come: {target}\n")
+    };
+    format!("{}\n{headline}{rows}{}", title(run), links(run))
+}
+
 /// Exact picoseconds beside rounded units.
 fn exact(time: SimTime) -> String {
     format!("{} ({} ps)", instant(time), time.0)
 }
 
-fn headline(run: &Run<'_>) -> String {
+fn headline(run: &Run<'_>, ended: impl Fn() -> String) -> String {
     let outcome = run.outcome;
-    let stopped = |why: &str| format!("stopped at {} {why}: {} have ended\n\n", exact(outcome.now), ended(run));
+    let stopped = |why: &str| format!("stopped at {} {why}: {} have ended\n\n", exact(outcome.now), ended());
     match outcome.stop {
         Stop::Finished => format!("makespan {}, {} events\n\n", exact(outcome.makespan), outcome.events),
         Stop::Until => stopped("(--until)"),

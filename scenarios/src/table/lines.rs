@@ -10,7 +10,8 @@ use crate::files::Files;
 /// A table that is read, digested, and whose lines are counted: breaks are LF, CR LF and CR.
 pub(crate) struct LineReader<'a> {
     table: File,
-    files: &'a mut Files,
+    /// `None` where the table was digested before.
+    files: Option<&'a mut Files>,
     /// Offset and number of the lines that are not empty, from the one last asked for on.
     starts: VecDeque<(u64, u32)>,
     offset: u64,
@@ -22,15 +23,20 @@ pub(crate) struct LineReader<'a> {
 impl<'a> LineReader<'a> {
     /// At the beginning of a table.
     pub(crate) fn new(table: File, files: &'a mut Files) -> Self {
-        Self { table, files, starts: VecDeque::new(), offset: 0, line: 1, last: b'\n' }
+        Self { files: Some(files), ..Self::again(table, 1) }
     }
 
-    /// The first line with text that begins at or after an offset; offsets must not fall.
-    pub(crate) fn line_from(&mut self, offset: u64) -> u32 {
+    /// Of a table that was digested before and stands where this line begins; offsets count from there.
+    pub(crate) fn again(table: File, line: u32) -> Self {
+        Self { table, files: None, starts: VecDeque::new(), offset: 0, line, last: b'\n' }
+    }
+
+    /// Offset and number of the first line with text that begins at or after an offset; offsets must not fall.
+    pub(crate) fn line_from(&mut self, offset: u64) -> (u64, u32) {
         while self.starts.front().is_some_and(|&(start, _)| start < offset) {
             self.starts.pop_front();
         }
-        self.starts.front().map_or(self.line, |&(_, line)| line)
+        self.starts.front().copied().unwrap_or((self.offset, self.line))
     }
 }
 
@@ -38,11 +44,13 @@ impl Read for LineReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.table.read(buffer)?;
         let bytes = &buffer[..length];
-        self.files.add_to_digest(bytes);
+        if let Some(files) = &mut self.files {
+            files.add_to_digest(bytes);
+        }
         for &byte in bytes {
             let breaks = matches!(byte, b'\n' | b'\r');
             if breaks && !(byte == b'\n' && self.last == b'\r') {
-                self.line += 1;
+                self.line = self.line.saturating_add(1);
             } else if !breaks && matches!(self.last, b'\n' | b'\r') {
                 self.starts.push_back((self.offset, self.line));
             }

@@ -17,6 +17,8 @@ pub(crate) struct Rows<'a> {
     pub(crate) record: ByteRecord,
     /// Line of the record.
     pub(crate) line: u32,
+    /// Where that line begins, bytes from where reading began.
+    pub(crate) offset: u64,
 }
 
 impl<'a> Rows<'a> {
@@ -24,16 +26,21 @@ impl<'a> Rows<'a> {
     pub(crate) fn new(source: u32, table: LineReader<'a>) -> Self {
         // Rows of another width get a message of their own, with their place.
         let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(table);
-        Self { source, reader, record: ByteRecord::new(), line: 1 }
+        Self { source, reader, record: ByteRecord::new(), line: 1, offset: 0 }
     }
 
     /// Reads the next row into `record`; false at the end.
     pub(crate) fn next(&mut self, context: &mut Context) -> Read<bool> {
-        let more = self.reader.read_byte_record(&mut self.record).map_err(|error| {
+        self.advance().map_err(|error| {
             context.error(self.place(0), format!("the table cannot be read: {error}"), "check the file")
-        })?;
+        })
+    }
+
+    /// As [`Self::next`], with the reader's own error.
+    pub(crate) fn advance(&mut self) -> Result<bool, csv::Error> {
+        let more = self.reader.read_byte_record(&mut self.record)?;
         if let Some(position) = self.record.position().filter(|_| more) {
-            self.line = self.reader.get_mut().line_from(position.byte());
+            (self.offset, self.line) = self.reader.get_mut().line_from(position.byte());
         }
         Ok(more)
     }

@@ -32,6 +32,10 @@ impl<'a> Expansion<'a> {
             let span = entries.get(1).map_or(item.span, |e| e.key_span);
             return Err(context.error(span, message, format!("{help}; begin each with `-`")));
         };
+        if self.stream.is_some() && &**key != "trace" {
+            let message = format!("{} cannot be streamed: workload[{index}] is not a trace", quoted(key));
+            return Err(context.error(*key_span, message, "write it as rows of a trace, or run without --stream"));
+        }
         match &**key {
             "transfer" => self.transfer(context, files, value, index),
             "pattern" => self.pattern(context, files, value),

@@ -8,7 +8,7 @@ mod model;
 mod order;
 mod pattern;
 mod ranks;
-mod trace;
+pub(crate) mod trace;
 mod traffic;
 
 use weir_plugin_api::{NodeId, Registry, SimTime};
@@ -19,6 +19,7 @@ use crate::context::{Context, Problem, Read, Reported};
 use crate::files::Files;
 use crate::scenario::PlannedOperation;
 use crate::source::Span;
+use crate::stream::TraceStream;
 use crate::topology::{Topology, UNLIMITED, is_inner};
 use crate::yaml::Value;
 use after::Waiting;
@@ -33,6 +34,8 @@ pub(crate) use traffic::Traffic;
 
 /// Expanded transfers at most (format, "Tree, links, names"), tasks of models included.
 const TRANSFERS: u64 = 10_000_000;
+/// Transfers of a streamed workload at most: their ids have 32 bits, and the last one means "none".
+const STREAMED: u64 = u32::MAX as u64 - 1;
 
 /// What the workload of a scenario became.
 pub(crate) struct Workload {
@@ -56,15 +59,17 @@ pub(crate) struct Workload {
     pub(crate) traffic: Traffic,
     /// Send orders that the scenario gives.
     pub(crate) orders: Vec<(NodeId, Vec<TaskId>)>,
+    /// The traces of a workload that is streamed: `tasks` has no tasks then.
+    pub(crate) stream: Option<TraceStream>,
 }
 
 /// What a transfer is, beside its ends and bytes.
 #[derive(Clone, Copy, Debug)]
-struct Attributes {
-    start: SimTime,
-    limit: f64,
-    weight: f64,
-    priority: i64,
+pub(crate) struct Attributes {
+    pub(crate) start: SimTime,
+    pub(crate) limit: f64,
+    pub(crate) weight: f64,
+    pub(crate) priority: i64,
 }
 
 impl Attributes {
@@ -91,6 +96,7 @@ struct Expansion<'a> {
     tried: Routes,
     operations: Vec<PlannedOperation>,
     traffic: Traffic,
+    stream: Option<TraceStream>,
 }
 
 /// What the scenario says of the workload.
@@ -115,6 +121,8 @@ pub(crate) struct Setting<'a> {
     pub(crate) registry: &'a Registry,
     /// The scenario's first arbiter; `None` when that is wrong.
     pub(crate) arbiter: Option<&'a ArbiterSpec>,
+    /// Whether transfers are to be read one by one while they are simulated.
+    pub(crate) stream: bool,
 }
 
 /// Reads `workload`, with the scenario's `ranks` and `order`.
@@ -125,7 +133,7 @@ pub(crate) fn read<'a>(
     given: Given<'a>,
 ) -> Read<Workload> {
     let Given { items: workload, ranks, order } = given;
-    let Setting { topology, topology_given, registry, arbiter } = setting;
+    let Setting { topology, topology_given, registry, arbiter, stream } = setting;
     let before = context.errors();
     let items = context.list(workload, "`workload`")?;
     if items.is_empty() {
@@ -146,8 +154,12 @@ pub(crate) fn read<'a>(
         tried: Routes::new(),
         operations: Vec::new(),
         traffic: Traffic::default(),
+        stream: stream.then(TraceStream::default),
     };
     expansion.given_ranks(context, ranks);
+    if let Some(order) = order.filter(|_| stream) {
+        context.error(order.span, "`order` cannot be streamed", "sort the rows of the trace, or run without --stream");
+    }
     for (index, item) in items.iter().enumerate() {
         // One wrong operation does not hide the next.
         let _ = expansion.item(context, files, item, index);
@@ -163,20 +175,30 @@ impl Expansion<'_> {
     /// Makes sure that `count` more transfers are allowed, before they are made.
     fn reserve(&mut self, context: &mut Context, span: Span, count: u64) -> Read<()> {
         self.transfers = self.transfers.saturating_add(count);
-        if self.transfers > TRANSFERS {
-            let message = format!("more than {TRANSFERS} transfers and tasks of models in all");
-            return Err(context.error(span, message, "give fewer repetitions, ranks, messages or parts"));
+        let (most, help) = match self.stream {
+            None => (TRANSFERS, "give fewer repetitions, ranks, messages or parts, or run traces with --stream"),
+            Some(_) => (STREAMED, "split the load into several runs"),
+        };
+        if self.transfers > most {
+            let message = format!("more than {most} transfers and tasks of models in all");
+            return Err(context.error(span, message, help));
         }
         Ok(())
     }
 
     /// The id the next task will have.
     fn next(&self) -> TaskId {
-        TaskId(self.builder.len() as u32)
+        self.stream.as_ref().map_or(TaskId(self.builder.len() as u32), |stream| TaskId(stream.next_row()))
     }
 
     /// Adds a transfer between two devices.
-    fn carry(&mut self, (from, to): (NodeId, NodeId), bytes: u64, attributes: Attributes) -> Result<TaskId, Problem> {
+    fn carry(&mut self, ends: (NodeId, NodeId), bytes: u64, attributes: Attributes) -> Result<TaskId, Problem> {
+        let task = self.carrying(ends, bytes, attributes)?;
+        Ok(self.builder.task(task))
+    }
+
+    /// A transfer between two devices, with its route, class and engine.
+    fn carrying(&mut self, (from, to): (NodeId, NodeId), bytes: u64, attributes: Attributes) -> Result<Task, Problem> {
         let Some(route) = self.routes.between(&self.topology.fabric, from, to) else {
             return Err(self.no_route(from, to));
         };
@@ -187,7 +209,7 @@ impl Expansion<'_> {
             UNLIMITED => EngineId::NONE,
             slots => self.builder.engine(from, "send", slots).map_err(|error| self.slots_differ(from, &error))?,
         };
-        Ok(self.builder.task(Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } }))
+        Ok(Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } })
     }
 
     /// An operation has made an engine of another size.
@@ -219,7 +241,7 @@ impl Expansion<'_> {
 
     fn finish(mut self, context: &mut Context, order: Option<&Value>) -> Read<Workload> {
         self.resolve_waits(context)?;
-        let Self { topology, builder, routes, groups, ranks, generator, operations, known, traffic, .. } = self;
+        let Self { topology, builder, routes, groups, ranks, generator, operations, known, traffic, stream, .. } = self;
         let mut tasks = builder.build().map_err(|cycle| after::cycle_error(context, &groups, &cycle))?;
         let orders = match order {
             Some(order) => order::apply(context, &mut tasks, order::Around { topology, groups: &groups }, order)?,
@@ -227,7 +249,19 @@ impl Expansion<'_> {
         };
         let (unused_ranks, outside) = (ranks.unused(), known.outside);
         let ranks = ranks.known().map(|ranks| ranks.to_vec());
-        Ok(Workload { tasks, routes, groups, generator, unused_ranks, operations, outside, ranks, traffic, orders })
+        Ok(Workload {
+            tasks,
+            routes,
+            groups,
+            generator,
+            unused_ranks,
+            operations,
+            outside,
+            ranks,
+            traffic,
+            orders,
+            stream,
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Rows are read one at a time; nothing is kept of a row but its task, unless it gives an id or waits for something.
 
-mod row;
+pub(crate) mod row;
+mod survey;
 
 use std::path::Path;
 
@@ -78,7 +79,10 @@ impl Expansion<'_> {
             Some(value) => given_id(context, value)?,
             None => (Path::new(text).file_stem().unwrap_or_default().to_string_lossy().into(), named.span),
         };
-        let help = "split it into several traces";
+        if self.stream.is_some() {
+            return self.survey(context, files, (text, named.span), id);
+        }
+        let help = "split it into several traces, or run it with --stream";
         let (table, source) = files.open_table(context, named.span, text, TABLE_BYTES, help)?;
         let first = self.next();
         let mut rows = Rows::new(source, LineReader::new(table, files));

@@ -1,5 +1,6 @@
 //! The columns of a table and the fields of a row.
 
+use csv::ByteRecord;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeId, SimTime};
 use weir_sim_core::TaskId;
@@ -20,16 +21,79 @@ const COLUMNS: [&str; 9] = ["from", "to", "bytes", "start_s", "id", "weight", "p
 const REQUIRED: usize = 3;
 
 /// Where each of [`COLUMNS`] stands in a row.
-pub(super) struct Columns {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Columns {
     at: [Option<usize>; COLUMNS.len()],
     width: usize,
 }
 
+impl Columns {
+    /// Whether rows may give ids.
+    pub(crate) fn has_ids(&self) -> bool {
+        self.at[4].is_some()
+    }
+
+    /// Where starts stand, from 0.
+    pub(super) fn start(&self) -> Option<usize> {
+        self.at[3]
+    }
+
+    /// The id that a row of a table known to be right gives.
+    pub(crate) fn id<'r>(&self, record: &'r ByteRecord) -> Option<&'r str> {
+        let bytes = record.get(self.at[4]?)?.trim_ascii();
+        std::str::from_utf8(bytes).ok().filter(|id| !id.is_empty())
+    }
+}
+
 /// Devices by the text that names them.
-pub(super) type Devices = FxHashMap<Box<[u8]>, NodeId>;
+pub(crate) type Devices = FxHashMap<Box<[u8]>, NodeId>;
+
+/// A field of a row, with its place there.
+pub(crate) type Field<'r> = (usize, &'r [u8]);
 
 /// What is wrong with a field, by its place in the row.
-type Wrong = (usize, Problem);
+pub(crate) type Wrong = (usize, Problem);
+
+/// What a row says.
+pub(crate) struct Row<'r> {
+    /// Source and destination.
+    pub(crate) ends: (NodeId, NodeId),
+    /// Where the destination stands.
+    pub(crate) to: usize,
+    pub(crate) bytes: u64,
+    pub(crate) attributes: Attributes,
+    /// Its id; empty where it gives none.
+    pub(crate) id: &'r str,
+    /// What it waits for.
+    pub(crate) after: Option<Field<'r>>,
+}
+
+impl<'r> Row<'r> {
+    /// Reads a row; `named` finds the device that a field names.
+    pub(crate) fn read(
+        record: &'r ByteRecord,
+        columns: &Columns,
+        mut named: impl FnMut(Field<'r>) -> Result<NodeId, Wrong>,
+    ) -> Result<Self, Wrong> {
+        if record.len() != columns.width {
+            let message = format!("the row has {} fields, the header {}", record.len(), columns.width);
+            return Err((0, Problem::new(message, "give one field for each column")));
+        }
+        let field = |column: usize| columns.at[column].map_or((0, &[][..]), |at| (at, record[at].trim_ascii()));
+        let given = |column: usize| Some(field(column)).filter(|(_, bytes)| !bytes.is_empty());
+        let ends = (named(field(0))?, named(field(1))?);
+        let bytes = size(field(2))?;
+        let usual = Attributes::USUAL;
+        let attributes = Attributes {
+            start: given(3).map_or(Ok(usual.start), |f| read(f, units::seconds).map(|d| SimTime(d.0)))?,
+            weight: given(5).map_or(Ok(usual.weight), |f| read(f, units::weight))?,
+            priority: given(6).map_or(Ok(usual.priority), |f| read(f, integer))?,
+            limit: given(7).map_or(Ok(usual.limit), |f| read(f, units::bytes_per_second))?,
+        };
+        let id = given(4).map_or(Ok(""), |f| read(f, id))?;
+        Ok(Self { ends, to: field(1).0, bytes, attributes, id, after: given(8) })
+    }
+}
 
 /// Reads the header.
 pub(super) fn header(context: &mut Context, rows: &mut Rows<'_>) -> Read<Columns> {
@@ -66,35 +130,19 @@ impl Expansion<'_> {
         devices: &mut Devices,
         names: &mut TraceNames,
     ) -> Result<(), Wrong> {
-        let record = &rows.record;
-        if record.len() != columns.width {
-            let message = format!("the row has {} fields, the header {}", record.len(), columns.width);
-            return Err((0, Problem::new(message, "give one field for each column")));
+        let row = Row::read(&rows.record, columns, |field| self.named(devices, field))?;
+        let task = self.carry(row.ends, row.bytes, row.attributes).map_err(|problem| (row.to, problem))?;
+        if columns.has_ids() {
+            names.add_id(row.id);
         }
-        let field = |column: usize| columns.at[column].map(|at| (at, record[at].trim_ascii()));
-        let given = |column: usize| field(column).filter(|(_, bytes)| !bytes.is_empty());
-        let [Some(from), Some(to), Some(bytes)] = [field(0), field(1), field(2)] else { return Ok(()) };
-        let ends = (self.named(devices, from)?, self.named(devices, to)?);
-        let bytes = size(bytes)?;
-        let usual = Attributes::USUAL;
-        let attributes = Attributes {
-            start: given(3).map_or(Ok(usual.start), |f| read(f, units::seconds).map(|d| SimTime(d.0)))?,
-            weight: given(5).map_or(Ok(usual.weight), |f| read(f, units::weight))?,
-            priority: given(6).map_or(Ok(usual.priority), |f| read(f, integer))?,
-            limit: given(7).map_or(Ok(usual.limit), |f| read(f, units::bytes_per_second))?,
-        };
-        let task = self.carry(ends, bytes, attributes).map_err(|problem| (to.0, problem))?;
-        if columns.at[4].is_some() {
-            names.add_id(given(4).map_or(Ok(""), |f| read(f, id))?);
-        }
-        if let Some((at, list)) = given(8) {
+        if let Some((at, list)) = row.after {
             self.row_waits(task, (at, list), rows.place(at))?;
         }
         Ok(())
     }
 
     /// The device that a field names, looked up once for each text.
-    fn named(&self, devices: &mut Devices, (at, bytes): (usize, &[u8])) -> Result<NodeId, Wrong> {
+    pub(super) fn named(&self, devices: &mut Devices, (at, bytes): Field<'_>) -> Result<NodeId, Wrong> {
         if let Some(&node) = devices.get(bytes) {
             return Ok(node);
         }

@@ -1,0 +1,67 @@
+//! `weir run --stream`: transfers are read while they are simulated, and written as they end.
+
+use std::path::Path;
+
+use weir_report::{Streamed, text, write_streamed};
+use weir_scenarios::{ArbiterSpec, Scenario};
+
+use super::{inputs, options};
+use crate::args::RunArgs;
+use crate::failure::{Exit, Failure};
+use crate::input::load_streamed;
+use crate::output::{self, Output};
+use crate::plugins::arbiters;
+use crate::simulate::{Job, warn_ignored};
+use crate::values::StreamTarget;
+
+/// Streams the transfers of one file under one arbiter; its summary goes to stdout, unless the transfers go there.
+pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure> {
+    let [file] = &args.scenario.files[..] else {
+        return Err(Failure::usage("--stream takes one scenario: run the others each with an OUT of its own"));
+    };
+    if let Some(target) = &target.file {
+        output::check_target("--stream", target, &inputs(args))?;
+    }
+    let arbiters = arbiters(&args.scenario)?;
+    let scenario = load_streamed(file, &args.scenario, &arbiters)?;
+    let spec = only_arbiter(&scenario)?;
+    let out = open(target.file.as_deref(), &scenario)?;
+    warn_ignored(&scenario, &spec.name);
+    let job = Job::new(&scenario, spec, &arbiters.registry)?;
+    let shown = target.file.as_ref().map_or_else(|| "stdout".to_owned(), |file| file.display().to_string());
+    let to_stdout = target.file.is_none();
+    job.stream(options(args), (target.lines, &shown), out, |run, streamed, mut out| {
+        out.result(|writer| target.lines.end(run, streamed, writer))?;
+        out.finish()?;
+        if to_stdout { Ok(()) } else { summary(run, streamed, args) }
+    })?;
+    Ok(Exit::Ok)
+}
+
+fn summary(run: &weir_report::Run<'_>, streamed: &Streamed<'_>, args: &RunArgs) -> Result<(), Failure> {
+    Output::open(None)?.result(|writer| {
+        if args.json {
+            return write_streamed(run, streamed, writer);
+        }
+        write!(writer, "{}", text::streamed(run, streamed))
+    })
+}
+
+fn only_arbiter(scenario: &Scenario) -> Result<&ArbiterSpec, Failure> {
+    match &scenario.arbiters[..] {
+        [spec] => Ok(spec),
+        several => {
+            let (file, count) = (&scenario.file, several.len());
+            Err(Failure::usage(format!("{file} has {count} arbiters, and --stream takes one: name it with --arbiter")))
+        }
+    }
+}
+
+/// Opens the target, which must not be a file that the scenario names.
+fn open(target: Option<&Path>, scenario: &Scenario) -> Result<Output, Failure> {
+    if let Some(target) = target {
+        let named: Vec<&Path> = scenario.files.iter().map(|file| file.path.as_path()).collect();
+        output::check_target("--stream", target, &named)?;
+    }
+    Output::open(target)
+}

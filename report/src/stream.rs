@@ -1,0 +1,162 @@
+//! Transfers as lines, one by one while a run goes on: CSV, or JSON.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use weir_sim_core::Departure;
+
+use crate::json::{Row, transfer_row};
+use crate::{Alone, Run, Subject, write_streamed};
+
+/// Where the transfers of a run went, and how many there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Streamed<'a> {
+    /// The file, as given by the user.
+    pub target: &'a str,
+    /// Transfers of the scenario.
+    pub transfers: usize,
+    /// Those that have ended.
+    pub ended: usize,
+}
+
+/// The form of the lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lines {
+    /// A header, then a row for each transfer; what is null in JSON is empty.
+    Csv,
+    /// An object for each transfer, as in the result of a run; the last line is that result, without transfers.
+    Json,
+}
+
+/// The columns of CSV: those of JSON, with the two ends of the bottleneck apart.
+const HEADER: &str =
+    "id,from,to,bytes,ready_s,start_s,end_s,end_ps,mean_Bps,sent_bytes,alone_s,bottleneck_from,bottleneck_to,cause\n";
+
+impl Lines {
+    /// Writes what stands before the first transfer.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn begin(self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Csv => out.write_all(HEADER.as_bytes()),
+            Self::Json => Ok(()),
+        }
+    }
+
+    /// Writes the line of a transfer.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn transfer(
+        self,
+        subject: &dyn Subject,
+        alone: &Alone<'_>,
+        transfer: &Departure,
+        mut out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let Some(row) = transfer_row(subject, alone, transfer) else { return Ok(()) };
+        match self {
+            Self::Csv => csv(&row, out),
+            Self::Json => {
+                serde_json::to_writer(&mut out, &row)?;
+                out.write_all(b"\n")
+            }
+        }
+    }
+
+    /// Writes what stands after the last transfer.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn end(self, run: &Run<'_>, streamed: &Streamed<'_>, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Csv => Ok(()),
+            Self::Json => write_streamed(run, streamed, out),
+        }
+    }
+}
+
+fn csv(row: &Row<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for text in [&*row.id, row.from, row.to] {
+        field(text, out)?;
+        out.write_all(b",")?;
+    }
+    // A sent byte of a transfer that has ended is one of its bytes.
+    let sent = row.sent_bytes.unwrap_or(row.bytes);
+    number(Some(row.bytes), out)?;
+    for value in [row.ready_s, row.start_s, row.end_s] {
+        number(value, out)?;
+    }
+    number(row.end_ps, out)?;
+    number(row.mean_bps, out)?;
+    number(Some(sent), out)?;
+    number(row.alone_s, out)?;
+    let (from, to) = row.bottleneck.map_or(("", ""), |link| (link.from, link.to));
+    field(from, out)?;
+    out.write_all(b",")?;
+    field(to, out)?;
+    out.write_all(b",")?;
+    field(row.cause.as_deref().unwrap_or_default(), out)?;
+    out.write_all(b"\n")
+}
+
+/// A number as JSON has it, or nothing, and a comma.
+fn number(value: Option<impl Serialize>, mut out: &mut dyn Write) -> io::Result<()> {
+    if let Some(value) = value {
+        serde_json::to_writer(&mut out, &value)?;
+    }
+    out.write_all(b",")
+}
+
+/// A text, in quotes where it has to be (RFC 4180, section 2).
+fn field(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    if text.contains([',', '"', '\n', '\r']) {
+        return write!(out, "\"{}\"", text.replace('"', "\"\""));
+    }
+    out.write_all(text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Ends;
+
+    fn row<'a>() -> Row<'a> {
+        Row {
+            id: "a \"b\", c".into(),
+            from: "gpu0",
+            to: "x/y",
+            bytes: 300,
+            ready_s: Some(0.0),
+            start_s: Some(1e-7),
+            end_s: None,
+            end_ps: None,
+            mean_bps: Some(1.5e9),
+            sent_bytes: Some(7),
+            alone_s: None,
+            bottleneck: Some(Ends { from: "gpu0", to: "s" }),
+            cause: Some("link shared with d,e".to_owned()),
+            route: None,
+        }
+    }
+
+    #[test]
+    fn rows_have_the_fields_of_the_header_and_quote_what_would_break_them() {
+        let mut out = Vec::new();
+        csv(&row(), &mut out).expect("memory can be written");
+        let text = String::from_utf8(out).expect("is UTF-8");
+        let expected = "\"a \"\"b\"\", c\",gpu0,x/y,300,0.0,1e-7,,,1500000000.0,7,,gpu0,s,\"link shared with d,e\"\n";
+        assert_eq!(text, expected);
+        // The id and the cause have a comma each.
+        assert_eq!(text.matches(',').count() - 2, HEADER.matches(',').count());
+    }
+
+    #[test]
+    fn what_is_not_known_is_empty() {
+        let mut out = Vec::new();
+        let row = Row { id: "a".into(), bottleneck: None, cause: None, sent_bytes: None, ..row() };
+        csv(&row, &mut out).expect("memory can be written");
+        assert_eq!(String::from_utf8(out).expect("is UTF-8"), "a,gpu0,x/y,300,0.0,1e-7,,,1500000000.0,300,,,,\n");
+    }
+}
