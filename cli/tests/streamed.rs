@@ -226,9 +226,8 @@ fn targets_are_checked_before_anything_is_read() {
 
 #[test]
 fn a_scenario_may_come_from_stdin_and_ids_may_be_quoted() {
-    let tree = TREE.replace('\n', "\n");
     let table = "id,from,to,bytes\n\"a, \"\"b\"\"\",leaf0/host,leaf1/host,3000\n\n\n\"two\nlines\",leaf0/host,leaf2/host,3000\n";
-    let case = Case::new(&tree, &[table.to_owned()]);
+    let case = Case::new(TREE, &[table.to_owned()]);
     let scenario = read(&case.path("s.yaml")).replace("flows0.csv", &case.text("flows0.csv"));
     let ended = run_with_input(&["run", "-", "--library", &case.text("."), "--stream", "-"], scenario.as_bytes());
     let lines = json_lines(&ended.stdout);

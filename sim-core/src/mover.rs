@@ -10,7 +10,7 @@ use weir_plugin_api::{ClassId, Flags, RateArbiter, SimTime};
 use crate::flows::{Ended, Flows};
 use crate::incremental::Incremental;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
-use crate::simulation::{RunOptions, Sharing, Simulation};
+use crate::simulation::{Policy, RunOptions, Sharing, Simulation};
 use crate::stream::Census;
 use crate::tasks::{Task, TaskId, Work};
 
@@ -34,22 +34,10 @@ impl<'a> Mover<'a> {
     ) -> Self {
         let Simulation { fabric, routes, tasks } = *simulation;
         if let Sharing::Incremental { policy, from, quiet_from } = options.sharing
-            && !options.phases
-            && !options.explain
+            && !(options.phases || options.explain)
+            && let Some(incremental) = incremental(simulation, census, policy, (from, quiet_from))
         {
-            let carries = |task: &&Task| matches!(task.work, Work::Carries { .. });
-            let transfers = census.map_or_else(|| tasks.tasks.iter().filter(carries).count(), Census::transfers);
-            if transfers >= from {
-                let counted = census.is_none().then(|| Census::of(tasks)).unwrap_or_default();
-                let counts = census.unwrap_or(&counted);
-                let how = (policy, transfers >= quiet_from);
-                if let Some(mut incremental) = Incremental::new(fabric, routes, tasks, counts, how) {
-                    if census.is_some() {
-                        incremental.keep_carried();
-                    }
-                    return Self::Incremental(Box::new(incremental));
-                }
-            }
+            return Self::Incremental(Box::new(incremental));
         }
         Self::Plain(Box::new(Flows::new(fabric, routes, &tasks.classes, arbiter, flags)))
     }
@@ -155,4 +143,25 @@ impl<'a> Mover<'a> {
             Self::Incremental(shares) => shares.settled(),
         }
     }
+}
+
+/// The incremental way, where there are `from` transfers and the numbers fit; with quiet links from `quiet_from` on.
+fn incremental<'a>(
+    simulation: &Simulation<'a>,
+    census: Option<&Census>,
+    policy: Policy,
+    (from, quiet_from): (usize, usize),
+) -> Option<Incremental<'a>> {
+    let Simulation { fabric, routes, tasks } = *simulation;
+    if let Some(census) = census {
+        let transfers = census.transfers();
+        let fits = || Incremental::new(fabric, routes, tasks, census, (policy, transfers >= quiet_from));
+        let mut incremental = (transfers >= from).then(fits).flatten()?;
+        incremental.keep_carried();
+        return Some(incremental);
+    }
+    let carries = |task: &&Task| matches!(task.work, Work::Carries { .. });
+    let transfers = tasks.tasks.iter().filter(carries).count();
+    let fits = || Incremental::new(fabric, routes, tasks, &Census::of(tasks), (policy, transfers >= quiet_from));
+    (transfers >= from).then(fits).flatten()
 }

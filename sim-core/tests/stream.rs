@@ -6,8 +6,8 @@ use common::{ARBITERS, Case, World, arbiter, case};
 use proptest::prelude::*;
 use weir_sim_core::api::SimTime;
 use weir_sim_core::{
-    Arrival, Arrivals, Census, Departure, Departures, Halt, Outcome, RunOptions, Sharing, SimError, Simulation, Stop,
-    TaskGraph, TaskGraphBuilder, TaskId, Traffic, Work,
+    Arrival, Arrivals, Census, Departure, Departures, Halt, Outcome, Policy, RunOptions, Sharing, SimError, Simulation,
+    Stop, TaskGraph, TaskGraphBuilder, TaskId, Traffic, Work,
 };
 
 /// Transfers in the order in which they come; fails after some.
@@ -99,8 +99,9 @@ fn any_arbiter() -> impl Strategy<Value = &'static str> {
 fn any_sharing() -> impl Strategy<Value = Sharing> {
     prop::sample::select(vec![
         Sharing::ByArbiter,
-        Sharing::MaxMin { from: 0, quiet_from: usize::MAX },
-        Sharing::MaxMin { from: 0, quiet_from: 0 },
+        Sharing::Incremental { policy: Policy::MaxMin, from: 0, quiet_from: usize::MAX },
+        Sharing::Incremental { policy: Policy::StrictPriority, from: 0, quiet_from: usize::MAX },
+        Sharing::Incremental { policy: Policy::MaxMin, from: 0, quiet_from: 0 },
     ])
 }
 
