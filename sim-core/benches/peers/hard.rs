@@ -136,9 +136,12 @@ fn overload() -> Case {
     case
 }
 
+/// A name, and how the case is built.
+type Named = (&'static str, fn() -> Case);
+
 /// Prints a row per case.
 pub fn table(runs: usize) {
-    let cases: [(&str, fn() -> Case); 6] = [
+    let cases: [Named; 6] = [
         ("crossbar 100 x 100, all pairs at once", crossbar),
         ("crossbar 100 x 100, open, 10^4 transfers", open_crossbar),
         ("parking lot of 1000 links, 10 rounds", parking_lot),
