@@ -23,7 +23,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String, Refusal> {
     }
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(without_late_declaration(text)),
-        Err(error) => Err(Refusal::new("not UTF-8").at(line(bytes, error.valid_up_to())).help(TEXT)),
+        Err(error) => Err(Refusal::new("not UTF-8").at(line(bytes, error.valid_up_to())).help(LATIN)),
     }
 }
 
@@ -35,6 +35,9 @@ fn without_late_declaration(text: &str) -> String {
     let blank = text[..end].chars().map(|c| if c.is_whitespace() { c } else { ' ' });
     blank.chain(text[end..].chars()).collect()
 }
+
+const LATIN: &str = "where the file is Latin-1 or the like, convert it: `iconv -f ISO-8859-1 -t UTF-8 FILE > dump.txt`; else give the \
+     dump as the tool wrote it";
 
 const TEXT: &str = "give the dump as the tool wrote it, as plain text in UTF-8";
 

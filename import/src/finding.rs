@@ -2,13 +2,16 @@
 
 mod links;
 
+pub(crate) use links::Change;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::format::Format;
-use crate::machine::{Counts, Machine};
+use crate::machine::{Counts, Machine, Wire};
+use crate::plain::plain;
 
-/// Bus ids that one finding names.
+/// Bus ids that one finding names on a terminal; the written file has all.
 const NAMED: usize = 8;
 /// Findings of one level that are kept; of more only the number is told.
 const KEPT: usize = 50;
@@ -41,8 +44,10 @@ impl Level {
 pub struct Finding {
     /// How much it matters.
     pub level: Level,
-    /// What it is; names the bus ids.
+    /// What it is; names the first bus ids.
     pub message: String,
+    /// The same with all bus ids, where there are more.
+    pub whole: Option<String>,
     /// What to do.
     pub help: Option<String>,
 }
@@ -74,33 +79,53 @@ pub(crate) struct Ids {
 impl Ids {
     pub(crate) fn add(&mut self, id: &str) {
         self.count += 1;
-        if self.named.len() < NAMED && !id.is_empty() {
+        if !id.is_empty() {
             self.named.push(id.to_owned());
         }
     }
+
+    /// The first so many of them, and how many more there are.
+    fn first(&self, most: usize) -> String {
+        let named = self.named.get(..most).unwrap_or(&self.named);
+        match (self.count - named.len(), named.is_empty()) {
+            (0, _) => named.join(", "),
+            (more, true) => more.to_string(),
+            (more, false) => format!("{} and {more} more", named.join(", ")),
+        }
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
 }
 
-impl fmt::Display for Ids {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.named.join(", "))?;
-        match self.count - self.named.len() {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
+impl<S: AsRef<str>> FromIterator<S> for Ids {
+    fn from_iter<I: IntoIterator<Item = S>>(all: I) -> Self {
+        let mut ids = Self::default();
+        all.into_iter().for_each(|id| ids.add(id.as_ref()));
+        ids
     }
 }
 
 impl Findings {
     pub(crate) fn warning(&mut self, message: impl Into<String>, help: impl Into<String>) {
-        self.add(Level::Warning, message.into(), Some(help.into()));
+        self.add(Level::Warning, message.into(), None, Some(help.into()));
+    }
+
+    /// A finding about some bus ids, which are put in the place of `{}`.
+    pub(crate) fn of_ids(&mut self, level: Level, message: &str, ids: &Ids, help: Option<String>) {
+        let with = |named: String| message.replacen("{}", &named, 1);
+        let whole = (ids.named.len() > NAMED).then(|| with(ids.first(ids.named.len())));
+        self.add(level, with(ids.first(NAMED)), whole, help);
     }
 
     pub(crate) fn assumed(&mut self, message: impl Into<String>, help: impl Into<String>) {
-        self.add(Level::Assumed, message.into(), Some(help.into()));
+        self.add(Level::Assumed, message.into(), None, Some(help.into()));
     }
 
     pub(crate) fn note(&mut self, message: impl Into<String>) {
-        self.add(Level::Note, message.into(), None);
+        self.add(Level::Note, message.into(), None, None);
     }
 
     /// A device that is not written.
@@ -110,29 +135,36 @@ impl Findings {
         }
     }
 
-    fn add(&mut self, level: Level, message: String, help: Option<String>) {
+    fn add(&mut self, level: Level, message: String, whole: Option<String>, help: Option<String>) {
         let count = self.counts.entry(level).or_default();
         *count += 1;
         if *count <= KEPT {
-            // Control characters of the dump must not reach a terminal.
-            let clean = |text: String| text.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-            self.kept.push(Finding { level, message: clean(message), help: help.map(clean) });
+            // What the dump says may hold characters that change what a terminal shows.
+            let clean = |text: String| plain(&text, '?');
+            let (message, whole, help) = (clean(message), whole.map(clean), help.map(clean));
+            self.kept.push(Finding { level, message, whole, help });
         }
     }
 
     /// What holds of the whole machine.
     pub(crate) fn of_machine(&mut self, machine: &Machine, counts: &Counts, format: Format) {
         for (what, ids) in std::mem::take(&mut self.left_out) {
-            let named = if ids.named.is_empty() { format!("{}", ids.count) } else { ids.to_string() };
-            self.note(format!("left out, {what}: {named}"));
+            self.of_ids(Level::Note, &format!("left out, {}: {{}}", what.replace("{}", "")), &ids, None);
         }
         if counts.gpus == 0 {
             self.warning("no GPU in the dump", format.better_dump());
         }
         let memory = "change `link_types.memory` where you know better";
         self.assumed("memory of each NUMA node: 204.8 GB/s, 8 channels of DDR4-3200", memory);
-        let pairs = machine.laterals.values().any(|wire| matches!(wire, crate::machine::Wire::Socket(_)));
-        if pairs {
+        let has = |fits: fn(&Wire) -> bool| machine.laterals.values().any(fits);
+        if has(|wire| matches!(wire, Wire::Package(_))) {
+            self.assumed(
+                "NUMA nodes of one package are joined by `package`, with the figure of `socket`, as NCCL tells them not apart; they \
+                 are probably faster",
+                "change `link_types.package` where you know better",
+            );
+        }
+        if has(|wire| matches!(wire, Wire::Socket(_))) {
             self.assumed(
                 "all NUMA nodes are joined pair by pair, as NCCL does, with its bandwidths; they are not measured",
                 "change `link_types.socket` where you know better",
@@ -147,7 +179,7 @@ impl Findings {
         for (level, count) in self.counts {
             if count > KEPT {
                 let message = format!("{} more of this kind are not shown", count - KEPT);
-                list.push(Finding { level, message, help: None });
+                list.push(Finding { level, message, whole: None, help: None });
             }
         }
         list.sort_by_key(|finding| finding.level);

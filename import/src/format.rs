@@ -77,6 +77,7 @@ pub(crate) fn recognise(text: &str) -> Result<Format, Refusal> {
     if start.starts_with('<') {
         return xml(start);
     }
+    crate::smi::refuse_others(text)?;
     if text.lines().any(crate::smi::is_head) {
         return Ok(Format::NvidiaSmi);
     }

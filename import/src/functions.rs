@@ -3,6 +3,8 @@
 //! that they belong to, as in NCCL (`src/graph/xml.cc`, which goes up two steps for each switch), and bridges that lead to no
 //! device of interest are left out.
 
+mod sriov;
+
 use std::collections::BTreeSet;
 
 use crate::bus::BusId;
@@ -36,6 +38,10 @@ pub(crate) struct Function {
     pub(crate) link: Option<PcieLink>,
     pub(crate) port: Port,
     pub(crate) gpu: Gpu,
+    /// Who made it, in whatever words the dump has; the same for all functions of a card.
+    pub(crate) maker: String,
+    /// Whether the dump calls it a virtual function.
+    pub(crate) is_virtual: bool,
     pub(crate) number: Option<u32>,
     pub(crate) label: String,
     pub(crate) above: Option<usize>,
@@ -84,6 +90,7 @@ impl Functions {
         machine: &mut Machine,
         findings: &mut Findings,
     ) -> Result<Vec<Option<usize>>, Refusal> {
+        self.without_virtual(findings);
         let wanted = self.wanted();
         machine.bridges += self.list.iter().filter(|function| function.kind == Some(Kind::Switch)).count();
         let mut devices = vec![None; self.list.len()];
@@ -162,7 +169,7 @@ impl Functions {
                 PcieLink::new(Some(own.generation.min(port.generation)), Some(own.width.min(port.width)))
             }
             Some(port) if (port.generation, port.width) != (own.generation, own.width) => {
-                PcieLink { doubt: Some(Doubt::Ends), ..own }
+                PcieLink { doubt: Some(Doubt::Ends(port.generation, port.width)), ..own }
             }
             _ => own,
         };

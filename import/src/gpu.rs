@@ -14,7 +14,7 @@ pub(crate) enum Gpu {
 
 /// Chips by the first device id of their range: the chips' names are those of the PCI ID repository (`pci.ids`, vendor 10de; ids that
 /// it lacks within a range are *assumed* to be of the same chip), their compute capabilities those of NVIDIA's list "CUDA GPUs".
-const NVIDIA: [(u16, Option<u16>); 17] = [
+const NVIDIA: [(u16, Option<u16>); 18] = [
     (0x0000, None),
     (0x15f0, Some(60)),  // GP100
     (0x1600, None),      // GM20x, and audio and USB functions of later chips
@@ -24,6 +24,7 @@ const NVIDIA: [(u16, Option<u16>); 17] = [
     (0x2080, Some(80)),  // GA100
     (0x2180, Some(75)),  // TU116
     (0x2200, Some(86)),  // GA102
+    (0x2240, None),      // audio functions, and NVSwitches of H100 (22a3)
     (0x2300, Some(90)),  // GH100
     (0x2400, Some(86)),  // GA103 to GA107
     (0x2600, Some(89)),  // AD10x
@@ -80,6 +81,20 @@ impl Gpu {
         }
     }
 
+    /// The newest generation of PCIe that the chip can, by the makers' data sheets: P100, V100 and T4 have 3.0; A100, GA10x, AD10x, MI50
+    /// to MI250X 4.0; H100, B200, GB20x, MI300 and MI350 5.0; B300 6.0.
+    pub(crate) fn pcie_generation(self) -> Option<u8> {
+        match self {
+            Self::Nvidia(103) => Some(6),
+            Self::Nvidia(90..=100 | 120) => Some(5),
+            Self::Nvidia(80..=89) => Some(4),
+            Self::Nvidia(60..=75) => Some(3),
+            Self::Amd(0x940..=0x95f) => Some(5),
+            Self::Amd(0x906 | 0x908 | 0x90a) => Some(4),
+            Self::Nvidia(_) | Self::Amd(_) | Self::Unknown => None,
+        }
+    }
+
     /// By RCCL's attribute `gcn`: `906`, `910` for gfx90a in old dumps, `gfx90a:sramecc+`.
     pub(crate) fn of_gcn(text: &str) -> Self {
         let word = text.split(':').next().unwrap_or("").trim();
@@ -101,7 +116,7 @@ mod tests {
         let nvidia = [0x15f9, 0x1db8, 0x20b0, 0x2235, 0x2330, 0x25b6, 0x26b1, 0x2901, 0x2bb5, 0x3182];
         let expected = [60, 70, 80, 86, 90, 86, 89, 100, 120, 103].map(Gpu::Nvidia);
         assert_eq!(nvidia.map(|id| Gpu::of_ids(0x10de, id)), expected);
-        assert_eq!([0x1021, 0x3001, 0xffff].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 3]);
+        assert_eq!([0x1021, 0x3001, 0xffff, 0x22a3, 0x1af1].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 5]);
         assert_eq!(Gpu::of_ids(0x1002, 0x74a1), Gpu::Amd(0x942));
         assert_eq!(Gpu::of_gcn("gfx90a:sramecc+:xnack-"), Gpu::Amd(0x90a));
         assert_eq!((Gpu::of_gcn("906"), Gpu::of_gcn("910")), (Gpu::Amd(0x906), Gpu::Amd(0x90a)));

@@ -12,7 +12,7 @@ use roxmltree::{Document, Node};
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
 use crate::class::Identity;
-use crate::finding::Findings;
+use crate::finding::{Findings, Ids, Level};
 use crate::functions::{Function, Functions};
 use crate::gpu::Gpu;
 use crate::machine::{Kind, Machine, Root};
@@ -26,13 +26,18 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     let topology = document.root_element();
     let version = topology.attribute("version").unwrap_or("");
     if !topology.has_tag_name("topology") || !matches!(version.split('.').next(), Some("2" | "3")) {
+        if topology.has_tag_name("system") {
+            let refusal =
+                Refusal::new("this is NCCL's XML, not that of hwloc").help("use `--as nccl`, or leave it out");
+            return Err(xml::refused(topology, refusal));
+        }
         let message = "this is not the XML of hwloc 2 or 3";
         let help = "convert a file of hwloc 1: `lstopo -i old.xml --of xml new.xml` with hwloc 2 or 3";
         return Err(xml::refused(topology, Refusal::new(message).help(help)));
     }
     let mut machine = Machine::default();
     let nodes = Nodes::new(&document, &mut machine)?;
-    let mut reader = Reader { functions: Functions::default(), of_node: BTreeMap::new(), unsure: 0 };
+    let mut reader = Reader::default();
     for node in objects(topology) {
         reader.object(node, &nodes, version.starts_with('3'))?;
     }
@@ -41,6 +46,8 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
             format!("{} host bridges are near to several NUMA nodes, or to none: put below the first", reader.unsure);
         findings.warning(message, "move their devices below the right `rc` in the written file");
     }
+    reader.tell_speeds(findings);
+    reader.functions.check_twins(findings);
     let devices = reader.functions.place(&mut machine, findings)?;
     let told =
         distances::Told { topology, lines: &lines, nodes: &nodes, functions: &reader.of_node, devices: &devices };
@@ -73,10 +80,17 @@ struct Nodes {
 impl Nodes {
     fn new(document: &Document<'_>, machine: &mut Machine) -> Result<Self, Refusal> {
         let processor = processor(document);
+        let packages: BTreeMap<u32, u32> = objects(document.root_element())
+            .filter(|node| is(*node, "Package"))
+            .map(|node| node.id().get())
+            .zip(0..)
+            .collect();
+        machine.sockets = Some(packages.len()).filter(|&number| number > 0);
         let mut within = BTreeMap::new();
         for node in objects(document.root_element()).filter(|node| is(*node, "NUMANode") && is_main_memory(*node)) {
             let numa = xml::number(node, "os_index").filter(|&numa| numa < 1024);
-            let root = machine.root(Root { numa, processor, ..Root::default() })?;
+            let package = node.ancestors().find_map(|above| packages.get(&above.id().get()).copied());
+            let root = machine.root(Root { numa, processor, package, ..Root::default() })?;
             // Nesting is bounded, and so is the number of NUMA nodes.
             for above in node.ancestors() {
                 within.entry(above.id().get()).or_insert((root, 0)).1 += 1;
@@ -121,12 +135,15 @@ fn info<'a>(node: Node<'a, '_>, key: &str) -> Option<&'a str> {
     infos.filter(|info| info.attribute("name") == Some(key)).find_map(|info| info.attribute("value"))
 }
 
+#[derive(Default)]
 struct Reader {
     functions: Functions,
     /// The function of a bridge or device.
     of_node: BTreeMap<u32, usize>,
     /// Host bridges whose NUMA node is not sure.
     unsure: usize,
+    /// Speeds that are no product of a generation and a width, and whose they are.
+    odd: BTreeMap<String, (Option<PcieLink>, Ids)>,
 }
 
 impl Reader {
@@ -152,7 +169,9 @@ impl Reader {
             // hwloc lists devices with bridges inside as bridges, whatever their class.
             kind: if bridge { Some(Kind::Switch) } else { identity.kind().filter(|kind| *kind != Kind::Switch) },
             bus,
-            link: Some(link(node.attribute("pci_link_speed").unwrap_or(""))),
+            link: Some(self.link(node, identity.kind().is_some())),
+            maker: ids.map_or_else(String::new, |(vendor, _)| format!("{vendor:04x}")),
+            is_virtual: info(node, "PCIDevice").is_some_and(|name| name.contains("Virtual Function")),
             gpu: ids.map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
             above: node.parent().and_then(|above| self.of_node.get(&above.id().get()).copied()),
             root: nodes.near(node).0,
@@ -161,6 +180,41 @@ impl Reader {
         let index = self.functions.add(function)?;
         self.of_node.insert(node.id().get(), index);
         Ok(())
+    }
+
+    /// The link of a bandwidth in GB/s. Of devices of interest odd ones are kept to be told.
+    fn link(&mut self, node: Node<'_, '_>, of_interest: bool) -> PcieLink {
+        let text = node.attribute("pci_link_speed").unwrap_or("").trim();
+        let speed = text.parse().ok().filter(|speed: &f64| speed.is_finite() && *speed > 0.0);
+        let none = PcieLink::new(None, None);
+        let Some(speed) = speed else { return none };
+        pcie::of_bandwidth(speed).unwrap_or_else(|| {
+            let found = pcie::of_whole(speed);
+            if of_interest {
+                let text = text.chars().take(20).collect();
+                let id = node.attribute("pci_busid").unwrap_or("a device without bus id");
+                self.odd.entry(text).or_insert((found, Ids::default())).1.add(id);
+            }
+            found.unwrap_or(none)
+        })
+    }
+
+    /// Tells of odd speeds.
+    fn tell_speeds(&mut self, findings: &mut Findings) {
+        for (text, (link, ids)) in std::mem::take(&mut self.odd) {
+            let text = text.replace("{}", "");
+            if let Some(link) = link {
+                let (raw, generation, width) = (link.raw(), link.generation, link.width);
+                let message = format!("a speed of {text} GB/s is told of {{}}: {raw:.2} GB/s cut to a whole number");
+                let help = format!("it is taken for PCIe {generation}.0 x{width}");
+                findings.of_ids(Level::Assumed, &message, &ids, Some(help));
+            } else {
+                let message =
+                    format!("a speed of {text} GB/s, which no PCIe link has, is told of {{}}: it is left out");
+                let help = "write the speed of a link in GB/s to `pci_link_speed`, such as 31.507692, and import again";
+                findings.of_ids(Level::Warning, &message, &ids, Some(help.to_owned()));
+            }
+        }
     }
 
     /// What the system calls a device, and that a display is a GPU.
@@ -198,10 +252,4 @@ fn identity(text: &str) -> (Option<u16>, Option<(u16, u16)>) {
     let ids = words.next().and_then(|word| word.strip_prefix('[')?.strip_suffix(']')?.split_once(':'));
     let hexadecimal = |text: &str| u16::from_str_radix(text, 16).ok();
     (class, ids.and_then(|(vendor, device)| Some((hexadecimal(vendor)?, hexadecimal(device)?))))
-}
-
-/// The link of a bandwidth in GB/s.
-fn link(text: &str) -> PcieLink {
-    let speed = text.trim().parse().ok().filter(|speed: &f64| speed.is_finite() && *speed > 0.0);
-    speed.and_then(pcie::of_bandwidth).unwrap_or(PcieLink::new(None, None))
 }

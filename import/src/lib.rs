@@ -24,6 +24,7 @@ mod machine;
 mod names;
 mod nccl;
 mod pcie;
+mod plain;
 mod refusal;
 mod settle;
 mod show;
@@ -86,7 +87,7 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     settle::settle(&mut machine, &mut findings);
     let names = names::Names::of(&machine);
     let types = link_types::LinkTypes::of(&machine, options.figures);
-    findings.of_links(&machine, &names, &types);
+    findings.of_links(&machine, &names, &types, format);
     let counts = machine.counts();
     findings.of_machine(&machine, &counts, format);
     let head = yaml::Head { name, format, figures: options.figures };

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::bandwidth::{Figures, MEMORY, Sourced, gigabytes, nvlinks, xgmis};
+use crate::finding::Change;
 use crate::machine::{Machine, Up, Wire};
 use crate::pcie::{Doubt, PcieLink};
 
@@ -18,6 +19,7 @@ pub(crate) struct LinkType {
 /// All types of a machine.
 #[derive(Debug)]
 pub(crate) struct LinkTypes {
+    figures: Figures,
     by_name: BTreeMap<String, LinkType>,
     pcie: BTreeMap<PcieLink, String>,
     networks: BTreeMap<u32, String>,
@@ -30,8 +32,8 @@ pub(crate) const MEMORY_NAME: &str = "memory";
 impl LinkTypes {
     /// The types that a machine needs.
     pub(crate) fn of(machine: &Machine, figures: Figures) -> Self {
-        let mut types =
-            Self { by_name: BTreeMap::new(), pcie: BTreeMap::new(), networks: BTreeMap::new(), wires: BTreeMap::new() };
+        let (by_name, pcie, networks, wires) = Default::default();
+        let mut types = Self { figures, by_name, pcie, networks, wires };
         let memory = LinkType {
             body: format!("{{ bandwidth: {}GB/s, kind: memory }}", gigabytes(MEMORY)),
             comment: format!(
@@ -60,6 +62,25 @@ impl LinkTypes {
     /// The name of the type of a PCIe link.
     pub(crate) fn pcie(&self, link: PcieLink) -> &str {
         self.pcie.get(&link).map_or("", String::as_str)
+    }
+
+    /// What changes one number of the type of a PCIe link. A type whose figure is no product of generation and width is changed as a
+    /// whole, as one to generation 6 is.
+    pub(crate) fn setting(&self, name: &str, link: PcieLink, change: Change) -> String {
+        let target = match change {
+            Change::Generation(generation) => PcieLink { generation, ..link },
+            Change::Width(width) => PcieLink { width, ..link },
+        };
+        let key = format!("--set topology.link_types.{name}");
+        let product = |link: PcieLink| self.figures == Figures::Raw || link.efficiency().is_some();
+        match change {
+            _ if !product(link) && !product(target) => format!("{key}.bandwidth={}GB/s", effective(target)),
+            _ if !product(link) || !product(target) => {
+                format!("--set 'topology.link_types.{name}={}'", pcie_type(target, self.figures, "").body)
+            }
+            Change::Generation(generation) => format!("{key}.generation={generation}"),
+            Change::Width(width) => format!("{key}.width={width}"),
+        }
     }
 
     /// The name of the type of a link to a parent.
@@ -107,6 +128,16 @@ impl LinkTypes {
             Wire::Socket(processor) => {
                 ("socket".to_owned(), processor.link_kind(), "Between two NUMA nodes", processor.socket_link())
             }
+            Wire::Package(processor) => {
+                let Sourced { megabytes, source } = processor.socket_link();
+                let source = format!("as between sockets, since NCCL tells them not apart: {source}");
+                (
+                    "package".to_owned(),
+                    "package",
+                    "Between two NUMA nodes of one package",
+                    Sourced { megabytes, source },
+                )
+            }
             Wire::NvLink(gpu, links) => (format!("nvlink-x{links}"), "nvlink", "NVLink", nvlinks(gpu, links, figures)),
             Wire::Xgmi(gpu, links) => (format!("xgmi-x{links}"), "xgmi", "xGMI", xgmis(gpu, links, figures)),
             Wire::C2c(megabytes) => {
@@ -116,6 +147,10 @@ impl LinkTypes {
             Wire::Told(megabytes) => {
                 let source = "raw, as the dump says; it does not say which GPUs these are".to_owned();
                 (format!("nvlink-{}GB", gigabytes(megabytes)), "nvlink", "NVLink", Sourced { megabytes, source })
+            }
+            Wire::ToldXgmi(megabytes) => {
+                let source = "raw, as the dump says; it does not say how many links these are".to_owned();
+                (format!("xgmi-{}GB", gigabytes(megabytes)), "xgmi", "xGMI", Sourced { megabytes, source })
             }
         };
         let bandwidth = gigabytes(sourced.megabytes);
@@ -131,10 +166,15 @@ impl LinkTypes {
     }
 }
 
+/// NCCL's figure of a link, in GB/s.
+fn effective(link: PcieLink) -> String {
+    gigabytes(u64::from(link.effective_80ths()) * 1000 / 80)
+}
+
 /// The type of a PCIe link; `doubt` is added to its comment.
 fn pcie_type(link: PcieLink, figures: Figures, doubt: &str) -> LinkType {
     let (generation, width) = (link.generation, link.width);
-    let effective = gigabytes(u64::from(link.effective_80ths()) * 1000 / 80);
+    let effective = effective(link);
     let raw = (link.raw() * 100.0).round() / 100.0;
     let nccl = "NCCL's figure (src/graph/topo.cc, kvDictPciGen)";
     let head = format!("PCIe {generation}.0 x{width}:");

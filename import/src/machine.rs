@@ -26,6 +26,8 @@ pub(crate) struct Machine {
     pub(crate) nvswitch: bool,
     /// PCI bridges of the dump, switch ports included.
     pub(crate) bridges: usize,
+    /// Packages of the dump, where it lists them.
+    pub(crate) sockets: Option<usize>,
 }
 
 /// A NUMA node: its memory, and the root complex of its PCIe devices.
@@ -35,6 +37,8 @@ pub(crate) struct Root {
     /// Which machine, where a dump holds several.
     pub(crate) host: usize,
     pub(crate) processor: Processor,
+    /// The package (socket) that it is in, where the dump says.
+    pub(crate) package: Option<u32>,
     pub(crate) children: Vec<usize>,
 }
 
@@ -108,14 +112,18 @@ pub(crate) enum End {
 /// A lateral link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Wire {
-    /// Between two NUMA nodes.
+    /// Between two NUMA nodes, of two packages as far as the dump says.
     Socket(Processor),
+    /// Between two NUMA nodes of one package.
+    Package(Processor),
     NvLink(Gpu, u32),
     Xgmi(Gpu, u32),
     /// Between a GPU and its processor, in MB/s.
     C2c(u64),
     /// Some NVLinks of which the dump says how much they carry together, in MB/s.
     Told(u64),
+    /// Some xGMI links, likewise.
+    ToldXgmi(u64),
 }
 
 /// How many of what there are.
@@ -123,6 +131,8 @@ pub(crate) enum Wire {
 pub struct Counts {
     /// NUMA nodes, each a root complex.
     pub roots: usize,
+    /// Sockets, the packages of a dump; `None` where it does not tell them apart from NUMA nodes.
+    pub sockets: Option<usize>,
     /// PCI bridges of the dump: switches, and in dumps that list them their ports and the root ports.
     pub bridges: usize,
     /// Switches that are written.
@@ -187,8 +197,11 @@ impl Machine {
     pub(crate) fn join_sockets(&mut self) {
         for a in 0..self.roots.len() {
             for b in a + 1..self.roots.len() {
-                if self.roots[a].host == self.roots[b].host {
-                    self.lateral(End::Root(a), End::Root(b), Wire::Socket(self.roots[a].processor));
+                let (one, other) = (&self.roots[a], &self.roots[b]);
+                if one.host == other.host {
+                    let within = one.package.is_some() && one.package == other.package;
+                    let wire = if within { Wire::Package(one.processor) } else { Wire::Socket(one.processor) };
+                    self.lateral(End::Root(a), End::Root(b), wire);
                 }
             }
         }
@@ -233,7 +246,8 @@ impl Machine {
 
     /// How many of what there are.
     pub(crate) fn counts(&self) -> Counts {
-        let mut counts = Counts { roots: self.roots.len(), bridges: self.bridges, ..Counts::default() };
+        let (roots, sockets, bridges) = (self.roots.len(), self.sockets, self.bridges);
+        let mut counts = Counts { roots, sockets, bridges, ..Counts::default() };
         for device in self.in_order().into_iter().map(|index| &self.devices[index]) {
             match device.kind {
                 Kind::Switch => counts.switches += 1,
@@ -251,7 +265,8 @@ impl Machine {
                 Wire::NvLink(_, links) => counts.nvlinks += u64::from(*links),
                 Wire::Told(_) => counts.nvlinks += 1,
                 Wire::Xgmi(_, links) => counts.xgmi += u64::from(*links),
-                Wire::Socket(_) | Wire::C2c(_) => {}
+                Wire::ToldXgmi(_) => counts.xgmi += 1,
+                Wire::Socket(_) | Wire::Package(_) | Wire::C2c(_) => {}
             }
         }
         counts

@@ -22,7 +22,11 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     let system = dump.document.root_element();
     if !system.has_tag_name("system") {
         let message = format!("the root is `{}`, not `system`", cut(system.tag_name().name()));
-        let refusal = Refusal::new(message).help("this is no topology of NCCL; leave out `--as`");
+        let help = match system.has_tag_name("topology") {
+            true => "this is hwloc's, use `--as hwloc`, or leave it out",
+            false => "this is no topology of NCCL; leave out `--as`",
+        };
+        let refusal = Refusal::new(message).help(help);
         return Err(xml::refused(system, refusal));
     }
     if !matches!(system.attribute("version"), Some("1" | "2")) {
@@ -47,6 +51,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
         let refusal = Refusal::new("no `<cpu>` below `<system>`").help("make the dump again");
         return Err(xml::refused(system, refusal));
     }
+    reader.tell_hosts();
     reader.laterals();
     reader.machine.join_sockets();
     Ok(reader.machine)
@@ -66,16 +71,22 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
     fn cpu(&mut self, node: Node<'a, 'd>) -> Result<(), Refusal> {
         let host = self.host(node.attribute("host_hash").unwrap_or(""));
         let numa = xml::number(node, "numaid").filter(|&numa| numa < 1024);
-        if numa.is_none() {
-            let message = format!("line {}: `<cpu>` has no NUMA number (`numaid`)", self.lines.line(node));
-            self.findings.note(message);
+        let line = self.lines.line(node);
+        match node.attribute("numaid").map(str::trim) {
+            _ if numa.is_some() => {}
+            // The system does not tell it.
+            None | Some("" | "-1") => self.findings.note(format!("line {line}: `<cpu>` has no NUMA number (`numaid`)")),
+            Some(other) => self.findings.warning(
+                format!("line {line}: the NUMA number `{}` is none from 0 to 1023", cut(other)),
+                "it is left out; write the right one to `numaid`, and import again",
+            ),
         }
         let same = |root: &Root| numa.is_some() && root.numa == numa && root.host == host;
         if self.machine.roots.iter().any(same) {
             let message = format!("line {}: a second `<cpu>` with the same `numaid`", self.lines.line(node));
             self.findings.warning(message, "both are kept; remove one `<cpu>` if they are one");
         }
-        let root = Root { numa, host, processor: processor(node), children: Vec::new() };
+        let root = Root { numa, host, processor: processor(node), ..Root::default() };
         let root = self.machine.root(root)?;
         self.below(node, root)
     }
@@ -102,6 +113,30 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         Ok(())
     }
 
+    /// Tells that the dump is of several machines.
+    fn tell_hosts(&mut self) {
+        let roots = |host: usize| {
+            let of_host = self.machine.roots.iter().enumerate().filter(|(_, root)| root.host == host);
+            of_host.map(|(index, _)| format!("rc{index}")).collect::<Vec<_>>().join(" ")
+        };
+        let named: Vec<String> = self
+            .hosts
+            .iter()
+            .enumerate()
+            .map(|(host, hash)| format!("{} ({})", cut(hash), roots(host)))
+            .take(8)
+            .collect();
+        if self.hosts.len() > 1 {
+            let message = format!(
+                "the dump is of {} machines, by their `host_hash`: {}; no link but NVLink joins them",
+                self.hosts.len(),
+                named.join(", ")
+            );
+            let help = "import the `<cpu>`s of one machine, or join the network cards by a node `kind: network` in the written file";
+            self.findings.warning(message, help);
+        }
+    }
+
     fn host(&mut self, hash: &str) -> usize {
         self.hosts.iter().position(|known| known == hash).unwrap_or_else(|| {
             self.hosts.push(hash.to_owned());
@@ -126,7 +161,14 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
             self.findings.left_out(&format!("devices of class {class}"), &id);
             return Ok(Some(parent));
         };
-        let gpu = elements(node).find(|child| child.has_tag_name("gpu"));
+        let mut gpus = elements(node).filter(|child| child.has_tag_name("gpu"));
+        let gpu = gpus.next();
+        if let Some(more @ 1..) = Some(gpus.count()) {
+            let id = bus.map_or_else(|| "a GPU without bus id".to_owned(), |bus| bus.to_string());
+            let (line, all) = (self.lines.line(node), more + 1);
+            self.findings
+                .note(format!("{id}, line {line}: {all} `<gpu>`, instances of one GPU (MIG): they are one node"));
+        }
         let device = device(node, kind, bus, gpu);
         self.machine.bridges += usize::from(kind == Kind::Switch);
         let index = self.machine.device(parent, device)?;

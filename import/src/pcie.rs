@@ -32,8 +32,10 @@ pub(crate) enum Doubt {
     IdleGpu,
     /// A GPU on fewer than eight lanes.
     NarrowGpu,
-    /// The two ends of the link tell different things; that of the lower end is taken.
-    Ends,
+    /// A GPU that can 16 GT/s or more, at the 8 GT/s above which NVML's call that hwloc uses tells none.
+    Capped,
+    /// The two ends of the link tell different things; that of the lower end is taken. Of the other: generation and width.
+    Ends(u8, u8),
 }
 
 impl Doubt {
@@ -127,6 +129,14 @@ pub(crate) fn of_bandwidth(speed: f64) -> Option<PcieLink> {
     all.into_iter().find(near).map(|link| PcieLink { doubt: Some(Doubt::Product), ..link })
 }
 
+/// The link of a raw bandwidth that was cut to whole GB/s, as hwloc's RSMI part does: 31 for 31.5.
+pub(crate) fn of_whole(speed: f64) -> Option<PcieLink> {
+    let widths = WIDTHS.iter().rev().filter(|width| **width <= 16);
+    let mut all = widths.flat_map(|&width| (1..=6).map(move |generation| PcieLink { generation, width, doubt: None }));
+    let fits = |link: &PcieLink| speed >= 1.0 && link.raw().floor() == speed;
+    all.find(fits).map(|link| PcieLink { doubt: Some(Doubt::Product), ..link })
+}
+
 /// The lanes of `16` or `x16`; `None` for 0 and for numbers that no link has, as virtual functions report.
 pub(crate) fn width(text: &str) -> Option<u8> {
     let lanes = text.trim().trim_start_matches('x').parse().ok()?;
@@ -162,6 +172,10 @@ mod tests {
             assert_eq!(of(speed), Some(expected), "{speed}");
         }
         assert_eq!((of(1e-9), of(1e300), of(5.5)), (None, None, None));
+        let whole = |speed| of_whole(speed).map(|link| (link.generation, link.width));
+        let cases = [31.0, 63.0, 15.0, 7.0, 118.0].map(whole);
+        assert_eq!(cases, [(4, 16), (5, 16), (3, 16), (3, 8), (6, 16)].map(Some));
+        assert_eq!([0.0, 0.5, 31.2, 200.0, f64::NAN].map(whole), [None; 5]);
     }
 
     #[test]

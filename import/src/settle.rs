@@ -1,10 +1,10 @@
 //! What is the same for all formats once a dump is read: functions of one card become one, doubtful links are marked, and ports
 //! are put where a lateral link must be the shorter route.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Findings;
-use crate::machine::{Device, End, Kind, Machine, Parent, Up};
+use crate::machine::{Device, End, Kind, Machine, Parent, Up, Wire};
 use crate::pcie::Doubt;
 
 /// Settles a machine.
@@ -46,7 +46,7 @@ fn merge_functions(machine: &mut Machine, findings: &mut Findings) {
                 told.extend([separator, &label]);
             }
         }
-        let gone: std::collections::BTreeSet<usize> = gone.into_iter().map(|(child, _)| child).collect();
+        let gone: BTreeSet<usize> = gone.into_iter().map(|(child, _)| child).collect();
         machine.children_mut(parent).retain(|child| !gone.contains(child));
     }
 }
@@ -72,17 +72,22 @@ fn doubt_bridges(machine: &mut Machine) {
     }
 }
 
-/// GPUs at speeds that no present GPU has at work: an idle one goes back to 2.5 GT/s, some to 5 GT/s.
+/// GPUs at speeds that no present GPU has at work: an idle one goes back to 2.5 GT/s, some to 5 GT/s. A bandwidth of generation 3 of a
+/// chip that can more is the most that NVML tells hwloc. Few lanes are right where a chip-to-chip link carries the data.
 fn doubt_gpus(machine: &mut Machine) {
-    for device in machine.devices.iter_mut().filter(|device| device.kind == Kind::Gpu) {
+    let c2c = machine.laterals.iter().filter(|(_, wire)| matches!(wire, Wire::C2c(_)));
+    let ends: BTreeSet<End> = c2c.flat_map(|((a, b), _)| [*a, *b]).collect();
+    for (index, device) in machine.devices.iter_mut().enumerate().filter(|(_, device)| device.kind == Kind::Gpu) {
         let Up::Pcie(link) = &mut device.up else { continue };
-        if matches!(link.doubt, None | Some(Doubt::Product)) {
-            if link.generation <= 2 {
-                link.doubt = Some(Doubt::IdleGpu);
-            } else if link.width < 8 {
-                link.doubt = Some(Doubt::NarrowGpu);
+        let more = device.gpu.pcie_generation().is_some_and(|generation| generation >= 4);
+        link.doubt = match link.doubt {
+            None | Some(Doubt::Product) if link.generation <= 2 => Some(Doubt::IdleGpu),
+            Some(Doubt::Product) if link.generation == 3 && more => Some(Doubt::Capped),
+            None | Some(Doubt::Product) if link.width < 8 && !ends.contains(&End::Device(index)) => {
+                Some(Doubt::NarrowGpu)
             }
-        }
+            doubt => doubt,
+        };
     }
 }
 

@@ -1,11 +1,13 @@
 //! The machine as a tree for a person.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::bandwidth::Figures;
 use crate::link_types::LinkTypes;
 use crate::machine::{Device, End, Kind, Machine, Up, Wire};
 use crate::names::Names;
+use crate::plain::is_unseen;
 
 /// Lines at most; *assumed*, more than fits on some screens.
 const LINES: usize = 400;
@@ -60,7 +62,7 @@ fn line(device: &Device, name: &str, types: &LinkTypes) -> String {
         (Kind::Port, _) => "(the port it hangs on)".to_owned(),
         (_, Up::Pcie(_) | Up::Network(_)) => types.up(device.up).to_owned(),
     };
-    let label: String = device.label.chars().filter(|c| !c.is_control()).take(60).collect();
+    let label: String = device.label.chars().filter(|&c| !is_unseen(c)).take(60).collect();
     let parts = [name, &bus, &what, &label];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }
@@ -68,10 +70,11 @@ fn line(device: &Device, name: &str, types: &LinkTypes) -> String {
 /// `gpu0 – nvswitch  nvlink-x18`; sockets are summed up.
 fn laterals(machine: &Machine, names: &Names, types: &LinkTypes) -> Vec<String> {
     let mut lines = Vec::new();
-    let sockets: Vec<_> = machine.laterals.values().filter(|wire| matches!(wire, Wire::Socket(_))).collect();
-    if let Some(first) = sockets.first() {
-        lines.push(format!("{} between NUMA nodes  {}", plural(sockets.len(), "link"), types.wire(**first)));
+    let mut between: BTreeMap<&str, usize> = BTreeMap::new();
+    for wire in machine.laterals.values().filter(|wire| matches!(wire, Wire::Socket(_) | Wire::Package(_))) {
+        *between.entry(types.wire(*wire)).or_default() += 1;
     }
+    lines.extend(between.into_iter().map(|(name, n)| format!("{} between NUMA nodes  {name}", plural(n, "link"))));
     for (&(a, b), &wire) in &machine.laterals {
         if !matches!((a, b), (End::Root(_), End::Root(_))) {
             lines.push(format!("{} – {}  {}", names.end(a), names.end(b), types.wire(wire)));

@@ -32,6 +32,19 @@ enum Way {
     Own,
 }
 
+impl Way {
+    /// The nearer one of two that are told of one pair: NVLinks are nearest, and of two numbers of them the smaller counts, as digits of
+    /// the next column may have been fused to the other.
+    fn nearer(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nv(_), Self::Nv(_)) => self.min(other),
+            (Self::Nv(_), _) | (Self::Own, _) => self,
+            (_, Self::Nv(_)) | (_, Self::Own) => other,
+            _ => self.min(other),
+        }
+    }
+}
+
 /// The matrix.
 #[derive(Debug)]
 struct Table {
@@ -49,8 +62,20 @@ pub(crate) fn is_head(line: &str) -> bool {
     table::plain(line).trim_start().starts_with("GPU0")
 }
 
+/// Refuses what other tools write of the same look.
+pub(crate) fn refuse_others(text: &str) -> Result<(), Refusal> {
+    let rocm = ["ROCm System Management Interface", "ROCm SMI", "Weight between two GPUs", "Hops between two GPUs"];
+    let line = (1..).zip(text.lines()).find(|(_, line)| rocm.iter().any(|words| line.contains(words)));
+    line.map_or(Ok(()), |(line, _)| {
+        let help = "give RCCL's dump (`NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any RCCL program), `lstopo --of xml`, or \
+                    `sudo lspci -Dvvnn`";
+        Err(Refusal::new("this is the output of rocm-smi, which is not read").at(line).help(help))
+    })
+}
+
 /// Reads a dump.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
+    refuse_others(text)?;
     let table = table::read(text, findings)?;
     findings.warning(
         "the tree is a guess: `nvidia-smi topo -m` tells what is between two devices, but no bus ids, speeds or widths",

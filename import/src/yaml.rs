@@ -8,6 +8,7 @@ use crate::format::Format;
 use crate::link_types::{LinkTypes, MEMORY_NAME};
 use crate::machine::{End, Kind, Machine, Parent, Wire};
 use crate::names::{NVSWITCH, Names};
+use crate::plain::plain;
 
 /// What stands at the beginning.
 #[derive(Debug)]
@@ -68,8 +69,9 @@ fn write_head(out: &mut String, head: &Head<'_>, findings: &[Finding]) {
         head.format
     );
     let _ = writeln!(out, "# Bandwidths: {}.", head.figures.told());
-    for finding in findings.iter().filter(|finding| finding.level != Level::Note) {
-        let _ = writeln!(out, "# {}: {}.", finding.level.word(), clean(&finding.message, 400));
+    for finding in findings.iter().filter(|finding| finding.level != Level::Note || finding.whole.is_some()) {
+        let message = finding.whole.as_ref().unwrap_or(&finding.message);
+        comment(out, &format!("{}: {}.", finding.level.word(), plain(message, ' ')));
     }
     let name = head.name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' });
     let _ = writeln!(out, "weir: 1\nname: \"{}\"", name.take(100).collect::<String>());
@@ -113,7 +115,7 @@ fn links(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes) 
     let mut laterals = machine.laterals.iter().peekable();
     while let Some((&(a, b), &wire)) = laterals.next() {
         let mut last = b;
-        if let (End::Root(_), End::Root(_), Wire::Socket(_)) = (a, b, wire) {
+        if let (End::Root(_), End::Root(_), Wire::Socket(_) | Wire::Package(_)) = (a, b, wire) {
             while let Some((&(_, next), _)) =
                 laterals.next_if(|&(&(from, to), &w)| from == a && w == wire && follows(last, to))
             {
@@ -134,11 +136,22 @@ fn follows(last: End, next: End) -> bool {
 
 /// A text of the dump within a comment: one line of printable characters.
 fn clean(text: &str, most: usize) -> String {
-    let clean = text.chars().map(|c| if c.is_control() || is_break(c) { ' ' } else { c });
-    clean.take(most).collect::<String>().trim().to_owned()
+    plain(text, ' ').chars().take(most).collect::<String>().trim().to_owned()
 }
 
-/// Characters that end a line, or are no text, in YAML.
-fn is_break(c: char) -> bool {
-    matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// A comment, in as many lines as it needs.
+fn comment(out: &mut String, text: &str) {
+    /// Characters of a line, as in this library's other files.
+    const WIDTH: usize = 130;
+    let (mut line, mut used) = (String::from("#"), 1);
+    for word in text.split_whitespace() {
+        let length = 1 + word.chars().count();
+        if used + length > WIDTH && used > 3 {
+            let _ = writeln!(out, "{line}");
+            (line, used) = (String::from("#  "), 3);
+        }
+        line.extend([" ", word]);
+        used += length;
+    }
+    let _ = writeln!(out, "{line}");
 }

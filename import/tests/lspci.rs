@@ -122,7 +122,7 @@ fn lists_with_holes() {
     assert!(warnings(&import).contains("no bridge to the buses 0000:03 is in the list"), "{}", warnings(&import));
     assert_eq!(import.counts.gpus, 3);
     let twice = good(&format!("{LIST}\n{LIST}"));
-    assert!(warnings(&twice).contains("0000:03:00.0 is in the list twice"));
+    assert!(warnings(&twice).contains("twice in the list: 0000:00:00.0, 0000:00:01.1"));
     let wrapped = LIST.replacen("NVIDIA Corporation ", "NVIDIA\nCorporation ", 1);
     let refusal = read(&wrapped).expect_err("is refused");
     assert!(refusal.message.contains("begins with no bus id"), "{refusal}");

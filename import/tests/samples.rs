@@ -60,6 +60,7 @@ fn nccl_samples_have_what_their_elements_say() {
         assert_eq!(found.nics, class("0x02"), "{name}");
         assert_eq!((found.switches, found.bridges), (class("0x0604"), class("0x0604")), "{name}");
         assert_eq!(found.roots, count(&document, |node| node.has_tag_name("cpu")), "{name}");
+        assert_eq!(found.sockets, None, "{name}: NCCL tells NUMA nodes only");
         let links = document.descendants().filter(|node| node.has_tag_name("nvlink"));
         let links: u64 =
             links.map(|node| node.attribute("count").expect("a count").parse::<u64>().expect("a number")).sum();
@@ -105,6 +106,8 @@ fn hwloc_samples_have_what_their_objects_say() {
             count(&document, |node| node.has_tag_name("object") && has(node, "type", "NUMANode")),
             "{name}"
         );
+        let packages = count(&document, |node| node.has_tag_name("object") && has(node, "type", "Package"));
+        assert_eq!((found.sockets, packages), (Some(2), 2), "{name}");
         let values: Vec<u64> = document
             .descendants()
             .filter(|node| has(*node, "name", "NVLinkBandwidth"))

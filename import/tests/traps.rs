@@ -38,7 +38,7 @@ fn speeds_and_widths_that_are_none() {
     let told = warnings(&import);
     assert!(told.contains("no link speed of 0000:01:00.0 that is one: type `pcie3-x16-assumed`"), "{told}");
     assert!(told.contains("no link width of 0000:02:00.0 that is one: type `pcie4-x16-assumed`"), "{told}");
-    assert!(told.contains("--set topology.link_types.pcie4-x16-assumed.generation="), "{told}");
+    assert!(told.contains("--set topology.link_types.pcie4-x16-assumed.width=8"), "{told}");
     let idle = good(&system(&gpu("0000:01:00.0", "2.5 GT/s PCIe", "16", "")));
     assert!(warnings(&idle).contains("GPUs 0000:01:00.0 report type `pcie1-x16-doubtful`"));
     let narrow = good(&system(&gpu("0000:01:00.0", "16.0 GT/s PCIe", "4", "")));
@@ -125,6 +125,12 @@ fn texts_of_a_dump_do_no_harm() {
     let nic = "<pci busid=\"0000:01:00.0\" class=\"0x020000\" link_speed=\"16 GT/s\" link_width=\"16\"><nic><net \
                name=\"a&#10;tree: {}&#133;&#8232;&#155;2J\" dev=\"0\" speed=\"1\"/></nic></pci>";
     let import = good(&system(nic));
+    let turned = nic
+        .replace("tree: {}", "&#x202e;&#x200b;&#xfeff;")
+        .replace("class=\"0x020000\"", "class=\"0x9&#x202e;&#x2028;\"");
+    let other = good(&system(&turned.replace("<nic>", "<x>").replace("</nic>", "</x>")));
+    let all = [good(&system(&turned)).tree, format!("{:?}", other.findings)].concat();
+    assert!(!all.contains(['\u{202e}', '\u{2028}', '\u{200b}', '\u{feff}']), "{all}");
     assert!(!import.tree.contains('\u{9b}') && import.yaml.matches("tree:").count() == 2, "{}", import.yaml);
     let text = sample("nccl-aws-p4d-24xl-8xA100.xml");
     let name = "x\"\nweir: 2\u{1b} é";
@@ -159,6 +165,84 @@ fn what_is_no_dump_is_refused() {
     );
     let options = Options { format: Some(Format::Hwloc), ..Options::default() };
     assert!(import(text.as_bytes(), "x", &options).is_err());
+}
+
+#[test]
+fn formats_that_are_taken_for_others() {
+    let text = sample("nccl-oci-bm-8xH100.xml");
+    let as_format = |text: &str, format: Format| {
+        let options = Options { format: Some(format), ..Options::default() };
+        import(text.as_bytes(), "x", &options).expect_err("is refused")
+    };
+    let refusal = as_format(&text, Format::Hwloc);
+    assert!(refusal.message.contains("NCCL's XML") && refusal.help.is_some_and(|help| help.contains("--as nccl")));
+    let refusal = as_format(&sample("hwloc2-nvidia-dgx2-16xV100.xml"), Format::Nccl);
+    assert!(refusal.help.is_some_and(|help| help.contains("--as hwloc")));
+    let rocm = "\n===== ROCm System Management Interface =====\n== Weight between two GPUs ==\n       GPU0  GPU1\nGPU0   0     15\nGPU1   15    0\n";
+    for refusal in [refused(rocm.as_bytes()), as_format(rocm, Format::NvidiaSmi)] {
+        assert!(refusal.message.contains("rocm-smi") && refusal.line == Some(2), "{refusal}");
+    }
+    let latin = refused(b"<system version=\"1\"><cpu arch=\"\xe4\"/></system>");
+    assert!(latin.help.is_some_and(|help| help.contains("iconv -f ISO-8859-1")));
+}
+
+#[test]
+fn numbers_of_numa_nodes() {
+    let one = |numa: &str| good(&format!("<system version=\"1\"><cpu {numa} arch=\"arm64\"/></system>"));
+    let told = |numa: &str| warnings(&one(numa)).contains("is none from 0 to 1023");
+    assert_eq!(["numaid=\"99999\"", "numaid=\"x\"", "numaid=\"-7\""].map(told), [true; 3]);
+    assert_eq!(["numaid=\"-1\"", "", "numaid=\"1023\""].map(told), [false; 3]);
+    assert!(warnings(&one("numaid=\"99999\"")).contains("line 1: the NUMA number `99999`"));
+}
+
+#[test]
+fn several_machines_and_instances_of_one_gpu() {
+    let cpu = |host: &str, numa: u32| format!("<cpu numaid=\"{numa}\" arch=\"arm64\" host_hash=\"{host}\"/>");
+    let cpus = [cpu("0xa", 0), cpu("0xa", 1), cpu("0xb", 0)].concat();
+    let import = good(&format!("<system version=\"1\">{cpus}</system>"));
+    let told = warnings(&import);
+    assert!(
+        told.contains("of 2 machines, by their `host_hash`: 0xa (rc0 rc1), 0xb (rc2); no link but NVLink"),
+        "{told}"
+    );
+    assert_eq!(import.counts.sockets, None);
+    let two = gpu(
+        "0000:07:00.0",
+        "16 GT/s",
+        "16",
+        "<gpu dev=\"0\" sm=\"80\" mig=\"1\"/><gpu dev=\"1\" sm=\"80\" mig=\"1\"/>",
+    );
+    let import = good(&system(&two));
+    assert_eq!((import.counts.gpus, warnings(&import).as_str()), (1, ""));
+    assert!(
+        import.findings.iter().any(|f| f.message.contains("0000:07:00.0, line 3: 2 `<gpu>`")),
+        "{:?}",
+        import.findings
+    );
+}
+
+#[test]
+fn matrices_that_contradict_themselves() {
+    let matrix = |rows: &[&str]| {
+        let head: Vec<String> = (0..rows.len()).map(|n| format!("GPU{n}")).collect();
+        let rows: String = rows.iter().enumerate().map(|(n, row)| format!("GPU{n}\t{row}\n")).collect();
+        format!("\t{}\tCPU Affinity\tNUMA Affinity\n{rows}", head.join("\t"))
+    };
+    let unlike = good(&matrix(&["X\tNV4\t0-7\t0", "SYS\tX\t0-7\t0"]));
+    assert_eq!(unlike.counts.nvlinks, 4);
+    assert!(warnings(&unlike).contains("the two cells of a pair tell different things: GPU0 and GPU1"));
+    let three =
+        |last: &str| good(&matrix(&["X\tPIX\tSYS\t0-7\t0", "PIX\tX\tPIX\t0-7\t0", &format!("SYS\tPIX\tX\t{last}")]));
+    let told = warnings(&three("8-15\t1"));
+    assert!(told.contains("contradicts itself") && told.contains("GPU0 and GPU2, GPU1 and GPU2"), "{told}");
+    assert!(warnings(&three("0-7\t0")).contains("put GPU0 and GPU2 nearer"));
+    let fine = good(&matrix(&["X\tPIX\tSYS\t0-7\t0", "PIX\tX\tSYS\t0-7\t0", "SYS\tSYS\tX\t8-15\t1"]));
+    assert!(!warnings(&fine).contains("contradicts"));
+    let once = matrix(&["X\tPIX\t0-7\t0", "PIX\tX\t0-7\t0"]);
+    let twice = good(&format!("{once}{once}"));
+    assert!(warnings(&twice).contains("line 4: GPU0 is there a second time"), "{}", warnings(&twice));
+    let refusal = refused(b"GPU0 GPU1 GPU0\nGPU0 X PIX X\nGPU1 PIX X PIX\n");
+    assert!(refusal.message.contains("GPU0 stands twice in the head") && refusal.line == Some(1), "{refusal}");
 }
 
 #[test]

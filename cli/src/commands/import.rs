@@ -20,14 +20,16 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let name = args.file.file_stem().map_or_else(|| "machine".into(), |stem| stem.to_string_lossy());
     let name = if is_stdin(&args.file) { "machine" } else { &*name };
     let import = weir_import::import(&bytes, name, &options).map_err(|refusal| refused(&args.file, &refusal))?;
-    let mut topology = Output::open_apart(args.output.as_deref(), &[&args.file])?;
+    // `-` is stdout, as it is stdin for the dump.
+    let output = args.output.as_deref().filter(|output| !is_stdin(output));
+    let mut topology = Output::open_apart(output, &[&args.file])?;
     topology.result(|writer| writer.write_all(import.yaml.as_bytes()))?;
     topology.finish()?;
     for finding in import.findings.iter().filter(|finding| finding.level == Level::Warning) {
         message(&finding.to_string());
     }
     let mut summary = summary(&import);
-    match &args.output {
+    match output {
         Some(file) => {
             let _ =
                 writeln!(summary, "wrote {}: name it by `topology:` in a scenario", clean(&file.display().to_string()));
@@ -76,6 +78,7 @@ fn counts(counts: &Counts) -> String {
     let always =
         [of(counts.gpus as u64, "GPU"), of(counts.nics as u64, "network card"), of(counts.roots as u64, "NUMA node")];
     let mut parts: Vec<String> = always.into();
+    parts.extend(counts.sockets.map(|sockets| of(sockets as u64, "socket")));
     let more = [
         (counts.switches as u64, "switch"),
         (counts.fpgas as u64, "FPGA"),

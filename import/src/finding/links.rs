@@ -1,41 +1,49 @@
-//! What is doubtful or assumed about PCIe links.
+//! What is doubtful or assumed about PCIe links, and how to change it.
 
 use std::collections::BTreeMap;
 
-use super::{Findings, Ids};
+use super::{Findings, Ids, Level};
+use crate::format::Format;
 use crate::link_types::LinkTypes;
 use crate::machine::{Kind, Machine};
 use crate::names::Names;
-use crate::pcie::Doubt;
+use crate::pcie::{Doubt, PcieLink};
+
+/// Devices with one doubt about links of one type.
+#[derive(Debug)]
+struct Group {
+    ids: Ids,
+    link: PcieLink,
+    /// The newest generation that their chips can, where it is known.
+    chips: Option<u8>,
+}
 
 impl Findings {
     /// Tells it by reason and link type.
-    pub(crate) fn of_links(&mut self, machine: &Machine, names: &Names, types: &LinkTypes) {
+    pub(crate) fn of_links(&mut self, machine: &Machine, names: &Names, types: &LinkTypes, format: Format) {
         let sure = machine.devices.iter().filter_map(|device| device.pcie()).filter(|link| link.doubt.is_none());
         let fastest = sure.map(|link| link.generation).max().unwrap_or(4);
-        for ((doubt, name), ids) in groups(machine, names, types) {
-            let key = format!(
-                "change it by `--set topology.link_types.{name}.generation={fastest}` (and `.width=8`) at each run, or edit the key \
-                 `link_types.{name}` of the written file"
+        let mut settings = false;
+        for ((doubt, name), group) in groups(machine, names, types) {
+            let changes = changes(doubt, &group, fastest);
+            let sets: Vec<String> =
+                changes.iter().map(|change| format!("`{}`", types.setting(&name, group.link, *change))).collect();
+            settings |= !sets.is_empty();
+            let level = level(doubt, format);
+            self.of_ids(level, &message(doubt, &name), &group.ids, Some(help(doubt, &sets.join(" or "))));
+        }
+        if settings {
+            self.note(
+                "a `--set` above goes behind `weir run` and the like, with the numbers of your machine; or change the same key of \
+                 `link_types` in the written file, once",
             );
-            let message = message(doubt, &name, &ids);
-            match doubt {
-                Doubt::Nothing => self.assumed(message, key),
-                Doubt::Product => self.assumed(
-                    message,
-                    "a newer generation with fewer lanes reads the same; the bandwidth is right all the same",
-                ),
-                Doubt::IdleGpu => self.warning(message, format!("dump again while the GPUs are busy, or {key}")),
-                Doubt::NarrowGpu => self.warning(message, format!("look whether the cards sit right; {key}")),
-                Doubt::Speed | Doubt::Width | Doubt::SlowBridge | Doubt::Ends => self.warning(message, key),
-            }
         }
     }
 }
 
 /// The devices whose links are in doubt, by reason and link type.
-fn groups(machine: &Machine, names: &Names, types: &LinkTypes) -> BTreeMap<(Doubt, String), Ids> {
-    let mut groups: BTreeMap<(Doubt, String), Ids> = BTreeMap::new();
+fn groups(machine: &Machine, names: &Names, types: &LinkTypes) -> BTreeMap<(Doubt, String), Group> {
+    let mut groups: BTreeMap<(Doubt, String), Group> = BTreeMap::new();
     for index in machine.in_order() {
         let device = &machine.devices[index];
         let Some((link, doubt)) = device.pcie().and_then(|link| link.doubt.map(|doubt| (link, doubt))) else {
@@ -43,28 +51,83 @@ fn groups(machine: &Machine, names: &Names, types: &LinkTypes) -> BTreeMap<(Doub
         };
         if device.kind != Kind::Port {
             let id = device.bus.map_or_else(|| names.device(index).to_owned(), |bus| bus.to_string());
-            groups.entry((doubt, types.pcie(link).to_owned())).or_default().add(&id);
+            let new = Group { ids: Ids::default(), link, chips: None };
+            let group = groups.entry((doubt, types.pcie(link).to_owned())).or_insert(new);
+            group.ids.add(&id);
+            group.chips = group.chips.max(device.gpu.pcie_generation());
         }
     }
     groups
 }
 
-fn message(doubt: Doubt, name: &str, ids: &Ids) -> String {
+/// Generations or widths that the links may rather have: the one or the other.
+fn changes(doubt: Doubt, group: &Group, fastest: u8) -> Vec<Change> {
+    let now = group.link;
+    let other = if now.generation == 5 { 4 } else { 5 };
+    let likely = [group.chips, Some(fastest)].into_iter().flatten().find(|&generation| generation != now.generation);
+    let generation = (group.chips != Some(now.generation)).then(|| Change::Generation(likely.unwrap_or(other)));
     match doubt {
-        Doubt::Nothing => format!("no link speed and width of {ids}: type `{name}`, as NCCL does"),
-        Doubt::Speed => format!("no link speed of {ids} that is one: type `{name}`, as NCCL does"),
-        Doubt::Width => format!("no link width of {ids} that is one: type `{name}`, as NCCL does"),
-        Doubt::Product => {
-            format!("only the bandwidth of the links of {ids} is in the dump: `{name}`, the widest link that has it")
+        Doubt::Nothing => generation.into_iter().chain([Change::Width(8)]).collect(),
+        Doubt::Speed | Doubt::IdleGpu | Doubt::SlowBridge | Doubt::Capped => generation.into_iter().collect(),
+        Doubt::Width => vec![Change::Width(8)],
+        Doubt::NarrowGpu => vec![Change::Width(16)],
+        Doubt::Product => Vec::new(),
+        Doubt::Ends(generation, width) => {
+            let generation = (generation != now.generation).then_some(Change::Generation(generation));
+            generation.into_iter().chain((width != now.width).then_some(Change::Width(width))).collect()
         }
+    }
+}
+
+/// What a person may change of a link type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    Generation(u8),
+    Width(u8),
+}
+
+/// How much a doubt matters. That whole formats tell no links is told once, by their readers.
+fn level(doubt: Doubt, format: Format) -> Level {
+    match (doubt, format) {
+        (Doubt::Product, _) | (Doubt::Nothing, Format::NvidiaSmi | Format::Lspci) => Level::Assumed,
+        _ => Level::Warning,
+    }
+}
+
+fn help(doubt: Doubt, sets: &str) -> String {
+    match doubt {
+        Doubt::Product => {
+            "a newer generation with fewer lanes reads the same; the bandwidth is right all the same".to_owned()
+        }
+        Doubt::IdleGpu => format!("dump again while the GPUs are busy, or {sets}"),
+        Doubt::NarrowGpu => format!("look whether the cards sit right; if they do not tell the truth, {sets}"),
+        _ if sets.is_empty() => "nothing, if the slots are as good as the chips: these can no more".to_owned(),
+        _ => format!("change it by {sets}"),
+    }
+}
+
+fn message(doubt: Doubt, name: &str) -> String {
+    match doubt {
+        Doubt::Nothing => format!("no link speed and width of {{}}: type `{name}`, as NCCL does"),
+        Doubt::Speed => format!("no link speed of {{}} that is one: type `{name}`, as NCCL does"),
+        Doubt::Width => format!("no link width of {{}} that is one: type `{name}`, as NCCL does"),
+        Doubt::Product => {
+            format!("only the bandwidth of the links of {{}} is in the dump: `{name}`, the widest link that has it")
+        }
+        Doubt::Capped => format!(
+            "GPUs {{}} can more than type `{name}`, which is what the dump says: hwloc with NVML tells no speed above 8 GT/s; it \
+             is written as reported"
+        ),
         Doubt::SlowBridge => format!(
-            "bridges {ids} report type `{name}`, two or more generations below the devices under them: switches report so of \
+            "bridges {{}} report type `{name}`, two or more generations below the devices under them: switches report so of \
              their management port; it is written as reported"
         ),
         Doubt::IdleGpu => {
-            format!("GPUs {ids} report type `{name}`, to which idle GPUs fall back; it is written as reported")
+            format!("GPUs {{}} report type `{name}`, to which idle GPUs fall back; it is written as reported")
         }
-        Doubt::Ends => format!("the port above {ids} tells another link than they do: type `{name}` is what they tell"),
-        Doubt::NarrowGpu => format!("GPUs {ids} report fewer than 8 lanes (type `{name}`); it is written as reported"),
+        Doubt::Ends(generation, width) => format!(
+            "the port above {{}} tells another link, PCIe {generation}.0 x{width}, than they do: type `{name}` is what they tell"
+        ),
+        Doubt::NarrowGpu => format!("GPUs {{}} report fewer than 8 lanes (type `{name}`); it is written as reported"),
     }
 }

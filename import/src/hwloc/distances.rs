@@ -1,4 +1,7 @@
 //! `<distances2>` and `<distances2hetero>`: matrices of NVLink and xGMI bandwidths, in MB/s.
+//!
+//! hwloc's RSMI part (`hwloc/topology-rsmi.c`) writes [`LINKED`] for every pair of GPUs that xGMI joins, also over other GPUs, and how
+//! many hops that takes to a matrix of its own.
 
 use std::collections::BTreeMap;
 
@@ -25,22 +28,76 @@ pub(super) struct Told<'t, 'a, 'd> {
     pub(super) devices: &'t [Option<usize>],
 }
 
+/// What stands for an xGMI link of unknown bandwidth.
+const LINKED: u64 = 100_000;
+
+/// By pairs of ends, the smaller first.
+type Pairs = BTreeMap<(End, End), u64>;
+
 /// Reads all matrices of bandwidths.
 pub(super) fn read(told: &Told<'_, '_, '_>, machine: &mut Machine, findings: &mut Findings) {
-    let matrices =
-        told.topology.children().filter(|node| matches!(node.tag_name().name(), "distances2" | "distances2hetero"));
-    let mut ends: Option<BTreeMap<u64, End>> = None;
-    for node in matrices {
-        let xgmi = match node.attribute("name") {
-            Some("NVLinkBandwidth") => false,
-            Some("XGMIBandwidth") => true,
-            _ => continue,
-        };
-        let ends = ends.get_or_insert_with(|| all_ends(told, machine));
-        if let Some((rows, values)) = matrix(node, told.lines.line(node), ends, findings) {
-            add(machine, &rows, &values, xgmi);
+    let matrices: Vec<Node<'_, '_>> = told
+        .topology
+        .children()
+        .filter(|node| matches!(node.tag_name().name(), "distances2" | "distances2hetero"))
+        .filter(|node| matches!(node.attribute("name"), Some("NVLinkBandwidth" | "XGMIBandwidth" | "XGMIHops")))
+        .collect();
+    if matrices.is_empty() {
+        return;
+    }
+    let ends = all_ends(told, machine);
+    let mut read = |name: &str| -> Vec<Pairs> {
+        let named = matrices.iter().filter(|node| node.attribute("name") == Some(name));
+        let read = named.filter_map(|node| matrix(*node, told.lines.line(*node), &ends, findings));
+        read.map(|(rows, values)| pairs(&rows, &values)).collect()
+    };
+    let (nvlink, xgmi, hops) = (read("NVLinkBandwidth"), read("XGMIBandwidth"), read("XGMIHops"));
+    for ((a, b), value) in nvlink.into_iter().flatten() {
+        machine.lateral(a, b, wire(gpu_of(machine, a, b), value, false));
+    }
+    let hops = hops.into_iter().reduce(|mut all, more| {
+        all.extend(more);
+        all
+    });
+    add_xgmi(machine, xgmi.into_iter().flatten().collect(), hops.as_ref(), findings);
+}
+
+/// Adds xGMI links: those of known bandwidth, and of those that are only told to be there the ones between neighbours.
+fn add_xgmi(machine: &mut Machine, pairs: Pairs, hops: Option<&Pairs>, findings: &mut Findings) {
+    let (mut linked, mut far) = (0, 0);
+    for ((a, b), value) in pairs {
+        let gpu = gpu_of(machine, a, b);
+        if value != LINKED {
+            machine.lateral(a, b, wire(gpu, value, true));
+        } else if hops.is_some_and(|hops| hops.get(&(a, b)) != Some(&1)) {
+            far += 1;
+        } else {
+            machine.lateral(a, b, Wire::Xgmi(gpu, 1));
+            linked += 1;
         }
     }
+    if linked + far > 0 {
+        let how = match hops {
+            Some(_) => format!("{far} pairs that are several hops apart have none of their own"),
+            None => "there is no matrix `XGMIHops`, so some may lead over other GPUs".to_owned(),
+        };
+        findings.assumed(
+            format!(
+                "hwloc tells of xGMI only which GPUs are joined (100000 in its matrix), not how fast: {linked} pairs get one \
+                 link each; {how}"
+            ),
+            "change the types `xgmi-x1` and the list `links` where you know better; RCCL's dump tells all",
+        );
+    }
+}
+
+/// The GPU whose links these are.
+fn gpu_of(machine: &Machine, a: End, b: End) -> Gpu {
+    let gpus = [a, b].into_iter().filter_map(|end| match end {
+        End::Device(device) => Some(machine.devices[device].gpu),
+        _ => None,
+    });
+    gpus.into_iter().next().unwrap_or_default()
 }
 
 /// The ends that the rows of a matrix stand for, and its values; `None` for what is no square.
@@ -95,9 +152,9 @@ fn all_ends(told: &Told<'_, '_, '_>, machine: &Machine) -> BTreeMap<u64, End> {
     objects(told.topology).filter_map(|node| Some((node.attribute("gp_index")?.parse().ok()?, end(node)?))).collect()
 }
 
-/// Adds the links: each pair once, all NVSwitches as one.
-fn add(machine: &mut Machine, rows: &[Option<End>], values: &[u64], xgmi: bool) {
-    let mut sums: BTreeMap<(End, End), u64> = BTreeMap::new();
+/// The values of all pairs with a GPU: each pair once, all NVSwitches as one end.
+fn pairs(rows: &[Option<End>], values: &[u64]) -> Pairs {
+    let mut sums = Pairs::new();
     for (i, a) in rows.iter().enumerate() {
         for (j, b) in rows.iter().enumerate().skip(i + 1) {
             let (Some(a), Some(b)) = (*a, *b) else { continue };
@@ -109,13 +166,7 @@ fn add(machine: &mut Machine, rows: &[Option<End>], values: &[u64], xgmi: bool) 
             }
         }
     }
-    for ((a, b), value) in sums {
-        let gpu = [a, b].into_iter().find_map(|end| match end {
-            End::Device(device) => Some(machine.devices[device].gpu),
-            _ => None,
-        });
-        machine.lateral(a, b, wire(gpu.unwrap_or_default(), value, xgmi));
-    }
+    sums
 }
 
 fn wire(gpu: Gpu, value: u64, xgmi: bool) -> Wire {
@@ -126,6 +177,7 @@ fn wire(gpu: Gpu, value: u64, xgmi: bool) -> Wire {
         Some(links) if xgmi => Wire::Xgmi(gpu, links),
         Some(links) => Wire::NvLink(gpu, links),
         // More than a bandwidth can be, 10^18 B/s, is cut.
+        None if xgmi => Wire::ToldXgmi(value.min(1_000_000_000)),
         None => Wire::Told(value.min(1_000_000_000)),
     }
 }

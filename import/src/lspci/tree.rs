@@ -7,9 +7,9 @@
 //!  \-[0000:20]---03.1-[21]----00.0  a card
 //! ```
 
-use super::{by_name, label};
+use super::{ASIDE, Named, by_name, label};
 use crate::bus::BusId;
-use crate::finding::Findings;
+use crate::finding::{Findings, Ids, Level};
 use crate::format::Format;
 use crate::functions::{Function, Functions};
 use crate::machine::{Kind, Machine, Root};
@@ -37,7 +37,7 @@ struct Bus {
 pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let mut machine = Machine::default();
     machine.root(Root::default())?;
-    let mut reader = Reader { functions: Functions::default(), branches: Vec::new() };
+    let mut reader = Reader::default();
     let mut last = 1;
     for (line, text) in (1..).zip(text.lines()) {
         let text = text.trim_end();
@@ -47,17 +47,32 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
         }
     }
     reader.end_from(0).map_err(|problem| problem.at(last))?;
+    if reader.leaves > 0 && reader.names == 0 {
+        let refusal = Refusal::new("the tree has no names, which alone tell what a device is (`lspci -t`, `-tn`)");
+        return Err(refusal.at(1).help("run `lspci -tv`, or better `sudo lspci -Dvvnn`"));
+    }
     findings.warning(
         "which devices are GPUs and network cards goes by their names, and nothing is told of speeds and NUMA nodes: all hang \
          on one root complex",
-        format!("`sudo lspci -Dvv` tells more; best: {}", Format::Lspci.better_dump()),
+        format!("`sudo lspci -Dvvnn` tells more; best: {}", Format::Lspci.better_dump()),
     );
+    if !reader.unclear.is_empty() {
+        let help = "put them into the written file where they are GPUs or network cards; `sudo lspci -Dvvnn` tells what they are";
+        let message = "left out, devices whose names tell neither GPU nor network card: {}";
+        findings.of_ids(Level::Note, message, &reader.unclear, Some(help.to_owned()));
+    }
     reader.functions.place(&mut machine, findings)?;
     Ok(machine)
 }
 
+#[derive(Default)]
 struct Reader {
     functions: Functions,
+    /// Functions that are no bridges, and how many of them have a name.
+    leaves: usize,
+    names: usize,
+    /// Functions of which the names tell nothing.
+    unclear: Ids,
     /// By column; those to the right of a branch end when the branch goes on.
     branches: Vec<Branch>,
 }
@@ -154,9 +169,19 @@ impl Reader {
 
     /// What is no bridge: the rest of its line is its name.
     fn device(&mut self, name: &str, id: BusId, bus: Bus) -> Result<(), Refusal> {
-        let (kind, gpu) = by_name(name);
-        let function =
-            Function { kind, bus: Some(id), gpu, label: label(name), above: bus.bridge, ..Function::default() };
+        let (named, label) = (Named::of(name), label(name));
+        let kind = by_name(name, &named);
+        self.leaves += 1;
+        self.names += usize::from(label.contains(|c: char| c.is_alphabetic() && !c.is_ascii_hexdigit()));
+        // On the bus of a root complex sit functions of the processor.
+        let of_processor =
+            bus.bridge.is_none() && ["Intel Corporation", "[AMD]"].iter().any(|maker| name.contains(maker));
+        if kind.is_none() && !of_processor && !ASIDE.iter().any(|word| name.contains(word)) {
+            self.unclear.add(&id.to_string());
+        }
+        let Named { gpu, maker, is_virtual, .. } = named;
+        let above = bus.bridge;
+        let function = Function { kind, bus: Some(id), gpu, maker, is_virtual, label, above, ..Function::default() };
         self.functions.add(function).map(drop)
     }
 

@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{by_name, ids, label};
+use super::{Named, by_name, label};
 use crate::bus::BusId;
 use crate::class::Identity;
-use crate::finding::Findings;
+use crate::finding::{Findings, Ids, Level};
 use crate::functions::{Function, Functions, Port};
-use crate::gpu::Gpu;
 use crate::machine::{Kind, Machine, Root};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
@@ -33,7 +32,7 @@ struct Told {
 pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let told = functions(text)?;
     if told.iter().all(|f| f.can == (None, None) && f.has == (None, None)) {
-        findings.warning("no function tells its link", "run `lspci -Dvv` as root: `sudo lspci -Dvv`");
+        findings.warning("no function tells its link", "run it as root: `sudo lspci -Dvvnn`");
     }
     let slow = told.iter().filter(|f| f.has.0.is_some() && f.has.0 < f.can.0).count();
     if slow > 0 {
@@ -54,7 +53,7 @@ fn functions(text: &str) -> Result<Vec<Told>, Refusal> {
             match told.last_mut() {
                 Some(function) => detail(function, text.trim()),
                 None => {
-                    let help = "give the whole output of `sudo lspci -Dvv`, from its first line on";
+                    let help = "give the whole output of `sudo lspci -Dvvnn`, from its first line on";
                     return Err(Refusal::new("details before the first function").at(line).help(help));
                 }
             }
@@ -62,7 +61,7 @@ fn functions(text: &str) -> Result<Vec<Told>, Refusal> {
         }
         let (id, rest) = text.split_once(' ').unwrap_or((text, ""));
         let Some(bus) = BusId::read(id) else {
-            let help = "give the whole output of `sudo lspci -Dvv`";
+            let help = "give the whole output of `sudo lspci -Dvvnn`";
             return Err(Refusal::new("a line that begins with no bus id such as 07:00.0").at(line).help(help));
         };
         let (class, name) = rest.split_once(": ").unwrap_or((rest, ""));
@@ -95,28 +94,18 @@ fn detail(function: &mut Told, text: &str) {
 }
 
 /// Puts the functions below the bridges that lead to their buses, and those by NUMA node below root complexes.
-fn place(told: Vec<Told>, findings: &mut Findings) -> Result<Machine, Refusal> {
-    let mut machine = Machine::default();
-    let roots = root_complexes(&told, &mut machine)?;
-    let mut told = told;
+fn place(mut told: Vec<Told>, findings: &mut Findings) -> Result<Machine, Refusal> {
     told.sort_by_key(|function| function.bus);
     check_twins(&told, findings);
-    let mut bridges = Bridges::default();
+    let trees = Trees::of(&told, findings);
+    let numa = trees.numa_nodes(&told, findings);
+    let mut machine = Machine::default();
+    let roots = root_complexes(&told, &trees, &numa, &mut machine)?;
     let mut functions = Functions::default();
-    for function in told {
-        let Some(bus) = function.bus else { continue };
-        let above = bridges.above(bus);
-        let root = above.map_or_else(|| roots.get(&function.numa).copied().unwrap_or(0), |above| above.root);
-        let behind = function.secondary.filter(|&secondary| secondary > bus.bus).map(|secondary| {
-            let last = function.subordinate.unwrap_or(secondary).max(secondary);
-            (secondary, last)
-        });
-        let index = functions.add(as_function(function, above.map(|above| above.index), root))?;
-        if let Some((secondary, last)) = behind {
-            bridges.add(bus.domain, secondary, Bridge { index, root, last });
-        }
+    for (index, function) in told.into_iter().enumerate() {
+        let root = roots.get(&numa[trees.top[index]]).copied().unwrap_or(0);
+        functions.add(as_function(function, trees.above[index], root))?;
     }
-    bridges.tell(findings);
     if roots.contains_key(&None) {
         findings.assumed(
             "devices that tell no NUMA node hang on a root complex of their own",
@@ -128,10 +117,67 @@ fn place(told: Vec<Told>, findings: &mut Findings) -> Result<Machine, Refusal> {
     Ok(machine)
 }
 
-/// A root complex for each NUMA node that a device of interest tells.
-fn root_complexes(told: &[Told], machine: &mut Machine) -> Result<BTreeMap<Option<u32>, usize>, Refusal> {
+/// How the functions of a list hang on each other, by their places in the list.
+struct Trees {
+    /// The bridge above.
+    above: Vec<Option<usize>>,
+    /// The bridge or device on the root complex, itself included.
+    top: Vec<usize>,
+}
+
+impl Trees {
+    /// Of a list in the order of bus ids: bridges stand before what is below them.
+    fn of(told: &[Told], findings: &mut Findings) -> Self {
+        let mut bridges = Bridges::default();
+        let mut trees = Self { above: Vec::with_capacity(told.len()), top: Vec::with_capacity(told.len()) };
+        for (index, function) in told.iter().enumerate() {
+            let above = function.bus.and_then(|bus| bridges.above(bus)).map(|bridge| bridge.index);
+            trees.above.push(above);
+            trees.top.push(above.map_or(index, |above| trees.top[above]));
+            let Some(bus) = function.bus else { continue };
+            if let Some(secondary) = function.secondary.filter(|&secondary| secondary > bus.bus) {
+                let last = function.subordinate.unwrap_or(secondary).max(secondary);
+                bridges.add(bus.domain, secondary, Bridge { index, last });
+            }
+        }
+        bridges.tell(findings);
+        trees
+    }
+
+    /// The NUMA node of each tree, by its top: what the top tells, or else the first below it that tells one.
+    fn numa_nodes(&self, told: &[Told], findings: &mut Findings) -> Vec<Option<u32>> {
+        let mut numa: Vec<Option<u32>> = vec![None; told.len()];
+        for (index, function) in told.iter().enumerate() {
+            let of_tree = &mut numa[self.top[index]];
+            *of_tree = of_tree.or(function.numa);
+        }
+        let other = |index: usize, f: &Told| f.numa.is_some() && f.numa != numa[self.top[index]];
+        let others = told.iter().enumerate().filter(|&(index, f)| other(index, f) && kind(f).is_some());
+        let others: Ids = others.filter_map(|(_, f)| f.bus).map(|bus| bus.to_string()).collect();
+        if !others.is_empty() {
+            let message =
+                "{} tell another NUMA node than the root port or the devices above them: what those tell is written";
+            let help = "look at the lines `NUMA node:`; move the tree below the other `rc` in the written file if those are right";
+            findings.of_ids(Level::Warning, message, &others, Some(help.to_owned()));
+        }
+        numa
+    }
+}
+
+/// A root complex for each NUMA node that a tree with a device of interest hangs on.
+fn root_complexes(
+    told: &[Told],
+    trees: &Trees,
+    numa: &[Option<u32>],
+    machine: &mut Machine,
+) -> Result<BTreeMap<Option<u32>, usize>, Refusal> {
+    let of_interest = |numa: Option<u32>, kind: Option<Kind>| match kind {
+        Some(Kind::Switch) => numa.is_some(),
+        kind => kind.is_some(),
+    };
+    let all = told.iter().enumerate().map(|(index, function)| (numa[trees.top[index]], kind(function)));
     let mut roots: BTreeMap<Option<u32>, usize> =
-        told.iter().filter(|f| kind(f).is_some()).map(|f| (f.numa, 0)).collect();
+        all.filter(|&(numa, kind)| of_interest(numa, kind)).map(|(numa, _)| (numa, 0)).collect();
     if roots.is_empty() {
         roots.insert(None, 0);
     }
@@ -143,9 +189,11 @@ fn root_complexes(told: &[Told], machine: &mut Machine) -> Result<BTreeMap<Optio
 
 /// Tells of functions that stand in the list twice.
 fn check_twins(told: &[Told], findings: &mut Findings) {
-    for pair in told.windows(2).filter(|pair| pair[0].bus == pair[1].bus) {
-        let id = pair[0].bus.map_or_else(String::new, |bus| bus.to_string());
-        findings.warning(format!("{id} is in the list twice"), "both are kept; paste the output of one `lspci` only");
+    let twins = told.windows(2).filter(|pair| pair[0].bus == pair[1].bus).filter_map(|pair| pair[0].bus);
+    let twins: Ids = twins.map(|bus| bus.to_string()).collect();
+    if !twins.is_empty() {
+        let help = "both are kept; paste the output of one `lspci` only";
+        findings.of_ids(Level::Warning, "twice in the list: {}", &twins, Some(help.to_owned()));
     }
 }
 
@@ -153,7 +201,6 @@ fn check_twins(told: &[Told], findings: &mut Findings) {
 #[derive(Clone, Copy)]
 struct Bridge {
     index: usize,
-    root: usize,
     /// The last of all buses below it.
     last: u8,
 }
@@ -183,16 +230,16 @@ impl Bridges {
     }
 
     fn tell(&self, findings: &mut Findings) {
-        let named: Vec<String> = self.orphans.iter().take(8).map(|(d, b)| format!("{d:04x}:{b:02x}")).collect();
-        if !named.is_empty() {
-            let message = format!("no bridge to the buses {} is in the list", named.join(", "));
-            findings.warning(message, "their devices hang on the bridge above; paste all of `sudo lspci -Dvv`");
+        let buses: Ids = self.orphans.iter().map(|(domain, bus)| format!("{domain:04x}:{bus:02x}")).collect();
+        if !buses.is_empty() {
+            let help = "their devices hang on the bridge above; paste all of `sudo lspci -Dvvnn`";
+            findings.of_ids(Level::Warning, "no bridge to the buses {} is in the list", &buses, Some(help.to_owned()));
         }
     }
 }
 
 fn as_function(told: Told, above: Option<usize>, root: usize) -> Function {
-    let kind = kind(&told);
+    let (kind, named) = (kind(&told), Named::of(&told.name));
     // A link is as wide as it was trained; its speed goes down when it is idle.
     let link = PcieLink::new(told.can.0.or(told.has.0), told.has.1.or(told.can.1));
     Function {
@@ -200,7 +247,9 @@ fn as_function(told: Told, above: Option<usize>, root: usize) -> Function {
         bus: told.bus,
         link: Some(link),
         port: told.port,
-        gpu: ids(&told.name).map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
+        gpu: named.gpu,
+        maker: named.maker,
+        is_virtual: named.is_virtual,
         label: label(&told.name),
         above,
         root,
@@ -227,14 +276,11 @@ fn kind(told: &Told) -> Option<Kind> {
         })
     };
     let class = number.or_else(named)?;
-    if told.name.contains("Virtual Function") {
-        return None;
-    }
-    let vendor = ids(&told.name).map(|(vendor, _)| vendor);
-    let identity = Identity { class, vendor, on_bus_0: told.bus.is_some_and(|bus| bus.bus == 0) };
+    let named = Named::of(&told.name);
+    let identity = Identity { class, vendor: named.vendor, on_bus_0: told.bus.is_some_and(|bus| bus.bus == 0) };
     match identity.kind() {
         // Without numbers the name tells whose display it is.
-        Some(Kind::Gpu) if class == 0x0300 && vendor.is_none() => by_name(&told.name).0,
+        Some(Kind::Gpu) if class == 0x0300 && named.vendor.is_none() => by_name(&told.name, &named),
         kind => kind,
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{Table, Way};
-use crate::finding::Findings;
+use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, End, Kind, Machine, Parent, Root, Up, Wire};
 use crate::pcie::PcieLink;
@@ -18,6 +18,7 @@ pub(super) fn machine(table: &Table, findings: &mut Findings) -> Result<Machine,
     let nodes = numa_nodes(table, findings);
     let boards = groups(table, |i, j| table.ways[i][j] <= Way::Pxb);
     let switches = groups(table, |i, j| table.ways[i][j] == Way::Pix);
+    check(table, &nodes, &boards, &switches, findings);
     let mut guess = Guess { machine: Machine::default(), roots: BTreeMap::new(), switches: BTreeMap::new() };
     let mut devices = Vec::with_capacity(table.names.len());
     for (i, name) in table.names.iter().enumerate() {
@@ -93,6 +94,26 @@ fn groups(table: &Table, joined: impl Fn(usize, usize) -> bool) -> Vec<usize> {
         }
     }
     group
+}
+
+/// Tells where the matrix contradicts itself: what others join, though its own cell or affinity says that it is farther away.
+fn check(table: &Table, nodes: &[usize], boards: &[usize], switches: &[usize], findings: &mut Findings) {
+    let told =
+        |i: usize, j: usize| (table.numa[i].is_none() || table.numa[j].is_none()) || table.numa[i] == table.numa[j];
+    let farther = |i: usize, j: usize| match table.ways[i][j] {
+        Way::Sys => nodes[i] == nodes[j],
+        Way::Phb | Way::Node => boards[i] == boards[j],
+        Way::Pxb => switches[i] == switches[j],
+        Way::Pix | Way::Nv(_) | Way::Own => false,
+    };
+    let pairs = (0..table.names.len()).flat_map(|i| (i + 1..table.names.len()).map(move |j| (i, j)));
+    let wrong = pairs.filter(|&(i, j)| farther(i, j) || (nodes[i] == nodes[j] && !told(i, j)));
+    let wrong: Ids = wrong.map(|(i, j)| format!("{} and {}", table.names[i], table.names[j])).collect();
+    if !wrong.is_empty() {
+        let message = "the matrix contradicts itself: other cells put {} nearer to each other than their own cell or NUMA affinity does";
+        let help = "they are put together; look at these cells, and move the devices in the written file";
+        findings.of_ids(Level::Warning, message, &wrong, Some(help.to_owned()));
+    }
 }
 
 /// The NUMA node of each device. NVLinks hide what is between two GPUs: then affinities tell, else it is assumed.

@@ -1,20 +1,34 @@
 //! The text of the matrix: columns may be apart by tabs or spaces, or by nothing where they were pasted.
 
 use super::{Table, Way};
-use crate::finding::Findings;
+use crate::finding::{Findings, Level};
 use crate::refusal::Refusal;
 
 /// Devices at most; *assumed*, a machine has some tens.
 const MOST: usize = 512;
 
-/// A line without the codes that underline its head.
+/// A line without the codes that underline its head, also where their first character was lost, as on web pages: `[4m`, `^[[4m`.
 pub(super) fn plain(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(at) = rest.find('\u{1b}') {
-        out.push_str(&rest[..at]);
-        let code = rest[at + 1..].strip_prefix('[').unwrap_or("");
-        rest = code.find(|c: char| c.is_ascii_alphabetic()).map_or("", |end| &code[end + 1..]);
+    while let Some(at) = rest.find(['\u{1b}', '[']) {
+        let escaped = rest[at..].starts_with('\u{1b}');
+        let code = rest[at..].trim_start_matches('\u{1b}').strip_prefix('[').unwrap_or("");
+        let end = code.find(|c: char| !c.is_ascii_digit() && c != ';');
+        let letter = end.and_then(|end| code[end..].chars().next());
+        let before = &rest[..at];
+        match (end, letter) {
+            (Some(end), Some(letter)) if letter == 'm' || (escaped && letter.is_ascii_alphabetic()) => {
+                out.push_str(before.strip_suffix("^[").unwrap_or(before));
+                rest = &code[end + 1..];
+            }
+            _ => {
+                out.push_str(before);
+                let keep = if escaped { "" } else { "[" };
+                out.push_str(keep);
+                rest = &rest[at + 1..];
+            }
+        }
     }
     out.push_str(rest);
     out.replace('\r', "")
@@ -34,11 +48,20 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal
         let refusal = Refusal::new(format!("more than {MOST} devices")).help("give the matrix of one machine");
         return Err(refusal.at(lines[head].0));
     }
+    if let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
+        let refusal = Refusal::new(format!("{} stands twice in the head of the matrix", names[twice]));
+        return Err(refusal.at(lines[head].0).help("paste all of one `nvidia-smi topo -m`"));
+    }
     let mut rows: Vec<Option<Row>> = (0..names.len()).map(|_| None).collect();
     for (number, line) in &lines[head + 1..] {
         let Some((index, rest)) = row_name(line, &names) else { continue };
         // The legend of network cards comes after the matrix: `NIC0: mlx5_0`.
-        if rest.trim_start().starts_with(':') || rows[index].is_some() {
+        if rest.trim_start().starts_with(':') {
+            continue;
+        }
+        if rows[index].is_some() {
+            let message = format!("line {number}: {} is there a second time", names[index]);
+            findings.warning(message, "only the first is read; paste the matrix of one machine");
             continue;
         }
         rows[index] = Some(row(line, rest, &names, index).map_err(|refusal| refusal.at(*number))?);
@@ -136,14 +159,13 @@ fn table(names: Vec<String>, rows: Vec<Option<Row>>, findings: &mut Findings) ->
         return Err(Refusal::new(message).help("the matrix is cut; paste all of `nvidia-smi topo -m`"));
     }
     let mut rows: Vec<Row> = rows.into_iter().flatten().collect();
+    let mut unlike = Vec::new();
     for i in 0..rows.len() {
         for j in i + 1..rows.len() {
             let (a, b) = (rows[i].ways[j], rows[j].ways[i]);
             if a != b {
-                let message = format!("{} and {} tell different things of their way", names[i], names[j]);
-                findings.warning(message, "the nearer one is taken; look at both cells of the matrix");
-                // Of numbers the smaller: digits of the next column may have been fused to the other.
-                let way = a.min(b);
+                unlike.push(format!("{} and {}", names[i], names[j]));
+                let way = a.nearer(b);
                 (rows[i].ways[j], rows[j].ways[i]) = (way, way);
             }
             if matches!(rows[i].ways[j], Way::Own) {
@@ -151,6 +173,11 @@ fn table(names: Vec<String>, rows: Vec<Option<Row>>, findings: &mut Findings) ->
                 return Err(Refusal::new(message).help("columns are lost; paste all of `nvidia-smi topo -m`"));
             }
         }
+    }
+    if !unlike.is_empty() {
+        let message = "the two cells of a pair tell different things: {}";
+        let help = "the nearer one is taken, NVLinks before all; look at both cells of the matrix";
+        findings.of_ids(Level::Warning, message, &unlike.iter().collect(), Some(help.to_owned()));
     }
     let numa = rows.iter().map(|row| row.numa).collect();
     let (ways, cpus) = rows.into_iter().map(|row| (row.ways, row.cpus)).unzip();
@@ -176,6 +203,16 @@ mod tests {
         assert_eq!(ways(&tabs.replace('\t', "   ").replace('\n', "\r\n")), expected);
         let fused = "GPU0GPU1NIC0CPU AffinityNUMA Affinity\nGPU0XNV12PXB0-31 0\nGPU1NV12XSYS32-63 1\nNIC0PXBSYSX\n";
         assert_eq!(ways(fused), expected);
+        let pasted = tabs.replace('\u{1b}', "");
+        assert_eq!((ways(&pasted), ways(&tabs.replace('\u{1b}', "^["))), (expected.clone(), expected));
+        assert_eq!(plain("[0000] ^[x [4m\u{1b}[1;31mGPU0\u{1b}[0m\u{1b}"), "[0000] ^[x GPU0");
+    }
+
+    #[test]
+    fn of_two_ways_the_nearer() {
+        let read = |a: &str, b: &str| ways(&format!("GPU0 GPU1\nGPU0 X {a}\nGPU1 {b} X\n"))[0][1];
+        assert_eq!((read("NV4", "SYS"), read("SYS", "NV4"), read("NV12", "NV1")), (Way::Nv(4), Way::Nv(4), Way::Nv(1)));
+        assert_eq!((read("PIX", "SYS"), read("PHB", "PXB")), (Way::Pix, Way::Pxb));
     }
 
     #[test]
