@@ -94,10 +94,8 @@ impl Functions {
         let wanted = self.wanted();
         machine.bridges += self.list.iter().filter(|function| function.kind == Some(Kind::Switch)).count();
         let mut devices = vec![None; self.list.len()];
-        let mut stack: Vec<(usize, Place)> = Vec::new();
-        for &top in self.tops.iter().rev() {
-            stack.push((top, Place { parent: Parent::Root(self.list[top].root), level: 0, port: None }));
-        }
+        let place = |top: usize| Place { parent: Parent::Root(self.list[top].root), level: 0, port: None };
+        let mut stack: Vec<(usize, Place)> = self.tops.iter().rev().map(|&top| (top, place(top))).collect();
         while let Some((index, place)) = stack.pop() {
             if !wanted[index] {
                 continue;

@@ -25,16 +25,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     let Dump { document, lines } = xml::parse(text)?;
     let topology = document.root_element();
     let version = topology.attribute("version").unwrap_or("");
-    if !topology.has_tag_name("topology") || !matches!(version.split('.').next(), Some("2" | "3")) {
-        if topology.has_tag_name("system") {
-            let refusal =
-                Refusal::new("this is NCCL's XML, not that of hwloc").help("use `--as nccl`, or leave it out");
-            return Err(xml::refused(topology, refusal));
-        }
-        let message = "this is not the XML of hwloc 2 or 3";
-        let help = "convert a file of hwloc 1: `lstopo -i old.xml --of xml new.xml` with hwloc 2 or 3";
-        return Err(xml::refused(topology, Refusal::new(message).help(help)));
-    }
+    check_root(topology, version)?;
     let mut machine = Machine::default();
     let nodes = Nodes::new(&document, &mut machine)?;
     let mut reader = Reader::default();
@@ -54,6 +45,21 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     distances::read(&told, &mut machine, findings);
     machine.join_sockets();
     Ok(machine)
+}
+
+/// Refuses what is no file of hwloc 2 or 3.
+fn check_root(topology: Node<'_, '_>, version: &str) -> Result<(), Refusal> {
+    if !topology.has_tag_name("topology") || !matches!(version.split('.').next(), Some("2" | "3")) {
+        if topology.has_tag_name("system") {
+            let refusal =
+                Refusal::new("this is NCCL's XML, not that of hwloc").help("use `--as nccl`, or leave it out");
+            return Err(xml::refused(topology, refusal));
+        }
+        let message = "this is not the XML of hwloc 2 or 3";
+        let help = "convert a file of hwloc 1: `lstopo -i old.xml --of xml new.xml` with hwloc 2 or 3";
+        return Err(xml::refused(topology, Refusal::new(message).help(help)));
+    }
+    Ok(())
 }
 
 fn objects<'a, 'd: 'a>(node: Node<'a, 'd>) -> impl Iterator<Item = Node<'a, 'd>> {

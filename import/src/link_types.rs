@@ -124,35 +124,7 @@ impl LinkTypes {
         if self.wires.contains_key(&wire) {
             return;
         }
-        let (name, kind, what, sourced) = match wire {
-            Wire::Socket(processor) => {
-                ("socket".to_owned(), processor.link_kind(), "Between two NUMA nodes", processor.socket_link())
-            }
-            Wire::Package(processor) => {
-                let Sourced { megabytes, source } = processor.socket_link();
-                let source = format!("as between sockets, since NCCL tells them not apart: {source}");
-                (
-                    "package".to_owned(),
-                    "package",
-                    "Between two NUMA nodes of one package",
-                    Sourced { megabytes, source },
-                )
-            }
-            Wire::NvLink(gpu, links) => (format!("nvlink-x{links}"), "nvlink", "NVLink", nvlinks(gpu, links, figures)),
-            Wire::Xgmi(gpu, links) => (format!("xgmi-x{links}"), "xgmi", "xGMI", xgmis(gpu, links, figures)),
-            Wire::C2c(megabytes) => {
-                let source = "as the dump says".to_owned();
-                ("c2c".to_owned(), "nvlink", "Chip to chip, GPU and processor", Sourced { megabytes, source })
-            }
-            Wire::Told(megabytes) => {
-                let source = "raw, as the dump says; it does not say which GPUs these are".to_owned();
-                (format!("nvlink-{}GB", gigabytes(megabytes)), "nvlink", "NVLink", Sourced { megabytes, source })
-            }
-            Wire::ToldXgmi(megabytes) => {
-                let source = "raw, as the dump says; it does not say how many links these are".to_owned();
-                (format!("xgmi-{}GB", gigabytes(megabytes)), "xgmi", "xGMI", Sourced { megabytes, source })
-            }
-        };
+        let (name, kind, what, sourced) = parts(wire, figures);
         let bandwidth = gigabytes(sourced.megabytes);
         let body = format!("{{ bandwidth: {bandwidth}GB/s, kind: {kind} }}");
         let comment = format!("{what}: {bandwidth} GB/s each way, {}.", sourced.source);
@@ -163,6 +135,34 @@ impl LinkTypes {
         let name = std::iter::once(name.clone()).chain(numbered).find(free).unwrap_or_default();
         self.wires.insert(wire, name.clone());
         self.by_name.insert(name, link);
+    }
+}
+
+/// The name of the type of a lateral link, its kind, what it is, and its bandwidth.
+fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, Sourced) {
+    match wire {
+        Wire::Socket(processor) => {
+            ("socket".to_owned(), processor.link_kind(), "Between two NUMA nodes", processor.socket_link())
+        }
+        Wire::Package(processor) => {
+            let Sourced { megabytes, source } = processor.socket_link();
+            let source = format!("as between sockets, since NCCL tells them not apart: {source}");
+            ("package".to_owned(), "package", "Between two NUMA nodes of one package", Sourced { megabytes, source })
+        }
+        Wire::NvLink(gpu, links) => (format!("nvlink-x{links}"), "nvlink", "NVLink", nvlinks(gpu, links, figures)),
+        Wire::Xgmi(gpu, links) => (format!("xgmi-x{links}"), "xgmi", "xGMI", xgmis(gpu, links, figures)),
+        Wire::C2c(megabytes) => {
+            let source = "as the dump says".to_owned();
+            ("c2c".to_owned(), "nvlink", "Chip to chip, GPU and processor", Sourced { megabytes, source })
+        }
+        Wire::Told(megabytes) => {
+            let source = "raw, as the dump says; it does not say which GPUs these are".to_owned();
+            (format!("nvlink-{}GB", gigabytes(megabytes)), "nvlink", "NVLink", Sourced { megabytes, source })
+        }
+        Wire::ToldXgmi(megabytes) => {
+            let source = "raw, as the dump says; it does not say how many links these are".to_owned();
+            (format!("xgmi-{}GB", gigabytes(megabytes)), "xgmi", "xGMI", Sourced { megabytes, source })
+        }
     }
 }
 

@@ -20,15 +20,7 @@ use crate::xml::{self, Lines};
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let dump = xml::parse(text)?;
     let system = dump.document.root_element();
-    if !system.has_tag_name("system") {
-        let message = format!("the root is `{}`, not `system`", cut(system.tag_name().name()));
-        let help = match system.has_tag_name("topology") {
-            true => "this is hwloc's, use `--as hwloc`, or leave it out",
-            false => "this is no topology of NCCL; leave out `--as`",
-        };
-        let refusal = Refusal::new(message).help(help);
-        return Err(xml::refused(system, refusal));
-    }
+    check_root(system)?;
     if !matches!(system.attribute("version"), Some("1" | "2")) {
         findings.note(format!(
             "version {} of the format is not known here",
@@ -55,6 +47,20 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     reader.laterals();
     reader.machine.join_sockets();
     Ok(reader.machine)
+}
+
+/// Refuses what is no file of NCCL.
+fn check_root(system: Node<'_, '_>) -> Result<(), Refusal> {
+    if !system.has_tag_name("system") {
+        let message = format!("the root is `{}`, not `system`", cut(system.tag_name().name()));
+        let help = match system.has_tag_name("topology") {
+            true => "this is hwloc's, use `--as hwloc`, or leave it out",
+            false => "this is no topology of NCCL; leave out `--as`",
+        };
+        let refusal = Refusal::new(message).help(help);
+        return Err(xml::refused(system, refusal));
+    }
+    Ok(())
 }
 
 struct Reader<'f, 'a, 'd> {
@@ -161,14 +167,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
             self.findings.left_out(&format!("devices of class {class}"), &id);
             return Ok(Some(parent));
         };
-        let mut gpus = elements(node).filter(|child| child.has_tag_name("gpu"));
-        let gpu = gpus.next();
-        if let Some(more @ 1..) = Some(gpus.count()) {
-            let id = bus.map_or_else(|| "a GPU without bus id".to_owned(), |bus| bus.to_string());
-            let (line, all) = (self.lines.line(node), more + 1);
-            self.findings
-                .note(format!("{id}, line {line}: {all} `<gpu>`, instances of one GPU (MIG): they are one node"));
-        }
+        let gpu = self.gpu(node, bus);
         let device = device(node, kind, bus, gpu);
         self.machine.bridges += usize::from(kind == Kind::Switch);
         let index = self.machine.device(parent, device)?;
@@ -179,6 +178,20 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         } else {
             parent
         }))
+    }
+
+    /// The first `<gpu>` of a device; tells of more.
+    fn gpu(&mut self, node: Node<'a, 'd>, bus: Option<BusId>) -> Option<Node<'a, 'd>> {
+        let mut gpus = elements(node).filter(|child| child.has_tag_name("gpu"));
+        let gpu = gpus.next();
+        let more = gpus.count();
+        if more > 0 {
+            let id = bus.map_or_else(|| "a GPU without bus id".to_owned(), |bus| bus.to_string());
+            let (line, all) = (self.lines.line(node), more + 1);
+            let message = format!("{id}, line {line}: {all} `<gpu>`, instances of one GPU (MIG): they are one node");
+            self.findings.note(message);
+        }
+        gpu
     }
 
     /// What a device is; `None` for what is neither bridge, GPU, network card nor FPGA.

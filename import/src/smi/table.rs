@@ -44,14 +44,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal
         );
     };
     let names = names(&lines[head].1);
-    if names.len() > MOST {
-        let refusal = Refusal::new(format!("more than {MOST} devices")).help("give the matrix of one machine");
-        return Err(refusal.at(lines[head].0));
-    }
-    if let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
-        let refusal = Refusal::new(format!("{} stands twice in the head of the matrix", names[twice]));
-        return Err(refusal.at(lines[head].0).help("paste all of one `nvidia-smi topo -m`"));
-    }
+    check_names(&names).map_err(|refusal| refusal.at(lines[head].0))?;
     let mut rows: Vec<Option<Row>> = (0..names.len()).map(|_| None).collect();
     for (number, line) in &lines[head + 1..] {
         let Some((index, rest)) = row_name(line, &names) else { continue };
@@ -67,6 +60,16 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal
         rows[index] = Some(row(line, rest, &names, index).map_err(|refusal| refusal.at(*number))?);
     }
     table(names, rows, findings)
+}
+
+/// Refuses too many names, and one that stands there twice.
+fn check_names(names: &[String]) -> Result<(), Refusal> {
+    if names.len() > MOST {
+        return Err(Refusal::new(format!("more than {MOST} devices")).help("give the matrix of one machine"));
+    }
+    let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) else { return Ok(()) };
+    let refusal = Refusal::new(format!("{} stands twice in the head of the matrix", names[twice]));
+    Err(refusal.help("paste all of one `nvidia-smi topo -m`"))
 }
 
 struct Row {
@@ -174,14 +177,18 @@ fn table(names: Vec<String>, rows: Vec<Option<Row>>, findings: &mut Findings) ->
             }
         }
     }
-    if !unlike.is_empty() {
-        let message = "the two cells of a pair tell different things: {}";
-        let help = "the nearer one is taken, NVLinks before all; look at both cells of the matrix";
-        findings.of_ids(Level::Warning, message, &unlike.iter().collect(), Some(help.to_owned()));
-    }
+    tell_unlike(&unlike, findings);
     let numa = rows.iter().map(|row| row.numa).collect();
     let (ways, cpus) = rows.into_iter().map(|row| (row.ways, row.cpus)).unzip();
     Ok(Table { names, ways, numa, cpus })
+}
+
+fn tell_unlike(pairs: &[String], findings: &mut Findings) {
+    if !pairs.is_empty() {
+        let message = "the two cells of a pair tell different things: {}";
+        let help = "the nearer one is taken, NVLinks before all; look at both cells of the matrix";
+        findings.of_ids(Level::Warning, message, &pairs.iter().collect(), Some(help.to_owned()));
+    }
 }
 
 #[cfg(test)]
