@@ -19,7 +19,9 @@ pub(super) fn plain(line: &str) -> String {
         let before = &rest[..at];
         match (end, letter) {
             (Some(end), Some(letter)) if letter == 'm' || (escaped && letter.is_ascii_alphabetic()) => {
-                out.push_str(before.strip_suffix("^[").unwrap_or(before));
+                out.push_str(before);
+                let kept = out.strip_suffix("^[").unwrap_or(&out).len();
+                out.truncate(kept);
                 rest = &code[end + 1..];
             }
             _ => {
