@@ -20,7 +20,8 @@ pub struct Made<'a> {
     pub per_link: bool,
 }
 
-/// Warnings for a person, each with what to do: no row left over, or a mean error above 20 %.
+/// Warnings for a person, each with what to do: no row left over, or a mean error above 20 %, of the rows fitted or
+/// of those held out.
 #[must_use]
 pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: Made<'_>) -> Vec<String> {
     let mut all = Vec::new();
@@ -28,9 +29,10 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
         let text = "there are no more rows than parameters: measure more to know how well the values fit";
         all.push(text.to_owned());
     }
-    let fitted = || fit.rows.iter().filter(|row| !row.held_out);
-    let Some(mean) = rms(fitted()).filter(|&mean| mean > POOR) else { return all };
-    let mut worst: Vec<&Compared> = fitted().collect();
+    let of = |held: bool| fit.rows.iter().filter(move |row| row.held_out == held);
+    let poor = |held: bool| rms(of(held)).filter(|&mean| mean > POOR).map(|mean| (held, mean));
+    let Some((held, mean)) = poor(false).or_else(|| poor(true)) else { return all };
+    let mut worst: Vec<&Compared> = of(held).collect();
     let off = |row: &Compared| libm::log(row.simulated / row.measured).abs();
     worst.sort_by(|a, b| off(b).total_cmp(&off(a)));
     worst.truncate(WORST);
@@ -41,8 +43,10 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     };
     let named: Vec<String> = worst.iter().map(row).collect();
     all.push(format!(
-        "the model does not fit: mean error {:.1} %\n  the worst rows: {}\n  {}",
+        "the model does not {}: mean error {:.1} %{}\n  the worst rows: {}\n  {}",
+        if held { "predict" } else { "fit" },
         mean * 100.0,
+        if held { " of the rows held out" } else { "" },
         named.join("\n    "),
         remedies(experiments, &worst, made).join("\n  ")
     ));

@@ -86,7 +86,7 @@ fn unclear(fit: &Fit) -> String {
     let mut out = String::new();
     for group in &fit.unclear {
         let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
-        let how = if group.hardly { "hardly tell apart" } else { "do not tell apart" };
+        let how = group.how.words();
         let _ = writeln!(out, "\nthe data {how}: {}\n  {}", clean(&names.join("; ")), clean(&group.remedy));
     }
     out
@@ -97,11 +97,12 @@ fn quality(fit: &Fit) -> String {
     for (held, word) in [(false, "fitted"), (true, "held out")] {
         let rows = || fit.rows.iter().filter(move |row| row.held_out == held);
         let Some(rms) = rms(rows()) else { continue };
+        let count = rows().count();
         let largest = rows().map(|row| row.error().abs()).fold(0.0, f64::max);
         let _ = writeln!(
             out,
-            "{} rows {word}: mean error {:.3} %, largest {:.3} %",
-            rows().count(),
+            "{count} {} {word}: mean error {:.3} %, largest {:.3} %",
+            if count == 1 { "row" } else { "rows" },
             rms * 100.0,
             largest * 100.0
         );

@@ -83,6 +83,24 @@ pub fn matched(rows: &[MeasuredRow], simulated: &[Simulated], plain: impl Fn(&st
     found
 }
 
+/// Rows with an id of a transfer that has other ends or another size than the row says.
+#[must_use]
+pub fn disagreeing(
+    rows: &[MeasuredRow],
+    simulated: &[Simulated],
+    pairs: &[Pair],
+    plain: impl Fn(&str) -> String,
+) -> Vec<Pair> {
+    let differs = |pair: &&Pair| {
+        let (row, Some((from, to, bytes))) = (&rows[pair.row], &simulated[pair.simulated].transfer) else {
+            return false;
+        };
+        let other = |said: &str, is: &str| !said.is_empty() && plain(said) != plain(is);
+        other(&row.from, from) || other(&row.to, to) || row.bytes.is_some_and(|said| said != *bytes)
+    };
+    pairs.iter().filter(differs).copied().collect()
+}
+
 /// What all errors come to.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Summary {

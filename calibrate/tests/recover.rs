@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::Map;
-use weir_calibrate::fit::{Choice, Known, rms};
+use weir_calibrate::fit::{Choice, Known, Unseparated, rms};
 use weir_calibrate::read::{ReadOptions, read_log};
 use weir_calibrate::{Experiment, Fit, FitOptions, Under, fit};
 use weir_scenarios::{LoadOptions, Machine};
@@ -17,9 +17,18 @@ const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";
 const MB: u64 = 1_000_000;
 
 fn run(machine: &Machine, arbiter: &str, experiments: &[Experiment], options: &FitOptions) -> Fit {
+    run_with(machine, (arbiter, &Map::new()), experiments, options)
+}
+
+fn run_with(
+    machine: &Machine,
+    (arbiter, params): (&str, &Map<String, serde_json::Value>),
+    experiments: &[Experiment],
+    options: &FitOptions,
+) -> Fit {
     let registry = registry();
     let entry = registry.get(arbiter).expect("a built-in arbiter");
-    fit(machine, Under { entry, params: &Map::new() }, experiments, options).expect("the data can be fitted")
+    fit(machine, Under { entry, params }, experiments, options).expect("the data can be fitted")
 }
 
 fn value(fit: &Fit, name: &str) -> (f64, Known) {
@@ -146,7 +155,9 @@ fn the_published_way_to_tau() {
     let file = library("measured/tau-t2.yaml");
     let machine = Machine::load(&file, &LoadOptions::default(), &registry()).expect("a scenario of the library");
     let (_, log) = read_log(&library("measured/tau-t2.csv"), &machine, &ReadOptions::default()).expect("its data");
-    let found = run(&machine, "pcie-congestion", &log.experiments, &FitOptions::default());
+    // Far from the answer, which is the arbiter's own default.
+    let params = Map::from_iter([("tau".to_owned(), 0.05.into())]);
+    let found = run_with(&machine, ("pcie-congestion", &params), &log.experiments, &FitOptions::default());
     let (tau, known) = value(&found, "tau of pcie-congestion");
     assert!((tau - (1.0 - 1.0 / 1.21)).abs() < 1e-7, "{tau}");
     assert_eq!(known, Known::Exactly);
@@ -158,7 +169,11 @@ fn the_published_way_to_tau() {
 #[test]
 fn eight_copies_from_the_host() {
     let file = library("measured/h2d-eight-gpus.yaml");
-    let machine = Machine::load(&file, &LoadOptions::default(), &registry()).expect("a scenario of the library");
+    // What tables say of such machines: PCIe 5.0 x16, eight channels of DDR4-3200, one UPI link.
+    let set = [("pcie", "48GB/s"), ("memory", "204.8GB/s"), ("upi", "22GB/s")];
+    let set = set.map(|(name, value)| (format!("topology.link_types.{name}.bandwidth"), value.to_owned())).into();
+    let options = LoadOptions { set, ..LoadOptions::default() };
+    let machine = Machine::load(&file, &options, &registry()).expect("a scenario of the library");
     let data = library("measured/h2d-eight-gpus.csv");
     let (_, log) = read_log(&data, &machine, &ReadOptions::default()).expect("its data");
     let found = run(&machine, "max-min", &log.experiments, &FitOptions { finer: Choice::No, ..FitOptions::default() });
@@ -177,13 +192,18 @@ fn what_the_data_cannot_tell_apart_is_named_with_what_would() {
     let found = run(&machine(SOCKETS, &[]), "max-min", &experiments, &FitOptions::default());
     assert_eq!(
         found.unclear.len(),
-        1,
+        2,
         "{:#?}",
         found.parameters.iter().map(|f| (&f.parameter.name, f.value, f.known)).collect::<Vec<_>>()
     );
     let names: Vec<_> = found.unclear[0].parameters.iter().map(|&i| &*found.parameters[i].parameter.name).collect();
     assert_eq!(names, ["latency of pcie", "latency of memory"]);
     assert!(found.unclear[0].remedy.starts_with("measure a lone copy of 1 KiB from"), "{}", found.unclear[0].remedy);
+    // A lone copy's rate does not say which link is the narrowest: the GPU's is taken, as the nearest.
+    let narrowest = &found.unclear[1];
+    let names: Vec<_> = narrowest.parameters.iter().map(|&i| &*found.parameters[i].parameter.name).collect();
+    assert_eq!((&*names, narrowest.how), (&["bandwidth of pcie", "bandwidth of memory"][..], Unseparated::Narrowest));
+    assert!(narrowest.remedy.contains("at once"), "{}", narrowest.remedy);
     // Nothing came near the memory's bandwidth.
     assert_eq!(value(&found, "bandwidth of memory"), (204.8e9, Known::Unseen));
 }
@@ -225,4 +245,38 @@ fn whole_groups_are_held_out_by_the_seed() {
     };
     assert_eq!(held(1), held(1));
     assert!((2..10).any(|seed| held(seed) != held(1)));
+}
+
+/// Lone copies of 25 GB/s are no memory of 25 GB/s, which four copies at once would share.
+#[test]
+fn lone_copies_leave_shared_memory_alone() {
+    for start in ["12GB/s", "24GB/s", "40GB/s"] {
+        let start = machine(SOCKETS, &[("link_types.pcie", &format!("{{ bandwidth: {start} }}"))]);
+        for rates in [&[25e9][..], &[25e9, 25.1e9, 24.9e9, 25.05e9], &[10e9, 10e9, 10e9, 10e9]] {
+            let ends = [("cpu0", "gpu0"), ("cpu0", "gpu1"), ("gpu0", "cpu0"), ("cpu1", "gpu4")];
+            let mut experiments = Vec::new();
+            for (&rate, (a, b)) in rates.iter().zip(ends) {
+                let mut copy = group(&start, "lone", &[(a, b, 512 * MB)]);
+                copy.rows[0].seconds = 512e6 / rate;
+                experiments.push(copy);
+            }
+            let found = run(&start, "max-min", &experiments, &FitOptions::default());
+            assert_eq!(value(&found, "bandwidth of memory"), (204.8e9, Known::Unseen));
+            let pcie = value(&found, "bandwidth of pcie").0;
+            assert!((pcie / rates[0] - 1.0).abs() < 0.01, "{pcie}");
+        }
+    }
+}
+
+/// A type that held the rows back and is not the narrowest goes to the least value that holds none back.
+#[test]
+fn what_holds_nothing_back_goes_no_further_than_the_data() {
+    let truth = machine(SOCKETS, &[("link_types.pcie", "{ bandwidth: 25GB/s }")]);
+    let mut experiments = vec![group(&truth, "lone", &[("cpu0", "gpu0", 512 * MB)])];
+    measure(&truth, ("max-min", None), &mut experiments, || 1.0);
+    let start = machine(SOCKETS, &[("link_types.memory", "{ bandwidth: 6GB/s, kind: memory }")]);
+    let found = run(&start, "max-min", &experiments, &FitOptions::default());
+    let (memory, known) = value(&found, "bandwidth of memory");
+    assert!((25e9..25e9 * 1.001).contains(&memory) && known == Known::Enough, "{memory} {known:?}");
+    assert!((value(&found, "bandwidth of pcie").0 / 25e9 - 1.0).abs() < 1e-6);
 }

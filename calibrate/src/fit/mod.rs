@@ -1,19 +1,21 @@
 //! The fit: parameters whose simulated times are nearest to the measured ones.
 //!
 //! ```text
-//! experiments ─► hold some out ─► start values ─► least squares ─► finer parameters ─► Fit: values, errors, rows
-//!                (wanted)         (start)         (solve, problem) (refine)           (finish, certainty, separate)
+//! experiments ─► hold some out ─► start values ─► least squares ─► nearest links ─► finer parameters ─► Fit: values, errors, rows
+//!                (wanted)         (start)         (solve, problem) (closest)         (refine)           (finish, certainty, separate)
 //! ```
 //!
 //! A residual is ln(simulated / measured): for small errors the relative error, and the same for twice as long as for
 //! half as long. All rows count the same.
 
 mod certainty;
+mod closest;
 mod finish;
 mod outcome;
 pub mod parameter;
 mod problem;
 mod refine;
+mod runs;
 mod separate;
 mod simulator;
 mod solve;
@@ -28,7 +30,7 @@ use weir_sim_core::{FabricError, SimError};
 use parameter::Setting;
 use problem::Task;
 
-pub use outcome::{Compared, Fit, Fitted, Known, Unclear, rms};
+pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
 pub use simulator::Simulator;
 
 use crate::measurement::Experiment;
@@ -54,6 +56,9 @@ pub enum FitError {
     /// Something that cannot be.
     #[error("{0}; report it, with the topology and the logs")]
     Internal(&'static str),
+    /// There is no tau.
+    #[error("--fit tau: arbiter `{0}` has no tau to fit, or does not use it: use --arbiter pcie-congestion")]
+    NoTau(String),
     /// The machine of a log in pairs is fitted by LogGP alone.
     #[error("LogGP is fitted alone: its per_byte stands for the links; give `--fit loggp` without others")]
     LoggpAlone,
@@ -126,7 +131,7 @@ pub fn fit(
     let task = Task { simulator: &simulator, measured: &measured, fitted: &fitted, base: &base };
     let mut notes = Vec::new();
     let parameters = wanted::wanted(machine, under, experiments, (&task, options), &mut notes)?;
-    let solved = solve::solve(&task, parameters)?;
+    let solved = solve::solve(machine, &task, parameters)?;
     let solved = refine::refine(machine, &task, solved, options.finer)?;
     finish::finish(machine, under, experiments, (&task, solved, notes))
 }

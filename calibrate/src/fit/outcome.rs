@@ -30,13 +30,37 @@ pub struct Fitted {
     pub known: Known,
 }
 
+/// In what way parameters are not told apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unseparated {
+    /// One makes up for the other.
+    NotAtAll,
+    /// They are told apart after all, but with errors a thousand times those of what is seen best.
+    Hardly,
+    /// The first is taken to be the narrowest link, as the nearest to a device; any of the others in its place explains
+    /// the rows as well.
+    Narrowest,
+}
+
+impl Unseparated {
+    /// What the data do not do, for a person: `the data {}: a; b`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NotAtAll => "do not tell apart",
+            Self::Hardly => "hardly tell apart",
+            Self::Narrowest => "do not tell which is the narrowest (the first is taken)",
+        }
+    }
+}
+
 /// Parameters that the data do not tell apart.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unclear {
     /// Places among the parameters.
     pub parameters: Vec<usize>,
-    /// Whether they are told apart after all, but with errors a thousand times those of what is seen best.
-    pub hardly: bool,
+    /// In what way.
+    pub how: Unseparated,
     /// What measurement would separate them.
     pub remedy: String,
 }

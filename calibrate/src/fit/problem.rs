@@ -7,6 +7,8 @@ use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra::storage::Owned;
 use nalgebra::{DMatrix, DVector, Dyn};
 
+use weir_plugin_api::LinkId;
+
 use super::FitError;
 use super::parameter::{Kind, Parameter, Setting};
 use super::simulator::Simulator;
@@ -58,6 +60,15 @@ impl Task<'_> {
     /// Number of rows that are fitted.
     pub(crate) fn rows(&self) -> usize {
         self.measured.iter().zip(self.fitted).filter(|(_, f)| **f).map(|(m, _)| m.len()).sum()
+    }
+
+    /// The links that fitted experiments use, ascending.
+    pub(crate) fn fitted_links(&self) -> Vec<LinkId> {
+        let fitted = (0..self.fitted.len()).filter(|&e| self.fitted[e]);
+        let mut all: Vec<LinkId> = fitted.flat_map(|e| self.simulator.links(e).iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// All residuals that count.

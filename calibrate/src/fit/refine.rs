@@ -9,15 +9,17 @@ use weir_plugin_api::LinkId;
 use weir_scenarios::Machine;
 
 use super::certainty::{Together, certainty};
-use super::parameter::{Direction, Kind, Parameter, below};
+use super::parameter::{Direction, Parameter, below};
 use super::problem::Task;
 use super::solve::{Solved, solve_from};
-use super::{Choice, FitError, start};
+use super::{Choice, FitError, closest, start};
 
 /// Fall of the criterion that counts: "very strong" evidence (Kass and Raftery, *Bayes Factors*, JASA 90, 1995).
 const CLEARLY: f64 = 10.0;
 /// Mean error below which nothing is left to explain; *assumed*, a tenth of what good measurements repeat to.
 pub(super) const EXPLAINED: f64 = 1e-4;
+/// Difference of the criterion between splits that are alike: the first is taken, that of the links nearest the devices.
+const ALIKE: f64 = 1e-3;
 /// Splits at most.
 const ROUNDS: usize = 8;
 /// Links that get parameters of their own at most; *assumed*.
@@ -52,13 +54,17 @@ pub(super) fn refine(
         let now = worth(solved.squares, solved.parameters.len());
         // Splits whose parts are all determined come before others.
         let mut best: Option<((bool, f64), Solved)> = None;
-        for at in (0..solved.parameters.len()).filter(|&at| solved.parameters[at].kind == Kind::Bandwidth) {
+        for at in closest::order(machine, &solved.parameters) {
+            if closest::never_shared(machine, task, &solved.parameters)[at] {
+                continue;
+            }
             let mut ways = links(machine, task, &solved.parameters[at]);
             ways.push(directions(&solved.parameters[at]));
             for parts in ways {
                 let Some((finer, determined)) = split(task, &solved, (at, parts), rows)? else { continue };
                 let value = worth(finer.squares, finer.parameters.len());
-                let better = best.as_ref().is_none_or(|(least, _)| (!determined, value) < *least);
+                let better =
+                    best.as_ref().is_none_or(|((unsure, least), _)| (!determined, value) < (*unsure, *least - ALIKE));
                 if value < now - CLEARLY && better {
                     best = Some(((!determined, value), finer));
                 }
@@ -86,29 +92,45 @@ fn directions(parameter: &Parameter) -> Vec<Parameter> {
     vec![half(Direction::Up, "up", 0), half(Direction::Down, "down", 1)]
 }
 
-/// A parameter in two for each of its links in use: that link, and the rest.
+/// A parameter in two for each of its links in use: that link, or one direction of it, and the rest. A direction that no
+/// fitted row crosses stays with the rest.
 fn links(machine: &Machine, task: &Task<'_>, parameter: &Parameter) -> Vec<Vec<Parameter>> {
     let mut pairs: Vec<u32> = parameter.links.iter().map(|l| l.0 / 2).collect();
     pairs.dedup();
     let all = pairs.len();
-    let used = task.simulator.all_links();
+    let used = task.fitted_links();
     pairs.retain(|&pair| used.iter().any(|l| l.0 / 2 == pair));
     if all < 2 || pairs.len() > MOST_LINKS {
         return Vec::new();
     }
     let whole = parameter.name.trim_end_matches(ELSEWHERE);
-    let split = |pair: u32| {
-        let part =
-            |at: bool| parameter.links.iter().copied().filter(|l| (l.0 / 2 == pair) == at).collect::<Vec<LinkId>>();
-        let (own, others) = (part(true), part(false));
-        let name = format!("{whole} at {}", below(machine, own[0]));
+    let seen = |link: u32| parameter.links.contains(&LinkId(link)) && used.binary_search(&LinkId(link)).is_ok();
+    let split = |(pair, direction): (u32, Direction)| {
+        let own = |link: &LinkId| link.0 / 2 == pair && (direction == Direction::Both || link.0 % 2 == side(direction));
+        let (own, others): (Vec<LinkId>, Vec<LinkId>) = parameter.links.iter().partition(|link| own(link));
+        let way = match (direction, parameter.direction) {
+            (Direction::Up, Direction::Both) => ", up",
+            (Direction::Down, Direction::Both) => ", down",
+            _ => "",
+        };
+        let name = format!("{whole} at {}{way}", below(machine, own[0]));
         let rest = format!("{whole}{ELSEWHERE}");
         vec![
-            Parameter { name, links: own, of_type: None, ..parameter.clone() },
+            Parameter { name, links: own, of_type: None, direction, ..parameter.clone() },
             Parameter { name: rest, links: others, of_type: None, ..parameter.clone() },
         ]
     };
-    pairs.into_iter().map(split).collect()
+    let ways = |pair: u32| match (seen(2 * pair), seen(2 * pair + 1)) {
+        (true, true) => vec![Direction::Both, Direction::Up, Direction::Down],
+        (true, false) => vec![Direction::Up],
+        _ => vec![Direction::Down],
+    };
+    pairs.into_iter().flat_map(|pair| ways(pair).into_iter().map(move |way| (pair, way))).map(split).collect()
+}
+
+/// What is left of the number of a directed link that is divided by 2.
+fn side(direction: Direction) -> u32 {
+    u32::from(direction == Direction::Down)
 }
 
 /// Solves with one parameter split, and says whether the data determine all parts; `None` where the data do not tell the parts apart, or leave no row over.
@@ -128,7 +150,7 @@ fn split(
     start.splice(at..=at, std::iter::repeat_n(value, count));
     let parts = at..at + count;
     // Where two types tie as the narrowest, the way down is seen from values further off only.
-    let nearby = start::better_of(task, &parameters, &start, parts.clone())?;
+    let nearby = start::better_of(task, &parameters, &start, &parts.clone().collect::<Vec<_>>())?;
     let mut finer = solve_from(task, parameters.clone(), start.clone(), AGAIN)?;
     if nearby != start {
         let other = solve_from(task, parameters, nearby, AGAIN)?;

@@ -28,18 +28,32 @@ pub(super) fn remedy(
     if direction.iter().any(|(p, ..)| p.kind.is_loggp()) {
         return Ok(loggp(direction));
     }
+    let moved = |sign: f64| {
+        let mut shifted = setting.clone();
+        direction.iter().for_each(|(p, at, by)| shifted.set(p, p.value((at + sign * STEP * by).max(lowest(p)))));
+        shifted
+    };
+    told_by(machine, under, (&moved(1.0), &moved(-1.0)), 2.0 * STEP)
+}
+
+/// What to measure to tell two settings apart, as a sentence.
+pub(super) fn between(machine: &Machine, under: Under<'_>, of: (&Setting, &Setting)) -> Result<String, FitError> {
+    told_by(machine, under, of, 1.0)
+}
+
+fn told_by(
+    machine: &Machine,
+    under: Under<'_>,
+    (one, other): (&Setting, &Setting),
+    step: f64,
+) -> Result<String, FitError> {
     let mut best: Option<(f64, String)> = None;
     for candidate in candidates(machine) {
         // A candidate that cannot run (no route, refused) is none.
         let single = std::slice::from_ref(&candidate);
         let Ok(simulator) = Simulator::new(machine, (under.entry, under.params), single) else { continue };
-        let moved = |sign: f64| {
-            let mut shifted = setting.clone();
-            direction.iter().for_each(|(p, at, by)| shifted.set(p, p.value((at + sign * STEP * by).max(lowest(p)))));
-            simulator.seconds(&shifted, |_| true)
-        };
-        let (above, below) = (moved(1.0)?, moved(-1.0)?);
-        let ratio = |(a, b): (&f64, &f64)| (libm::log(a / b) / (2.0 * STEP)).abs();
+        let (above, below) = (simulator.seconds(one, |_| true)?, simulator.seconds(other, |_| true)?);
+        let ratio = |(a, b): (&f64, &f64)| (libm::log(a / b) / step).abs();
         let effect = above[0].iter().zip(&below[0]).map(ratio).fold(0.0, f64::max);
         // Lone copies come first: something else must be clearly better.
         if effect > best.as_ref().map_or(SEPARATES, |(most, _)| most * 1.05) {

@@ -3,24 +3,22 @@
 //! Latencies are added after the last byte and hold no bandwidth, so the transfers of an experiment are simulated
 //! without them, and their sums are added as real numbers. Sizes are multiplied by a power of two that makes times long,
 //! and times divided by it: rates depend on which transfers are active, never on sizes, so this only takes the rounding
-//! to picoseconds out of the derivatives. It is done for arbiters that say they are pure.
+//! to picoseconds out of the derivatives. It is done for arbiters that say they are pure. Experiments of equal transfers, and
+//! under such arbiters all lone copies over one way, are one run, and a run is simulated once per set of its bandwidths.
 
 use serde_json::{Map, Value as Json};
-use weir_plugin_api::{ArbiterEntry, EngineScope, Flags, LinkId, Queue, RateArbiter, RouteId, SimDuration, SimTime};
+use weir_plugin_api::{ArbiterEntry, EngineScope, Flags, LinkId, Queue, RateArbiter, SimDuration, SimTime};
 use weir_scenarios::Machine;
 use weir_sim_core::{
-    Engine, EngineId, Fabric, Outcome, Routes, RunOptions, Service, ServiceId, Simulation, Task, TaskGraph,
-    TaskGraphBuilder, TaskId, Work,
+    Engine, EngineId, Fabric, Outcome, Routes, RunOptions, Service, ServiceId, Simulation, Task, TaskGraphBuilder,
+    TaskId, Work,
 };
 
 use super::FitError;
 use super::parameter::{Loggp, Setting, picoseconds};
+use super::runs::{Planned, Run, STRETCHED};
 use crate::measurement::{Experiment, Seen, Transfer};
 
-/// Time that experiments are stretched to, seconds: a picosecond is 10^-15 of it.
-const STRETCHED: f64 = 1e3;
-/// Bytes of a task at most.
-const MOST_BYTES: u64 = 1 << 53;
 /// Messages of one experiment that are simulated one by one; *assumed*, windows of OSU have 64.
 const MOST_MESSAGES: u32 = 10_000;
 
@@ -29,21 +27,22 @@ pub struct Simulator<'a> {
     machine: &'a Machine,
     entry: &'a ArbiterEntry,
     params: Map<String, Json>,
+    runs: Vec<Run>,
     experiments: Vec<Prepared>,
 }
 
+/// What was measured of a run.
 struct Prepared {
-    routes: Routes,
-    tasks: TaskGraph,
-    /// Per transfer.
-    route: Vec<RouteId>,
+    /// Its place among the runs.
+    run: usize,
+    /// Its bytes over those of the run.
+    scale: f64,
     /// The way back of the first transfer, with the bytes of the reply.
-    reply: Option<(RouteId, u64)>,
+    reply: Option<(Vec<LinkId>, u64)>,
     transfers: Vec<Transfer>,
     seen: Vec<Seen>,
     messages: u32,
     steps: f64,
-    stretch: f64,
     /// All links of all routes, ascending.
     links: Vec<LinkId>,
 }
@@ -64,11 +63,11 @@ impl<'a> Simulator<'a> {
             fabric.set_link(id, fabric.link(id).bandwidth, SimDuration::ZERO)?;
         }
         let stretch = entry.flags.contains(Flags::PURE);
-        let prepare = |experiment: &Experiment| prepare(machine, &fabric, experiment, stretch);
-        let experiments = experiments.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
-        let simulator = Self { machine, entry, params: params.clone(), experiments };
-        for experiment in &simulator.experiments {
-            simulator.arbiter(&fabric, None, experiment)?;
+        let mut planned = Planned::new(machine, &fabric, stretch);
+        let experiments = experiments.into_iter().map(|e| prepare(&mut planned, e)).collect::<Result<Vec<_>, _>>()?;
+        let simulator = Self { machine, entry, params: params.clone(), runs: planned.runs, experiments };
+        for run in &simulator.runs {
+            simulator.arbiter(&fabric, None, run)?;
         }
         Ok(simulator)
     }
@@ -89,6 +88,13 @@ impl<'a> Simulator<'a> {
     #[must_use]
     pub fn links(&self, experiment: usize) -> &[LinkId] {
         &self.experiments[experiment].links
+    }
+
+    /// Whether two transfers of an experiment cross a link.
+    #[must_use]
+    pub fn crossed_at_once(&self, experiment: usize, link: LinkId) -> bool {
+        let run = &self.runs[self.experiments[experiment].run];
+        run.links.binary_search(&link).is_ok() && run.ways().filter(|way| way.contains(&link)).nth(1).is_some()
     }
 
     /// All links in use, ascending.
@@ -124,16 +130,15 @@ impl<'a> Simulator<'a> {
             let each = |(at, e): (usize, &Prepared)| if wanted(at) { e.loggp(loggp) } else { Ok(Vec::new()) };
             return self.experiments.iter().enumerate().map(each).collect();
         }
-        let mut fabric = self.machine.fabric.clone();
-        for (at, &bandwidth) in setting.bandwidth.iter().enumerate() {
-            fabric.set_link(LinkId::from_index(at), bandwidth, SimDuration::ZERO)?;
-        }
+        // Built when a run is simulated that was not simulated with these bandwidths before.
+        let mut fabric = None;
         let mut all = Vec::with_capacity(self.experiments.len());
         for (at, experiment) in self.experiments.iter().enumerate() {
             all.push(match wanted(at) {
                 true => {
-                    let mut arbiter = self.arbiter(&fabric, setting.tau, experiment)?;
-                    experiment.over_links((&fabric, setting), (&mut *arbiter, self.entry.flags))?
+                    let run = &self.runs[experiment.run];
+                    let ends = run.remembered(setting, || self.simulate(&mut fabric, setting, run))?;
+                    experiment.over_links(run, &ends, setting)
                 }
                 false => Vec::new(),
             });
@@ -141,46 +146,47 @@ impl<'a> Simulator<'a> {
         Ok(all)
     }
 
-    /// A new arbiter that has accepted the routes of an experiment. One of its own for each, since each has a table of
+    /// Simulates a run: seconds from its start to the end of each transfer, without latencies.
+    fn simulate(&self, built: &mut Option<Fabric>, setting: &Setting, run: &Run) -> Result<Vec<f64>, FitError> {
+        let fabric = match built {
+            Some(fabric) => fabric,
+            None => {
+                let mut fabric = self.machine.fabric.clone();
+                for (at, &bandwidth) in setting.bandwidth.iter().enumerate() {
+                    fabric.set_link(LinkId::from_index(at), bandwidth, SimDuration::ZERO)?;
+                }
+                built.insert(fabric)
+            }
+        };
+        let mut arbiter = self.arbiter(fabric, setting.tau, run)?;
+        run.simulate(fabric, (&mut *arbiter, self.entry.flags))
+    }
+
+    /// A new arbiter that has accepted the routes of a run. One of its own for each, since each has a table of
     /// routes of its own, and an arbiter may remember what it learnt by their ids.
-    fn arbiter(
-        &self,
-        fabric: &Fabric,
-        tau: Option<f64>,
-        experiment: &Prepared,
-    ) -> Result<Box<dyn RateArbiter>, FitError> {
+    fn arbiter(&self, fabric: &Fabric, tau: Option<f64>, run: &Run) -> Result<Box<dyn RateArbiter>, FitError> {
         let mut params = self.params.clone();
         if let Some(tau) = tau {
             params.insert("tau".to_owned(), Json::from(tau));
         }
         let failed = |error: weir_plugin_api::ArbiterError| FitError::Arbiter(self.entry.name.clone(), error);
         let mut arbiter = (self.entry.make)(&fabric.view(), &Json::Object(params).to_string()).map_err(failed)?;
-        for &route in experiment.route.iter().chain(experiment.reply.iter().map(|(route, _)| route)) {
-            arbiter.admit(experiment.routes.links(route)).map_err(failed)?;
+        for links in run.ways() {
+            arbiter.admit(links).map_err(failed)?;
         }
         Ok(arbiter)
     }
 }
 
 impl Prepared {
-    /// Simulates the transfers over the links.
-    fn over_links(
-        &self,
-        (fabric, setting): (&Fabric, &Setting),
-        (arbiter, flags): (&mut dyn RateArbiter, Flags),
-    ) -> Result<Vec<f64>, FitError> {
-        let simulation = Simulation { fabric, routes: &self.routes, tasks: &self.tasks };
-        let outcome = simulation.run(arbiter, flags, RunOptions::default())?;
-        let latency = |route| self.routes.links(route).iter().map(|l| setting.latency[l.index()]).sum::<f64>();
-        let narrowest = |route| {
-            let bandwidths = self.routes.links(route).iter().map(|l| setting.bandwidth[l.index()]);
-            bandwidths.fold(f64::INFINITY, f64::min)
-        };
-        let reply = self.reply.map_or(0.0, |(route, bytes)| latency(route) + bytes as f64 / narrowest(route));
-        let end = |at: usize| {
-            outcome.tasks[at].end.0 as f64 * 1e-12 / self.stretch + self.steps * latency(self.route[at]) + reply
-        };
-        Ok(self.seen(end))
+    /// The times that were measured, from those of the run.
+    fn over_links(&self, run: &Run, ends: &[f64], setting: &Setting) -> Vec<f64> {
+        let latency = |links: &[LinkId]| links.iter().map(|l| setting.latency[l.index()]).sum::<f64>();
+        let narrowest =
+            |links: &[LinkId]| links.iter().map(|l| setting.bandwidth[l.index()]).fold(f64::INFINITY, f64::min);
+        let reply = self.reply.as_ref();
+        let reply = reply.map_or(0.0, |(links, bytes)| latency(links) + *bytes as f64 / narrowest(links));
+        self.seen(|at| ends[at] * self.scale + self.steps * latency(run.way(at)) + reply)
     }
 
     fn seen(&self, end: impl Fn(usize) -> f64) -> Vec<f64> {
@@ -197,7 +203,7 @@ impl Prepared {
         let total = messages * (one * self.transfers.len() as f64 + bytes * loggp.per_byte);
         let stretch = if total > 0.0 { (STRETCHED / total).clamp(1.0, 1e12) } else { 1.0 };
         let outcome = self.run_loggp(loggp, stretch)?;
-        let reply = self.reply.map_or(0.0, |(_, bytes)| {
+        let reply = self.reply.as_ref().map_or(0.0, |(_, bytes)| {
             2.0 * loggp.overhead + loggp.latency + bytes.saturating_sub(1) as f64 * loggp.per_byte
         });
         // Per transfer its last arrival: tasks come in pairs, sent and arrival.
@@ -249,62 +255,26 @@ impl RateArbiter for NoLinks {
     }
 }
 
-fn prepare(machine: &Machine, fabric: &Fabric, e: &Experiment, stretch: bool) -> Result<Prepared, FitError> {
-    let (mut routes, mut builder) = (Routes::new(), TaskGraphBuilder::new());
-    let between = |routes: &mut Routes, from, to| {
-        let name = |node| machine.node_name(node).to_owned();
-        let place = || e.rows.first().map_or_else(String::new, |row| row.place.to_string());
-        routes.between(fabric, from, to).ok_or_else(|| FitError::NoRoute(name(from), name(to), place()))
-    };
-    let (mut route, mut links) = (Vec::new(), Vec::new());
-    let stretch = if stretch { stretch_of(machine, e) } else { 1 };
-    for transfer in &e.transfers {
-        let way = between(&mut routes, transfer.from, transfer.to)?;
-        links.extend_from_slice(routes.links(way));
-        route.push(way);
-        let class = builder.classes().intern(way, f64::INFINITY, 1.0, 0);
-        let engine = match machine.send_slots(transfer.from) {
-            None => EngineId::NONE,
-            Some(slots) => builder
-                .engine(transfer.from, "send", slots)
-                .map_err(|_| FitError::Internal("one device has two numbers of send slots"))?,
-        };
-        let bytes = (transfer.bytes.saturating_mul(u64::from(e.messages)).saturating_mul(stretch)).min(MOST_BYTES);
-        let work = Work::Carries { bytes, class };
-        builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
-    }
+fn prepare(planned: &mut Planned<'_>, e: &Experiment) -> Result<Prepared, FitError> {
+    let (run, scale) = planned.run(e)?;
+    let mut links = planned.runs[run].links.clone();
     let reply = match (e.reply, e.transfers.first()) {
-        (Some(bytes), Some(first)) => Some((between(&mut routes, first.to, first.from)?, bytes)),
+        (Some(bytes), Some(first)) => Some((planned.way(first.to, first.from, e)?, bytes)),
         _ => None,
     };
-    if let Some((way, _)) = reply {
-        links.extend_from_slice(routes.links(way));
+    if let Some((way, _)) = &reply {
+        links.extend_from_slice(way);
     }
     links.sort_unstable();
     links.dedup();
     Ok(Prepared {
-        tasks: builder.build().map_err(|_| FitError::Internal("a cycle of transfers"))?,
-        routes,
-        route,
+        run,
+        scale,
         reply,
         transfers: e.transfers.clone(),
         seen: e.rows.iter().map(|row| row.seen).collect(),
         messages: e.messages,
         steps: f64::from(e.steps),
-        stretch: stretch as f64,
         links,
     })
-}
-
-/// The power of two that makes an experiment last about [`STRETCHED`] over the machine's narrowest link.
-fn stretch_of(machine: &Machine, e: &Experiment) -> u64 {
-    let slowest = machine.fabric.bandwidths().iter().copied().fold(f64::INFINITY, f64::min);
-    let messages = u64::from(e.messages);
-    let sum: f64 = e.transfers.iter().map(|t| t.bytes as f64 * messages as f64).sum();
-    let most = e.transfers.iter().map(|t| t.bytes.saturating_mul(messages)).max().unwrap_or(1).max(1);
-    let mut stretch = 1_u64;
-    while sum * (stretch * 2) as f64 / slowest < STRETCHED && most.saturating_mul(stretch * 2) <= MOST_BYTES {
-        stretch *= 2;
-    }
-    stretch
 }

@@ -1,15 +1,19 @@
 //! Least squares from several starts, with times that would be below 0 held at 0.
 
+use weir_scenarios::Machine;
+
 use super::FitError;
 use super::certainty::LEAST_COLUMN;
-use super::parameter::Parameter;
+use super::parameter::{Kind, Parameter};
 use super::problem::Task;
-use super::{refine, start};
+use super::{closest, refine, start};
 
 /// Times that a fit begins again from values nearby that fit better; *assumed*.
 const RESTARTS: usize = 6;
 /// Relative error of a row that is nothing but rounding; *assumed*, logs have fewer digits.
 const ROUNDED: f64 = 1e-8;
+/// How near the least bandwidth that holds no row back is found, in ln B/s.
+const CLOSE: f64 = 1e-4;
 
 /// Parameters at the values with the least squares.
 pub(super) struct Solved {
@@ -18,6 +22,8 @@ pub(super) struct Solved {
     pub(super) at: Vec<f64>,
     /// Parameters held at 0.
     pub(super) zero: Vec<bool>,
+    /// Parameters that no row depends on, known at the end.
+    pub(super) idle: Vec<bool>,
     pub(super) squares: f64,
 }
 
@@ -30,10 +36,29 @@ impl Solved {
 }
 
 /// Solves from the values of the topology and from others that fit better, and takes the better end. Times that would
-/// be below 0 are held at 0, one by one, and the rest is solved again.
-pub(super) fn solve(task: &Task<'_>, parameters: Vec<Parameter>) -> Result<Solved, FitError> {
+/// be below 0 are held at 0, one by one, and the rest is solved again. Of fits as good, that by the links nearest the
+/// devices is taken.
+pub(super) fn solve(machine: &Machine, task: &Task<'_>, parameters: Vec<Parameter>) -> Result<Solved, FitError> {
+    let held = closest::never_shared(machine, task, &parameters);
+    let solved = solve_but(task, parameters.clone(), &held)?;
+    let solved = closest::closest(machine, task, solved, &held)?;
+    if !held.contains(&true) || !closest::leaves_much(task, &solved) {
+        return Ok(solved);
+    }
+    let none = vec![false; parameters.len()];
+    let all = solve_but(task, parameters, &none)?;
+    let all = closest::closest(machine, task, all, &none)?;
+    Ok(if closest::leaves_much(task, &all) && all.squares > solved.squares * 0.5 { solved } else { all })
+}
+
+/// Solves for all parameters but those that are held wide open.
+fn solve_but(task: &Task<'_>, parameters: Vec<Parameter>, held: &[bool]) -> Result<Solved, FitError> {
+    let wide = closest::wide(task);
+    let from = parameters.iter().zip(held).map(|(p, &held)| if held { wide } else { p.coordinate(p.start) });
+    let from: Vec<f64> = from.collect();
+    let which: Vec<usize> = (0..held.len()).filter(|&i| !held[i]).collect();
     let mut best: Option<Solved> = None;
-    for start in start::starts(task, &parameters)? {
+    for start in start::starts(task, &parameters, (from, &which))? {
         let solved = solve_from(task, parameters.clone(), start, 0)?;
         if best.as_ref().is_none_or(|b| solved.squares < b.squares * 0.999) {
             best = Some(solved);
@@ -45,7 +70,7 @@ pub(super) fn solve(task: &Task<'_>, parameters: Vec<Parameter>) -> Result<Solve
         if (best.squares / task.rows() as f64).sqrt() < refine::EXPLAINED {
             break;
         }
-        let start = start::better(task, &best.parameters, &best.at)?;
+        let start = start::better_of(task, &best.parameters, &best.at, &which)?;
         let solved = solve_from(task, best.parameters.clone(), start, 0)?;
         if solved.squares >= best.squares * 0.999 {
             break;
@@ -89,25 +114,47 @@ pub(super) fn solve_from(
     }
     let values: Vec<f64> = parameters.iter().zip(&at).map(|(p, &u)| p.value(u)).collect();
     let squares = task.squares(&task.setting(&parameters, &values))?;
-    Ok(Solved { parameters, at, zero, squares })
+    let idle = vec![false; at.len()];
+    Ok(Solved { parameters, at, zero, idle, squares })
 }
 
-/// The parameters that rows depend on, but for those held at 0.
-fn moving(task: &Task<'_>, parameters: &[Parameter], at: &[f64], zero: &[bool]) -> Result<Vec<usize>, FitError> {
+/// The parameters that rows depend on, but for those held at 0, and bandwidths that are wide open: many of them tie.
+pub(super) fn moving(
+    task: &Task<'_>,
+    parameters: &[Parameter],
+    at: &[f64],
+    zero: &[bool],
+) -> Result<Vec<usize>, FitError> {
     let jacobian = task.jacobian(parameters, at)?;
-    Ok((0..at.len()).filter(|&i| !zero[i] && jacobian.column(i).norm() > LEAST_COLUMN).collect())
+    let wide = closest::wide(task) - CLOSE;
+    let open = |i: usize| parameters[i].kind == Kind::Bandwidth && at[i] >= wide;
+    Ok((0..at.len()).filter(|&i| !zero[i] && !open(i) && jacobian.column(i).norm() > LEAST_COLUMN).collect())
 }
 
-/// Puts what no row depends on back to where it was, if no row depends on it there either.
+/// Puts what no row depends on back to where it was, if that holds no row back; a bandwidth otherwise to the least that
+/// holds none back.
 pub(super) fn unseen_restored(task: &Task<'_>, mut solved: Solved) -> Result<Solved, FitError> {
     let jacobian = task.jacobian(&solved.parameters, &solved.at)?;
     let slack = task.rows() as f64 * ROUNDED * ROUNDED;
     for at in (0..solved.at.len()).filter(|&at| jacobian.column(at).norm() <= LEAST_COLUMN) {
-        let found =
-            std::mem::replace(&mut solved.at[at], solved.parameters[at].coordinate(solved.parameters[at].start));
-        if task.squares(&task.setting(&solved.parameters, &solved.values()))? > solved.squares * 1.0001 + slack {
-            solved.at[at] = found;
+        solved.idle[at] = true;
+        let (found, was) = (solved.at[at], solved.parameters[at].coordinate(solved.parameters[at].start));
+        let holds_none = |solved: &mut Solved, coordinate: f64| {
+            solved.at[at] = coordinate;
+            let squares = task.squares(&task.setting(&solved.parameters, &solved.values()))?;
+            Ok::<bool, FitError>(squares <= solved.squares * 1.0001 + slack)
+        };
+        if holds_none(&mut solved, was)? || found <= was || solved.parameters[at].kind != Kind::Bandwidth {
+            let back = holds_none(&mut solved, was)?;
+            solved.at[at] = if back { was } else { found };
+            continue;
         }
+        let (mut low, mut high) = (was, found);
+        while high - low > CLOSE {
+            let middle = f64::midpoint(low, high);
+            *(if holds_none(&mut solved, middle)? { &mut high } else { &mut low }) = middle;
+        }
+        solved.at[at] = high;
     }
     Ok(solved)
 }

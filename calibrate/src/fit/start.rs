@@ -3,8 +3,6 @@
 //! A link that is never the narrowest at its written bandwidth has no derivative there, so values are tried one
 //! parameter after the other before derivatives are followed.
 
-use std::ops::Range;
-
 use super::FitError;
 use super::parameter::{Kind, Parameter};
 use super::problem::{Task, in_reach};
@@ -22,24 +20,22 @@ const MOST_LEVELS: usize = 32;
 /// Rounds over all parameters.
 const ROUNDS: usize = 2;
 
-/// The coordinates to begin at, the topology's own first.
-pub(super) fn starts(task: &Task<'_>, parameters: &[Parameter]) -> Result<Vec<Vec<f64>>, FitError> {
-    let own: Vec<f64> = parameters.iter().map(|p| p.coordinate(p.start)).collect();
-    let at = better(task, parameters, &own)?;
+/// The coordinates to begin at, `own` first; those of `which` are changed.
+pub(super) fn starts(
+    task: &Task<'_>,
+    parameters: &[Parameter],
+    (own, which): (Vec<f64>, &[usize]),
+) -> Result<Vec<Vec<f64>>, FitError> {
+    let at = better_of(task, parameters, &own, which)?;
     Ok(if at == own { vec![own] } else { vec![own, at] })
 }
 
-/// Coordinates that fit better than `from`, one parameter changed after the other; `from` itself where none does.
-pub(super) fn better(task: &Task<'_>, parameters: &[Parameter], from: &[f64]) -> Result<Vec<f64>, FitError> {
-    better_of(task, parameters, from, 0..parameters.len())
-}
-
-/// [`better`] that changes some parameters only.
+/// Coordinates that fit better than `from`, one parameter of some changed after the other; `from` itself where none does.
 pub(super) fn better_of(
     task: &Task<'_>,
     parameters: &[Parameter],
     from: &[f64],
-    which: Range<usize>,
+    which: &[usize],
 ) -> Result<Vec<f64>, FitError> {
     let mut at = from.to_vec();
     let squares = |at: &[f64]| {
@@ -49,7 +45,7 @@ pub(super) fn better_of(
     let levels = levels(task);
     let mut least = squares(&at)?;
     for _ in 0..ROUNDS {
-        for i in which.clone() {
+        for &i in which {
             let (parameter, mut chosen) = (&parameters[i], at[i]);
             for value in tried(parameter, parameter.value(at[i]), &levels) {
                 if !in_reach(parameter, value) {

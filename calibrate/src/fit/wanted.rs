@@ -59,7 +59,7 @@ pub(super) fn wanted(
     if congestion && options.tau != Choice::No {
         parameters.push(parameter::tau(under.params.get("tau").and_then(Json::as_f64).unwrap_or(DEFAULT_TAU)));
     } else if options.tau == Choice::Yes {
-        notes.push(format!("arbiter `{}` has no tau to fit: use --arbiter pcie-congestion", under.entry.name));
+        return Err(FitError::NoTau(under.entry.name.clone()));
     }
     Ok(parameters)
 }

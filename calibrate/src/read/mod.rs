@@ -20,6 +20,8 @@ use crate::measurement::{Log, Skipped};
 
 /// Bytes of a log at most; *assumed*, a hundred times what these programs write.
 const MOST_BYTES: u64 = 64 << 20;
+/// Candidates that an error names at most.
+const MOST_NAMED: usize = 8;
 
 /// Measured times of a log at most; *assumed*.
 pub(crate) const MOST_ROWS: usize = 100_000;
@@ -237,11 +239,18 @@ pub fn read_log_text(
         Box::new(Diagnostic::error(format!("{option}: {message}")).with_help(help))
     };
     let devices = match &options.devices {
-        Some(names) => machine.devices(names).map_err(|problem| named("--devices", problem))?,
+        Some(names) => {
+            let devices = machine.devices(names).map_err(|problem| named("--devices", problem))?;
+            once_each(machine, &devices).map_err(|problem| named("--devices", problem))?;
+            devices
+        }
         None => gpus(machine),
     };
     let host = options.host.as_ref().map(|name| machine.device(name)).transpose();
     let host = host.map_err(|problem| named("--host", problem))?;
+    if let Some(host) = host {
+        is_host(machine, host).map_err(|problem| named("--host", problem))?;
+    }
     let source = Source { file, text, machine, options, devices, host };
     let kind = options.kind.or_else(|| LogKind::of(text)).ok_or_else(|| unknown(&source))?;
     let log = match kind {
@@ -252,6 +261,34 @@ pub fn read_log_text(
         LogKind::Osu => osu::read(&source),
     }?;
     Ok((kind, log))
+}
+
+/// Refuses devices that are named twice: each is one number of the log.
+fn once_each(machine: &Machine, devices: &[NodeId]) -> Result<(), (String, String)> {
+    let mut seen = std::collections::BTreeMap::new();
+    for (number, device) in devices.iter().enumerate() {
+        if let Some(before) = seen.insert(device, number) {
+            let name = machine.node_name(*device);
+            let message = format!("`{name}` is named twice, as number {before} and as number {number} of the log");
+            return Err((message, "name each device once, in the order in which the log numbers them".to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a device that has no host memory.
+fn is_host(machine: &Machine, node: NodeId) -> Result<(), (String, String)> {
+    let host = |kind| matches!(kind, NodeKind::Cpu | NodeKind::Host);
+    if host(machine.fabric.node(node).kind) {
+        return Ok(());
+    }
+    let nodes = machine.fabric.nodes().iter().enumerate().filter(|(_, n)| host(n.kind));
+    let names: Vec<&str> = nodes.map(|(at, _)| machine.node_name(NodeId::from_index(at))).take(MOST_NAMED).collect();
+    let help = match names[..] {
+        [] => "this topology has no cpu: add one with its memory".to_owned(),
+        _ => format!("name one of {}", names.join(", ")),
+    };
+    Err((format!("`{}` is no host memory", machine.node_name(node)), help))
 }
 
 /// The GPUs as tools number them: by the numbers of their names where all are one word and different numbers (`gpu0`,

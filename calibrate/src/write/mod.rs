@@ -1,5 +1,6 @@
 //! The topology with the fitted values: its file, with other values of types and further types where links differ.
 
+mod origin;
 mod types;
 
 use std::fmt::Write as _;
@@ -27,10 +28,11 @@ pub fn write_topology(
     (options, logs): (&LoadOptions, &[String]),
 ) -> Result<String, Vec<Diagnostic>> {
     let comment = comment(fit, logs);
-    let Plan { mut edits, links } = Plan::of(machine, &fit.setting);
+    let Plan { mut edits, links, replaced } = Plan::of(machine, &fit.setting);
+    let said: Vec<(String, String)> = replaced.into_iter().map(|(name, old)| (name, origin_of(&old, logs))).collect();
     if !machine.is_scenario {
         let set = [options.set.clone(), edits].concat();
-        return rewrite_topology(path, &set, &links).map(|text| comment + &text);
+        return rewrite_topology(path, &set, &links).map(|text| comment + &origin::said(&text, &said));
     }
     edits.iter_mut().for_each(|(path, _)| path.insert_str(0, "topology."));
     if let Some(tau) = tau(fit) {
@@ -41,7 +43,13 @@ pub fn write_topology(
     if links.of.iter().any(Option::is_some) {
         changes.push(Change::Links(links));
     }
-    rewrite(path, options, &changes).map(|text| comment + &text)
+    rewrite(path, options, &changes).map(|text| comment + &origin::said(&text, &said))
+}
+
+/// What stands above a type with another value.
+fn origin_of(old: &str, logs: &[String]) -> String {
+    let from = if logs.is_empty() { String::new() } else { format!(" from {}", logs.join(", ")) };
+    format!("Calibrated{from}; before: {old}, which any comment above is about.")
 }
 
 /// The fitted tau.
@@ -58,9 +66,10 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
         found.map_or_else(|| "no rows".to_owned(), |rms| format!("{:.3} %", rms * 100.0))
     };
     let mut out = format!("# Calibrated by `weir calibrate` from {}.\n", logs.join(", "));
+    let rows = if count(false) == 1 { "row" } else { "rows" };
     let _ = writeln!(
         out,
-        "# {} rows fitted, mean error {}; {} held out, {}.",
+        "# {} {rows} fitted, mean error {}; {} held out, {}.",
         count(false),
         percent(false),
         count(true),
@@ -72,7 +81,7 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
     }
     for group in &fit.unclear {
         let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
-        let how = if group.hardly { "hardly tell apart" } else { "do not tell apart" };
+        let how = group.how.words();
         let _ = writeln!(out, "# The data {how}: {}; {}", names.join("; "), group.remedy);
     }
     if let Some(tau) = tau(fit) {

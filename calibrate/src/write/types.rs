@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use weir_plugin_api::{Direction, LinkId};
+use weir_report::rate;
 use weir_scenarios::{BandwidthForm, LinkChange, Machine};
 
 use super::{bandwidth, time};
@@ -27,6 +28,15 @@ impl Values {
         Self { up, down, latency: setting.latency[2 * pair] }
     }
 
+    /// For a person.
+    fn said(&self) -> String {
+        let latency = if self.latency > 0.0 { format!(", latency {}", time(self.latency)) } else { String::new() };
+        match self.up == self.down {
+            true => format!("{}{latency}", rate(self.up)),
+            false => format!("up {}, down {}{latency}", rate(self.up), rate(self.down)),
+        }
+    }
+
     /// The keys of a type for the bandwidth.
     fn width(&self) -> String {
         match self.up == self.down {
@@ -40,6 +50,8 @@ impl Values {
 pub(super) struct Plan {
     /// Values by their paths.
     pub(super) edits: Vec<(String, String)>,
+    /// Names of types with other values, and what they were.
+    pub(super) replaced: Vec<(String, String)>,
     /// Links that get another type.
     pub(super) links: LinkChange,
 }
@@ -48,7 +60,11 @@ impl Plan {
     /// What makes the values of a setting of those of the topology.
     pub(super) fn of(machine: &Machine, setting: &Setting) -> Self {
         let pairs = machine.fabric.links().len() / 2;
-        let mut plan = Self { edits: Vec::new(), links: LinkChange { types: Vec::new(), of: vec![None; pairs] } };
+        let mut plan = Self {
+            edits: Vec::new(),
+            replaced: Vec::new(),
+            links: LinkChange { types: Vec::new(), of: vec![None; pairs] },
+        };
         let mut names: BTreeSet<String> = machine.types.iter().map(|t| t.name.clone()).collect();
         let before = Setting::of(machine);
         for at in 0..machine.types.len() {
@@ -58,7 +74,11 @@ impl Plan {
             let most = sets.iter().map(|(_, pairs)| pairs.len()).max();
             let Some(kept) = sets.iter().position(|(_, pairs)| Some(pairs.len()) == most) else { continue };
             let (values, pairs) = sets.remove(kept);
-            plan.change(machine, at, (Values::of(&before, pairs[0]), values));
+            let old = Values::of(&before, pairs[0]);
+            if old != values {
+                plan.replaced.push((machine.types[at].name.clone(), old.said()));
+            }
+            plan.change(machine, at, (old, values));
             for (values, pairs) in sets {
                 plan.add(machine, at, (values, pairs), &mut names);
             }

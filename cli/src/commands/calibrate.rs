@@ -7,7 +7,7 @@ use clap::builder::PossibleValue;
 use weir_calibrate::fit::Choice;
 use weir_calibrate::{Collective, Experiment, Fit, FitOptions, Log, LogKind, Made, ReadOptions, Under};
 use weir_plugin_api::Registry;
-use weir_scenarios::Machine;
+use weir_scenarios::{ArbiterSpec, Machine};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Exit, Failure, message};
@@ -138,6 +138,9 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     if input::is_stdin(file) {
         return Err(Failure::usage("`weir calibrate` reads the topology twice: name a file instead of `-`"));
     }
+    if args.from.iter().any(|log| input::is_stdin(log)) {
+        return Err(Failure::usage("`--from -`: logs are not read from standard input: name a file"));
+    }
     let inputs: Vec<&Path> = std::iter::once(file).chain(&args.from).map(PathBuf::as_path).collect();
     if let Some(target) = &args.output {
         check_target("--output", target, &inputs)?;
@@ -152,10 +155,9 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let under = Under { entry, params: &spec.params };
     let fit = weir_calibrate::fit(&machine, under, &experiments, &fit_options(args));
     let fit = fit.map_err(Failure::usage)?;
-    let title = format!("under {}{}", spec.name, params(&spec.params));
     let made = Made { arbiter: &spec.name, per_link: args.per_link == When::Auto };
     let warnings = weir_calibrate::warnings(&machine, &experiments, &fit, made);
-    show(args, &machine, (&title, &warnings), (&experiments, &logs), &fit)?;
+    show(args, &machine, (spec, &warnings), (&experiments, &logs), &fit)?;
     if let Some(target) = &args.output {
         let names: Vec<String> = args.from.iter().map(|p| name(p)).collect();
         let text = weir_calibrate::write_topology(file, &machine, &fit, (&options, &names));
@@ -225,14 +227,17 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
 fn show(
     args: &CalibrateArgs,
     machine: &Machine,
-    (title, warnings): (&str, &[String]),
+    (spec, warnings): (&ArbiterSpec, &[String]),
     of: (&[Experiment], &[Log]),
     fit: &Fit,
 ) -> Result<(), Failure> {
     let mut output = Output::open(None)?;
     output.result(|writer| match args.json {
-        true => writeln!(writer, "{}", weir_calibrate::json(machine, title, of, fit, warnings)),
-        false => write!(writer, "{}", weir_calibrate::text(machine, title, of, fit)),
+        true => writeln!(writer, "{}", weir_calibrate::json(machine, (&spec.name, &spec.params), of, fit, warnings)),
+        false => {
+            let title = format!("under {}{}", spec.name, params(&spec.params));
+            write!(writer, "{}", weir_calibrate::text(machine, &title, of, fit))
+        }
     })?;
     warnings.iter().for_each(|warning| message(&format!("warning: {warning}")));
     output.finish()

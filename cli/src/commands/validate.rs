@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use weir_calibrate::read::{MeasuredRow, MeasuredTable, measured_rows, read_text};
-use weir_calibrate::validate::{Matched, Pair, Simulated, matched, summary, worst_first};
+use weir_calibrate::validate::{Matched, Pair, Simulated, disagreeing, matched, summary, worst_first};
 use weir_calibrate::{percent, size};
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 use weir_report::text::{ROWS, Sheet, clean};
@@ -131,13 +131,21 @@ impl<'a> Found<'a> {
     ) -> Result<Self, Failure> {
         let (simulated, tasks) = simulated(args.since, scenario, run);
         let plain = |name: &str| scenario.node(name).map_or(name, |node| scenario.node_name(node)).to_owned();
-        let matched = matched(rows, &simulated, plain);
+        let matched = matched(rows, &simulated, &plain);
         if matched.pairs.is_empty() {
             let name = args.measured.display();
             let text = format!("no row of {name} is of a transfer of {}", scenario.file);
             return Err(Failure::usage(text).noted("rows are matched by `id`, or by `from`, `to` and `bytes`"));
         }
-        Ok(Self { run, rows, simulated, tasks, matched })
+        let found = Self { run, rows, simulated, tasks, matched };
+        for pair in disagreeing(rows, &found.simulated, &found.matched.pairs, plain) {
+            let row = &rows[pair.row];
+            let bytes = row.bytes.map_or_else(String::new, |bytes| format!(", {}", size(bytes)));
+            let (id, is) = found.name(&pair);
+            let said = format!("{} → {}{bytes}", row.from, row.to);
+            message(&format!("warning: {}: `{id}` is {is} in the scenario, but the row says {said}", row.place));
+        }
+        Ok(found)
     }
 
     fn name(&self, pair: &Pair) -> (String, String) {

@@ -1,0 +1,168 @@
+//! What is simulated: each set of transfers once for all experiments that are such a set, and once for each set of
+//! bandwidths of its links.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimTime};
+use weir_scenarios::Machine;
+use weir_sim_core::{
+    EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder, Work,
+};
+
+use super::FitError;
+use super::parameter::Setting;
+use crate::measurement::Experiment;
+
+/// Time that experiments are stretched to, seconds: a picosecond is 10^-15 of it.
+pub(super) const STRETCHED: f64 = 1e3;
+/// Bytes of a task at most.
+const MOST_BYTES: u64 = 1 << 53;
+/// Bytes of a lone copy that stands for lone copies of all sizes.
+const LONE_BYTES: u64 = 1 << 30;
+/// Sets of bandwidths whose times are remembered for each run.
+const REMEMBERED: usize = 512;
+
+/// Transfers that start at once.
+pub(super) struct Run {
+    routes: Routes,
+    tasks: TaskGraph,
+    /// Per transfer.
+    route: Vec<RouteId>,
+    stretch: f64,
+    /// All links of all routes, ascending.
+    pub(super) links: Vec<LinkId>,
+    /// Ends of the transfers, by tau and the bandwidths of `links`; looked up, never gone through.
+    known: RefCell<HashMap<Vec<u64>, Rc<[f64]>>>,
+}
+
+impl Run {
+    /// The links of a transfer.
+    pub(super) fn way(&self, transfer: usize) -> &[LinkId] {
+        self.routes.links(self.route[transfer])
+    }
+
+    /// The links of all transfers.
+    pub(super) fn ways(&self) -> impl Iterator<Item = &[LinkId]> {
+        self.route.iter().map(|&route| self.routes.links(route))
+    }
+
+    /// The ends of the transfers: those found before with the same bandwidths, or what `simulate` finds.
+    pub(super) fn remembered(
+        &self,
+        setting: &Setting,
+        simulate: impl FnOnce() -> Result<Vec<f64>, FitError>,
+    ) -> Result<Rc<[f64]>, FitError> {
+        let tau = std::iter::once(setting.tau.unwrap_or(f64::NAN));
+        let bandwidths = self.links.iter().map(|link| setting.bandwidth[link.index()]);
+        let key: Vec<u64> = tau.chain(bandwidths).map(f64::to_bits).collect();
+        if let Some(known) = self.known.borrow().get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let found: Rc<[f64]> = simulate()?.into();
+        let mut known = self.known.borrow_mut();
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(key, Rc::clone(&found));
+        Ok(found)
+    }
+
+    /// Seconds from the start to the end of each transfer.
+    pub(super) fn simulate(
+        &self,
+        fabric: &Fabric,
+        (arbiter, flags): (&mut dyn RateArbiter, Flags),
+    ) -> Result<Vec<f64>, FitError> {
+        let simulation = Simulation { fabric, routes: &self.routes, tasks: &self.tasks };
+        let outcome = simulation.run(arbiter, flags, RunOptions::default())?;
+        Ok(outcome.tasks.iter().map(|task| task.end.0 as f64 * 1e-12 / self.stretch).collect())
+    }
+}
+
+/// The runs of experiments, each set of transfers once.
+pub(super) struct Planned<'a> {
+    machine: &'a Machine,
+    fabric: &'a Fabric,
+    /// Whether rates depend on nothing but which transfers are active.
+    pure: bool,
+    pub(super) runs: Vec<Run>,
+    /// Places of the runs by ends and bytes of their transfers.
+    places: BTreeMap<Vec<(NodeId, NodeId, u64)>, usize>,
+}
+
+impl<'a> Planned<'a> {
+    /// None yet.
+    pub(super) fn new(machine: &'a Machine, fabric: &'a Fabric, pure: bool) -> Self {
+        Self { machine, fabric, pure, runs: Vec::new(), places: BTreeMap::new() }
+    }
+
+    /// The place of the run of an experiment, and by what its times are to be multiplied.
+    pub(super) fn run(&mut self, e: &Experiment) -> Result<(usize, f64), FitError> {
+        let bytes = |bytes: u64| bytes.saturating_mul(u64::from(e.messages));
+        let mut key: Vec<_> = e.transfers.iter().map(|t| (t.from, t.to, bytes(t.bytes))).collect();
+        let mut scale = 1.0;
+        if let ([(_, _, bytes)], true) = (&mut key[..], self.pure) {
+            scale = *bytes as f64 / LONE_BYTES as f64;
+            *bytes = LONE_BYTES;
+        }
+        if let Some(&at) = self.places.get(&key) {
+            return Ok((at, scale));
+        }
+        let run = self.plan(&key, e)?;
+        self.runs.push(run);
+        self.places.insert(key, self.runs.len() - 1);
+        Ok((self.runs.len() - 1, scale))
+    }
+
+    /// The links of the way between two devices.
+    pub(super) fn way(&self, from: NodeId, to: NodeId, e: &Experiment) -> Result<Vec<LinkId>, FitError> {
+        let mut routes = Routes::new();
+        let way = self.between(&mut routes, (from, to), e)?;
+        Ok(routes.links(way).to_vec())
+    }
+
+    fn between(&self, routes: &mut Routes, ends: (NodeId, NodeId), e: &Experiment) -> Result<RouteId, FitError> {
+        let name = |node| self.machine.node_name(node).to_owned();
+        let place = || e.rows.first().map_or_else(String::new, |row| row.place.to_string());
+        let found = routes.between(self.fabric, ends.0, ends.1);
+        found.ok_or_else(|| FitError::NoRoute(name(ends.0), name(ends.1), place()))
+    }
+
+    fn plan(&self, transfers: &[(NodeId, NodeId, u64)], e: &Experiment) -> Result<Run, FitError> {
+        let (mut routes, mut builder) = (Routes::new(), TaskGraphBuilder::new());
+        let (mut route, mut links) = (Vec::new(), Vec::new());
+        let stretch = if self.pure { self.stretch(transfers) } else { 1 };
+        for &(from, to, bytes) in transfers {
+            let way = self.between(&mut routes, (from, to), e)?;
+            links.extend_from_slice(routes.links(way));
+            route.push(way);
+            let class = builder.classes().intern(way, f64::INFINITY, 1.0, 0);
+            let engine = match self.machine.send_slots(from) {
+                None => EngineId::NONE,
+                Some(slots) => builder
+                    .engine(from, "send", slots)
+                    .map_err(|_| FitError::Internal("one device has two numbers of send slots"))?,
+            };
+            let work = Work::Carries { bytes: bytes.saturating_mul(stretch).min(MOST_BYTES), class };
+            builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
+        }
+        links.sort_unstable();
+        links.dedup();
+        let tasks = builder.build().map_err(|_| FitError::Internal("a cycle of transfers"))?;
+        Ok(Run { routes, tasks, route, stretch: stretch as f64, links, known: RefCell::default() })
+    }
+
+    /// The power of two that makes transfers last about [`STRETCHED`] over the machine's narrowest link.
+    fn stretch(&self, transfers: &[(NodeId, NodeId, u64)]) -> u64 {
+        let slowest = self.fabric.bandwidths().iter().copied().fold(f64::INFINITY, f64::min);
+        let sum: f64 = transfers.iter().map(|t| t.2 as f64).sum();
+        let most = transfers.iter().map(|t| t.2).max().unwrap_or(1).max(1);
+        let mut stretch = 1_u64;
+        while sum * (stretch * 2) as f64 / slowest < STRETCHED && most.saturating_mul(stretch * 2) <= MOST_BYTES {
+            stretch *= 2;
+        }
+        stretch
+    }
+}
