@@ -131,7 +131,7 @@ impl<'a> Found<'a> {
     ) -> Result<Self, Failure> {
         let (simulated, tasks) = simulated(args.since, scenario, run);
         let plain = |name: &str| scenario.node(name).map_or(name, |node| scenario.node_name(node)).to_owned();
-        let matched = matched(rows, &simulated, &plain);
+        let matched = matched(rows, &simulated, plain);
         if matched.pairs.is_empty() {
             let name = args.measured.display();
             let text = format!("no row of {name} is of a transfer of {}", scenario.file);
