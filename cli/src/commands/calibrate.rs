@@ -7,6 +7,7 @@ use clap::builder::PossibleValue;
 use weir_calibrate::fit::Choice;
 use weir_calibrate::{Collective, Experiment, Fit, FitOptions, Log, LogKind, Made, ReadOptions, Under};
 use weir_plugin_api::Registry;
+use weir_report::text::clean;
 use weir_scenarios::{ArbiterSpec, Machine};
 
 use crate::args::ScenarioArgs;
@@ -163,8 +164,23 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
         let text = weir_calibrate::write_topology(file, &machine, &fit, (&options, &names));
         let text = text.map_err(|diagnostics| input::wrong(&diagnostics, &arbiters))?;
         replace(target, text.as_bytes())?;
+        wrote(args, file, target, &text)?;
     }
     Ok(Exit::Ok)
+}
+
+/// Says what was written, and where a file in another folder needs a look.
+fn wrote(args: &CalibrateArgs, file: &Path, target: &Path, text: &str) -> Result<(), Failure> {
+    let mut output = Output::open(None)?;
+    if !args.json {
+        output.result(|writer| writeln!(writer, "wrote {}", clean(&target.display().to_string())))?;
+    }
+    if file.parent() != target.parent() && text.contains(" file:") {
+        message(
+            "note: a `file:` in a scenario is looked for from its own folder: check the written file with `weir check`",
+        );
+    }
+    output.finish()
 }
 
 fn entry<'a>(registry: &'a Registry, name: &str) -> Result<&'a weir_plugin_api::ArbiterEntry, Failure> {
