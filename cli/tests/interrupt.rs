@@ -3,11 +3,11 @@
 
 mod common;
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{LIMIT, interrupt, shortest, weir};
+use common::{LIMIT, interrupt, shortest, started, weir};
 
 /// A run that takes far longer than the test: many transfers at once through one root.
 const LONG: &str = "\
@@ -55,20 +55,7 @@ fn interrupt_a_run(scenario: &str, options: &[&str]) -> (Duration, String) {
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     let file = folder.path().join("long.yaml");
     std::fs::write(&file, scenario).expect("the file is written");
-    let mut child = weir()
-        .args(["run", "-v", file.to_str().expect("a UTF-8 path")])
-        .args(options)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    // The log says when reading is over and the run begins.
-    let mut log = BufReader::new(child.stderr.take().expect("is piped"));
-    let mut line = String::new();
-    while !line.contains("read a scenario") {
-        line.clear();
-        assert_ne!(log.read_line(&mut line).expect("the log is readable"), 0, "the run never began");
-    }
+    let (mut child, _log) = started(weir().args(["run", file.to_str().expect("a UTF-8 path")]).args(options));
     let mut stdout = child.stdout.take().expect("is piped");
     let reader = std::thread::spawn(move || {
         let mut text = String::new();

@@ -238,26 +238,15 @@ fn a_scenario_may_come_from_stdin_and_ids_may_be_quoted() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_leaves_what_has_ended_and_what_has_not() {
-    use std::io::{BufRead, BufReader};
-    use std::process::Stdio;
-
     // 20,000 transfers at once through one link under an arbiter that is asked for all of them, again and again.
     let row = |i: usize| format!("leaf{}/host,leaf{}/host,{}\n", i % 2, i % 2 + 1, 1_000_000 + 977 * i);
     let table = (0..20_000).map(row).fold("from,to,bytes\n".to_owned(), |all, row| all + &row);
     let case = Case::new(TREE, &[table]);
     let target = case.text("out.csv");
-    let mut child = common::weir()
-        .args(["run", "-v", &case.text("s.yaml"), "--arbiter", "equal-share", "--stream", &target])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let mut log = BufReader::new(child.stderr.take().expect("is piped"));
-    let mut line = String::new();
-    while !line.contains("read a scenario") {
-        line.clear();
-        assert_ne!(log.read_line(&mut line).expect("the log is readable"), 0, "the run never began");
-    }
+    let scenario = case.text("s.yaml");
+    let mut command = common::weir();
+    command.args(["run", &scenario, "--arbiter", "equal-share", "--stream", &target]);
+    let (mut child, _log) = common::started(&mut command);
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(!case.path("out.csv").exists(), "nothing half-written");
     assert!(child.try_wait().expect("can be asked").is_none(), "the run is too short for this test");

@@ -7,7 +7,6 @@ use weir_sim_core::Fabric;
 
 use crate::context::{Context, Read};
 use crate::diagnostic::{Diagnostic, quoted};
-use crate::files::Files;
 use crate::load::{self, LoadOptions, Opened};
 use crate::scenario::Scenario;
 use crate::topology::{self, NodeNames, Place, Topology};
@@ -49,10 +48,7 @@ impl TopologyAlone {
 /// # Errors
 /// As [`load`](crate::load).
 pub fn check(path: &Path, options: &LoadOptions, registry: &Registry) -> Result<Checked, Vec<Diagnostic>> {
-    let mut context = Context::default();
-    let Ok(bytes) = Files::read_scenario(&mut context, path) else { return Err(context.finish()) };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    read(context, bytes, &path.display().to_string(), Some(folder), options, registry)
+    load::from_file(path, |context, bytes, name, folder| read(context, bytes, name, folder, options, registry))
 }
 
 /// The same from text. Files that it names are looked for from `folder`.

@@ -33,10 +33,18 @@ pub struct LoadOptions {
 /// # Errors
 /// Everything that is wrong with it, at most some twenty findings.
 pub fn load(path: &Path, options: &LoadOptions, registry: &Registry) -> Result<Scenario, Vec<Diagnostic>> {
+    from_file(path, |context, bytes, name, folder| read(context, bytes, name, folder, options, registry))
+}
+
+/// Reads the bytes of a file and hands them on, with the file's name and its folder.
+pub(crate) fn from_file<T>(
+    path: &Path,
+    read: impl FnOnce(Context, Vec<u8>, &str, Option<&Path>) -> Result<T, Vec<Diagnostic>>,
+) -> Result<T, Vec<Diagnostic>> {
     let mut context = Context::default();
     let Ok(bytes) = Files::read_scenario(&mut context, path) else { return Err(context.finish()) };
     let folder = path.parent().unwrap_or(Path::new(""));
-    read(context, bytes, &path.display().to_string(), Some(folder), options, registry)
+    read(context, bytes, &path.display().to_string(), Some(folder))
 }
 
 /// Reads a scenario from text, for example from standard input (`-`). Files that it names are looked for from `folder`.

@@ -3,8 +3,9 @@
 
 pub mod search;
 
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
 use std::time::Duration;
 
 /// The scenario library.
@@ -41,6 +42,20 @@ pub fn weir() -> Command {
     command.env("WEIR_CONFIG_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-plugins"));
     command.env_remove("WEIR_LOG").env_remove("WEIR_PLUGIN_LIMIT").env("NO_COLOR", "1").stdin(Stdio::null());
     command
+}
+
+/// Starts a command with `-v`, both outputs piped, and waits until its log says that reading is over and the run begins. The
+/// log is kept open: a command that cannot write it would end.
+pub fn started(command: &mut Command) -> (Child, BufReader<ChildStderr>) {
+    let spawned = command.arg("-v").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = spawned.expect("the command starts");
+    let mut log = BufReader::new(child.stderr.take().expect("is piped"));
+    let mut line = String::new();
+    while !line.contains("read a scenario") {
+        line.clear();
+        assert_ne!(log.read_line(&mut line).expect("the log is readable"), 0, "the run never began");
+    }
+    (child, log)
 }
 
 /// What a command left.

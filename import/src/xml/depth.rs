@@ -52,38 +52,36 @@ fn after(text: &str, from: usize, end: &str) -> Option<usize> {
     Some(from + text[from..].find(end)? + end.len())
 }
 
+/// The bytes outside quoted values, with their places; the quotes belong to the values.
+fn unquoted(text: &str) -> impl Iterator<Item = (usize, u8)> + '_ {
+    let mut quote = None;
+    text.bytes().enumerate().filter(move |&(_, byte)| match quote {
+        Some(open) => {
+            quote = (byte != open).then_some(open);
+            false
+        }
+        None => {
+            quote = matches!(byte, b'"' | b'\'').then_some(byte);
+            quote.is_none()
+        }
+    })
+}
+
 /// The place after `<!DOCTYPE …>`. Definitions in it could hold elements, and entities that hold each other; no dump has some.
 fn declaration(text: &str) -> Result<Option<usize>, Refusal> {
-    let mut quote = None;
-    for (at, byte) in text.bytes().enumerate() {
-        match (quote, byte) {
-            (Some(open), _) if byte == open => quote = None,
-            (Some(_), _) => {}
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (None, b'>') => return Ok(Some(at + 1)),
-            (None, b'[') => {
-                let refusal = Refusal::new("the document type has definitions of its own, which no dump has");
-                return Err(refusal.help("remove `[ … ]` from `<!DOCTYPE … >`, or make the dump again"));
-            }
-            _ => {}
+    match unquoted(text).find(|(_, byte)| matches!(byte, b'>' | b'[')) {
+        Some((_, b'[')) => {
+            let refusal = Refusal::new("the document type has definitions of its own, which no dump has");
+            Err(refusal.help("remove `[ … ]` from `<!DOCTYPE … >`, or make the dump again"))
         }
+        end => Ok(end.map(|(at, _)| at + 1)),
     }
-    Ok(None)
 }
 
 /// The place after a tag that opens, and whether it closes itself.
 fn tag(text: &str) -> Option<(usize, bool)> {
-    let mut quote = None;
-    for (at, byte) in text.bytes().enumerate() {
-        match (quote, byte) {
-            (Some(open), _) if byte == open => quote = None,
-            (Some(_), _) => {}
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (None, b'>') => return Some((at + 1, text.as_bytes()[at - 1] == b'/')),
-            _ => {}
-        }
-    }
-    None
+    let (at, _) = unquoted(text).find(|&(_, byte)| byte == b'>')?;
+    Some((at + 1, text[..at].ends_with('/')))
 }
 
 #[cfg(test)]

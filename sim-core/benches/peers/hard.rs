@@ -1,18 +1,12 @@
 //! Cases in which every share that changes really changes: what an event costs at worst. No peer beside them.
 
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-use weir_sim_core::api::{LinkKind, NodeId, NodeKind, SimDuration, SimTime};
-use weir_sim_core::{
-    EngineId, Fabric, FabricBuilder, LinkSpec, Policy, Routes, ServiceId, Sharing, Task, TaskGraph, TaskGraphBuilder,
-    Work,
-};
+use rand_chacha::rand_core::SeedableRng;
+use weir_sim_core::api::{NodeId, NodeKind, SimTime};
+use weir_sim_core::{Fabric, FabricBuilder, Policy, Routes, Sharing, TaskGraph, TaskGraphBuilder};
 
+use crate::load::{HOST, MEAN, exponential, link, transfer, unit};
 use crate::{median, run_tasks};
-
-/// Host links, B/s, and mean size, bytes (assumed, as in the loads).
-const HOST: f64 = 1.25e9;
-const MEAN: f64 = 10e6;
 
 /// A case while it is built.
 struct Case {
@@ -29,27 +23,21 @@ impl Case {
         Self { fabric, hosts, routes, graph, random: ChaCha8Rng::seed_from_u64(7) }
     }
 
-    fn unit(&mut self) -> f64 {
-        (self.random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
     /// A transfer of a random size, between hosts given by their numbers.
     fn send(&mut self, from: usize, to: usize, start_s: f64, limit: f64) {
         let route = self.routes.between(&self.fabric, self.hosts[from], self.hosts[to]).expect("connected");
         let class = self.graph.classes().intern(route, limit, 1.0, 0);
-        let bytes = (-MEAN * (1.0 - self.unit()).ln()) as u64 + 1000;
-        let start = SimTime((start_s * 1e12) as u64);
-        let work = Work::Carries { bytes, class };
-        self.graph.task(Task { start, engine: EngineId::NONE, service: ServiceId::PLAIN, work });
+        let bytes = exponential(&mut self.random, MEAN) as u64 + 1000;
+        self.graph.task(transfer(bytes, class, SimTime((start_s * 1e12) as u64)));
     }
 
     /// Transfers of random pairs, so many per second.
     fn arrive(&mut self, count: usize, per_second: f64) {
         let (hosts, mut time) = (self.hosts.len(), 0.0);
         for _ in 0..count {
-            let from = (self.unit() * hosts as f64) as usize;
-            let to = (from + 1 + (self.unit() * (hosts - 1) as f64) as usize) % hosts;
-            time -= (1.0 - self.unit()).ln() / per_second;
+            let from = (unit(&mut self.random) * hosts as f64) as usize;
+            let to = (from + 1 + (unit(&mut self.random) * (hosts - 1) as f64) as usize) % hosts;
+            time += exponential(&mut self.random, 1.0 / per_second);
             self.send(from, to, time, f64::INFINITY);
         }
     }
@@ -57,10 +45,6 @@ impl Case {
     fn finish(self) -> (Fabric, Routes, TaskGraph) {
         (self.fabric, self.routes, self.graph.build().expect("no waits"))
     }
-}
-
-fn link(width: f64) -> LinkSpec {
-    LinkSpec { up: width, down: width, latency: SimDuration::ZERO, kind: LinkKind::NETWORK }
 }
 
 /// Hosts around one switch.

@@ -1,18 +1,20 @@
 //! The loads: the trees and distributions of `benches/peers/gen.py`, drawn from ChaCha8, as a task graph and as the text
 //! that the peer reads.
 
+#![allow(dead_code, reason = "each bench uses a part")]
+
 use std::fmt::Write as _;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use weir_sim_core::api::{LinkKind, NodeId, NodeKind, SimDuration, SimTime};
+use weir_sim_core::api::{ClassId, LinkKind, NodeId, NodeKind, SimDuration, SimTime};
 use weir_sim_core::{
     EngineId, Fabric, FabricBuilder, LinkSpec, Routes, ServiceId, Task, TaskGraph, TaskGraphBuilder, Work,
 };
 
 /// Host links, B/s, and mean size, bytes: those of gen.py.
-const HOST: f64 = 1.25e9;
-const MEAN: f64 = 10e6;
+pub const HOST: f64 = 1.25e9;
+pub const MEAN: f64 = 10e6;
 
 /// One load.
 #[derive(Clone, Copy)]
@@ -67,6 +69,7 @@ pub const LOADS: &[Load] = &[
     t0("t0 1024 x 1k", H1024, 1_000, 3.0),
     t0("t0 1024 x 3k", H1024, 3_000, 20.0),
     t0("t0 1024 x 10k", H1024, 10_000, 150.0),
+    t0("t0 4096 x 1k", H4096, 1_000, 1.0),
     t0("t0 1024 x 100k", H1024, 100_000, 5.0),
     Load { takes_minutes: true, ..t0("t0 1024 x 1M", H1024, 1_000_000, 60.0) },
 ];
@@ -120,7 +123,7 @@ fn tree(fanouts: &[usize]) -> Tree {
 }
 
 fn grow(builder: &mut FabricBuilder, parent: NodeId, fanouts: &[usize], width: &[f64], hosts: &mut Vec<NodeId>) {
-    let link = LinkSpec { up: width[0], down: width[0], latency: SimDuration::ZERO, kind: LinkKind::NETWORK };
+    let link = link(width[0]);
     for _ in 0..fanouts[0] {
         if fanouts.len() == 1 {
             hosts.push(builder.child(parent, NodeKind::Host, link).expect("depth-first"));
@@ -131,11 +134,23 @@ fn grow(builder: &mut FabricBuilder, parent: NodeId, fanouts: &[usize], width: &
     }
 }
 
-fn unit(random: &mut ChaCha8Rng) -> f64 {
+/// A link of this many B/s each way, without latency.
+pub fn link(width: f64) -> LinkSpec {
+    LinkSpec { up: width, down: width, latency: SimDuration::ZERO, kind: LinkKind::NETWORK }
+}
+
+/// A transfer that no engine serves.
+pub fn transfer(bytes: u64, class: ClassId, start: SimTime) -> Task {
+    Task { start, engine: EngineId::NONE, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } }
+}
+
+/// Uniform in [0, 1).
+pub fn unit(random: &mut ChaCha8Rng) -> f64 {
     (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-fn exponential(random: &mut ChaCha8Rng, mean: f64) -> f64 {
+/// Exponentially distributed.
+pub fn exponential(random: &mut ChaCha8Rng, mean: f64) -> f64 {
     -mean * (1.0 - unit(random)).ln()
 }
 
@@ -162,8 +177,7 @@ impl Load {
             let class = graph.classes().intern(route, f64::INFINITY, 1.0, 0);
             let start = SimTime((time * 1e12).round() as u64);
             starts.push(start.0);
-            let work = Work::Carries { bytes, class };
-            graph.task(Task { start, engine: EngineId::NONE, service: ServiceId::PLAIN, work });
+            graph.task(transfer(bytes, class, start));
         }
         let tasks = graph.build().expect("no waits");
         Size { fabric, routes, tasks, hosts: hosts.len(), starts, text }

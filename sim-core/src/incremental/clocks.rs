@@ -5,12 +5,9 @@
 
 use weir_plugin_api::LinkId;
 
-use super::contract::Answer;
+use super::contract::{Answer, NONE};
 use super::heap::{Heap, OUT};
 use super::numbers::{INF, Level, time_until};
-
-/// No record.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// One transfer; its end is its key in the heap of its class.
 #[derive(Clone, Copy, Debug)]

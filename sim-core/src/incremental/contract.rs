@@ -12,6 +12,9 @@ use weir_plugin_api::LinkId;
 
 use super::numbers::Level;
 
+/// No record.
+pub(super) const NONE: u32 = u32::MAX;
+
 /// What has changed since the last call: (class, weight), one entry per transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change<'a> {

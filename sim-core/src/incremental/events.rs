@@ -2,8 +2,8 @@
 
 use weir_plugin_api::{Cause, LinkId};
 
-use super::clocks::{Clocks, NONE, Transfer};
-use super::contract::{Change, IncrementalArbiter};
+use super::clocks::{Clocks, Transfer};
+use super::contract::{Change, IncrementalArbiter, NONE};
 use super::heap::{Heap, OUT};
 
 /// Never: no end.

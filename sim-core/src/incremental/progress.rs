@@ -1,7 +1,7 @@
 //! Where the active transfers are: for results of runs that stop early, and for errors.
 
-use super::clocks::{Clocks, NONE, Transfer};
-use super::contract::IncrementalArbiter;
+use super::clocks::{Clocks, Transfer};
+use super::contract::{IncrementalArbiter, NONE};
 use super::events::Gone;
 use super::numbers::{INF, Level};
 

@@ -6,8 +6,9 @@
 
 use std::cmp::Reverse;
 
+use super::contract::NONE;
 use super::numbers::{INF, Level};
-use super::state::{Link, NONE, Shares, product};
+use super::state::{Link, Shares, product};
 
 impl Link {
     /// Whether nothing needs to be done; sometimes false for a link that is consistent.

@@ -2,9 +2,9 @@
 
 use weir_plugin_api::LinkId;
 
-use super::contract::{Answer, Change, ClassInfo, IncrementalArbiter, RootLevel};
+use super::contract::{Answer, Change, ClassInfo, IncrementalArbiter, NONE, RootLevel};
 use super::numbers::{INF, Level};
-use super::state::{Link, NONE, Shares, product};
+use super::state::{Link, Shares, product};
 
 /// From this many arrivals in one instant on, a new bundle's first link is guessed as if all were alike.
 const MANY: usize = 64;

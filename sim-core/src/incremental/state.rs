@@ -13,10 +13,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use weir_plugin_api::LinkId;
 
+use super::contract::NONE;
 use super::numbers::{INF, Level};
-
-/// No record.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// Transfers over the same links, the limit link included, whatever their weights.
 #[derive(Clone, Debug)]

@@ -1,10 +1,11 @@
 //! Everything that must hold between two events, recomputed from the transfers, exactly.
 
 use super::super::clocks::Clocks;
+use super::super::contract::NONE;
 use super::super::heap::OUT;
 use super::super::layers::Layers;
 use super::super::numbers::INF;
-use super::super::state::{NONE, Shares, product};
+use super::super::state::{Shares, product};
 use weir_plugin_api::LinkId;
 
 impl Clocks {
