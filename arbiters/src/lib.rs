@@ -13,6 +13,7 @@ mod equal_share;
 mod fcfs;
 mod fill;
 mod groups;
+mod incremental;
 mod max_min;
 mod params;
 mod pcie_congestion;
@@ -20,6 +21,7 @@ mod strict_priority;
 
 pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
+pub use incremental::{Layers, Shares};
 pub use max_min::MaxMin;
 pub use params::NoParams;
 pub use pcie_congestion::{DEFAULT_TAU, PcieCongestion, PcieCongestionParams};
@@ -27,15 +29,15 @@ pub use strict_priority::StrictPriority;
 
 use weir_plugin_api::{ArbiterPlugin, Registry, RegistryError};
 
-/// Adds the five arbiters to a registry.
+/// Adds the five arbiters to a registry, `max-min` and `strict-priority` with their incremental sides.
 ///
 /// # Errors
 /// If one of their names is taken.
 pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add_builtin::<PcieCongestion>()?;
-    registry.add_builtin::<MaxMin>()?;
+    registry.add_builtin_incremental::<Shares>()?;
     registry.add_builtin::<EqualShare>()?;
-    registry.add_builtin::<StrictPriority>()?;
+    registry.add_builtin_incremental::<Layers>()?;
     registry.add_builtin::<Fcfs>()
 }
 
@@ -51,3 +53,4 @@ pub fn ignored_attributes(name: &str) -> &'static [&'static str] {
 }
 
 weir_plugin_api::export_arbiters!(PcieCongestion, MaxMin, EqualShare, StrictPriority, Fcfs);
+weir_plugin_api::export_incremental!(Shares, Layers);

@@ -105,6 +105,9 @@ pub(crate) struct RunArgs {
     /// Add what pictures need to the JSON: nodes, all links, routes, phases, explanations
     #[arg(long, requires = "json")]
     pub(crate) full: bool,
+    /// Know the peak load of every link in runs of 20,000 transfers and more, too: slower (else it may be unknown)
+    #[arg(long)]
+    pub(crate) peaks: bool,
     /// Write the results to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -2,25 +2,22 @@
 
 mod stream;
 
-use weir_arbiters::{MaxMin, StrictPriority};
-use weir_plugin_api::{
-    ArbiterEntry, ArbiterError, ArbiterPlugin, ClassId, LinkId, Origin, RateArbiter, Registry, RouteId,
-};
+use weir_plugin_api::{ArbiterEntry, ArbiterError, ClassId, LinkId, Origin, RateArbiter, Registry, RouteId};
 use weir_report::{Alone, ArbiterInfo, Run, instant};
 use weir_scenarios::{ArbiterSpec, Diagnostic, Scenario};
-use weir_sim_core::{AnswerError, Outcome, Policy, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
+use weir_sim_core::{AnswerError, Outcome, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
 
 use crate::failure::{Exit, Failure, message};
 use crate::interrupt::{self, Stage};
 use crate::subject::Named;
 
-/// From this many transfers on, the built-in `max-min` is computed incrementally (docs/incremental.md). Smaller runs take
+/// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
 /// milliseconds either way, and keep the arbiter's own ends and bottlenecks.
 const INCREMENTAL_FROM: usize = 1000;
 
-/// From this many on, links that cannot be full are left out, and their peaks of load are not known. Measured: below, keeping
-/// all links costs less than a second.
-const QUIET_FROM: usize = 20_000;
+/// From this many on, links that cannot be full are left out, and their peaks of load are not known unless they are asked for.
+/// Measured: below, keeping all links costs less than a second.
+const PEAKS_BELOW: usize = 20_000;
 
 /// Waiting transfers named in an error.
 const NAMED: usize = 10;
@@ -31,13 +28,20 @@ pub(crate) struct Job<'a> {
     scenario: &'a Scenario,
     spec: &'a ArbiterSpec,
     entry: &'a ArbiterEntry,
+    /// Whether the peaks of all links are asked for, however large the run.
+    peaks: bool,
 }
 
 impl<'a> Job<'a> {
     /// Looks the arbiter up.
     pub(crate) fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec, registry: &'a Registry) -> Result<Self, Failure> {
         let missing = || Failure::usage(format!("there is no arbiter `{}`: see `weir plugin list`", spec.name));
-        Ok(Self { scenario, spec, entry: registry.get(&spec.name).ok_or_else(missing)? })
+        Ok(Self { scenario, spec, entry: registry.get(&spec.name).ok_or_else(missing)?, peaks: false })
+    }
+
+    /// The same, where the peaks of all links are asked for or not.
+    pub(crate) fn with_peaks(self, peaks: bool) -> Self {
+        Self { peaks, ..self }
     }
 
     /// A new instance that has accepted every route of the scenario.
@@ -86,7 +90,8 @@ impl<'a> Job<'a> {
         report: impl FnOnce(&Run<'_>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let running = Stage::running();
-        let outcome = self.outcome(RunOptions { sharing: self.sharing(), ..options })?;
+        let params = self.params();
+        let outcome = self.outcome(RunOptions { sharing: self.sharing(&params), ..options })?;
         let alone = self.alone(&outcome)?;
         drop(running);
         let _writing = Stage::writing();
@@ -116,15 +121,17 @@ impl<'a> Job<'a> {
         Ok(Alone::new(&self.scenario.fabric, tasks, routes, arbiter))
     }
 
-    /// A loaded arbiter of the same name computes its own rates. Searches do not ask: they hold results to the picosecond.
-    fn sharing(&self) -> Sharing {
-        let policy = match self.entry.name.as_str() {
-            _ if !matches!(self.entry.origin, Origin::BuiltIn) => return Sharing::ByArbiter,
-            MaxMin::NAME => Policy::MaxMin,
-            StrictPriority::NAME => Policy::StrictPriority,
-            _ => return Sharing::ByArbiter,
-        };
-        Sharing::Incremental { policy, from: INCREMENTAL_FROM, quiet_from: QUIET_FROM }
+    /// The incremental side in large runs, where there is one; `params` are [`Self::params`]. Searches do not ask: they hold
+    /// results to the picosecond.
+    fn sharing<'b>(&'b self, params: &'b str) -> Sharing<'b> {
+        let Some(entry) = &self.entry.incremental else { return Sharing::ByArbiter };
+        let peaks_below = if self.peaks { usize::MAX } else { PEAKS_BELOW };
+        Sharing::Incremental { entry, params, from: INCREMENTAL_FROM, peaks_below }
+    }
+
+    /// The arbiter's parameters, a JSON object.
+    fn params(&self) -> String {
+        serde_json::Value::Object(self.spec.params.clone()).to_string()
     }
 
     fn info(&self) -> ArbiterInfo<'a> {
@@ -136,8 +143,7 @@ impl<'a> Job<'a> {
     }
 
     fn make(&self) -> Result<Box<dyn RateArbiter>, ArbiterError> {
-        let params = serde_json::Value::Object(self.spec.params.clone()).to_string();
-        (self.entry.make)(&self.scenario.fabric.view(), &params)
+        (self.entry.make)(&self.scenario.fabric.view(), &self.params())
     }
 
     /// A refusal is the scenario's fault, anything else the arbiter's.

@@ -6,12 +6,14 @@
 //! ```
 //!
 //! A rate arbiter written in Rust implements [`RateArbiter`] and [`ArbiterPlugin`]; [`export_arbiters!`] turns it into
-//! a C table ([`abi`]) that weir loads from a shared library. A model implements [`Model`] and [`ModelPlugin`], and
+//! a C table ([`abi`]) that weir loads from a shared library. Beside it may stand an [`IncrementalArbiter`], which computes the
+//! same policy in changes ([`export_incremental!`]). A model implements [`Model`] and [`ModelPlugin`], and
 //! [`export_models!`] does the same for it. Built-in ones go into a [`Registry`] directly.
 
 pub mod abi;
 mod arbiter;
 mod ids;
+mod incremental;
 mod model;
 mod registry;
 mod units;
@@ -19,10 +21,17 @@ mod view;
 
 pub use arbiter::{ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, RateArbiter, Step};
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
+pub use incremental::{
+    Answer, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalFlags, IncrementalPlugin, Level,
+    LinkUse, NO_ID, NO_LEVEL, RootLevel, Setting, WeightChange,
+};
 pub use model::{
     Alternative, EngineScope, Estimate, Estimates, Model, ModelError, ModelPlugin, Moment, Plan, PlannedEngine,
     PlannedTask, PlannedWork, Queue, Relation, RouteInfo, RouteLookup, Surroundings, Wait,
 };
-pub use registry::{ArbiterEntry, MakeArbiter, MakeModel, ModelEntry, Origin, Registry, RegistryError};
+pub use registry::{
+    ArbiterEntry, IncrementalEntry, MakeArbiter, MakeIncremental, MakeModel, ModelEntry, Origin, Registry,
+    RegistryError,
+};
 pub use units::{HORIZON, PS_PER_S, SimDuration, SimTime};
 pub use view::{ClassTable, Direction, FabricView, LinkKind, NodeKind, PhaseView, RouteTable, Slice, TransferView};

@@ -3,10 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::{ArbiterError, ArbiterPlugin, FabricView, Flags, Model, ModelError, ModelPlugin, RateArbiter};
+use crate::{
+    ArbiterError, ArbiterPlugin, FabricView, Flags, IncrementalArbiter, IncrementalFlags, IncrementalPlugin, Model,
+    ModelError, ModelPlugin, RateArbiter, Setting,
+};
 
 /// Builds an arbiter for a fabric from its parameters (a JSON object).
 pub type MakeArbiter = Box<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateArbiter>, ArbiterError> + Send + Sync>;
+
+/// Builds an incremental arbiter from the parameters of the rate arbiter beside it.
+pub type MakeIncremental =
+    Box<dyn Fn(&Setting<'_>, &str) -> Result<Box<dyn IncrementalArbiter>, ArbiterError> + Send + Sync>;
 
 /// Builds a model.
 pub type MakeModel = Box<dyn Fn() -> Result<Box<dyn Model>, ModelError> + Send + Sync>;
@@ -39,6 +46,30 @@ pub struct ArbiterEntry {
     pub origin: Origin,
     /// Its constructor.
     pub make: MakeArbiter,
+    /// The same policy in changes, where there is one.
+    pub incremental: Option<IncrementalEntry>,
+}
+
+/// The incremental side of an arbiter.
+pub struct IncrementalEntry {
+    /// What it claims.
+    pub flags: IncrementalFlags,
+    /// Its constructor.
+    pub make: MakeIncremental,
+}
+
+impl IncrementalEntry {
+    /// That of a type of this program.
+    #[must_use]
+    pub fn of<I: IncrementalPlugin>() -> Self {
+        Self { flags: I::FLAGS, make: Box::new(|setting, params| Ok(Box::new(I::create(setting, params)?))) }
+    }
+}
+
+impl std::fmt::Debug for IncrementalEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IncrementalEntry").field("flags", &self.flags).finish_non_exhaustive()
+    }
 }
 
 /// One model of the registry.
@@ -106,14 +137,27 @@ impl Registry {
     /// # Errors
     /// If the name is taken.
     pub fn add_builtin<A: ArbiterPlugin>(&mut self) -> Result<(), RegistryError> {
-        self.add(ArbiterEntry {
+        self.add(Self::builtin::<A>())
+    }
+
+    /// Registers a built-in arbiter with its incremental side.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn add_builtin_incremental<I: IncrementalPlugin>(&mut self) -> Result<(), RegistryError> {
+        self.add(ArbiterEntry { incremental: Some(IncrementalEntry::of::<I>()), ..Self::builtin::<I::Plain>() })
+    }
+
+    fn builtin<A: ArbiterPlugin>() -> ArbiterEntry {
+        ArbiterEntry {
             name: A::NAME.to_owned(),
             version: A::VERSION.to_owned(),
             flags: A::FLAGS,
             params_schema: A::params_schema(),
             origin: Origin::BuiltIn,
             make: Box::new(|fabric, params| Ok(Box::new(A::create(fabric, params)?))),
-        })
+            incremental: None,
+        }
     }
 
     /// Registers an arbiter.

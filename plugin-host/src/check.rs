@@ -18,8 +18,8 @@ pub(crate) struct Rules {
     pub(crate) table: (&'static str, usize),
     /// The same of what `view_size` tells.
     pub(crate) view: (&'static str, usize),
-    /// The minor version that brought this kind.
-    pub(crate) first_minor: u32,
+    /// The minor version that brought this kind, and its name in C.
+    pub(crate) first_minor: (u32, &'static str),
     /// The flags that are known.
     pub(crate) flags: u32,
     /// Which functions may be null, for a person.
@@ -54,9 +54,10 @@ impl Rules {
         if header.kind != self.kind {
             return Err(TableError::Kind { found: header.kind, what: self.what, expected: self.kind });
         }
-        if header.abi_minor < self.first_minor {
-            let (what, first) = (self.what, self.first_minor);
-            return Err(TableError::BeforeFirst { major: ABI_MAJOR, found: header.abi_minor, what, first });
+        let (first, name) = self.first_minor;
+        if header.abi_minor < first {
+            let what = self.what;
+            return Err(TableError::BeforeFirst { major: ABI_MAJOR, found: header.abi_minor, what, first, name });
         }
         // Each kind has one size so far; a later minor version compares with the sizes of the plugin's own.
         let (name, size) = self.table;

@@ -176,7 +176,7 @@ pub enum PluginError {
     },
 }
 
-/// A rule of the C table that a library breaks; follows "`weir_arbiter(0)`" or "`weir_model(0)`".
+/// A rule of the C table that a library breaks; follows "`weir_arbiter(0)`" and the like.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TableError {
     /// The pointer cannot be one to a table.
@@ -224,7 +224,7 @@ pub enum TableError {
         expected: u32,
     },
     /// A minor version that did not have this kind.
-    #[error("is for ABI {major}.{found}, but {what} begin with {major}.{first}; set abi_minor to WEIR_ABI_MINOR_MODEL")]
+    #[error("is for ABI {major}.{found}, but {what} begin with {major}.{first}; set abi_minor to {name}")]
     BeforeFirst {
         /// Of both.
         major: u32,
@@ -234,6 +234,8 @@ pub enum TableError {
         what: &'static str,
         /// The first that has them.
         first: u32,
+        /// Its name in `weir_plugin.h`.
+        name: &'static str,
     },
     /// Too short for its version.
     #[error("has a table of {found} bytes, less than the {expected} of its ABI; set table_size to sizeof({table})")]
@@ -294,6 +296,17 @@ pub enum TableError {
         operation: String,
         /// The earlier model.
         by: String,
+    },
+    /// An incremental side of nothing.
+    #[error(
+        "is the incremental side of `{name}` {version}, but `weir_arbiter` of the same library lists no arbiter of this name \
+         and version; list it there, too"
+    )]
+    SideOfNothing {
+        /// The name.
+        name: String,
+        /// The version.
+        version: String,
     },
     /// No end of tables.
     #[error("is not null: a library lists at most {most} {what}s, and ends with null")]

@@ -10,6 +10,7 @@ use weir_plugin_api::{ArbiterEntry, Flags, Origin, PhaseView};
 
 use crate::check::{self, Rules};
 use crate::error::TableError;
+use crate::incremental_table::PluginIncremental;
 use crate::loaded::LoadedArbiter;
 
 const RULES: Rules = Rules {
@@ -17,7 +18,7 @@ const RULES: Rules = Rules {
     kind: KIND_ARBITER,
     table: ("weir_arbiter_table", size_of::<ArbiterTable>()),
     view: ("weir_phase", size_of::<PhaseView<'_>>()),
-    first_minor: ARBITER_MINOR,
+    first_minor: (ARBITER_MINOR, "WEIR_ABI_MINOR_ARBITER"),
     flags: Flags::KNOWN.0,
     optional: "only `explain` may be null",
 };
@@ -46,6 +47,8 @@ pub struct PluginArbiter {
     pub params_schema: String,
     /// Absolute path of the library.
     pub path: PathBuf,
+    /// Its incremental side, where the library has one.
+    pub incremental: Option<PluginIncremental>,
     pub(crate) functions: Functions,
 }
 
@@ -70,7 +73,7 @@ impl PluginArbiter {
         };
         check::check_name("name", &name)?;
         check::check_schema("params_schema", &params_schema)?;
-        Ok(Self { name, version, flags: Flags(header.flags), params_schema, path, functions })
+        Ok(Self { name, version, flags: Flags(header.flags), params_schema, path, incremental: None, functions })
     }
 
     /// The entry of this arbiter in a registry, for a library of this SHA-256.
@@ -84,6 +87,7 @@ impl PluginArbiter {
             params_schema: self.params_schema.clone(),
             origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
             make: Box::new(move |fabric, params| Ok(Box::new(LoadedArbiter::create(&plugin, fabric, params)?))),
+            incremental: self.incremental.as_ref().map(PluginIncremental::entry),
         }
     }
 }

@@ -9,12 +9,13 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use weir_plugin_api::abi::{
-    self, AlternativeRecord, ArbiterTable, Chooser, EngineRecord, ErrorBuffer, EstimateRecord, Estimator, Header, Host,
-    ModelTable, Planner, StepRecord, SurroundingsRecord, TaskRecord, WaitRecord,
+    self, AlternativeRecord, AnswerRecord, ArbiterTable, Chooser, EngineRecord, ErrorBuffer, EstimateRecord, Estimator,
+    Header, Host, IncrementalTable, ModelTable, Planner, StepRecord, SurroundingsRecord, TaskRecord, WaitRecord,
 };
 use weir_plugin_api::{
-    Binding, Cause, ClassTable, Direction, FabricView, Flags, LinkKind, Moment, NodeKind, PhaseView, Queue, Relation,
-    RouteInfo, RouteTable, Slice, Wait,
+    Binding, Cause, Change, ClassInfo, ClassMove, ClassTable, Direction, FabricView, Flags, GroupMove,
+    IncrementalFlags, LinkKind, LinkUse, Moment, NodeKind, PhaseView, Queue, Relation, RootLevel, RouteInfo,
+    RouteTable, Setting, Slice, Wait, WeightChange,
 };
 
 /// A C expression and the value it must have.
@@ -80,6 +81,22 @@ fn records(into: &mut Expected) {
     structure!(into, weir_chooser, Chooser, context: context, emit_alternative: emit_alternative);
 }
 
+fn changes(into: &mut Expected) {
+    structure!(into, weir_setting, Setting<'_>, capacities: capacities, links: links, classes: classes,
+        wants_peaks: wants_peaks);
+    structure!(into, weir_class_info, ClassInfo<'_>, links: links, limit: limit, priority: priority);
+    structure!(into, weir_weight_change, WeightChange, class_id: class, weight: weight);
+    structure!(into, weir_change, Change<'_>, now_ps: now, removed: removed, added: added);
+    structure!(into, weir_group_move, GroupMove, group: group, root: root);
+    structure!(into, weir_class_move, ClassMove, class_id: class, group: group);
+    structure!(into, weir_root_level, RootLevel, root: root, link: link, level: level);
+    structure!(into, weir_answer, AnswerRecord<'_>, groups: groups, classes: classes, dropped: dropped, levels: levels);
+    structure!(into, weir_link_use, LinkUse, peak: peak, is_full: is_full, stalled_ps: stalled_ps);
+    structure!(into, weir_incremental_table, IncrementalTable, header: header, name: name, version: version,
+        create: create, destroy: destroy, add_class: add_class, settle: settle, above: above, beside: beside,
+        link_use: link_use);
+}
+
 fn tables(into: &mut Expected) {
     structure!(into, weir_header, Header, magic: magic, abi_major: abi_major, abi_minor: abi_minor,
         table_size: table_size, view_size: view_size, kind: kind, flags: flags);
@@ -108,6 +125,10 @@ fn constants(into: &mut Expected) {
     add("WEIR_WORK_CARRIES", abi::work::CARRIES.into());
     add("WEIR_KIND_ARBITER", abi::KIND_ARBITER.into());
     add("WEIR_KIND_MODEL", abi::KIND_MODEL.into());
+    add("WEIR_KIND_INCREMENTAL", abi::KIND_INCREMENTAL.into());
+    add("WEIR_ABI_MINOR_INCREMENTAL", abi::INCREMENTAL_MINOR.into());
+    add("WEIR_READS_PRIORITY", IncrementalFlags::READS_PRIORITY.0.into());
+    add("WEIR_NO_LEVEL", weir_plugin_api::NO_LEVEL);
     add("WEIR_NEVER", weir_plugin_api::SimTime::NEVER.0);
     for (c, value) in [
         ("WEIR_NONE", weir_plugin_api::LinkId::NONE.0),
@@ -168,6 +189,7 @@ fn the_header_and_the_crate_agree() {
     views(&mut expected);
     records(&mut expected);
     tables(&mut expected);
+    changes(&mut expected);
     constants(&mut expected);
     numbers(&mut expected);
 

@@ -153,7 +153,15 @@ fn arbiters_name_no_devices() {
     });
     let (name, version, params_schema) = ("naming".to_owned(), "1".to_owned(), schema.to_owned());
     registry
-        .add(ArbiterEntry { name, version, flags: Flags::PURE, params_schema, origin: Origin::BuiltIn, make })
+        .add(ArbiterEntry {
+            name,
+            version,
+            flags: Flags::PURE,
+            params_schema,
+            origin: Origin::BuiltIn,
+            make,
+            incremental: None,
+        })
         .unwrap();
     for given in ["d: g0", "t: a.csv", "n: [g0]"] {
         let text = format!("{MACHINES}arbiter: {{ name: naming, {given} }}\nworkload: [barrier: {{}}]\n");

@@ -202,7 +202,15 @@ fn alternatives_need_an_arbiter_that_works() {
         let mut registry = common::models::registry();
         let make = Box::new(move |_: &FabricView<'_>, _: &str| -> Made { Err(error()) });
         let (name, version, params_schema) = ("broken".to_owned(), "1".to_owned(), "{}".to_owned());
-        let entry = ArbiterEntry { name, version, flags: Flags::PURE, params_schema, origin: Origin::BuiltIn, make };
+        let entry = ArbiterEntry {
+            name,
+            version,
+            flags: Flags::PURE,
+            params_schema,
+            origin: Origin::BuiltIn,
+            make,
+            incremental: None,
+        };
         registry.add(entry).unwrap();
         let text = format!("{MACHINES}arbiter: broken\nworkload:\n  - choose: {{ id: o, pick: auto, times: [5ns] }}\n");
         let options = weir_scenarios::LoadOptions::default();

@@ -41,7 +41,7 @@ pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimEr
 pub use progress::{remaining_after, time_to_send};
 pub use routes::Routes;
 pub use service::{Service, ServiceId};
-pub use simulation::{Policy, RunOptions, Sharing, Simulation};
+pub use simulation::{RunOptions, Sharing, Simulation};
 pub use stream::{Arrival, Arrivals, Census, Departure, Departures, Halt, Traffic};
 pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
 pub use weir_plugin_api as api;

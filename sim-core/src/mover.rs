@@ -5,14 +5,15 @@
 //! | [`Flows`] | any arbiter | the transfers connected to the change |
 //! | [`Incremental`] | a policy whose answers are changes, without phases | the links and bundles whose share changes |
 
-use weir_plugin_api::{ClassId, Flags, RateArbiter, SimTime};
+use weir_plugin_api::{ArbiterError, ClassId, Flags, RateArbiter, SimTime};
 
+use crate::check::AnswerError;
 use crate::flows::{Ended, Flows};
 use crate::incremental::Incremental;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
-use crate::simulation::{Policy, RunOptions, Sharing, Simulation};
+use crate::simulation::{RunOptions, Sharing, Simulation};
 use crate::stream::Census;
-use crate::tasks::{Task, TaskId, Work};
+use crate::tasks::{TaskId, Work};
 
 /// What moves the bytes of a run.
 pub(crate) enum Mover<'a> {
@@ -31,15 +32,15 @@ impl<'a> Mover<'a> {
         arbiter: &'a mut dyn RateArbiter,
         flags: Flags,
         options: &RunOptions<'_>,
-    ) -> Self {
+    ) -> Result<Self, SimError> {
         let Simulation { fabric, routes, tasks } = *simulation;
-        if let Sharing::Incremental { policy, from, quiet_from } = options.sharing
-            && !(options.phases || options.explain)
-            && let Some(incremental) = incremental(simulation, census, policy, (from, quiet_from))
-        {
-            return Self::Incremental(Box::new(incremental));
+        if !(options.phases || options.explain) {
+            let made = incremental(simulation, census, options.sharing);
+            if let Some(incremental) = made.map_err(|error| failed(SimTime(0), error))? {
+                return Ok(Self::Incremental(Box::new(incremental)));
+            }
         }
-        Self::Plain(Box::new(Flows::new(fabric, routes, &tasks.classes, arbiter, flags)))
+        Ok(Self::Plain(Box::new(Flows::new(fabric, routes, &tasks.classes, arbiter, flags))))
     }
 
     /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::settle`].
@@ -90,7 +91,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.settle(now),
             Self::Incremental(shares) => {
-                shares.settle(now);
+                shares.settle(now).map_err(|error| failed(now, error))?;
                 Ok(true)
             }
         }
@@ -145,23 +146,29 @@ impl<'a> Mover<'a> {
     }
 }
 
-/// The incremental way, where there are `from` transfers and the numbers fit; with quiet links from `quiet_from` on.
+fn failed(time: SimTime, error: ArbiterError) -> SimError {
+    SimError::Arbiter(AnswerError::Failed { time, error })
+}
+
+/// The incremental way, where that is asked for, there are enough transfers, and the numbers fit.
 fn incremental<'a>(
     simulation: &Simulation<'a>,
     census: Option<&Census>,
-    policy: Policy,
-    (from, quiet_from): (usize, usize),
-) -> Option<Incremental<'a>> {
+    sharing: Sharing<'_>,
+) -> Result<Option<Incremental<'a>>, ArbiterError> {
+    let Sharing::Incremental { entry, params, from, peaks_below } = sharing else { return Ok(None) };
     let Simulation { fabric, routes, tasks } = *simulation;
+    let make = |transfers: usize, census: &Census| {
+        Incremental::new(fabric, routes, tasks, census, (entry, params, transfers < peaks_below))
+    };
     if let Some(census) = census {
         let transfers = census.transfers();
-        let fits = || Incremental::new(fabric, routes, tasks, census, (policy, transfers >= quiet_from));
-        let mut incremental = (transfers >= from).then(fits).flatten()?;
-        incremental.keep_carried();
-        return Some(incremental);
+        let made = if transfers >= from { make(transfers, census)? } else { None };
+        return Ok(made.map(|mut incremental| {
+            incremental.keep_carried();
+            incremental
+        }));
     }
-    let carries = |task: &&Task| matches!(task.work, Work::Carries { .. });
-    let transfers = tasks.tasks.iter().filter(carries).count();
-    let fits = || Incremental::new(fabric, routes, tasks, &Census::of(tasks), (policy, transfers >= quiet_from));
-    (transfers >= from).then(fits).flatten()
+    let transfers = tasks.tasks.iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
+    if transfers >= from { make(transfers, &Census::of(tasks)) } else { Ok(None) }
 }

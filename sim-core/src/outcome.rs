@@ -51,7 +51,7 @@ pub struct LinkTotals {
     /// Time with a rate above 0.
     pub busy: SimDuration,
     /// Largest sum of rates, bytes per second; `None` where the way of sharing does not know
-    /// ([`crate::Sharing::Incremental`] from `quiet_from` on).
+    /// ([`crate::Sharing::Incremental`] from `peaks_below` on).
     pub peak: Option<f64>,
 }
 

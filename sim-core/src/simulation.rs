@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use weir_plugin_api::{Flags, RateArbiter, SimTime};
+use weir_plugin_api::{Flags, IncrementalEntry, RateArbiter, SimTime};
 
 use crate::fabric::Fabric;
 use crate::instant::Instant;
@@ -17,31 +17,24 @@ use crate::tasks::{TaskGraph, TaskId};
 /// Most arbitrations in one instant (design, "Time and numbers", 5).
 const MOST_ROUNDS: u32 = 1_000_000;
 
-/// A policy that can be kept up from event to event.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Policy {
-    /// Weighted max-min.
-    MaxMin,
-    /// Weighted max-min within a priority, higher priorities first.
-    StrictPriority,
-}
-
 /// Who computes rates.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Sharing {
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Sharing<'a> {
     /// The arbiter, phase by phase.
     #[default]
     ByArbiter,
-    /// The arbiter is this policy, so that rates may be kept up from event to event instead; its ends then differ by
-    /// rounding, 1 ps each at most, and bottlenecks are those at the end of a transfer (docs/incremental.md).
+    /// Its incremental side, from event to event; ends then differ by rounding, 1 ps each at most, and bottlenecks are those
+    /// at the end of a transfer (docs/incremental.md).
     Incremental {
-        /// What the arbiter does.
-        policy: Policy,
+        /// The incremental side of the arbiter.
+        entry: &'a IncrementalEntry,
+        /// The arbiter's parameters, a JSON object.
+        params: &'a str,
         /// Only in runs with at least so many transfers, and where nobody asked for phases.
         from: usize,
-        /// From so many transfers on, links that cannot be full are left out under [`Policy::MaxMin`]: an event costs less,
-        /// and the peaks of such links are not known.
-        quiet_from: usize,
+        /// From so many transfers on, peaks of links need not be known: an event costs less where links that cannot be full
+        /// are left out.
+        peaks_below: usize,
     },
 }
 
@@ -55,7 +48,7 @@ pub struct RunOptions<'a> {
     /// Record phases with the arbiter's steps.
     pub explain: bool,
     /// Who computes rates.
-    pub sharing: Sharing,
+    pub sharing: Sharing<'a>,
     /// Stop soon after this becomes true.
     pub cancel: Option<&'a AtomicBool>,
 }
@@ -103,7 +96,7 @@ impl Simulation<'_> {
         flags: Flags,
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
-        let flows = Mover::new(self, None, arbiter, flags, &options);
+        let flows = Mover::new(self, None, arbiter, flags, &options)?;
         let end = End::of(Instant::new(self, Whole::new(self.tasks)), flows, options)?;
         Ok(end.instant.outcome(end.stop, end.now, end.flows, end.phases))
     }
@@ -121,7 +114,7 @@ impl Simulation<'_> {
         flags: Flags,
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
-        let flows = Mover::new(self, Some(traffic.census), arbiter, flags, &options);
+        let flows = Mover::new(self, Some(traffic.census), arbiter, flags, &options)?;
         let end = End::of(Instant::new(self, Streamed::new(traffic)), flows, options)?;
         end.instant.leave(end.stop, end.now, end.flows, end.phases)
     }

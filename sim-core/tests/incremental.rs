@@ -4,15 +4,27 @@ mod common;
 
 use common::{Case, World, arbiter, case};
 use proptest::prelude::*;
-use weir_sim_core::api::{Cause, LinkId, SimTime};
-use weir_sim_core::{Outcome, Policy, RunOptions, Sharing, Stop};
+use weir_arbiters::{Layers, Shares};
+use weir_sim_core::api::{
+    Answer, ArbiterError, Cause, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalEntry,
+    IncrementalFlags, LinkId, LinkKind, NodeKind, RootLevel, Setting, SimDuration, SimTime,
+};
+use weir_sim_core::{
+    AnswerError, EngineId, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId, Sharing, SimError,
+    Simulation, Stop, Task, TaskGraphBuilder, Work,
+};
 
-/// A policy, and the arbiter that does the same.
-const POLICIES: [(Policy, &str); 2] = [(Policy::MaxMin, "max-min"), (Policy::StrictPriority, "strict-priority")];
+/// The incremental sides of arbiters, and their names.
+fn policies() -> [(IncrementalEntry, &'static str); 2] {
+    [(IncrementalEntry::of::<Shares>(), "max-min"), (IncrementalEntry::of::<Layers>(), "strict-priority")]
+}
 
-fn incremental(policy: Policy) -> RunOptions<'static> {
-    let sharing = Sharing::Incremental { policy, from: 0, quiet_from: usize::MAX };
-    RunOptions { sharing, ..RunOptions::default() }
+fn incremental(entry: &IncrementalEntry) -> RunOptions<'_> {
+    RunOptions { sharing: sharing(entry, 0, usize::MAX), ..RunOptions::default() }
+}
+
+fn sharing(entry: &IncrementalEntry, from: usize, peaks_below: usize) -> Sharing<'_> {
+    Sharing::Incremental { entry, params: "{}", from, peaks_below }
 }
 
 fn run_as(world: &World, name: &str, options: RunOptions<'_>) -> Outcome {
@@ -22,9 +34,9 @@ fn run_as(world: &World, name: &str, options: RunOptions<'_>) -> Outcome {
 
 /// Both ways under each policy.
 fn both(world: &World, until: SimTime) -> impl Iterator<Item = (Outcome, Outcome)> + '_ {
-    POLICIES.into_iter().map(move |(policy, name)| {
+    policies().into_iter().map(move |(entry, name)| {
         let plain = run_as(world, name, RunOptions { until, ..RunOptions::default() });
-        (plain, run_as(world, name, RunOptions { until, ..incremental(policy) }))
+        (plain, run_as(world, name, RunOptions { until, ..incremental(&entry) }))
     })
 }
 
@@ -45,14 +57,14 @@ fn slack(outcome: &Outcome) -> u64 {
 }
 
 /// What must be true of any finished run.
-fn complete(world: &World, policy: Policy, outcome: &Outcome) -> Result<(), TestCaseError> {
+fn complete(world: &World, name: &str, outcome: &Outcome) -> Result<(), TestCaseError> {
     for (task, (times, held)) in outcome.tasks.iter().zip(&outcome.bottlenecks).enumerate() {
         prop_assert_eq!(outcome.sent_bytes[task], world.bytes_of(task));
         prop_assert!(held.time <= times.sent - times.start);
         let route = world.routes.links(world.tasks.classes().route(world.class_of(task)));
         prop_assert!(route.contains(&held.binding.link));
         let cause = held.binding.cause;
-        let by_priority = cause == Cause::Priority as u32 && policy == Policy::StrictPriority;
+        let by_priority = cause == Cause::Priority as u32 && name == "strict-priority";
         prop_assert!(held.binding.by == u32::MAX || cause == Cause::SharedLink as u32 || by_priority);
         prop_assert!(held.binding.by as usize != task);
     }
@@ -88,11 +100,11 @@ proptest! {
     #[test]
     fn results_are_complete_and_repeatable(case in case(3..16, 1..60)) {
         let Some(world) = case.world() else { return Ok(()) };
-        for (policy, name) in POLICIES {
-            let outcome = run_as(&world, name, incremental(policy));
+        for (entry, name) in policies() {
+            let outcome = run_as(&world, name, incremental(&entry));
             prop_assert_eq!(outcome.stop, Stop::Finished);
-            prop_assert_eq!(&outcome, &run_as(&world, name, incremental(policy)));
-            complete(&world, policy, &outcome)?;
+            prop_assert_eq!(&outcome, &run_as(&world, name, incremental(&entry)));
+            complete(&world, name, &outcome)?;
         }
     }
 
@@ -100,9 +112,9 @@ proptest! {
     #[test]
     fn quiet_links_change_no_result_but_peaks(case in case(3..16, 1..60)) {
         let Some(world) = steady(case) else { return Ok(()) };
-        let sharing = Sharing::Incremental { policy: Policy::MaxMin, from: 0, quiet_from: 0 };
-        let a = run_as(&world, "max-min", incremental(Policy::MaxMin));
-        let b = run_as(&world, "max-min", RunOptions { sharing, ..RunOptions::default() });
+        let entry = IncrementalEntry::of::<Shares>();
+        let a = run_as(&world, "max-min", incremental(&entry));
+        let b = run_as(&world, "max-min", RunOptions { sharing: sharing(&entry, 0, 0), ..RunOptions::default() });
         for (x, y) in a.tasks.iter().zip(&b.tasks) {
             prop_assert!(x.end.0.abs_diff(y.end.0) <= slack(&a), "{} and {}", x.end, y.end);
         }
@@ -149,11 +161,75 @@ fn phases_are_the_arbiters() {
         }
     };
     let phases = RunOptions { phases: true, ..RunOptions::default() };
-    for (policy, name) in POLICIES {
-        let with_phases = RunOptions { phases: true, ..incremental(policy) };
+    for (entry, name) in policies() {
+        let with_phases = RunOptions { phases: true, ..incremental(&entry) };
         assert_eq!(run_as(&world, name, phases), run_as(&world, name, with_phases));
-        let few = Sharing::Incremental { policy, from: 31, quiet_from: 0 };
-        let few = RunOptions { sharing: few, ..RunOptions::default() };
+        let few = RunOptions { sharing: sharing(&entry, 31, 0), ..RunOptions::default() };
         assert_eq!(run_as(&world, name, RunOptions::default()), run_as(&world, name, few));
     }
+}
+
+/// Gives everything a group and a root, and says so twice as high as the link can bear.
+struct Greedy {
+    capacities: Vec<u64>,
+    /// Per class its narrowest link.
+    links: Vec<LinkId>,
+}
+
+impl IncrementalArbiter for Greedy {
+    fn add_class(&mut self, class: &ClassInfo<'_>) {
+        let narrowest = class.links.iter().min_by_key(|link| self.capacities[link.index()]);
+        self.links.extend(narrowest);
+    }
+
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+        for added in change.added.as_slice() {
+            let (class, link) = (added.class, self.links[added.class as usize]);
+            answer.groups.push(GroupMove { group: class, root: class });
+            answer.classes.push(ClassMove { class, group: class });
+            answer.levels.push(RootLevel { root: class, link, level: self.capacities[link.index()] });
+        }
+        Ok(())
+    }
+}
+
+fn entry(make: fn(&Setting<'_>) -> Result<Greedy, ArbiterError>) -> IncrementalEntry {
+    let flags = IncrementalFlags::default();
+    IncrementalEntry { flags, make: Box::new(move |setting, _| Ok(Box::new(make(setting)?))) }
+}
+
+/// Two transfers at once over the one link of 1000 B/s.
+fn two_at_once() -> World {
+    let mut fabric = FabricBuilder::new();
+    let root = fabric.root(NodeKind::Switch).expect("the first");
+    let link = LinkSpec { up: 1000.0, down: 1000.0, latency: SimDuration(0), kind: LinkKind::PCIE };
+    let leaf = fabric.child(root, NodeKind::Gpu, link).expect("the second");
+    let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
+    let route = routes.between(&fabric, leaf, root).expect("there is one");
+    let class = tasks.classes().intern(route, f64::INFINITY, 1.0, 0);
+    for _ in 0..2 {
+        let (engine, service) = (EngineId::NONE, ServiceId::PLAIN);
+        tasks.task(Task { start: SimTime(0), engine, service, work: Work::Carries { bytes: 1000, class } });
+    }
+    World { fabric, routes, tasks: tasks.build().expect("no cycle") }
+}
+
+#[test]
+fn an_overload_is_refused_and_a_refusal_is_served_phase_by_phase() {
+    let world = two_at_once();
+    let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
+    let run = |entry: &IncrementalEntry| {
+        let (mut arbiter, flags) = arbiter("max-min", &world.fabric.view());
+        simulation.run(arbiter.as_mut(), flags, incremental(entry))
+    };
+    let greedy = entry(|setting| Ok(Greedy { capacities: setting.capacities.to_vec(), links: Vec::new() }));
+    let Err(SimError::Arbiter(AnswerError::Failed { time, error })) = run(&greedy) else { panic!("it is noticed") };
+    assert_eq!(time, SimTime(0));
+    assert_eq!(error.to_string(), "its changes are wrong: link 0 carries 2 times its bandwidth");
+
+    let refusing = entry(|_| Err(ArbiterError::Refused("not like this".to_owned())));
+    assert_eq!(run(&refusing).expect("the arbiter serves it").makespan, SimTime(2_000_000_000_000));
+    let failing = entry(|_| Err(ArbiterError::Failed("no memory".to_owned())));
+    let Err(SimError::Arbiter(AnswerError::Failed { error, .. })) = run(&failing) else { panic!("it is told") };
+    assert_eq!(error.to_string(), "no memory");
 }

@@ -4,10 +4,11 @@ mod common;
 
 use common::{ARBITERS, Case, World, arbiter, case};
 use proptest::prelude::*;
-use weir_sim_core::api::SimTime;
+use weir_arbiters::{Layers, Shares};
+use weir_sim_core::api::{IncrementalEntry, SimTime};
 use weir_sim_core::{
-    Arrival, Arrivals, Census, Departure, Departures, Halt, Outcome, Policy, RunOptions, Sharing, SimError, Simulation,
-    Stop, TaskGraph, TaskGraphBuilder, TaskId, Traffic, Work,
+    Arrival, Arrivals, Census, Departure, Departures, Halt, Outcome, RunOptions, Sharing, SimError, Simulation, Stop,
+    TaskGraph, TaskGraphBuilder, TaskId, Traffic, Work,
 };
 
 /// Transfers in the order in which they come; fails after some.
@@ -95,14 +96,37 @@ fn any_arbiter() -> impl Strategy<Value = &'static str> {
     prop::sample::select(ARBITERS.to_vec())
 }
 
-/// Phase by phase; incrementally with all links awake; with quiet links.
-fn any_sharing() -> impl Strategy<Value = Sharing> {
-    prop::sample::select(vec![
-        Sharing::ByArbiter,
-        Sharing::Incremental { policy: Policy::MaxMin, from: 0, quiet_from: usize::MAX },
-        Sharing::Incremental { policy: Policy::StrictPriority, from: 0, quiet_from: usize::MAX },
-        Sharing::Incremental { policy: Policy::MaxMin, from: 0, quiet_from: 0 },
-    ])
+/// Who computes rates.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    PhaseByPhase,
+    /// Incrementally, with all links awake.
+    Awake,
+    /// Incrementally, with quiet links.
+    Quiet,
+}
+
+fn any_way() -> impl Strategy<Value = Way> {
+    prop::sample::select(vec![Way::PhaseByPhase, Way::Awake, Way::Quiet])
+}
+
+fn side(name: &str) -> Option<IncrementalEntry> {
+    match name {
+        "max-min" => Some(IncrementalEntry::of::<Shares>()),
+        "strict-priority" => Some(IncrementalEntry::of::<Layers>()),
+        _ => None,
+    }
+}
+
+fn sharing(way: Way, side: Option<&IncrementalEntry>) -> Sharing<'_> {
+    let incremental = |peaks_below| {
+        side.map(|entry| Sharing::Incremental { entry, params: "{}", from: 0, peaks_below }).unwrap_or_default()
+    };
+    match way {
+        Way::PhaseByPhase => Sharing::ByArbiter,
+        Way::Awake => incremental(usize::MAX),
+        Way::Quiet => incremental(0),
+    }
 }
 
 /// What a whole run knows of a task, as a streamed one reports it.
@@ -131,9 +155,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn equals_the_whole_run(case in case(3..16, 1..60), name in any_arbiter(), sharing in any_sharing()) {
+    fn equals_the_whole_run(case in case(3..16, 1..60), name in any_arbiter(), way in any_way()) {
         let Some(world) = world(case) else { return Ok(()) };
-        let sharing = if name == "max-min" { sharing } else { Sharing::ByArbiter };
+        let side = side(name);
+        let sharing = sharing(way, side.as_ref());
         let options = RunOptions { sharing, ..RunOptions::default() };
         let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
         let whole = world.run(arbiter.as_mut(), flags, options);
@@ -149,9 +174,10 @@ proptest! {
 
     /// A run that stops leaves the same: what has ended, what is under way, and the next to come.
     #[test]
-    fn stops_as_the_whole_run(case in case(3..16, 1..60), name in any_arbiter(), sharing in any_sharing(), until in 0..2_500_000_000_u64) {
+    fn stops_as_the_whole_run(case in case(3..16, 1..60), name in any_arbiter(), way in any_way(), until in 0..2_500_000_000_u64) {
         let Some(world) = world(case) else { return Ok(()) };
-        let sharing = if name == "max-min" { sharing } else { Sharing::ByArbiter };
+        let side = side(name);
+        let sharing = sharing(way, side.as_ref());
         let options = RunOptions { sharing, until: SimTime(until), ..RunOptions::default() };
         let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
         let whole = world.run(arbiter.as_mut(), flags, options);

@@ -52,7 +52,7 @@ fn run_file(file: &Path, mut later: bool, args: &RunArgs, all: &Arbiters, out: &
         }
         warn_ignored(&scenario, &spec.name);
         let job = match Job::new(&scenario, spec, &all.registry) {
-            Ok(job) => job,
+            Ok(job) => job.with_peaks(args.peaks),
             Err(failure) => return Ok(failure.print()),
         };
         // An outer failure is of the run, an inner one of the output.

@@ -80,7 +80,8 @@ impl Job<'_> {
         let (s, mut arbiter) = (self.scenario, self.arbiter()?);
         let Some(mut arrivals) = s.arrivals() else { return Err(self.stopped(&SimError::Halted)) };
         let simulation = Simulation { fabric: &s.fabric, routes: &s.routes, tasks: &s.tasks };
-        let options = RunOptions { sharing: self.sharing(), cancel: Some(interrupt::flag()), ..options };
+        let params = self.params();
+        let options = RunOptions { sharing: self.sharing(&params), cancel: Some(interrupt::flag()), ..options };
         let traffic = Traffic { census: stream.census(), arrivals: &mut arrivals, departures: writer };
         let outcome = simulation.stream(traffic, &mut *arbiter, self.entry.flags, options).map_err(|error| {
             let unread = arrivals.failure().map(|wrong| Failure::diagnosed(Exit::Usage, wrong));

@@ -43,6 +43,23 @@ macro_rules! export_arbiters {
     };
 }
 
+/// Exports the incremental sides of arbiters of this crate, beside [`export_arbiters!`](crate::export_arbiters!), which
+/// lists the rate arbiters themselves.
+///
+/// Each type implements [`IncrementalPlugin`](crate::IncrementalPlugin), whose `Plain` must be one of those. Use it once, in the
+/// crate's root.
+///
+/// ```ignore
+/// weir_plugin_api::export_arbiters!(MaxMin);
+/// weir_plugin_api::export_incremental!(Shares);
+/// ```
+#[macro_export]
+macro_rules! export_incremental {
+    ($($arbiter:ty),+ $(,)?) => {
+        $crate::export_tables!(weir_incremental, $crate::abi::IncrementalTable, $($arbiter),+);
+    };
+}
+
 /// Exports the models of this crate: with `crate-type = ["cdylib"]` it becomes a library that weir loads.
 ///
 /// Each type implements [`ModelPlugin`](crate::ModelPlugin). As with [`export_arbiters!`](crate::export_arbiters!), panics
@@ -85,7 +102,7 @@ macro_rules! export_models {
     };
 }
 
-/// What the two macros above share: the function that lists the tables.
+/// What the macros above share: the function that lists the tables.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_tables {

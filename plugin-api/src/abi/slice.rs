@@ -26,6 +26,12 @@ impl<T> Clone for Slice<'_, T> {
 impl<T> Copy for Slice<'_, T> {}
 
 impl<'a, T> Slice<'a, T> {
+    /// Of nothing.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self { data: std::ptr::NonNull::dangling().as_ptr(), len: 0, borrow: PhantomData }
+    }
+
     /// Whether a plugin left the pointer null, as C authors may where a slice is empty: then it is not to be read.
     #[must_use]
     pub fn is_null(&self) -> bool {

@@ -30,11 +30,11 @@ pub struct Header {
     /// Size of the whole table as the plugin knows it, header included.
     pub table_size: u32,
     /// Size of the structure in which most is exchanged, as the plugin knows it: of an arbiter the phase view, of a model
-    /// [`super::TaskRecord`].
+    /// [`super::TaskRecord`], of an incremental arbiter [`super::AnswerRecord`].
     pub view_size: u32,
-    /// What the table describes: [`KIND_ARBITER`] or [`super::KIND_MODEL`].
+    /// What the table describes: [`KIND_ARBITER`], [`super::KIND_MODEL`] or [`super::KIND_INCREMENTAL`].
     pub kind: u32,
-    /// Bits of [`crate::Flags`]; unknown bits are refused. A model has none.
+    /// Bits of [`crate::Flags`], or [`crate::IncrementalFlags`]; unknown bits are refused. A model has none.
     pub flags: u32,
 }
 

@@ -2,8 +2,9 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use weir_sim_core::api::{NodeId, NodeKind, SimTime};
-use weir_sim_core::{Fabric, FabricBuilder, Policy, Routes, Sharing, TaskGraph, TaskGraphBuilder};
+use weir_arbiters::Shares;
+use weir_sim_core::api::{IncrementalEntry, NodeId, NodeKind, SimTime};
+use weir_sim_core::{Fabric, FabricBuilder, Routes, Sharing, TaskGraph, TaskGraphBuilder};
 
 use crate::load::{HOST, MEAN, exponential, link, transfer, unit};
 use crate::{median, run_tasks};
@@ -136,7 +137,8 @@ pub fn table(runs: usize) {
     println!("\n| hard case | events | us per event |\n|---|---|---|");
     for (name, build) in cases {
         let (fabric, routes, tasks) = build().finish();
-        let sharing = Sharing::Incremental { policy: Policy::MaxMin, from: 0, quiet_from: usize::MAX };
+        let side = IncrementalEntry::of::<Shares>();
+        let sharing = Sharing::Incremental { entry: &side, params: "{}", from: 0, peaks_below: usize::MAX };
         let all: Vec<_> = (0..runs).map(|_| run_tasks((&fabric, &routes, &tasks), sharing)).collect();
         let events = all[0].1.events;
         let time = median(all.iter().map(|(time, _)| *time).collect()).unwrap_or(0.0);

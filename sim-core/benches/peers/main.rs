@@ -23,12 +23,12 @@ use load::{LOADS, Load, Size};
 use rustix::time::{ClockId, clock_gettime};
 use simgrid::SimGrid;
 use table::{Row, Table};
-use weir_arbiters::MaxMin;
-use weir_sim_core::api::ArbiterPlugin;
-use weir_sim_core::{Fabric, Outcome, Policy, Routes, RunOptions, Sharing, Simulation, TaskGraph};
+use weir_arbiters::{MaxMin, Shares};
+use weir_sim_core::api::{ArbiterPlugin, IncrementalEntry};
+use weir_sim_core::{Fabric, Outcome, Routes, RunOptions, Sharing, Simulation, TaskGraph};
 
-/// As `weir run` chooses: links may be quiet from so many transfers on.
-const QUIET_FROM: usize = 20_000;
+/// As `weir run` chooses: links may be quiet from so many transfers on, as nobody asks for peaks.
+const PEAKS_BELOW: usize = 20_000;
 /// A phase-by-phase run of more transfers at once would take minutes.
 const PLAIN_UP_TO: usize = 3_000;
 
@@ -64,11 +64,11 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
 }
 
 /// One run of weir: its CPU seconds and its result.
-fn run(size: &Size, sharing: Sharing) -> (f64, Outcome) {
+fn run(size: &Size, sharing: Sharing<'_>) -> (f64, Outcome) {
     run_tasks((&size.fabric, &size.routes, &size.tasks), sharing)
 }
 
-fn run_tasks((fabric, routes, tasks): (&Fabric, &Routes, &TaskGraph), sharing: Sharing) -> (f64, Outcome) {
+fn run_tasks((fabric, routes, tasks): (&Fabric, &Routes, &TaskGraph), sharing: Sharing<'_>) -> (f64, Outcome) {
     let mut arbiter = MaxMin::create(&fabric.view(), "{}").expect("no parameters");
     let simulation = Simulation { fabric, routes, tasks };
     let options = RunOptions { sharing, ..RunOptions::default() };
@@ -84,6 +84,7 @@ fn measure(load: &Load, runs: usize, peer: Option<&SimGrid>, folder: &std::path:
     if peer.is_some() {
         std::fs::write(&path, &size.text).expect("the load can be written");
     }
+    let side = IncrementalEntry::of::<Shares>();
     let (mut own, mut plain, mut lazy, mut full) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut ends, mut theirs) = (None, None);
     for _ in 0..runs {
@@ -95,7 +96,7 @@ fn measure(load: &Load, runs: usize, peer: Option<&SimGrid>, folder: &std::path:
             }
         }
         let (time, outcome) =
-            run(&size, Sharing::Incremental { policy: Policy::MaxMin, from: 0, quiet_from: QUIET_FROM });
+            run(&size, Sharing::Incremental { entry: &side, params: "{}", from: 0, peaks_below: PEAKS_BELOW });
         own.push(time);
         ends = Some(outcome.tasks.iter().map(|t| t.end.0).collect::<Vec<u64>>());
         if !load.at_once || load.transfers <= PLAIN_UP_TO {

@@ -6,8 +6,8 @@
 
 use weir_plugin_api::{Cause, LinkId};
 
+use super::NONE;
 use super::clocks::Clocks;
-use super::contract::NONE;
 use super::events::Gone;
 use super::numbers::{Level, time_until};
 

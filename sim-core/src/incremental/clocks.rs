@@ -3,9 +3,9 @@
 //! Each of the three levels (class, group, root) stores only an offset to the clock above it: when a group moves to another
 //! root, none of its members is touched.
 
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{Answer, ArbiterError, ClassMove, GroupMove, LinkId, WeightChange};
 
-use super::contract::{Answer, NONE};
+use super::NONE;
 use super::heap::{Heap, OUT};
 use super::numbers::{INF, Level, time_until};
 
@@ -133,20 +133,26 @@ pub(crate) struct Clocks {
     /// Transfers that are not alone any more.
     pub(super) joining: Vec<u32>,
     /// What the arbiter will be told.
-    pub(super) removed: Vec<(u32, u32)>,
-    pub(super) added: Vec<(u32, u32)>,
+    pub(super) removed: Vec<WeightChange>,
+    pub(super) added: Vec<WeightChange>,
     pub(super) answer: Answer,
+    /// Entries of answers since all loads were summed up.
+    pub(super) unsummed: usize,
+    /// Links of the fabric.
+    pub(super) fabric_links: u32,
     pub(super) free_transfers: Vec<u32>,
     pub(super) active: usize,
     /// Kept for their memory.
     pub(super) leaving: Vec<u32>,
     pub(super) placed: Vec<u32>,
+    pub(super) loads: Vec<u128>,
 }
 
 impl Clocks {
-    /// With room for so many links and classes.
-    pub(crate) fn with_room(links: usize, classes: usize) -> Self {
+    /// For a fabric of so many links, with room for so many that are crossed, and classes.
+    pub(crate) fn with_room(fabric_links: usize, links: usize, classes: usize) -> Self {
         Self {
+            fabric_links: fabric_links as u32,
             links: Vec::with_capacity(links),
             classes: Vec::with_capacity(classes),
             class_places: Vec::with_capacity(classes),
@@ -198,16 +204,16 @@ impl Clocks {
     }
 
     /// Does what an answer says.
-    pub(super) fn apply(&mut self, now: u64) {
+    pub(super) fn apply(&mut self, now: u64) -> Result<(), ArbiterError> {
         let answer = std::mem::take(&mut self.answer);
-        for &(group, root) in &answer.groups {
+        for &GroupMove { group, root } in &answer.groups {
             self.put_group(group, root, now);
         }
-        for &(class, group) in &answer.classes {
-            self.put_class(class, group, now);
+        for &ClassMove { class, group } in &answer.classes {
+            self.put_class(class, group, now)?;
         }
         for &group in &answer.dropped {
-            self.drop_group(group);
+            self.drop_group(group)?;
         }
         for new in &answer.levels {
             let root = self.root(new.root);
@@ -216,6 +222,7 @@ impl Clocks {
             self.mark(new.root);
         }
         self.answer = answer;
+        Ok(())
     }
 
     fn root(&mut self, root: u32) -> &mut Root {
@@ -249,16 +256,16 @@ impl Clocks {
     }
 
     /// Puts a class into a group. Its clock goes on, and so does the time for which the same root has held it back.
-    fn put_class(&mut self, class: u32, group: u32, now: u64) {
-        let root = self.groups[group as usize].root;
-        let from = self.classes[class as usize].group;
-        if from == group {
-            return;
-        }
-        if from == NONE {
-            let record = &mut self.classes[class as usize];
+    fn put_class(&mut self, class: u32, group: u32, now: u64) -> Result<(), ArbiterError> {
+        let root = self.check_group(class, group)?;
+        let record = &mut self.classes[class as usize];
+        let from = record.group;
+        if record.weight == 0 {
             (record.group, record.offset, record.since) = (group, 0, now);
-            return;
+            return Ok(());
+        }
+        if from == group {
+            return Ok(());
         }
         let (holder, since) = self.held_by(class);
         let clock = self.clock_of(from, now) - self.classes[class as usize].offset;
@@ -272,16 +279,19 @@ impl Clocks {
         (record.group, record.offset) = (group, offset);
         record.since = if root == holder { record.since } else { now };
         self.key_class(class);
+        Ok(())
     }
 
-    fn drop_group(&mut self, group: u32) {
-        let record = &mut self.groups[group as usize];
+    fn drop_group(&mut self, group: u32) -> Result<(), ArbiterError> {
+        let Some(record) = self.groups.get_mut(group as usize).filter(|group| group.heap.first().is_none()) else {
+            return Err(Self::still_used(group));
+        };
         let root = std::mem::replace(&mut record.root, NONE);
-        debug_assert!(record.heap.first().is_none(), "a dropped group has no classes");
         if root != NONE {
             self.roots[root as usize].heap.remove(group, &mut self.group_places);
             self.mark(root);
         }
+        Ok(())
     }
 
     /// The root that holds a class back, and since when.
@@ -327,12 +337,13 @@ impl Clocks {
     }
 
     /// Finds the next ends below the roots that have changed.
-    pub(super) fn conclude(&mut self, now: u64) {
+    pub(super) fn conclude(&mut self, now: u64) -> Result<(), ArbiterError> {
         for at in 0..self.moved.len() {
             let root = self.moved[at];
             let record = &mut self.roots[root as usize];
             record.is_moved = false;
             match record.heap.first() {
+                Some(_) if record.level == INF => return Err(Self::without_level(root)),
                 Some((end, _)) if record.level > 0 => {
                     let next = now.saturating_add(time_until(end, record.clock_at(now), record.level));
                     self.due.set(next, root, &mut self.root_places);
@@ -341,5 +352,6 @@ impl Clocks {
             }
         }
         self.moved.clear();
+        Ok(())
     }
 }

@@ -1,9 +1,9 @@
 //! What happens at an instant: ends leave, arrivals are placed, the arbiter says what changes, the next ends are found.
 
-use weir_plugin_api::{Cause, LinkId};
+use weir_plugin_api::{ArbiterError, Cause, Change, IncrementalArbiter, LinkId, SimTime, WeightChange};
 
+use super::NONE;
 use super::clocks::{Clocks, Transfer};
-use super::contract::{Change, IncrementalArbiter, NONE};
 use super::heap::{Heap, OUT};
 
 /// Never: no end.
@@ -142,13 +142,13 @@ impl Clocks {
         if record.weight == 0 {
             record.group = NONE;
         }
-        self.removed.push((class, weight));
+        self.removed.push(WeightChange { class, weight });
         self.free_transfers.push(slot);
         self.active -= 1;
     }
 
     /// Places what has arrived, lets the arbiter make all levels right, and finds the next ends.
-    pub(crate) fn settle(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) {
+    pub(crate) fn settle(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), ArbiterError> {
         let arrivals = std::mem::take(&mut self.arrivals);
         for &slot in &arrivals {
             self.add_weight(slot, now);
@@ -165,27 +165,33 @@ impl Clocks {
         }
         self.arrivals = arrivals;
         self.arrivals.clear();
-        self.ask(now, arbiter);
-        self.apply(now);
+        self.ask(now, arbiter)?;
+        self.apply(now)?;
         for at in 0..self.placed.len() {
-            self.place(self.placed[at], now);
+            self.place(self.placed[at], now)?;
         }
         self.placed.clear();
-        self.conclude(now);
+        self.conclude(now)?;
+        self.check_loads()
     }
 
-    fn ask(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) {
+    fn ask(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), ArbiterError> {
         self.answer.clear();
         if self.removed.is_empty() && self.placed.is_empty() {
-            return;
+            return Ok(());
         }
         for &slot in &self.placed {
             let Transfer { class, weight, .. } = self.transfers[slot as usize];
-            self.added.push((class, weight));
+            self.added.push(WeightChange { class, weight });
         }
-        arbiter.settle(&Change { now, removed: &self.removed, added: &self.added }, &mut self.answer);
+        let change = Change { now: SimTime(now), removed: (&self.removed).into(), added: (&self.added).into() };
+        let mut answer = std::mem::take(&mut self.answer);
+        arbiter.settle(&change, &mut answer)?;
         self.removed.clear();
         self.added.clear();
+        let checked = self.check_answer(&answer);
+        self.answer = answer;
+        checked
     }
 
     fn add_weight(&mut self, slot: u32, now: u64) {
@@ -203,8 +209,9 @@ impl Clocks {
     }
 
     /// Puts a transfer on the clock of its class, which has a group by now.
-    fn place(&mut self, slot: u32, now: u64) {
+    fn place(&mut self, slot: u32, now: u64) -> Result<(), ArbiterError> {
         let Transfer { class, weight, work, start, holder, .. } = self.transfers[slot as usize];
+        self.check_place(class)?;
         let record = &self.classes[class as usize];
         let end = self.clock_of(record.group, now) - record.offset + work;
         if holder != NONE {
@@ -215,6 +222,7 @@ impl Clocks {
         record.weight += u64::from(weight);
         record.heap.set(end, slot, &mut self.transfer_places);
         self.key_class(class);
+        Ok(())
     }
 
     /// A transfer that was alone until now, and is still held back by the same link, has been so since its start.

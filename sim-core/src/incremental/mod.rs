@@ -1,47 +1,39 @@
 //! Sharing kept up from event to event: an event costs what it changes, not what is active.
 //!
 //! ```text
-//! admit ─┐                  weights                     levels, moves                        ┌─► next_end, take_ended
-//!        ├─► Clocks (events) ─────► Shares (settle, relax) ─────────► Clocks: first ends ────┤
-//! ended ─┘                          an IncrementalArbiter             of roots that changed  ┘
+//! admit ─┐                  weights                       levels, moves                      ┌─► next_end, take_ended
+//!        ├─► Clocks (events) ─────► IncrementalArbiter (any) ─────────► Clocks: first ends ──┤
+//! ended ─┘                                                              of roots that changed ┘
 //! ```
 //!
 //! The mathematics is in docs/incremental.md. [`Incremental`] is this for a simulation: fabric, routes and classes become
-//! the links and classes of [`Clocks`] and [`Shares`], which know integers only.
+//! the links and classes of [`Clocks`] and of the arbiter, which know integers only.
 
 mod alone;
-mod bundles;
-mod cells;
+mod answers;
 mod clocks;
-mod contract;
 mod events;
 mod heap;
-mod layers;
 mod numbers;
 mod progress;
-mod quiet;
-mod relax;
-mod settle;
-mod state;
 #[cfg(test)]
 mod tests;
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{Binding, Cause, ClassId, HORIZON, LinkId, RouteId, SimDuration, SimTime};
+use weir_plugin_api::{
+    ArbiterError, Binding, Cause, ClassId, ClassInfo, HORIZON, IncrementalArbiter, IncrementalEntry, IncrementalFlags,
+    LinkId, NO_ID as NONE, RouteId, Setting, SimDuration, SimTime,
+};
 
 use crate::fabric::Fabric;
 use crate::flows::Ended;
 use crate::outcome::{Bottleneck, LinkTotals};
 use crate::routes::Routes;
-use crate::simulation::Policy;
 use crate::stream::Census;
 use crate::tasks::{TaskGraph, TaskId, Work};
 use clocks::Clocks;
-use contract::{ClassInfo, IncrementalArbiter, NONE};
 use events::Gone;
-use layers::Layers;
 use numbers::{INF, Level, Scale};
-use state::Shares;
 
 /// The active transfers of a run under a policy whose answers are changes.
 pub(crate) struct Incremental<'a> {
@@ -49,7 +41,8 @@ pub(crate) struct Incremental<'a> {
     routes: &'a Routes,
     tasks: &'a TaskGraph,
     scale: Scale,
-    policy: Policy,
+    /// Whether classes differ by priority.
+    reads_priority: bool,
     clocks: Clocks,
     arbiter: Box<dyn IncrementalArbiter>,
     /// Per link of the fabric, its record in `clocks`; [`NONE`] until a transfer crosses it.
@@ -78,29 +71,40 @@ struct Known {
 }
 
 impl<'a> Incremental<'a> {
-    /// For the transfers of these tasks; `None` where the numbers do not fit: bandwidths that differ so much that shares
-    /// would be coarse, or weights with many digits. Links may be quiet where that is said; their peaks are then unknown.
+    /// For the transfers of these tasks; `None` where the numbers do not fit (bandwidths that differ so much that shares
+    /// would be coarse, or weights with many digits), or the arbiter does not serve these parameters. Where nobody wants peaks,
+    /// those of some links are unknown in the end.
+    ///
+    /// # Errors
+    /// The arbiter failed.
     pub(crate) fn new(
         fabric: &'a Fabric,
         routes: &'a Routes,
         tasks: &'a TaskGraph,
         census: &Census,
-        (policy, quiet): (Policy, bool),
-    ) -> Option<Self> {
-        let (scale, used) = fitting_scale(fabric, routes, tasks, census)?;
+        (entry, params, wants_peaks): (&IncrementalEntry, &str, bool),
+    ) -> Result<Option<Self>, ArbiterError> {
+        let Some((scale, used)) = fitting_scale(fabric, routes, tasks, census) else { return Ok(None) };
         let classes = tasks.classes.len();
-        let capacities = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();
-        Some(Self {
+        let capacities: Vec<u64> = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();
+        let setting = Setting {
+            capacities: (&capacities).into(),
+            links: used as u32,
+            classes: classes as u32,
+            wants_peaks: u32::from(wants_peaks),
+        };
+        let arbiter = match (entry.make)(&setting, params) {
+            Err(ArbiterError::Refused(_)) => return Ok(None),
+            made => made?,
+        };
+        Ok(Some(Self {
             fabric,
             routes,
             tasks,
             scale,
-            policy,
-            clocks: Clocks::with_room(used, classes),
-            arbiter: match policy {
-                Policy::MaxMin => Box::new(Shares::new(capacities, used, classes, quiet)),
-                Policy::StrictPriority => Box::new(Layers::new(capacities)),
-            },
+            reads_priority: entry.flags.contains(IncrementalFlags::READS_PRIORITY),
+            clocks: Clocks::with_room(fabric.links().len(), used, classes),
+            arbiter,
             record_of: vec![NONE; fabric.links().len()],
             class_of: vec![None; classes],
             unlimited: vec![NONE; routes.len()],
@@ -110,7 +114,7 @@ impl<'a> Incremental<'a> {
             gone: Vec::new(),
             settled: 0,
             carried: None,
-        })
+        }))
     }
 
     /// Transfers are no tasks of the graph: what they carry is kept from [`Self::admit`] on.
@@ -141,7 +145,7 @@ impl<'a> Incremental<'a> {
             INF
         };
         // Where priorities mean nothing, transfers of all priorities are of one class.
-        let priority = if self.policy == Policy::StrictPriority { self.tasks.classes.priority(id) } else { 0 };
+        let priority = if self.reads_priority { self.tasks.classes.priority(id) } else { 0 };
         let known = if limit == INF && priority == 0 {
             Some(self.unlimited[route.index()]).filter(|&class| class != NONE)
         } else {
@@ -163,7 +167,7 @@ impl<'a> Incremental<'a> {
             self.links.push(*record);
         }
         let class = self.clocks.add_class(&self.links, limit);
-        self.arbiter.add_class(ClassInfo { links: self.routes.links(route), limit, priority });
+        self.arbiter.add_class(&ClassInfo { links: self.routes.links(route).into(), limit, priority });
         if limit == INF && priority == 0 {
             self.unlimited[route.index()] = class;
         } else {
@@ -228,9 +232,12 @@ impl<'a> Incremental<'a> {
     }
 
     /// Makes all shares right.
-    pub(crate) fn settle(&mut self, now: SimTime) {
+    ///
+    /// # Errors
+    /// The arbiter failed, or its answer is wrong.
+    pub(crate) fn settle(&mut self, now: SimTime) -> Result<(), ArbiterError> {
         self.settled += 1;
-        self.clocks.settle(now.0, &mut *self.arbiter);
+        self.clocks.settle(now.0, &mut *self.arbiter)
     }
 
     /// Number of active transfers.
@@ -275,11 +282,11 @@ impl<'a> Incremental<'a> {
             return LinkTotals::default();
         }
         let (busy, alone) = self.clocks.carried(record, now.0);
-        let busy = busy - self.arbiter.stalled(link, now.0);
-        let (shared, is_full) = self.arbiter.peak(link);
+        let shared = self.arbiter.link_use(link, now);
+        let busy = busy.saturating_sub(shared.stalled_ps);
         let bandwidth = self.fabric.link(link).bandwidth;
-        let full = is_full || alone == self.scale.units(bandwidth);
-        let known = shared.map(|shared| self.scale.rate(shared.max(alone)));
+        let full = shared.is_full != 0 || alone == self.scale.units(bandwidth);
+        let known = (shared.peak != INF).then(|| self.scale.rate(shared.peak.max(alone)));
         LinkTotals { bytes: 0, busy: SimDuration(busy), peak: if full { Some(bandwidth) } else { known } }
     }
 
@@ -311,6 +318,9 @@ fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &C
     }
     weights.sort_unstable_by(f64::total_cmp);
     weights.dedup();
+    if weights.is_empty() {
+        return None;
+    }
     let used = || load.iter().zip(fabric.bandwidths()).filter(|&(&load, _)| load > 0.0);
     let scale = Scale::new(used().map(|(_, &width)| width).fold(0.0, f64::max), most_bytes, &weights)?;
     used().all(|(&load, &width)| scale.is_fine_enough(width, load)).then(|| (scale, used().count()))

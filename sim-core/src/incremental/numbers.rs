@@ -5,12 +5,7 @@
 //! units of 2^-k · 10^-12 bytes.
 
 use weir_plugin_api::PS_PER_S;
-
-/// A rate per unit of weight, in units of 2^-k B/s.
-pub(crate) type Level = u64;
-
-/// The level of a link that holds nobody back.
-pub(crate) const INF: Level = u64::MAX;
+pub(crate) use weir_plugin_api::{Level, NO_LEVEL as INF};
 
 /// Bits that a transfer may add to a clock: a clock reaches 2^124 in 100 days.
 const END_BITS: u32 = 126;

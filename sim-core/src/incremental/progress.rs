@@ -1,7 +1,9 @@
 //! Where the active transfers are: for results of runs that stop early, and for errors.
 
+use weir_plugin_api::IncrementalArbiter;
+
+use super::NONE;
 use super::clocks::{Clocks, Transfer};
-use super::contract::{IncrementalArbiter, NONE};
 use super::events::Gone;
 use super::numbers::{INF, Level};
 

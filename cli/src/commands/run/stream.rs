@@ -27,7 +27,7 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure
     let spec = only_arbiter(&scenario)?;
     let out = open(target.file.as_deref(), &scenario)?;
     warn_ignored(&scenario, &spec.name);
-    let job = Job::new(&scenario, spec, &arbiters.registry)?;
+    let job = Job::new(&scenario, spec, &arbiters.registry)?.with_peaks(args.peaks);
     let shown = target.file.as_ref().map_or_else(|| "stdout".to_owned(), |file| file.display().to_string());
     let to_stdout = target.file.is_none();
     job.stream(options(args), (target.lines, &shown), out, |run, streamed, mut out| {

@@ -3,7 +3,7 @@
 //! A link reaches through its cells what its share changes elsewhere (`cells_out`), and what it may claim
 //! (`cells_in`), each without looking at bundles.
 
-use super::contract::NONE;
+use super::NONE;
 use super::state::{Cell, Shares};
 
 /// Cells of a link that are looked through one by one before a look at the table of the others.

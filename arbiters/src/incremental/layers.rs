@@ -4,10 +4,12 @@
 //! costs what changes, at its own priority and below. With levels in integers the remainder is exact; as in the arbiter
 //! (docs/arbiters.md) a remainder of at most 1e-9 of the bandwidth counts as 0.
 
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{
+    Answer, ArbiterError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
+    SimTime, WeightChange,
+};
 
-use super::contract::{Answer, Change, ClassInfo, IncrementalArbiter, RootLevel};
-use super::numbers::Level;
+use super::Level;
 use super::state::Shares;
 
 /// A remainder of one part in so many counts as nothing, as in the arbiter.
@@ -24,15 +26,15 @@ pub(super) struct Layer {
     groups: Vec<u32>,
     /// What it uses of each link, in units.
     pub(super) used: Vec<Level>,
-    removed: Vec<(u32, u32)>,
-    added: Vec<(u32, u32)>,
+    removed: Vec<WeightChange>,
+    added: Vec<WeightChange>,
     /// Whether a capacity has changed since its last call.
     is_squeezed: bool,
 }
 
-/// The shares of all priorities.
+/// Strict priority in changes: the shares of all priorities.
 #[derive(Debug)]
-pub(crate) struct Layers {
+pub struct Layers {
     pub(super) capacities: Vec<u64>,
     /// By descending priority.
     pub(super) layers: Vec<Layer>,
@@ -59,7 +61,7 @@ struct Line {
 
 impl Layers {
     /// For links of these capacities, in units.
-    pub(crate) fn new(capacities: Vec<u64>) -> Self {
+    pub(super) fn new(capacities: Vec<u64>) -> Self {
         let links = vec![Line::default(); capacities.len()];
         let (layers, classes, roots, touched) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { capacities, layers, classes, roots, groups: 0, links, touched, answer: Answer::default() }
@@ -91,14 +93,15 @@ impl Layers {
     }
 
     /// Settles one layer, and gives those below it what it leaves.
-    fn settle_layer(&mut self, at: usize, now: u64, answer: &mut Answer) {
+    fn settle_layer(&mut self, at: usize, now: SimTime, answer: &mut Answer) -> Result<(), ArbiterError> {
         let layer = &mut self.layers[at];
         if layer.removed.is_empty() && layer.added.is_empty() && !std::mem::take(&mut layer.is_squeezed) {
-            return;
+            return Ok(());
         }
         layer.is_squeezed = false;
         self.answer.clear();
-        layer.shares.settle(&Change { now, removed: &layer.removed, added: &layer.added }, &mut self.answer);
+        let change = Change { now, removed: (&layer.removed).into(), added: (&layer.added).into() };
+        layer.shares.settle(&change, &mut self.answer)?;
         layer.removed.clear();
         layer.added.clear();
         self.translate(at, answer);
@@ -110,6 +113,7 @@ impl Layers {
             }
         }
         self.layers[at].shares.loads = loads;
+        Ok(())
     }
 
     fn squeeze(&mut self, link: LinkId, above: usize) {
@@ -157,15 +161,16 @@ impl Layers {
             }
             layer.groups[local as usize]
         };
-        answer.groups.extend(own.groups.iter().map(|&(g, r)| (group(g), root(r))));
-        answer.classes.extend(own.classes.iter().map(|&(class, g)| (layer.classes[class as usize], group(g))));
+        answer.groups.extend(own.groups.iter().map(|m| GroupMove { group: group(m.group), root: root(m.root) }));
+        let class = |local: u32| layer.classes[local as usize];
+        answer.classes.extend(own.classes.iter().map(|m| ClassMove { class: class(m.class), group: group(m.group) }));
         answer.dropped.extend(own.dropped.iter().map(|&g| group(g)));
         answer.levels.extend(own.levels.iter().map(|&level| RootLevel { root: root(level.root), ..level }));
     }
 }
 
 impl IncrementalArbiter for Layers {
-    fn add_class(&mut self, class: ClassInfo<'_>) {
+    fn add_class(&mut self, class: &ClassInfo<'_>) {
         let at = self.layer(class.priority);
         let layer = &mut self.layers[at];
         self.classes.push((class.priority, layer.classes.len() as u32));
@@ -173,23 +178,24 @@ impl IncrementalArbiter for Layers {
         layer.shares.add_class(class);
     }
 
-    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) {
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
         for (entries, is_added) in [(change.removed, false), (change.added, true)] {
-            for &(class, weight) in entries {
+            for &WeightChange { class, weight } in entries.as_slice() {
                 let (priority, local) = self.classes[class as usize];
                 let Ok(at) = self.find(priority) else { continue };
                 let layer = &mut self.layers[at];
                 let list = if is_added { &mut layer.added } else { &mut layer.removed };
-                list.push((local, weight));
+                list.push(WeightChange { class: local, weight });
             }
         }
         for at in 0..self.layers.len() {
-            self.settle_layer(at, change.now, answer);
+            self.settle_layer(at, change.now, answer)?;
         }
         for at in 0..self.touched.len() {
-            self.note_load(self.touched[at], change.now);
+            self.note_load(self.touched[at], change.now.0);
         }
         self.touched.clear();
+        Ok(())
     }
 
     fn above(&self, root: u32) -> Option<u32> {
@@ -210,13 +216,13 @@ impl IncrementalArbiter for Layers {
         layer.shares.beside(local, class).map(|class| layer.classes[class as usize])
     }
 
-    fn peak(&self, link: LinkId) -> (Option<Level>, bool) {
-        let peak = self.links[link.index()].peak;
-        (Some(peak), peak == self.capacities[link.index()])
+    fn link_use(&self, link: LinkId, now: SimTime) -> LinkUse {
+        let line = &self.links[link.index()];
+        let stalled_ps = line.stalled + line.stalled_since.map_or(0, |since| now.0 - since);
+        LinkUse { peak: line.peak, is_full: u32::from(line.peak == self.capacities[link.index()]), stalled_ps }
     }
 
-    fn stalled(&self, link: LinkId, now: u64) -> u64 {
-        let line = &self.links[link.index()];
-        line.stalled + line.stalled_since.map_or(0, |since| now - since)
+    fn verify(&self) -> Result<(), String> {
+        self.check()
     }
 }

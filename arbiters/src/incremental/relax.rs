@@ -6,9 +6,8 @@
 
 use std::cmp::Reverse;
 
-use super::contract::NONE;
-use super::numbers::{INF, Level};
 use super::state::{Link, Shares, product};
+use super::{INF, Level, NONE};
 
 impl Link {
     /// Whether nothing needs to be done; sometimes false for a link that is consistent.

@@ -1,8 +1,7 @@
 //! Bundles: made when the first class needs them, attached to the link that holds them back, moved, dissolved.
 
-use super::contract::NONE;
-use super::numbers::{INF, Level};
 use super::state::{Bundle, Hop, Shares, product};
+use super::{INF, Level, NONE};
 
 impl Shares {
     /// A bundle without classes that crosses these links, held back by none yet.

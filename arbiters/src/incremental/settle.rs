@@ -1,36 +1,38 @@
 //! One call: weights come and go, shares are made right, and what changed is told.
 
-use weir_plugin_api::LinkId;
+use weir_plugin_api::{
+    Answer, ArbiterError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
+    SimTime, WeightChange,
+};
 
-use super::contract::{Answer, Change, ClassInfo, IncrementalArbiter, NONE, RootLevel};
-use super::numbers::{INF, Level};
-use super::state::{Link, Shares, product};
+use super::state::{Link, Shares};
+use super::{INF, Level, NONE};
 
 /// From this many arrivals in one instant on, a new bundle's first link is guessed as if all were alike.
 const MANY: usize = 64;
 
 impl IncrementalArbiter for Shares {
-    fn add_class(&mut self, class: ClassInfo<'_>) {
-        self.push_class(class.links, class.limit);
+    fn add_class(&mut self, class: &ClassInfo<'_>) {
+        self.push_class(&class.links, class.limit);
     }
 
-    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) {
-        for &(class, weight) in change.removed {
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+        for &WeightChange { class, weight } in change.removed.as_slice() {
             self.take_weight(class, weight);
         }
-        for &(class, weight) in change.added {
+        for &WeightChange { class, weight } in change.added.as_slice() {
             for at in self.links_of(class) {
                 self.links[self.class_links[at] as usize].weight += u64::from(weight);
             }
         }
-        for &(class, weight) in change.added {
+        for &WeightChange { class, weight } in change.added.as_slice() {
             self.place(class, u64::from(weight), change.added.len() >= MANY);
         }
         self.relax();
         if self.sleepy {
             self.settle_quiet();
         }
-        self.tell(answer);
+        self.tell(answer)
     }
 
     fn beside(&self, root: u32, class: u32) -> Option<u32> {
@@ -40,11 +42,18 @@ impl IncrementalArbiter for Shares {
         heads.find(|&other| other != NONE && other != class)
     }
 
-    fn peak(&self, link: LinkId) -> (Option<Level>, bool) {
+    fn link_use(&self, link: LinkId, _now: SimTime) -> LinkUse {
         match self.links.get(self.record_of[link.index()] as usize) {
-            Some(link) => ((!self.sleepy).then_some(link.peak), link.peak == link.capacity),
-            None => (Some(0), false),
+            Some(link) => {
+                let peak = if self.sleepy { INF } else { link.peak };
+                LinkUse { peak, is_full: u32::from(link.peak == link.capacity), stalled_ps: 0 }
+            }
+            None => LinkUse { peak: 0, ..LinkUse::UNKNOWN },
         }
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        self.check()
     }
 }
 
@@ -144,20 +153,20 @@ impl Shares {
     }
 
     /// Tells what has changed, and notes the loads.
-    fn tell(&mut self, answer: &mut Answer) {
+    fn tell(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
         for bundle in self.moved_bundles.drain(..) {
             let record = &mut self.bundles[bundle as usize];
             record.is_moved = false;
             if record.link != NONE {
                 record.is_known = true;
-                answer.groups.push((bundle, record.link));
+                answer.groups.push(GroupMove { group: bundle, root: record.link });
             }
         }
         for class in self.moved_classes.drain(..) {
             let record = &mut self.classes[class as usize];
             record.is_moved = false;
             if record.bundle != NONE {
-                answer.classes.push((class, record.bundle));
+                answer.classes.push(ClassMove { class, group: record.bundle });
             }
         }
         for bundle in self.dissolved.drain(..) {
@@ -166,23 +175,36 @@ impl Shares {
             }
             self.free_bundles.push(bundle);
         }
+        self.tell_links(answer)
+    }
+
+    /// Tells new levels, and checks every link whose load or share may have changed.
+    fn tell_links(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
+        let mut overloaded = None;
         for root in self.touched.drain(..) {
             let record = &mut self.links[root as usize];
             record.is_touched = false;
             self.most_updates = self.most_updates.max(std::mem::take(&mut record.updates));
+            let load = record.load();
+            if !record.is_limit && load > i128::from(record.capacity) {
+                overloaded = overloaded.or(Some(record.id));
+            }
             if record.share != INF {
                 record.peak = record.capacity;
             } else if !self.sleepy {
-                record.peak = record.peak.max(record.others as u64);
+                record.peak = record.peak.max(load as u64);
             }
             if self.is_layer && !record.is_limit {
-                let own = if record.own > 0 { product(record.own, record.share) } else { 0 };
-                self.loads.push((record.id, (own + record.others) as Level));
+                self.loads.push((record.id, load as Level));
             }
             if record.share != record.told {
                 record.told = record.share;
                 answer.levels.push(RootLevel { root, link: record.id, level: record.share });
             }
+        }
+        match overloaded {
+            None => Ok(()),
+            Some(link) => Err(ArbiterError::Failed(format!("the shares of link {} exceed its bandwidth", link.0))),
         }
     }
 }

@@ -4,9 +4,8 @@
 //! R ≤ C it cannot be full, so it may sleep: no cells, no share. Classes that cross the same awake links form one bundle.
 //! When a level rises above its promise, the promise is renewed, and links whose reservations no longer fit wake.
 
-use super::contract::NONE;
-use super::numbers::{INF, Level};
 use super::state::{Link, Shares, product};
+use super::{INF, Level, NONE};
 
 /// Touches per class that a link must have had since it woke before it may sleep, twice as many each time it slept:
 /// moving its classes to other bundles must be worth it (assumed; small busy trees would wake and sleep for ever).

@@ -13,8 +13,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use weir_plugin_api::LinkId;
 
-use super::contract::NONE;
-use super::numbers::{INF, Level};
+use super::{INF, Level, NONE};
 
 /// Transfers over the same links, the limit link included, whatever their weights.
 #[derive(Clone, Debug)]
@@ -175,6 +174,13 @@ impl Link {
         }
     }
 
+    /// What all on it are given, in units.
+    #[inline]
+    pub(super) fn load(&self) -> i128 {
+        let own = if self.own > 0 { product(self.own, self.share) } else { 0 };
+        own + self.others
+    }
+
     /// Counts a bundle, or a change of one, among those that others hold back.
     #[inline]
     pub(super) fn count_other(&mut self, weight: u64, share: Level) {
@@ -189,9 +195,9 @@ pub(super) fn product(weight: u64, level: Level) -> i128 {
     (u128::from(weight) * u128::from(level)) as i128
 }
 
-/// All shares.
+/// Weighted max-min in changes.
 #[derive(Debug, Default)]
-pub(crate) struct Shares {
+pub struct Shares {
     pub(super) links: Vec<Link>,
     pub(super) classes: Vec<Class>,
     pub(super) class_links: Vec<u32>,
@@ -231,7 +237,7 @@ pub(crate) struct Shares {
     pub(super) is_layer: bool,
     pub(super) loads: Vec<(LinkId, Level)>,
     /// Capacities of the fabric's links in units, and their records here; [`NONE`] until a class crosses them.
-    capacities: Vec<u64>,
+    pub(super) capacities: Vec<u64>,
     pub(super) record_of: Vec<u32>,
     limit_of: FxHashMap<Level, u32>,
 }
@@ -239,7 +245,7 @@ pub(crate) struct Shares {
 impl Shares {
     /// For links of these capacities, in units, with room for classes over so many of them. Where links may be quiet, an
     /// event costs less in large runs, and the peaks of their loads are not known.
-    pub(crate) fn new(capacities: Vec<u64>, used: usize, classes: usize, quiet: bool) -> Self {
+    pub(super) fn new(capacities: Vec<u64>, used: usize, classes: usize, quiet: bool) -> Self {
         Self {
             links: Vec::with_capacity(used),
             classes: Vec::with_capacity(classes),
@@ -321,11 +327,8 @@ impl Shares {
         self.links.get(self.record_of[link.index()] as usize).is_some_and(|record| record.share != INF)
     }
 
-    /// The capacity of a link as last given, and as its record has it.
-    #[cfg(test)]
+    /// The capacity of a link as last given.
     pub(super) fn capacity(&self, link: LinkId) -> u64 {
-        let record = self.links.get(self.record_of[link.index()] as usize);
-        assert!(record.is_none_or(|record| record.capacity == self.capacities[link.index()]));
         self.capacities[link.index()]
     }
 
@@ -341,7 +344,7 @@ impl Shares {
 
     /// The most updates of one link in one instant so far.
     #[cfg(test)]
-    pub(crate) fn most_updates(&self) -> u32 {
+    pub(super) fn most_updates(&self) -> u32 {
         self.most_updates
     }
 }

@@ -1,0 +1,50 @@
+//! The same policies in changes: `max-min` as [`Shares`], `strict-priority` as [`Layers`].
+//!
+//! ```text
+//! weights ─► settle (classes, bundles) ─► relax (links whose share changes) ─► answer: levels of links, moves of bundles
+//!                                           └► quiet (links that cannot be full are left out)
+//! ```
+//!
+//! A bundle is a group of the answer, a link or a common limit its root. The mathematics is in docs/incremental.md.
+
+mod bundles;
+mod cells;
+mod layers;
+mod quiet;
+mod relax;
+mod settle;
+mod state;
+#[cfg(test)]
+mod tests;
+mod verify;
+
+pub use layers::Layers;
+pub use state::Shares;
+use weir_plugin_api::{
+    ArbiterError, ArbiterPlugin as _, IncrementalFlags, IncrementalPlugin, Level, NO_ID as NONE, NO_LEVEL as INF,
+    Setting,
+};
+
+use crate::params::{NoParams, decode};
+use crate::{MaxMin, StrictPriority};
+
+impl IncrementalPlugin for Shares {
+    type Plain = MaxMin;
+    const FLAGS: IncrementalFlags = IncrementalFlags(0);
+
+    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
+        let NoParams {} = decode(MaxMin::NAME, params)?;
+        let (links, classes) = (setting.links as usize, setting.classes as usize);
+        Ok(Self::new(setting.capacities.to_vec(), links, classes, setting.wants_peaks == 0))
+    }
+}
+
+impl IncrementalPlugin for Layers {
+    type Plain = StrictPriority;
+    const FLAGS: IncrementalFlags = IncrementalFlags::READS_PRIORITY;
+
+    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
+        let NoParams {} = decode(StrictPriority::NAME, params)?;
+        Ok(Self::new(setting.capacities.to_vec()))
+    }
+}

@@ -1,0 +1,189 @@
+//! Random changes: everything is recomputed after each, and the answers, followed one by one, lead to what is kept.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use weir_plugin_api::{
+    Answer, Change, ClassInfo, IncrementalArbiter, IncrementalPlugin, LinkId, Setting, SimTime, WeightChange,
+};
+
+use super::{INF, Layers, Level, NONE, Shares};
+
+struct Dice(ChaCha8Rng);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0.next_u64() % n
+    }
+}
+
+/// What answers say, and nothing else.
+#[derive(Default)]
+struct Follower {
+    /// Per class its group, per group its root, per root its link and level.
+    group_of: Vec<u32>,
+    root_of: Vec<u32>,
+    levels: Vec<(LinkId, Level)>,
+}
+
+impl Follower {
+    fn follow(&mut self, answer: &Answer) {
+        let most = |ids: &mut dyn Iterator<Item = u32>| ids.max().map_or(0, |id| id as usize + 1);
+        let grow = |len: usize, needed: usize| len.max(needed);
+        let roots = most(&mut answer.groups.iter().map(|m| m.root).chain(answer.levels.iter().map(|l| l.root)));
+        self.root_of.resize(grow(self.root_of.len(), most(&mut answer.groups.iter().map(|m| m.group))), NONE);
+        self.levels.resize(grow(self.levels.len(), roots), (LinkId::NONE, INF));
+        answer.groups.iter().for_each(|m| self.root_of[m.group as usize] = m.root);
+        answer.classes.iter().for_each(|m| self.group_of[m.class as usize] = m.group);
+        answer.dropped.iter().for_each(|&group| self.root_of[group as usize] = NONE);
+        answer.levels.iter().for_each(|l| self.levels[l.root as usize] = (l.link, l.level));
+    }
+
+    fn level(&self, class: usize) -> (LinkId, Level) {
+        self.levels[self.root_of[self.group_of[class] as usize] as usize]
+    }
+}
+
+/// Classes over a few links, with the weights of their transfers.
+struct Case {
+    capacities: Vec<u64>,
+    /// Links, limit, priority.
+    classes: Vec<(Vec<LinkId>, Level, i64)>,
+    transfers: Vec<WeightChange>,
+    dice: Dice,
+}
+
+impl Case {
+    fn random(seed: u64) -> Self {
+        let mut dice = Dice(ChaCha8Rng::seed_from_u64(seed));
+        let links = 2 + dice.below(12) as usize;
+        let tied = dice.below(2) == 0;
+        let unit = 1 << 40;
+        let capacities = (0..links).map(|_| if tied { unit << dice.below(3) } else { unit + dice.below(4 * unit) });
+        let capacities: Vec<u64> = capacities.collect();
+        let classes = (0..2 + dice.below(20))
+            .map(|_| {
+                let mut route: Vec<LinkId> = Vec::new();
+                for _ in 0..=dice.below(4) {
+                    let link = LinkId(dice.below(links as u64) as u32);
+                    if !route.contains(&link) {
+                        route.push(link);
+                    }
+                }
+                let limit = if dice.below(3) == 0 { 1 + dice.below(unit / 2) } else { INF };
+                (route, limit, dice.below(3) as i64)
+            })
+            .collect();
+        Self { capacities, classes, transfers: Vec::new(), dice }
+    }
+
+    /// Some transfers end and some begin.
+    fn change(&mut self) -> (Vec<WeightChange>, Vec<WeightChange>) {
+        let mut removed = Vec::new();
+        for _ in 0..self.dice.below(4).min(self.transfers.len() as u64) {
+            let at = self.dice.below(self.transfers.len() as u64) as usize;
+            removed.push(self.transfers.swap_remove(at));
+        }
+        let most = if self.dice.below(20) == 0 { 100 } else { 4 };
+        let count = self.dice.below(most);
+        let added: Vec<WeightChange> = (0..count)
+            .map(|_| {
+                let class = self.dice.below(self.classes.len() as u64) as u32;
+                WeightChange { class, weight: 1 + self.dice.below(5) as u32 }
+            })
+            .collect();
+        self.transfers.extend_from_slice(&added);
+        (removed, added)
+    }
+
+    /// Runs a hundred changes; `check` sees the follower after each.
+    fn run<I: IncrementalPlugin>(&mut self, peaks: bool, check: impl Fn(&Self, &I, &Follower)) -> I {
+        let setting =
+            Setting { capacities: (&self.capacities).into(), links: 0, classes: 0, wants_peaks: peaks.into() };
+        let mut arbiter = I::create(&setting, "{}").expect("it takes no parameters");
+        for (links, limit, priority) in &self.classes {
+            arbiter.add_class(&ClassInfo { links: links.into(), limit: *limit, priority: *priority });
+        }
+        let mut follower = Follower { group_of: vec![NONE; self.classes.len()], ..Follower::default() };
+        let mut answer = Answer::default();
+        for now in 0..100 {
+            let (removed, added) = self.change();
+            let change = Change { now: SimTime(now), removed: (&removed).into(), added: (&added).into() };
+            answer.clear();
+            arbiter.settle(&change, &mut answer).expect("it serves all");
+            follower.follow(&answer);
+            arbiter.verify().expect("all sums are right");
+            check(self, &arbiter, &follower);
+        }
+        arbiter
+    }
+
+    /// Sum of weight times level on each link, as the answers have it.
+    fn loads(&self, follower: &Follower) -> Vec<u128> {
+        let mut loads = vec![0; self.capacities.len()];
+        for t in &self.transfers {
+            let (_, level) = follower.level(t.class as usize);
+            for link in &self.classes[t.class as usize].0 {
+                loads[link.index()] += u128::from(t.weight) * u128::from(level);
+            }
+        }
+        loads
+    }
+
+    /// No link is overloaded, no limit exceeded, and the link that is named is on the route.
+    fn is_fair(&self, follower: &Follower) {
+        for (load, &capacity) in self.loads(follower).iter().zip(&self.capacities) {
+            assert!(*load <= u128::from(capacity));
+        }
+        for t in &self.transfers {
+            let (links, limit, _) = &self.classes[t.class as usize];
+            let (link, level) = follower.level(t.class as usize);
+            assert!(level <= *limit && (link.is_none() && level == *limit || links.contains(&link)));
+        }
+    }
+}
+
+#[test]
+fn shares_are_followed_and_settle_within_few_updates() {
+    for seed in 0..150 {
+        for peaks in [false, true] {
+            let shares = Case::random(seed).run(peaks, |case, shares: &Shares, follower| {
+                case.is_fair(follower);
+                for t in &case.transfers {
+                    let class = &shares.classes[t.class as usize];
+                    let link = &shares.links[shares.bundles[class.bundle as usize].link as usize];
+                    assert_eq!(follower.level(t.class as usize), (link.id, link.share));
+                }
+            });
+            assert!(shares.most_updates() <= 16, "{} updates of one link", shares.most_updates());
+        }
+    }
+}
+
+#[test]
+fn layers_are_followed_and_the_first_is_max_min() {
+    for seed in 0..150 {
+        Case::random(seed).run(true, |case, _: &Layers, follower| case.is_fair(follower));
+    }
+}
+
+/// What a link has carried at most, and whether it was full, as the loads say.
+#[test]
+fn peaks_are_the_largest_loads() {
+    for seed in 0..100 {
+        let peaks = std::cell::RefCell::new(Vec::new());
+        let mut case = Case::random(seed);
+        let shares: Shares = case.run(true, |case, _, follower| {
+            let mut peaks = peaks.borrow_mut();
+            peaks.resize(case.capacities.len(), 0);
+            for (peak, load) in peaks.iter_mut().zip(case.loads(follower)) {
+                *peak = load.max(*peak);
+            }
+        });
+        for (link, &peak) in peaks.borrow().iter().enumerate() {
+            let told = shares.link_use(LinkId::from_index(link), SimTime(100));
+            let (told, capacity) = (u128::from(told.peak), u128::from(case.capacities[link]));
+            // A full link carries its capacity but for rounding, a unit per unit of weight.
+            assert!(told == peak || told == capacity && capacity - peak < 2000, "{told}, not {peak} on {link}");
+        }
+    }
+}

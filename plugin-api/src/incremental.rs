@@ -1,0 +1,233 @@
+//! The contract of an incremental arbiter: the same policy as a rate arbiter of its name, in changes.
+//!
+//! ```text
+//! class (equal route, limit, priority) ─► group (equal level, whatever it is) ─► root (has the level)
+//! ```
+//!
+//! A rate arbiter is shown a phase and answers with all its rates. An incremental one keeps its state: it is told which
+//! classes gain and lose weight, and answers with what changes, levels of roots, roots of groups, groups of classes. The rate
+//! of a transfer is its weight times the level of its root. So an event costs what it changes, not what is active; what clocks,
+//! sizes and ends do with levels is the host's.
+//!
+//! All numbers are integers, so that sums of them are exact: a *level* is a rate per unit of weight, in units of the host's
+//! choice (a power of two of them make 1 B/s), and so are capacities; every capacity is below 2^61. Weights are scaled to
+//! integers. The mathematics of max-min in this form is in docs/incremental.md.
+
+use crate::{ArbiterError, ArbiterPlugin, LinkId, SimTime, Slice};
+
+/// A rate per unit of weight, in the host's units.
+pub type Level = u64;
+
+/// The level of a root without members; as a limit, none.
+pub const NO_LEVEL: Level = u64::MAX;
+
+/// The id of no class, group or root.
+pub const NO_ID: u32 = u32::MAX;
+
+/// Properties that an incremental arbiter claims; the host relies on them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(transparent)]
+pub struct IncrementalFlags(pub u32);
+
+impl IncrementalFlags {
+    /// Priorities matter: transfers of different priorities are of different classes. Without it, all classes have priority 0.
+    pub const READS_PRIORITY: Self = Self(1);
+    /// Every bit this version knows.
+    pub const KNOWN: Self = Self(1);
+
+    /// Whether all bits of `other` are set.
+    #[must_use]
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// What an instance is built for.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Setting<'a> {
+    /// Bandwidth of each directed link of the fabric, in units.
+    pub capacities: Slice<'a, u64>,
+    /// At most so many links will be crossed.
+    pub links: u32,
+    /// At most so many classes will be added.
+    pub classes: u32,
+    /// Not 0 where the largest load of every link is asked for in the end ([`LinkUse::peak`]); else it may stay unknown where
+    /// that makes events cheaper.
+    pub wants_peaks: u32,
+}
+
+/// A class of transfers: those that agree in all of this. Weights may differ within it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ClassInfo<'a> {
+    /// What it crosses, in order of travel, all different; never empty.
+    pub links: Slice<'a, LinkId>,
+    /// The most its level may be; [`NO_LEVEL`] for any.
+    pub limit: Level,
+    /// As in the scenario: larger first; 0 without [`IncrementalFlags::READS_PRIORITY`].
+    pub priority: i64,
+}
+
+/// Weight that a class gains or loses: that of one transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct WeightChange {
+    /// The class, counted from 0 in the order in which classes were added.
+    pub class: u32,
+    /// At least 1.
+    pub weight: u32,
+}
+
+/// What has changed since the last call.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Change<'a> {
+    /// The instant; not before that of the last call.
+    pub now: SimTime,
+    /// One entry per transfer that has ended.
+    pub removed: Slice<'a, WeightChange>,
+    /// One entry per transfer that has begun; its class may have lost weight in the same change.
+    pub added: Slice<'a, WeightChange>,
+}
+
+/// A group that is new, or hangs below another root now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct GroupMove {
+    /// The group; ids are the arbiter's, below the fabric's links + twice the classes + the links of all classes together.
+    pub group: u32,
+    /// The root; likewise.
+    pub root: u32,
+}
+
+/// A class that has weight again, or is in another group now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct ClassMove {
+    /// The class.
+    pub class: u32,
+    /// Its group.
+    pub group: u32,
+}
+
+/// A new level of a root.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct RootLevel {
+    /// The root.
+    pub root: u32,
+    /// The link that holds its members back, one of the route of each; [`LinkId::NONE`] where it is their limit.
+    pub link: LinkId,
+    /// [`NO_LEVEL`] where it has no members.
+    pub level: Level,
+}
+
+/// What changes, all of it at the instant of the change: only where things end up counts. It is read in the order of the
+/// fields; classes without weight need not be told.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// Groups that are new or hang below another root.
+    pub groups: Vec<GroupMove>,
+    /// Classes that have weight again or are in another group; a class must be told when its weight was 0 before.
+    pub classes: Vec<ClassMove>,
+    /// Groups that have no class any more; their ids may be used again in a later answer.
+    pub dropped: Vec<u32>,
+    /// Roots whose level has changed.
+    pub levels: Vec<RootLevel>,
+}
+
+impl Answer {
+    /// Empties it; memory is kept.
+    pub fn clear(&mut self) {
+        self.groups.clear();
+        self.classes.clear();
+        self.dropped.clear();
+        self.levels.clear();
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.groups.len() + self.classes.len() + self.dropped.len() + self.levels.len()
+    }
+
+    /// Whether nothing changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What an arbiter knows of the load of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct LinkUse {
+    /// The largest load so far, in units; [`NO_LEVEL`] where it is not known.
+    pub peak: Level,
+    /// Not 0 where the link has been full, whatever rounding leaves of it.
+    pub is_full: u32,
+    /// For how long it has had transfers none of which moved, ps.
+    pub stalled_ps: u64,
+}
+
+impl LinkUse {
+    /// Nothing is known, and nothing stood still.
+    pub const UNKNOWN: Self = Self { peak: NO_LEVEL, is_full: 0, stalled_ps: 0 };
+}
+
+/// A policy whose answers are changes.
+///
+/// A transfer that shares no link with another runs at the full rate of its narrowest link, or at its limit: the host sees to
+/// that, and does not tell the arbiter. Of the others, the sum of weight times level must be at most the capacity on each
+/// link, and a level at most the class's limit. The host checks every answer for ids that do not exist and classes that are left out,
+/// and sums up all links now and then, as often as that costs no more than the answers themselves; it refuses, and never
+/// repairs.
+pub trait IncrementalArbiter: Send {
+    /// Adds a class without weight.
+    fn add_class(&mut self, class: &ClassInfo<'_>);
+
+    /// Takes a change in, and says what it changes; `answer` is empty.
+    ///
+    /// # Errors
+    /// Any [`ArbiterError`]; the run ends with its text.
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError>;
+
+    /// A class that is served before those of a root on its link, for results that say who holds them back.
+    fn above(&self, _root: u32) -> Option<u32> {
+        None
+    }
+
+    /// A class other than `class` that crosses the link of a root but hangs below another one, for results that say who shares
+    /// it; `None` where none is at hand.
+    fn beside(&self, _root: u32, _class: u32) -> Option<u32> {
+        None
+    }
+
+    /// The use of a link up to `now`, by the transfers that the arbiter was told of.
+    fn link_use(&self, _link: LinkId, _now: SimTime) -> LinkUse {
+        LinkUse::UNKNOWN
+    }
+
+    /// Recomputes all that it keeps, and says what is not as it must be: slow, for tests.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn verify(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// An incremental arbiter that stands beside a rate arbiter, under the same name.
+pub trait IncrementalPlugin: IncrementalArbiter + Sized + 'static {
+    /// The rate arbiter of the same policy: it accepts routes, explains phases, and serves runs that record them.
+    type Plain: ArbiterPlugin;
+    /// What it claims.
+    const FLAGS: IncrementalFlags;
+
+    /// Builds an instance; `params` are those of the rate arbiter.
+    ///
+    /// # Errors
+    /// [`ArbiterError::Refused`] where it does not serve these parameters: the host then asks the rate arbiter phase by phase.
+    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError>;
+}
