@@ -239,7 +239,8 @@ typedef struct {
  * with another is not told: it runs at the full rate of its narrowest link, or at its limit. Of the others, the sum of weight
  * times level must be at most the capacity on each link, and no level above the class's limit.
  *
- * Ids of classes are the host's, from 0 in the order of add_class; those of groups and roots are the plugin's, below the number
+ * Ids of classes are the host's, from 0; a class is told just before it gets weight, and forgotten when it loses its last, and its
+ * id is then used again. Those of groups and roots are the plugin's, below the number
  * of the fabric's links + twice that of the classes + that of the links of all classes together. The host checks ids at each answer, and sums up all links as often as that costs no more than the answers did. */
 
 /* No level: of a root without members, or of a class without a limit; an unknown peak. */
@@ -249,7 +250,7 @@ typedef struct {
 typedef struct {
     weir_slice_u64 capacities; /* of each directed link of the fabric, in units */
     uint32_t links;            /* at most so many links will be crossed, */
-    uint32_t classes;          /* and so many classes added */
+    uint32_t classes;          /* and so many classes have weight at once */
     uint32_t wants_peaks;      /* not 0: link_use must tell the peaks of all links in the end */
 } weir_setting;
 
@@ -281,7 +282,7 @@ typedef struct {
     uint32_t root;
 } weir_group_move;
 
-/* A class whose weight was 0 before, or that is in another group now. */
+/* A class that is new, or in another group now. */
 typedef struct {
     uint32_t class_id;
     uint32_t group;
@@ -327,8 +328,9 @@ typedef struct {
     /* Frees an instance; called once for each create that returned 0, even after a panic. */
     void (*destroy)(void *state);
 
-    /* Adds a class without weight. */
-    int32_t (*add_class)(void *state, const weir_class_info *info, weir_err *err);
+    /* Tells of a class that gets weight in the next settle. The settle that takes its last weight forgets it (and gives it no new
+     * one): its id may then be told anew. */
+    int32_t (*add_class)(void *state, uint32_t class_id, const weir_class_info *info, weir_err *err);
 
     /* Takes a change in, and says what it changes: sets *answer, whose slices are empty. */
     int32_t (*settle)(void *state, const weir_change *change, weir_answer *answer, weir_err *err);

@@ -50,7 +50,7 @@ pub struct Setting<'a> {
     pub capacities: Slice<'a, u64>,
     /// At most so many links will be crossed.
     pub links: u32,
-    /// At most so many classes will be added.
+    /// At most so many classes will have weight at once.
     pub classes: u32,
     /// Not 0 where the largest load of every link is asked for in the end ([`LinkUse::peak`]); else it may stay unknown where
     /// that makes events cheaper.
@@ -73,7 +73,7 @@ pub struct ClassInfo<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct WeightChange {
-    /// The class, counted from 0 in the order in which classes were added.
+    /// The class.
     pub class: u32,
     /// At least 1.
     pub weight: u32,
@@ -87,7 +87,7 @@ pub struct Change<'a> {
     pub now: SimTime,
     /// One entry per transfer that has ended.
     pub removed: Slice<'a, WeightChange>,
-    /// One entry per transfer that has begun; its class may have lost weight in the same change.
+    /// One entry per transfer that has begun. A class that loses its last weight gets none in the same change.
     pub added: Slice<'a, WeightChange>,
 }
 
@@ -101,7 +101,7 @@ pub struct GroupMove {
     pub root: u32,
 }
 
-/// A class that has weight again, or is in another group now.
+/// A class that is new, or in another group now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct ClassMove {
@@ -124,12 +124,12 @@ pub struct RootLevel {
 }
 
 /// What changes, all of it at the instant of the change: only where things end up counts. It is read in the order of the
-/// fields; classes without weight need not be told.
+/// fields; classes that are forgotten need not be told.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// Groups that are new or hang below another root.
     pub groups: Vec<GroupMove>,
-    /// Classes that have weight again or are in another group; a class must be told when its weight was 0 before.
+    /// Classes that are new or in another group.
     pub classes: Vec<ClassMove>,
     /// Groups that have no class any more; their ids may be used again in a later answer.
     pub dropped: Vec<u32>,
@@ -184,8 +184,9 @@ impl LinkUse {
 /// and sums up all links now and then, as often as that costs no more than the answers themselves; it refuses, and never
 /// repairs.
 pub trait IncrementalArbiter: Send {
-    /// Adds a class without weight.
-    fn add_class(&mut self, class: &ClassInfo<'_>);
+    /// Tells of a class that gets weight in the next call of [`Self::settle`]. It is forgotten with the call that takes its last
+    /// weight. Ids are counted from 0; those of forgotten classes are used again.
+    fn add_class(&mut self, id: u32, class: &ClassInfo<'_>);
 
     /// Takes a change in, and says what it changes; `answer` is empty.
     ///

@@ -51,11 +51,11 @@ impl LoadedIncremental {
 }
 
 impl IncrementalArbiter for LoadedIncremental {
-    fn add_class(&mut self, class: &ClassInfo<'_>) {
+    fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
         let add_class = self.functions.add_class;
-        self.classes += 1;
+        self.classes = self.classes.max(id + 1);
         // SAFETY: the state is alive, and the class valid for the call.
-        let _ = self.ask(Call::AddClass, |state, err| unsafe { add_class(state, class, err) });
+        let _ = self.ask(Call::AddClass, |state, err| unsafe { add_class(state, id, class, err) });
     }
 
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {

@@ -33,7 +33,7 @@ fn create(folder: &TempDir, defines: &[&str], params: &str) -> Result<LoadedIncr
 /// An instance that knows three classes.
 fn instance(folder: &TempDir, defines: &[&str]) -> LoadedIncremental {
     let mut instance = create(folder, defines, "{}").expect("created");
-    (0..3).for_each(|_| instance.add_class(&class(0)));
+    (0..3).for_each(|id| instance.add_class(id, &class(0)));
     instance
 }
 
@@ -96,7 +96,7 @@ fn errors_are_told_and_some_stop_the_instance() {
     assert_eq!(asked.beside(9, 0), None);
     assert_eq!(settle(&mut asked, 3, &[], &[]).unwrap_err().to_string(), "nine is no root");
     let mut told = instance(&folder, &[]);
-    told.add_class(&class(13));
+    told.add_class(3, &class(13));
     assert_eq!(settle(&mut told, 3, &[], &[]).unwrap_err().to_string(), "thirteen is no priority");
 }
 

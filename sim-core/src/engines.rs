@@ -143,6 +143,12 @@ impl Engines {
         });
     }
 
+    /// Whether no engine has been given anything to do since the last [`Self::dispatch`].
+    #[inline]
+    pub(crate) fn all_served(&self) -> bool {
+        self.dirty.is_empty()
+    }
+
     /// All tasks that have a place in a queue and no slot, in no particular order.
     pub(crate) fn queued(&self) -> impl Iterator<Item = TaskId> + '_ {
         self.states.iter().flat_map(|state| state.queue.iter().map(|&Reverse((_, task))| task))

@@ -114,6 +114,7 @@ impl<'a, S: Store> Instant<'a, S> {
     }
 
     /// Does all that is due at `now`, including what that brings about at `now`.
+    #[inline(never)]
     pub(crate) fn drain(&mut self, now: SimTime, flows: &mut Mover<'_>) {
         flows.take_ended(now, &mut self.ended);
         self.complete(now);
@@ -129,6 +130,16 @@ impl<'a, S: Store> Instant<'a, S> {
 
     /// Completions, arrivals and timers that are due, and releases.
     fn happen(&mut self, now: SimTime) {
+        if self.queue.next_time() > now && self.arrived.is_empty() {
+            self.release(now);
+        } else {
+            self.happen_due(now);
+        }
+    }
+
+    /// [`Self::happen`], where there is more than releases; kept out of the way of runs of transfers alone, as what follows.
+    #[inline(never)]
+    fn happen_due(&mut self, now: SimTime) {
         while let Some(event) = self.queue.pop_due(now, EventPhase::Completion) {
             self.sent(now, TaskId(event.entity()), SimDuration::ZERO);
         }
@@ -145,6 +156,13 @@ impl<'a, S: Store> Instant<'a, S> {
     /// Gives free slots to the heads of queues. Transfers take theirs last: what is ready at `now` only after a join or
     /// a task of no time must be in the queue before them.
     fn grant(&mut self, now: SimTime) {
+        if !self.engines.all_served() || !self.begins.later.is_empty() {
+            self.dispatch(now);
+        }
+    }
+
+    #[inline(never)]
+    fn dispatch(&mut self, now: SimTime) {
         let store = &self.store;
         let look = Look { now, graph: self.graph, times: store.all_times() };
         let carries = |task: TaskId| matches!(store.task(task).work, Work::Carries { .. });
@@ -159,6 +177,9 @@ impl<'a, S: Store> Instant<'a, S> {
 
     /// Transfers whose last byte leaves now.
     fn complete(&mut self, now: SimTime) {
+        if self.ended.is_empty() {
+            return;
+        }
         let ended = std::mem::take(&mut self.ended);
         for e in &ended {
             let route = self.graph.classes.route(e.class);
@@ -188,6 +209,9 @@ impl<'a, S: Store> Instant<'a, S> {
     fn arrive(&mut self, now: SimTime) {
         while let Some(event) = self.queue.pop_due(now, EventPhase::Arrival) {
             self.arrived.push(TaskId(event.entity()));
+        }
+        if self.arrived.is_empty() {
+            return;
         }
         let mut arrived = std::mem::take(&mut self.arrived);
         arrived.sort_unstable();
@@ -263,6 +287,7 @@ impl<'a, S: Store> Instant<'a, S> {
         self.started = started;
     }
 
+    #[inline(never)]
     fn schedule(&mut self, time: SimTime, event: TaskEvent) {
         if time.is_never() {
             self.beyond.push(TaskId(event.entity()));

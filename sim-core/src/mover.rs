@@ -13,7 +13,7 @@ use crate::incremental::Incremental;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
 use crate::simulation::{RunOptions, Sharing, Simulation};
 use crate::stream::Census;
-use crate::tasks::{TaskId, Work};
+use crate::tasks::TaskId;
 
 /// What moves the bytes of a run.
 pub(crate) enum Mover<'a> {
@@ -169,6 +169,7 @@ fn incremental<'a>(
             incremental
         }));
     }
-    let transfers = tasks.tasks.iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
-    if transfers >= from { make(transfers, &Census::of(tasks)) } else { Ok(None) }
+    let census = Census::of(tasks);
+    let transfers = census.transfers();
+    if transfers >= from { make(transfers, &census) } else { Ok(None) }
 }

@@ -120,7 +120,9 @@ proptest! {
         }
         for (link, (x, y)) in a.links.iter().zip(&b.links).enumerate() {
             prop_assert_eq!(x.bytes, y.bytes);
-            prop_assert!(y.peak.is_none_or(|peak| Some(peak) == x.peak), "{:?} and {:?} on {}", x.peak, y.peak, link);
+            // A link that others fill to the last unit counts as full in one way, as nearly full in the other.
+            let near = |peak: f64| x.peak.is_some_and(|other| (other - peak).abs() <= 1e-9 * peak);
+            prop_assert!(y.peak.is_none_or(near), "{:?} and {:?} on {}", x.peak, y.peak, link);
         }
     }
 
@@ -177,7 +179,8 @@ struct Greedy {
 }
 
 impl IncrementalArbiter for Greedy {
-    fn add_class(&mut self, class: &ClassInfo<'_>) {
+    fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
+        assert_eq!(id as usize, self.links.len(), "none is forgotten here");
         let narrowest = class.links.iter().min_by_key(|link| self.capacities[link.index()]);
         self.links.extend(narrowest);
     }

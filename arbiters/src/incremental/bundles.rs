@@ -6,6 +6,15 @@ use super::{INF, Level, NONE};
 impl Shares {
     /// A bundle without classes that crosses these links, held back by none yet.
     pub(super) fn add_bundle(&mut self, links: &[u32]) -> u32 {
+        let index = self.new_bundle(links.len());
+        for (hop, &link) in self.hops_of(index).zip(links) {
+            self.hops[hop].link = link;
+        }
+        index
+    }
+
+    /// A bundle with room for so many hops, whose links must be set.
+    fn new_bundle(&mut self, count: usize) -> u32 {
         let index = if let Some(index) = self.free_bundles.pop() {
             index
         } else {
@@ -14,33 +23,32 @@ impl Shares {
             self.bundles.push(Bundle { first: 0, count: 0, link, head, weight: 0, floor, is_moved, is_known });
             (self.bundles.len() - 1) as u32
         };
-        let first = self.add_hops(index, links);
+        let first = self.new_hops(index, count);
         let bundle = &mut self.bundles[index as usize];
-        (bundle.first, bundle.count, bundle.weight) = (first, links.len() as u32, 0);
+        (bundle.first, bundle.count, bundle.weight) = (first, count as u32, 0);
         (bundle.floor, bundle.head) = (INF, NONE);
         index
     }
 
     /// A bundle for one class alone, where all links are awake; not attached yet.
     pub(super) fn bundle_of_class(&mut self, class: u32) -> u32 {
-        let mut key = std::mem::take(&mut self.key);
-        key.clear();
-        key.extend_from_slice(&self.class_links[self.links_of(class)]);
-        let bundle = self.add_bundle(&key);
-        self.key = key;
+        let links = self.links_of(class);
+        let bundle = self.new_bundle(links.len());
+        let hops = self.hops_of(bundle);
+        for (hop, &link) in self.hops[hops].iter_mut().zip(&self.class_links[links]) {
+            hop.link = link;
+        }
         bundle
     }
 
-    fn add_hops(&mut self, bundle: u32, links: &[u32]) -> u32 {
-        let fresh = |&link: &u32| Hop { link, bundle, cell: NONE, next: NONE, before: NONE };
-        if let Some(first) = self.free_hops.get_mut(links.len()).and_then(Vec::pop) {
-            for (hop, link) in self.hops[first as usize..].iter_mut().zip(links) {
-                *hop = fresh(link);
-            }
+    fn new_hops(&mut self, bundle: u32, count: usize) -> u32 {
+        let fresh = Hop { link: NONE, bundle, cell: NONE, next: NONE, before: NONE };
+        if let Some(first) = self.free_hops.get_mut(count).and_then(Vec::pop) {
+            self.hops[first as usize..first as usize + count].fill(fresh);
             return first;
         }
         let first = self.hops.len() as u32;
-        self.hops.extend(links.iter().map(fresh));
+        self.hops.resize(self.hops.len() + count, fresh);
         first
     }
 
@@ -59,7 +67,7 @@ impl Shares {
                 self.join_cell(hop, link, weight);
                 self.links[on as usize].count_other(weight, share);
             }
-            self.touch(on);
+            self.notice(on);
         }
         self.lower_floor(link, self.bundles[bundle as usize].floor);
     }
@@ -91,7 +99,7 @@ impl Shares {
                 self.leave_cell(hop, weight);
                 self.links[on as usize].others -= others;
             }
-            self.touch(on);
+            self.notice(on);
         }
         self.bundles[bundle as usize].link = NONE;
         if self.free_hops.len() <= count as usize {
@@ -116,10 +124,11 @@ impl Shares {
             } else {
                 record.others += others;
                 record.hint = record.hint.max(share);
-                let cell = &mut self.cells[self.hops[hop].cell as usize];
-                cell.weight = cell.weight.wrapping_add_signed(change);
+                let place = self.cells[self.hops[hop].cell as usize].place_out;
+                let out = &mut self.links[link as usize].cells_out[place as usize];
+                out.weight = out.weight.wrapping_add_signed(change);
             }
-            self.touch(on);
+            self.notice(on);
         }
     }
 
@@ -140,18 +149,21 @@ impl Shares {
         if on == from {
             self.links[on as usize].own -= weight;
             self.leave_own(hop);
-        } else {
-            self.leave_cell(hop, weight);
-            self.links[on as usize].others -= product(weight, left);
-        }
-        if on == to {
-            self.links[on as usize].own += weight;
-            self.join_own(hop);
-        } else {
             self.join_cell(hop, to, weight);
             self.links[on as usize].count_other(weight, taken);
+        } else if on == to {
+            self.leave_cell(hop, weight);
+            let record = &mut self.links[on as usize];
+            record.others -= product(weight, left);
+            record.own += weight;
+            self.join_own(hop);
+        } else {
+            self.change_cell(hop, to, weight);
+            let record = &mut self.links[on as usize];
+            record.others += product(weight, taken) - product(weight, left);
+            record.hint = record.hint.max(taken);
         }
-        self.touch(on);
+        self.notice(on);
     }
 
     /// Puts a hop on the list of the bundles that its link holds back.

@@ -24,6 +24,7 @@ pub(super) struct Layer {
     classes: Vec<u32>,
     roots: Vec<u32>,
     groups: Vec<u32>,
+    free_classes: Vec<u32>,
     /// What it uses of each link, in units.
     pub(super) used: Vec<Level>,
     removed: Vec<WeightChange>,
@@ -75,12 +76,13 @@ impl Layers {
     fn layer(&mut self, priority: i64) -> usize {
         self.find(priority).unwrap_or_else(|at| {
             let left = (0..self.capacities.len()).map(|link| self.left(link, at)).collect();
-            let shares = Shares::new(left, 0, 0, false).be_layer();
-            let (classes, roots, groups) = (Vec::new(), Vec::new(), Vec::new());
+            let shares = Shares::new(left, false).be_layer();
+            let (classes, roots, groups, free_classes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
             let (removed, added, used) = (Vec::new(), Vec::new(), vec![0; self.capacities.len()]);
             let is_squeezed = false;
-            self.layers
-                .insert(at, Layer { priority, shares, classes, roots, groups, used, removed, added, is_squeezed });
+            let layer =
+                Layer { priority, shares, classes, roots, groups, free_classes, used, removed, added, is_squeezed };
+            self.layers.insert(at, layer);
             at
         })
     }
@@ -170,12 +172,18 @@ impl Layers {
 }
 
 impl IncrementalArbiter for Layers {
-    fn add_class(&mut self, class: &ClassInfo<'_>) {
+    fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
+        if let Some(&(priority, local)) = self.classes.get(id as usize)
+            && let Ok(at) = self.find(priority)
+        {
+            self.layers[at].free_classes.push(local);
+        }
         let at = self.layer(class.priority);
         let layer = &mut self.layers[at];
-        self.classes.push((class.priority, layer.classes.len() as u32));
-        layer.classes.push((self.classes.len() - 1) as u32);
-        layer.shares.add_class(class);
+        let local = layer.free_classes.pop().unwrap_or(layer.classes.len() as u32);
+        put(&mut layer.classes, local, id);
+        put(&mut self.classes, id, (class.priority, local));
+        layer.shares.add_class(local, class);
     }
 
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
@@ -224,5 +232,13 @@ impl IncrementalArbiter for Layers {
 
     fn verify(&self) -> Result<(), String> {
         self.check()
+    }
+}
+
+/// Sets an entry that exists, or is the next.
+fn put<T>(list: &mut Vec<T>, at: u32, entry: T) {
+    match list.get_mut(at as usize) {
+        Some(place) => *place = entry,
+        None => list.push(entry),
     }
 }

@@ -10,7 +10,9 @@
 mod bundles;
 mod cells;
 mod layers;
+mod queue;
 mod quiet;
+mod records;
 mod relax;
 mod settle;
 mod state;
@@ -34,8 +36,7 @@ impl IncrementalPlugin for Shares {
 
     fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
         let NoParams {} = decode(MaxMin::NAME, params)?;
-        let (links, classes) = (setting.links as usize, setting.classes as usize);
-        Ok(Self::new(setting.capacities.to_vec(), links, classes, setting.wants_peaks == 0))
+        Ok(Self::new(setting.capacities.to_vec(), setting.wants_peaks == 0))
     }
 }
 

@@ -3,6 +3,8 @@
 //! Each class has a *promise* p, at least its level; a link reserves R = Σ weight · p over the classes on it. While
 //! R ≤ C it cannot be full, so it may sleep: no cells, no share. Classes that cross the same awake links form one bundle.
 //! When a level rises above its promise, the promise is renewed, and links whose reservations no longer fit wake.
+//!
+//! Nothing here is inlined elsewhere: where all links are awake, what an event runs through should fit into the cache.
 
 use super::state::{Link, Shares, product};
 use super::{INF, Level, NONE};
@@ -33,6 +35,7 @@ impl Link {
 
 impl Shares {
     /// Puts a class on the lists of its links.
+    #[inline(never)]
     pub(super) fn list_class(&mut self, class: u32) {
         for at in self.links_of(class) {
             let list = &mut self.links[self.class_links[at] as usize].classes;
@@ -42,6 +45,7 @@ impl Shares {
     }
 
     /// Takes a class off the lists of its links, and what they reserve for it.
+    #[inline(never)]
     pub(super) fn forget_class(&mut self, class: u32) {
         for at in self.links_of(class) {
             let list = &mut self.links[self.class_links[at] as usize].classes;
@@ -55,6 +59,7 @@ impl Shares {
     }
 
     /// Reserves for `change` more (or less) weight of a class.
+    #[inline(never)]
     pub(super) fn reserve(&mut self, class: u32, change: i64) {
         let promise = self.classes[class as usize].promise;
         let more = product(change.unsigned_abs(), promise) * i128::from(change.signum());
@@ -73,6 +78,7 @@ impl Shares {
     }
 
     /// Promises a class a quarter more than its level, or as much as its quiet links can reserve.
+    #[inline(never)]
     pub(super) fn promise(&mut self, class: u32, level: Level) {
         let (weight, before) = (self.classes[class as usize].weight, self.classes[class as usize].promise);
         let mut promise = level + level / 4;
@@ -170,6 +176,7 @@ impl Shares {
     }
 
     /// Lowers the floors above a class to its promise.
+    #[inline(never)]
     pub(super) fn note_promise(&mut self, class: u32) {
         let (bundle, promise) = (self.classes[class as usize].bundle, self.classes[class as usize].promise);
         let record = &mut self.bundles[bundle as usize];
@@ -178,6 +185,7 @@ impl Shares {
     }
 
     /// Wakes a link: its classes move to bundles that cross it.
+    #[inline(never)]
     pub(super) fn wake(&mut self, link: u32) {
         let record = &mut self.links[link as usize];
         (record.is_awake, record.touches) = (true, 0);

@@ -6,7 +6,7 @@
 
 use std::cmp::Reverse;
 
-use super::state::{Link, Shares, product};
+use super::state::{In, Link, Out, Shares, product};
 use super::{INF, Level, NONE};
 
 impl Link {
@@ -16,8 +16,22 @@ impl Link {
         if self.own == 0 {
             return self.share == INF && self.is_calm();
         }
-        let share = if self.is_limit { self.capacity } else { self.quotient(self.others, self.own) };
-        share == self.share && self.hint <= share
+        let is_largest = if self.is_limit { self.share == self.capacity } else { self.is_filled() };
+        is_largest && self.hint <= self.share
+    }
+
+    /// Whether its share is ⌊(C − A) / own⌋, without a division.
+    #[inline]
+    fn is_filled(&self) -> bool {
+        let rest = i128::from(self.capacity) - self.others - product(self.own, self.share);
+        if rest < 0 { self.share == 0 } else { rest < i128::from(self.own) }
+    }
+
+    /// Whether a link that holds nobody back need not be looked at, since what others hold back has been as much before.
+    /// Limits have no peak.
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.share == INF && self.others <= i128::from(self.peak)
     }
 
     /// Whether what others hold back fits.
@@ -29,24 +43,41 @@ impl Link {
     /// A lower bound of the smaller of its share and of what its share should be.
     #[inline]
     fn key(&self) -> Level {
-        let mut bound = self.equal_share();
+        let mut bound = 0;
         if !self.is_limit && self.own > 0 {
-            bound = bound.max(self.quotient(self.others, self.own));
+            bound = self.quotient(self.others, self.own);
+        }
+        if bound < self.share {
+            bound = bound.max(self.equal_share());
         }
         bound.min(self.share).min(INF - 1)
     }
 }
 
 impl Shares {
-    /// Notes that something about a link has changed.
+    /// Notes that what is on a link has changed.
     #[inline]
-    pub(super) fn touch(&mut self, link: u32) {
+    pub(super) fn notice(&mut self, link: u32) {
+        if self.notes_idle || !self.links[link as usize].is_idle() {
+            self.touch(link);
+        }
+    }
+
+    /// Notes that a link must be looked at when all is told.
+    #[inline]
+    fn mark(&mut self, link: u32) {
         let record = &mut self.links[link as usize];
         record.touches = record.touches.saturating_add(1);
         if !record.is_touched {
             record.is_touched = true;
             self.touched.push(link);
         }
+    }
+
+    /// Notes that something about a link has changed.
+    pub(super) fn touch(&mut self, link: u32) {
+        self.mark(link);
+        let record = &mut self.links[link as usize];
         if record.is_consistent() {
             return;
         }
@@ -58,13 +89,13 @@ impl Shares {
         let key = record.key();
         if key < record.queued {
             record.queued = key;
-            self.queue.push(Reverse((key, link)));
+            self.queue.push(key, link);
         }
     }
 
     /// Makes all links consistent.
     pub(super) fn relax(&mut self) {
-        while let Some(Reverse((key, link))) = self.queue.pop() {
+        while let Some((key, link)) = self.queue.pop() {
             if self.links[link as usize].queued != key {
                 continue;
             }
@@ -75,11 +106,11 @@ impl Shares {
                 continue;
             }
             let better = want.min(share);
-            if better > key && self.queue.peek().is_some_and(|&Reverse((other, _))| other < better) {
+            if better > key && self.queue.level().is_some_and(|other| other < better) {
                 let record = &mut self.links[link as usize];
                 // What it would have claimed is still there.
                 (record.queued, record.hint) = (better, hint);
-                self.queue.push(Reverse((better, link)));
+                self.queue.push(better, link);
                 continue;
             }
             self.update(link, want);
@@ -119,11 +150,12 @@ impl Shares {
     fn find_candidates(&mut self, link: u32, floor: Level) {
         self.candidates.clear();
         let mut rest = 0;
-        for &index in &self.links[link as usize].cells_in {
-            let cell = &self.cells[index as usize];
-            let share = self.links[cell.by as usize].share;
+        for &In { by, cell } in &self.links[link as usize].cells_in {
+            let record = &self.links[by as usize];
+            let share = record.share;
             if share > floor {
-                self.candidates.push((share, cell.weight, index));
+                let weight = record.cells_out[self.cells[cell as usize].place_out as usize].weight;
+                self.candidates.push((share, weight, cell));
             } else {
                 rest = rest.max(share);
             }
@@ -155,26 +187,45 @@ impl Shares {
         record.updates += 1;
         let before = std::mem::replace(&mut record.share, share);
         if share != before {
-            for at in 0..self.links[link as usize].cells_out.len() {
-                let cell = &self.cells[self.links[link as usize].cells_out[at] as usize];
-                let (on, change) = (cell.on, product(cell.weight, share) - product(cell.weight, before));
-                let other = &mut self.links[on as usize];
-                other.others += change;
-                other.hint = other.hint.max(share);
-                self.touch(on);
-            }
+            self.feed(link, share, before);
+        }
+        if share == INF {
+            self.links[link as usize].floor = INF;
+        } else {
+            self.lower_floor(link, INF);
+        }
+        if self.claims.is_empty() && share != INF {
+            // It is consistent: its share was what it should be.
+            debug_assert!(self.links[link as usize].is_consistent());
+            self.mark(link);
+            return;
         }
         let claims = std::mem::take(&mut self.claims);
         for &cell in &claims {
             self.claim_cell(cell, link);
         }
         self.claims = claims;
-        if share == INF {
-            self.links[link as usize].floor = INF;
-        } else {
-            self.lower_floor(link, INF);
-        }
         self.touch(link);
+    }
+
+    /// Lets the links that its bundles cross know of a new share.
+    fn feed(&mut self, link: u32, share: Level, before: Level) {
+        let cells = std::mem::take(&mut self.links[link as usize].cells_out);
+        // Where there are cells both shares are finite, below 2^62.
+        let (rise, notes_idle) = (i128::from(share.wrapping_sub(before) as i64), self.notes_idle);
+        let links = self.links.as_mut_slice();
+        for &Out { on, weight, .. } in &cells {
+            let other = &mut links[on as usize];
+            other.others += i128::from(weight as i64) * rise;
+            other.hint = other.hint.max(share);
+            if notes_idle || !other.is_idle() {
+                self.stirred.push(on);
+            }
+        }
+        self.links[link as usize].cells_out = cells;
+        while let Some(on) = self.stirred.pop() {
+            self.touch(on);
+        }
     }
 
     fn claim_cell(&mut self, cell: u32, link: u32) {

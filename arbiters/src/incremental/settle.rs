@@ -12,8 +12,8 @@ use super::{INF, Level, NONE};
 const MANY: usize = 64;
 
 impl IncrementalArbiter for Shares {
-    fn add_class(&mut self, class: &ClassInfo<'_>) {
-        self.push_class(&class.links, class.limit);
+    fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
+        self.set_class(id, &class.links, class.limit);
     }
 
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
@@ -32,12 +32,14 @@ impl IncrementalArbiter for Shares {
         if self.sleepy {
             self.settle_quiet();
         }
-        self.tell(answer)
+        let told = self.tell(answer);
+        self.free_links();
+        told
     }
 
     fn beside(&self, root: u32, class: u32) -> Option<u32> {
         let link = &self.links[root as usize];
-        let crossing = link.cells_in.iter().map(|&c| self.hops[self.cells[c as usize].head as usize].bundle);
+        let crossing = link.cells_in.iter().map(|c| self.hops[self.cells[c.cell as usize].head as usize].bundle);
         let mut heads = crossing.map(|bundle| self.bundles[bundle as usize].head);
         heads.find(|&other| other != NONE && other != class)
     }
@@ -48,7 +50,10 @@ impl IncrementalArbiter for Shares {
                 let peak = if self.sleepy { INF } else { link.peak };
                 LinkUse { peak, is_full: u32::from(link.peak == link.capacity), stalled_ps: 0 }
             }
-            None => LinkUse { peak: 0, ..LinkUse::UNKNOWN },
+            None => {
+                let (peak, capacity) = (self.peaks[link.index()], self.capacities[link.index()]);
+                LinkUse { peak, is_full: u32::from(peak == capacity), stalled_ps: 0 }
+            }
         }
     }
 
@@ -61,7 +66,12 @@ impl Shares {
     /// Takes the weight of an ended transfer off its links, and its class out of use if it was the last.
     fn take_weight(&mut self, class: u32, weight: u32) {
         for at in self.links_of(class) {
-            self.links[self.class_links[at] as usize].weight -= u64::from(weight);
+            let link = self.class_links[at];
+            let record = &mut self.links[link as usize];
+            record.weight -= u64::from(weight);
+            if record.weight == 0 {
+                self.emptied.push(link);
+            }
         }
         if self.sleepy {
             self.reserve(class, -i64::from(weight));
@@ -85,6 +95,7 @@ impl Shares {
     }
 
     /// Wakes links until nothing quiet can be full, and lets others sleep, once.
+    #[inline(never)]
     fn settle_quiet(&mut self) {
         let mut slept = false;
         loop {
@@ -154,7 +165,7 @@ impl Shares {
 
     /// Tells what has changed, and notes the loads.
     fn tell(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
-        for bundle in self.moved_bundles.drain(..) {
+        for &bundle in &self.moved_bundles {
             let record = &mut self.bundles[bundle as usize];
             record.is_moved = false;
             if record.link != NONE {
@@ -162,26 +173,29 @@ impl Shares {
                 answer.groups.push(GroupMove { group: bundle, root: record.link });
             }
         }
-        for class in self.moved_classes.drain(..) {
+        for &class in &self.moved_classes {
             let record = &mut self.classes[class as usize];
             record.is_moved = false;
             if record.bundle != NONE {
                 answer.classes.push(ClassMove { class, group: record.bundle });
             }
         }
-        for bundle in self.dissolved.drain(..) {
+        for &bundle in &self.dissolved {
             if std::mem::take(&mut self.bundles[bundle as usize].is_known) {
                 answer.dropped.push(bundle);
             }
             self.free_bundles.push(bundle);
         }
+        self.moved_bundles.clear();
+        self.moved_classes.clear();
+        self.dissolved.clear();
         self.tell_links(answer)
     }
 
     /// Tells new levels, and checks every link whose load or share may have changed.
     fn tell_links(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
         let mut overloaded = None;
-        for root in self.touched.drain(..) {
+        for &root in &self.touched {
             let record = &mut self.links[root as usize];
             record.is_touched = false;
             self.most_updates = self.most_updates.max(std::mem::take(&mut record.updates));
@@ -189,7 +203,9 @@ impl Shares {
             if !record.is_limit && load > i128::from(record.capacity) {
                 overloaded = overloaded.or(Some(record.id));
             }
-            if record.share != INF {
+            if record.is_limit {
+                record.peak = 0;
+            } else if record.share != INF {
                 record.peak = record.capacity;
             } else if !self.sleepy {
                 record.peak = record.peak.max(load as u64);
@@ -202,6 +218,7 @@ impl Shares {
                 answer.levels.push(RootLevel { root, link: record.id, level: record.share });
             }
         }
+        self.touched.clear();
         match overloaded {
             None => Ok(()),
             Some(link) => Err(ArbiterError::Failed(format!("the shares of link {} exceed its bandwidth", link.0))),

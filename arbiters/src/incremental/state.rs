@@ -6,13 +6,11 @@
 //!
 //! A bundle is a group of the answer, a link or limit its root.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use weir_plugin_api::LinkId;
 
+use super::queue::Queue;
 use super::{INF, Level, NONE};
 
 /// Transfers over the same links, the limit link included, whatever their weights.
@@ -21,6 +19,8 @@ pub(super) struct Class {
     /// Where its links begin in `class_links`, and how many there are.
     pub(super) first: u32,
     pub(super) count: u32,
+    /// How many there is room for.
+    pub(super) room: u32,
     /// Its bundle; [`NONE`] while it has no weight.
     pub(super) bundle: u32,
     /// Its neighbours in the list of its bundle.
@@ -69,13 +69,27 @@ pub(super) struct Hop {
 pub(super) struct Cell {
     pub(super) on: u32,
     pub(super) by: u32,
-    pub(super) weight: u64,
     pub(super) head: u32,
     /// Positions in `cells_in` of `on` and in `cells_out` of `by`.
     pub(super) place_in: u32,
     pub(super) place_out: u32,
     /// Whether it is in `cell_of`.
     pub(super) is_listed: bool,
+}
+
+/// A cell in the list of the link that it is on, with who holds its bundles back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct In {
+    pub(super) by: u32,
+    pub(super) cell: u32,
+}
+
+/// A cell in the list of the link that holds its bundles back: where it is, and their weight.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Out {
+    pub(super) on: u32,
+    pub(super) cell: u32,
+    pub(super) weight: u64,
 }
 
 /// A link, or the common limit of some transfers: a link whose share cannot be anything else. What every change of a
@@ -93,8 +107,8 @@ pub(super) struct Link {
     pub(super) hint: Level,
     /// Weight of the bundles that it holds back.
     pub(super) own: u64,
-    /// Key in the queue of the relaxation; [`INF`] when it is not in.
-    pub(super) queued: Level,
+    /// Largest load so far, in units.
+    pub(super) peak: u64,
     /// Changes that reached it since it woke.
     pub(super) touches: u16,
     pub(super) is_limit: bool,
@@ -105,10 +119,10 @@ pub(super) struct Link {
 
     /// Weight of all transfers on it.
     pub(super) weight: u64,
+    /// Key in the queue of the relaxation; [`INF`] when it is not in.
+    pub(super) queued: Level,
     /// The share that the host knows.
     pub(super) told: Level,
-    /// Largest load so far, in units.
-    pub(super) peak: u64,
     /// The link of the fabric; [`LinkId::NONE`] for a limit.
     pub(super) id: LinkId,
     /// The first hop of the bundles that it holds back, where links may be quiet.
@@ -122,8 +136,8 @@ pub(super) struct Link {
     /// Whether it is in `broken`.
     pub(super) is_broken: bool,
 
-    pub(super) cells_in: SmallVec<[u32; 4]>,
-    pub(super) cells_out: SmallVec<[u32; 4]>,
+    pub(super) cells_in: Vec<In>,
+    pub(super) cells_out: Vec<Out>,
     /// R: weight times promise, summed over all classes on it.
     pub(super) reserved: i128,
     /// The classes on it, each with the position of this link in `class_links`.
@@ -131,7 +145,7 @@ pub(super) struct Link {
 }
 
 impl Link {
-    fn new(id: LinkId, capacity: u64, is_limit: bool) -> Self {
+    pub(super) fn new(id: LinkId, capacity: u64, is_limit: bool) -> Self {
         Self {
             capacity,
             is_limit,
@@ -143,8 +157,8 @@ impl Link {
             hint: 0,
             own: 0,
             weight: 0,
-            cells_in: SmallVec::new(),
-            cells_out: SmallVec::new(),
+            cells_in: Vec::new(),
+            cells_out: Vec::new(),
             queued: INF,
             is_touched: false,
             updates: 0,
@@ -207,7 +221,7 @@ pub struct Shares {
     /// (on, by) → cell, for cells that were not among the first few on their link; for look-up only.
     pub(super) cell_of: FxHashMap<(u32, u32), u32>,
     /// Links that may not be consistent, by a lower bound of what their share will be.
-    pub(super) queue: BinaryHeap<Reverse<(Level, u32)>>,
+    pub(super) queue: Queue,
     /// Links whose load or share may have changed in this instant.
     pub(super) touched: Vec<u32>,
     /// What the host must be told.
@@ -220,6 +234,7 @@ pub struct Shares {
     pub(super) free_hops: Vec<Vec<u32>>,
     /// Kept for their memory.
     pub(super) claims: Vec<u32>,
+    pub(super) stirred: Vec<u32>,
     pub(super) key: Vec<u32>,
     pub(super) candidates: Vec<(Level, u64, u32)>,
     /// Whether links may be quiet; else all stay awake and every class has a bundle of its own.
@@ -235,53 +250,32 @@ pub struct Shares {
     pub(super) most_updates: u32,
     /// Whether it says what it uses: loads in units of the links whose load may have changed in the last call.
     pub(super) is_layer: bool,
+    /// Whether links that hold nobody back are noted, too, when a share on them changes: they may sleep, or their loads are told.
+    pub(super) notes_idle: bool,
     pub(super) loads: Vec<(LinkId, Level)>,
-    /// Capacities of the fabric's links in units, and their records here; [`NONE`] until a class crosses them.
+    /// Links that no class crosses any more, perhaps.
+    pub(super) emptied: Vec<u32>,
+    pub(super) free_links: Vec<u32>,
+    /// Capacities of the fabric's links in units, and their records here; [`NONE`] while no class crosses them.
     pub(super) capacities: Vec<u64>,
     pub(super) record_of: Vec<u32>,
-    limit_of: FxHashMap<Level, u32>,
+    /// Largest loads of the fabric's links without a record so far, in units.
+    pub(super) peaks: Vec<u64>,
+    pub(super) limit_of: FxHashMap<Level, u32>,
 }
 
 impl Shares {
-    /// For links of these capacities, in units, with room for classes over so many of them. Where links may be quiet, an
-    /// event costs less in large runs, and the peaks of their loads are not known.
-    pub(super) fn new(capacities: Vec<u64>, used: usize, classes: usize, quiet: bool) -> Self {
+    /// For links of these capacities, in units. Where links may be quiet, an event costs less in large runs, and the peaks
+    /// of their loads are not known.
+    pub(super) fn new(capacities: Vec<u64>, quiet: bool) -> Self {
         Self {
-            links: Vec::with_capacity(used),
-            classes: Vec::with_capacity(classes),
+            peaks: vec![0; capacities.len()],
             record_of: vec![NONE; capacities.len()],
             capacities,
             sleepy: quiet,
+            notes_idle: quiet,
             ..Self::default()
         }
-    }
-
-    fn push_link(&mut self, mut link: Link) -> u32 {
-        link.is_awake = !self.sleepy;
-        self.links.push(link);
-        (self.links.len() - 1) as u32
-    }
-
-    /// Adds a class of transfers that cross these links, all different, each at most at the limit.
-    pub(super) fn push_class(&mut self, links: &[LinkId], limit: Level) {
-        let first = self.class_links.len() as u32;
-        for &id in links {
-            if self.record_of[id.index()] == NONE {
-                let link = Link::new(id, self.capacities[id.index()], false);
-                self.record_of[id.index()] = self.push_link(link);
-            }
-            self.class_links.push(self.record_of[id.index()]);
-        }
-        if limit != INF {
-            let known = self.limit_of.get(&limit).copied();
-            let record = known.unwrap_or_else(|| self.push_link(Link::new(LinkId::NONE, limit, true)));
-            self.limit_of.insert(limit, record);
-            self.class_links.push(record);
-        }
-        let count = self.class_links.len() as u32 - first;
-        let (bundle, next, before) = (NONE, NONE, NONE);
-        self.classes.push(Class { first, count, bundle, next, before, is_moved: false, weight: 0, promise: 0 });
-        self.list_places.resize(self.class_links.len(), 0);
     }
 
     /// Where the links of a class are in `class_links`.
@@ -300,7 +294,7 @@ impl Shares {
 
     /// Makes this the shares of one priority, which say what they use of each link.
     pub(super) fn be_layer(mut self) -> Self {
-        self.is_layer = true;
+        (self.is_layer, self.notes_idle) = (true, true);
         self
     }
 
@@ -318,7 +312,7 @@ impl Shares {
     pub(super) fn any_on(&self, link: LinkId) -> Option<u32> {
         let record = self.links.get(self.record_of[link.index()] as usize)?;
         let own = Some(record.own_head).filter(|&hop| hop != NONE);
-        let hop = own.or_else(|| Some(self.cells[*record.cells_in.first()? as usize].head))?;
+        let hop = own.or_else(|| Some(self.cells[record.cells_in.first()?.cell as usize].head))?;
         Some(self.bundles[self.hops[hop as usize].bundle as usize].head)
     }
 

@@ -2,7 +2,7 @@
 
 use weir_plugin_api::LinkId;
 
-use super::state::{Class, Link, Shares, product};
+use super::state::{Class, In, Link, Shares, product};
 use super::{INF, Layers, NONE};
 
 /// Fails with a text unless something holds.
@@ -102,7 +102,8 @@ impl Shares {
             ensure!(record.own == 0 || record.share == record.capacity, "limit {link} is not its share");
             return Ok(());
         }
-        ensure!(record.capacity == self.capacities[record.id.index()], "capacity of link {link}");
+        let given = record.id.is_none() || record.capacity == self.capacities[record.id.index()];
+        ensure!(given || record.weight == 0, "capacity of link {link}");
         let (load, capacity) = (record.load(), i128::from(record.capacity));
         ensure!(load <= capacity, "link {link} is overloaded");
         ensure!(record.own == 0 || load + i128::from(record.own) > capacity, "link {link} is not full");
@@ -112,8 +113,10 @@ impl Shares {
     fn check_cells(&self, link: u32) -> Result<(), String> {
         let record = &self.links[link as usize];
         let most = if record.is_limit { record.capacity } else { record.share };
-        for &index in &record.cells_in {
+        for &In { by, cell: index } in &record.cells_in {
             let cell = &self.cells[index as usize];
+            let out = self.links[by as usize].cells_out[cell.place_out as usize];
+            ensure!((cell.on, cell.by, out.on, out.cell) == (link, by, link, index), "the ends of cell {index}");
             let share = self.links[cell.by as usize].share;
             ensure!(share <= most && share <= record.hint, "link {link} lets others have more than its share");
             let (mut weight, mut hop) = (0, cell.head);
@@ -124,7 +127,7 @@ impl Shares {
                 weight += self.bundles[member.bundle as usize].weight;
                 hop = member.next;
             }
-            ensure!(cell.weight == weight, "weight of cell {index}");
+            ensure!(out.weight == weight, "weight of cell {index}");
         }
         if self.sleepy { self.check_own(link, record) } else { Ok(()) }
     }

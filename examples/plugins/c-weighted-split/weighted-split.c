@@ -155,7 +155,7 @@ static int32_t plain_allocate(void *state, const weir_phase *phase, double *rate
 typedef struct {
     uint64_t capacity;
     uint64_t weight;
-    list classes; /* that cross it, with weight or without */
+    list classes; /* that cross it */
     int changed;  /* in this call */
 } link_state;
 
@@ -165,7 +165,7 @@ typedef struct {
     uint64_t weight;
     uint64_t level; /* as the host knows it */
     uint32_t group; /* and root; WEIR_NONE before it has had weight */
-    int placed;     /* whether the host has it in its group: while it has weight */
+    int placed;     /* whether the host has it in its group */
 } class_state;
 
 typedef struct {
@@ -246,19 +246,25 @@ static int32_t changes_create(const weir_host *host, const weir_setting *setting
     return WEIR_OK;
 }
 
-static int32_t changes_add_class(void *state, const weir_class_info *info, weir_err *err)
+static int32_t changes_add_class(void *state, uint32_t id, const weir_class_info *info, weir_err *err)
 {
     changes *self = state;
-    const uint32_t id = (uint32_t)self->class_count;
     class_state *class;
     size_t i;
-    if (self->class_count == self->class_capacity && !reserve(self, 2 * self->class_capacity)) {
-        return weir_fail(err, "weighted-split: out of memory");
+    if (id == self->class_count) {
+        if (self->class_count == self->class_capacity && !reserve(self, 2 * self->class_capacity)) {
+            return weir_fail(err, "weighted-split: out of memory");
+        }
+        memset(&self->classes[id], 0, sizeof *self->classes);
+        self->classes[id].group = WEIR_NONE;
+        self->class_count++;
     }
-    class = &self->classes[self->class_count++];
-    memset(class, 0, sizeof *class);
+    /* An id that is used again keeps its group, which the host knows already. */
+    class = &self->classes[id];
+    class->links.len = 0;
     class->limit = info->limit;
-    class->group = WEIR_NONE;
+    class->level = WEIR_NO_LEVEL;
+    class->placed = 0;
     for (i = 0; i < info->links.len; i++) {
         const uint32_t link = info->links.data[i];
         if (!push(&class->links, link) || !push(&self->links[link].classes, id)) {
@@ -266,6 +272,19 @@ static int32_t changes_add_class(void *state, const weir_class_info *info, weir_
         }
     }
     return WEIR_OK;
+}
+
+/* Takes a class that is forgotten off the lists of its links. */
+static void unlist(changes *self, uint32_t id)
+{
+    const class_state *class = &self->classes[id];
+    size_t i, at;
+    for (i = 0; i < class->links.len; i++) {
+        list *all = &self->links[class->links.data[i]].classes;
+        for (at = 0; all->data[at] != id; at++) {
+        }
+        all->data[at] = all->data[--all->len];
+    }
 }
 
 /* Takes the weights of a change in, and notes the links. */
@@ -276,7 +295,6 @@ static int weigh(changes *self, weir_slice_weight_change entries, int added)
         class_state *class = &self->classes[entries.data[e].class_id];
         const uint64_t weight = entries.data[e].weight;
         class->weight = added ? class->weight + weight : class->weight - weight;
-        class->placed = class->placed && class->weight > 0;
         for (i = 0; i < class->links.len; i++) {
             link_state *link = &self->links[class->links.data[i]];
             link->weight = added ? link->weight + weight : link->weight - weight;
@@ -286,6 +304,9 @@ static int weigh(changes *self, weir_slice_weight_change entries, int added)
                     return 0;
                 }
             }
+        }
+        if (class->weight == 0) {
+            unlist(self, entries.data[e].class_id);
         }
     }
     return 1;
@@ -314,9 +335,6 @@ static void tell(changes *self, uint32_t id, weir_answer *answer)
 {
     class_state *class = &self->classes[id];
     weir_root_level level;
-    if (class->weight == 0) {
-        return;
-    }
     if (class->group == WEIR_NONE) {
         weir_group_move *move = &self->groups[answer->groups.len++];
         class->group = self->roots++;
@@ -327,7 +345,6 @@ static void tell(changes *self, uint32_t id, weir_answer *answer)
     if (!class->placed) {
         weir_class_move *move = &self->moves[answer->classes.len++];
         class->placed = 1;
-        class->level = WEIR_NO_LEVEL;
         move->class_id = id;
         move->group = class->group;
     }
@@ -372,7 +389,7 @@ static int32_t changes_beside(void *state, uint32_t root, uint32_t *class_id, we
     }
     for (c = 0; c < self->links[level.link].classes.len; c++) {
         const uint32_t other = self->links[level.link].classes.data[c];
-        if (other != mine && self->classes[other].weight > 0) {
+        if (other != mine) {
             *class_id = other;
             return WEIR_OK;
         }

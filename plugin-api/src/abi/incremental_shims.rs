@@ -43,13 +43,14 @@ pub(super) unsafe extern "C" fn destroy<I: IncrementalPlugin>(state: *mut c_void
 
 pub(super) unsafe extern "C" fn add_class<I: IncrementalPlugin>(
     state: *mut c_void,
+    id: u32,
     class: *const ClassInfo<'_>,
     err: *mut ErrorBuffer<'_>,
 ) -> i32 {
     // SAFETY: the module's contract.
     let (kept, class, err) = unsafe { (&mut *state.cast::<Kept<I>>(), &*class, &mut *err) };
     guarded(err, || {
-        kept.arbiter.add_class(class);
+        kept.arbiter.add_class(id, class);
         Ok::<(), ArbiterError>(())
     })
 }

@@ -38,9 +38,9 @@ pub type CreateIncrementalFn = unsafe extern "C" fn(
     state: *mut *mut c_void,
     err: *mut ErrorBuffer<'_>,
 ) -> i32;
-/// Adds a class.
+/// Tells of a class that gets weight in the next change.
 pub type AddClassFn =
-    unsafe extern "C" fn(state: *mut c_void, class: *const ClassInfo<'_>, err: *mut ErrorBuffer<'_>) -> i32;
+    unsafe extern "C" fn(state: *mut c_void, id: u32, class: *const ClassInfo<'_>, err: *mut ErrorBuffer<'_>) -> i32;
 /// Takes a change in, and says what it changes; `answer` is empty.
 pub type SettleFn = unsafe extern "C" fn(
     state: *mut c_void,
@@ -77,7 +77,7 @@ pub struct IncrementalTable {
     pub create: Option<CreateIncrementalFn>,
     /// Frees an instance.
     pub destroy: Option<DestroyFn>,
-    /// Adds a class.
+    /// Tells of a class.
     pub add_class: Option<AddClassFn>,
     /// Takes a change in.
     pub settle: Option<SettleFn>,

@@ -62,10 +62,11 @@ int32_t side_create(const weir_host *host, const weir_setting *setting, const ch
     return WEIR_OK;
 }
 
-int32_t add_class(void *, const weir_class_info *, weir_err *);
-int32_t add_class(void *state, const weir_class_info *info, weir_err *err)
+int32_t add_class(void *, uint32_t, const weir_class_info *, weir_err *);
+int32_t add_class(void *state, uint32_t class_id, const weir_class_info *info, weir_err *err)
 {
     (void)state;
+    (void)class_id;
     return info->priority == 13 ? weir_fail(err, "thirteen is no priority") : WEIR_OK;
 }
 

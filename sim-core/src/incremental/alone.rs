@@ -7,9 +7,10 @@
 use weir_plugin_api::{Cause, LinkId};
 
 use super::NONE;
-use super::clocks::Clocks;
+use super::clocks::{Clocks, Transfer};
 use super::events::Gone;
 use super::numbers::{Level, time_until};
+use super::soonest::NEVER;
 
 /// In the place of a link: its own limit holds a transfer back.
 const LIMIT: u32 = NONE - 1;
@@ -18,25 +19,25 @@ impl Clocks {
     /// Whether a transfer, counted in the weights of its links, is the only one on all of them.
     #[inline]
     pub(super) fn is_alone(&self, slot: u32) -> bool {
-        let (class, weight) = (self.transfers[slot as usize].class, self.transfers[slot as usize].weight);
-        self.class_links[self.links_of(class)].iter().all(|&l| self.links[l as usize].weight == u64::from(weight))
+        let Transfer { path, weight, .. } = self.transfers[slot as usize];
+        self.path_links[self.links_of(path)].iter().all(|&l| self.links[l as usize].weight == u64::from(weight))
     }
 
     /// Lets a transfer run by itself from `now` on.
     pub(super) fn place_alone(&mut self, slot: u32, now: u64) {
-        let (class, weight) = (self.transfers[slot as usize].class, self.transfers[slot as usize].weight);
-        let (mut level, mut holder) = (self.classes[class as usize].limit, LIMIT);
-        for at in self.links_of(class) {
-            let link = self.class_links[at];
+        let Transfer { path, weight, .. } = self.transfers[slot as usize];
+        let (mut level, mut holder) = (self.limit_of(path), LIMIT);
+        for at in self.links_of(path) {
+            let link = self.path_links[at];
             let record = &mut self.links[link as usize];
             record.alone = slot;
-            let own = record.capacity / u64::from(weight);
+            let own = if weight == 1 { record.capacity } else { record.capacity / u64::from(weight) };
             if own < level || own == level && holder == LIMIT {
                 (level, holder) = (own, link);
             }
         }
-        for at in self.links_of(class) {
-            let link = self.class_links[at];
+        for at in self.links_of(path) {
+            let link = self.path_links[at];
             let record = &mut self.links[link as usize];
             let load = if link == holder { record.capacity } else { level.saturating_mul(u64::from(weight)) };
             record.peak = record.peak.max(load);
@@ -44,20 +45,19 @@ impl Clocks {
         let transfer = &mut self.transfers[slot as usize];
         transfer.holder = holder;
         let end = now.saturating_add(time_until(transfer.work, 0, level.max(1)));
-        self.alone.set(end, slot, &mut self.transfer_places);
+        self.alone.set(end.min(NEVER - 1), slot);
     }
 
     /// Takes out the transfers by themselves that end at `now`.
     pub(super) fn take_ended_alone(&mut self, now: u64, out: &mut Vec<Gone>) {
-        while let Some((end, slot)) = self.alone.first()
-            && end <= now
+        while self.alone.time() <= now
+            && let Some((_, slot)) = self.alone.first()
         {
             out.push(self.gone_alone(slot, now));
-            self.leave_alone(slot);
-            let class = self.transfers[slot as usize].class;
-            for at in self.links_of(class) {
-                let link = &mut self.links[self.class_links[at] as usize];
-                link.weight = 0;
+            self.alone.set(NEVER, slot);
+            for at in self.links_of(self.transfers[slot as usize].path) {
+                let link = &mut self.links[self.path_links[at] as usize];
+                (link.alone, link.weight) = (NONE, 0);
                 link.busy += now - link.busy_since;
             }
             self.free_transfers.push(slot);
@@ -66,9 +66,9 @@ impl Clocks {
     }
 
     fn leave_alone(&mut self, slot: u32) {
-        self.alone.remove(slot, &mut self.transfer_places);
-        for at in self.links_of(self.transfers[slot as usize].class) {
-            self.links[self.class_links[at] as usize].alone = NONE;
+        self.alone.set(NEVER, slot);
+        for at in self.links_of(self.transfers[slot as usize].path) {
+            self.links[self.path_links[at] as usize].alone = NONE;
         }
     }
 
@@ -76,7 +76,7 @@ impl Clocks {
         let transfer = &self.transfers[slot as usize];
         let link = self.links.get(transfer.holder as usize).map_or(LinkId::NONE, |link| link.id);
         let cause = if link.is_none() { Cause::OwnLimit } else { Cause::FullRate };
-        Gone { id: transfer.id, class: transfer.class, link, time: now - transfer.start, cause, by: NONE }
+        Gone { id: transfer.id, link, time: now - transfer.start, cause, by: NONE }
     }
 
     /// The level of a transfer by itself, and what is left of its work at `now`.
@@ -84,15 +84,15 @@ impl Clocks {
         let transfer = &self.transfers[slot as usize];
         let level = match self.links.get(transfer.holder as usize) {
             Some(link) => link.capacity / u64::from(transfer.weight),
-            None => self.classes[transfer.class as usize].limit,
+            None => self.limit_of(transfer.path),
         };
         (level, transfer.work - i128::from(level) * i128::from(now - transfer.start))
     }
 
     /// Places a transfer that is no longer by itself like any other, unless that has been done.
     pub(super) fn join_others(&mut self, slot: u32, now: u64) {
-        let at = self.links_of(self.transfers[slot as usize].class).start;
-        if self.links[self.class_links[at] as usize].alone != slot {
+        let at = self.links_of(self.transfers[slot as usize].path).start;
+        if self.links[self.path_links[at] as usize].alone != slot {
             return;
         }
         let (_, left) = self.standing_alone(slot, now);

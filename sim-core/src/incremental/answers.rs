@@ -1,7 +1,7 @@
 //! Answers of an incremental arbiter are checked before they are used: ids that do not exist, classes that are left out.
 //!
 //! That costs as much as reading them. Whether links are overloaded is known only when all classes are summed up; that is
-//! done once answers of as many entries have come in as there are classes and hops, so it costs no more than they did.
+//! done once answers of as many entries have come in as there are links, classes and hops, so it costs no more than they did.
 
 use weir_plugin_api::{Answer, ArbiterError, ClassMove, GroupMove, RootLevel};
 
@@ -22,7 +22,7 @@ impl Clocks {
     pub(super) fn check_answer(&mut self, answer: &Answer) -> Result<(), ArbiterError> {
         self.unsummed += answer.len();
         // No id makes tables longer than what there is to be told.
-        let most = self.fabric_links as usize + self.class_links.len() + 2 * self.classes.len();
+        let most = self.fabric_links as usize + self.path_links.len() + 2 * self.paths.len();
         for &GroupMove { group, root } in &answer.groups {
             if group as usize >= most || root as usize >= most {
                 return Err(wrong(format!("group {group} below root {root}: ids must be below {most}")));
@@ -71,7 +71,8 @@ impl Clocks {
 
     /// Sums up all links when that is due.
     pub(super) fn check_loads(&mut self) -> Result<(), ArbiterError> {
-        if self.unsummed < self.classes.len() + self.class_links.len() {
+        let hops = 1 + self.path_links.len() / self.paths.len().max(1);
+        if self.unsummed < self.links.len() + self.classes.len() * hops {
             return Ok(());
         }
         self.unsummed = 0;
@@ -85,9 +86,9 @@ impl Clocks {
         loads.resize(self.links.len(), 0_u128);
         for (index, class) in self.classes.iter().enumerate().filter(|(_, class)| class.weight > 0) {
             let root = &self.roots[self.groups[class.group as usize].root as usize];
-            let links = &self.class_links[class.first as usize..(class.first + class.count) as usize];
-            if root.level > class.limit {
-                return Err(wrong(format!("class {index} is above its limit: {} of {}", root.level, class.limit)));
+            let (links, limit) = (&self.path_links[self.links_of(class.path)], self.limit_of(class.path));
+            if root.level > limit {
+                return Err(wrong(format!("class {index} is above its limit: {} of {limit}", root.level)));
             }
             if !root.link.is_none() && !links.iter().any(|&l| self.links[l as usize].id == root.link) {
                 return Err(wrong(format!(

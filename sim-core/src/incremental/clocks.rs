@@ -3,16 +3,21 @@
 //! Each of the three levels (class, group, root) stores only an offset to the clock above it: when a group moves to another
 //! root, none of its members is touched.
 
-use weir_plugin_api::{Answer, ArbiterError, ClassMove, GroupMove, LinkId, WeightChange};
+use weir_plugin_api::{
+    Answer, ArbiterError, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, RootLevel, WeightChange,
+};
 
 use super::NONE;
 use super::heap::{Heap, OUT};
 use super::numbers::{INF, Level, time_until};
+use super::soonest::{NEVER, Soonest};
 
 /// One transfer; its end is its key in the heap of its class.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transfer {
     pub(super) id: u32,
+    pub(super) path: u32,
+    /// Its class; [`NONE`] while it is alone.
     pub(super) class: u32,
     pub(super) weight: u32,
     /// The link that holds it back while it is alone on all of its links; [`NONE`] while it is not alone.
@@ -22,16 +27,24 @@ pub(super) struct Transfer {
     pub(super) work: i128,
 }
 
-/// Transfers over the same links with the same limit, whatever their weights.
-#[derive(Clone, Debug)]
-pub(super) struct Class {
-    /// Where its links begin in `class_links`, and how many there are.
+/// What transfers cross, and the most that their level may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Path {
+    /// Where its links begin in `path_links`, and how many there are.
     pub(super) first: u32,
     pub(super) count: u32,
+    /// The class of its transfers that share links; [`NONE`] while there is none.
+    pub(super) class: u32,
+    /// Its limit and priority in `terms`.
+    pub(super) terms: u32,
+}
+
+/// Transfers of one path that share links with others, whatever their weights.
+#[derive(Clone, Debug)]
+pub(super) struct Class {
+    pub(super) path: u32,
     /// Its group; [`NONE`] while it has no transfers.
     pub(super) group: u32,
-    /// The most that its level may be.
-    pub(super) limit: Level,
     /// Clock of its group less its own.
     pub(super) offset: i128,
     /// Sum of the weights of its transfers, those alone not counted.
@@ -39,7 +52,7 @@ pub(super) struct Class {
     /// Since when it is below its root, as far as its group was.
     pub(super) since: u64,
     /// Its transfers by their ends on its clock.
-    pub(super) heap: Heap<i128>,
+    pub(super) heap: Heap,
 }
 
 /// Classes of one level, whatever it is.
@@ -52,7 +65,7 @@ pub(super) struct Group {
     /// Since when it is below its root.
     pub(super) since: u64,
     /// Its classes by their first ends on its clock.
-    pub(super) heap: Heap<i128>,
+    pub(super) heap: Heap,
 }
 
 /// Groups that one link, or one limit, holds back: they run at its level.
@@ -67,7 +80,7 @@ pub(super) struct Root {
     /// Whether its level or the first end below it may have changed in this instant.
     pub(super) is_moved: bool,
     /// The groups below it by their first ends on its clock.
-    pub(super) heap: Heap<i128>,
+    pub(super) heap: Heap,
 }
 
 impl Root {
@@ -111,19 +124,21 @@ pub(super) struct Crossed {
 pub(crate) struct Clocks {
     pub(super) links: Vec<Crossed>,
     pub(super) transfers: Vec<Transfer>,
+    pub(super) paths: Vec<Path>,
+    pub(super) path_links: Vec<u32>,
+    /// (Limit of a level, priority as in the scenario), each once while it repeats.
+    pub(super) terms: Vec<(Level, i64)>,
     pub(super) classes: Vec<Class>,
-    pub(super) class_links: Vec<u32>,
     pub(super) groups: Vec<Group>,
     pub(super) roots: Vec<Root>,
-    /// Positions in the heaps: a transfer in its class (or in `alone`), a class in its group, a group in its root, a root in `due`.
+    /// Positions in the heaps: a transfer in its class, a class in its group, a group in its root.
     pub(super) transfer_places: Vec<u32>,
     pub(super) class_places: Vec<u32>,
     pub(super) group_places: Vec<u32>,
-    pub(super) root_places: Vec<u32>,
     /// Roots by the first end below them.
-    pub(super) due: Heap<u64>,
+    pub(super) due: Soonest,
     /// Transfers that share no link, by their ends.
-    pub(super) alone: Heap<u64>,
+    pub(super) alone: Soonest,
     /// Whether transfers may run alone.
     pub(super) may_be_alone: bool,
     /// Roots whose level or first end may have changed in this instant.
@@ -141,21 +156,24 @@ pub(crate) struct Clocks {
     /// Links of the fabric.
     pub(super) fabric_links: u32,
     pub(super) free_transfers: Vec<u32>,
+    pub(super) free_classes: Vec<u32>,
+    /// Classes that will be free once the arbiter has been told.
+    pub(super) emptied: Vec<u32>,
     pub(super) active: usize,
     /// Kept for their memory.
+    pub(super) ids: Vec<LinkId>,
     pub(super) leaving: Vec<u32>,
     pub(super) placed: Vec<u32>,
     pub(super) loads: Vec<u128>,
 }
 
 impl Clocks {
-    /// For a fabric of so many links, with room for so many that are crossed, and classes.
-    pub(crate) fn with_room(fabric_links: usize, links: usize, classes: usize) -> Self {
+    /// For a fabric of so many links, with room for so many that are crossed, and paths.
+    pub(crate) fn with_room(fabric_links: usize, links: usize, paths: usize) -> Self {
         Self {
             fabric_links: fabric_links as u32,
             links: Vec::with_capacity(links),
-            classes: Vec::with_capacity(classes),
-            class_places: Vec::with_capacity(classes),
+            paths: Vec::with_capacity(paths),
             may_be_alone: true,
             ..Self::default()
         }
@@ -167,28 +185,54 @@ impl Clocks {
         (self.links.len() - 1) as u32
     }
 
-    /// Adds a class of transfers that cross these links, all different.
-    pub(crate) fn add_class(&mut self, links: &[u32], limit: Level) -> u32 {
-        self.classes.push(Class {
-            first: self.class_links.len() as u32,
-            count: links.len() as u32,
-            group: NONE,
-            limit,
-            offset: 0,
-            weight: 0,
-            since: 0,
-            heap: Heap::default(),
-        });
-        self.class_links.extend_from_slice(links);
-        self.class_places.push(OUT);
-        (self.classes.len() - 1) as u32
+    /// Adds a path over these links, all different, for transfers of this limit and priority.
+    pub(crate) fn add_path(&mut self, links: impl Iterator<Item = u32>, limit: Level, priority: i64) -> u32 {
+        let first = self.path_links.len() as u32;
+        self.path_links.extend(links);
+        let count = self.path_links.len() as u32 - first;
+        if self.terms.last() != Some(&(limit, priority)) {
+            self.terms.push((limit, priority));
+        }
+        let terms = (self.terms.len() - 1) as u32;
+        self.paths.push(Path { first, count, class: NONE, terms });
+        (self.paths.len() - 1) as u32
     }
 
-    /// Where the links of a class are in `class_links`.
+    /// The class of the transfers of a path that share links; the arbiter is told of a new one.
+    pub(super) fn class_on(&mut self, path: u32, arbiter: &mut dyn IncrementalArbiter) -> u32 {
+        let Path { class, terms, .. } = self.paths[path as usize];
+        if class != NONE {
+            return class;
+        }
+        let mut links = std::mem::take(&mut self.ids);
+        links.clear();
+        links.extend(self.path_links[self.links_of(path)].iter().map(|&l| self.links[l as usize].id));
+        let class = if let Some(class) = self.free_classes.pop() {
+            self.classes[class as usize].path = path;
+            class
+        } else {
+            self.classes.push(Class { path, group: NONE, offset: 0, weight: 0, since: 0, heap: Heap::default() });
+            self.class_places.push(OUT);
+            (self.classes.len() - 1) as u32
+        };
+        let (limit, priority) = self.terms[terms as usize];
+        arbiter.add_class(class, &ClassInfo { links: (&links).into(), limit, priority });
+        self.ids = links;
+        self.paths[path as usize].class = class;
+        class
+    }
+
+    /// The most that the level of transfers of a path may be.
     #[inline]
-    pub(super) fn links_of(&self, class: u32) -> std::ops::Range<usize> {
-        let class = &self.classes[class as usize];
-        class.first as usize..(class.first + class.count) as usize
+    pub(super) fn limit_of(&self, path: u32) -> Level {
+        self.terms[self.paths[path as usize].terms as usize].0
+    }
+
+    /// Where the links of a path are in `path_links`.
+    #[inline]
+    pub(super) fn links_of(&self, path: u32) -> std::ops::Range<usize> {
+        let path = &self.paths[path as usize];
+        path.first as usize..(path.first + path.count) as usize
     }
 
     /// Number of active transfers.
@@ -205,31 +249,35 @@ impl Clocks {
 
     /// Does what an answer says.
     pub(super) fn apply(&mut self, now: u64) -> Result<(), ArbiterError> {
-        let answer = std::mem::take(&mut self.answer);
-        for &GroupMove { group, root } in &answer.groups {
+        for at in 0..self.answer.groups.len() {
+            let GroupMove { group, root } = self.answer.groups[at];
             self.put_group(group, root, now);
         }
-        for &ClassMove { class, group } in &answer.classes {
+        for at in 0..self.answer.classes.len() {
+            let ClassMove { class, group } = self.answer.classes[at];
             self.put_class(class, group, now)?;
         }
-        for &group in &answer.dropped {
-            self.drop_group(group)?;
+        for at in 0..self.answer.dropped.len() {
+            self.drop_group(self.answer.dropped[at])?;
         }
-        for new in &answer.levels {
-            let root = self.root(new.root);
+        for at in 0..self.answer.levels.len() {
+            let RootLevel { root: index, link, level } = self.answer.levels[at];
+            let root = self.root(index);
             root.advance(now);
-            (root.level, root.link) = (new.level, new.link);
-            self.mark(new.root);
+            (root.level, root.link) = (level, link);
+            if !root.is_moved {
+                root.is_moved = true;
+                self.moved.push(index);
+            }
         }
-        self.answer = answer;
         Ok(())
     }
 
+    #[inline]
     fn root(&mut self, root: u32) -> &mut Root {
         while self.roots.len() <= root as usize {
             let (link, heap) = (LinkId::NONE, Heap::default());
             self.roots.push(Root { clock: 0, since: 0, level: INF, link, is_moved: false, heap });
-            self.root_places.push(OUT);
         }
         &mut self.roots[root as usize]
     }
@@ -245,11 +293,14 @@ impl Clocks {
         if before == root {
             return;
         }
-        let offset = if before == NONE { 0 } else { clock - self.clock_of(group, now) };
-        if before != NONE {
-            self.roots[before as usize].heap.remove(group, &mut self.group_places);
-            self.mark(before);
+        if before == NONE {
+            let record = &mut self.groups[group as usize];
+            (record.root, record.offset, record.since) = (root, 0, now);
+            return;
         }
+        let offset = clock - self.clock_of(group, now);
+        self.roots[before as usize].heap.remove(group, &mut self.group_places);
+        self.mark(before);
         let record = &mut self.groups[group as usize];
         (record.root, record.offset, record.since) = (root, offset, now);
         self.key_group(group);
@@ -342,14 +393,15 @@ impl Clocks {
             let root = self.moved[at];
             let record = &mut self.roots[root as usize];
             record.is_moved = false;
-            match record.heap.first() {
+            let next = match record.heap.first() {
                 Some(_) if record.level == INF => return Err(Self::without_level(root)),
                 Some((end, _)) if record.level > 0 => {
                     let next = now.saturating_add(time_until(end, record.clock_at(now), record.level));
-                    self.due.set(next, root, &mut self.root_places);
+                    next.min(NEVER - 1)
                 }
-                _ => self.due.remove(root, &mut self.root_places),
-            }
+                _ => NEVER,
+            };
+            self.due.set(next, root);
         }
         self.moved.clear();
         Ok(())

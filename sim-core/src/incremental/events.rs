@@ -4,17 +4,14 @@ use weir_plugin_api::{ArbiterError, Cause, Change, IncrementalArbiter, LinkId, S
 
 use super::NONE;
 use super::clocks::{Clocks, Transfer};
-use super::heap::{Heap, OUT};
-
-/// Never: no end.
-pub(super) const NEVER: u64 = u64::MAX;
+use super::heap::OUT;
+use super::soonest::NEVER;
 
 /// A transfer whose last byte has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gone {
     /// As it was given.
     pub(crate) id: u32,
-    pub(crate) class: u32,
     /// The link that held it back at its end, or [`LinkId::NONE`] for its limit, and for how long without a break.
     pub(crate) link: LinkId,
     pub(crate) time: u64,
@@ -27,8 +24,8 @@ pub(crate) struct Gone {
 
 impl Clocks {
     /// Adds a transfer; it is placed by the next [`Self::settle`]. `work` is how far the clock goes for it.
-    pub(crate) fn admit(&mut self, now: u64, id: u32, class: u32, weight: u32, work: i128) {
-        let transfer = Transfer { id, class, weight, start: now, work, holder: NONE };
+    pub(crate) fn admit(&mut self, now: u64, id: u32, path: u32, weight: u32, work: i128) {
+        let transfer = Transfer { id, path, class: NONE, weight, start: now, work, holder: NONE };
         let slot = if let Some(slot) = self.free_transfers.pop() {
             self.transfers[slot as usize] = transfer;
             slot
@@ -44,8 +41,7 @@ impl Clocks {
     /// When the next transfer ends; [`u64::MAX`] for never.
     #[inline]
     pub(crate) fn next_end(&self) -> u64 {
-        let first = |heap: &Heap<u64>| heap.first().map_or(NEVER, |(time, _)| time);
-        first(&self.due).min(first(&self.alone))
+        self.due.time().min(self.alone.time())
     }
 
     /// Whether anything has changed since the last [`Self::settle`].
@@ -57,11 +53,14 @@ impl Clocks {
     /// Takes out the transfers that end at `now`, in no particular order.
     pub(crate) fn take_ended(&mut self, now: u64, arbiter: &dyn IncrementalArbiter, out: &mut Vec<Gone>) {
         self.take_ended_alone(now, out);
+        if self.due.time() > now {
+            return;
+        }
         let mut slots = std::mem::take(&mut self.leaving);
-        while let Some((time, root)) = self.due.first()
-            && time <= now
+        while self.due.time() <= now
+            && let Some((_, root)) = self.due.first()
         {
-            self.due.remove(root, &mut self.root_places);
+            self.due.set(NEVER, root);
             let first = slots.len();
             self.take_ended_of(root, now, &mut slots);
             for &slot in &slots[first..] {
@@ -100,7 +99,6 @@ impl Clocks {
         let (link, time) = (self.roots[root as usize].link, now - since.max(start));
         let gone = |cause, by: Option<u32>| Gone {
             id,
-            class,
             link,
             time,
             cause,
@@ -129,9 +127,9 @@ impl Clocks {
 
     /// Takes the weight of an ended transfer off its links, and its class out of its group if it was the last.
     fn take_weight(&mut self, slot: u32, now: u64) {
-        let Transfer { class, weight, .. } = self.transfers[slot as usize];
-        for at in self.links_of(class) {
-            let link = &mut self.links[self.class_links[at] as usize];
+        let Transfer { path, class, weight, .. } = self.transfers[slot as usize];
+        for at in self.links_of(path) {
+            let link = &mut self.links[self.path_links[at] as usize];
             link.weight -= u64::from(weight);
             if link.weight == 0 {
                 link.busy += now - link.busy_since;
@@ -141,6 +139,8 @@ impl Clocks {
         record.weight -= u64::from(weight);
         if record.weight == 0 {
             record.group = NONE;
+            self.paths[path as usize].class = NONE;
+            self.emptied.push(class);
         }
         self.removed.push(WeightChange { class, weight });
         self.free_transfers.push(slot);
@@ -149,22 +149,25 @@ impl Clocks {
 
     /// Places what has arrived, lets the arbiter make all levels right, and finds the next ends.
     pub(crate) fn settle(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), ArbiterError> {
-        let arrivals = std::mem::take(&mut self.arrivals);
-        for &slot in &arrivals {
-            self.add_weight(slot, now);
+        let (mut is_first, arrivals) = (false, self.arrivals.len());
+        for at in 0..arrivals {
+            is_first |= self.add_weight(self.arrivals[at], now);
         }
         while let Some(slot) = self.joining.pop() {
             self.join_others(slot, now);
         }
-        for &slot in &arrivals {
-            if self.may_be_alone && self.is_alone(slot) {
+        for at in 0..arrivals {
+            let slot = self.arrivals[at];
+            if self.may_be_alone && is_first && (arrivals == 1 || self.is_alone(slot)) {
                 self.place_alone(slot, now);
             } else {
                 self.placed.push(slot);
             }
         }
-        self.arrivals = arrivals;
         self.arrivals.clear();
+        if self.removed.is_empty() && self.placed.is_empty() {
+            return Ok(());
+        }
         self.ask(now, arbiter)?;
         self.apply(now)?;
         for at in 0..self.placed.len() {
@@ -177,11 +180,11 @@ impl Clocks {
 
     fn ask(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), ArbiterError> {
         self.answer.clear();
-        if self.removed.is_empty() && self.placed.is_empty() {
-            return Ok(());
-        }
-        for &slot in &self.placed {
-            let Transfer { class, weight, .. } = self.transfers[slot as usize];
+        for at in 0..self.placed.len() {
+            let slot = self.placed[at] as usize;
+            let Transfer { path, weight, .. } = self.transfers[slot];
+            let class = self.class_on(path, arbiter);
+            self.transfers[slot].class = class;
             self.added.push(WeightChange { class, weight });
         }
         let change = Change { now: SimTime(now), removed: (&self.removed).into(), added: (&self.added).into() };
@@ -189,23 +192,29 @@ impl Clocks {
         arbiter.settle(&change, &mut answer)?;
         self.removed.clear();
         self.added.clear();
+        self.free_classes.append(&mut self.emptied);
         let checked = self.check_answer(&answer);
         self.answer = answer;
         checked
     }
 
-    fn add_weight(&mut self, slot: u32, now: u64) {
-        let Transfer { class, weight, .. } = self.transfers[slot as usize];
-        for at in self.links_of(class) {
-            let link = &mut self.links[self.class_links[at] as usize];
+    /// Counts a transfer in the weights of its links. Returns whether it is the first one on all of them.
+    fn add_weight(&mut self, slot: u32, now: u64) -> bool {
+        let Transfer { path, weight, .. } = self.transfers[slot as usize];
+        let mut is_first = true;
+        for at in self.links_of(path) {
+            let link = &mut self.links[self.path_links[at] as usize];
             if link.weight == 0 {
                 link.busy_since = now;
+            } else {
+                is_first = false;
             }
             link.weight += u64::from(weight);
             if link.alone != NONE {
                 self.joining.push(link.alone);
             }
         }
+        is_first
     }
 
     /// Puts a transfer on the clock of its class, which has a group by now.

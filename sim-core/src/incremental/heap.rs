@@ -10,44 +10,65 @@ pub(crate) const OUT: u32 = u32::MAX;
 /// Children of a node: shallow, and a level of them is one or two cache lines.
 const ARITY: usize = 4;
 
-/// Ids with keys, the least first. Equal keys leave in an order that depends on nothing but the calls.
-#[derive(Clone, Debug)]
-pub(crate) struct Heap<K> {
-    items: SmallVec<[(K, u32); 1]>,
+/// An id with its key in two halves, since a whole one would be aligned to 16 bytes and take a third more.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    high: u64,
+    low: u64,
+    id: u32,
 }
 
-impl<K> Default for Heap<K> {
-    fn default() -> Self {
-        Self { items: SmallVec::new() }
+impl Item {
+    #[inline]
+    fn new(key: i128, id: u32) -> Self {
+        Self { high: (key >> 64) as u64, low: key as u64, id }
+    }
+
+    #[inline]
+    fn key(&self) -> i128 {
+        (u128::from(self.high) << 64 | u128::from(self.low)) as i128
     }
 }
 
-impl<K: Copy + Ord> Heap<K> {
+/// Ids with keys, the least first. Equal keys leave in an order that depends on nothing but the calls.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Heap {
+    items: SmallVec<[Item; 1]>,
+}
+
+impl Heap {
     /// The least key and its id.
     #[inline]
-    pub(crate) fn first(&self) -> Option<(K, u32)> {
-        self.items.first().copied()
+    pub(crate) fn first(&self) -> Option<(i128, u32)> {
+        self.items.first().map(|item| (item.key(), item.id))
     }
 
     /// All ids, in no particular order.
     pub(crate) fn ids(&self) -> impl Iterator<Item = u32> + '_ {
-        self.items.iter().map(|&(_, id)| id)
+        self.items.iter().map(|item| item.id)
     }
 
     /// The key of an id that is in the heap.
-    pub(crate) fn key(&self, id: u32, places: &[u32]) -> K {
-        self.items[places[id as usize] as usize].0
+    pub(crate) fn key(&self, id: u32, places: &[u32]) -> i128 {
+        self.items[places[id as usize] as usize].key()
     }
 
     /// Puts an id in, or changes its key.
-    pub(crate) fn set(&mut self, key: K, id: u32, places: &mut [u32]) {
+    pub(crate) fn set(&mut self, key: i128, id: u32, places: &mut [u32]) {
         let place = places[id as usize];
         if place == OUT {
-            self.items.push((key, id));
-            self.rise(self.items.len() - 1, places);
+            let place = self.items.len();
+            self.items.push(Item::new(key, id));
+            if place == 0 {
+                places[id as usize] = 0;
+            } else {
+                self.rise(place, places);
+            }
+        } else if let [only] = self.items.as_mut_slice() {
+            *only = Item::new(key, id);
         } else {
             let place = place as usize;
-            let before = std::mem::replace(&mut self.items[place].0, key);
+            let before = std::mem::replace(&mut self.items[place], Item::new(key, id)).key();
             if key < before {
                 self.rise(place, places);
             } else if key > before {
@@ -63,9 +84,9 @@ impl<K: Copy + Ord> Heap<K> {
             return;
         }
         let place = place as usize;
-        let (gone, _) = self.items.swap_remove(place);
-        if let Some(&(key, _)) = self.items.get(place) {
-            if key < gone {
+        let gone = self.items.swap_remove(place);
+        if let Some(item) = self.items.get(place) {
+            if item.key() < gone.key() {
                 self.rise(place, places);
             } else {
                 self.sink(place, places);
@@ -78,7 +99,7 @@ impl<K: Copy + Ord> Heap<K> {
         let item = items[at];
         while at > 0 {
             let parent = (at - 1) / ARITY;
-            if items[parent].0 <= item.0 {
+            if items[parent].key() <= item.key() {
                 break;
             }
             put(items, at, items[parent], places);
@@ -92,21 +113,26 @@ impl<K: Copy + Ord> Heap<K> {
         let item = items[at];
         loop {
             let first = at * ARITY + 1;
-            let children = first..(first + ARITY).min(items.len());
-            let Some(least) = children.min_by_key(|&c| items[c].0) else { break };
-            if items[least].0 >= item.0 {
+            let Some((&(mut least), others)) = items.get(first..).and_then(<[_]>::split_first) else { break };
+            let mut next = first;
+            for (beside, &child) in others.iter().take(ARITY - 1).enumerate() {
+                if child.key() < least.key() {
+                    (next, least) = (first + 1 + beside, child);
+                }
+            }
+            if least.key() >= item.key() {
                 break;
             }
-            put(items, at, items[least], places);
-            at = least;
+            put(items, at, least, places);
+            at = next;
         }
         put(items, at, item, places);
     }
 }
 
 #[inline]
-fn put<K>(items: &mut [(K, u32)], at: usize, item: (K, u32), places: &mut [u32]) {
-    places[item.1 as usize] = at as u32;
+fn put(items: &mut [Item], at: usize, item: Item, places: &mut [u32]) {
+    places[item.id as usize] = at as u32;
     items[at] = item;
 }
 

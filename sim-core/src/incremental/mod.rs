@@ -16,13 +16,14 @@ mod events;
 mod heap;
 mod numbers;
 mod progress;
+mod soonest;
 #[cfg(test)]
 mod tests;
 
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{
-    ArbiterError, Binding, Cause, ClassId, ClassInfo, HORIZON, IncrementalArbiter, IncrementalEntry, IncrementalFlags,
-    LinkId, NO_ID as NONE, RouteId, Setting, SimDuration, SimTime,
+    ArbiterError, Binding, Cause, ClassId, HORIZON, IncrementalArbiter, IncrementalEntry, IncrementalFlags, LinkId,
+    NO_ID as NONE, RouteId, Setting, SimDuration, SimTime,
 };
 
 use crate::fabric::Fabric;
@@ -48,13 +49,11 @@ pub(crate) struct Incremental<'a> {
     /// Per link of the fabric, its record in `clocks`; [`NONE`] until a transfer crosses it.
     record_of: Vec<u32>,
     /// Per class of the tasks.
-    class_of: Vec<Option<Known>>,
-    /// Route → class in `clocks` of the transfers without a limit, of priority 0; [`NONE`] until there is one.
+    class_of: Vec<Known>,
+    /// Route → path in `clocks` of the transfers without a limit, of priority 0; [`NONE`] until there is one.
     unlimited: Vec<u32>,
-    /// (Route, level of the limit, priority) → class of the others; for look-up only.
+    /// (Route, level of the limit, priority) → path of the others; for look-up only.
     others: FxHashMap<(RouteId, Level, i64), u32>,
-    /// The links of the class that is being added; kept for its memory.
-    links: Vec<u32>,
     /// Per class of the tasks: bytes sent.
     sent: Vec<u64>,
     gone: Vec<Gone>,
@@ -63,10 +62,11 @@ pub(crate) struct Incremental<'a> {
     carried: Option<FxHashMap<u32, (ClassId, u64)>>,
 }
 
-/// A class of the tasks in `clocks` and `shares`.
+/// A class of the tasks in `clocks`.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    class: u32,
+    /// [`NONE`] until it is known.
+    path: u32,
     weight: u32,
 }
 
@@ -106,10 +106,9 @@ impl<'a> Incremental<'a> {
             clocks: Clocks::with_room(fabric.links().len(), used, classes),
             arbiter,
             record_of: vec![NONE; fabric.links().len()],
-            class_of: vec![None; classes],
+            class_of: vec![Known { path: NONE, weight: 0 }; classes],
             unlimited: vec![NONE; routes.len()],
             others: FxHashMap::default(),
-            links: Vec::new(),
             sent: vec![0; classes],
             gone: Vec::new(),
             settled: 0,
@@ -127,53 +126,48 @@ impl<'a> Incremental<'a> {
         if let Some(carried) = &mut self.carried {
             carried.insert(task.0, (class, bytes));
         }
-        let Known { class, weight } = match self.class_of[class.index()] {
-            Some(known) => known,
-            None => self.learn(class),
+        let Known { path, weight } = match self.class_of[class.index()] {
+            Known { path: NONE, .. } => self.learn(class),
+            known => known,
         };
-        self.clocks.admit(now.0, task.0, class, weight, self.scale.work(bytes, weight));
+        self.clocks.admit(now.0, task.0, path, weight, self.scale.work(bytes, weight));
     }
 
     /// Makes a class of the tasks known, with the links it crosses.
     fn learn(&mut self, id: ClassId) -> Known {
         let (route, limit) = (self.tasks.classes.route(id), self.tasks.classes.limit(id));
         let weight = self.scale.weight(self.tasks.classes.weight(id));
-        let narrowest = narrowest(self.fabric, self.routes.links(route));
-        let limit = if limit < self.fabric.link(narrowest).bandwidth {
-            (self.scale.units(limit) / u64::from(weight)).max(1)
-        } else {
-            INF
-        };
+        let binds = || limit < self.fabric.link(narrowest(self.fabric, self.routes.links(route))).bandwidth;
+        let limit =
+            if limit.is_finite() && binds() { (self.scale.units(limit) / u64::from(weight)).max(1) } else { INF };
         // Where priorities mean nothing, transfers of all priorities are of one class.
         let priority = if self.reads_priority { self.tasks.classes.priority(id) } else { 0 };
         let known = if limit == INF && priority == 0 {
-            Some(self.unlimited[route.index()]).filter(|&class| class != NONE)
+            Some(self.unlimited[route.index()]).filter(|&path| path != NONE)
         } else {
             self.others.get(&(route, limit, priority)).copied()
         };
-        let class = known.unwrap_or_else(|| self.add_class(route, limit, priority));
-        let known = Known { class, weight };
-        self.class_of[id.index()] = Some(known);
+        let path = known.unwrap_or_else(|| self.add_path(route, limit, priority));
+        let known = Known { path, weight };
+        self.class_of[id.index()] = known;
         known
     }
 
-    fn add_class(&mut self, route: RouteId, limit: Level, priority: i64) -> u32 {
-        self.links.clear();
-        for &link in self.routes.links(route) {
+    fn add_path(&mut self, route: RouteId, limit: Level, priority: i64) -> u32 {
+        let links = self.routes.links(route);
+        for &link in links {
             let record = &mut self.record_of[link.index()];
             if *record == NONE {
-                *record = self.clocks.add_link(link, self.scale.units(self.fabric.link(link).bandwidth));
+                *record = self.clocks.add_link(link, self.scale.units(self.fabric.bandwidths()[link.index()]));
             }
-            self.links.push(*record);
         }
-        let class = self.clocks.add_class(&self.links, limit);
-        self.arbiter.add_class(&ClassInfo { links: self.routes.links(route).into(), limit, priority });
+        let path = self.clocks.add_path(links.iter().map(|link| self.record_of[link.index()]), limit, priority);
         if limit == INF && priority == 0 {
-            self.unlimited[route.index()] = class;
+            self.unlimited[route.index()] = path;
         } else {
-            self.others.insert((route, limit, priority), class);
+            self.others.insert((route, limit, priority), path);
         }
-        class
+        path
     }
 
     /// When the next transfer sends its last byte; [`SimTime::NEVER`] for none within the horizon.
@@ -284,7 +278,7 @@ impl<'a> Incremental<'a> {
         let (busy, alone) = self.clocks.carried(record, now.0);
         let shared = self.arbiter.link_use(link, now);
         let busy = busy.saturating_sub(shared.stalled_ps);
-        let bandwidth = self.fabric.link(link).bandwidth;
+        let bandwidth = self.fabric.bandwidths()[link.index()];
         let full = shared.is_full != 0 || alone == self.scale.units(bandwidth);
         let known = (shared.peak != INF).then(|| self.scale.rate(shared.peak.max(alone)));
         LinkTotals { bytes: 0, busy: SimDuration(busy), peak: if full { Some(bandwidth) } else { known } }

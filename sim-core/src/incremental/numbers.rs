@@ -66,7 +66,8 @@ impl Scale {
 
     /// How far the clock goes until a transfer of this weight is over.
     pub(crate) fn work(&self, bytes: u64, weight: u32) -> i128 {
-        self.total(bytes).div_ceil(u128::from(weight)) as i128
+        let total = self.total(bytes);
+        if weight == 1 { total as i128 } else { total.div_ceil(u128::from(weight)) as i128 }
     }
 
     /// Whole bytes of a transfer that are not sent yet when its end is `left` ahead on the clock; a started byte counts.

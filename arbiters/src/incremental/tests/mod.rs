@@ -43,13 +43,27 @@ impl Follower {
     }
 }
 
-/// Classes over a few links, with the weights of their transfers.
+/// Links, limit, priority.
+type Terms = (Vec<LinkId>, Level, i64);
+
+/// Transfers on a few paths over a few links. A path has a class while it has transfers; ids are used again.
 struct Case {
     capacities: Vec<u64>,
-    /// Links, limit, priority.
-    classes: Vec<(Vec<LinkId>, Level, i64)>,
-    transfers: Vec<WeightChange>,
+    paths: Vec<Terms>,
+    /// Per path the class and the number of its transfers.
+    class_of: Vec<Option<(u32, usize)>>,
+    free: Vec<u32>,
+    classes: u32,
+    /// Each with its path.
+    transfers: Vec<(usize, WeightChange)>,
     dice: Dice,
+}
+
+/// What happens at once: classes that are new, transfers that end and begin.
+struct Step {
+    new: Vec<(u32, usize)>,
+    removed: Vec<WeightChange>,
+    added: Vec<WeightChange>,
 }
 
 impl Case {
@@ -60,7 +74,7 @@ impl Case {
         let unit = 1 << 40;
         let capacities = (0..links).map(|_| if tied { unit << dice.below(3) } else { unit + dice.below(4 * unit) });
         let capacities: Vec<u64> = capacities.collect();
-        let classes = (0..2 + dice.below(20))
+        let paths: Vec<Terms> = (0..2 + dice.below(20))
             .map(|_| {
                 let mut route: Vec<LinkId> = Vec::new();
                 for _ in 0..=dice.below(4) {
@@ -73,26 +87,48 @@ impl Case {
                 (route, limit, dice.below(3) as i64)
             })
             .collect();
-        Self { capacities, classes, transfers: Vec::new(), dice }
+        let class_of = vec![None; paths.len()];
+        Self { capacities, paths, class_of, free: Vec::new(), classes: 0, transfers: Vec::new(), dice }
     }
 
     /// Some transfers end and some begin.
-    fn change(&mut self) -> (Vec<WeightChange>, Vec<WeightChange>) {
-        let mut removed = Vec::new();
+    fn step(&mut self) -> Step {
+        let (mut removed, mut emptied) = (Vec::new(), Vec::new());
         for _ in 0..self.dice.below(4).min(self.transfers.len() as u64) {
             let at = self.dice.below(self.transfers.len() as u64) as usize;
-            removed.push(self.transfers.swap_remove(at));
+            let (path, change) = self.transfers.swap_remove(at);
+            removed.push(change);
+            let Some((class, count)) = &mut self.class_of[path] else { panic!("it has transfers") };
+            *count -= 1;
+            if *count == 0 {
+                emptied.push(*class);
+                self.class_of[path] = None;
+            }
         }
         let most = if self.dice.below(20) == 0 { 100 } else { 4 };
-        let count = self.dice.below(most);
-        let added: Vec<WeightChange> = (0..count)
-            .map(|_| {
-                let class = self.dice.below(self.classes.len() as u64) as u32;
-                WeightChange { class, weight: 1 + self.dice.below(5) as u32 }
-            })
-            .collect();
-        self.transfers.extend_from_slice(&added);
-        (removed, added)
+        let (mut new, mut added) = (Vec::new(), Vec::new());
+        for _ in 0..self.dice.below(most) {
+            let path = self.dice.below(self.paths.len() as u64) as usize;
+            let class = self.class_on(path, &mut new);
+            added.push(WeightChange { class, weight: 1 + self.dice.below(5) as u32 });
+            self.transfers.extend(added.last().map(|&change| (path, change)));
+        }
+        self.free.extend(emptied);
+        Step { new, removed, added }
+    }
+
+    /// The class of one more transfer on a path.
+    fn class_on(&mut self, path: usize, new: &mut Vec<(u32, usize)>) -> u32 {
+        let (class, count) = self.class_of[path].unwrap_or_else(|| {
+            let class = self.free.pop().unwrap_or_else(|| {
+                self.classes += 1;
+                self.classes - 1
+            });
+            new.push((class, path));
+            (class, 0)
+        });
+        self.class_of[path] = Some((class, count + 1));
+        class
     }
 
     /// Runs a hundred changes; `check` sees the follower after each.
@@ -100,16 +136,17 @@ impl Case {
         let setting =
             Setting { capacities: (&self.capacities).into(), links: 0, classes: 0, wants_peaks: peaks.into() };
         let mut arbiter = I::create(&setting, "{}").expect("it takes no parameters");
-        for (links, limit, priority) in &self.classes {
-            arbiter.add_class(&ClassInfo { links: links.into(), limit: *limit, priority: *priority });
-        }
-        let mut follower = Follower { group_of: vec![NONE; self.classes.len()], ..Follower::default() };
-        let mut answer = Answer::default();
+        let (mut follower, mut answer) = (Follower::default(), Answer::default());
         for now in 0..100 {
-            let (removed, added) = self.change();
+            let Step { new, removed, added } = self.step();
+            for (class, path) in new {
+                let (links, limit, priority) = &self.paths[path];
+                arbiter.add_class(class, &ClassInfo { links: links.into(), limit: *limit, priority: *priority });
+            }
             let change = Change { now: SimTime(now), removed: (&removed).into(), added: (&added).into() };
             answer.clear();
             arbiter.settle(&change, &mut answer).expect("it serves all");
+            follower.group_of.resize(self.classes as usize, NONE);
             follower.follow(&answer);
             arbiter.verify().expect("all sums are right");
             check(self, &arbiter, &follower);
@@ -120,9 +157,9 @@ impl Case {
     /// Sum of weight times level on each link, as the answers have it.
     fn loads(&self, follower: &Follower) -> Vec<u128> {
         let mut loads = vec![0; self.capacities.len()];
-        for t in &self.transfers {
+        for (path, t) in &self.transfers {
             let (_, level) = follower.level(t.class as usize);
-            for link in &self.classes[t.class as usize].0 {
+            for link in &self.paths[*path].0 {
                 loads[link.index()] += u128::from(t.weight) * u128::from(level);
             }
         }
@@ -134,8 +171,8 @@ impl Case {
         for (load, &capacity) in self.loads(follower).iter().zip(&self.capacities) {
             assert!(*load <= u128::from(capacity));
         }
-        for t in &self.transfers {
-            let (links, limit, _) = &self.classes[t.class as usize];
+        for (path, t) in &self.transfers {
+            let (links, limit, _) = &self.paths[*path];
             let (link, level) = follower.level(t.class as usize);
             assert!(level <= *limit && (link.is_none() && level == *limit || links.contains(&link)));
         }
@@ -148,7 +185,7 @@ fn shares_are_followed_and_settle_within_few_updates() {
         for peaks in [false, true] {
             let shares = Case::random(seed).run(peaks, |case, shares: &Shares, follower| {
                 case.is_fair(follower);
-                for t in &case.transfers {
+                for (_, t) in &case.transfers {
                     let class = &shares.classes[t.class as usize];
                     let link = &shares.links[shares.bundles[class.bundle as usize].link as usize];
                     assert_eq!(follower.level(t.class as usize), (link.id, link.share));

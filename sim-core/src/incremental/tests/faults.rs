@@ -15,8 +15,8 @@ struct Spoilt<F> {
 }
 
 impl<F: FnMut(&mut Answer) + Send> IncrementalArbiter for Spoilt<F> {
-    fn add_class(&mut self, class: &ClassInfo<'_>) {
-        self.shares.add_class(class);
+    fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
+        self.shares.add_class(id, class);
     }
 
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {

@@ -2,7 +2,6 @@
 
 use super::super::NONE;
 use super::super::clocks::Clocks;
-use super::super::heap::OUT;
 use super::super::numbers::{INF, Level};
 
 impl Clocks {
@@ -30,7 +29,7 @@ impl Clocks {
             let ends = record.heap.ids().map(|g| record.heap.key(g, &self.group_places));
             assert_eq!(record.heap.first().map(|(key, _)| key), ends.min());
             let stands = record.heap.first().is_none() || record.level == 0;
-            assert_eq!(self.root_places[root] == OUT, stands);
+            assert_eq!(self.due.ids().any(|id| id == root as u32), !stands);
         }
     }
 
@@ -43,18 +42,19 @@ impl Clocks {
     /// Panics unless every class is at its limit, or has the highest level of a link that is full but for rounding: these two
     /// are what max-min is.
     pub(super) fn check_max_min(&self) {
-        let with_weight: Vec<u32> =
-            (0..self.classes.len() as u32).filter(|&c| self.classes[c as usize].weight > 0).collect();
+        let used = |path: &u32| self.paths[*path as usize].class != NONE;
+        let with_weight: Vec<u32> = (0..self.paths.len() as u32).filter(used).collect();
         let mut on = vec![Vec::new(); self.links.len()];
-        for &class in &with_weight {
-            for at in self.links_of(class) {
-                on[self.class_links[at] as usize].push(class);
+        for &path in &with_weight {
+            for at in self.links_of(path) {
+                on[self.path_links[at] as usize].push(self.paths[path as usize].class);
             }
         }
-        for &class in &with_weight {
+        for &path in &with_weight {
+            let class = self.paths[path as usize].class;
             let (level, holder) = self.level_of(class);
             let Some(link) = self.links.iter().position(|link| link.id == holder) else {
-                assert_eq!(level, self.classes[class as usize].limit, "held back by its limit");
+                assert_eq!(level, self.limit_of(path), "held back by its limit");
                 continue;
             };
             let (mut load, mut own) = (0, 0);
@@ -72,9 +72,9 @@ impl Clocks {
     /// Weights of links, and that whoever is alone has them to itself.
     fn check_alone(&self) {
         let mut weights = vec![0; self.links.len()];
-        for class in 0..self.classes.len() as u32 {
-            for at in self.links_of(class) {
-                weights[self.class_links[at] as usize] += self.classes[class as usize].weight;
+        for class in self.classes.iter().filter(|class| class.weight > 0) {
+            for at in self.links_of(class.path) {
+                weights[self.path_links[at] as usize] += class.weight;
             }
         }
         for (link, record) in self.links.iter().enumerate() {
@@ -85,7 +85,7 @@ impl Clocks {
             let transfer = &self.transfers[record.alone as usize];
             assert_eq!((record.weight, weights[link]), (u64::from(transfer.weight), 0), "alone on link {link}");
             let (level, left) = self.standing_alone(record.alone, transfer.start);
-            assert!(level <= self.classes[transfer.class as usize].limit && left == transfer.work);
+            assert!(level <= self.limit_of(transfer.path) && left == transfer.work);
             assert!(u128::from(transfer.weight) * u128::from(level) <= u128::from(record.capacity));
         }
     }

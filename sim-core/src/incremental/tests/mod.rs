@@ -8,30 +8,27 @@ mod twin;
 use std::collections::BTreeMap;
 
 use weir_arbiters::{Layers, Shares};
-use weir_plugin_api::{ArbiterError, ClassInfo, IncrementalArbiter, IncrementalPlugin, LinkId, PS_PER_S, Setting};
+use weir_plugin_api::{ArbiterError, IncrementalArbiter, IncrementalPlugin, LinkId, PS_PER_S, Setting};
 
 use super::clocks::Clocks;
 use super::events::Gone;
 use super::numbers::{INF, Scale};
 use cases::{Case, Offer};
 
-/// Adds the links and classes of a case; the class of each transfer.
-fn build(case: &Case, scale: Scale, clocks: &mut Clocks, arbiter: &mut dyn IncrementalArbiter) -> Vec<u32> {
+/// Adds the links and paths of a case; the path of each transfer.
+fn build(case: &Case, scale: Scale, clocks: &mut Clocks) -> Vec<u32> {
     for (link, &capacity) in case.capacities.iter().enumerate() {
         clocks.add_link(LinkId::from_index(link), scale.units(capacity as f64));
     }
-    let mut classes = BTreeMap::new();
-    let mut class_of = |offer: &Offer| {
+    let mut paths = BTreeMap::new();
+    let mut path_of = |offer: &Offer| {
         let limit = offer.limit.map_or(INF, |limit| scale.units(limit as f64) / u64::from(offer.weight));
         let priority = offer.priority;
-        *classes.entry((offer.route.clone(), limit, priority)).or_insert_with(|| {
-            let route: Vec<u32> = offer.route.iter().map(|&l| l as u32).collect();
-            let links: Vec<LinkId> = offer.route.iter().map(|&l| LinkId::from_index(l)).collect();
-            arbiter.add_class(&ClassInfo { links: (&links).into(), limit, priority });
-            clocks.add_class(&route, limit)
-        })
+        *paths
+            .entry((offer.route.clone(), limit, priority))
+            .or_insert_with(|| clocks.add_path(offer.route.iter().map(|&l| l as u32), limit, priority))
     };
-    case.offers.iter().map(&mut class_of).collect()
+    case.offers.iter().map(&mut path_of).collect()
 }
 
 /// How a case is run.
@@ -93,7 +90,7 @@ fn try_run<A: IncrementalArbiter>(
 ) -> Result<(Vec<u64>, usize), ArbiterError> {
     let (scale, mut clocks) = (scaled(case, ticks).0, Clocks::with_room(case.capacities.len(), 0, 0));
     clocks.may_be_alone = alone;
-    let classes = build(case, scale, &mut clocks, arbiter);
+    let paths = build(case, scale, &mut clocks);
     let (mut ends, mut gone) = (vec![0; case.offers.len()], Vec::<Gone>::new());
     let mut next = 0;
     let start_of = |offer: &Offer| offer.start * (ticks / PS_PER_S);
@@ -108,7 +105,7 @@ fn try_run<A: IncrementalArbiter>(
             ends[g.id as usize] = now;
         }
         while let Some(offer) = case.offers.get(next).filter(|o| start_of(o) == now) {
-            clocks.admit(now, next as u32, classes[next], offer.weight, scale.work(offer.bytes, offer.weight));
+            clocks.admit(now, next as u32, paths[next], offer.weight, scale.work(offer.bytes, offer.weight));
             next += 1;
         }
         clocks.settle(now, arbiter)?;
