@@ -4,8 +4,8 @@
  * A model turns one operation of the workload into tasks for the simulation, and may give a closed form of its time.
  * A library lists its arbiters through one function, `weir_arbiter`, and its models through another, `weir_model`; it
  * exports either or both. Through a third, `weir_incremental`, it may give arbiters an incremental side, which computes the
- * same policy in changes and makes large runs fast. docs/plugin-abi.md explains the rules at length; examples/plugins/c-equal-split is a complete
- * arbiter, examples/plugins/c-delay a complete model. Build with
+ * same policy in changes and makes large runs fast. docs/plugin-abi.md explains the rules at length;
+ * examples/plugins/c-equal-split is a complete arbiter, examples/plugins/c-delay a complete model. Build with
  *
  *     cc -shared -fPIC -O2 -ffp-contract=off -I plugin-api/include -o libmine.so mine.c
  *
@@ -240,8 +240,9 @@ typedef struct {
  * times level must be at most the capacity on each link, and no level above the class's limit.
  *
  * Ids of classes are the host's, from 0; a class is told just before it gets weight, and forgotten when it loses its last, and its
- * id is then used again. Those of groups and roots are the plugin's, below the number
- * of the fabric's links + twice that of the classes + that of the links of all classes together. The host checks ids at each answer, and sums up all links as often as that costs no more than the answers did. */
+ * id is then used again. Those of groups and roots are the plugin's, below the number of the fabric's links + twice that of the
+ * classes + that of the links of all classes together. The host checks ids at each answer, and sums up all links as often as that
+ * costs no more than the answers did. */
 
 /* No level: of a root without members, or of a class without a limit; an unknown peak. */
 #define WEIR_NO_LEVEL UINT64_MAX
@@ -251,6 +252,8 @@ typedef struct {
     weir_slice_u64 capacities; /* of each directed link of the fabric, in units */
     uint32_t links;            /* at most so many links will be crossed, */
     uint32_t classes;          /* and so many classes have weight at once */
+    uint32_t priorities;       /* how many different priorities transfers have */
+    uint32_t bits;             /* 2 to the power of this many units make 1 B/s */
     uint32_t wants_peaks;      /* not 0: link_use must tell the peaks of all links in the end */
 } weir_setting;
 
@@ -336,7 +339,7 @@ typedef struct {
     int32_t (*settle)(void *state, const weir_change *change, weir_answer *answer, weir_err *err);
 
     /* A class that is served before those of a root on its link: sets *class_id, which is WEIR_NONE. For results that say who
-     * holds them back. May be null. */
+     * holds them back; asked of roots with members only, as is beside. May be null. */
     int32_t (*above)(void *state, uint32_t root, uint32_t *class_id, weir_err *err);
 
     /* A class other than *class_id that crosses the link of a root but hangs below another one: sets *class_id, to WEIR_NONE

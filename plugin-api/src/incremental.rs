@@ -52,6 +52,10 @@ pub struct Setting<'a> {
     pub links: u32,
     /// At most so many classes will have weight at once.
     pub classes: u32,
+    /// How many different priorities transfers have.
+    pub priorities: u32,
+    /// 2 to the power of this many units make 1 B/s.
+    pub bits: u32,
     /// Not 0 where the largest load of every link is asked for in the end ([`LinkUse::peak`]); else it may stay unknown where
     /// that makes events cheaper.
     pub wants_peaks: u32,
@@ -194,7 +198,8 @@ pub trait IncrementalArbiter: Send {
     /// Any [`ArbiterError`]; the run ends with its text.
     fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError>;
 
-    /// A class that is served before those of a root on its link, for results that say who holds them back.
+    /// A class that is served before those of a root on its link, for results that say who holds them back. Like
+    /// [`Self::beside`] asked of roots with members only.
     fn above(&self, _root: u32) -> Option<u32> {
         None
     }

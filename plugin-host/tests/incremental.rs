@@ -26,7 +26,14 @@ fn side(folder: &TempDir, defines: &[&str]) -> Arc<PluginIncremental> {
 
 fn create(folder: &TempDir, defines: &[&str], params: &str) -> Result<LoadedIncremental, ArbiterError> {
     let capacities = [1000, 500];
-    let setting = Setting { capacities: capacities.as_slice().into(), links: 2, classes: 7, wants_peaks: 1 };
+    let setting = Setting {
+        capacities: capacities.as_slice().into(),
+        links: 2,
+        classes: 7,
+        priorities: 3,
+        bits: 30,
+        wants_peaks: 1,
+    };
     LoadedIncremental::create(&side(folder, defines), &setting, params)
 }
 

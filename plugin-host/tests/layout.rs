@@ -83,7 +83,7 @@ fn records(into: &mut Expected) {
 
 fn changes(into: &mut Expected) {
     structure!(into, weir_setting, Setting<'_>, capacities: capacities, links: links, classes: classes,
-        wants_peaks: wants_peaks);
+        priorities: priorities, bits: bits, wants_peaks: wants_peaks);
     structure!(into, weir_class_info, ClassInfo<'_>, links: links, limit: limit, priority: priority);
     structure!(into, weir_weight_change, WeightChange, class_id: class, weight: weight);
     structure!(into, weir_change, Change<'_>, now_ps: now, removed: removed, added: added);

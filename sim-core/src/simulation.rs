@@ -23,7 +23,7 @@ pub enum Sharing<'a> {
     /// The arbiter, phase by phase.
     #[default]
     ByArbiter,
-    /// Its incremental side, from event to event; ends then differ by rounding, 1 ps each at most, and bottlenecks are those
+    /// Its incremental side, from event to event; ends then differ by rounding, 1 ps per event at most, and bottlenecks are those
     /// at the end of a transfer (docs/incremental.md).
     Incremental {
         /// The incremental side of the arbiter.

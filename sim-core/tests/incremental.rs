@@ -236,3 +236,35 @@ fn an_overload_is_refused_and_a_refusal_is_served_phase_by_phase() {
     let Err(SimError::Arbiter(AnswerError::Failed { error, .. })) = run(&failing) else { panic!("it is told") };
     assert_eq!(error.to_string(), "no memory");
 }
+
+/// What cannot be computed as exactly, or as cheaply, in changes is asked phase by phase: limits far below the bandwidths, and
+/// many priorities. Then both ways are the same to the bit.
+#[test]
+fn what_does_not_fit_is_asked_phase_by_phase() {
+    for (limits, priorities, same) in [(0, 1, false), (0, 32, false), (0, 33, true), (1, 1, true)] {
+        let world = crowd(limits > 0, priorities);
+        for (entry, name) in policies() {
+            let (a, b) = (run_as(&world, name, RunOptions::default()), run_as(&world, name, incremental(&entry)));
+            let is_same = a.bottlenecks == b.bottlenecks;
+            let counts = limits > 0 || name == "strict-priority";
+            assert_eq!(is_same, same && counts, "{name}, limits {limits}, {priorities} priorities");
+        }
+    }
+}
+
+/// 66 transfers of one class each over a link of 400 GB/s, one after the other and by two.
+fn crowd(limited: bool, priorities: i64) -> World {
+    let mut fabric = FabricBuilder::new();
+    let root = fabric.root(NodeKind::Switch).expect("the first");
+    let link = LinkSpec { up: 4e11, down: 4e11, latency: SimDuration(0), kind: LinkKind::PCIE };
+    let leaf = fabric.child(root, NodeKind::Gpu, link).expect("the second");
+    let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
+    let route = routes.between(&fabric, leaf, root).expect("there is one");
+    for i in 0..66 {
+        let limit = if limited { 0.5 + f64::from(i) * 0.3 } else { f64::INFINITY };
+        let class = tasks.classes().intern(route, limit, 1.0, i64::from(i) % priorities);
+        let (engine, service, bytes) = (EngineId::NONE, ServiceId::PLAIN, 49 + i as u64);
+        tasks.task(Task { start: SimTime(i as u64 / 2 * 7), engine, service, work: Work::Carries { bytes, class } });
+    }
+    World { fabric, routes, tasks: tasks.build().expect("no cycle") }
+}

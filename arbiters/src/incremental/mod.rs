@@ -30,6 +30,9 @@ use weir_plugin_api::{
 use crate::params::{NoParams, decode};
 use crate::{MaxMin, StrictPriority};
 
+/// An event costs the square of the priorities below it (measured: from about a hundred on, phase by phase costs less).
+const MOST_PRIORITIES: u32 = 32;
+
 impl IncrementalPlugin for Shares {
     type Plain = MaxMin;
     const FLAGS: IncrementalFlags = IncrementalFlags(0);
@@ -46,6 +49,10 @@ impl IncrementalPlugin for Layers {
 
     fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
         let NoParams {} = decode(StrictPriority::NAME, params)?;
+        if setting.priorities > MOST_PRIORITIES {
+            let what = format!("more than {MOST_PRIORITIES} priorities: phase by phase costs less");
+            return Err(ArbiterError::Refused(what));
+        }
         Ok(Self::new(setting.capacities.to_vec()))
     }
 }

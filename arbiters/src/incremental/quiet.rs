@@ -12,6 +12,7 @@ use super::{INF, Level, NONE};
 /// Touches per class that a link must have had since it woke before it may sleep, twice as many each time it slept:
 /// moving its classes to other bundles must be worth it (assumed; small busy trees would wake and sleep for ever).
 const TOUCHES: u64 = 8;
+/// After so many sleeps the touches that are needed grow no more.
 const MOST_SLEEPS: u8 = 8;
 
 impl Link {

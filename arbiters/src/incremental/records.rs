@@ -46,7 +46,7 @@ impl Shares {
         }
     }
 
-    /// Makes a class one of transfers that cross these links, all different, each at most at the limit.
+    /// Tells of a class: its transfers cross these links, all different, and no level is above the limit.
     pub(super) fn set_class(&mut self, class: u32, links: &[LinkId], limit: Level) {
         let count = links.len() + usize::from(limit != INF);
         let mut at = self.room_for(class, count);

@@ -129,7 +129,7 @@ impl Shares {
             }
             ensure!(out.weight == weight, "weight of cell {index}");
         }
-        if self.sleepy { self.check_own(link, record) } else { Ok(()) }
+        if self.sleepy || self.is_layer { self.check_own(link, record) } else { Ok(()) }
     }
 
     fn check_own(&self, link: u32, record: &Link) -> Result<(), String> {
@@ -152,6 +152,12 @@ impl Layers {
         for (at, layer) in self.layers.iter().enumerate() {
             layer.shares.check()?;
             for link in 0..self.capacities.len() {
+                let record = layer.shares.links.get(layer.shares.record_of[link] as usize);
+                let load = record.map_or(0, Link::load);
+                ensure!(
+                    i128::from(layer.used[link]) == load,
+                    "layer {at} uses {load} of link {link}, and says otherwise"
+                );
                 let (given, left) = (layer.shares.capacity(LinkId::from_index(link)), self.left(link, at));
                 ensure!(given == left, "layer {at} has {given} of link {link}, not {left}");
             }

@@ -13,7 +13,7 @@ use crate::{ArbiterPlugin, Change, ClassInfo, ClassMove, GroupMove, IncrementalP
 pub struct AnswerRecord<'a> {
     /// Groups that are new or hang below another root.
     pub groups: Slice<'a, GroupMove>,
-    /// Classes that have weight again or are in another group.
+    /// Classes that are new or in another group.
     pub classes: Slice<'a, ClassMove>,
     /// Groups without classes.
     pub dropped: Slice<'a, u32>,

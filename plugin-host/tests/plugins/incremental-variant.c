@@ -55,7 +55,7 @@ int32_t side_create(const weir_host *host, const weir_setting *setting, const ch
         return weir_fail(err, "takes no parameters");
     }
     if (setting->capacities.len != 2 || setting->capacities.data[1] != 500 || setting->links != 2
-        || setting->classes != 7 || setting->wants_peaks != 1) {
+        || setting->classes != 7 || setting->priorities != 3 || setting->bits != 30 || setting->wants_peaks != 1) {
         return weir_fail(err, "the setting is another one");
     }
     *state = (void *)host;

@@ -1,7 +1,8 @@
 //! Answers of an incremental arbiter are checked before they are used: ids that do not exist, classes that are left out.
 //!
 //! That costs as much as reading them. Whether links are overloaded is known only when all classes are summed up; that is
-//! done once answers of as many entries have come in as there are links, classes and hops, so it costs no more than they did.
+//! done after the first answer, then at growing distances, in the end once answers of as many entries have come in as there are
+//! links, classes and hops, so it costs no more than they did.
 
 use weir_plugin_api::{Answer, ArbiterError, ClassMove, GroupMove, RootLevel};
 
@@ -71,10 +72,12 @@ impl Clocks {
 
     /// Sums up all links when that is due.
     pub(super) fn check_loads(&mut self) -> Result<(), ArbiterError> {
-        let hops = 1 + self.path_links.len() / self.paths.len().max(1);
-        if self.unsummed < self.links.len() + self.classes.len() * hops {
+        if self.unsummed < self.sum_after {
             return Ok(());
         }
+        let hops = 1 + self.path_links.len() / self.paths.len().max(1);
+        // The first answer is summed up, and then at growing distances: a wrong policy is wrong from the beginning.
+        self.sum_after = (4 * self.sum_after.max(1)).min(self.links.len() + self.classes.len() * hops);
         self.unsummed = 0;
         self.sum_loads()
     }

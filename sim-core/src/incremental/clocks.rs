@@ -3,9 +3,7 @@
 //! Each of the three levels (class, group, root) stores only an offset to the clock above it: when a group moves to another
 //! root, none of its members is touched.
 
-use weir_plugin_api::{
-    Answer, ArbiterError, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, RootLevel, WeightChange,
-};
+use weir_plugin_api::{Answer, ArbiterError, ClassMove, GroupMove, LinkId, RootLevel, WeightChange};
 
 use super::NONE;
 use super::heap::{Heap, OUT};
@@ -47,7 +45,7 @@ pub(super) struct Class {
     pub(super) group: u32,
     /// Clock of its group less its own.
     pub(super) offset: i128,
-    /// Sum of the weights of its transfers, those alone not counted.
+    /// Sum of the weights of its transfers.
     pub(super) weight: u64,
     /// Since when it is below its root, as far as its group was.
     pub(super) since: u64,
@@ -151,8 +149,9 @@ pub(crate) struct Clocks {
     pub(super) removed: Vec<WeightChange>,
     pub(super) added: Vec<WeightChange>,
     pub(super) answer: Answer,
-    /// Entries of answers since all loads were summed up.
+    /// Entries of answers since all loads were summed up, and after how many that will be done again.
     pub(super) unsummed: usize,
+    pub(super) sum_after: usize,
     /// Links of the fabric.
     pub(super) fabric_links: u32,
     pub(super) free_transfers: Vec<u32>,
@@ -183,56 +182,6 @@ impl Clocks {
     pub(crate) fn add_link(&mut self, id: LinkId, capacity: u64) -> u32 {
         self.links.push(Crossed { capacity, weight: 0, busy_since: 0, busy: 0, peak: 0, alone: NONE, id });
         (self.links.len() - 1) as u32
-    }
-
-    /// Adds a path over these links, all different, for transfers of this limit and priority.
-    pub(crate) fn add_path(&mut self, links: impl Iterator<Item = u32>, limit: Level, priority: i64) -> u32 {
-        let first = self.path_links.len() as u32;
-        self.path_links.extend(links);
-        let count = self.path_links.len() as u32 - first;
-        if self.terms.last() != Some(&(limit, priority)) {
-            self.terms.push((limit, priority));
-        }
-        let terms = (self.terms.len() - 1) as u32;
-        self.paths.push(Path { first, count, class: NONE, terms });
-        (self.paths.len() - 1) as u32
-    }
-
-    /// The class of the transfers of a path that share links; the arbiter is told of a new one.
-    pub(super) fn class_on(&mut self, path: u32, arbiter: &mut dyn IncrementalArbiter) -> u32 {
-        let Path { class, terms, .. } = self.paths[path as usize];
-        if class != NONE {
-            return class;
-        }
-        let mut links = std::mem::take(&mut self.ids);
-        links.clear();
-        links.extend(self.path_links[self.links_of(path)].iter().map(|&l| self.links[l as usize].id));
-        let class = if let Some(class) = self.free_classes.pop() {
-            self.classes[class as usize].path = path;
-            class
-        } else {
-            self.classes.push(Class { path, group: NONE, offset: 0, weight: 0, since: 0, heap: Heap::default() });
-            self.class_places.push(OUT);
-            (self.classes.len() - 1) as u32
-        };
-        let (limit, priority) = self.terms[terms as usize];
-        arbiter.add_class(class, &ClassInfo { links: (&links).into(), limit, priority });
-        self.ids = links;
-        self.paths[path as usize].class = class;
-        class
-    }
-
-    /// The most that the level of transfers of a path may be.
-    #[inline]
-    pub(super) fn limit_of(&self, path: u32) -> Level {
-        self.terms[self.paths[path as usize].terms as usize].0
-    }
-
-    /// Where the links of a path are in `path_links`.
-    #[inline]
-    pub(super) fn links_of(&self, path: u32) -> std::ops::Range<usize> {
-        let path = &self.paths[path as usize];
-        path.first as usize..(path.first + path.count) as usize
     }
 
     /// Number of active transfers.

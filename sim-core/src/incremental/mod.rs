@@ -15,6 +15,7 @@ mod clocks;
 mod events;
 mod heap;
 mod numbers;
+mod paths;
 mod progress;
 mod soonest;
 #[cfg(test)]
@@ -91,6 +92,8 @@ impl<'a> Incremental<'a> {
             capacities: (&capacities).into(),
             links: used as u32,
             classes: classes as u32,
+            priorities: priorities(tasks, census),
+            bits: scale.bits(),
             wants_peaks: u32::from(wants_peaks),
         };
         let arbiter = match (entry.make)(&setting, params) {
@@ -280,7 +283,8 @@ impl<'a> Incremental<'a> {
         let busy = busy.saturating_sub(shared.stalled_ps);
         let bandwidth = self.fabric.bandwidths()[link.index()];
         let full = shared.is_full != 0 || alone == self.scale.units(bandwidth);
-        let known = (shared.peak != INF).then(|| self.scale.rate(shared.peak.max(alone)));
+        // More than a link bears is no load: what an arbiter says of peaks is not checked otherwise.
+        let known = (shared.peak <= self.scale.units(bandwidth)).then(|| self.scale.rate(shared.peak.max(alone)));
         LinkTotals { bytes: 0, busy: SimDuration(busy), peak: if full { Some(bandwidth) } else { known } }
     }
 
@@ -288,6 +292,15 @@ impl<'a> Incremental<'a> {
     pub(crate) fn settled(&self) -> u64 {
         self.settled
     }
+}
+
+/// How many different priorities there are.
+fn priorities(tasks: &TaskGraph, census: &Census) -> u32 {
+    let used = census.per_class().iter().enumerate().filter(|&(_, &count)| count > 0);
+    let mut all: Vec<i64> = used.map(|(class, _)| tasks.classes.priority(ClassId::from_index(class))).collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len() as u32
 }
 
 /// The narrowest link of a route, the first of equals.
@@ -299,12 +312,16 @@ fn narrowest(fabric: &Fabric, route: &[LinkId]) -> LinkId {
 /// The scale for all transfers, and how many links they cross; `None` where no scale is exact enough.
 fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &Census) -> Option<(Scale, usize)> {
     let most_bytes = census.most_bytes().max(1);
-    let (mut load, mut weights) = (vec![0.0; fabric.links().len()], Vec::new());
+    let (mut load, mut weights, mut limited) = (vec![0.0; fabric.links().len()], Vec::new(), Vec::new());
     for (class, &count) in census.per_class().iter().enumerate().filter(|&(_, &count)| count > 0) {
         let id = ClassId::from_index(class);
         let weight = tasks.classes.weight(id);
         if weights.last() != Some(&weight) {
             weights.push(weight);
+        }
+        let limit = tasks.classes.limit(id);
+        if limit.is_finite() {
+            limited.push((limit, weight));
         }
         for &link in routes.links(tasks.classes.route(id)) {
             load[link.index()] += weight * f64::from(count);
@@ -317,5 +334,7 @@ fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &C
     }
     let used = || load.iter().zip(fabric.bandwidths()).filter(|&(&load, _)| load > 0.0);
     let scale = Scale::new(used().map(|(_, &width)| width).fold(0.0, f64::max), most_bytes, &weights)?;
-    used().all(|(&load, &width)| scale.is_fine_enough(width, load)).then(|| (scale, used().count()))
+    let fits = used().all(|(&load, &width)| scale.is_fine_enough(width, load))
+        && limited.iter().all(|&(limit, weight)| scale.is_fine_enough(limit, weight));
+    fits.then(|| (scale, used().count()))
 }

@@ -43,6 +43,11 @@ impl Scale {
         Some(Self { bits, weights: common_factor(weights)?, ticks })
     }
 
+    /// How many units make 1 B/s, as a power of two.
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
+    }
+
     /// Whether a link of `narrowest` B/s can be divided among `weight` of transfers as exactly as results need it.
     pub(crate) fn is_fine_enough(&self, narrowest: f64, weight: f64) -> bool {
         weight * self.weights <= PRECISION * narrowest * self.unit()
@@ -88,8 +93,11 @@ impl Scale {
 
 /// The smallest factor that makes all weights integers without a common divisor; `None` where they would be large.
 fn common_factor(weights: &[f64]) -> Option<f64> {
+    // Only their ratios count: 100000 and 200000 are 1 and 2.
+    let unit = *weights.first()?;
+    let weights: Vec<f64> = weights.iter().map(|weight| weight / unit).collect();
     let mut factor = 1.0;
-    for &weight in weights {
+    for &weight in &weights {
         let scaled = weight * factor;
         let times = (1..=MOST_WEIGHT as u32).map(f64::from).find(|times| {
             let value = scaled * times;
@@ -101,7 +109,7 @@ fn common_factor(weights: &[f64]) -> Option<f64> {
         }
     }
     let divisor = weights.iter().fold(0, |d, &w| greatest_divisor((w * factor).round() as u64, d));
-    Some(if divisor > 1 { factor / divisor as f64 } else { factor })
+    Some(if divisor > 1 { factor / divisor as f64 / unit } else { factor / unit })
 }
 
 fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
@@ -136,6 +144,9 @@ mod tests {
         assert_eq!(of(&[0.1, 0.25, 4.0]), Some(vec![2, 5, 80]));
         assert_eq!(of(&[3.0]), Some(vec![1]));
         assert_eq!(of(&[1.0 / 3.0, 1.0]), Some(vec![1, 3]));
+        assert_eq!(of(&[100_000.0, 200_000.0]), Some(vec![1, 2]));
+        assert_eq!(of(&[1e-5, 1e-5]), Some(vec![1, 1]));
+        assert_eq!(of(&[0.1, 0.3, 0.7]), Some(vec![1, 3, 7]));
         assert_eq!(of(&[1e6, 1e-3]), None);
         assert_eq!(of(&[std::f64::consts::PI, 1.0]), None);
     }

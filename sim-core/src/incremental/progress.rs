@@ -2,7 +2,6 @@
 
 use weir_plugin_api::IncrementalArbiter;
 
-use super::NONE;
 use super::clocks::{Clocks, Transfer};
 use super::events::Gone;
 use super::numbers::{INF, Level};
@@ -24,7 +23,7 @@ impl Clocks {
     /// All active transfers that have been placed, by id.
     pub(crate) fn standings(&self, now: u64, arbiter: &dyn IncrementalArbiter) -> Vec<Standing> {
         let mut all: Vec<Standing> = Vec::with_capacity(self.active());
-        for class in self.classes.iter().filter(|class| class.group != NONE) {
+        for class in self.classes.iter().filter(|class| class.weight > 0) {
             let root = self.groups[class.group as usize].root;
             let level = self.roots[root as usize].level;
             let clock = self.clock_of(class.group, now) - class.offset;

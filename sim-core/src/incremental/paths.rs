@@ -1,0 +1,61 @@
+//! Paths, and the classes of those whose transfers share links: the arbiter is told of a class when it gets weight.
+
+use weir_plugin_api::{ClassInfo, IncrementalArbiter};
+
+use super::NONE;
+use super::clocks::{Class, Clocks, Path};
+use super::heap::{Heap, OUT};
+use super::numbers::Level;
+
+impl Clocks {
+    /// Adds a path over these links, all different, for transfers of this limit and priority.
+    pub(crate) fn add_path(&mut self, links: impl Iterator<Item = u32>, limit: Level, priority: i64) -> u32 {
+        let first = self.path_links.len() as u32;
+        self.path_links.extend(links);
+        let count = self.path_links.len() as u32 - first;
+        if self.terms.last() != Some(&(limit, priority)) {
+            self.terms.push((limit, priority));
+        }
+        let terms = (self.terms.len() - 1) as u32;
+        self.paths.push(Path { first, count, class: NONE, terms });
+        (self.paths.len() - 1) as u32
+    }
+
+    /// The class of the transfers of a path that share links; the arbiter is told of a new one.
+    pub(super) fn class_on(&mut self, path: u32, arbiter: &mut dyn IncrementalArbiter) -> u32 {
+        let Path { class, terms, .. } = self.paths[path as usize];
+        if class != NONE {
+            return class;
+        }
+        let mut links = std::mem::take(&mut self.ids);
+        links.clear();
+        links.extend(self.path_links[self.links_of(path)].iter().map(|&l| self.links[l as usize].id));
+        let class = if let Some(class) = self.free_classes.pop() {
+            let record = &mut self.classes[class as usize];
+            (record.path, record.group) = (path, NONE);
+            class
+        } else {
+            self.classes.push(Class { path, group: NONE, offset: 0, weight: 0, since: 0, heap: Heap::default() });
+            self.class_places.push(OUT);
+            (self.classes.len() - 1) as u32
+        };
+        let (limit, priority) = self.terms[terms as usize];
+        arbiter.add_class(class, &ClassInfo { links: (&links).into(), limit, priority });
+        self.ids = links;
+        self.paths[path as usize].class = class;
+        class
+    }
+
+    /// The most that the level of transfers of a path may be.
+    #[inline]
+    pub(super) fn limit_of(&self, path: u32) -> Level {
+        self.terms[self.paths[path as usize].terms as usize].0
+    }
+
+    /// Where the links of a path are in `path_links`.
+    #[inline]
+    pub(super) fn links_of(&self, path: u32) -> std::ops::Range<usize> {
+        let path = &self.paths[path as usize];
+        path.first as usize..(path.first + path.count) as usize
+    }
+}
