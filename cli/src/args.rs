@@ -113,7 +113,7 @@ pub(crate) struct RunArgs {
     pub(crate) output: Option<PathBuf>,
     /// Read the transfers of traces while they are simulated, and write each when it has ended: to a file that ends in .csv
     /// or .jsonl, or as JSON lines to stdout (`-`). For scenarios with one arbiter whose workload is traces sorted by start,
-    /// without `after`; memory holds the active transfers only
+    /// without `after`; memory holds the active transfers, and the different routes of all
     #[arg(
         long,
         value_name = "OUT",

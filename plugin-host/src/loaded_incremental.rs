@@ -64,11 +64,16 @@ impl IncrementalArbiter for LoadedIncremental {
         self.instance
             .get_mut()
             .call(Call::Settle, |state, err| unsafe { settle(state, change, (&raw mut record).cast(), err) })?;
+        let AnswerRecord { groups, classes, dropped, levels } = &record;
+        if !(groups.is_possible() && classes.is_possible() && dropped.is_possible() && levels.is_possible()) {
+            let what = "answers with a slice that is not aligned, or longer than memory";
+            return Err(self.instance.get_mut().failed(Call::Settle, what));
+        }
         // What the record leads to stays as it is until the next call of the instance.
-        answer.groups.extend_from_slice(readable(&record.groups));
-        answer.classes.extend_from_slice(readable(&record.classes));
-        answer.dropped.extend_from_slice(readable(&record.dropped));
-        answer.levels.extend_from_slice(readable(&record.levels));
+        answer.groups.extend_from_slice(readable(groups));
+        answer.classes.extend_from_slice(readable(classes));
+        answer.dropped.extend_from_slice(readable(dropped));
+        answer.levels.extend_from_slice(readable(levels));
         Ok(())
     }
 

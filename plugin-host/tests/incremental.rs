@@ -99,6 +99,9 @@ fn errors_are_told_and_some_stop_the_instance() {
     assert!(unknown.starts_with("settle of ") && unknown.contains("returned 99"), "{unknown}");
     assert_eq!(settle(&mut failing, 3, &[], &[]).unwrap_err().to_string(), unknown, "it is not called again");
 
+    let impossible = settle(&mut instance(&folder, &[]), 4, &[], &[]).unwrap_err().to_string();
+    assert!(impossible.contains("longer than memory"), "{impossible}");
+
     let mut asked = instance(&folder, &[]);
     assert_eq!(asked.beside(9, 0), None);
     assert_eq!(settle(&mut asked, 3, &[], &[]).unwrap_err().to_string(), "nine is no root");

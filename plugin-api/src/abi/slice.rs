@@ -38,6 +38,13 @@ impl<'a, T> Slice<'a, T> {
         self.data.is_null()
     }
 
+    /// Whether pointer and length can be those of a slice at all, as a faulty plugin may leave them: aligned, and not longer
+    /// than memory.
+    #[must_use]
+    pub fn is_possible(&self) -> bool {
+        self.data.is_aligned() && self.len.checked_mul(size_of::<T>()).is_some_and(|size| isize::try_from(size).is_ok())
+    }
+
     /// The borrow as a Rust slice.
     #[inline]
     #[must_use]

@@ -34,15 +34,21 @@ impl Clocks {
                 return Err(wrong(format!("class {class} in group {group}, of {} classes", self.classes.len())));
             }
         }
-        let is_wrong = |l: &&RootLevel| {
-            l.root as usize >= most
-                || l.level > MOST && l.level != INF
-                || l.link.0 >= self.fabric_links && !l.link.is_none()
-        };
-        match answer.levels.iter().find(is_wrong) {
-            None => Ok(()),
-            Some(l) => Err(wrong(format!("root {} on link {} at level {}", l.root, l.link.0, l.level))),
+        answer.levels.iter().try_for_each(|level| self.check_level(level, most))
+    }
+
+    fn check_level(&self, new: &RootLevel, most: usize) -> Result<(), ArbiterError> {
+        let &RootLevel { root, link, level } = new;
+        if root as usize >= most {
+            return Err(wrong(format!("root {root} has a level: ids must be below {most}")));
         }
+        if link.0 >= self.fabric_links && !link.is_none() {
+            return Err(wrong(format!("root {root} is held back by link {} of {}", link.0, self.fabric_links)));
+        }
+        if level > MOST && level != INF {
+            return Err(wrong(format!("root {root} has the level {level}, above 2^61, the largest capacity")));
+        }
+        Ok(())
     }
 
     /// Whether a class has a place where its transfers can be put.
@@ -92,6 +98,10 @@ impl Clocks {
             let (links, limit) = (&self.path_links[self.links_of(class.path)], self.limit_of(class.path));
             if root.level > limit {
                 return Err(wrong(format!("class {index} is above its limit: {} of {limit}", root.level)));
+            }
+            if root.link.is_none() && root.level < limit {
+                let what = format!("class {index} is said to be held back by its limit, and is below it");
+                return Err(wrong(what));
             }
             if !root.link.is_none() && !links.iter().any(|&l| self.links[l as usize].id == root.link) {
                 return Err(wrong(format!(

@@ -53,8 +53,8 @@ fn each_fault_is_told() {
         (|a| a.classes.clear(), "no group that hangs below a root"),
         (|a| a.dropped = a.groups.iter().map(|m| m.group).collect(), "no group that hangs below a root"),
         (|a| a.levels.clear(), "has members and no level"),
-        (|a| a.levels.iter_mut().for_each(|l| l.link = LinkId(77)), "on link 77"),
-        (|a| a.levels.iter_mut().for_each(|l| l.level = NO_LEVEL - 1), "at level 18446744073709551614"),
+        (|a| a.levels.iter_mut().for_each(|l| l.link = LinkId(77)), "held back by link 77 of"),
+        (|a| a.levels.iter_mut().for_each(|l| l.level = NO_LEVEL - 1), "has the level 18446744073709551614"),
         (|a| a.levels.iter_mut().filter(|l| l.level != NO_LEVEL).for_each(|l| l.level *= 2), "its bandwidth"),
     ];
     for (spoil, words) in faults {
