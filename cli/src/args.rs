@@ -121,6 +121,28 @@ pub(crate) struct RunArgs {
         conflicts_with_all = ["output", "phases", "full"]
     )]
     pub(crate) stream: Option<crate::values::StreamTarget>,
+    /// Write the run as Chrome trace JSON, which Perfetto (ui.perfetto.dev) opens: a track per link and per engine, counters of
+    /// rate and utilisation. For one scenario under one arbiter
+    #[arg(long, value_name = "FILE", conflicts_with = "stream")]
+    pub(crate) timeline: Option<PathBuf>,
+    /// Write the tables of transfers, links and phases as CSV into a folder
+    #[arg(long, value_name = "FOLDER", conflicts_with = "stream")]
+    pub(crate) export_csv: Option<PathBuf>,
+    /// The same tables as Parquet
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "stream")]
+    pub(crate) export_parquet: Option<PathBuf>,
+}
+
+impl RunArgs {
+    /// Whether files are asked for that are made of phases.
+    pub(crate) fn wants_phases(&self) -> bool {
+        #[cfg(feature = "parquet")]
+        let parquet = self.export_parquet.is_some();
+        #[cfg(not(feature = "parquet"))]
+        let parquet = false;
+        self.timeline.is_some() || self.export_csv.is_some() || parquet
+    }
 }
 
 /// `weir compare`.

@@ -149,10 +149,15 @@ pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Failure> {
 
 /// Puts a text in the place of a file, written beside it first.
 pub(crate) fn replace(target: &Path, text: &[u8]) -> Result<(), Failure> {
+    replace_with(target, |file| file.write_all(text))
+}
+
+/// Puts what is written in the place of a file, written beside it first.
+pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
     let name = target.display().to_string();
     let target = resolved(target);
     let mut file = temporary_beside(&target, std::fs::metadata(&target).ok()).map_err(|e| not_opened(&target, &e))?;
-    file.write_all(text).map_err(|error| writing(&name, &error))?;
+    write(file.as_file_mut()).map_err(|error| writing(&name, &error))?;
     file.persist(&target).map_err(|error| writing(&name, &error.error))?;
     Ok(())
 }

@@ -24,8 +24,10 @@ mod served;
 mod stream;
 mod subject;
 mod sweep;
+mod tables;
 pub mod text;
 mod timeline;
+mod trace;
 mod tuned;
 mod units;
 
@@ -40,5 +42,9 @@ pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
 pub use stream::{Lines, Streamed};
 pub use subject::{ArbiterInfo, Run, Subject};
 pub use sweep::SweepReport;
+pub use tables::{Column as TableColumn, Table, Tables, Values, write_csv};
+#[cfg(feature = "parquet")]
+pub use tables::write_parquet;
+pub use trace::write_trace;
 pub use tuned::{TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};

@@ -1,5 +1,6 @@
 //! `weir run`: every file under every arbiter it asks for, one result each.
 
+mod files;
 mod stream;
 
 use std::path::{Path, PathBuf};
@@ -22,13 +23,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
         return stream::run(args, target);
     }
     let mut output = Output::open_apart(args.output.as_deref(), &inputs(args))?;
+    let mut files = files::Files::new(args, &inputs(args))?;
     let arbiters = arbiters(&args.scenario)?;
     let mut exit = Exit::Ok;
     for (i, file) in args.scenario.files.iter().enumerate() {
         if !interrupt::requested() {
-            exit = exit.max(run_file(file, i > 0, args, &arbiters, &mut output)?);
+            exit = exit.max(run_file((file, i > 0), args, &arbiters, (&mut output, &mut files))?);
         }
     }
+    files.finish()?;
     output.finish()?;
     Ok(exit)
 }
@@ -40,11 +43,17 @@ fn inputs(args: &RunArgs) -> Vec<&Path> {
 
 /// Runs one file. Errors of the scenario or an arbiter are printed, so that the next file is run too; only those of the
 /// output are returned.
-fn run_file(file: &Path, mut later: bool, args: &RunArgs, all: &Arbiters, out: &mut Output) -> Result<Exit, Failure> {
+fn run_file(
+    (file, mut later): (&Path, bool),
+    args: &RunArgs,
+    all: &Arbiters,
+    (out, files): (&mut Output, &mut files::Files<'_>),
+) -> Result<Exit, Failure> {
     let scenario = match load(file, &args.scenario, all) {
         Ok(scenario) => scenario,
         Err(failure) => return Ok(failure.print()),
     };
+    files.check(&scenario)?;
     let mut exit = Exit::Ok;
     for spec in &scenario.arbiters {
         if interrupt::requested() {
@@ -56,7 +65,7 @@ fn run_file(file: &Path, mut later: bool, args: &RunArgs, all: &Arbiters, out: &
             Err(failure) => return Ok(failure.print()),
         };
         // An outer failure is of the run, an inner one of the output.
-        match job.report(options(args), |run| Ok(write(run, args, later, out))) {
+        match job.report(options(args), |run| Ok(write(run, args, later, out).and_then(|()| files.add(run)))) {
             Ok(written) => written?,
             Err(failure) => exit = exit.max(failure.print()),
         }
@@ -72,7 +81,7 @@ fn run_file(file: &Path, mut later: bool, args: &RunArgs, all: &Arbiters, out: &
 fn options(args: &RunArgs) -> RunOptions<'static> {
     RunOptions {
         until: args.until.unwrap_or(SimTime::NEVER),
-        phases: args.phases || args.full,
+        phases: args.phases || args.full || args.wants_phases(),
         explain: args.full,
         ..RunOptions::default()
     }

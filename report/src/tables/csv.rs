@@ -1,0 +1,36 @@
+//! Tables as CSV (RFC 4180): a line of names, empty fields for what is not known, numbers in full.
+
+use std::io::Write;
+
+use super::{Table, Values};
+
+/// Writes a table.
+///
+/// # Errors
+/// What the writer says.
+pub fn write_csv(table: &Table, out: impl Write) -> std::io::Result<()> {
+    let mut csv = csv::Writer::from_writer(out);
+    csv.write_record(table.columns.iter().map(|column| column.name))?;
+    let mut field = String::new();
+    for row in 0..table.rows() {
+        for column in &table.columns {
+            field.clear();
+            write_field(&column.values, row, &mut field);
+            csv.write_field(&field)?;
+        }
+        csv.write_record(None::<&[u8]>)?;
+    }
+    csv.flush()
+}
+
+fn write_field(values: &Values, row: usize, field: &mut String) {
+    use std::fmt::Write as _;
+    match values {
+        Values::Text(values) => field.push_str(values[row].as_deref().unwrap_or_default()),
+        Values::Whole(values) => {
+            let _ = values[row].map(|value| write!(field, "{value}"));
+        }
+        // As in the JSON: the shortest text that is read back as the same number.
+        Values::Real(values) => field.push_str(&values[row].map(|v| serde_json::Value::from(v).to_string()).unwrap_or_default()),
+    }
+}

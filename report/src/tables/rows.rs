@@ -1,0 +1,91 @@
+//! The columns of each table.
+
+use weir_plugin_api::{LinkId, PS_PER_S};
+
+use super::{Column, Table, Values};
+use crate::Run;
+use crate::json::{Row, transfer_row};
+
+/// A column of texts made from rows.
+fn text<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<String>) -> Column {
+    Column { name, values: Values::Text(rows.iter().map(of).collect()) }
+}
+
+fn whole<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<u64>) -> Column {
+    Column { name, values: Values::Whole(rows.iter().map(of).collect()) }
+}
+
+fn real<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<f64>) -> Column {
+    Column { name, values: Values::Real(rows.iter().map(of).collect()) }
+}
+
+/// Whose the rows are.
+fn owner<T>(run: &Run<'_>, rows: &[T]) -> [Column; 2] {
+    let (scenario, arbiter) = (run.subject.name().to_owned(), run.arbiter.title());
+    [
+        text("scenario", rows, |_| Some(scenario.clone())),
+        text("arbiter", rows, |_| Some(arbiter.clone())),
+    ]
+}
+
+/// What `--json` says of transfers, but for their routes.
+pub(super) fn transfers(run: &Run<'_>) -> Table {
+    let departures = run.transfers().filter_map(|task| run.departure(task));
+    let rows: Vec<Row<'_>> = departures.filter_map(|d| transfer_row(run.subject, &run.alone, &d)).collect();
+    let mut columns = owner(run, &rows).to_vec();
+    columns.extend([
+        text("id", &rows, |r| Some(r.id.clone().into_owned())),
+        text("from", &rows, |r| Some(r.from.to_owned())),
+        text("to", &rows, |r| Some(r.to.to_owned())),
+        whole("bytes", &rows, |r| Some(r.bytes)),
+        real("ready_s", &rows, |r| r.ready_s),
+        real("start_s", &rows, |r| r.start_s),
+        real("end_s", &rows, |r| r.end_s),
+        whole("end_ps", &rows, |r| r.end_ps),
+        real("mean_Bps", &rows, |r| r.mean_bps),
+        whole("sent_bytes", &rows, |r| Some(r.sent_bytes.unwrap_or(r.bytes))),
+        real("alone_s", &rows, |r| r.alone_s),
+        text("bottleneck_from", &rows, |r| r.bottleneck.as_ref().map(|b| b.from.to_owned())),
+        text("bottleneck_to", &rows, |r| r.bottleneck.as_ref().map(|b| b.to.to_owned())),
+        text("cause", &rows, |r| r.cause.clone()),
+    ]);
+    Table { name: "transfers", columns }
+}
+
+/// Links that carried bytes.
+pub(super) fn links(run: &Run<'_>) -> Table {
+    let totals = &run.outcome.links;
+    let rows: Vec<LinkId> =
+        (0..totals.len()).filter(|&link| totals[link].bytes > 0).map(LinkId::from_index).collect();
+    let (bandwidth, total) = (|l: &LinkId| run.subject.fabric().link(*l).bandwidth, |l: &LinkId| totals[l.index()]);
+    let now = run.outcome.now.0 as f64 / PS_PER_S as f64;
+    let mut columns = owner(run, &rows).to_vec();
+    columns.extend([
+        whole("id", &rows, |l| Some(l.0.into())),
+        text("from", &rows, |l| Some(run.link_names(*l).0.to_owned())),
+        text("to", &rows, |l| Some(run.link_names(*l).1.to_owned())),
+        real("bandwidth_Bps", &rows, |l| Some(bandwidth(l))),
+        whole("bytes", &rows, |l| Some(total(l).bytes)),
+        real("busy_s", &rows, |l| Some(total(l).busy.seconds())),
+        real("peak_Bps", &rows, |l| total(l).peak),
+        real("utilisation", &rows, |l| (now > 0.0).then(|| total(l).bytes as f64 / (bandwidth(l) * now))),
+    ]);
+    Table { name: "links", columns }
+}
+
+/// A row per phase and active transfer.
+pub(super) fn phases(run: &Run<'_>) -> Table {
+    let phases = run.outcome.phases.as_deref().unwrap_or_default();
+    let rows: Vec<_> =
+        phases.iter().flat_map(|phase| phase.rates.iter().map(move |&(task, rate)| (phase, task, rate))).collect();
+    let mut columns = owner(run, &rows).to_vec();
+    columns.extend([
+        real("start_s", &rows, |(phase, ..)| Some(phase.start.seconds())),
+        real("end_s", &rows, |(phase, ..)| Some(phase.end.seconds())),
+        whole("start_ps", &rows, |(phase, ..)| Some(phase.start.0)),
+        whole("end_ps", &rows, |(phase, ..)| Some(phase.end.0)),
+        text("transfer", &rows, |(_, task, _)| Some(run.subject.task_name(*task).into_owned())),
+        real("rate_Bps", &rows, |(.., rate)| Some(*rate)),
+    ]);
+    Table { name: "phases", columns }
+}

@@ -1,0 +1,76 @@
+//! Rate and utilisation of each link over time, from the phases.
+
+use weir_plugin_api::{LinkId, SimTime};
+use weir_sim_core::PhaseRecord;
+
+use super::events::{Event, Kind};
+use super::json::Args;
+use crate::Run;
+
+/// Counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart.
+pub(super) fn of(run: &Run<'_>, process_of: &[u32]) -> Vec<Event> {
+    let mut counters = Counters { run, process_of, loads: vec![0.0; process_of.len()], shown: Vec::new(), events: Vec::new() };
+    let phases = run.outcome.phases.as_deref().unwrap_or_default();
+    for (i, phase) in phases.iter().enumerate() {
+        counters.show(phase);
+        if phases.get(i + 1).is_none_or(|next| next.start > phase.end) {
+            counters.end(phase.end);
+        }
+    }
+    counters.events
+}
+
+struct Counters<'a> {
+    run: &'a Run<'a>,
+    process_of: &'a [u32],
+    /// Load of each link in the phase at hand; 0 between phases.
+    loads: Vec<f64>,
+    /// Links whose last value is not 0, with it; by link.
+    shown: Vec<(LinkId, f64)>,
+    events: Vec<Event>,
+}
+
+impl Counters<'_> {
+    fn show(&mut self, phase: &PhaseRecord) {
+        let mut touched: Vec<LinkId> = self.shown.iter().map(|&(link, _)| link).collect();
+        for &(task, rate) in phase.rates.iter().filter(|(_, rate)| *rate > 0.0) {
+            for &link in self.run.carried(task).map_or(&[][..], |carried| carried.links) {
+                self.loads[link.index()] += rate;
+                touched.push(link);
+            }
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        let before = std::mem::take(&mut self.shown);
+        for link in touched {
+            let load = std::mem::take(&mut self.loads[link.index()]);
+            let known = before.binary_search_by_key(&link, |&(link, _)| link).map_or(0.0, |at| before[at].1);
+            if load.to_bits() != known.to_bits() {
+                self.count(link, load, phase.start);
+            }
+            if load > 0.0 {
+                self.shown.push((link, load));
+            }
+        }
+    }
+
+    fn end(&mut self, at: SimTime) {
+        for (link, _) in std::mem::take(&mut self.shown) {
+            self.count(link, 0.0, at);
+        }
+    }
+
+    fn count(&mut self, link: LinkId, load: f64, at: SimTime) {
+        let pid = self.process_of[link.index()];
+        let share = 100.0 * load / self.run.subject.fabric().link(link).bandwidth;
+        let values = [("rate", "GB/s", load / 1e9), ("utilisation", "%", share)];
+        self.events.extend(values.map(|(name, unit, value)| Event {
+            kind: Kind::Counter,
+            pid,
+            tid: 0,
+            at,
+            name: name.to_owned(),
+            args: Some(Args::default().number(unit, value)),
+        }));
+    }
+}

@@ -1,0 +1,61 @@
+//! One event of a trace.
+
+use std::io::Write;
+
+use weir_plugin_api::SimTime;
+
+use super::json::{Args, millionths, quoted};
+
+/// What an event is; `ph` in the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    /// `M`: the name of a process or thread.
+    Metadata,
+    /// `b`, `e`: begin and end of a slice that may overlap others.
+    Async { id: u64, category: &'static str, is_begin: bool },
+    /// `X`: a slice of a thread, in which none overlaps.
+    Complete { until: SimTime },
+    /// `C`: a value from now on.
+    Counter,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    pub(super) kind: Kind,
+    pub(super) pid: u32,
+    pub(super) tid: u32,
+    pub(super) at: SimTime,
+    pub(super) name: String,
+    pub(super) args: Option<Args>,
+}
+
+impl Event {
+    pub(super) fn named(pid: u32, tid: u32, name: &str, args: Option<Args>) -> Self {
+        Self { kind: Kind::Metadata, pid, tid, at: SimTime::ZERO, name: name.to_owned(), args }
+    }
+
+    /// One line without its end.
+    pub(super) fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
+        let Self { kind, pid, tid, at, name, args } = self;
+        let (name, at) = (quoted(name), millionths(at.0));
+        match kind {
+            Kind::Metadata => write!(out, r#"{{"ph":"M","pid":{pid},"tid":{tid},"name":{name}"#)?,
+            Kind::Async { id, category, is_begin } => {
+                let ph = if *is_begin { 'b' } else { 'e' };
+                write!(
+                    out,
+                    r#"{{"ph":"{ph}","cat":"{category}","id":{id},"pid":{pid},"tid":{tid},"ts":{at},"name":{name}"#
+                )?;
+            }
+            Kind::Complete { until } => {
+                let span = millionths(until.0.saturating_sub(self.at.0));
+                write!(out, r#"{{"ph":"X","pid":{pid},"tid":{tid},"ts":{at},"dur":{span},"name":{name}"#)?;
+            }
+            Kind::Counter => write!(out, r#"{{"ph":"C","pid":{pid},"tid":{tid},"ts":{at},"name":{name}"#)?,
+        }
+        match args {
+            Some(args) => write!(out, r#","args":{}}}"#, args.clone().finish()),
+            None => write!(out, "}}"),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! A run as Chrome trace JSON, which Perfetto and `chrome://tracing` open.
+//!
+//! ```text
+//! process per link that carried bytes ─► async slice per transfer on it [start, sent), counters of rate and utilisation
+//! process per device with engines     ─► thread per slot of an engine: a slice per task; async slices of tasks that wait
+//! ```
+//!
+//! Times are microseconds with all their picoseconds; `start_ns` and `end_ns` in the arguments are exact, too. The format is
+//! that of the "Trace Event Format" document of the Chromium project.
+
+mod counters;
+mod events;
+mod json;
+mod lanes;
+
+use std::io::{BufWriter, Write};
+
+use weir_plugin_api::{EngineScope, LinkId, NodeId, SimTime};
+use weir_sim_core::{EngineId, TaskId, Work};
+
+use crate::Run;
+use crate::cause::cause_text;
+use crate::timeline::{takes_time, work_span};
+use events::{Event, Kind};
+use json::Args;
+
+/// Writes a run with its phases ([`weir_sim_core::RunOptions::phases`]) as one JSON document. Of an unfinished run, everything
+/// up to where it stopped.
+///
+/// # Errors
+/// What the writer says.
+pub fn write_trace(run: &Run<'_>, out: impl Write) -> std::io::Result<()> {
+    let mut trace = Trace::new(run);
+    trace.links();
+    trace.engines();
+    trace.write(BufWriter::with_capacity(1 << 16, out))
+}
+
+/// A trace while it is collected.
+struct Trace<'r> {
+    run: &'r Run<'r>,
+    /// Names of processes and threads.
+    names: Vec<Event>,
+    events: Vec<Event>,
+    processes: u32,
+    /// Slices that may overlap have ids.
+    slices: u64,
+}
+
+impl<'r> Trace<'r> {
+    fn new(run: &'r Run<'r>) -> Self {
+        Self { run, names: Vec::new(), events: Vec::new(), processes: 0, slices: 0 }
+    }
+
+    /// A new process; viewers show them in the order of their numbers.
+    fn process(&mut self, name: &str) -> u32 {
+        self.processes += 1;
+        let pid = self.processes;
+        let args = |args: Args| Some(args);
+        self.names.push(Event::named(pid, 0, "process_name", args(Args::default().text("name", name))));
+        let order = args(Args::default().number("sort_index", pid));
+        self.names.push(Event::named(pid, 0, "process_sort_index", order));
+        pid
+    }
+
+    fn thread(&mut self, pid: u32, tid: u32, name: &str) {
+        let args = Args::default().text("name", name);
+        self.names.push(Event::named(pid, tid, "thread_name", Some(args)));
+    }
+
+    /// A slice that may overlap others of its process.
+    fn overlapping(&mut self, pid: u32, category: &'static str, (name, args): (&str, Args), (from, to): (SimTime, SimTime)) {
+        self.slices += 1;
+        let kind = |is_begin| Kind::Async { id: self.slices, category, is_begin };
+        self.events.push(Event { kind: kind(true), pid, tid: 0, at: from, name: name.to_owned(), args: Some(args) });
+        self.events.push(Event { kind: kind(false), pid, tid: 0, at: to, name: name.to_owned(), args: None });
+    }
+
+    /// A process per link that carried bytes, in link order.
+    fn links(&mut self) {
+        let run = self.run;
+        let used: Vec<LinkId> = (0..run.outcome.links.len())
+            .filter(|&link| run.outcome.links[link].bytes > 0)
+            .map(LinkId::from_index)
+            .collect();
+        let mut process_of = vec![0; run.outcome.links.len()];
+        for &link in &used {
+            process_of[link.index()] = self.process(&run.link_text(link));
+        }
+        for task in run.transfers() {
+            self.transfer(task, &process_of);
+        }
+        self.events.extend(counters::of(run, &process_of));
+    }
+
+    /// A transfer on each link of its route.
+    fn transfer(&mut self, task: TaskId, process_of: &[u32]) {
+        let run = self.run;
+        let (Some(carried), span) = (run.carried(task), work_span(run, task)) else { return };
+        if run.outcome.tasks[task.index()].start.is_never() || run.outcome.sent_bytes[task.index()] == 0 {
+            return;
+        }
+        let (name, cause) = (run.subject.task_name(task), cause_text(run, task));
+        for link in carried.links {
+            let args = span_args(span)
+                .number("bytes", run.outcome.sent_bytes[task.index()])
+                .text("from", run.subject.node_name(carried.from))
+                .text("to", run.subject.node_name(carried.to))
+                .text("cause", cause.as_deref().unwrap_or_default());
+            self.overlapping(process_of[link.index()], "transfer", (&name, args), span);
+        }
+    }
+
+    /// A process per device, or operation, that has engines with tasks; a thread per slot.
+    fn engines(&mut self) {
+        let run = self.run;
+        let engines = run.subject.tasks().engines();
+        let mut by_engine: Vec<Vec<TaskId>> = vec![Vec::new(); engines.len()];
+        for (i, task) in run.subject.tasks().tasks().iter().enumerate() {
+            let is_ready = !run.outcome.tasks[i].ready.is_never();
+            if task.engine != EngineId::NONE && is_ready && takes_time(run, TaskId(i as u32)) {
+                by_engine[task.engine.0 as usize].push(TaskId(i as u32));
+            }
+        }
+        let busy = (0..engines.len()).filter(|&engine| !by_engine[engine].is_empty());
+        let mut owned: Vec<(Owner, usize)> =
+            busy.map(|engine| (Owner::of(run, engines[engine].scope, by_engine[engine][0]), engine)).collect();
+        owned.sort_unstable();
+        let (mut last, mut pid, mut threads) = (None, 0, 0);
+        for (owner, engine) in owned {
+            if last != Some(owner) {
+                (last, pid, threads) = (Some(owner), self.process(&owner.name(run)), 0);
+            }
+            threads = self.engine(&by_engine[engine], (pid, threads), &engines[engine].name);
+        }
+    }
+
+    /// The tasks of an engine, in as many threads as are busy at once; returns the last thread's number.
+    fn engine(&mut self, tasks: &[TaskId], (pid, threads): (u32, u32), engine: &str) -> u32 {
+        let run = self.run;
+        let lanes = lanes::assign(tasks.iter().map(|&task| work_span(run, task)));
+        let count = lanes.iter().copied().max().map_or(0, |lane| lane + 1);
+        for lane in 0..count {
+            let name = if count > 1 { format!("{engine} {}", lane + 1) } else { engine.to_owned() };
+            self.thread(pid, threads + lane + 1, &name);
+        }
+        for (&task, lane) in tasks.iter().zip(lanes) {
+            let (times, span) = (run.outcome.tasks[task.index()], work_span(run, task));
+            let name = run.subject.task_name(task);
+            let until = times.start.min(run.outcome.now);
+            if times.ready < until {
+                let waited = (times.ready, until);
+                self.overlapping(pid, "waiting", (&format!("{name} waits"), span_args(waited)), waited);
+            }
+            if times.start.is_never() {
+                continue;
+            }
+            let args = match run.subject.tasks().tasks()[task.index()].work {
+                Work::Carries { bytes, .. } => span_args(span).number("bytes", bytes),
+                _ => span_args(span),
+            };
+            let (kind, tid) = (Kind::Complete { until: span.1 }, threads + lane + 1);
+            self.events.push(Event { kind, pid, tid, at: span.0, name: name.into_owned(), args: Some(args) });
+        }
+        threads + count
+    }
+
+    /// By time; what happens at the same instant stays in the order above.
+    fn write(mut self, mut out: impl Write) -> std::io::Result<()> {
+        self.events.sort_by_key(|event| event.at);
+        writeln!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[", self.head())?;
+        let all = self.names.iter().chain(&self.events);
+        for (i, event) in all.enumerate() {
+            if i > 0 {
+                writeln!(out, ",")?;
+            }
+            event.write(&mut out)?;
+        }
+        writeln!(out, "\n]}}")?;
+        out.flush()
+    }
+
+    /// What the trace is of.
+    fn head(&self) -> String {
+        let run = self.run;
+        let args = Args::default()
+            .text("scenario", run.subject.name())
+            .text("file", run.subject.file())
+            .text("arbiter", &run.arbiter.title())
+            .text("fingerprint", &format!("{:016x}", run.outcome.fingerprint))
+            .number("makespan_ps", run.outcome.makespan.0)
+            .text("weir", env!("CARGO_PKG_VERSION"));
+        args.finish()
+    }
+}
+
+/// To whom an engine belongs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Owner {
+    Device(NodeId),
+    /// The operation at a position.
+    Operation(usize),
+}
+
+impl Owner {
+    /// The owner of an engine of this scope that serves `task`.
+    fn of(run: &Run<'_>, scope: EngineScope, task: TaskId) -> Self {
+        match scope {
+            EngineScope::Device(node) => Self::Device(node),
+            EngineScope::Operation => {
+                Self::Operation(run.subject.planned().partition_point(|planned| planned.tasks.end <= task.0))
+            }
+        }
+    }
+
+    fn name(self, run: &Run<'_>) -> String {
+        let name = match self {
+            Self::Device(node) => run.subject.node_name(node),
+            Self::Operation(at) => run.subject.planned().get(at).map_or("", |planned| planned.id),
+        };
+        format!("{name}: engines")
+    }
+}
+
+/// The exact ends of a span.
+fn span_args((from, to): (SimTime, SimTime)) -> Args {
+    Args::default().exact("start_ns", json::thousandths(from.0)).exact("end_ns", json::thousandths(to.0))
+}
