@@ -42,9 +42,9 @@ pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
 pub use stream::{Lines, Streamed};
 pub use subject::{ArbiterInfo, Run, Subject};
 pub use sweep::SweepReport;
-pub use tables::{Column as TableColumn, Table, Tables, Values, write_csv};
 #[cfg(feature = "parquet")]
 pub use tables::write_parquet;
+pub use tables::{Column as TableColumn, Table, Tables, Values, write_csv};
 pub use trace::write_trace;
 pub use tuned::{TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};

@@ -31,6 +31,8 @@ fn write_field(values: &Values, row: usize, field: &mut String) {
             let _ = values[row].map(|value| write!(field, "{value}"));
         }
         // As in the JSON: the shortest text that is read back as the same number.
-        Values::Real(values) => field.push_str(&values[row].map(|v| serde_json::Value::from(v).to_string()).unwrap_or_default()),
+        Values::Real(values) => {
+            field.push_str(&values[row].map(|v| serde_json::Value::from(v).to_string()).unwrap_or_default())
+        }
     }
 }

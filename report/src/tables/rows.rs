@@ -22,10 +22,7 @@ fn real<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<f64>) -> Co
 /// Whose the rows are.
 fn owner<T>(run: &Run<'_>, rows: &[T]) -> [Column; 2] {
     let (scenario, arbiter) = (run.subject.name().to_owned(), run.arbiter.title());
-    [
-        text("scenario", rows, |_| Some(scenario.clone())),
-        text("arbiter", rows, |_| Some(arbiter.clone())),
-    ]
+    [text("scenario", rows, |_| Some(scenario.clone())), text("arbiter", rows, |_| Some(arbiter.clone()))]
 }
 
 /// What `--json` says of transfers, but for their routes.
@@ -55,8 +52,7 @@ pub(super) fn transfers(run: &Run<'_>) -> Table {
 /// Links that carried bytes.
 pub(super) fn links(run: &Run<'_>) -> Table {
     let totals = &run.outcome.links;
-    let rows: Vec<LinkId> =
-        (0..totals.len()).filter(|&link| totals[link].bytes > 0).map(LinkId::from_index).collect();
+    let rows: Vec<LinkId> = (0..totals.len()).filter(|&link| totals[link].bytes > 0).map(LinkId::from_index).collect();
     let (bandwidth, total) = (|l: &LinkId| run.subject.fabric().link(*l).bandwidth, |l: &LinkId| totals[l.index()]);
     let now = run.outcome.now.0 as f64 / PS_PER_S as f64;
     let mut columns = owner(run, &rows).to_vec();

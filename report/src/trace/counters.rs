@@ -9,7 +9,8 @@ use crate::Run;
 
 /// Counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart.
 pub(super) fn of(run: &Run<'_>, process_of: &[u32]) -> Vec<Event> {
-    let mut counters = Counters { run, process_of, loads: vec![0.0; process_of.len()], shown: Vec::new(), events: Vec::new() };
+    let mut counters =
+        Counters { run, process_of, loads: vec![0.0; process_of.len()], shown: Vec::new(), events: Vec::new() };
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
     for (i, phase) in phases.iter().enumerate() {
         counters.show(phase);

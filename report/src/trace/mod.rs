@@ -69,7 +69,13 @@ impl<'r> Trace<'r> {
     }
 
     /// A slice that may overlap others of its process.
-    fn overlapping(&mut self, pid: u32, category: &'static str, (name, args): (&str, Args), (from, to): (SimTime, SimTime)) {
+    fn overlapping(
+        &mut self,
+        pid: u32,
+        category: &'static str,
+        (name, args): (&str, Args),
+        (from, to): (SimTime, SimTime),
+    ) {
         self.slices += 1;
         let kind = |is_begin| Kind::Async { id: self.slices, category, is_begin };
         self.events.push(Event { kind: kind(true), pid, tid: 0, at: from, name: name.to_owned(), args: Some(args) });

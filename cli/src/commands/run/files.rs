@@ -20,7 +20,9 @@ impl<'a> Files<'a> {
     pub(super) fn new(args: &'a RunArgs, inputs: &[&Path]) -> Result<Self, Failure> {
         if let Some(target) = &args.timeline {
             if args.scenario.files.len() > 1 {
-                return Err(Failure::usage("--timeline takes one scenario: run the others each with a FILE of its own"));
+                return Err(Failure::usage(
+                    "--timeline takes one scenario: run the others each with a FILE of its own",
+                ));
             }
             output::check_target("--timeline", target, inputs)?;
         }
