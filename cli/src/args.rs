@@ -105,6 +105,9 @@ pub(crate) struct RunArgs {
     /// Add what pictures need to the JSON: nodes, all links, routes, phases, explanations
     #[arg(long, requires = "json")]
     pub(crate) full: bool,
+    /// Draw the transfers over time, no wider than the terminal
+    #[arg(long, conflicts_with_all = ["json", "stream", "output"])]
+    pub(crate) plot: bool,
     /// Know the peak load of every link in runs of 20,000 transfers and more, too: slower (else it may be unknown)
     #[arg(long)]
     pub(crate) peaks: bool,
@@ -141,7 +144,7 @@ impl RunArgs {
         let parquet = self.export_parquet.is_some();
         #[cfg(not(feature = "parquet"))]
         let parquet = false;
-        self.timeline.is_some() || self.export_csv.is_some() || parquet
+        self.plot || self.timeline.is_some() || self.export_csv.is_some() || parquet
     }
 }
 
@@ -183,6 +186,12 @@ pub(crate) struct CheckArgs {
     /// List the nodes with kind, bus id and NUMA node
     #[arg(long)]
     pub(crate) nodes: bool,
+    /// Draw the tree of the topology
+    #[arg(long)]
+    pub(crate) plot: bool,
+    /// Write the topology for Graphviz (`dot -Tsvg`), `-` for stdout; of one file
+    #[arg(long, value_name = "OUT", conflicts_with_all = ["plot", "nodes"])]
+    pub(crate) dot: Option<PathBuf>,
 }
 
 /// `weir explain`.

@@ -17,6 +17,7 @@ mod plugins;
 
 mod simulate;
 mod subject;
+mod terminal;
 mod values;
 
 use std::process::ExitCode;

@@ -14,6 +14,7 @@ mod alone;
 mod cause;
 mod compare;
 mod difference;
+pub mod draw;
 mod explain;
 mod json;
 mod operations;

@@ -4,19 +4,25 @@ mod nodes;
 
 use std::path::Path;
 
+use weir_plugin_api::NodeId;
+use weir_report::draw::{Drawn, dot, tree};
 use weir_report::text;
 use weir_scenarios::{Checked, Diagnostic, Scenario, TopologyAlone};
-use weir_sim_core::Work;
+use weir_sim_core::{Fabric, Work};
 
 use crate::args::CheckArgs;
 use crate::failure::{Exit, Failure, message};
 use crate::input::read_any;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{Job, warn_ignored};
+use crate::terminal;
 
 /// Checks all files; the exit code is the largest.
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
+    if let Some(target) = &args.dot {
+        return draw(target, args);
+    }
     let mut output = Output::open(None)?;
     let arbiters = arbiters(&args.scenario)?;
     let mut exit = Exit::Ok;
@@ -30,6 +36,35 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(exit)
+}
+
+/// Writes the topology of one file for Graphviz.
+fn draw(target: &Path, args: &CheckArgs) -> Result<Exit, Failure> {
+    let [file] = &args.scenario.files[..] else {
+        return Err(Failure::usage("--dot takes one file: draw the others each into an OUT of its own"));
+    };
+    let target = (target != Path::new("-")).then_some(target);
+    if let Some(target) = target {
+        output::check_target("--dot", target, &[file])?;
+    }
+    let (text, warnings) = match read_any(file, &args.scenario, &arbiters(&args.scenario)?)? {
+        Checked::Scenario(s) => (dot(&s.name, &drawn(&s.fabric, &|n| s.node_name(n))), tell(s.warnings.iter())),
+        Checked::Topology(t) => (dot(&t.file, &drawn(&t.fabric, &|n| t.node_name(n))), tell(t.warnings.iter())),
+    };
+    strict(&file.display().to_string(), warnings, args)?;
+    let mut output = Output::open(target)?;
+    output.result(|writer| write!(writer, "{text}"))?;
+    output.finish()?;
+    Ok(Exit::Ok)
+}
+
+fn drawn<'a>(fabric: &'a Fabric, name: &'a dyn Fn(NodeId) -> &'a str) -> Drawn<'a> {
+    Drawn { fabric, name }
+}
+
+/// The tree of a topology, where it is asked for.
+fn plot<'a>(args: &CheckArgs, fabric: &'a Fabric, name: &'a dyn Fn(NodeId) -> &'a str) -> String {
+    if args.plot { tree(&drawn(fabric, name), terminal::canvas()) } else { String::new() }
 }
 
 /// The summary of a file that can run, or of a topology.
@@ -49,7 +84,8 @@ fn check_scenario(scenario: &Scenario, args: &CheckArgs, all: &Arbiters) -> Resu
     }
     strict(&scenario.file, warnings, args)?;
     let nodes = args.nodes.then(|| nodes::list(&scenario.fabric, &scenario.places, |node| scenario.node_name(node)));
-    Ok((summary(scenario) + &nodes.unwrap_or_default(), Exit::Ok))
+    let plot = plot(args, &scenario.fabric, &|node| scenario.node_name(node));
+    Ok((summary(scenario) + &plot + &nodes.unwrap_or_default(), Exit::Ok))
 }
 
 fn check_topology(topology: &TopologyAlone, args: &CheckArgs) -> Result<(String, Exit), Failure> {
@@ -64,7 +100,8 @@ fn check_topology(topology: &TopologyAlone, args: &CheckArgs) -> Result<(String,
     parts.extend((ids > 0).then(|| count(ids, "bus id")));
     let summary = format!("{}: ok: a topology: {}\n", text::clean(&topology.file), parts.join(", "));
     let nodes = args.nodes.then(|| nodes::list(&topology.fabric, &topology.places, |node| topology.node_name(node)));
-    Ok((summary + &nodes.unwrap_or_default(), Exit::Ok))
+    let plot = plot(args, &topology.fabric, &|node| topology.node_name(node));
+    Ok((summary + &plot + &nodes.unwrap_or_default(), Exit::Ok))
 }
 
 /// Shows warnings; returns how many there are.

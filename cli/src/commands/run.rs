@@ -16,6 +16,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{Job, warn_ignored};
+use crate::terminal;
 
 /// Runs all files; the exit code is the largest.
 pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -93,6 +94,10 @@ fn write(run: &Run<'_>, args: &RunArgs, later: bool, out: &mut Output) -> Result
             return write_run(run, Detail { phases: args.phases, full: args.full }, writer);
         }
         let gap = if later { "\n" } else { "" };
-        write!(writer, "{gap}{}", text::run(run))
+        write!(writer, "{gap}{}", text::run(run))?;
+        if args.plot {
+            write!(writer, "\n{}", weir_report::draw::gantt(run, terminal::canvas()))?;
+        }
+        Ok(())
     })
 }
