@@ -1,0 +1,17 @@
+// The data of the page, read from the element that holds it.
+
+import type { ReportData } from "../contract.ts";
+
+export function readData(): ReportData {
+  const text = document.getElementById("weir-data")?.textContent ?? "";
+  const data = JSON.parse(text) as Partial<ReportData>;
+  if (data.weir !== 1) throw new Error(`the data is of format ${String(data.weir)}; this page reads format 1`);
+  return {
+    weir: 1,
+    runs: data.runs ?? [],
+    searches: data.searches ?? [],
+    tuned: data.tuned ?? [],
+    validated: data.validated ?? [],
+    aggregated: data.aggregated ?? null,
+  };
+}

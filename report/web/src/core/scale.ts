@@ -1,0 +1,92 @@
+// Scales from values to pixels, and where their ticks stand.
+
+/** A linear map of [from, to] onto [0, width]. */
+export interface Scale {
+  from: number;
+  to: number;
+  width: number;
+}
+
+export function toPixel(s: Scale, value: number): number {
+  return s.to > s.from ? ((value - s.from) / (s.to - s.from)) * s.width : 0;
+}
+
+export function toValue(s: Scale, pixel: number): number {
+  return s.width > 0 ? s.from + (pixel / s.width) * (s.to - s.from) : s.from;
+}
+
+/** The step of ticks: 1, 2 or 5 times a power of ten, so that there are at most `most`. */
+export function niceStep(span: number, most: number): number {
+  if (!(span > 0)) return 1;
+  const raw = span / Math.max(1, most);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  for (const factor of [1, 2, 5]) if (factor * power >= raw * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+/** Ticks inside [from, to], at most `most` + 1 of them. */
+export function ticks(from: number, to: number, most: number): number[] {
+  const step = niceStep(to - from, most);
+  const first = Math.ceil(from / step - 1e-9);
+  const last = Math.floor(to / step + 1e-9);
+  const out: number[] = [];
+  for (let i = first; i <= last && out.length <= most + 1; i++) out.push(i * step);
+  return out;
+}
+
+/** Powers of two inside [from, to], thinned to at most `most`. */
+export function powerTicks(from: number, to: number, most: number): number[] {
+  const low = Math.ceil(Math.log2(from) - 1e-9);
+  const high = Math.floor(Math.log2(to) + 1e-9);
+  const every = Math.max(1, Math.ceil((high - low + 1) / most));
+  const out: number[] = [];
+  for (let i = low; i <= high; i += every) out.push(2 ** i);
+  return out;
+}
+
+const TIME_UNITS: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"], [1e-12, "ps"]];
+
+/** Labels of ticks of one axis: all in the unit that suits the largest, with the decimals that the step needs. */
+export function timeLabels(values: number[]): string[] {
+  const largest = Math.max(...values.map(Math.abs), 0);
+  const [size, name] = TIME_UNITS.find(([s]) => largest >= s * (1 - 1e-9)) ?? TIME_UNITS[4]!;
+  const step = values.length > 1 ? (values[1]! - values[0]!) / size : 1;
+  const digits = Math.min(9, Math.max(0, -Math.floor(Math.log10(Math.abs(step)) + 1e-9)));
+  return values.map((v) => (v === 0 ? "0 s" : `${(v / size).toFixed(digits)} ${name}`));
+}
+
+/** The window of time that is shown; zooming keeps `at` in its place and stays inside [low, high]. */
+export interface Window {
+  from: number;
+  to: number;
+}
+
+/** `by` above 1 shows more time. The window never gets shorter than a billionth of the whole. */
+export function zoomed(w: Window, whole: Window, at: number, by: number): Window {
+  const least = (whole.to - whole.from) * 1e-9;
+  const span = Math.min(whole.to - whole.from, Math.max(least, (w.to - w.from) * by));
+  const part = w.to > w.from ? (at - w.from) / (w.to - w.from) : 0.5;
+  return inside({ from: at - part * span, to: at + (1 - part) * span }, whole);
+}
+
+export function panned(w: Window, whole: Window, by: number): Window {
+  return inside({ from: w.from + by, to: w.to + by }, whole);
+}
+
+function inside(w: Window, whole: Window): Window {
+  const span = Math.min(w.to - w.from, whole.to - whole.from);
+  const from = Math.min(Math.max(w.from, whole.from), whole.to - span);
+  return { from, to: from + span };
+}
+
+/** Index of the last of the ascending `values` that is at most `value`; -1 before the first. */
+export function lastAtMost(values: ArrayLike<number>, value: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if (values[mid]! <= value) low = mid + 1;
+    else high = mid;
+  }
+  return low - 1;
+}

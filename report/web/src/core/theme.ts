@@ -1,0 +1,38 @@
+// Light or dark: as the system says, until the reader chooses. Print is always light.
+
+import { button } from "./dom.ts";
+
+let chosen: "light" | "dark" | null = null;
+let printing = false;
+const listeners: (() => void)[] = [];
+
+export function isDark(): boolean {
+  if (printing) return false;
+  return (chosen ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+}
+
+/** Calls `run` whenever colours must be computed anew. */
+export function onTheme(run: () => void): void {
+  listeners.push(run);
+}
+
+function apply(): void {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  for (const run of listeners) run();
+}
+
+/** The button that turns light to dark and back. */
+export function themeButton(): HTMLButtonElement {
+  const made = button("◐", () => {
+    chosen = isDark() ? "light" : "dark";
+    apply();
+  }, { class: "theme", "aria-label": "Light or dark", title: "Light or dark" });
+  return made;
+}
+
+export function watchTheme(): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", apply);
+  addEventListener("beforeprint", () => ((printing = true), apply()));
+  addEventListener("afterprint", () => ((printing = false), apply()));
+  apply();
+}

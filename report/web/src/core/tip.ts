@@ -1,0 +1,48 @@
+// The box beside the pointer, and the same words for those who hear the page.
+
+import { h, name } from "./dom.ts";
+
+/** A line of words: what it is, and its value. `names` are shown as names, isolated and separated by commas. */
+export interface Line {
+  what: string;
+  value?: string;
+  names?: string[];
+  /** Set in a larger type. */
+  title?: boolean;
+}
+
+const MOST_NAMES = 6;
+const tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+const voice = h("div", { class: "voice", "aria-live": "polite" });
+
+export function mountTip(parent: HTMLElement): void {
+  parent.append(tip, voice);
+}
+
+function element(line: Line): HTMLElement {
+  const value: (string | Node)[] = line.value !== undefined ? [line.value] : [];
+  (line.names ?? []).slice(0, MOST_NAMES).forEach((n, i) => value.push(i > 0 ? ", " : "", name(n)));
+  const more = (line.names?.length ?? 0) - MOST_NAMES;
+  if (more > 0) value.push(` and ${more} more`);
+  if (line.title) return h("div", { class: "tip-title" }, ...value);
+  return h("div", { class: "tip-line" }, h("span", {}, line.what), h("b", {}, ...value));
+}
+
+export function showTip(lines: Line[], x: number, y: number): void {
+  if (lines.length === 0) return hideTip();
+  tip.replaceChildren(...lines.map(element));
+  tip.hidden = false;
+  const box = tip.getBoundingClientRect();
+  const left = x + 16 + box.width > innerWidth ? x - 16 - box.width : x + 16;
+  const top = y + 16 + box.height > innerHeight ? y - 16 - box.height : y + 16;
+  tip.style.left = `${Math.max(4, left)}px`;
+  tip.style.top = `${Math.max(4, top)}px`;
+}
+
+export function hideTip(): void {
+  tip.hidden = true;
+}
+
+export function speak(lines: Line[]): void {
+  voice.textContent = lines.map((l) => `${l.title ? "" : `${l.what} `}${l.value ?? ""}${(l.names ?? []).join(", ")}`).join("; ");
+}

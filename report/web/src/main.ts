@@ -1,0 +1,27 @@
+// The page: reads its data, and puts a section for each kind of result below the other.
+
+import { readData } from "./core/data.ts";
+import { h } from "./core/dom.ts";
+import { watchTheme } from "./core/theme.ts";
+import { mountTip } from "./core/tip.ts";
+import { header } from "./panels/header.ts";
+import { runSections } from "./panels/runs.ts";
+import { patterns } from "./timeline/bars.ts";
+
+function start(): void {
+  const app = document.getElementById("app")!;
+  try {
+    const data = readData();
+    document.title = `${data.runs[0]?.scenario ?? data.searches[0]?.scenario ?? "weir"} – weir report`;
+    const main = h("main", {});
+    app.append(patterns(), header(data), main);
+    mountTip(app);
+    if (data.runs.length > 0) main.append(...runSections(data.runs));
+    watchTheme();
+  } catch (error) {
+    app.append(h("p", { class: "failed", role: "alert" }, `The report cannot be shown: ${(error as Error).message}`));
+    throw error;
+  }
+}
+
+start();

@@ -1,0 +1,70 @@
+// What can be set of the Gantt, and what its colours and patterns mean.
+
+import { h, name, s } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import type { Store } from "../core/store.ts";
+import type { Gantt, HeightMode, Order } from "../timeline/gantt.ts";
+import { FREE, OTHER } from "../timeline/held.ts";
+import type { Rows } from "../timeline/rows.ts";
+
+const ORDERS: [Order, string][] = [
+  ["scenario", "as in the scenario"],
+  ["start", "by start"],
+  ["end", "by end"],
+  ["slowdown", "most slowed down first"],
+  ["change", "largest difference first"],
+];
+
+function choice<T extends string>(label: string, options: [T, string][], act: (value: T) => void): HTMLElement {
+  const select = h("select", {}, ...options.map(([value, words]) => h("option", { value }, words)));
+  select.addEventListener("change", () => act(select.value as T));
+  return h("label", { class: "option" }, label, select);
+}
+
+export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLElement {
+  const several = store.state.shown.length > 1;
+  const find = h("input", { type: "search", placeholder: "name, source or destination" });
+  find.addEventListener("input", () => {
+    gantt.arrange(gantt.state.order, find.value);
+    rows.render();
+  });
+  const heights: [HeightMode, string][] = [
+    ["common", `rate, full height ${format.rate(gantt.largest)}`],
+    ["own", "rate over the narrowest link of its route"],
+  ];
+  return h(
+    "div",
+    { class: "controls" },
+    choice("order", ORDERS.filter(([o]) => several || o !== "change"), (order) => {
+      gantt.arrange(order, gantt.state.find);
+      rows.render();
+    }),
+    choice("height", heights, (mode) => {
+      gantt.mode = mode;
+      rows.render();
+    }),
+    h("label", { class: "option" }, "find", find),
+    h("span", { class: "keys" }, "drag to pan, Ctrl + wheel or + − 0 to zoom, arrow keys to walk"),
+  );
+}
+
+/** A sample of a bar: a colour, or a pattern. */
+function sample(label: string | HTMLElement, kind: { fill?: string; className?: string }): HTMLElement {
+  const rect = s("rect", { width: 18, height: 12, class: kind.className ?? "moving" });
+  if (kind.fill) rect.style.fill = kind.fill;
+  return h("span", { class: "sample" }, s("svg", { width: 18, height: 12, "aria-hidden": "true" }, rect), label);
+}
+
+export function ganttLegend(gantt: Gantt): HTMLElement {
+  const { held } = gantt;
+  return h(
+    "span",
+    { class: "legend" },
+    sample("full rate, nobody in the way", { fill: FREE }),
+    held.links.length > 0 && h("span", { class: "legend-title" }, "held back at:"),
+    ...held.links.map((l) => sample(name(l), { fill: held.colours.get(l)! })),
+    held.others && sample("other links", { fill: OTHER }),
+    sample("waiting for an engine", { className: "waiting" }),
+    sample("blocked, rate 0", { className: "blocked" }),
+  );
+}

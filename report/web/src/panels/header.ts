@@ -1,0 +1,39 @@
+// The head of the page: what was computed, from what, and the answer in one number per result.
+
+import type { ReportData, Run } from "../contract.ts";
+import { h, name } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import { themeButton } from "../core/theme.ts";
+
+export function header(data: ReportData): HTMLElement {
+  const first = data.runs[0] ?? data.searches[0] ?? data.tuned[0] ?? data.validated[0];
+  const notes = notesOf(data);
+  return h(
+    "header",
+    { class: "page-head" },
+    h("div", { class: "head-line" }, h("p", { class: "brand" }, "weir report"), themeButton()),
+    h("h1", {}, name(first?.scenario ?? "nothing to show")),
+    first && h("p", { class: "from" }, name(first.file), " · ", name(format.arbiter(first.arbiter))),
+    notes.length > 0 && h("div", { class: "aggregated", role: "note" }, ...notes.map((n) => h("p", {}, n))),
+  );
+}
+
+function notesOf(data: ReportData): string[] {
+  const notes = [...(data.aggregated?.notes ?? [])];
+  for (const run of data.runs) if (run.aggregated) notes.push(aggregatedNote(run));
+  for (const run of data.runs)
+    if (!run.complete) notes.push(`${run.scenario}, ${format.arbiter(run.arbiter)}: the run is not complete, it stopped at ${format.time(run.stopped_s)}.`);
+  return [...new Set(notes)];
+}
+
+/** Says what was left out of a large run, and what stands for it. */
+export function aggregatedNote(run: Run): string {
+  const a = run.aggregated!;
+  const bin = (a.to_s - a.from_s) / a.bins;
+  const rates = a.rates === "means" ? " Within a bin, each transfer counts with its mean rate." : "";
+  return (
+    `Aggregated: ${format.count(a.transfers)} transfers are too many to draw one by one. Utilisation and rates are means over ` +
+    `${format.count(a.bins)} bins of ${format.time(bin)}, transfers are grouped by ${a.by}; ` +
+    `${format.counted(run.transfers.length, "transfer")} (${a.kept}) can be looked at one by one.${rates}`
+  );
+}

@@ -1,0 +1,40 @@
+// One card per run: its makespan, and which runs are shown.
+
+import { h, name } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import type { Store } from "../core/store.ts";
+import type { RunView } from "../run/view.ts";
+
+export function summary(views: RunView[], store: Store): HTMLElement {
+  return h("div", { class: "cards", role: "group", "aria-label": "Runs" }, ...views.map((v) => card(v, views, store)));
+}
+
+function card(view: RunView, views: RunView[], store: Store): HTMLElement {
+  const { run } = view;
+  const base = views[0]!.run;
+  const total = run.aggregated?.transfers ?? run.transfers.length;
+  const facts = [format.counted(total, "transfer"), format.counted(run.operations.length, "operation")];
+  const against = view.index > 0 && base.makespan_s > 0 ? run.makespan_s / base.makespan_s : null;
+  return h(
+    "div",
+    { class: "card", "data-run": view.index },
+    h("div", { class: "card-title" }, views.length > 1 && h("b", { class: "letter" }, view.letter), name(views.length > 1 ? view.title : "makespan"), views.length > 1 && toggle(view, store)),
+    h("p", { class: "big" }, format.time(run.makespan_s), against !== null && h("span", { class: `against ${against > 1 ? "slower" : "faster"}` }, ` ${against > 1 ? "▲" : against < 1 ? "▼" : "="} ${format.ratio(against)}`)),
+    h("p", { class: "small" }, [format.exactPs(run.makespan_ps), ...facts.filter((f) => !f.startsWith("0 "))].filter(Boolean).join(" · ")),
+  );
+}
+
+function toggle(view: RunView, store: Store): HTMLElement {
+  const box = h("input", { type: "checkbox", "aria-label": `Show run ${view.letter}` });
+  const show = () => (box.checked = store.state.shown.includes(view.index));
+  box.addEventListener("change", () => {
+    const others = store.state.shown.filter((i) => i !== view.index);
+    const shown = box.checked ? [...others, view.index].sort((a, b) => a - b) : others;
+    if (shown.length > 0) store.set({ shown });
+    else show();
+    box.checked = shown.length === 0 || shown.includes(view.index);
+  });
+  store.on(["shown"], show);
+  show();
+  return h("label", { class: "toggle" }, box, "shown");
+}

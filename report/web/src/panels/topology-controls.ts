@@ -1,0 +1,38 @@
+// What can be set of the topology, and what its colours mean.
+
+import { h } from "../core/dom.ts";
+import { heat } from "../core/colour.ts";
+import type { Store } from "../core/store.ts";
+import { isDark, onTheme } from "../core/theme.ts";
+import type { TopologyView } from "../tree/topology.ts";
+
+function box(label: string, checked: boolean, act: (on: boolean) => void): HTMLElement {
+  const input = h("input", { type: "checkbox" });
+  input.checked = checked;
+  input.addEventListener("change", () => act(input.checked));
+  return h("label", { class: "option" }, input, label);
+}
+
+export function topologyControls(topology: TopologyView, store: Store): HTMLElement {
+  return h(
+    "div",
+    { class: "controls" },
+    box("mean over the run instead of the moment", false, (mean) => store.set({ mean })),
+    box("only nodes that take part", topology.hidesIdle, (on) => topology.hideIdle(on)),
+    heatLegend(),
+  );
+}
+
+/** Blocks of the colours of utilisation, with their numbers. */
+export function heatLegend(): HTMLElement {
+  const parts = [0.01, 0.25, 0.5, 0.75, 1];
+  const blocks = parts.map((p) => h("span", { class: "block" }, p === 0.01 ? "1 %" : `${p * 100} %`));
+  const paint = () =>
+    blocks.forEach((b, i) => {
+      const part = 0.12 + 0.88 * parts[i]!;
+      b.style.borderBottomColor = heat(part, isDark());
+    });
+  onTheme(paint);
+  paint();
+  return h("span", { class: "legend heat-legend", role: "img", "aria-label": "Colours of utilisation from 1 % to 100 %" }, "utilisation", ...blocks);
+}

@@ -1,0 +1,84 @@
+// The load of each link over time: a step function, exact where phases are given, in bins where they are not.
+
+import type { Aggregated, Link } from "../contract.ts";
+import { lastAtMost } from "../core/scale.ts";
+import type { Spans } from "./spans.ts";
+
+export interface Loads {
+  /** Where loads change, ascending; load `i` holds from `times[i]` to `times[i + 1]`. */
+  times: number[];
+  /** Bytes per second by link id. Links that carried nothing are absent. */
+  byLink: Map<number, Float64Array>;
+}
+
+/** Sums the rates of the spans of all transfers over their routes. */
+export function loadsOf(spans: Spans, routes: Map<string, number[]>): Loads {
+  const times = boundaries(spans);
+  const index = new Map(times.map((t, i) => [t, i]));
+  const byLink = new Map<number, Float64Array>();
+  for (const [id, list] of spans) {
+    for (const link of routes.get(id) ?? []) {
+      let load = byLink.get(link);
+      if (!load) byLink.set(link, (load = new Float64Array(Math.max(0, times.length - 1))));
+      for (const span of list) {
+        const end = index.get(span.to)!;
+        for (let i = index.get(span.from)!; i < end; i++) load[i]! += span.rate;
+      }
+    }
+  }
+  return { times, byLink };
+}
+
+function boundaries(spans: Spans): number[] {
+  const seen = new Set<number>();
+  for (const list of spans.values())
+    for (const span of list) {
+      seen.add(span.from);
+      seen.add(span.to);
+    }
+  return [...seen].sort((a, b) => a - b);
+}
+
+/** Loads from the bins of an aggregated run, whose values are thousandths of the bandwidth. */
+export function loadsOfBins(data: Aggregated, links: Link[]): Loads {
+  const width = (data.to_s - data.from_s) / data.bins;
+  const times = Array.from({ length: data.bins + 1 }, (_, i) => data.from_s + i * width);
+  const bandwidths = new Map(links.map((l) => [l.id, l.bandwidth_Bps ?? 0]));
+  const byLink = new Map<number, Float64Array>();
+  for (const { id, permille } of data.links)
+    byLink.set(id, Float64Array.from(permille, (p) => (p / 1000) * (bandwidths.get(id) ?? 0)));
+  return { times, byLink };
+}
+
+/** The load of a link at a moment; 0 outside. The last instant belongs to the last interval. */
+export function loadAt(loads: Loads, link: number, time: number): number {
+  const load = loads.byLink.get(link);
+  if (!load || load.length === 0) return 0;
+  const last = loads.times[loads.times.length - 1]!;
+  const i = time === last ? load.length - 1 : lastAtMost(loads.times, time);
+  return load[i] ?? 0;
+}
+
+/** The mean load of a link over [from, to]. */
+export function meanLoad(loads: Loads, link: number, from: number, to: number): number {
+  const load = loads.byLink.get(link);
+  if (!load || !(to > from)) return 0;
+  let sum = 0;
+  for (let i = Math.max(0, lastAtMost(loads.times, from)); i < load.length && loads.times[i]! < to; i++) {
+    const span = Math.min(to, loads.times[i + 1]!) - Math.max(from, loads.times[i]!);
+    if (span > 0) sum += load[i]! * span;
+  }
+  return sum / (to - from);
+}
+
+/** The first moment at which links carry most together. */
+export function busiest(loads: Loads): number {
+  let best = -1;
+  let at = loads.times[0] ?? 0;
+  for (let i = 0; i + 1 < loads.times.length; i++) {
+    let sum = 0;
+    for (const load of loads.byLink.values()) sum += load[i]!;
+    if (sum > best * (1 + 1e-9)) [best, at] = [sum, loads.times[i]!];
+  }
+  return at;
+}

@@ -1,0 +1,115 @@
+// A run as the page needs it: what `weir run` printed, and what follows from it.
+
+import type { Link, Run, TopologyNode, Transfer } from "../contract.ts";
+import { arbiter as arbiterText } from "../core/format.ts";
+import { lastAtMost, type Window } from "../core/scale.ts";
+import { type Loads, loadAt, loadsOf, loadsOfBins } from "./loads.ts";
+import { type Span, type Spans, spansOf } from "./spans.ts";
+
+export interface RunView {
+  index: number;
+  /** A, B, C … in the order of the data. */
+  letter: string;
+  /** What tells it from the other runs. */
+  title: string;
+  run: Run;
+  nodes: TopologyNode[];
+  /** Links by id. */
+  links: Map<number, Link>;
+  transfers: Map<string, Transfer>;
+  spans: Spans;
+  loads: Loads;
+  /** The last moment of the run, seconds. */
+  end: number;
+}
+
+export function viewsOf(runs: Run[]): RunView[] {
+  const titles = titlesOf(runs);
+  return runs.map((run, index) => viewOf(run, index, titles[index]!));
+}
+
+export function letter(index: number): string {
+  return index < 26 ? String.fromCharCode(65 + index) : `${letter(Math.floor(index / 26) - 1)}${letter(index % 26)}`;
+}
+
+function viewOf(run: Run, index: number, title: string): RunView {
+  const spans = run.aggregated ? new Map() : spansOf(run);
+  const routes = new Map(run.transfers.map((t) => [t.id, t.route ?? []]));
+  const loads = run.aggregated ? loadsOfBins(run.aggregated, run.links) : loadsOf(spans, routes);
+  return {
+    index,
+    letter: letter(index),
+    title,
+    run,
+    nodes: run.nodes ?? [],
+    links: new Map(run.links.map((l, i) => [l.id ?? i, l])),
+    transfers: new Map(run.transfers.map((t) => [t.id, t])),
+    spans,
+    loads,
+    end: endOf(run, loads),
+  };
+}
+
+function endOf(run: Run, loads: Loads): number {
+  let end = Math.max(run.makespan_s, run.stopped_s ?? 0, loads.times.at(-1) ?? 0);
+  for (const o of run.operations) end = Math.max(end, o.end_s ?? 0);
+  return end;
+}
+
+/** What differs between runs: the arbiter, its parameters, the file, or the scenario's name. */
+function titlesOf(runs: Run[]): string[] {
+  const several = (of: (r: Run) => string) => new Set(runs.map(of)).size > 1;
+  const parts: ((r: Run) => string)[] = [];
+  if (several((r) => r.scenario)) parts.push((r) => r.scenario);
+  else if (several((r) => r.file)) parts.push((r) => r.file.split("/").at(-1)!);
+  if (parts.length === 0 || several((r) => arbiterText(r.arbiter))) parts.push((r) => arbiterText(r.arbiter));
+  return runs.map((r) => parts.map((of) => of(r)).join(", "));
+}
+
+/** The time axis that all runs share. */
+export function wholeOf(views: RunView[]): Window {
+  return { from: 0, to: Math.max(1e-12, ...views.map((v) => v.end)) };
+}
+
+/** The part of its bandwidth that a link carries at a moment. */
+export function utilisation(view: RunView, link: number, time: number): number {
+  const bandwidth = view.links.get(link)?.bandwidth_Bps;
+  return bandwidth ? loadAt(view.loads, link, time) / bandwidth : 0;
+}
+
+/** Bytes over what the link could have carried until the end of the run. */
+export function meanUtilisation(view: RunView, link: number): number {
+  const l = view.links.get(link);
+  return l?.bandwidth_Bps && view.run.makespan_s > 0 ? l.bytes / (l.bandwidth_Bps * view.run.makespan_s) : 0;
+}
+
+/** The span of a transfer at a moment. */
+export function spanAt(view: RunView, id: string, time: number): Span | null {
+  const list = view.spans.get(id);
+  if (!list) return null;
+  const span = list[lastAtMost(list.map((x) => x.from), time)];
+  return span && (time < span.to || (time === span.to && span === list.at(-1))) ? span : null;
+}
+
+/** Links by how much they carried, busiest first; links that carried nothing are left out. */
+export function busiestLinks(view: RunView): number[] {
+  const ids = [...view.links.keys()].filter((id) => view.links.get(id)!.bytes > 0);
+  const mean = new Map(ids.map((id) => [id, meanUtilisation(view, id)]));
+  return ids.sort((a, b) => mean.get(b)! - mean.get(a)! || a - b);
+}
+
+/** Transfers whose route has the link, in the order of the run. */
+export function transfersOn(view: RunView, link: number): Transfer[] {
+  return view.run.transfers.filter((t) => t.route?.includes(link));
+}
+
+/** All moments at which something changes, ascending. */
+export function moments(views: RunView[]): number[] {
+  const seen = new Set<number>([0]);
+  for (const v of views) {
+    for (const t of v.loads.times) seen.add(t);
+    for (const t of v.run.transfers) for (const x of [t.ready_s, t.start_s, t.end_s]) if (x != null) seen.add(x);
+    seen.add(v.end);
+  }
+  return [...seen].sort((a, b) => a - b);
+}

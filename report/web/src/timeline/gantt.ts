@@ -1,0 +1,195 @@
+// The Gantt of transfers: a row per transfer, a lane per run.
+
+import type { Transfer } from "../contract.ts";
+import { arrow, name, s, h, type Child } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import type { Scale } from "../core/scale.ts";
+import type { Store } from "../core/store.ts";
+import type { Line } from "../core/tip.ts";
+import { type Stretch, doingAt, slowdown, stretchAt, stretches } from "../run/state.ts";
+import { type RunView, moments } from "../run/view.ts";
+import { areas, boxes, pieces } from "./bars.ts";
+import { type Held, colourOf, heldBy } from "./held.ts";
+import { barLabels } from "./labels.ts";
+import { changeMark } from "./change.ts";
+import type { RowSource } from "./rows.ts";
+
+export type HeightMode = "common" | "own";
+export type Order = "scenario" | "start" | "end" | "slowdown" | "change";
+
+const LANE = 24;
+const GAP = 6;
+
+export class Gantt implements RowSource {
+  readonly label = "Transfers";
+  readonly moments: number[];
+  readonly held: Held;
+  /** The largest rate of any transfer: the full height on the common scale. */
+  readonly largest: number;
+  mode: HeightMode = "common";
+  private ids: string[] = [];
+  private order: Order = "scenario";
+  private find = "";
+  private lives = new Map<string, Stretch[]>();
+
+  constructor(
+    private views: RunView[],
+    private store: Store,
+  ) {
+    this.moments = moments(views);
+    this.held = heldBy(views);
+    let largest = 0;
+    for (const v of views) {
+      for (const list of v.spans.values()) for (const span of list) largest = Math.max(largest, span.rate);
+      if (v.spans.size === 0) for (const t of v.run.transfers) largest = Math.max(largest, t.mean_Bps ?? 0);
+    }
+    this.largest = largest;
+    this.arrange("scenario", "");
+  }
+
+  /** The runs that are shown, the baseline first. */
+  get shown(): RunView[] {
+    return this.store.state.shown.map((i) => this.views[i]!);
+  }
+
+  get height(): number {
+    return this.shown.length * LANE + GAP;
+  }
+
+  get most(): number {
+    return 430;
+  }
+
+  count(): number {
+    return this.ids.length;
+  }
+
+  /** Sorts the rows, and keeps those whose id or ends contain `find`. */
+  arrange(order: Order, find: string): void {
+    this.order = order;
+    this.find = find.toLowerCase();
+    const ids = new Set<string>();
+    for (const v of this.views) for (const t of v.run.transfers) if (this.matches(t)) ids.add(t.id);
+    const keys = new Map([...ids].map((id) => [id, this.sortKey(id)]));
+    this.ids = [...ids].sort((a, b) => keys.get(a)! - keys.get(b)!);
+  }
+
+  get state(): { order: Order; find: string } {
+    return { order: this.order, find: this.find };
+  }
+
+  private matches(t: Transfer): boolean {
+    return this.find === "" || [t.id, t.from, t.to].some((x) => x.toLowerCase().includes(this.find));
+  }
+
+  private sortKey(id: string): number {
+    if (this.order === "scenario") return 0;
+    const [first, ...rest] = this.shown.map((v) => v.transfers.get(id)).filter((t): t is Transfer => t !== undefined);
+    if (!first) return Number.POSITIVE_INFINITY;
+    if (this.order === "start") return first.start_s ?? Number.POSITIVE_INFINITY;
+    if (this.order === "end") return first.end_s ?? Number.POSITIVE_INFINITY;
+    if (this.order === "slowdown") return -(slowdown(first) ?? 0);
+    return -Math.max(0, ...rest.map((t) => Math.abs((t.end_s ?? 0) - (first.end_s ?? 0))));
+  }
+
+  name(row: number): Child[] {
+    const id = this.ids[row]!;
+    const t = this.first(id);
+    return [name(id, { class: "id" }), t && h("span", { class: "ends" }, arrow(t.from, t.to))];
+  }
+
+  private first(id: string): Transfer | undefined {
+    for (const v of this.shown) {
+      const t = v.transfers.get(id);
+      if (t) return t;
+    }
+    return undefined;
+  }
+
+  private life(view: RunView, id: string): Stretch[] {
+    const key = `${view.index} ${id}`;
+    let life = this.lives.get(key);
+    const t = view.transfers.get(id);
+    if (!life && t) this.lives.set(key, (life = stretches(t, view.spans.get(id), view.end)));
+    return life ?? [];
+  }
+
+  /** The rate that fills a lane. */
+  private full(view: RunView, t: Transfer): number {
+    if (this.mode === "common") return this.largest;
+    const route = (t.route ?? []).map((id) => view.links.get(id)?.bandwidth_Bps ?? Number.POSITIVE_INFINITY);
+    const narrowest = Math.min(...route);
+    return Number.isFinite(narrowest) ? narrowest : this.largest;
+  }
+
+  draw(row: number, scale: Scale): SVGElement[] {
+    const id = this.ids[row]!;
+    const out: SVGElement[] = [];
+    this.shown.forEach((view, lane) => {
+      const t = view.transfers.get(id);
+      if (!t) return;
+      const top = GAP / 2 + lane * LANE + 2;
+      out.push(...this.lane(view, t, scale, top, LANE - 4));
+      if (lane > 0) out.push(...changeMark(this.shown[0]!.transfers.get(id), t, scale, top, LANE - 4));
+      if (this.shown.length > 1)
+        out.push(s("text", { class: "lane-letter", x: 3, y: top + 9 }, view.letter));
+    });
+    return out;
+  }
+
+  private lane(view: RunView, t: Transfer, scale: Scale, top: number, height: number): SVGElement[] {
+    const life = this.life(view, t.id);
+    const full = this.full(view, t);
+    const colour = (x: Stretch) => colourOf(this.held, x.span!);
+    const part = (x: Stretch) => Math.max(0.04, Math.min(1, x.span!.rate / full));
+    const base = s("line", { class: "base", x1: 0, x2: scale.width, y1: top + height, y2: top + height });
+    return [
+      base,
+      ...boxes(life, scale, top, height),
+      ...areas(pieces(life, scale, part, colour), top, height),
+      ...barLabels(life, scale, top + height - 4, this.shown.length > 1 ? 14 : 4),
+    ];
+  }
+
+  describe(row: number, time: number, y: number): Line[] {
+    const id = this.ids[row];
+    if (id === undefined) return [];
+    const lane = Math.max(0, Math.min(this.shown.length - 1, Math.floor((y - GAP / 2) / LANE)));
+    const view = this.shown[lane]!;
+    const t = view.transfers.get(id);
+    if (!t) return [{ what: "", value: `not in run ${view.letter}`, title: true }];
+    const lines: Line[] = [{ what: "", names: [id], title: true }];
+    if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
+    lines.push({ what: "at", value: format.time(time) }, ...this.doing(view, t, time));
+    return lines;
+  }
+
+  private doing(view: RunView, t: Transfer, time: number): Line[] {
+    const life = this.life(view, t.id);
+    const doing = doingAt(t, life, time);
+    if (doing === "not ready") return [{ what: "state", value: `not ready until ${format.time(t.ready_s)}` }];
+    if (doing === "over") return [{ what: "state", value: `over since ${format.time(t.end_s)}` }];
+    if (doing === "arriving") return [{ what: "state", value: `all sent, the last byte arrives at ${format.time(t.end_s)}` }];
+    if (doing === "waiting") return [{ what: "state", value: "waiting for the engine of" , names: [t.from] }, { what: "ready since", value: format.time(t.ready_s) }];
+    const span = stretchAt(life, time)!.span!;
+    const lines: Line[] = [{ what: doing === "blocked" ? "blocked" : "rate", value: format.rate(span.rate) }];
+    if (view.spans.size === 0) lines[0]!.what = "mean rate";
+    if (span.at) lines.push({ what: "bottleneck", names: [span.at.from, span.at.to] });
+    if (span.step) lines.push({ what: "decided at step", value: span.step });
+    if (span.because.length) lines.push({ what: "because of", names: span.because });
+    if (t.cause) lines.push({ what: "cause, most of its time", value: t.cause });
+    return lines;
+  }
+
+  select(row: number): void {
+    const id = this.ids[row]!;
+    this.store.set({ transfer: this.store.state.transfer === id ? null : id, link: null });
+  }
+
+  selected(row: number): boolean {
+    const { transfer, link } = this.store.state;
+    const id = this.ids[row]!;
+    if (transfer !== null) return transfer === id;
+    return link !== null && this.shown.some((v) => v.transfers.get(id)?.route?.includes(link));
+  }
+}

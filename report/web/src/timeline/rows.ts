@@ -1,0 +1,254 @@
+// Rows over a common time axis: scrolled, zoomed and panned together, only the visible ones are drawn.
+
+import { type Child, h, s } from "../core/dom.ts";
+import { type Scale, type Window, panned, ticks, timeLabels, toPixel, toValue, zoomed } from "../core/scale.ts";
+import type { Store } from "../core/store.ts";
+import { hideTip, type Line, showTip, speak } from "../core/tip.ts";
+
+/** What rows show: the source of labels, drawings and words. */
+export interface RowSource {
+  label: string;
+  count(): number;
+  /** Pixels per row. */
+  height: number;
+  /** At most so many pixels before rows scroll. */
+  most: number;
+  name(row: number): Child[];
+  draw(row: number, scale: Scale): SVGElement[];
+  /** What is to say of a row at a moment; `y` tells lanes of a row apart. */
+  describe(row: number, time: number, y: number): Line[];
+  select(row: number, time: number): void;
+  selected(row: number): boolean;
+  /** Moments between which the arrow keys move. */
+  moments: number[];
+}
+
+const RULER = 22;
+
+export class Rows {
+  readonly element: HTMLElement;
+  private ruler = s("svg", { class: "ruler", height: RULER, "aria-hidden": "true" });
+  private body = h("div", { class: "rows-body" });
+  private inner = h("div", { class: "rows-inner" });
+  private cursor = h("div", { class: "cursor", "aria-hidden": "true" });
+  private active = 0;
+  private drag: { x: number; window: Window; moved: boolean } | null = null;
+  private printing = false;
+
+  constructor(
+    private source: RowSource,
+    private store: Store,
+  ) {
+    this.body.append(this.inner, this.cursor);
+    this.element = h("div", { class: "rows", tabindex: 0, role: "listbox", "aria-label": source.label }, this.ruler, this.body);
+    this.body.addEventListener("scroll", () => this.render(), { passive: true });
+    new ResizeObserver(() => this.render()).observe(this.element);
+    this.listen();
+    store.on(["window", "transfer", "link", "shown"], () => this.render());
+    store.on(["time"], () => this.moveCursor());
+    addEventListener("beforeprint", () => ((this.printing = true), this.render()));
+    addEventListener("afterprint", () => ((this.printing = false), this.render()));
+  }
+
+  /** Draws all visible rows anew. */
+  render(): void {
+    const { source } = this;
+    const count = source.count();
+    this.body.style.maxHeight = this.printing ? "none" : `${source.most}px`;
+    this.inner.style.height = `${(this.printing ? Math.min(count, 80) : count) * source.height}px`;
+    const first = this.printing ? 0 : Math.max(0, Math.floor(this.body.scrollTop / source.height) - 1);
+    const last = this.printing ? Math.min(count, 80) : Math.min(count, first + Math.ceil(source.most / source.height) + 3);
+    const scale = this.scale();
+    const rows: HTMLElement[] = [];
+    for (let row = first; row < last; row++) rows.push(this.row(row, scale));
+    this.inner.replaceChildren(...rows);
+    this.drawRuler(scale);
+    this.moveCursor();
+    this.point();
+  }
+
+  private row(row: number, scale: Scale): HTMLElement {
+    const { source } = this;
+    const track = s("svg", { class: "track", width: scale.width, height: source.height }, ...source.draw(row, scale));
+    const element = h(
+      "div",
+      {
+        class: "row",
+        id: this.id(row),
+        role: "option",
+        "aria-selected": String(source.selected(row)),
+        "aria-setsize": source.count(),
+        "aria-posinset": row + 1,
+        "data-row": row,
+      },
+      h("div", { class: "row-name" }, ...source.name(row)),
+      track,
+    );
+    element.style.top = `${row * source.height}px`;
+    element.style.height = `${source.height}px`;
+    return element;
+  }
+
+  private id(row: number): string {
+    return `${this.source.label.replace(/\W+/g, "-").toLowerCase()}-${row}`;
+  }
+
+  /** The width that names take, from the style sheet. */
+  private nameWidth(): number {
+    return Number.parseFloat(getComputedStyle(this.element).getPropertyValue("--name-width")) || 0;
+  }
+
+  private scale(): Scale {
+    const { from, to } = this.store.state.window;
+    return { from, to, width: Math.max(50, this.body.clientWidth - this.nameWidth()) };
+  }
+
+  private drawRuler(scale: Scale): void {
+    const marks = ticks(scale.from, scale.to, Math.max(2, Math.floor(scale.width / 110)));
+    const labels = timeLabels(marks);
+    const left = this.nameWidth();
+    this.ruler.setAttribute("width", String(left + scale.width));
+    this.ruler.replaceChildren(
+      ...marks.flatMap((t, i) => {
+        const x = left + toPixel(scale, t);
+        const anchor = x > left + scale.width - 40 ? "end" : i === 0 && x < left + 20 ? "start" : "middle";
+        return [
+          s("line", { x1: x, x2: x, y1: RULER - 5, y2: RULER }),
+          s("text", { x, y: RULER - 8, "text-anchor": anchor }, labels[i]!),
+        ];
+      }),
+    );
+  }
+
+  private moveCursor(): void {
+    const scale = this.scale();
+    const x = toPixel(scale, this.store.state.time);
+    this.cursor.hidden = x < -0.5 || x > scale.width + 0.5;
+    this.cursor.style.left = `${this.nameWidth() + x}px`;
+    this.cursor.style.height = `${this.source.count() * this.source.height}px`;
+  }
+
+  private listen(): void {
+    this.body.addEventListener("pointermove", (e) => this.pointerMove(e));
+    this.body.addEventListener("pointerleave", hideTip);
+    this.body.addEventListener("pointerdown", (e) => {
+      if (e.button === 0) this.drag = { x: e.clientX, window: this.store.state.window, moved: false };
+    });
+    addEventListener("pointerup", () => setTimeout(() => (this.drag = null)));
+    this.body.addEventListener("click", (e) => this.click(e));
+    this.element.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
+    this.element.addEventListener("keydown", (e) => this.key(e));
+    this.element.addEventListener("focus", () => this.point());
+    this.element.addEventListener("blur", hideTip);
+  }
+
+  private place(e: { clientX: number; clientY: number }): { row: number; time: number; y: number; x: number } {
+    const box = this.inner.getBoundingClientRect();
+    const scale = this.scale();
+    const x = e.clientX - box.left - this.nameWidth();
+    const down = e.clientY - box.top;
+    const row = Math.floor(down / this.source.height);
+    return { row, x, time: toValue(scale, Math.min(scale.width, Math.max(0, x))), y: down - row * this.source.height };
+  }
+
+  private pointerMove(e: PointerEvent): void {
+    if (this.drag && Math.abs(e.clientX - this.drag.x) > 4) {
+      this.drag.moved = true;
+      const scale = this.scale();
+      const by = ((this.drag.x - e.clientX) / scale.width) * (scale.to - scale.from);
+      this.store.set({ window: panned(this.drag.window, this.store.whole, by) });
+      hideTip();
+      return;
+    }
+    const at = this.place(e);
+    if (at.row < 0 || at.row >= this.source.count() || at.x < 0) return hideTip();
+    showTip(this.source.describe(at.row, at.time, at.y), e.clientX, e.clientY);
+  }
+
+  private click(e: MouseEvent): void {
+    if (this.drag?.moved) return;
+    const at = this.place(e);
+    if (at.row < 0 || at.row >= this.source.count()) return;
+    this.active = at.row;
+    if (at.x >= 0) this.store.set({ time: at.time });
+    this.source.select(at.row, at.time);
+    this.point();
+  }
+
+  private wheel(e: WheelEvent): void {
+    const scale = this.scale();
+    if (e.ctrlKey || e.metaKey || this.ruler.contains(e.target as Node)) {
+      const x = e.clientX - this.inner.getBoundingClientRect().left - this.nameWidth();
+      const by = Math.exp(Math.max(-1, Math.min(1, e.deltaY / 200)));
+      this.store.set({ window: zoomed(this.store.state.window, this.store.whole, toValue(scale, x), by) });
+    } else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+      const by = ((e.deltaX || e.deltaY) / scale.width) * (scale.to - scale.from);
+      this.store.set({ window: panned(this.store.state.window, this.store.whole, by) });
+    } else return;
+    e.preventDefault();
+  }
+
+  private key(e: KeyboardEvent): void {
+    const { state, whole } = this.store;
+    const count = this.source.count();
+    const span = state.window.to - state.window.from;
+    const go = (row: number) => this.goto(Math.max(0, Math.min(count - 1, row)));
+    const acts: Record<string, () => void> = {
+      ArrowDown: () => go(this.active + 1),
+      ArrowUp: () => go(this.active - 1),
+      PageDown: () => go(this.active + 10),
+      PageUp: () => go(this.active - 10),
+      Home: () => go(0),
+      End: () => go(count - 1),
+      ArrowRight: () => (e.shiftKey ? this.store.set({ window: panned(state.window, whole, span / 5) }) : this.stepTime(1)),
+      ArrowLeft: () => (e.shiftKey ? this.store.set({ window: panned(state.window, whole, -span / 5) }) : this.stepTime(-1)),
+      "+": () => this.store.set({ window: zoomed(state.window, whole, state.time, 0.5) }),
+      "=": () => this.store.set({ window: zoomed(state.window, whole, state.time, 0.5) }),
+      "-": () => this.store.set({ window: zoomed(state.window, whole, state.time, 2) }),
+      "0": () => this.store.set({ window: whole }),
+      Enter: () => this.source.select(this.active, state.time),
+      " ": () => this.source.select(this.active, state.time),
+    };
+    const act = acts[e.key];
+    if (!act || count === 0 || e.ctrlKey || e.metaKey || e.altKey) return;
+    e.preventDefault();
+    act();
+  }
+
+  private goto(row: number): void {
+    this.active = row;
+    const { height, most } = this.source;
+    const top = row * height;
+    if (top < this.body.scrollTop) this.body.scrollTop = top;
+    if (top + height > this.body.scrollTop + most) this.body.scrollTop = top + height - most;
+    this.render();
+    this.say();
+  }
+
+  private stepTime(by: number): void {
+    const { moments } = this.source;
+    const { time } = this.store.state;
+    const next = by > 0 ? moments.find((m) => m > time) : moments.findLast((m) => m < time);
+    if (next !== undefined) this.store.set({ time: next });
+    requestAnimationFrame(() => this.say());
+  }
+
+  /** Marks the row that keys act on. */
+  private point(): void {
+    for (const row of this.inner.querySelectorAll(".row.active")) row.classList.remove("active");
+    const row = this.inner.querySelector(`[data-row="${this.active}"]`);
+    row?.classList.add("active");
+    if (row) this.element.setAttribute("aria-activedescendant", row.id);
+  }
+
+  /** Tells what stands under the cursor, to be read and to be heard. */
+  private say(): void {
+    const { time } = this.store.state;
+    const lines = this.source.describe(this.active, time, 0);
+    const box = this.inner.getBoundingClientRect();
+    const scale = this.scale();
+    const x = Math.min(scale.width, Math.max(0, toPixel(scale, time)));
+    showTip(lines, box.left + this.nameWidth() + x, box.top + (this.active + 1) * this.source.height);
+    speak(lines);
+  }
+}

@@ -1,0 +1,93 @@
+// The drawing of one topology: boxes, wires, arrow heads and numbers, made once and then only recoloured.
+
+import type { Link, TopologyNode } from "../contract.ts";
+import { h, isolated, s, shortened, visible } from "../core/dom.ts";
+import { type Box, type Geometry, type Wire, at, geometry, heading, pathOf } from "./geometry.ts";
+import { layout, shortNames, takingPart } from "./layout.ts";
+
+export interface WireParts {
+  wire: Wire;
+  group: SVGGElement;
+  line: SVGPathElement;
+  head: SVGPathElement;
+  label: SVGTextElement;
+  title: SVGTitleElement;
+}
+
+export interface Drawing {
+  root: SVGSVGElement;
+  geometry: Geometry;
+  wires: Map<number, WireParts>;
+  boxes: Map<string, SVGGElement>;
+}
+
+export interface DrawingOptions {
+  label: string;
+  /** Only nodes that are ends of links with bytes, and those above them. */
+  onlyUsed?: boolean;
+  /** What stands in a box instead of its kind, by name of the node. */
+  badges?: Map<string, string>;
+}
+
+export function draw(nodes: TopologyNode[], links: Map<number, Link>, options: DrawingOptions): Drawing {
+  const used = [...links.values()].filter((l) => l.bytes > 0).flatMap((l) => [l.from, l.to]);
+  const part = options.onlyUsed ? takingPart(nodes, used) : null;
+  const names = shortNames(nodes);
+  const g = geometry(layout(nodes, (id) => !part || part.has(id)), links, names);
+  const wires = new Map(g.wires.map((w) => [w.id, wireParts(w)]));
+  const boxes = new Map(g.boxes.map((b) => [b.node.name, boxOf(b, names, g.down, options.badges)]));
+  const root = s(
+    "svg",
+    { class: "topology", viewBox: `0 0 ${g.width} ${g.height}`, width: g.width, height: g.height, role: "group", "aria-label": options.label },
+    s("g", {}, ...[...wires.values()].map((p) => p.group)),
+    s("g", {}, ...boxes.values()),
+    s("g", { class: "numbers", "aria-hidden": "true" }, ...[...wires.values()].map((p) => p.label)),
+  );
+  return { root, geometry: g, wires, boxes };
+}
+
+function wireParts(wire: Wire): WireParts {
+  const d = pathOf(wire.curve);
+  const mid = at(wire.curve, 0.5);
+  const line = s("path", { d, class: "line" });
+  const head = s("path", { d: "M-4.5 -4.5L5 0L-4.5 4.5Z", class: "head", transform: `translate(${mid.x.toFixed(1)} ${mid.y.toFixed(1)}) rotate(${heading(wire.curve).toFixed(1)})` });
+  const title = s("title");
+  const group = s(
+    "g",
+    { class: "wire", "data-link": wire.id, role: "button", tabindex: -1 },
+    title,
+    s("path", { d, class: "halo" }),
+    line,
+    head,
+    s("path", { d, class: "hit" }),
+  );
+  const label = s("text", { class: "number", x: wire.label.x.toFixed(1), y: wire.label.y.toFixed(1), "text-anchor": wire.label.anchor });
+  return { wire, group, line, head, label, title };
+}
+
+function boxOf(b: Box, names: Map<number, string>, down: boolean, badges?: Map<string, string>): SVGGElement {
+  const room = Math.floor((b.width - 8) / 6.4);
+  const badge = badges?.get(b.node.name);
+  const text = down
+    ? [
+        boxText(b, 14.5, "name", shortened(names.get(b.node.id) ?? b.node.name, room)),
+        boxText(b, 27, badge ? "badge" : "kind", shortened(badge ?? b.node.kind, Math.floor(b.width / 5.2))),
+      ]
+    : [boxText(b, 14, badge ? "badge" : "name", shortened(badge ? `${names.get(b.node.id)}: ${badge}` : names.get(b.node.id)!, room))];
+  return s(
+    "g",
+    { class: `node${badge ? " placed" : ""}`, "data-node": b.node.id },
+    s("title", {}, `${isolated(b.node.name)} (${visible(b.node.kind)})${badge ? `: ${badge}` : ""}`),
+    s("rect", { x: b.x, y: b.y, width: b.width, height: b.height, rx: 5 }),
+    ...text,
+  );
+}
+
+function boxText(b: Box, down: number, kind: string, text: string): SVGTextElement {
+  return s("text", { class: kind, x: b.x + b.width / 2, y: b.y + down, "text-anchor": "middle" }, `\u2068${text}\u2069`);
+}
+
+/** A box that scrolls where the drawing is wider than its place. */
+export function framed(drawing: Drawing): HTMLElement {
+  return h("div", { class: "drawing" }, drawing.root);
+}

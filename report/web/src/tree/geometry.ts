@@ -1,0 +1,167 @@
+// Where boxes and wires of a topology are drawn. The tree grows down, or to the right where it has many leaves.
+
+import type { Link, TopologyNode } from "../contract.ts";
+import type { Layout, Place } from "./layout.ts";
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+export interface Box extends Point {
+  node: TopologyNode;
+  width: number;
+  height: number;
+}
+
+export interface Wire {
+  link: Link;
+  id: number;
+  /** Two ends and two control points of a cubic curve, in the direction of travel. */
+  curve: [Point, Point, Point, Point];
+  /** Where its number stands. */
+  label: Point & { anchor: "start" | "middle" | "end" };
+}
+
+export interface Geometry {
+  width: number;
+  height: number;
+  down: boolean;
+  boxes: Box[];
+  wires: Wire[];
+}
+
+/** Trees with more leaves than this grow to the right. */
+export const MOST_LEAVES_DOWN = 16;
+const CHAR = 6.7;
+/** Half the distance between the two directions of a link. */
+const APART = 4.5;
+
+interface Frame {
+  down: boolean;
+  /** Pixels per leaf, and per level. */
+  leaf: number;
+  level: number;
+  box: { width: number; height: number };
+  before: number;
+}
+
+export function geometry(layout: Layout, links: Iterable<[number, Link]>, names: Map<number, string>): Geometry {
+  const all = [...links];
+  const byName = new Map([...layout.places.values()].map((p) => [p.node.name, p]));
+  const known = all.filter(([, l]) => byName.has(l.from) && byName.has(l.to));
+  const frame = frameOf(layout, known, byName, names);
+  const boxes = [...layout.places.values()].map((p) => boxOf(p, frame));
+  const wires = known.map(([id, link]) => wireOf(id, link, byName.get(link.from)!, byName.get(link.to)!, frame));
+  const low = Math.max(...wires.flatMap((w) => w.curve.map((p) => (frame.down ? p.y : p.x))), 0);
+  const along = Math.max(frame.before + layout.depth * frame.level + (frame.down ? frame.box.height : frame.box.width), low) + 14;
+  const across = Math.max(1, layout.leaves) * frame.leaf + 8;
+  return { width: frame.down ? across : along, height: frame.down ? along : across, down: frame.down, boxes, wires };
+}
+
+function frameOf(layout: Layout, links: [number, Link][], byName: Map<string, Place>, names: Map<number, string>): Frame {
+  const down = layout.leaves <= MOST_LEAVES_DOWN;
+  const longest = Math.max(4, ...[...layout.places.keys()].map((id) => [...(names.get(id) ?? "")].length));
+  const width = Math.min(170, Math.max(58, longest * CHAR + 18));
+  const rootArcs = links.filter(([, l]) => l.direction === "lateral" && byName.get(l.from)!.depth === 0 && !byName.get(l.from)!.leaf);
+  const bulge = Math.max(0, ...rootArcs.map(([, l]) => height(byName.get(l.from)!, byName.get(l.to)!)));
+  const box = { width, height: down ? 34 : 20 };
+  return { down, leaf: down ? width + 26 : 27, level: down ? 92 : width + 96, box, before: 6 + bulge };
+}
+
+/** How far an arc between two places reaches out. */
+function height(a: Place, b: Place): number {
+  return 20 + Math.min(70, 9 * Math.abs(a.across - b.across));
+}
+
+function centre(p: Place, f: Frame): Point {
+  const across = (p.across + 0.5) * f.leaf + 4;
+  const along = f.before + p.depth * f.level;
+  return f.down ? { x: across, y: along + f.box.height / 2 } : { x: along + f.box.width / 2, y: across };
+}
+
+function boxOf(p: Place, f: Frame): Box {
+  const c = centre(p, f);
+  return { node: p.node, x: c.x - f.box.width / 2, y: c.y - f.box.height / 2, ...f.box };
+}
+
+/** A point `across` and `along` from the middle of a box. */
+function from(p: Place, f: Frame, across: number, along: number): Point {
+  const c = centre(p, f);
+  return f.down ? { x: c.x + across, y: c.y + along } : { x: c.x + along, y: c.y + across };
+}
+
+function wireOf(id: number, link: Link, a: Place, b: Place, f: Frame): Wire {
+  if (b.node.id === a.node.parent) return treeWire(id, link, a, b, f, true);
+  if (a.node.id === b.node.parent) return treeWire(id, link, b, a, f, false);
+  return lateralWire(id, link, a, b, f);
+}
+
+function treeWire(id: number, link: Link, child: Place, parent: Place, f: Frame, up: boolean): Wire {
+  const half = (f.down ? f.box.height : f.box.width) / 2;
+  const low = from(child, f, 0, -half);
+  const high = from(parent, f, 0, half);
+  const side = up === f.down ? -1 : 1;
+  const normal = normalOf(low, high, side);
+  const [bottom, top] = [shifted(low, normal, APART), shifted(high, normal, APART)];
+  const curve = up ? straight(bottom, top) : straight(top, bottom);
+  return { link, id, curve, label: beside(shifted(low, normal, APART + 4), high, low, normal, f) };
+}
+
+/** The unit vector to the left (−1) or right (1) of the way from `a` to `b`, as seen on the screen. */
+function normalOf(a: Point, b: Point, side: number): Point {
+  const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+  return { x: (-(b.y - a.y) / length) * side, y: ((b.x - a.x) / length) * side };
+}
+
+function shifted(p: Point, normal: Point, by: number): Point {
+  return { x: p.x + normal.x * by, y: p.y + normal.y * by };
+}
+
+function straight(a: Point, b: Point): Wire["curve"] {
+  const part = (t: number) => ({ x: a.x + (b.x - a.x) * t, y: a.y + (b.y - a.y) * t });
+  return [a, part(1 / 3), part(2 / 3), b];
+}
+
+/** A number's place on the outer side of a line, near its lower end. */
+function beside(start: Point, to: Point, low: Point, normal: Point, f: Frame): Wire["label"] {
+  const t = f.down ? 0.24 : 0.2;
+  const x = start.x + (to.x - low.x) * t;
+  const y = start.y + (to.y - low.y) * t;
+  const anchor = Math.abs(normal.x) < 0.35 ? "middle" : normal.x > 0 ? "start" : "end";
+  return { x, y: y + 3.5 + normal.y * 4, anchor };
+}
+
+function lateralWire(id: number, link: Link, a: Place, b: Place, f: Frame): Wire {
+  const above = a.depth === 0 && !a.leaf;
+  const sign = above ? -1 : 1;
+  const half = ((f.down ? f.box.height : f.box.width) / 2) * sign;
+  const forward = a.across < b.across;
+  const out = (height(a, b) + (forward ? 8 : 0)) * sign * 1.25;
+  const side = (forward ? 1 : -1) * 9;
+  const start = from(a, f, side, half);
+  const end = from(b, f, -side, half);
+  const control: [Point, Point] = [from(a, f, side, half + out), from(b, f, -side, half + out)];
+  const mid = at([start, control[0], control[1], end], 0.5);
+  const label = f.down
+    ? { x: mid.x, y: mid.y + (forward ? 11 : -4) * sign + (above ? 4 : 0), anchor: "middle" as const }
+    : { x: mid.x + 5, y: mid.y + (forward ? 4 : -6), anchor: "start" as const };
+  return { link, id, curve: [start, control[0], control[1], end], label };
+}
+
+/** The point at `t` of a cubic curve. */
+export function at([a, b, c, d]: Wire["curve"], t: number): Point {
+  const u = 1 - t;
+  const mix = (p: number, q: number, r: number, w: number) => u ** 3 * p + 3 * u * u * t * q + 3 * u * t * t * r + t ** 3 * w;
+  return { x: mix(a.x, b.x, c.x, d.x), y: mix(a.y, b.y, c.y, d.y) };
+}
+
+/** The direction of travel at the middle, degrees. */
+export function heading([a, b, c, d]: Wire["curve"]): number {
+  return (Math.atan2(d.y + c.y - b.y - a.y, d.x + c.x - b.x - a.x) * 180) / Math.PI;
+}
+
+export function pathOf([a, b, c, d]: Wire["curve"]): string {
+  const p = (q: Point) => `${q.x.toFixed(1)} ${q.y.toFixed(1)}`;
+  return `M${p(a)}C${p(b)} ${p(c)} ${p(d)}`;
+}

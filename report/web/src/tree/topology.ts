@@ -1,0 +1,155 @@
+// The topologies of all shown runs at one moment: links coloured by utilisation, a selected route lit.
+
+import { h, isolated, name } from "../core/dom.ts";
+import { heat } from "../core/colour.ts";
+import * as format from "../core/format.ts";
+import type { State, Store } from "../core/store.ts";
+import { isDark } from "../core/theme.ts";
+import { type RunView, meanUtilisation, utilisation } from "../run/view.ts";
+import { type Drawing, type WireParts, draw, framed } from "./drawing.ts";
+
+/** Differences of utilisation below this part of the bandwidth are not marked. */
+const MARKED = 0.005;
+
+interface Panel {
+  view: RunView;
+  drawing: Drawing;
+  element: HTMLElement;
+}
+
+export class TopologyView {
+  readonly element = h("div", { class: "panels" });
+  private panels: Panel[] = [];
+  private onlyUsed: boolean;
+
+  constructor(
+    private views: RunView[],
+    private store: Store,
+  ) {
+    this.onlyUsed = views.some((v) => v.nodes.length > 80);
+    this.build();
+    store.on(["time", "mean", "link", "transfer"], () => this.update());
+    store.on(["shown"], () => this.build());
+  }
+
+  get hidesIdle(): boolean {
+    return this.onlyUsed;
+  }
+
+  /** Leaves nodes out that take no part, or shows them again. */
+  hideIdle(hide: boolean): void {
+    this.onlyUsed = hide;
+    this.build();
+  }
+
+  recolour(): void {
+    this.update();
+  }
+
+  private build(): void {
+    const shown = this.store.state.shown.map((i) => this.views[i]!);
+    this.panels = shown.map((view) => this.panel(view, shown.length > 1));
+    this.element.replaceChildren(...this.panels.map((p) => p.element));
+    this.update();
+  }
+
+  private panel(view: RunView, titled: boolean): Panel {
+    const label = `Topology of run ${view.letter}: arrow keys go from link to link, Enter selects`;
+    const drawing = draw(view.nodes, view.links, { label, onlyUsed: this.onlyUsed });
+    const element = h(
+      "figure",
+      { class: "panel", "data-run": view.index },
+      titled && h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)),
+      framed(drawing),
+    );
+    for (const parts of drawing.wires.values()) this.listen(parts, drawing);
+    drawing.wires.values().next().value?.group.setAttribute("tabindex", "0");
+    return { view, drawing, element };
+  }
+
+  private listen(parts: WireParts, drawing: Drawing): void {
+    const { group, wire } = parts;
+    const select = () => this.store.set({ link: this.store.state.link === wire.id ? null : wire.id, transfer: null });
+    group.addEventListener("click", select);
+    group.addEventListener("keydown", (e) => {
+      if (e.key === "Enter" || e.key === " ") select();
+      else if (e.key === "ArrowRight" || e.key === "ArrowDown") this.step(drawing, wire.id, 1);
+      else if (e.key === "ArrowLeft" || e.key === "ArrowUp") this.step(drawing, wire.id, -1);
+      else return;
+      e.preventDefault();
+    });
+  }
+
+  /** One link of a drawing can be reached by Tab; arrow keys go on from there. */
+  private step(drawing: Drawing, from: number, by: number): void {
+    const ids = [...drawing.wires.keys()];
+    const next = ids[(ids.indexOf(from) + by + ids.length) % ids.length]!;
+    drawing.wires.get(from)!.group.setAttribute("tabindex", "-1");
+    const group = drawing.wires.get(next)!.group;
+    group.setAttribute("tabindex", "0");
+    group.focus();
+  }
+
+  private update(): void {
+    const { state } = this.store;
+    const base = this.panels[0];
+    for (const panel of this.panels) {
+      const route = routeOf(panel.view, state.transfer);
+      panel.drawing.root.classList.toggle("focused", route.size > 0 || state.link !== null);
+      for (const [id, parts] of panel.drawing.wires) this.paint(panel, base!, id, parts, route, state);
+      this.lightNodes(panel, route);
+    }
+  }
+
+  private paint(panel: Panel, base: Panel, id: number, parts: WireParts, route: Set<number>, state: Readonly<State>): void {
+    const use = useOf(panel.view, id, state);
+    const before = panel === base ? use : comparable(base.view, panel.view, id) ? useOf(base.view, id, state) : use;
+    const colour = use > 0 ? heat(0.12 + 0.88 * use, isDark()) : "";
+    parts.line.style.stroke = colour;
+    parts.head.style.fill = colour;
+    parts.line.style.strokeWidth = `${(1.2 + 5 * Math.min(1, use)).toFixed(2)}px`;
+    parts.group.classList.toggle("idle", use <= 0);
+    parts.group.classList.toggle("lit", route.has(id));
+    parts.group.classList.toggle("selected", state.link === id);
+    const change = use - before;
+    const mark = Math.abs(change) > MARKED ? (change > 0 ? " ▲" : " ▼") : "";
+    parts.label.textContent = use > 0 || mark ? `${Math.round(use * 100)} %${mark}` : "";
+    parts.label.classList.toggle("differs", mark !== "");
+    const words = describe(panel.view, id, use, state, change, mark !== "" ? base.view.letter : null);
+    parts.title.textContent = words;
+    parts.group.setAttribute("aria-label", words);
+    parts.group.setAttribute("aria-pressed", String(state.link === id));
+    parts.group.dataset.use = String(use);
+  }
+
+  private lightNodes(panel: Panel, route: Set<number>): void {
+    const ends = new Set<string>();
+    for (const id of route) {
+      const l = panel.view.links.get(id);
+      if (l) ends.add(l.from).add(l.to);
+    }
+    for (const [node, box] of panel.drawing.boxes) box.classList.toggle("lit", ends.has(node));
+  }
+}
+
+function routeOf(view: RunView, transfer: string | null): Set<number> {
+  return new Set(transfer === null ? [] : (view.transfers.get(transfer)?.route ?? []));
+}
+
+function useOf(view: RunView, id: number, state: Readonly<State>): number {
+  return state.mean ? meanUtilisation(view, id) : utilisation(view, id, state.time);
+}
+
+/** Links of two runs are compared where they join the same nodes. */
+function comparable(a: RunView, b: RunView, id: number): boolean {
+  const [x, y] = [a.links.get(id), b.links.get(id)];
+  return x !== undefined && y !== undefined && x.from === y.from && x.to === y.to;
+}
+
+function describe(view: RunView, id: number, use: number, state: Readonly<State>, change: number, base: string | null): string {
+  const l = view.links.get(id)!;
+  const bandwidth = l.bandwidth_Bps ?? 0;
+  const when = state.mean ? "mean over the run" : `at ${format.time(state.time)}`;
+  const against = base ? `; ${change > 0 ? "+" : "−"}${format.percent(Math.abs(change))} against ${base}` : "";
+  return `${isolated(l.from)} → ${isolated(l.to)}: ${format.percent(use)} of ${format.rate(bandwidth)}, ${format.rate(use * bandwidth)} ${when}${against}`;
+}
