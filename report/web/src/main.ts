@@ -1,22 +1,29 @@
 // The page: reads its data, and puts a section for each kind of result below the other.
 
 import { readData } from "./core/data.ts";
-import { h } from "./core/dom.ts";
+import { h, visible } from "./core/dom.ts";
 import { watchTheme } from "./core/theme.ts";
 import { mountTip } from "./core/tip.ts";
 import { header } from "./panels/header.ts";
+import { tunedSections, validatedSection } from "./panels/measured.ts";
 import { runSections } from "./panels/runs.ts";
+import { searchSection } from "./panels/search.ts";
 import { patterns } from "./timeline/bars.ts";
 
 function start(): void {
   const app = document.getElementById("app")!;
   try {
     const data = readData();
-    document.title = `${data.runs[0]?.scenario ?? data.searches[0]?.scenario ?? "weir"} – weir report`;
+    document.title = visible(`${data.runs[0]?.scenario ?? data.searches[0]?.scenario ?? data.tuned[0]?.scenario ?? data.validated[0]?.scenario ?? "weir"} – weir report`);
     const main = h("main", {});
     app.append(patterns(), header(data), main);
     mountTip(app);
     if (data.runs.length > 0) main.append(...runSections(data.runs));
+    main.append(
+      ...data.searches.map(searchSection),
+      ...data.tuned.flatMap(tunedSections),
+      ...data.validated.map(validatedSection),
+    );
     watchTheme();
   } catch (error) {
     app.append(h("p", { class: "failed", role: "alert" }, `The report cannot be shown: ${(error as Error).message}`));

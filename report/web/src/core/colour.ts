@@ -1,7 +1,7 @@
 // Colours that are told apart by colour-blind readers and in grey.
 
-/** The eight colours of Okabe and Ito (2008), without black, in an order in which neighbours differ in lightness. */
-export const CATEGORIES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442"];
+/** Colours of Okabe and Ito (2008), without black, and without yellow, which is lost on paper. */
+export const CATEGORIES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"];
 
 /** Dashes beside the colours, for print in grey. */
 export const DASHES: number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [1, 2], [12, 4, 2, 4, 2, 4], [3, 6]];

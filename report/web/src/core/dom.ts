@@ -70,8 +70,8 @@ export function section(id: string, title: string, note: Child, ...children: Chi
   return h(
     "section",
     { id, "aria-labelledby": `${id}-title` },
-    h("h2", { id: `${id}-title` }, title),
-    note && h("p", { class: "note" }, note),
+    h("h2", { id: `${id}-title` }, visible(title)),
+    note && h("p", { class: "note" }, typeof note === "string" ? visible(note) : note),
     ...children,
   );
 }

@@ -26,6 +26,7 @@ export class Details {
     const { link, transfer, shown } = this.store.state;
     const views = shown.map((i) => this.views[i]!);
     const parts = link !== null ? this.ofLink(views, link) : transfer !== null ? this.ofTransfer(views, transfer) : [hint()];
+    this.element.classList.toggle("filled", link !== null || transfer !== null);
     this.element.replaceChildren(...parts);
   }
 

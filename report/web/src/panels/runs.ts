@@ -1,16 +1,23 @@
 // The sections of runs: they share one time axis, one moment and one selection.
 
+import { Lines } from "../charts/lines.ts";
 import type { Run } from "../contract.ts";
 import { h, section } from "../core/dom.ts";
+import * as format from "../core/format.ts";
 import { Store } from "../core/store.ts";
 import { onTheme } from "../core/theme.ts";
 import { busiest } from "../run/loads.ts";
-import { moments, viewsOf, wholeOf } from "../run/view.ts";
+import { type RunView, moments, viewsOf, wholeOf } from "../run/view.ts";
+import { Engines } from "../timeline/engines.ts";
 import { Gantt } from "../timeline/gantt.ts";
-import { Rows } from "../timeline/rows.ts";
+import { Groups } from "../timeline/groups.ts";
+import { HeatMap } from "../timeline/heat.ts";
+import { type RowSource, Rows } from "../timeline/rows.ts";
 import { TopologyView } from "../tree/topology.ts";
 import { Details } from "./details.ts";
+import { differencesSection } from "./differences.ts";
 import { ganttControls, ganttLegend } from "./gantt-controls.ts";
+import { operationsSection } from "./operations.ts";
 import { summary } from "./summary.ts";
 import { timeBar } from "./timebar.ts";
 import { topologyControls } from "./topology-controls.ts";
@@ -23,20 +30,71 @@ export function runSections(runs: Run[]): HTMLElement[] {
   const whole = wholeOf(views);
   const shown = views.slice(0, FIRST_SHOWN).map((v) => v.index);
   const store = new Store({ time: busiest(views[0]!.loads), window: whole, link: null, transfer: null, shown, mean: false }, whole);
-  const topology = new TopologyView(views, store);
-  onTheme(() => topology.recolour());
-  const gantt = new Gantt(views, store);
-  const rows = new Rows(gantt, store);
-  return [
+  const sections = [
     summary(views, store),
     timeBar(store, moments(views)),
-    section(
-      "topology",
-      "Topology",
-      "Each line is a link in one direction; colour, width and number tell the part of its bandwidth that it carries.",
-      topologyControls(topology, store),
-      h("div", { class: "with-details" }, topology.element, new Details(views, store).element),
-    ),
-    section("transfers", "Transfers", ganttLegend(gantt), ganttControls(gantt, rows, store), rows.element),
+    topologySection(views, store),
+    groupsSection(views, store),
+    transfersSection(views, store),
+    enginesSection(views, store),
+    operationsSection(views),
+    views.length > 1 ? differencesSection(views, store) : null,
+    ...linkSections(views, store),
+  ];
+  return sections.filter((s): s is HTMLElement => s !== null);
+}
+
+function rowsOf(source: RowSource, store: Store): HTMLElement {
+  const rows = new Rows(source, store);
+  onTheme(() => rows.render());
+  return rows.element;
+}
+
+function topologySection(views: RunView[], store: Store): HTMLElement {
+  const details = new Details(views, store).element;
+  if (!views.some((v) => v.nodes.length > 0))
+    return section("topology", "Selection", "The data hold no topology: save results with `--full --json` to see it.", details);
+  const topology = new TopologyView(views, store);
+  onTheme(() => topology.recolour());
+  return section(
+    "topology",
+    "Topology",
+    "Each line is a link in one direction. Colour, width and number tell the part of its bandwidth that it carries.",
+    topologyControls(topology, store),
+    h("div", { class: `with-details${views.length > 1 ? " wide" : ""}` }, topology.element, details),
+  );
+}
+
+function transfersSection(views: RunView[], store: Store): HTMLElement | null {
+  const gantt = new Gantt(views, store);
+  if (gantt.count() === 0) return null;
+  const rows = new Rows(gantt, store);
+  onTheme(() => rows.render());
+  const title = views.some((v) => v.run.aggregated) ? `Transfers (${views.find((v) => v.run.aggregated)!.run.aggregated!.kept})` : "Transfers";
+  const known = views.some((v) => v.spans.size > 0);
+  const note = known ? null : "Bars have the mean rates of transfers: the data hold no phases of them.";
+  return section("transfers", title, note, ganttLegend(gantt), ganttControls(gantt, rows, store), rows.element);
+}
+
+function groupsSection(views: RunView[], store: Store): HTMLElement | null {
+  const groups = new Groups(views, store);
+  if (groups.count() === 0) return null;
+  const by = views.find((v) => v.run.aggregated)!.run.aggregated!.by;
+  const note = `Aggregated: transfers are grouped by ${by}. The area is the sum of their rates, full height ${format.rate(groups.full)}; hatched is how many wait.`;
+  return section("groups", "Transfers in groups", note, rowsOf(groups, store));
+}
+
+function enginesSection(views: RunView[], store: Store): HTMLElement | null {
+  const engines = new Engines(views, store);
+  if (engines.count() === 0) return null;
+  const planned = views.some((v) => v.run.plans?.length);
+  return section("engines", planned ? "Operations and engines" : "Operations", planned ? "Under each planned operation a row per engine; tasks of one kind share a colour." : null, rowsOf(engines, store));
+}
+
+function linkSections(views: RunView[], store: Store): HTMLElement[] {
+  if (!views.some((v) => v.loads.byLink.size > 0)) return [];
+  return [
+    section("lines", "Link utilisation over time", "The busiest links, and the selected one. Drag to zoom, click to set the moment.", new Lines(views, store).element),
+    section("heat", "All links over time", "Links that carried bytes, the busiest first, with their means over the run.", rowsOf(new HeatMap(views, store), store)),
   ];
 }

@@ -40,18 +40,23 @@ function join(into: Piece, piece: Piece): void {
   into.x1 = piece.x1;
 }
 
-/** One path per colour. */
+/** Two paths per colour: the area, and the line of the rate on top of it. */
 export function areas(all: Piece[], top: number, height: number): SVGElement[] {
-  const byColour = new Map<string, string>();
+  const byColour = new Map<string, { area: string; edge: string }>();
   for (const p of all) {
     const y = top + height * (1 - p.part);
-    const d = `M${p.x0.toFixed(2)} ${top + height}V${y.toFixed(2)}H${Math.max(p.x1, p.x0 + 0.6).toFixed(2)}V${top + height}Z`;
-    byColour.set(p.colour, (byColour.get(p.colour) ?? "") + d);
+    const [x0, x1] = [p.x0.toFixed(2), Math.max(p.x1, p.x0 + 0.6).toFixed(2)];
+    const { area, edge } = byColour.get(p.colour) ?? { area: "", edge: "" };
+    byColour.set(p.colour, {
+      area: `${area}M${x0} ${top + height}V${y.toFixed(2)}H${x1}V${top + height}Z`,
+      edge: `${edge}M${x0} ${(y + 0.75).toFixed(2)}H${x1}`,
+    });
   }
-  return [...byColour].map(([colour, d]) => {
-    const path = s("path", { d, class: "moving" });
-    path.style.fill = colour;
-    return path;
+  return [...byColour].flatMap(([colour, { area, edge }]) => {
+    const [body, line] = [s("path", { d: area, class: "moving" }), s("path", { d: edge, class: "moving-edge" })];
+    body.style.fill = colour;
+    line.style.stroke = colour;
+    return [body, line];
   });
 }
 

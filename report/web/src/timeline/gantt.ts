@@ -142,12 +142,13 @@ export class Gantt implements RowSource {
     const full = this.full(view, t);
     const colour = (x: Stretch) => colourOf(this.held, x.span!);
     const part = (x: Stretch) => Math.max(0.04, Math.min(1, x.span!.rate / full));
+    const labelY = (x: Stretch) => (x.doing === "moving" && part(x) < 0.5 ? top + height * (1 - part(x)) - 2 : top + height / 2 + 4.5);
     const base = s("line", { class: "base", x1: 0, x2: scale.width, y1: top + height, y2: top + height });
     return [
       base,
       ...boxes(life, scale, top, height),
       ...areas(pieces(life, scale, part, colour), top, height),
-      ...barLabels(life, scale, top + height - 4, this.shown.length > 1 ? 14 : 4),
+      ...barLabels(life, scale, labelY, this.shown.length > 1 ? 14 : 4),
     ];
   }
 

@@ -9,7 +9,8 @@ import { isHeld } from "./held.ts";
 const CHAR = 5.6;
 const LEAST = 6;
 
-export function barLabels(life: Stretch[], scale: Scale, y: number, indent: number): SVGElement[] {
+/** `y` says where the words of a stretch stand: on a high bar, or above a low one. */
+export function barLabels(life: Stretch[], scale: Scale, y: (x: Stretch) => number, indent: number): SVGElement[] {
   const out: SVGElement[] = [];
   let free = 0;
   let last = "";
@@ -20,7 +21,7 @@ export function barLabels(life: Stretch[], scale: Scale, y: number, indent: numb
     const room = Math.floor((Math.min(scale.width, toPixel(scale, x.to)) - x0) / CHAR);
     if (text === "" || (text === last && free > indent) || room < LEAST) continue;
     const short = shortened(text, room);
-    out.push(s("text", { class: "bar-label", x: x0.toFixed(1), y }, isolated(short)));
+    out.push(s("text", { class: "bar-label", x: x0.toFixed(1), y: y(x) }, isolated(short)));
     free = x0 + short.length * CHAR + 8;
     last = text;
   }

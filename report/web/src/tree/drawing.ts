@@ -33,7 +33,7 @@ export function draw(nodes: TopologyNode[], links: Map<number, Link>, options: D
   const used = [...links.values()].filter((l) => l.bytes > 0).flatMap((l) => [l.from, l.to]);
   const part = options.onlyUsed ? takingPart(nodes, used) : null;
   const names = shortNames(nodes);
-  const g = geometry(layout(nodes, (id) => !part || part.has(id)), links, names);
+  const g = geometry(layout(nodes, links.values(), (id) => !part || part.has(id)), links, names);
   const wires = new Map(g.wires.map((w) => [w.id, wireParts(w)]));
   const boxes = new Map(g.boxes.map((b) => [b.node.name, boxOf(b, names, g.down, options.badges)]));
   const root = s(

@@ -32,10 +32,11 @@ export interface Geometry {
 }
 
 /** Trees with more leaves than this grow to the right. */
-export const MOST_LEAVES_DOWN = 16;
+export const MOST_LEAVES_DOWN = 10;
 const CHAR = 6.7;
 /** Half the distance between the two directions of a link. */
 const APART = 4.5;
+const INSIDE = 8;
 
 interface Frame {
   down: boolean;
@@ -62,16 +63,16 @@ export function geometry(layout: Layout, links: Iterable<[number, Link]>, names:
 function frameOf(layout: Layout, links: [number, Link][], byName: Map<string, Place>, names: Map<number, string>): Frame {
   const down = layout.leaves <= MOST_LEAVES_DOWN;
   const longest = Math.max(4, ...[...layout.places.keys()].map((id) => [...(names.get(id) ?? "")].length));
-  const width = Math.min(170, Math.max(58, longest * CHAR + 18));
+  const width = Math.min(170, Math.max(down ? 76 : 58, longest * CHAR + 18));
   const rootArcs = links.filter(([, l]) => l.direction === "lateral" && byName.get(l.from)!.depth === 0 && !byName.get(l.from)!.leaf);
   const bulge = Math.max(0, ...rootArcs.map(([, l]) => height(byName.get(l.from)!, byName.get(l.to)!)));
   const box = { width, height: down ? 34 : 20 };
-  return { down, leaf: down ? width + 26 : 27, level: down ? 92 : width + 96, box, before: 6 + bulge };
+  return { down, leaf: down ? width + 24 : 27, level: down ? 96 : width + 100, box, before: 6 + bulge };
 }
 
 /** How far an arc between two places reaches out. */
 function height(a: Place, b: Place): number {
-  return 20 + Math.min(70, 9 * Math.abs(a.across - b.across));
+  return 16 + Math.min(50, 7 * Math.abs(a.across - b.across));
 }
 
 function centre(p: Place, f: Frame): Point {
@@ -94,18 +95,21 @@ function from(p: Place, f: Frame, across: number, along: number): Point {
 function wireOf(id: number, link: Link, a: Place, b: Place, f: Frame): Wire {
   if (b.node.id === a.node.parent) return treeWire(id, link, a, b, f, true);
   if (a.node.id === b.node.parent) return treeWire(id, link, b, a, f, false);
+  if (b.hub && b.depth > a.depth) return treeWire(id, link, b, a, f, false);
+  if (a.hub && a.depth > b.depth) return treeWire(id, link, a, b, f, true);
   return lateralWire(id, link, a, b, f);
 }
 
 function treeWire(id: number, link: Link, child: Place, parent: Place, f: Frame, up: boolean): Wire {
   const half = (f.down ? f.box.height : f.box.width) / 2;
-  const low = from(child, f, 0, -half);
-  const high = from(parent, f, 0, half);
+  // Ends lie inside the boxes, which are drawn over them, so that shifted lines still touch.
+  const low = from(child, f, 0, -half + INSIDE);
+  const high = from(parent, f, 0, half - INSIDE);
   const side = up === f.down ? -1 : 1;
   const normal = normalOf(low, high, side);
   const [bottom, top] = [shifted(low, normal, APART), shifted(high, normal, APART)];
   const curve = up ? straight(bottom, top) : straight(top, bottom);
-  return { link, id, curve, label: beside(shifted(low, normal, APART + 4), high, low, normal, f) };
+  return { link, id, curve, label: beside(shifted(low, normal, APART + 4), high, low, normal, child.hub ? 0.86 : f.down ? 0.36 : 0.26) };
 }
 
 /** The unit vector to the left (−1) or right (1) of the way from `a` to `b`, as seen on the screen. */
@@ -124,8 +128,7 @@ function straight(a: Point, b: Point): Wire["curve"] {
 }
 
 /** A number's place on the outer side of a line, near its lower end. */
-function beside(start: Point, to: Point, low: Point, normal: Point, f: Frame): Wire["label"] {
-  const t = f.down ? 0.24 : 0.2;
+function beside(start: Point, to: Point, low: Point, normal: Point, t: number): Wire["label"] {
   const x = start.x + (to.x - low.x) * t;
   const y = start.y + (to.y - low.y) * t;
   const anchor = Math.abs(normal.x) < 0.35 ? "middle" : normal.x > 0 ? "start" : "end";
@@ -137,16 +140,19 @@ function lateralWire(id: number, link: Link, a: Place, b: Place, f: Frame): Wire
   const sign = above ? -1 : 1;
   const half = ((f.down ? f.box.height : f.box.width) / 2) * sign;
   const forward = a.across < b.across;
-  const out = (height(a, b) + (forward ? 8 : 0)) * sign * 1.25;
+  const out = (height(a, b) + (forward ? 14 : 0)) * sign * 1.25;
   const side = (forward ? 1 : -1) * 9;
   const start = from(a, f, side, half);
   const end = from(b, f, -side, half);
   const control: [Point, Point] = [from(a, f, side, half + out), from(b, f, -side, half + out)];
-  const mid = at([start, control[0], control[1], end], 0.5);
-  const label = f.down
-    ? { x: mid.x, y: mid.y + (forward ? 11 : -4) * sign + (above ? 4 : 0), anchor: "middle" as const }
-    : { x: mid.x + 5, y: mid.y + (forward ? 4 : -6), anchor: "start" as const };
-  return { link, id, curve: [start, control[0], control[1], end], label };
+  const curve: Wire["curve"] = [start, control[0], control[1], end];
+  return { link, id, curve, label: onArc(at(curve, 0.5), forward !== above, f) };
+}
+
+/** A number's place on the outer side of the outer arc, or on the inner side of the inner one. */
+function onArc(mid: Point, after: boolean, f: Frame): Wire["label"] {
+  if (f.down) return { x: mid.x, y: mid.y + (after ? 13 : -6), anchor: "middle" };
+  return { x: mid.x + (after ? 6 : -6), y: mid.y + 3, anchor: after ? "start" : "end" };
 }
 
 /** The point at `t` of a cubic curve. */

@@ -1,6 +1,6 @@
 // Where the nodes of a forest stand: leaves in a row, each parent over the middle of its children.
 
-import type { TopologyNode } from "../contract.ts";
+import type { Link, TopologyNode } from "../contract.ts";
 
 export interface Place {
   node: TopologyNode;
@@ -9,6 +9,8 @@ export interface Place {
   /** Distance from the roots. */
   depth: number;
   leaf: boolean;
+  /** A root without children that joins others: a network, placed beyond the leaves. */
+  hub: boolean;
 }
 
 export interface Layout {
@@ -18,8 +20,9 @@ export interface Layout {
 }
 
 /** Children follow each other in file order. Trees of a forest follow each other with a gap of half a leaf. */
-export function layout(nodes: TopologyNode[], keep: (id: number) => boolean = () => true): Layout {
+export function layout(nodes: TopologyNode[], links: Iterable<Link> = [], keep: (id: number) => boolean = () => true): Layout {
   const children = childrenOf(nodes);
+  const hubs = hubsOf(nodes, children, links, keep);
   const places = new Map<number, Place>();
   let leaves = 0;
   let depth = 0;
@@ -28,15 +31,39 @@ export function layout(nodes: TopologyNode[], keep: (id: number) => boolean = ()
     depth = Math.max(depth, level);
     const at = below.map((child) => place(child, level + 1));
     const across = at.length ? (at[0]! + at[at.length - 1]!) / 2 : leaves++;
-    places.set(node.id, { node, across, depth: level, leaf: at.length === 0 });
+    places.set(node.id, { node, across, depth: level, leaf: at.length === 0, hub: false });
     return across;
   };
-  const roots = nodes.filter((n) => n.parent === null && keep(n.id));
+  const roots = nodes.filter((n) => n.parent === null && keep(n.id) && !hubs.has(n));
   roots.forEach((root, i) => {
     if (i > 0) leaves += 0.5;
     place(root, 0);
   });
-  return { places, leaves, depth };
+  if (hubs.size > 0) placeHubs(hubs, places, depth + 1, leaves);
+  return { places, leaves, depth: hubs.size > 0 ? depth + 1 : depth };
+}
+
+/** Roots without children that are joined to two others or more, with the names of these. */
+function hubsOf(nodes: TopologyNode[], children: Map<number, TopologyNode[]>, links: Iterable<Link>, keep: (id: number) => boolean) {
+  const alone = nodes.filter((n) => n.parent === null && !children.has(n.id) && keep(n.id));
+  const joined = new Map(alone.map((n) => [n.name, new Set<string>()]));
+  for (const l of links) joined.get(l.from)?.add(l.to);
+  return new Map(alone.map((n) => [n, joined.get(n.name)!] as const).filter(([, to]) => to.size > 1));
+}
+
+/** Each hub stands in the middle of those it joins, at least one leaf from the hub before. */
+function placeHubs(hubs: Map<TopologyNode, Set<string>>, places: Map<number, Place>, depth: number, leaves: number): void {
+  const byName = new Map([...places.values()].map((p) => [p.node.name, p.across]));
+  const wanted = [...hubs].map(([node, to]) => {
+    const at = [...to].flatMap((n) => byName.get(n) ?? []);
+    return { node, across: at.length ? at.reduce((a, b) => a + b, 0) / at.length : leaves / 2 };
+  });
+  let free = 0;
+  for (const { node, across } of wanted.sort((a, b) => a.across - b.across)) {
+    const at = Math.max(free, across);
+    places.set(node.id, { node, across: at, depth, leaf: true, hub: true });
+    free = at + 1;
+  }
 }
 
 function childrenOf(nodes: TopologyNode[]): Map<number, TopologyNode[]> {

@@ -107,7 +107,9 @@ export class TopologyView {
     const colour = use > 0 ? heat(0.12 + 0.88 * use, isDark()) : "";
     parts.line.style.stroke = colour;
     parts.head.style.fill = colour;
+    parts.head.style.stroke = colour;
     parts.line.style.strokeWidth = `${(1.2 + 5 * Math.min(1, use)).toFixed(2)}px`;
+    parts.head.style.strokeWidth = `${(0.4 + 2 * Math.min(1, use)).toFixed(2)}px`;
     parts.group.classList.toggle("idle", use <= 0);
     parts.group.classList.toggle("lit", route.has(id));
     parts.group.classList.toggle("selected", state.link === id);

@@ -1,0 +1,142 @@
+// What a search found: the sorted curve of all makespans, or their histogram.
+
+import type { Search } from "../contract.ts";
+import { s } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import { ticks, timeLabels } from "../core/scale.ts";
+import { type Plot, chartBox, linear, marker, plot, telling } from "./axes.ts";
+
+export interface Curve {
+  /** Part of the candidates, and the makespan of the one there. */
+  points: [number, number][];
+  source: string;
+}
+
+/** The sorted curve: of all candidates where they are given, otherwise through the percentiles. */
+export function curveOf(search: Search): Curve | null {
+  const n = search.candidates;
+  if (search.curve_s?.length) {
+    const all = search.curve_s;
+    const points = all.map((v, i): [number, number] => [all.length > 1 ? i / (all.length - 1) : 0, v]);
+    const source = all.length < n ? `${format.count(all.length)} of the ${format.count(n)} candidates, evenly spaced in the sorted order` : `all ${format.counted(n, "candidate")}`;
+    return { points, source };
+  }
+  const rows = (search.rows ?? []).map((r) => r.makespan_s).filter((v): v is number => v !== null);
+  if (rows.length > 1) {
+    rows.sort((a, b) => a - b);
+    return { points: rows.map((v, i) => [i / (rows.length - 1), v]), source: `all ${format.counted(rows.length, "candidate")}` };
+  }
+  return fromPercentiles(search);
+}
+
+function fromPercentiles(search: Search): Curve | null {
+  if (!search.percentiles_s || search.best_s == null || search.worst_s == null) return null;
+  const points: [number, number][] = [[0, search.best_s]];
+  for (const [p, v] of Object.entries(search.percentiles_s)) points.push([Number(p) / 100, v]);
+  if (search.median_s != null) points.push([0.5, search.median_s]);
+  points.push([1, search.worst_s]);
+  points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  return { points, source: `through ${points.length} percentiles of ${format.counted(search.candidates, "candidate")}` };
+}
+
+/** The part of the curve that is below a makespan. */
+export function shareBelow(curve: Curve, makespan: number): number {
+  const { points } = curve;
+  for (let i = 1; i < points.length; i++) {
+    const [[p0, v0], [p1, v1]] = [points[i - 1]!, points[i]!];
+    if (makespan <= v1) return makespan <= v0 ? p0 : p0 + ((p1 - p0) * (makespan - v0)) / (v1 - v0);
+  }
+  return 1;
+}
+
+export function curveChart(search: Search, curve: Curve): HTMLElement {
+  const values = curve.points.map(([, v]) => v).concat(search.baseline_s ?? []);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const room = (high - low || high || 1) * 0.08;
+  const marks = ticks(low - room, high + room, 6);
+  const shares = [0, 0.25, 0.5, 0.75, 1];
+  const p = plot(
+    linear(0, 1, `candidates, sorted (${curve.source})`, shares, shares.map((x) => `${x * 100} %`)),
+    linear(low - room, high + room, "makespan", marks, timeLabels(marks)),
+    "Sorted curve of makespans",
+  );
+  const d = curve.points.map(([x, v], i) => `${i ? "L" : "M"}${p.x(x).toFixed(1)} ${p.y(v).toFixed(1)}`).join("");
+  p.root.append(s("path", { class: "curve", d }));
+  if (curve.points.length < 60) for (const [x, v] of curve.points) p.root.append(dot(p, x, v));
+  markBaseline(p, search, curve);
+  markBest(p, search);
+  return chartBox(p);
+}
+
+function dot(p: Plot, x: number, v: number): SVGElement {
+  const mark = s("circle", { class: "curve-dot", cx: p.x(x), cy: p.y(v), r: 3.2 });
+  return telling(mark, [{ what: "candidates below", value: format.percent(x) }, { what: "makespan", value: format.time(v) }]);
+}
+
+function markBaseline(p: Plot, search: Search, curve: Curve): void {
+  if (search.baseline_s == null) return;
+  const share = shareBelow(curve, search.baseline_s);
+  const y = p.y(search.baseline_s);
+  const mark = marker(3, p.x(share), y, "var(--slower)", 5.5);
+  p.root.append(
+    s("line", { class: "level baseline", x1: p.left, x2: p.right, y1: y, y2: y }),
+    telling(mark, [{ what: "as it is", value: format.time(search.baseline_s) }, { what: "better candidates", value: format.percent(share) }]),
+    s("text", { class: "level-text slower", x: p.right - 4, y: y - 6, "text-anchor": "end" }, `as it is: ${format.time(search.baseline_s)}`),
+  );
+}
+
+function markBest(p: Plot, search: Search): void {
+  if (search.best_s == null) return;
+  const y = p.y(search.best_s);
+  p.root.append(
+    s("line", { class: "level best", x1: p.left, x2: p.right, y1: y, y2: y }),
+    telling(marker(0, p.x(0), y, "var(--faster)", 5.5), [{ what: "best", value: format.time(search.best_s) }]),
+    s("text", { class: "level-text faster", x: p.right - 4, y: y + 15, "text-anchor": "end" }, `best: ${format.time(search.best_s)}`),
+  );
+}
+
+export interface Histogram {
+  from_s: number;
+  to_s: number;
+  counts: number[];
+}
+
+/** Bins of equal width, where the data hold the makespan of every candidate, or counts already. */
+export function histogramOf(search: Search): Histogram | null {
+  if (search.histogram) return search.histogram;
+  const curve = search.curve_s ?? [];
+  const rows = (search.rows ?? []).map((r) => r.makespan_s).filter((v): v is number => v !== null);
+  const values = curve.length === search.candidates ? curve : rows.length === search.candidates ? rows : [];
+  if (values.length < 8) return null;
+  const [from_s, to_s] = [Math.min(...values), Math.max(...values)];
+  const counts = new Array<number>(Math.min(40, Math.max(8, Math.round(Math.sqrt(values.length))))).fill(0);
+  const width = (to_s - from_s) / counts.length || 1;
+  for (const v of values) counts[Math.min(counts.length - 1, Math.floor((v - from_s) / width))]!++;
+  return { from_s, to_s, counts };
+}
+
+export function histogramChart(search: Search, data: Histogram): HTMLElement {
+  const most = Math.max(...data.counts, 1);
+  const low = Math.min(data.from_s, search.baseline_s ?? data.from_s);
+  const high = Math.max(data.to_s, search.baseline_s ?? data.to_s);
+  const marks = ticks(low, high, 6);
+  const counts = ticks(0, most, 5).filter((c) => Number.isInteger(c));
+  const p = plot(
+    linear(low, high, "makespan", marks, timeLabels(marks)),
+    linear(0, most * 1.05, "candidates", counts, counts.map(format.count)),
+    "Histogram of makespans",
+  );
+  const width = (data.to_s - data.from_s) / data.counts.length;
+  data.counts.forEach((n, i) => {
+    const from = data.from_s + i * width;
+    const bar = s("rect", { class: "bar", x: p.x(from) + 0.5, y: p.y(n), width: Math.max(1, p.x(from + width) - p.x(from) - 1), height: p.bottom - p.y(n) });
+    p.root.append(telling(bar, [{ what: "makespan", value: `${format.time(from)} to ${format.time(from + width)}` }, { what: "candidates", value: format.count(n) }]));
+  });
+  for (const [v, kind, words, y] of [[search.best_s, "best", "best", 24], [search.baseline_s, "baseline", "as it is", 40]] as const) {
+    if (v == null) continue;
+    const right = p.x(v) > (p.left + p.right) / 2;
+    p.root.append(s("line", { class: `level ${kind}`, x1: p.x(v), x2: p.x(v), y1: p.top, y2: p.bottom }));
+    p.root.append(s("text", { class: `level-text ${kind === "best" ? "faster" : "slower"}`, x: p.x(v) + (right ? -6 : 6), y, "text-anchor": right ? "end" : "start" }, `${words}: ${format.time(v)}`));
+  }
+  return chartBox(p);
+}

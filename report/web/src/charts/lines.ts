@@ -1,0 +1,195 @@
+// Utilisation of links over time as lines: the busiest links and the selected one, a plot per run.
+
+import uPlot from "uplot";
+import { CATEGORIES, DASHES } from "../core/colour.ts";
+import { arrow, h, name } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import { timeLabels } from "../core/scale.ts";
+import type { Store } from "../core/store.ts";
+import { onTheme } from "../core/theme.ts";
+import { type RunView, busiestLinks, utilisation } from "../run/view.ts";
+
+/** Lines that can be told apart. */
+const MOST = CATEGORIES.length;
+const HEIGHT = 230;
+
+export class Lines {
+  readonly element = h("div", { class: "lines" });
+  private plots: { view: RunView; plot: uPlot }[] = [];
+  private links: number[] = [];
+  private values = new Map<string, HTMLElement>();
+  private pointed: number | null = null;
+  private setting = false;
+
+  constructor(
+    private views: RunView[],
+    private store: Store,
+  ) {
+    store.on(["shown", "link"], () => this.build());
+    store.on(["window"], () => this.window());
+    store.on(["time"], () => this.redraw());
+    onTheme(() => this.redraw());
+    new ResizeObserver(() => this.resize()).observe(this.element);
+    requestAnimationFrame(() => this.build());
+  }
+
+  private get shown(): RunView[] {
+    return this.store.state.shown.map((i) => this.views[i]!);
+  }
+
+  private choose(): number[] {
+    const { link } = this.store.state;
+    const busiest = busiestLinks(this.shown[0]!);
+    const first = busiest.slice(0, MOST);
+    if (link === null || first.includes(link) || !busiest.includes(link)) return first;
+    return [...busiest.slice(0, MOST - 1), link];
+  }
+
+  private build(): void {
+    for (const { plot } of this.plots) plot.destroy();
+    this.links = this.choose();
+    this.plots = [];
+    this.element.replaceChildren(this.legend());
+    for (const view of this.shown) {
+      const box = h("figure", { class: "plot", "data-run": view.index, role: "img", "aria-label": this.words(view) });
+      if (this.shown.length > 1) box.append(h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)));
+      this.element.append(box);
+      this.plots.push({ view, plot: this.plot(view, box) });
+    }
+    this.window();
+    this.tell();
+  }
+
+  private words(view: RunView): string {
+    return `Utilisation over time of run ${view.letter}: ${this.links.length} lines; the heat map below tells the same numbers row by row`;
+  }
+
+  /** Times and per cent, the last value repeated at the end so that its step is drawn. */
+  private data(view: RunView): uPlot.AlignedData {
+    const { times, byLink } = view.loads;
+    if (times.length === 0) return [[0, view.end], ...this.links.map(() => [0, 0])] as uPlot.AlignedData;
+    const lines = this.links.map((id) => {
+      const bandwidth = view.links.get(id)?.bandwidth_Bps ?? 0;
+      const load = byLink.get(id);
+      const line = times.map((_, i) => (load && bandwidth ? (100 * (load[i] ?? 0)) / bandwidth : 0));
+      return [...line, 0];
+    });
+    return [[...times, Math.max(view.end, times.at(-1)!)], ...lines] as uPlot.AlignedData;
+  }
+
+  private plot(view: RunView, box: HTMLElement): uPlot {
+    const ink = (key: string) => () => getComputedStyle(document.documentElement).getPropertyValue(key).trim();
+    const axis = { stroke: ink("--soft"), grid: { stroke: ink("--rule"), width: 1 }, ticks: { stroke: ink("--rule"), width: 1 }, font: "11px system-ui, sans-serif" };
+    const stepped = uPlot.paths.stepped!({ align: 1 });
+    const { window: w } = this.store.state;
+    const plot = new uPlot(
+      {
+        width: this.width(),
+        height: HEIGHT,
+        legend: { show: false },
+        scales: { x: { time: false, min: w.from, max: w.to }, y: { range: [0, 105] } },
+        axes: [
+          { ...axis, size: 32, values: (_, marks) => timeLabels(marks) },
+          { ...axis, size: 52, values: (_, marks) => marks.map((v) => (v > 100 ? "" : `${v} %`)) },
+        ],
+        series: [{}, ...this.links.map((_, i) => ({ stroke: CATEGORIES[i]!, width: 2, dash: DASHES[i]!, paths: stepped, points: { show: false } }))],
+        cursor: { sync: { key: "weir" }, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+        hooks: {
+          setSelect: [(u) => this.selected(u)],
+          setCursor: [(u) => this.point(u)],
+          draw: [(u) => this.mark(u)],
+        },
+      },
+      this.data(view),
+      box,
+    );
+    plot.over.addEventListener("click", () => {
+      if (this.pointed !== null && plot.select.width === 0) this.store.set({ time: this.pointed });
+    });
+    return plot;
+  }
+
+  private width(): number {
+    return Math.max(260, this.element.clientWidth - 2);
+  }
+
+  private resize(): void {
+    for (const { plot } of this.plots) if (plot.width !== this.width()) plot.setSize({ width: this.width(), height: HEIGHT });
+  }
+
+  private selected(u: uPlot): void {
+    if (u.select.width < 4 || this.setting) return;
+    const [from, to] = [u.posToVal(u.select.left, "x"), u.posToVal(u.select.left + u.select.width, "x")];
+    this.setting = true;
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.setting = false;
+    this.store.set({ window: { from: Math.max(from, this.store.whole.from), to: Math.min(to, this.store.whole.to) } });
+  }
+
+  private point(u: uPlot): void {
+    const left = u.cursor.left ?? -1;
+    this.pointed = left >= 0 ? Math.max(0, u.posToVal(left, "x")) : null;
+    this.tell();
+  }
+
+  private window(): void {
+    const { from, to } = this.store.state.window;
+    for (const { plot } of this.plots) plot.setScale("x", { min: from, max: to });
+  }
+
+  private redraw(): void {
+    for (const { plot } of this.plots) plot.redraw(false, true);
+    this.tell();
+  }
+
+  /** The line of the moment. */
+  private mark(u: uPlot): void {
+    const x = u.valToPos(this.store.state.time, "x", true);
+    if (x < u.bbox.left - 1 || x > u.bbox.left + u.bbox.width + 1) return;
+    u.ctx.save();
+    u.ctx.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--lit");
+    u.ctx.setLineDash([]);
+    u.ctx.lineWidth = 1.5 * devicePixelRatio;
+    u.ctx.beginPath();
+    u.ctx.moveTo(x, u.bbox.top);
+    u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
+    u.ctx.stroke();
+    u.ctx.restore();
+  }
+
+  private legend(): HTMLElement {
+    this.values = new Map();
+    const at = h("span", { class: "at" });
+    this.values.set("at", at);
+    const items = this.links.map((id, i) => {
+      const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
+      const value = h("b", {});
+      this.values.set(String(id), value);
+      const item = h("button", { type: "button", class: "line-key", "data-link": id, "aria-pressed": String(this.store.state.link === id) }, dash(i), arrow(l.from, l.to), value);
+      item.addEventListener("click", () => this.store.set({ link: this.store.state.link === id ? null : id, transfer: null }));
+      return item;
+    });
+    return h("div", { class: "line-keys" }, at, ...items);
+  }
+
+  /** The values under the pointer, or at the moment. */
+  private tell(): void {
+    const time = this.pointed ?? this.store.state.time;
+    this.values.get("at")?.replaceChildren(`at ${format.time(time)}:`);
+    for (const id of this.links)
+      this.values.get(String(id))?.replaceChildren(this.shown.map((v) => format.percent(utilisation(v, id, time))).join(" | "));
+  }
+}
+
+/** A sample of a line, with its dashes. */
+function dash(i: number): SVGSVGElement {
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+  for (const [k, v] of Object.entries({ x1: 0, x2: 26, y1: 5, y2: 5, "stroke-width": 2.5, "stroke-dasharray": DASHES[i]!.join(" ") || "none" })) line.setAttribute(k, String(v));
+  line.style.stroke = CATEGORIES[i]!;
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("width", "26");
+  svg.setAttribute("height", "10");
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(line);
+  return svg;
+}

@@ -1,0 +1,101 @@
+// A search: what it proved, all makespans, the best solution, and a placement drawn on the tree.
+
+import type { Search } from "../contract.ts";
+import { h, name, section, visible } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import { curveChart, curveOf, histogramChart, histogramOf } from "../charts/curve.ts";
+import { draw, framed } from "../tree/drawing.ts";
+
+const THINGS: Record<string, string> = { order: "order", placement: "placement", parameters: "parameters" };
+
+export function searchSection(search: Search, index: number): HTMLElement {
+  const curve = curveOf(search);
+  const histogram = histogramOf(search);
+  return section(
+    `search-${index}`,
+    `Best ${THINGS[search.vary] ?? search.vary}: ${search.scenario}`,
+    `${search.file}, ${format.arbiter(search.arbiter)}`,
+    facts(search),
+    h("div", { class: "charts" }, curve && curveChart(search, curve), histogram && histogramChart(search, histogram)),
+    placement(search),
+    solution(search),
+    candidates(search),
+  );
+}
+
+function facts(search: Search): HTMLElement {
+  const saved = search.baseline_s && search.best_s != null ? 1 - search.best_s / search.baseline_s : null;
+  const inUnits = search.objective !== "makespan" && search.best != null;
+  const cards: [string, string, string][] = [
+    ["best", format.time(search.best_s), format.exactPs(search.best_ps) ?? ""],
+    ["as it is", format.time(search.baseline_s), saved ? `the best takes ${format.percent(saved)} less` : "nothing is better"],
+    ["searched", `${format.count(search.evaluated)}`, `of ${format.count(search.candidates)} candidates, ${search.method}`],
+  ];
+  if (inUnits) cards.push([search.objective, `${search.best}`, `as it is ${search.baseline ?? format.NONE}, bound ${search.bound ?? format.NONE}`]);
+  return h(
+    "div",
+    {},
+    h("div", { class: "cards inner" }, ...cards.map(([title, big, small]) => h("div", { class: "card" }, h("div", { class: "card-title" }, title), h("p", { class: "big" }, big), h("p", { class: "small" }, small)))),
+    h("p", {}, proof(search)),
+  );
+}
+
+function proof(search: Search): string {
+  const equal = search.best_count ? ` ${format.counted(search.best_count, "candidate")} within 1e-9 of the best.` : "";
+  if (!search.complete) return `The search was ended before it had seen all: this is the best so far.${equal}`;
+  return (search.proved_optimal ? "Proved: no candidate is better." : "Not proved to be the best.") + equal;
+}
+
+function placement(search: Search): HTMLElement | null {
+  const best = search.solution?.placement;
+  if (!best || !search.nodes?.length) return null;
+  const links = new Map((search.links ?? []).map((l, i) => [l.id ?? i, l]));
+  const tree = (title: string, ranks: string[]) => {
+    const badges = new Map<string, string>();
+    ranks.forEach((node, rank) => badges.set(node, badges.has(node) ? `${badges.get(node)}, ${rank}` : `rank ${rank}`));
+    const drawing = draw(search.nodes!, links, { label: `${title}: ranks on the tree`, badges });
+    for (const parts of drawing.wires.values()) {
+      parts.group.setAttribute("role", "presentation");
+      parts.group.classList.add("still");
+    }
+    return h("figure", { class: "panel" }, h("figcaption", {}, title), framed(drawing));
+  };
+  const before = search.baseline_placement;
+  return h("div", { class: "panels" }, tree("Best placement", best), before && tree("As it is", before));
+}
+
+function solution(search: Search): HTMLElement | null {
+  const s = search.solution;
+  if (!s) return null;
+  if (s.order) return table(["sender", "order of sending"], Object.entries(s.order).map(([k, v]) => [name(k), listOf(v)]));
+  if (s.placement) return h("details", {}, h("summary", {}, "Placement as a list"), h("ol", { start: 0, class: "ranks" }, ...s.placement.map((n, i) => h("li", { value: i }, name(n)))));
+  if (s.parameters) return table(["parameter", "best value"], Object.entries(s.parameters).map(([k, v]) => [name(k), name(text(v))]));
+  return null;
+}
+
+function listOf(ids: string[]): HTMLElement {
+  return h("span", {}, ...ids.flatMap((id, i) => [i > 0 ? ", " : "", name(id)]));
+}
+
+const text = (v: unknown) => (typeof v === "string" ? v : JSON.stringify(v));
+
+function table(head: string[], rows: HTMLElement[][]): HTMLElement {
+  return h(
+    "div",
+    { class: "scroll", tabindex: 0, role: "region", "aria-label": head.join(", ") },
+    h("table", { class: "left" }, h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col", class: "text" }, x)))), h("tbody", {}, ...rows.map((r) => h("tr", {}, ...r.map((c) => h("td", { class: "text" }, c)))))),
+  );
+}
+
+function candidates(search: Search): HTMLElement | null {
+  if (!search.rows?.length) return null;
+  const keys = Object.keys(search.rows[0]!.parameters);
+  const rows = search.rows.slice(0, 300).map((r) => [
+    ...keys.map((k) => name(text(r.parameters[k]))),
+    h("span", {}, `${format.time(r.makespan_s)}${r.best ? " ★ best" : ""}`),
+    h("span", {}, search.best_s && r.makespan_s !== null ? format.ratio(r.makespan_s / search.best_s) : format.NONE),
+  ]);
+  const all = h("details", { open: search.rows.length <= 20 }, h("summary", {}, `${format.counted(search.rows.length, "candidate")}`), table([...keys.map(visible), "makespan", "over best"], rows));
+  if (search.rows.length > 300) all.append(h("p", { class: "small" }, `and ${format.count(search.rows.length - 300)} more`));
+  return all;
+}

@@ -1,0 +1,137 @@
+// The heat map: a row per link that carried bytes, a lane per run, coloured by utilisation over time.
+
+import { heat, level } from "../core/colour.ts";
+import { arrow, h, s, type Child } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import { type Scale, lastAtMost, toPixel, toValue } from "../core/scale.ts";
+import type { Store } from "../core/store.ts";
+import { isDark } from "../core/theme.ts";
+import type { Line } from "../core/tip.ts";
+import { meanLoad } from "../run/loads.ts";
+import { type RunView, busiestLinks, meanUtilisation, moments, spanAt, transfersOn, utilisation } from "../run/view.ts";
+import type { RowSource } from "./rows.ts";
+
+const LANE = 17;
+const GAP = 4;
+/** Steps of colour: equal neighbours are one box. */
+const LEVELS = 32;
+
+export class HeatMap implements RowSource {
+  readonly label = "Links over time";
+  readonly moments: number[];
+  private links: number[] = [];
+
+  constructor(
+    private views: RunView[],
+    private store: Store,
+  ) {
+    this.moments = moments(views);
+    this.arrange();
+    store.on(["shown"], () => this.arrange());
+  }
+
+  private get shown(): RunView[] {
+    return this.store.state.shown.map((i) => this.views[i]!);
+  }
+
+  private arrange(): void {
+    const seen = new Set<number>();
+    for (const v of this.shown) for (const id of busiestLinks(v)) seen.add(id);
+    const first = busiestLinks(this.shown[0]!);
+    this.links = [...first, ...[...seen].filter((id) => !first.includes(id))];
+  }
+
+  get height(): number {
+    return this.shown.length * LANE + GAP;
+  }
+
+  get most(): number {
+    return 400;
+  }
+
+  count(): number {
+    return this.links.length;
+  }
+
+  name(row: number): Child[] {
+    const id = this.links[row]!;
+    const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
+    const means = this.shown.map((v) => `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`);
+    return [h("span", { class: this.shown.length > 1 ? "with-means" : "with-mean" }, arrow(l.from, l.to), h("span", { class: "mean" }, means.join("  ")))];
+  }
+
+  draw(row: number, scale: Scale): SVGElement[] {
+    const id = this.links[row]!;
+    return this.shown.flatMap((view, lane) => {
+      const top = GAP / 2 + lane * LANE;
+      const letter = this.shown.length > 1 && s("text", { class: "lane-letter", x: 3, y: top + 11 }, view.letter);
+      return [...this.cells(view, id, scale, top), ...(letter ? [letter] : [])];
+    });
+  }
+
+  /** Boxes of equal colour. Where loads change faster than every two pixels, each box is the mean over two pixels. */
+  private cells(view: RunView, id: number, scale: Scale, top: number): SVGElement[] {
+    const out: SVGElement[] = [];
+    let [from, last] = [0, 0];
+    const flush = (to: number) => {
+      if (last > 0) {
+        const rect = s("rect", { x: from.toFixed(2), y: top, width: (to - from + 0.2).toFixed(2), height: LANE - 1, class: "cell" });
+        rect.style.fill = heat(0.12 + (0.88 * last) / LEVELS, isDark());
+        out.push(rect);
+      }
+    };
+    for (const [x, use] of this.samples(view, id, scale)) {
+      const now = level(use, LEVELS);
+      if (now === last) continue;
+      flush(x);
+      [from, last] = [x, now];
+    }
+    flush(scale.width);
+    return out;
+  }
+
+  private *samples(view: RunView, id: number, scale: Scale): Generator<[number, number]> {
+    const { times } = view.loads;
+    const bandwidth = view.links.get(id)?.bandwidth_Bps ?? 0;
+    const load = view.loads.byLink.get(id);
+    if (!load || bandwidth === 0) return;
+    const first = Math.max(0, lastAtMost(times, scale.from));
+    const last = Math.max(first, lastAtMost(times, scale.to));
+    if (last - first <= scale.width / 2) {
+      for (let i = first; i <= last; i++) yield [Math.max(0, toPixel(scale, times[i]!)), (load[i] ?? 0) / bandwidth];
+      return;
+    }
+    for (let x = 0; x < scale.width; x += 2)
+      yield [x, meanLoad(view.loads, id, toValue(scale, x), toValue(scale, Math.min(scale.width, x + 2))) / bandwidth];
+  }
+
+  describe(row: number, time: number, y: number): Line[] {
+    const id = this.links[row];
+    if (id === undefined) return [];
+    const lane = Math.max(0, Math.min(this.shown.length - 1, Math.floor((y - GAP / 2) / LANE)));
+    const view = this.shown[lane]!;
+    const l = view.links.get(id);
+    if (!l) return [{ what: "", value: `not in run ${view.letter}`, title: true }];
+    const use = utilisation(view, id, time);
+    const now = transfersOn(view, id).filter((t) => spanAt(view, t.id, time)).map((t) => t.id);
+    const lines: Line[] = [{ what: "", value: "", names: [l.from, l.to], title: true }];
+    if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
+    lines.push(
+      { what: view.run.aggregated ? "at, mean of its bin" : "at", value: format.time(time) },
+      { what: "utilisation", value: format.percent(use) },
+      { what: "load", value: `${format.rate(use * (l.bandwidth_Bps ?? 0))} of ${format.rate(l.bandwidth_Bps)}` },
+      { what: "mean over the run", value: format.percent(meanUtilisation(view, id)) },
+    );
+    if (now.length) lines.push({ what: "transfers", names: now });
+    return lines;
+  }
+
+  select(row: number): void {
+    const id = this.links[row]!;
+    this.store.set({ link: this.store.state.link === id ? null : id, transfer: null });
+  }
+
+  selected(row: number): boolean {
+    return this.store.state.link === this.links[row];
+  }
+}
