@@ -1,8 +1,11 @@
 // Writes a page from JSON that weir printed: node tools/page.mjs FILE… -o report.html
+// [--pack] writes phases and explanations in tables, [--aggregate] in bins.
 // A file may hold several lines (one object each); `explain --json` lines add plans to the run before them.
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+
+import { aggregate, pack } from "./pack.mjs";
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), "..", "dist");
 
@@ -51,8 +54,13 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   const args = process.argv.slice(2);
   const o = args.indexOf("-o");
   const out = o < 0 ? "report.html" : args.splice(o, 2)[1];
+  const flag = (name) => args.includes(name) && args.splice(args.indexOf(name), 1).length > 0;
+  const [packs, aggregates] = [flag("--pack"), flag("--aggregate")];
   const texts = await Promise.all(args.map((f) => readFile(f, "utf8")));
-  const html = await page(dataOf(texts));
+  const data = dataOf(texts);
+  if (packs) data.runs = data.runs.map(pack);
+  if (aggregates) data.runs = data.runs.map((run) => aggregate(run));
+  const html = await page(data);
   await writeFile(out, html);
   console.log(`${out}: ${(Buffer.byteLength(html) / 1000).toFixed(1)} kB`);
 }

@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { CATEGORIES, DASHES } from "../core/colour.ts";
-import { arrow, h, name } from "../core/dom.ts";
+import { arrow, h, isolated, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { timeLabels } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
@@ -12,6 +12,8 @@ import { type RunView, busiestLinks, utilisation } from "../run/view.ts";
 /** Lines that can be told apart. */
 const MOST = CATEGORIES.length;
 const HEIGHT = 230;
+/** Pixels of the axis of utilisation; the keys take the rest of the column of names. */
+const AXIS = 50;
 
 export class Lines {
   readonly element = h("div", { class: "lines" });
@@ -49,11 +51,12 @@ export class Lines {
     for (const { plot } of this.plots) plot.destroy();
     this.links = this.choose();
     this.plots = [];
-    this.element.replaceChildren(this.legend());
+    const plots = h("div", { class: "plots" });
+    this.element.replaceChildren(this.legend(), plots);
     for (const view of this.shown) {
       const box = h("figure", { class: "plot", "data-run": view.index, role: "img", "aria-label": this.words(view) });
       if (this.shown.length > 1) box.append(h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)));
-      this.element.append(box);
+      plots.append(box);
       this.plots.push({ view, plot: this.plot(view, box) });
     }
     this.window();
@@ -87,10 +90,11 @@ export class Lines {
         width: this.width(),
         height: HEIGHT,
         legend: { show: false },
-        scales: { x: { time: false, min: w.from, max: w.to }, y: { range: [0, 105] } },
+        padding: [8, 1, 0, 0],
+        scales: { x: { time: false, min: w.from, max: w.to }, y: { range: (_, __, most) => [0, Math.max(105, most * 1.05)] } },
         axes: [
           { ...axis, size: 32, values: (_, marks) => timeLabels(marks) },
-          { ...axis, size: 52, values: (_, marks) => marks.map((v) => (v > 100 ? "" : `${v} %`)) },
+          { ...axis, size: AXIS, values: (_, marks) => marks.map((v) => `${v} %`) },
         ],
         series: [{}, ...this.links.map((_, i) => ({ stroke: CATEGORIES[i]!, width: 2, dash: DASHES[i]!, paths: stepped, points: { show: false } }))],
         cursor: { sync: { key: "weir" }, points: { show: false }, drag: { x: true, y: false, setScale: false } },
@@ -110,7 +114,7 @@ export class Lines {
   }
 
   private width(): number {
-    return Math.max(260, this.element.clientWidth - 2);
+    return Math.max(260, this.element.querySelector(".plots")?.clientWidth ?? 0);
   }
 
   private resize(): void {
@@ -163,9 +167,9 @@ export class Lines {
     this.values.set("at", at);
     const items = this.links.map((id, i) => {
       const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
-      const value = h("b", {});
+      const value = h("b", { class: "value" });
       this.values.set(String(id), value);
-      const item = h("button", { type: "button", class: "line-key", "data-link": id, "aria-pressed": String(this.store.state.link === id) }, dash(i), arrow(l.from, l.to), value);
+      const item = h("button", { type: "button", class: "line-key", title: `${isolated(l.from)} → ${isolated(l.to)}`, "data-link": id, "aria-pressed": String(this.store.state.link === id) }, dash(i), arrow(l.from, l.to), value);
       item.addEventListener("click", () => this.store.set({ link: this.store.state.link === id ? null : id, transfer: null }));
       return item;
     });

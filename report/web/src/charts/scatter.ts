@@ -2,10 +2,11 @@
 
 import type { Validated } from "../contract.ts";
 import { CATEGORIES } from "../core/colour.ts";
-import { s } from "../core/dom.ts";
+import { h, name, s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { ticks, timeLabels } from "../core/scale.ts";
-import { type Axis, chartBox, linear, logarithmic, marker, plot, telling } from "./axes.ts";
+import type { Line } from "../core/tip.ts";
+import { type Axis, type Plot, chartBox, linear, logarithmic, marker, plot, telling } from "./axes.ts";
 
 /** The error that the summary counts. */
 const BAND = 0.15;
@@ -25,31 +26,56 @@ export function scatterChart(data: Validated): HTMLElement {
   const times = data.transfers.flatMap((t) => [t.measured_s, t.simulated_s]);
   const [low, high] = [Math.min(...times) * 0.9, Math.max(...times) * 1.1];
   const p = plot(axis(low, high, "measured"), axis(low, high, "simulated"), "Simulated times against measured ones", 560, 480);
-  const clip = (v: number) => Math.min(high, Math.max(low, v));
   const steps = Array.from({ length: 33 }, (_, i) => low * (high / low) ** (i / 32));
-  const edge = (factor: number) => steps.map((v) => `${p.x(v).toFixed(1)} ${p.y(clip(v * factor)).toFixed(1)}`);
+  const edge = (factor: number) => steps.map((v) => `${p.x(v).toFixed(1)} ${p.y(v * factor).toFixed(1)}`);
   p.root.append(
-    s("path", { class: "band", d: `M${[...edge(1 + BAND), ...edge(1 - BAND).reverse()].join("L")}Z` }),
+    s("clipPath", { id: "inside" }, s("rect", { x: p.left, y: p.top, width: p.right - p.left, height: p.bottom - p.top })),
+    s("path", { class: "band", "clip-path": "url(#inside)", d: `M${[...edge(1 + BAND), ...edge(1 - BAND).reverse()].join("L")}Z` }),
     s("path", { class: "diagonal", d: `M${p.x(low)} ${p.y(low)}L${p.x(high)} ${p.y(high)}` }),
     s("text", { class: "tick", x: p.left + 12, y: p.top + 16 }, "slower than measured"),
     s("text", { class: "tick", x: p.right - 12, y: p.bottom - 10, "text-anchor": "end" }, "faster than measured"),
   );
   const held = [...new Set(data.transfers.map((t) => t.bottleneck ?? ""))];
-  for (const t of data.transfers) {
-    const k = Math.min(held.indexOf(t.bottleneck ?? ""), CATEGORIES.length - 1);
-    const mark = marker(k, p.x(t.measured_s), p.y(t.simulated_s), CATEGORIES[k]!, 5);
-    p.root.append(
-      telling(mark, [
-        { what: "", names: [t.id], title: true },
-        { what: "from, to", names: [t.from, t.to] },
-        { what: "measured", value: format.time(t.measured_s) },
-        { what: "simulated", value: format.time(t.simulated_s) },
-        { what: "error", value: signed(t.error) },
-        ...(t.bottleneck ? [{ what: "held back at", names: [t.bottleneck] }] : []),
-      ]),
-    );
+  for (const group of together(data.transfers, (t) => `${Math.round(p.x(t.measured_s))} ${Math.round(p.y(t.simulated_s))} ${t.bottleneck}`)) mark(p, group, held);
+  return h("div", { class: "with-keys" }, chartBox(p), keys(held));
+}
+
+type Point = Validated["transfers"][number];
+
+/** Transfers that fall on the same place and are held back at the same link. */
+export function together<T>(all: T[], key: (t: T) => string): T[][] {
+  const groups = new Map<string, T[]>();
+  for (const t of all) {
+    const k = key(t);
+    const group = groups.get(k);
+    if (group) group.push(t);
+    else groups.set(k, [t]);
   }
-  return chartBox(p);
+  return [...groups.values()];
+}
+
+const place = (held: string[], at: string | null | undefined) => Math.min(held.indexOf(at ?? ""), CATEGORIES.length - 1);
+
+function mark(p: Plot, group: Point[], held: string[]): void {
+  const t = group[0]!;
+  const k = place(held, t.bottleneck);
+  const [x, y] = [p.x(t.measured_s), p.y(t.simulated_s)];
+  const lines: Line[] = [{ what: "", names: group.map((g) => g.id), title: true }];
+  if (group.length === 1) lines.push({ what: "from, to", names: [t.from, t.to] });
+  lines.push({ what: "measured", value: format.time(t.measured_s) }, { what: "simulated", value: format.time(t.simulated_s) }, { what: "error", value: signed(t.error) });
+  if (t.bottleneck) lines.push({ what: "held back at", names: [t.bottleneck] });
+  p.root.append(telling(marker(k, x, y, CATEGORIES[k]!, 5.5), lines));
+  if (group.length > 1) p.root.append(s("text", { class: "times", x: x + 9, y: y + 4 }, `×${group.length}`));
+}
+
+/** Links by mark; those beyond the last colour share it. */
+function keys(held: string[]): HTMLElement {
+  const shown = held.slice(0, CATEGORIES.length);
+  const items = shown.map((link, k) => {
+    const more = k === CATEGORIES.length - 1 && held.length > CATEGORIES.length;
+    return h("li", {}, s("svg", { width: 18, height: 16, "aria-hidden": "true" }, marker(k, 9, 8, CATEGORIES[k]!, 5)), more ? "other links" : name(link || "no link named"));
+  });
+  return h("ul", { class: "chart-keys" }, ...items);
 }
 
 export function signed(error: number): string {

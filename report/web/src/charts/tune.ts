@@ -4,7 +4,7 @@ import type { TunedSize } from "../contract.ts";
 import { CATEGORIES, DASHES } from "../core/colour.ts";
 import { h, s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { powerTicks, ticks } from "../core/scale.ts";
+import { powerTicks, rateLabels, ticks } from "../core/scale.ts";
 import { type Plot, chartBox, linear, logarithmic, marker, plot, telling } from "./axes.ts";
 
 export interface TuneLine {
@@ -41,7 +41,7 @@ export function tuneChart(sizes: TunedSize[]): HTMLElement {
   const sizesShown = powerTicks(low, high, 9);
   const p = plot(
     logarithmic(low, Math.max(high, low * 2), "size", sizesShown, sizesShown.map(format.packet)),
-    linear(0, most * 1.05, "bandwidth", marks, marks.map(format.rate)),
+    linear(0, most * 1.05, "bandwidth", marks, rateLabels(marks)),
     "Bandwidth against size, a line per packet size",
     860,
     400,

@@ -3,8 +3,8 @@
 /** How absent values are shown. */
 export const NONE = "–";
 
-const TIME_UNITS: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"], [1e-12, "ps"]];
-const RATE_UNITS: [number, string][] = [[1e12, "TB/s"], [1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]];
+export const TIME_UNITS: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"], [1e-12, "ps"]];
+export const RATE_UNITS: [number, string][] = [[1e12, "TB/s"], [1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]];
 const SIZE_UNITS: [number, string][] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
 const BINARY_UNITS: [number, string][] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
 
@@ -51,7 +51,7 @@ export function packet(count: number): string {
 
 function trimmed(count: number, units: [number, string][]): string {
   const text = inUnits(count, units, 3);
-  return text.replace(/\.?0+ /, (zeros) => (zeros.startsWith(".") ? " " : zeros));
+  return text.replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
 }
 
 /** A part of one, such as `77.8 %`. */

@@ -1,5 +1,7 @@
 // Scales from values to pixels, and where their ticks stand.
 
+import { RATE_UNITS, TIME_UNITS } from "./format.ts";
+
 /** A linear map of [from, to] onto [0, width]. */
 export interface Scale {
   from: number;
@@ -30,7 +32,7 @@ export function ticks(from: number, to: number, most: number): number[] {
   const first = Math.ceil(from / step - 1e-9);
   const last = Math.floor(to / step + 1e-9);
   const out: number[] = [];
-  for (let i = first; i <= last && out.length <= most + 1; i++) out.push(i * step);
+  for (let i = first; i <= last && out.length <= most + 1; i++) out.push(i * step + 0);
   return out;
 }
 
@@ -44,15 +46,21 @@ export function powerTicks(from: number, to: number, most: number): number[] {
   return out;
 }
 
-const TIME_UNITS: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"], [1e-12, "ps"]];
-
 /** Labels of ticks of one axis: all in the unit that suits the largest, with the decimals that the step needs. */
-export function timeLabels(values: number[]): string[] {
+function labels(values: number[], units: [number, string][]): string[] {
   const largest = Math.max(...values.map(Math.abs), 0);
-  const [size, name] = TIME_UNITS.find(([s]) => largest >= s * (1 - 1e-9)) ?? TIME_UNITS[4]!;
+  const [size, name] = units.find(([s]) => largest >= s * (1 - 1e-9)) ?? units[units.length - 1]!;
   const step = values.length > 1 ? (values[1]! - values[0]!) / size : 1;
   const digits = Math.min(9, Math.max(0, -Math.floor(Math.log10(Math.abs(step)) + 1e-9)));
-  return values.map((v) => (v === 0 ? "0 s" : `${(v / size).toFixed(digits)} ${name}`));
+  return values.map((v) => (v === 0 ? `0 ${units === TIME_UNITS ? "s" : name}` : `${(v / size).toFixed(digits)} ${name}`));
+}
+
+export function timeLabels(values: number[]): string[] {
+  return labels(values, TIME_UNITS);
+}
+
+export function rateLabels(values: number[]): string[] {
+  return labels(values, RATE_UNITS);
 }
 
 /** The window of time that is shown; zooming keeps `at` in its place and stays inside [low, high]. */

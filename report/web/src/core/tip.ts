@@ -12,10 +12,12 @@ export interface Line {
 }
 
 const MOST_NAMES = 6;
-const tip = h("div", { class: "tip", role: "tooltip", hidden: true });
-const voice = h("div", { class: "voice", "aria-live": "polite" });
+let tip: HTMLElement;
+let voice: HTMLElement;
 
 export function mountTip(parent: HTMLElement): void {
+  tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+  voice = h("div", { class: "voice", "aria-live": "polite" });
   parent.append(tip, voice);
 }
 

@@ -73,7 +73,7 @@ export class Details {
       "tr",
       { class: span ? "now" : "later" },
       h("td", {}, select),
-      h("td", {}, span ? format.rate(span.rate) : format.NONE),
+      h("td", {}, span ? `${format.rate(span.rate)}${view.exact ? "" : " mean"}` : format.NONE),
       h("td", {}, format.bytes(t.bytes)),
       h("td", {}, format.time(t.end_s)),
     );

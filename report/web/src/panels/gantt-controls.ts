@@ -15,8 +15,9 @@ const ORDERS: [Order, string][] = [
   ["change", "largest difference first"],
 ];
 
-function choice<T extends string>(label: string, options: [T, string][], act: (value: T) => void): HTMLElement {
+function choice<T extends string>(label: string, options: [T, string][], now: T, act: (value: T) => void): HTMLElement {
   const select = h("select", {}, ...options.map(([value, words]) => h("option", { value }, words)));
+  select.value = now;
   select.addEventListener("change", () => act(select.value as T));
   return h("label", { class: "option" }, label, select);
 }
@@ -35,11 +36,11 @@ export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLEleme
   return h(
     "div",
     { class: "controls" },
-    choice("order", ORDERS.filter(([o]) => several || o !== "change"), (order) => {
+    choice("order", ORDERS.filter(([o]) => several || o !== "change"), gantt.state.order, (order) => {
       gantt.arrange(order, gantt.state.find);
       rows.render();
     }),
-    choice("height", heights, (mode) => {
+    choice("height", heights, gantt.mode, (mode) => {
       gantt.mode = mode;
       rows.render();
     }),
@@ -60,7 +61,7 @@ export function ganttLegend(gantt: Gantt): HTMLElement {
   return h(
     "span",
     { class: "legend" },
-    sample("full rate, nobody in the way", { fill: FREE }),
+    sample("full rate, held back by nobody", { fill: FREE }),
     held.links.length > 0 && h("span", { class: "legend-title" }, "held back at:"),
     ...held.links.map((l) => sample(name(l), { fill: held.colours.get(l)! })),
     held.others && sample("other links", { fill: OTHER }),

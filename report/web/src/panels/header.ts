@@ -30,7 +30,7 @@ function notesOf(data: ReportData): string[] {
 export function aggregatedNote(run: Run): string {
   const a = run.aggregated!;
   const bin = (a.to_s - a.from_s) / a.bins;
-  const rates = a.rates === "means" ? " Within a bin, each transfer counts with its mean rate." : "";
+  const rates = a.rates === "means" ? " Each transfer counts with its mean rate from start to end, so a bin may come out above 100 %." : "";
   return (
     `Aggregated: ${format.count(a.transfers)} transfers are too many to draw one by one. Utilisation and rates are means over ` +
     `${format.count(a.bins)} bins of ${format.time(bin)}, transfers are grouped by ${a.by}; ` +

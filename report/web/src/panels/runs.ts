@@ -71,7 +71,7 @@ function transfersSection(views: RunView[], store: Store): HTMLElement | null {
   const rows = new Rows(gantt, store);
   onTheme(() => rows.render());
   const title = views.some((v) => v.run.aggregated) ? `Transfers (${views.find((v) => v.run.aggregated)!.run.aggregated!.kept})` : "Transfers";
-  const known = views.some((v) => v.spans.size > 0);
+  const known = views.some((v) => v.exact);
   const note = known ? null : "Bars have the mean rates of transfers: the data hold no phases of them.";
   return section("transfers", title, note, ganttLegend(gantt), ganttControls(gantt, rows, store), rows.element);
 }

@@ -2,6 +2,9 @@
 
 import type { Ends, ExplainedPhase, Packed, Run, Step } from "../contract.ts";
 
+/** Above what ratio to its time alone a transfer was held back: ends are rounded to picoseconds. */
+const SLOWER = 1 + 1e-6;
+
 export interface Span {
   from: number;
   to: number;
@@ -13,6 +16,8 @@ export interface Span {
   step: string | null;
   /** The transfers responsible, by id. */
   because: string[];
+  /** Whether others hold it back. */
+  held: boolean;
 }
 
 /** The step that decided: the last one that names a link. */
@@ -24,9 +29,26 @@ export function deciding(steps: Step[]): Step | null {
 /** Spans per transfer, by id, in the order of time. */
 export type Spans = Map<string, Span[]>;
 
+/** Whether rates over time are known; otherwise each transfer has one span at its mean rate. */
+export function hasPhases(run: Run): boolean {
+  return Boolean(run.packed || run.phases);
+}
+
 export function spansOf(run: Run): Spans {
   if (run.packed) return unpacked(run, run.packed);
-  return fromPhases(run);
+  return run.phases ? fromPhases(run) : fromMeans(run);
+}
+
+/** A transfer that took longer than alone was held back, at its bottleneck. */
+function fromMeans(run: Run): Spans {
+  const spans: Spans = new Map();
+  for (const t of run.transfers) {
+    if (t.start_s == null || !t.mean_Bps) continue;
+    const to = Math.min(t.start_s + (t.sent_bytes ?? t.bytes) / t.mean_Bps, t.end_s ?? Number.POSITIVE_INFINITY);
+    const slower = t.alone_s != null && t.end_s != null && t.end_s - t.start_s > t.alone_s * SLOWER;
+    spans.set(t.id, [{ from: t.start_s, to, rate: t.mean_Bps, at: t.bottleneck, step: null, because: [], held: slower && t.bottleneck !== null }]);
+  }
+  return spans;
 }
 
 function fromPhases(run: Run): Spans {
@@ -42,6 +64,7 @@ function fromPhases(run: Run): Spans {
         at: step?.link ?? null,
         step: step?.step ?? null,
         because: step?.because ?? [],
+        held: step?.link != null && step.because.length > 0,
       });
     }
   });
@@ -92,7 +115,9 @@ function unpacked(run: Run, packed: Packed): Spans {
         rate: packed.rates_Bps[rate]!,
         at: ends.get(link) ?? null,
         step: reason?.[0] ?? null,
-        because: (reason?.[1] ?? []).map((k) => run.transfers[k]!.id),
+        // The list holds the transfer itself too, so that those who share a link share a reason.
+        because: (reason?.[1] ?? []).filter((k) => k !== t).map((k) => run.transfers[k]!.id),
+        held: ends.has(link) && (reason?.[1] ?? []).length > 0,
       });
     }
   });

@@ -20,18 +20,11 @@ export function stretches(t: Transfer, spans: Span[] | undefined, until: number)
   const out: Stretch[] = [];
   const start = t.start_s ?? until;
   if (start > t.ready_s) out.push({ doing: "waiting", from: t.ready_s, to: start, span: null });
-  const sending = spans?.length ? spans : meanSpan(t, until);
+  const sending = spans ?? [];
   for (const span of sending) out.push({ doing: span.rate > 0 ? "moving" : "blocked", from: span.from, to: span.to, span });
   const sent = sending.at(-1)?.to ?? start;
   if (t.end_s != null && t.end_s > sent) out.push({ doing: "arriving", from: sent, to: t.end_s, span: null });
   return out;
-}
-
-/** Where no phases are known, a transfer moves at its mean rate. */
-function meanSpan(t: Transfer, until: number): Span[] {
-  if (t.start_s == null || !t.mean_Bps) return [];
-  const sent = Math.min(t.start_s + (t.sent_bytes ?? t.bytes) / t.mean_Bps, t.end_s ?? until);
-  return [{ from: t.start_s, to: sent, rate: t.mean_Bps, at: t.bottleneck, step: null, because: [] }];
 }
 
 export function stretchAt(life: Stretch[], time: number): Stretch | null {

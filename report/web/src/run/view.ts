@@ -4,7 +4,7 @@ import type { Link, Run, TopologyNode, Transfer } from "../contract.ts";
 import { arbiter as arbiterText } from "../core/format.ts";
 import { lastAtMost, type Window } from "../core/scale.ts";
 import { type Loads, loadAt, loadsOf, loadsOfBins } from "./loads.ts";
-import { type Span, type Spans, spansOf } from "./spans.ts";
+import { type Span, type Spans, hasPhases, spansOf } from "./spans.ts";
 
 export interface RunView {
   index: number;
@@ -18,6 +18,8 @@ export interface RunView {
   links: Map<number, Link>;
   transfers: Map<string, Transfer>;
   spans: Spans;
+  /** Whether spans have the rates of phases; otherwise they have means. */
+  exact: boolean;
   loads: Loads;
   /** The last moment of the run, seconds. */
   end: number;
@@ -33,7 +35,7 @@ export function letter(index: number): string {
 }
 
 function viewOf(run: Run, index: number, title: string): RunView {
-  const spans = run.aggregated ? new Map() : spansOf(run);
+  const spans = spansOf(run);
   const routes = new Map(run.transfers.map((t) => [t.id, t.route ?? []]));
   const loads = run.aggregated ? loadsOfBins(run.aggregated, run.links) : loadsOf(spans, routes);
   return {
@@ -45,6 +47,7 @@ function viewOf(run: Run, index: number, title: string): RunView {
     links: new Map(run.links.map((l, i) => [l.id ?? i, l])),
     transfers: new Map(run.transfers.map((t) => [t.id, t])),
     spans,
+    exact: hasPhases(run),
     loads,
     end: endOf(run, loads),
   };

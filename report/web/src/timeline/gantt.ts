@@ -19,6 +19,8 @@ export type Order = "scenario" | "start" | "end" | "slowdown" | "change";
 
 const LANE = 24;
 const GAP = 6;
+/** More transfers than this are sorted by start at first. */
+const MANY = 40;
 
 export class Gantt implements RowSource {
   readonly label = "Transfers";
@@ -41,10 +43,9 @@ export class Gantt implements RowSource {
     let largest = 0;
     for (const v of views) {
       for (const list of v.spans.values()) for (const span of list) largest = Math.max(largest, span.rate);
-      if (v.spans.size === 0) for (const t of v.run.transfers) largest = Math.max(largest, t.mean_Bps ?? 0);
     }
     this.largest = largest;
-    this.arrange("scenario", "");
+    this.arrange(views[0]!.run.transfers.length > MANY ? "start" : "scenario", "");
   }
 
   /** The runs that are shown, the baseline first. */
@@ -174,7 +175,7 @@ export class Gantt implements RowSource {
     if (doing === "waiting") return [{ what: "state", value: "waiting for the engine of" , names: [t.from] }, { what: "ready since", value: format.time(t.ready_s) }];
     const span = stretchAt(life, time)!.span!;
     const lines: Line[] = [{ what: doing === "blocked" ? "blocked" : "rate", value: format.rate(span.rate) }];
-    if (view.spans.size === 0) lines[0]!.what = "mean rate";
+    if (!view.exact) lines[0]!.what = "mean rate";
     if (span.at) lines.push({ what: "bottleneck", names: [span.at.from, span.at.to] });
     if (span.step) lines.push({ what: "decided at step", value: span.step });
     if (span.because.length) lines.push({ what: "because of", names: span.because });

@@ -32,9 +32,9 @@ export function heldBy(views: RunView[]): Held {
   return { links, colours: new Map(links.map((key, i) => [key, CATEGORIES[i]!])), others: ranked.length > MOST };
 }
 
-/** A transfer is held back where others are named for its rate. */
+/** A transfer is held back where others are named for its rate, or where it took longer than alone. */
 export function isHeld(span: Span): boolean {
-  return span.at !== null && span.because.length > 0;
+  return span.held;
 }
 
 export const FREE = "var(--free)";

@@ -5,6 +5,9 @@ import { h, isolated, s, shortened, visible } from "../core/dom.ts";
 import { type Box, type Geometry, type Wire, at, geometry, heading, pathOf } from "./geometry.ts";
 import { layout, shortNames, takingPart } from "./layout.ts";
 
+/** Drawings may be shown this much larger than they are laid out, where there is room. */
+const GROW = 1.15;
+
 export interface WireParts {
   wire: Wire;
   group: SVGGElement;
@@ -38,7 +41,7 @@ export function draw(nodes: TopologyNode[], links: Map<number, Link>, options: D
   const boxes = new Map(g.boxes.map((b) => [b.node.name, boxOf(b, names, g.down, options.badges)]));
   const root = s(
     "svg",
-    { class: "topology", viewBox: `0 0 ${g.width} ${g.height}`, width: g.width, height: g.height, role: "group", "aria-label": options.label },
+    { class: "topology", viewBox: `0 0 ${g.width} ${g.height}`, width: Math.round(g.width * GROW), height: Math.round(g.height * GROW), role: "group", "aria-label": options.label },
     s("g", {}, ...[...wires.values()].map((p) => p.group)),
     s("g", {}, ...boxes.values()),
     s("g", { class: "numbers", "aria-hidden": "true" }, ...[...wires.values()].map((p) => p.label)),

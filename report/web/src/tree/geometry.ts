@@ -20,7 +20,7 @@ export interface Wire {
   /** Two ends and two control points of a cubic curve, in the direction of travel. */
   curve: [Point, Point, Point, Point];
   /** Where its number stands. */
-  label: Point & { anchor: "start" | "middle" | "end" };
+  label: Point & { anchor: "start" | "middle" | "end"; sign: "" | "↑" | "↓" };
 }
 
 export interface Geometry {
@@ -55,7 +55,7 @@ export function geometry(layout: Layout, links: Iterable<[number, Link]>, names:
   const boxes = [...layout.places.values()].map((p) => boxOf(p, frame));
   const wires = known.map(([id, link]) => wireOf(id, link, byName.get(link.from)!, byName.get(link.to)!, frame));
   const low = Math.max(...wires.flatMap((w) => w.curve.map((p) => (frame.down ? p.y : p.x))), 0);
-  const along = Math.max(frame.before + layout.depth * frame.level + (frame.down ? frame.box.height : frame.box.width), low) + 14;
+  const along = Math.max(frame.before + layout.depth * frame.level + (frame.down ? frame.box.height : frame.box.width), low) + (frame.down ? 18 : 118);
   const across = Math.max(1, layout.leaves) * frame.leaf + 8;
   return { width: frame.down ? across : along, height: frame.down ? along : across, down: frame.down, boxes, wires };
 }
@@ -67,7 +67,7 @@ function frameOf(layout: Layout, links: [number, Link][], byName: Map<string, Pl
   const rootArcs = links.filter(([, l]) => l.direction === "lateral" && byName.get(l.from)!.depth === 0 && !byName.get(l.from)!.leaf);
   const bulge = Math.max(0, ...rootArcs.map(([, l]) => height(byName.get(l.from)!, byName.get(l.to)!)));
   const box = { width, height: down ? 34 : 20 };
-  return { down, leaf: down ? width + 24 : 27, level: down ? 96 : width + 100, box, before: 6 + bulge };
+  return { down, leaf: down ? width + 24 : 27, level: down ? 96 : width + 100, box, before: bulge > 0 ? bulge + (down ? 30 : 62) : 6 };
 }
 
 /** How far an arc between two places reaches out. */
@@ -104,12 +104,18 @@ function treeWire(id: number, link: Link, child: Place, parent: Place, f: Frame,
   const half = (f.down ? f.box.height : f.box.width) / 2;
   // Ends lie inside the boxes, which are drawn over them, so that shifted lines still touch.
   const low = from(child, f, 0, -half + INSIDE);
-  const high = from(parent, f, 0, half - INSIDE);
+  const high = from(parent, f, port(child, parent, f), half - INSIDE);
   const side = up === f.down ? -1 : 1;
   const normal = normalOf(low, high, side);
   const [bottom, top] = [shifted(low, normal, APART), shifted(high, normal, APART)];
   const curve = up ? straight(bottom, top) : straight(top, bottom);
-  return { link, id, curve, label: beside(shifted(low, normal, APART + 4), high, low, normal, child.hub ? 0.86 : f.down ? 0.36 : 0.26) };
+  return { link, id, curve, label: child.leaf && !child.hub ? atLeaf(child, f, up) : beside(shifted(low, normal, APART + 4), high, low, normal, child.hub ? 0.86 : f.down ? 0.36 : 0.26) };
+}
+
+/** Where a child's lines meet its parent: spread over the side of the box, as the children are. */
+function port(child: Place, parent: Place, f: Frame): number {
+  const most = f.down ? f.box.width / 2 - 16 : f.box.height / 2 - 4;
+  return Math.max(-most, Math.min(most, (child.across - parent.across) * f.leaf * 0.2));
 }
 
 /** The unit vector to the left (−1) or right (1) of the way from `a` to `b`, as seen on the screen. */
@@ -127,12 +133,19 @@ function straight(a: Point, b: Point): Wire["curve"] {
   return [a, part(1 / 3), part(2 / 3), b];
 }
 
+/** A leaf's two numbers stand next to each other beyond its box, where no lines cross. */
+function atLeaf(leaf: Place, f: Frame, up: boolean): Wire["label"] {
+  const sign = up ? "↑" : "↓";
+  if (f.down) return { ...from(leaf, f, up ? -3 : 3, f.box.height / 2 + 11), anchor: up ? "end" : "start", sign };
+  return { ...from(leaf, f, 4, f.box.width / 2 + (up ? 6 : 58)), anchor: "start", sign };
+}
+
 /** A number's place on the outer side of a line, near its lower end. */
 function beside(start: Point, to: Point, low: Point, normal: Point, t: number): Wire["label"] {
   const x = start.x + (to.x - low.x) * t;
   const y = start.y + (to.y - low.y) * t;
   const anchor = Math.abs(normal.x) < 0.35 ? "middle" : normal.x > 0 ? "start" : "end";
-  return { x, y: y + 3.5 + normal.y * 4, anchor };
+  return { x, y: y + 3.5 + normal.y * 4, anchor, sign: "" };
 }
 
 function lateralWire(id: number, link: Link, a: Place, b: Place, f: Frame): Wire {
@@ -151,8 +164,8 @@ function lateralWire(id: number, link: Link, a: Place, b: Place, f: Frame): Wire
 
 /** A number's place on the outer side of the outer arc, or on the inner side of the inner one. */
 function onArc(mid: Point, after: boolean, f: Frame): Wire["label"] {
-  if (f.down) return { x: mid.x, y: mid.y + (after ? 13 : -6), anchor: "middle" };
-  return { x: mid.x + (after ? 6 : -6), y: mid.y + 3, anchor: after ? "start" : "end" };
+  if (f.down) return { x: mid.x, y: mid.y + (after ? 13 : -6), anchor: "middle", sign: "" };
+  return { x: mid.x + (after ? 6 : -6), y: mid.y + 3, anchor: after ? "start" : "end", sign: "" };
 }
 
 /** The point at `t` of a cubic curve. */

@@ -43,12 +43,16 @@ export function layout(nodes: TopologyNode[], links: Iterable<Link> = [], keep: 
   return { places, leaves, depth: hubs.size > 0 ? depth + 1 : depth };
 }
 
-/** Roots without children that are joined to two others or more, with the names of these. */
+/** Roots without children that are joined to two others or more, with the names of these; not where such roots join each other. */
 function hubsOf(nodes: TopologyNode[], children: Map<number, TopologyNode[]>, links: Iterable<Link>, keep: (id: number) => boolean) {
   const alone = nodes.filter((n) => n.parent === null && !children.has(n.id) && keep(n.id));
   const joined = new Map(alone.map((n) => [n.name, new Set<string>()]));
-  for (const l of links) joined.get(l.from)?.add(l.to);
-  return new Map(alone.map((n) => [n, joined.get(n.name)!] as const).filter(([, to]) => to.size > 1));
+  for (const l of links) {
+    joined.get(l.from)?.add(l.to);
+    joined.get(l.to)?.add(l.from);
+  }
+  const inMiddle = (to: Set<string>) => to.size > 1 && [...to].every((n) => (joined.get(n)?.size ?? 0) <= 1);
+  return new Map(alone.map((n) => [n, joined.get(n.name)!] as const).filter(([, to]) => inMiddle(to)));
 }
 
 /** Each hub stands in the middle of those it joins, at least one leaf from the hub before. */

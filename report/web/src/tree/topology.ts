@@ -115,7 +115,7 @@ export class TopologyView {
     parts.group.classList.toggle("selected", state.link === id);
     const change = use - before;
     const mark = Math.abs(change) > MARKED ? (change > 0 ? " ▲" : " ▼") : "";
-    parts.label.textContent = use > 0 || mark ? `${Math.round(use * 100)} %${mark}` : "";
+    parts.label.textContent = use > 0 || mark ? `${parts.wire.label.sign}${Math.round(use * 100)} %${mark}` : "";
     parts.label.classList.toggle("differs", mark !== "");
     const words = describe(panel.view, id, use, state, change, mark !== "" ? base.view.letter : null);
     parts.title.textContent = words;

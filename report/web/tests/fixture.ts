@@ -1,0 +1,55 @@
+// The data of tests: pages that weir wrote (tools/fixtures.mjs), and made-up runs.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ReportData, Run } from "../src/contract.ts";
+
+/** Tests run in the folder of package.json. */
+export function fixture(name: string): ReportData {
+  return JSON.parse(readFileSync(join(process.cwd(), "tests/fixtures", `${name}.json`), "utf8")) as ReportData;
+}
+
+/** Numbers that look random and are the same every time (a linear congruential generator, Numerical Recipes). */
+export function numbers(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
+}
+
+/** A made-up run of `count` transfers between 64 hosts under eight switches, each at a constant rate. */
+export function madeUp(count: number): Run {
+  const next = numbers(7);
+  const nodes = [{ id: 0, name: "core", kind: "network", parent: null as number | null }];
+  const links: Run["links"] = [];
+  const join = (from: string, to: string, bandwidth_Bps: number) => {
+    for (const [a, b, direction] of [[from, to, "up"], [to, from, "down"]] as const)
+      links.push({ id: links.length, from: a, to: b, bytes: 0, busy_s: 1, peak_Bps: 0, bandwidth_Bps, latency_s: 0, direction });
+  };
+  for (let leaf = 0; leaf < 8; leaf++) {
+    const at = nodes.length;
+    nodes.push({ id: at, name: `leaf${leaf}`, kind: "switch", parent: 0 });
+    join(`leaf${leaf}`, "core", 5e9);
+    for (let host = 0; host < 8; host++) {
+      nodes.push({ id: nodes.length, name: `leaf${leaf}/h${host}`, kind: "host", parent: at });
+      join(`leaf${leaf}/h${host}`, `leaf${leaf}`, 1.25e9);
+    }
+  }
+  const link = new Map(links.map((l) => [`${l.from} ${l.to}`, l]));
+  const transfers = Array.from({ length: count }, (_, i): Run["transfers"][number] => {
+    const [a, b] = [Math.floor(next() * 8), Math.floor(next() * 8)];
+    const [from, to] = [`leaf${a}/h${Math.floor(next() * 8)}`, `leaf${b}/h${(1 + Math.floor(next() * 7)) % 8}`];
+    const ways = a === b ? [`${from} leaf${a}`, `leaf${b} ${to}`] : [`${from} leaf${a}`, `leaf${a} core`, `core leaf${b}`, `leaf${b} ${to}`];
+    const route = ways.map((w) => link.get(w)!);
+    const mean_Bps = (1.25e9 * 64) / Math.max(64, count) / 4;
+    const start_s = next() * 0.9;
+    const seconds = 0.001 + next() * 0.05;
+    const bytes = Math.round(mean_Bps * seconds);
+    for (const l of route) l.bytes += bytes;
+    const end_s = start_s + bytes / mean_Bps;
+    return { id: `t${i}`, from, to, bytes, ready_s: Math.max(0, start_s - 0.01), start_s, end_s, end_ps: null, mean_Bps, alone_s: null, bottleneck: null, cause: null, route: route.map((l) => l.id!) };
+  });
+  const makespan_s = Math.max(...transfers.slice(0, 1000).map((t) => t.end_s!), transfers.reduce((m, t) => Math.max(m, t.end_s!), 0));
+  return {
+    weir: 1, version: "0", scenario: `${count} made-up transfers`, file: "-", arbiter: { name: "max-min", params: {} }, complete: true,
+    fingerprint: "0", makespan_s, makespan_ps: Math.round(makespan_s * 1e12), events: 2 * count, transfers, links, operations: [], nodes,
+  };
+}

@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { embed, page } from "#tools/page.mjs";
+import { createHash } from "node:crypto";
+import { heat, level } from "../../src/core/colour.ts";
+import { shortened, visible } from "../../src/core/dom.ts";
+import { curveOf, histogramOf, shareBelow } from "../../src/charts/curve.ts";
+import { together } from "../../src/charts/scatter.ts";
+import { linesOf } from "../../src/charts/tune.ts";
+import { pieces } from "../../src/timeline/bars.ts";
+import { family } from "../../src/timeline/engines.ts";
+import { fixture, numbers } from "../fixture.ts";
+
+test("bars narrower than a pixel are joined, and their area stays", () => {
+  const next = numbers(11);
+  const life = [];
+  let at = 0;
+  for (let i = 0; i < 5000; i++) {
+    const to = at + next() ** 3 * 0.01;
+    life.push({ doing: "moving" as const, from: at, to, span: { from: at, to, rate: next(), at: null, step: null, because: [], held: false } });
+    at = to;
+  }
+  const scale = { from: 0, to: at, width: 800 };
+  const drawn = pieces(life, scale, (x) => x.span!.rate, () => "red");
+  assert.ok(drawn.length < 2 * scale.width, `${drawn.length} pieces`);
+  const area = drawn.reduce((sum, p) => sum + (p.x1 - p.x0) * p.part, 0);
+  const exact = life.reduce((sum, x) => sum + ((x.to - x.from) / at) * scale.width * x.span.rate, 0);
+  assert.ok(Math.abs(area - exact) < 1e-6 * exact, `${area} and ${exact}`);
+});
+
+test("colours of utilisation rise in lightness with use in the dark, and fall on paper", () => {
+  const light = (colour: string) => {
+    const [r, g, b] = colour.match(/\d+/g)!.map(Number) as [number, number, number];
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  for (let i = 1; i <= 20; i++) {
+    assert.ok(light(heat(i / 20, true)) > light(heat((i - 1) / 20, true)));
+    assert.ok(light(heat(i / 20, false)) < light(heat((i - 1) / 20, false)));
+  }
+  assert.deepEqual([level(0, 32), level(1e-9, 32), level(1, 32), level(0.5, 32)], [0, 1, 32, 16]);
+});
+
+test("marks that turn, hide or break text are shown as what they are", () => {
+  assert.equal(visible("a\nb\u202Ec\u2028"), "a⏎b⟨U+202E⟩c⟨U+2028⟩");
+  assert.equal(visible("שלום <b>"), "שלום <b>");
+  assert.equal(shortened("abcdef", 4), "abc…");
+});
+
+test("data cannot end the script that holds them, and come back the same", () => {
+  const value = { "</script>": "<!-- & \u2028\u2029 {{script}} \ud83d\ude00" };
+  const text = embed(value);
+  assert.ok(!/[<>&\u2028\u2029]/.test(text));
+  assert.deepEqual(JSON.parse(text), value);
+});
+
+test("the policy of a page has the hashes of what stands in it", async () => {
+  const html: string = await page(fixture("hostile"));
+  assert.equal(html.match(/<script/g)!.length - (html.match(/<script>window/g)?.length ?? 0), 2);
+  for (const [part, name] of [[html.match(/<style>([^]*?)<\/style>/)![1]!, "style"], [html.match(/<script>([^]*?)<\/script>/)![1]!, "script"]]) {
+    const hash = createHash("sha256").update(part!).digest("base64");
+    assert.ok(html.includes(`${name}-src 'sha256-${hash}'`), name);
+  }
+  assert.ok(html.includes("Permission is hereby granted"), "the licence of uPlot");
+  assert.ok(!/https?:\/\/(?!www\.w3\.org)[a-z0-9.-]+/.test(html.replace(/github\.com\/leeoniya\/uPlot/g, "")), "no addresses");
+});
+
+test("the curve of a search goes through its percentiles, or through all candidates", () => {
+  const [order, , parameters] = fixture("results").searches;
+  const curve = curveOf(order!)!;
+  assert.deepEqual(curve.points[0], [0, order!.best_s]);
+  assert.deepEqual(curve.points.at(-1), [1, order!.worst_s]);
+  assert.equal(shareBelow(curve, order!.median_s!), 0.5);
+  assert.equal(shareBelow(curve, order!.best_s!), 0);
+  assert.equal(curveOf(parameters!)!.points.length, 4);
+  const all = { ...order!, candidates: 100, curve_s: Array.from({ length: 100 }, (_, i) => i) };
+  assert.equal(histogramOf(all)!.counts.reduce((a, b) => a + b), 100);
+  assert.equal(histogramOf(order!), null);
+});
+
+test("tuned packets: one line each where all were given, otherwise none and the best", () => {
+  const { sizes } = fixture("results").tuned[0]!.operations[0]!;
+  assert.deepEqual(linesOf(sizes).map((l) => l.name), ["no packets", "best"]);
+  const tried = sizes.map((s) => ({ ...s, tried: [{ packet: null, seconds: s.without_packets_s }, { packet: 2 ** 20, seconds: s.seconds }] }));
+  assert.deepEqual(linesOf(tried).map((l) => l.name), ["no packets", "packets of 1 MiB", "best"]);
+});
+
+test("small things", () => {
+  assert.deepEqual(["h0", "m1.0", "12", "merge"].map(family), ["h", "m", "12", "merge"]);
+  assert.deepEqual(together([1, 2, 3, 4], (n) => String(n % 2)), [[1, 3], [2, 4]]);
+});
