@@ -1,7 +1,7 @@
 // Axes of a small chart in SVG: places, grid, ticks, titles.
 
 import { h, s } from "../core/dom.ts";
-import { hideTip, type Line, showTip } from "../core/tip.ts";
+import { hideTip, type Line, showTip, wordsOf } from "../core/tip.ts";
 
 export interface Axis {
   /** From a value to a part of the axis, 0 to 1. */
@@ -56,7 +56,7 @@ export function plot(x: Axis, y: Axis, label: string, width = 720, height = 340)
 export function telling<T extends SVGElement>(mark: T, lines: Line[]): T {
   mark.setAttribute("tabindex", "0");
   mark.setAttribute("role", "img");
-  mark.setAttribute("aria-label", lines.map((l) => `${l.what} ${l.value ?? ""}${(l.names ?? []).join(", ")}`.trim()).join("; "));
+  mark.setAttribute("aria-label", lines.map(wordsOf).join("; "));
   const show = () => {
     const box = mark.getBoundingClientRect();
     showTip(lines, box.left + box.width / 2, box.top + box.height / 2);

@@ -61,7 +61,7 @@ function mark(p: Plot, group: Point[], held: string[]): void {
   const k = place(held, t.bottleneck);
   const [x, y] = [p.x(t.measured_s), p.y(t.simulated_s)];
   const lines: Line[] = [{ what: "", names: group.map((g) => g.id), title: true }];
-  if (group.length === 1) lines.push({ what: "from, to", names: [t.from, t.to] });
+  if (group.length === 1) lines.push({ what: "from, to", ends: t });
   lines.push({ what: "measured", value: format.time(t.measured_s) }, { what: "simulated", value: format.time(t.simulated_s) }, { what: "error", value: signed(t.error) });
   if (t.bottleneck) lines.push({ what: "held back at", names: [t.bottleneck] });
   p.root.append(telling(marker(k, x, y, CATEGORIES[k]!, 5.5), lines));

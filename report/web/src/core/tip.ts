@@ -1,12 +1,14 @@
 // The box beside the pointer, and the same words for those who hear the page.
 
-import { h, name } from "./dom.ts";
+import { arrow, h, isolated, name } from "./dom.ts";
 
 /** A line of words: what it is, and its value. `names` are shown as names, isolated and separated by commas. */
 export interface Line {
   what: string;
   value?: string;
   names?: string[];
+  /** Two names with an arrow between them. */
+  ends?: { from: string; to: string };
   /** Set in a larger type. */
   title?: boolean;
 }
@@ -23,9 +25,10 @@ export function mountTip(parent: HTMLElement): void {
 
 function element(line: Line): HTMLElement {
   const value: (string | Node)[] = line.value !== undefined ? [line.value] : [];
-  (line.names ?? []).slice(0, MOST_NAMES).forEach((n, i) => value.push(i > 0 ? ", " : "", name(n)));
+  (line.names ?? []).slice(0, MOST_NAMES).forEach((n, i) => value.push(i > 0 ? ", " : line.value ? " " : "", name(n)));
   const more = (line.names?.length ?? 0) - MOST_NAMES;
   if (more > 0) value.push(` and ${more} more`);
+  if (line.ends) value.push(arrow(line.ends.from, line.ends.to));
   if (line.title) return h("div", { class: "tip-title" }, ...value);
   return h("div", { class: "tip-line" }, h("span", {}, line.what), h("b", {}, ...value));
 }
@@ -46,5 +49,12 @@ export function hideTip(): void {
 }
 
 export function speak(lines: Line[]): void {
-  voice.textContent = lines.map((l) => `${l.title ? "" : `${l.what} `}${l.value ?? ""}${(l.names ?? []).join(", ")}`).join("; ");
+  voice.textContent = lines.map(wordsOf).join("; ");
+}
+
+/** A line as plain text. */
+export function wordsOf(line: Line): string {
+  const ends = line.ends ? `${isolated(line.ends.from)} → ${isolated(line.ends.to)}` : "";
+  const names = (line.names ?? []).map(isolated).join(", ");
+  return [line.title ? "" : line.what, line.value, names, ends].filter(Boolean).join(" ");
 }

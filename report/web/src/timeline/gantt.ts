@@ -172,11 +172,11 @@ export class Gantt implements RowSource {
     if (doing === "not ready") return [{ what: "state", value: `not ready until ${format.time(t.ready_s)}` }];
     if (doing === "over") return [{ what: "state", value: `over since ${format.time(t.end_s)}` }];
     if (doing === "arriving") return [{ what: "state", value: `all sent, the last byte arrives at ${format.time(t.end_s)}` }];
-    if (doing === "waiting") return [{ what: "state", value: "waiting for the engine of" , names: [t.from] }, { what: "ready since", value: format.time(t.ready_s) }];
+    if (doing === "waiting") return [{ what: "state", value: "waiting for the engine of", names: [t.from] }, { what: "ready since", value: format.time(t.ready_s) }];
     const span = stretchAt(life, time)!.span!;
     const lines: Line[] = [{ what: doing === "blocked" ? "blocked" : "rate", value: format.rate(span.rate) }];
     if (!view.exact) lines[0]!.what = "mean rate";
-    if (span.at) lines.push({ what: "bottleneck", names: [span.at.from, span.at.to] });
+    if (span.at) lines.push({ what: "bottleneck", ends: span.at });
     if (span.step) lines.push({ what: "decided at step", value: span.step });
     if (span.because.length) lines.push({ what: "because of", names: span.because });
     if (t.cause) lines.push({ what: "cause, most of its time", value: t.cause });

@@ -114,7 +114,7 @@ export class HeatMap implements RowSource {
     if (!l) return [{ what: "", value: `not in run ${view.letter}`, title: true }];
     const use = utilisation(view, id, time);
     const now = transfersOn(view, id).filter((t) => spanAt(view, t.id, time)).map((t) => t.id);
-    const lines: Line[] = [{ what: "", value: "", names: [l.from, l.to], title: true }];
+    const lines: Line[] = [{ what: "", ends: l, title: true }];
     if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
     lines.push(
       { what: view.run.aggregated ? "at, mean of its bin" : "at", value: format.time(time) },

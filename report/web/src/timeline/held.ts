@@ -21,8 +21,8 @@ export interface Held {
 export function heldBy(views: RunView[]): Held {
   const time = new Map<string, number>();
   for (const view of views)
-    for (const list of view.spans.values())
-      for (const span of list)
+    for (const t of view.run.transfers)
+      for (const span of view.spans.get(t.id) ?? [])
         if (isHeld(span)) {
           const key = linkText(span.at);
           time.set(key, (time.get(key) ?? 0) + span.to - span.from);
