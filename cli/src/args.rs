@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Calibrate(crate::commands::calibrate::CalibrateArgs),
     /// Hold simulated times of a scenario against measured ones
     Validate(crate::commands::validate::ValidateArgs),
+    /// Write one HTML page that shows runs and saved results: topology, transfers and links over time, searches
+    Report(ReportArgs),
     /// List, add or remove arbiters and models from shared libraries
     Plugin(PluginArgs),
     /// Print the JSON Schema of scenarios or of results
@@ -345,6 +347,32 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "WHICH", default_value = "effective", value_parser = crate::values::figures())]
     pub(crate) bandwidth: weir_import::Figures,
     /// Write the topology to a file instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `weir report`.
+#[derive(clap::Args, Debug)]
+#[command(
+    mut_arg("files", |files| files.help("Scenario files, or files saved by `run`, `optimize`, `tune` or `validate` \
+with --json; `-` is standard input")),
+    after_help = "Scenarios are run under their arbiters; all results stand side by side on one time axis, and the first is \
+the baseline.
+Of results saved by `weir run --full --json` the page shows as much as of scenarios. The page needs no network.
+
+Examples:
+  weir report scenarios/pcie/four-transfers.yaml
+  weir report four-transfers.yaml --arbiter pcie-congestion --arbiter max-min --output page.html
+  weir run before.yaml --full --json --output before.json && weir report before.json after.yaml
+  weir optimize halo.yaml --json | weir report -"
+)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Stop runs at this simulated time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time)]
+    pub(crate) until: Option<weir_plugin_api::SimTime>,
+    /// The page to write (default: report.html)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -17,6 +17,13 @@ pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Res
     Ok(shown(read(file, args, arbiters)?, file))
 }
 
+/// As [`load`], of a scenario that was read from standard input already.
+pub(crate) fn load_bytes(text: Vec<u8>, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+    let options = options(args, &[]);
+    let loaded = weir_scenarios::load_text(text, "-", Some(Path::new(".")), &options, &arbiters.registry);
+    Ok(shown(loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))?, Path::new("-")))
+}
+
 /// As [`load`], of a scenario whose transfers are to be streamed.
 pub(crate) fn load_streamed(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
     let options = LoadOptions { stream: true, ..options(args, &[]) };

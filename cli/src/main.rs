@@ -45,6 +45,7 @@ fn main() -> ExitCode {
         Command::Import(command) => commands::import::run(&command),
         Command::Calibrate(command) => commands::calibrate::run(&command),
         Command::Validate(command) => commands::validate::run(&command),
+        Command::Report(command) => commands::report::run(&command),
         Command::Plugin(command) => commands::plugin::run(&command),
         Command::Schema(command) => commands::schema::run(&command),
         Command::Completions(command) => commands::completions::run(&command),

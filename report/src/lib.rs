@@ -6,6 +6,7 @@
 //!                                   ├─► text::explain    plans of operations, the arbiter's steps phase by phase
 //!                                   └─► Column ──► Comparison ──► text::compare, JSON
 //! Departure + Subject ───────────► Lines                 a line of CSV or JSON for each transfer of a stream
+//! Run, or a saved line of JSON ────► page::Page           one HTML file
 //! result of a search ──► SearchReport ──► text::search, JSON
 //! results of a sweep ──► SweepReport ──► text::sweep, JSON
 //! ```
@@ -18,6 +19,7 @@ pub mod draw;
 mod explain;
 mod json;
 mod operations;
+pub mod page;
 mod percentiles;
 mod reasons;
 mod search;

@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod merge;
 pub(crate) mod optimize;
 pub(crate) mod plugin;
+pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod tune;

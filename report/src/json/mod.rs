@@ -1,5 +1,6 @@
 //! A run as one compact JSON object, written as a stream: a million transfers pass through one row at a time.
 
+mod limited;
 mod lists;
 mod operations;
 mod plans;
@@ -12,6 +13,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(crate) use limited::Limited;
 pub(crate) use lists::Explain;
 pub(crate) use lists::transfer_row;
 use lists::{Links, Nodes, Phases, Transfers};
@@ -191,5 +193,10 @@ impl<'a> RunJson<'a> {
             nodes: detail.full.then_some(Nodes { run }),
             explain: phases.filter(|_| detail.full).map(|phases| Explain { run, phases }),
         }
+    }
+
+    /// The same without what grows with the phases.
+    pub(crate) fn without_phases(self) -> Self {
+        Self { phases: None, explain: None, ..self }
     }
 }

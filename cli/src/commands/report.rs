@@ -1,0 +1,175 @@
+//! `weir report`: one page of runs and of saved results.
+
+use std::path::{Path, PathBuf};
+
+use weir_plugin_api::SimTime;
+use weir_report::page::{self, Counts, Page};
+use weir_report::text;
+use weir_scenarios::{ArbiterSpec, Scenario};
+use weir_sim_core::{RunOptions, Stop, Work};
+
+use crate::args::ReportArgs;
+use crate::failure::{Exit, Failure, message};
+use crate::input::{self, is_stdin};
+use crate::interrupt::{self, Stage};
+use crate::output::Output;
+use crate::plugins::{Arbiters, arbiters};
+use crate::simulate::{Job, warn_ignored};
+
+/// The page, where none is named.
+const PAGE: &str = "report.html";
+/// What every page has near its begin.
+const MARK: &str = "<title>weir report</title>";
+/// Phases times active transfers that are recorded of a run of many transfers (*assumed*: 16 bytes each, and a second or two).
+/// Beyond, its page shows mean rates.
+const MOST_RECORDED: u64 = 10_000_000;
+
+/// Writes a page of all files; the exit code is the largest.
+pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+    let target = args.output.clone().unwrap_or_else(|| PathBuf::from(PAGE));
+    let mut output = open(&target, args)?;
+    let arbiters = arbiters(&args.scenario)?;
+    let (mut page, mut exit) = (Page::default(), Exit::Ok);
+    for file in &args.scenario.files {
+        if !interrupt::requested() {
+            exit = exit.max(add(file, args, &arbiters, &mut page));
+        }
+    }
+    let counts = page.counts();
+    if counts == Counts::default() {
+        return Ok(exit.max(Exit::Usage));
+    }
+    let _writing = Stage::writing();
+    output.result(|writer| page.write(writer))?;
+    output.finish()?;
+    message(&wrote(&target, counts));
+    Ok(exit)
+}
+
+/// Opens the target. Nobody has named the default one, so a file that is no page stays as it is.
+fn open(target: &Path, args: &ReportArgs) -> Result<Output, Failure> {
+    if args.output.is_none() && target.exists() && !is_page(target) {
+        let message = format!("{PAGE} exists already and is no page of weir: name a file with --output");
+        return Err(Failure::usage(message));
+    }
+    let inputs: Vec<&Path> = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect();
+    Output::open_apart(Some(target), &inputs)
+}
+
+/// Whether a file begins as a page does.
+fn is_page(file: &Path) -> bool {
+    use std::io::Read;
+    /// The title is behind a policy with two hashes.
+    const HEAD: u64 = 4096;
+    let mut head = Vec::new();
+    let read = std::fs::File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    read.is_ok() && String::from_utf8_lossy(&head).contains(MARK)
+}
+
+/// What was written, for a person.
+fn wrote(target: &Path, counts: Counts) -> String {
+    let Counts { runs, searches, tuned, validated } = counts;
+    let kinds = [
+        (runs, "run", "runs"),
+        (searches, "search", "searches"),
+        (tuned, "tuned scenario", "tuned scenarios"),
+        (validated, "validated scenario", "validated scenarios"),
+    ];
+    let some = kinds.iter().filter(|(count, ..)| *count > 0);
+    let parts: Vec<String> =
+        some.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect();
+    format!("wrote {}: {}; open it in a browser", text::clean(&target.display().to_string()), parts.join(", "))
+}
+
+/// Adds a file: saved results, or a scenario that is run. What is wrong with it is printed, so that the others are shown.
+fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit {
+    let added = match saved(file) {
+        Ok(Given::Saved(text)) => page.add_saved(&name(file), &text).map_err(Failure::usage).map(|()| Exit::Ok),
+        Ok(Given::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|s| add_runs(&s, args, all, page)),
+        Err(failure) => Err(failure),
+    };
+    added.unwrap_or_else(Failure::print)
+}
+
+/// What a file is.
+enum Given {
+    /// Lines of JSON that weir has printed.
+    Saved(String),
+    /// Anything else; its bytes where it can be read only once.
+    Scenario(Option<Vec<u8>>),
+}
+
+/// Reads saved results; a scenario is left to its own reader, and so is a file that cannot be read.
+fn saved(file: &Path) -> Result<Given, Failure> {
+    let read = if is_stdin(file) {
+        use std::io::Read;
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
+        Ok(bytes)
+    } else {
+        std::fs::read(file)
+    };
+    let Ok(bytes) = read else { return Ok(Given::Scenario(None)) };
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        match String::from_utf8(bytes) {
+            Ok(text) if Page::is_saved(&text) => return Ok(Given::Saved(text)),
+            Ok(text) => return Ok(Given::Scenario(Some(text.into_bytes()))),
+            Err(error) => return Ok(Given::Scenario(Some(error.into_bytes()))),
+        }
+    }
+    Ok(Given::Scenario(Some(bytes)))
+}
+
+/// What messages call a file.
+fn name(file: &Path) -> String {
+    if is_stdin(file) { "standard input".to_owned() } else { text::clean(&file.display().to_string()) }
+}
+
+fn scenario(file: &Path, bytes: Option<Vec<u8>>, args: &ReportArgs, all: &Arbiters) -> Result<Scenario, Failure> {
+    match bytes.filter(|_| is_stdin(file)) {
+        Some(bytes) => input::load_bytes(bytes, &args.scenario, all),
+        None => input::load(file, &args.scenario, all),
+    }
+}
+
+/// Runs a scenario under its arbiters.
+fn add_runs(scenario: &Scenario, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Result<Exit, Failure> {
+    let mut exit = Exit::Ok;
+    for spec in &scenario.arbiters {
+        if interrupt::requested() {
+            break;
+        }
+        warn_ignored(scenario, &spec.name);
+        exit = exit.max(add_run(scenario, spec, args, all, page).err().map_or(Exit::Ok, Failure::print));
+    }
+    Ok(exit)
+}
+
+/// Runs a scenario under one arbiter. Of many transfers phases are recorded only if a run without them says that they fit.
+fn add_run(
+    scenario: &Scenario,
+    spec: &ArbiterSpec,
+    args: &ReportArgs,
+    all: &Arbiters,
+    page: &mut Page,
+) -> Result<(), Failure> {
+    let job = Job::new(scenario, spec, &all.registry)?;
+    let plain = RunOptions { until: args.until.unwrap_or(SimTime::NEVER), ..RunOptions::default() };
+    let carries = scenario.tasks.tasks().iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
+    let mut phases = RunOptions { phases: true, explain: true, ..plain };
+    if carries > page::MOST_ROWS {
+        let again = job.report(plain, |run| {
+            let fits = page::active_phases(run) <= MOST_RECORDED && run.outcome.stop != Stop::Cancelled;
+            if !fits {
+                page.add_run(run).map_err(Failure::usage)?;
+            }
+            Ok(fits)
+        })?;
+        if !again {
+            return Ok(());
+        }
+        phases.explain = false;
+    }
+    job.report(phases, |run| page.add_run(run).map_err(Failure::usage))
+}

@@ -1,0 +1,228 @@
+//! A run of many transfers in bins of time: loads of links, and transfers by groups. The form is `aggregated` of
+//! `report/web/data.md`.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::PageError;
+use super::bins::{Bins, Short};
+use super::groups::Grouping;
+use super::rows::{LinkRow, NodeRow, Transfer, TransferRow};
+use super::story::Story;
+
+/// Intervals of time (*assumed*: a screen shows no more).
+const BINS: usize = 250;
+/// Most links: those that carried most (*assumed*, as are the next ones: together about 700 kB).
+const MOST_LINKS: usize = 200;
+/// Most groups of transfers.
+const MOST_GROUPS: usize = 64;
+/// Most transfers that are kept, and the bytes of their rows.
+const MOST_KEPT: usize = 1000;
+const MOST_KEPT_BYTES: usize = 250_000;
+
+/// What an aggregated run is made from.
+pub(super) struct Whole<'a> {
+    pub(super) transfers: &'a [Transfer<'a>],
+    pub(super) links: &'a [LinkRow<'a>],
+    pub(super) nodes: &'a [NodeRow<'a>],
+    /// End of the run, seconds.
+    pub(super) end_s: f64,
+}
+
+/// `aggregated` of a run.
+#[derive(Serialize)]
+pub(super) struct Aggregated<'a> {
+    transfers: usize,
+    kept: String,
+    rates: &'static str,
+    from_s: f64,
+    to_s: f64,
+    bins: usize,
+    links: Vec<LinkBins>,
+    by: String,
+    groups: Vec<Group<'a>>,
+}
+
+#[derive(Serialize)]
+struct LinkBins {
+    id: u32,
+    permille: Vec<u64>,
+}
+
+#[derive(Serialize)]
+struct Group<'a> {
+    name: Cow<'a, str>,
+    count: usize,
+    bytes: u64,
+    start_s: f64,
+    end_s: f64,
+    #[serde(rename = "rate_Bps", serialize_with = "short")]
+    rate: Vec<f64>,
+    #[serde(serialize_with = "short")]
+    active: Vec<f64>,
+    #[serde(serialize_with = "short")]
+    waiting: Vec<f64>,
+}
+
+fn short<S: serde::Serializer>(values: &[f64], to: S) -> Result<S::Ok, S::Error> {
+    Short(values).serialize(to)
+}
+
+/// Sums over bins, while they grow: values times seconds.
+struct Sums {
+    bins: Bins,
+    /// By id of a link: bytes.
+    links: BTreeMap<u32, Vec<f64>>,
+    /// Per group: bytes, transfers · seconds of sending and of waiting.
+    rate: Vec<Vec<f64>>,
+    active: Vec<Vec<f64>>,
+    waiting: Vec<Vec<f64>>,
+}
+
+impl<'a> Whole<'a> {
+    /// Bins of this run, and the rows of the transfers that are kept. Loads are integrals of the phases of `story`; without
+    /// one each transfer counts with its mean rate.
+    pub(super) fn aggregated(
+        &self,
+        story: Option<&dyn Story>,
+    ) -> Result<(Aggregated<'a>, Vec<&'a RawValue>), PageError> {
+        let grouping = Grouping::new(self.transfers, self.nodes, MOST_GROUPS);
+        let mut sums = Sums::new(self.bins(), grouping.names.len());
+        self.waiting(&grouping, &mut sums);
+        match story {
+            Some(story) => self.integrals(story, &grouping, &mut sums)?,
+            None => self.means(&grouping, &mut sums),
+        }
+        let kept = self.kept();
+        let aggregated = Aggregated {
+            transfers: self.transfers.len(),
+            kept: format!("the {} longest", kept.len()),
+            rates: if story.is_some() { "phases" } else { "means" },
+            from_s: sums.bins.from,
+            to_s: sums.bins.to,
+            bins: sums.bins.count,
+            links: self.loads(&sums),
+            groups: self.groups(&grouping, &sums),
+            by: grouping.by,
+        };
+        Ok((aggregated, kept))
+    }
+
+    /// From the first transfer that is ready to the end.
+    fn bins(&self) -> Bins {
+        let ready = self.transfers.iter().filter_map(|t| t.row.ready_s);
+        let from = ready.fold(f64::INFINITY, f64::min);
+        let ended = self.transfers.iter().filter_map(|t| t.row.end_s);
+        let to = ended.fold(self.end_s, f64::max);
+        // Nothing has happened: one picosecond of it.
+        let from = if from < to { from } else { to - 1e-12 };
+        Bins { from, to, count: BINS }
+    }
+
+    /// Transfers that are ready and have not started.
+    fn waiting(&self, grouping: &Grouping<'_>, sums: &mut Sums) {
+        for (transfer, &group) in self.transfers.iter().zip(&grouping.of) {
+            let Some(ready) = transfer.row.ready_s else { continue };
+            let until = transfer.row.start_s.unwrap_or(sums.bins.to);
+            Bins::add(&mut sums.waiting[group], sums.bins.parts(ready, until), 1.0);
+        }
+    }
+
+    fn integrals(&self, story: &dyn Story, grouping: &Grouping<'_>, sums: &mut Sums) -> Result<(), PageError> {
+        let unknown = || PageError::damaged("its phases name a transfer that it lacks");
+        story.tell(false, &mut |moment| {
+            let parts: Vec<_> = sums.bins.parts(moment.start_s, moment.end_s).collect();
+            for active in &moment.active {
+                let place = active.transfer as usize;
+                let row = &self.transfers.get(place).ok_or_else(unknown)?.row;
+                sums.add(row, grouping.of[place], &parts, active.rate);
+            }
+            Ok(true)
+        })
+    }
+
+    fn means(&self, grouping: &Grouping<'_>, sums: &mut Sums) {
+        for (transfer, &group) in self.transfers.iter().zip(&grouping.of) {
+            let Some((start, sent)) = transfer.row.sending() else { continue };
+            let parts: Vec<_> = sums.bins.parts(start, sent).collect();
+            sums.add(&transfer.row, group, &parts, transfer.row.mean.unwrap_or_default());
+        }
+    }
+
+    /// The loads of the links that carried most, in thousandths of their bandwidths, in the order of ids.
+    fn loads(&self, sums: &Sums) -> Vec<LinkBins> {
+        let bandwidths: BTreeMap<u32, f64> = self.links.iter().filter_map(|l| Some((l.id?, l.bandwidth?))).collect();
+        let mut most: Vec<(&u32, &Vec<f64>)> = sums.links.iter().collect();
+        let carried = |bytes: &[f64]| bytes.iter().sum::<f64>();
+        most.sort_by(|a, b| carried(b.1).total_cmp(&carried(a.1)));
+        most.truncate(MOST_LINKS);
+        most.sort_by_key(|(id, _)| **id);
+        let loads = most.into_iter().filter_map(|(id, bytes)| {
+            let full = bandwidths.get(id)? * sums.bins.width();
+            Some(LinkBins { id: *id, permille: bytes.iter().map(|b| (1000.0 * b / full).round() as u64).collect() })
+        });
+        loads.collect()
+    }
+
+    fn groups(&self, grouping: &Grouping<'a>, sums: &Sums) -> Vec<Group<'a>> {
+        let means = |sums: &[f64], width: f64| sums.iter().map(|sum| sum / width).collect::<Vec<f64>>();
+        let width = sums.bins.width();
+        let empty = |(i, name): (usize, &Cow<'a, str>)| Group {
+            name: name.clone(),
+            count: 0,
+            bytes: 0,
+            start_s: sums.bins.to,
+            end_s: sums.bins.from,
+            rate: means(&sums.rate[i], width),
+            active: means(&sums.active[i], width),
+            waiting: means(&sums.waiting[i], width),
+        };
+        let mut groups: Vec<Group<'a>> = grouping.names.iter().enumerate().map(empty).collect();
+        for (transfer, &group) in self.transfers.iter().zip(&grouping.of) {
+            let (row, group) = (&transfer.row, &mut groups[group]);
+            group.count += 1;
+            group.bytes = group.bytes.saturating_add(row.bytes);
+            group.start_s = group.start_s.min(row.start_s.unwrap_or(sums.bins.to));
+            group.end_s = group.end_s.max(row.start_s.map_or(sums.bins.from, |_| row.end_s.unwrap_or(sums.bins.to)));
+        }
+        groups
+    }
+
+    /// The rows of the transfers that took longest, in their order.
+    fn kept(&self) -> Vec<&'a RawValue> {
+        let span = |row: &TransferRow<'_>| row.start_s.map_or(0.0, |start| row.end_s.unwrap_or(self.end_s) - start);
+        let mut order: Vec<(f64, Reverse<usize>)> =
+            self.transfers.iter().enumerate().map(|(i, t)| (span(&t.row), Reverse(i))).collect();
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let mut bytes = 0;
+        let fits = |&place: &usize| {
+            bytes += self.transfers[place].written.get().len();
+            bytes <= MOST_KEPT_BYTES
+        };
+        let mut kept: Vec<usize> = order.iter().map(|(_, i)| i.0).take(MOST_KEPT).take_while(fits).collect();
+        kept.sort_unstable();
+        kept.into_iter().map(|place| self.transfers[place].written).collect()
+    }
+}
+
+impl Sums {
+    fn new(bins: Bins, groups: usize) -> Self {
+        let empty = || vec![vec![0.0; bins.count]; groups];
+        Self { bins, links: BTreeMap::new(), rate: empty(), active: empty(), waiting: empty() }
+    }
+
+    /// A transfer at a rate over parts of bins.
+    fn add(&mut self, row: &TransferRow<'_>, group: usize, parts: &[(usize, f64)], rate: f64) {
+        let parts = || parts.iter().copied();
+        Bins::add(&mut self.active[group], parts(), 1.0);
+        Bins::add(&mut self.rate[group], parts(), rate);
+        for &link in &row.route {
+            let sums = self.links.entry(link).or_insert_with(|| vec![0.0; self.bins.count]);
+            Bins::add(sums, parts(), rate);
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! The page of `weir report`: one HTML file with everything in it.
+//!
+//! ```text
+//! Run ────────┬─► Object: keys and values as written ─► fit: whole, packed or aggregated ─┐
+//! saved JSON ─┘   Story: phases, by place of transfers ──────────┘                        ├─► Page ─► HTML
+//! results of searches, tuning, validation, as saved ──────────────────────────────────────┘
+//! ```
+//!
+//! The data are described in `report/web/data.md`, beside the front-end that shows them.
+
+mod aggregate;
+mod bins;
+mod embed;
+mod fit;
+mod groups;
+mod kind;
+mod object;
+mod pack;
+mod probe;
+mod rows;
+mod story;
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+pub use fit::MOST_ROWS;
+use fit::{Fitted, MOST_PHASES, fit};
+use kind::{Kind, Unshown};
+use object::Object;
+pub use probe::active_phases;
+use story::Recorded;
+
+use crate::json::{Limited, Plans, RunJson};
+use crate::{Detail, Run};
+
+/// Why something cannot go into a page.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// JSON that is not as weir writes it.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    /// JSON whose parts do not fit together.
+    #[error("{0}")]
+    Damaged(String),
+    /// A line of a saved file.
+    #[error("{file}:{line}: {what}")]
+    Line {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong, and what to do.
+        what: String,
+    },
+}
+
+impl PageError {
+    fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged(what.into())
+    }
+
+    fn lacks(key: &str) -> Self {
+        Self::Damaged(format!("it has no `{key}`"))
+    }
+}
+
+/// The data of a page.
+#[derive(Debug, Default)]
+pub struct Page {
+    runs: Vec<Box<RawValue>>,
+    searches: Vec<Box<RawValue>>,
+    tuned: Vec<Box<RawValue>>,
+    validated: Vec<Box<RawValue>>,
+    notes: Vec<String>,
+}
+
+/// How many results of each kind a page has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Runs.
+    pub runs: usize,
+    /// Searches.
+    pub searches: usize,
+    /// Tuned scenarios.
+    pub tuned: usize,
+    /// Scenarios held against measured times.
+    pub validated: usize,
+}
+
+impl Page {
+    /// Adds a run. Its outcome should have phases with explanations for up to [`MOST_ROWS`] transfers, and may have phases
+    /// beyond; without phases rates over time are not known, and the page shows mean rates.
+    ///
+    /// # Errors
+    /// If its parameters are not JSON.
+    pub fn add_run(&mut self, run: &Run<'_>) -> Result<(), PageError> {
+        let plain = RunJson::new(run, Detail { phases: true, full: true }).without_phases();
+        let plain = serde_json::to_string(&plain)?;
+        let full = run.outcome.phases.is_some().then(|| whole(run, plain.len() + MOST_PHASES)).flatten();
+        let told = full.is_some();
+        let text = full.unwrap_or(plain);
+        let mut object: Object<'_> = serde_json::from_str(&text)?;
+        let plans = Plans { run };
+        if !plans.is_empty() {
+            object.set("plans", &plans)?;
+        }
+        let story = Recorded::of(run).filter(|_| !told);
+        let fitted = fit(object, story.as_ref().map(|story| story as &dyn story::Story))?;
+        self.add_fitted(fitted, || format!("{} under {}", run.subject.name(), run.arbiter.name))
+    }
+
+    /// Whether a text is JSON that weir has saved, rather than a scenario.
+    #[must_use]
+    pub fn is_saved(text: &str) -> bool {
+        kind::is_saved(text)
+    }
+
+    /// Adds all results of a saved file.
+    ///
+    /// # Errors
+    /// A line that is not weir's, that is damaged, or that a page does not show. Nothing of the file is added then.
+    pub fn add_saved(&mut self, file: &str, text: &str) -> Result<(), PageError> {
+        let mut added = Self::default();
+        let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+        loop {
+            let rest = &text[values.byte_offset()..];
+            let begin = values.byte_offset() + (rest.len() - rest.trim_start().len());
+            let line = 1 + text[..begin].matches('\n').count();
+            let Some(value) = values.next() else { break };
+            let wrong = |what: String| PageError::Line { file: file.to_owned(), line, what };
+            let value = value.map_err(|error| wrong(cut(&error)))?;
+            added.add_value(value.get()).map_err(|error| wrong(error.to_string()))?;
+        }
+        self.join(added);
+        Ok(())
+    }
+
+    fn add_value(&mut self, text: &str) -> Result<(), PageError> {
+        let object: Object<'_> = serde_json::from_str(text)?;
+        let kind = Kind::of(&object).map_err(|unshown| PageError::damaged(unshown.message()))?;
+        let list = match kind {
+            Kind::Run => return self.add_saved_run(object),
+            Kind::Comparison => return self.add_comparison(&object),
+            Kind::Search => &mut self.searches,
+            Kind::Tuning => &mut self.tuned,
+            Kind::Validation => &mut self.validated,
+        };
+        list.push(RawValue::from_string(text.to_owned())?);
+        Ok(())
+    }
+
+    fn add_comparison(&mut self, object: &Object<'_>) -> Result<(), PageError> {
+        let results = object.get("results").ok_or_else(|| PageError::lacks("results"))?;
+        let results: Vec<&RawValue> = serde_json::from_str(results.get())?;
+        results.into_iter().try_for_each(|result| self.add_value(result.get()))
+    }
+
+    fn add_saved_run(&mut self, object: Object<'_>) -> Result<(), PageError> {
+        let name = |object: &Object<'_>| -> Option<String> {
+            let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
+            let arbiter: Object<'_> = serde_json::from_str(object.get("arbiter")?.get()).ok()?;
+            Some(format!("{} under {}", text(object.get("scenario")?)?, text(arbiter.get("name")?)?))
+        };
+        let name = name(&object).ok_or_else(|| PageError::damaged("its scenario or arbiter has no name"))?;
+        if object.get("streamed").is_some() {
+            self.notes.push(format!("{name}: its transfers were written to another file, and are not shown."));
+        }
+        let fitted = fit(object, None)?;
+        self.add_fitted(fitted, || name)
+    }
+
+    fn add_fitted(&mut self, fitted: Fitted, name: impl FnOnce() -> String) -> Result<(), PageError> {
+        if !fitted.notes.is_empty() {
+            self.notes.push(format!("{}: {}.", name(), fitted.notes.join("; ")));
+        }
+        self.runs.push(RawValue::from_string(fitted.json)?);
+        Ok(())
+    }
+
+    fn join(&mut self, other: Self) {
+        self.runs.extend(other.runs);
+        self.searches.extend(other.searches);
+        self.tuned.extend(other.tuned);
+        self.validated.extend(other.validated);
+        self.notes.extend(other.notes);
+    }
+
+    /// How many results it has.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts {
+            runs: self.runs.len(),
+            searches: self.searches.len(),
+            tuned: self.tuned.len(),
+            validated: self.validated.len(),
+        }
+    }
+
+    /// Writes the page as one HTML file.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write(&self, out: impl Write) -> io::Result<()> {
+        #[derive(Serialize)]
+        struct Notes<'a> {
+            notes: &'a [String],
+        }
+        #[derive(Serialize)]
+        struct Data<'a> {
+            weir: u32,
+            runs: &'a [Box<RawValue>],
+            searches: &'a [Box<RawValue>],
+            tuned: &'a [Box<RawValue>],
+            validated: &'a [Box<RawValue>],
+            aggregated: Option<Notes<'a>>,
+        }
+        let Self { runs, searches, tuned, validated, notes } = self;
+        let aggregated = (!notes.is_empty()).then_some(Notes { notes });
+        let data = Data { weir: 1, runs, searches, tuned, validated, aggregated };
+        embed::write(&serde_json::to_string(&data)?, out)
+    }
+}
+
+/// The full result of a run, where it is within so many bytes.
+fn whole(run: &Run<'_>, most: usize) -> Option<String> {
+    let mut out = Limited::new(most);
+    serde_json::to_writer(&mut out, &RunJson::new(run, Detail { phases: true, full: true })).ok()?;
+    String::from_utf8(out.into_inner()).ok()
+}
+
+/// What is wrong with a file that is no JSON.
+fn cut(error: &serde_json::Error) -> String {
+    let what = if error.is_eof() { "it ends before its JSON does: was it cut off?" } else { "it is not JSON:" };
+    let reason = if error.is_eof() { String::new() } else { format!(" {error}") };
+    format!("{what}{reason} save it again, by `weir run --full --json --output FILE` or another command's --json")
+}
+
+impl Unshown {
+    fn message(&self) -> String {
+        match self {
+            Self::Other(what) => format!("this is {what}"),
+            Self::NotWeir => "this is not a result of weir: a page shows scenarios, and what `weir run`, `optimize`, \
+                              `tune` and `validate` print with --json"
+                .to_owned(),
+            Self::Lacks(kind, key) => {
+                format!("this looks like a result of `{}` but has no `{key}`: save it again", kind.command())
+            }
+        }
+    }
+}
