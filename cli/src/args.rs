@@ -43,7 +43,7 @@ pub(crate) enum Command {
     Calibrate(crate::commands::calibrate::CalibrateArgs),
     /// Hold simulated times of a scenario against measured ones
     Validate(crate::commands::validate::ValidateArgs),
-    /// Write one HTML page that shows runs and saved results: topology, transfers and links over time, searches
+    /// Write runs and saved results as one HTML page: topology, transfers and links over time, and why
     Report(ReportArgs),
     /// List, add or remove arbiters and models from shared libraries
     Plugin(PluginArgs),

@@ -83,7 +83,7 @@ fn wrote(target: &Path, counts: Counts) -> String {
 
 /// Adds a file: saved results, or a scenario that is run. What is wrong with it is printed, so that the others are shown.
 fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit {
-    let added = match saved(file) {
+    let added = match given(file) {
         Ok(Given::Saved(text)) => page.add_saved(&name(file), &text).map_err(Failure::usage).map(|()| Exit::Ok),
         Ok(Given::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|s| add_runs(&s, args, all, page)),
         Err(failure) => Err(failure),
@@ -95,30 +95,30 @@ fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit 
 enum Given {
     /// Lines of JSON that weir has printed.
     Saved(String),
-    /// Anything else; its bytes where it can be read only once.
-    Scenario(Option<Vec<u8>>),
+    /// Anything else, and what it holds.
+    Scenario(Vec<u8>),
 }
 
-/// Reads saved results; a scenario is left to its own reader, and so is a file that cannot be read.
-fn saved(file: &Path) -> Result<Given, Failure> {
-    let read = if is_stdin(file) {
-        use std::io::Read;
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-        Ok(bytes)
-    } else {
-        std::fs::read(file)
-    };
-    let Ok(bytes) = read else { return Ok(Given::Scenario(None)) };
-    if bytes.trim_ascii_start().starts_with(b"{") {
-        match String::from_utf8(bytes) {
-            Ok(text) if Page::is_saved(&text) => return Ok(Given::Saved(text)),
-            Ok(text) => return Ok(Given::Scenario(Some(text.into_bytes()))),
-            Err(error) => return Ok(Given::Scenario(Some(error.into_bytes()))),
-        }
+/// Reads a file and tells what it is.
+fn given(file: &Path) -> Result<Given, Failure> {
+    let bytes = read(file).map_err(|error| {
+        let name = name(file);
+        Failure::usage(format!("{name} cannot be read: {error}; name scenarios, and results saved with --json"))
+    })?;
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) if Page::is_saved(&text) => Given::Saved(text),
+        Ok(text) => Given::Scenario(text.into_bytes()),
+        Err(error) => Given::Scenario(error.into_bytes()),
+    })
+}
+
+fn read(file: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    if !is_stdin(file) {
+        return std::fs::read(file);
     }
-    Ok(Given::Scenario(Some(bytes)))
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
 }
 
 /// What messages call a file.
@@ -126,11 +126,13 @@ fn name(file: &Path) -> String {
     if is_stdin(file) { "standard input".to_owned() } else { text::clean(&file.display().to_string()) }
 }
 
-fn scenario(file: &Path, bytes: Option<Vec<u8>>, args: &ReportArgs, all: &Arbiters) -> Result<Scenario, Failure> {
-    match bytes.filter(|_| is_stdin(file)) {
-        Some(bytes) => input::load_bytes(bytes, &args.scenario, all),
-        None => input::load(file, &args.scenario, all),
+/// Reads a scenario; standard input was read already.
+fn scenario(file: &Path, bytes: Vec<u8>, args: &ReportArgs, all: &Arbiters) -> Result<Scenario, Failure> {
+    if is_stdin(file) {
+        return input::load_bytes(bytes, &args.scenario, all);
     }
+    drop(bytes);
+    input::load(file, &args.scenario, all)
 }
 
 /// Runs a scenario under its arbiters.

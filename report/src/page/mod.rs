@@ -19,6 +19,8 @@ mod pack;
 mod probe;
 mod rows;
 mod story;
+#[cfg(test)]
+mod tests;
 
 use std::io::{self, Write};
 

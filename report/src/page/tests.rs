@@ -1,0 +1,297 @@
+//! Packing, bins and groups against slow and obvious twins; what saved lines are taken for.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::PageError;
+use super::aggregate::Whole;
+use super::groups::Grouping;
+use super::kind::{self, Kind};
+use super::object::Object;
+use super::pack::Packed;
+use super::rows::{LinkRow, NodeRow, Transfer, transfers};
+use super::story::{Active, Listener, Moment, Story, Why};
+use super::{Counts, Page};
+
+const STEPS: [&str; 2] = ["A", "D (8)"];
+
+/// A story that is known beforehand.
+#[derive(Debug)]
+struct Told(Vec<Moment<'static>>);
+
+impl Story for Told {
+    fn tell(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+        for moment in &self.0 {
+            if !listener(moment)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Of three transfers: rate and why of each active one.
+fn active() -> impl Strategy<Value = Vec<Active<'static>>> {
+    let why = (0..2_usize, proptest::option::of(0..4_u32), proptest::collection::vec(0..3_u32, 0..3));
+    let one = (proptest::option::of((0..4_u8, proptest::option::of(why))), 0..3_u32);
+    proptest::collection::vec(one, 3).prop_map(|states| {
+        let some = states.into_iter().enumerate().filter_map(|(i, (state, _))| Some((i, state?)));
+        some.map(|(i, (rate, why))| Active {
+            transfer: i as u32,
+            rate: f64::from(rate) * 1.1,
+            why: why.map(|(step, link, because)| Why { step: STEPS[step], link, because }),
+        })
+        .collect()
+    })
+}
+
+/// Phases in the order of time, some with a pause before.
+fn story() -> impl Strategy<Value = Told> {
+    proptest::collection::vec((0..2_u32, 1..5_u32, active()), 0..12).prop_map(|phases| {
+        let mut now = 0.0;
+        let moments = phases.into_iter().map(|(pause, span, active)| {
+            let start_s = now + f64::from(pause) * 0.1;
+            now = start_s + f64::from(span) * 0.1;
+            Moment { start_s, end_s: now, active }
+        });
+        Told(moments.collect())
+    })
+}
+
+/// What packed spans say of a transfer in an interval: rate, link, step, and those responsible with the transfer itself.
+fn unpacked(packed: &Value, transfer: usize, start: f64, end: f64) -> Option<(f64, i64, Value, Value)> {
+    let spans: Vec<i64> = serde_json::from_value(packed["spans"][transfer].clone()).expect("numbers");
+    assert_eq!(spans.len() % 5, 0);
+    let mut found = spans.chunks(5).filter(|span| {
+        let at = |i: i64| packed["times_s"][i as usize].as_f64().expect("a time");
+        at(span[0]) <= start && end <= at(span[1])
+    });
+    let span = found.next()?;
+    assert!(found.next().is_none(), "spans overlap");
+    let reason = if span[4] < 0 { Value::Null } else { packed["reasons"][span[4] as usize].clone() };
+    let rate = packed["rates_Bps"][span[2] as usize].as_f64().expect("a rate");
+    Some((rate, span[3], reason[0].clone(), reason[1].clone()))
+}
+
+fn together(active: &Active<'_>) -> (f64, i64, Value, Value) {
+    let Some(why) = &active.why else { return (active.rate, -1, Value::Null, Value::Null) };
+    let mut because = why.because.clone();
+    if !because.is_empty() {
+        because.push(active.transfer);
+    }
+    because.sort_unstable();
+    because.dedup();
+    (active.rate, why.link.map_or(-1, i64::from), json!(why.step), json!(because))
+}
+
+proptest! {
+    #[test]
+    fn packed_phases_say_what_phases_say(story in story()) {
+        let packed = Packed::new(&story, 3, usize::MAX).expect("in order").expect("fits");
+        let packed = serde_json::to_value(&packed).expect("writes");
+        let times: Vec<f64> = serde_json::from_value(packed["times_s"].clone()).expect("numbers");
+        prop_assert!(times.windows(2).all(|pair| pair[0] < pair[1]));
+        for moment in &story.0 {
+            for transfer in 0..3 {
+                let said = moment.active.iter().find(|active| active.transfer == transfer).map(together);
+                let read = unpacked(&packed, transfer as usize, moment.start_s, moment.end_s);
+                prop_assert_eq!(read, said);
+            }
+        }
+        // Neighbours that say the same are one span.
+        for spans in packed["spans"].as_array().expect("a list") {
+            let spans: Vec<i64> = serde_json::from_value(spans.clone()).expect("numbers");
+            let spans: Vec<&[i64]> = spans.chunks(5).collect();
+            prop_assert!(spans.windows(2).all(|pair| pair[0][1] < pair[1][0] || pair[0][2..] != pair[1][2..]));
+        }
+    }
+
+    #[test]
+    fn bins_of_phases_hold_all_bytes(story in story(), hosts in 1..3_usize) {
+        let (list, links) = (rows(&[(0, 7), (1, 7), (2, 7)], hosts), links());
+        let (list, links) = (parsed(&list), read_links(&links));
+        let end_s = story.0.last().map_or(1.0, |moment| moment.end_s);
+        let whole = Whole { transfers: &list, links: &links, nodes: &[], end_s };
+        let value = serde_json::to_value(whole.aggregated(Some(&story)).expect("in order").0).expect("writes");
+        prop_assert_eq!(&value["rates"], "phases");
+        let width = (value["to_s"].as_f64().expect("s") - value["from_s"].as_f64().expect("s")) / 250.0;
+        let sent: f64 = story.0.iter().flat_map(|m| m.active.iter().map(|a| a.rate * (m.end_s - m.start_s))).sum();
+        let busy: f64 = story.0.iter().map(|m| m.active.len() as f64 * (m.end_s - m.start_s)).sum();
+        // Four digits of each bin are written.
+        let (rate, active) = (summed(&value, "rate_Bps") * width, summed(&value, "active") * width);
+        prop_assert!((rate - sent).abs() <= 6e-4 * sent, "{rate} of {sent}");
+        prop_assert!((active - busy).abs() <= 6e-4 * busy, "{active} of {busy}");
+        // Every transfer takes link 0, whose bandwidth is 100; a thousandth is rounded by a half at most.
+        let load: f64 = value["links"][0]["permille"].as_array().into_iter().flatten().filter_map(Value::as_f64).sum();
+        prop_assert!((load / 1000.0 * 100.0 * width - sent).abs() <= 250.0 * 0.0005 * 100.0 * width + 1e-9);
+    }
+}
+
+fn summed(value: &Value, key: &str) -> f64 {
+    let groups = value["groups"].as_array().expect("a list").iter();
+    groups.flat_map(|group| group[key].as_array().expect("a list")).map(|v| v.as_f64().expect("a number")).sum()
+}
+
+/// Rows of transfers that are ready at 0, start at a second and take as long as another says, at 10 B/s, from `hosts`.
+fn rows(times: &[(u32, u32)], hosts: usize) -> String {
+    let row = |(i, &(start, span)): (usize, &(u32, u32))| {
+        json!({"id": format!("t{i}"), "from": format!("h{}", i % hosts), "to": "x", "bytes": span * 10, "ready_s": 0.0,
+            "start_s": start, "end_s": start + span, "mean_Bps": 10.0, "route": [0]})
+    };
+    json!(times.iter().enumerate().map(row).collect::<Vec<_>>()).to_string()
+}
+
+fn links() -> String {
+    json!([{"id": 0, "from": "h0", "to": "x", "bandwidth_Bps": 100.0}]).to_string()
+}
+
+fn parsed(list: &str) -> Vec<Transfer<'_>> {
+    let list: &serde_json::value::RawValue = serde_json::from_str(list).expect("JSON");
+    transfers(list).expect("rows")
+}
+
+fn read_links(list: &str) -> Vec<LinkRow<'_>> {
+    serde_json::from_str(list).expect("rows")
+}
+
+#[test]
+fn without_phases_transfers_count_with_their_mean_rates() {
+    let (list, links) = (rows(&[(0, 4), (1, 1), (3, 1)], 2), links());
+    let (list, links) = (parsed(&list), read_links(&links));
+    let whole = Whole { transfers: &list, links: &links, nodes: &[], end_s: 4.0 };
+    let (aggregated, kept) = whole.aggregated(None).expect("nothing is damaged");
+    let value = serde_json::to_value(&aggregated).expect("writes");
+    assert_eq!((&value["rates"], &value["bins"], &value["by"]), (&"means".into(), &250.into(), &"source".into()));
+    assert_eq!((&value["transfers"], &value["kept"], kept.len()), (&3.into(), &"the 3 longest".into(), 3));
+    // 16 ms each: in bin 0 one transfer of 10 B/s, in bin 100 (1.6 s) two, each a tenth of the link.
+    let load = &value["links"][0]["permille"];
+    assert_eq!((&load[0], &load[100], &load[200]), (&100.into(), &200.into(), &200.into()));
+    // Bin 187 is [2.992 s, 3.008 s): half of it with the third.
+    assert_eq!(load[187], 150);
+    let h0 = &value["groups"][0];
+    assert_eq!((&h0["name"], &h0["count"], &h0["bytes"]), (&"h0".into(), &2.into(), &50.into()));
+    assert_eq!((&h0["active"][10], &h0["active"][249]), (&1.into(), &2.into()));
+    // The third waits from 0 to 3 s.
+    assert_eq!((&h0["waiting"][10], &h0["waiting"][187], &h0["waiting"][188]), (&1.into(), &0.5.into(), &0.into()));
+    assert_eq!((&h0["start_s"], &h0["end_s"]), (&0.0.into(), &4.0.into()));
+}
+
+#[test]
+fn the_longest_are_kept_in_their_order() {
+    let times: Vec<(u32, u32)> = (0..1500).map(|i| (0, 1 + (i * 7) % 1500)).collect();
+    let list = rows(&times, 1);
+    let list = parsed(&list);
+    let whole = Whole { transfers: &list, links: &[], nodes: &[], end_s: 1500.0 };
+    let (_, kept) = whole.aggregated(None).expect("nothing is damaged");
+    let spans: Vec<u64> = kept
+        .iter()
+        .map(|row| {
+            let row: Value = serde_json::from_str(row.get()).expect("a row");
+            row["end_s"].as_u64().expect("a time")
+        })
+        .collect();
+    assert_eq!(spans.len(), 1000);
+    let expected: Vec<u64> = times.iter().map(|time| u64::from(time.1)).filter(|&span| span > 500).collect();
+    assert_eq!(spans, expected);
+}
+
+#[test]
+fn nothing_that_happened_is_no_trouble() {
+    let list = r#"[{"id":"a","from":"h","to":"x","bytes":5,"ready_s":null,"start_s":null,"end_s":null,"mean_Bps":null,"sent_bytes":0}]"#;
+    let list = parsed(list);
+    let whole = Whole { transfers: &list, links: &[], nodes: &[], end_s: 0.0 };
+    let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
+    assert!(value["to_s"].as_f64() > value["from_s"].as_f64());
+    assert_eq!((&value["groups"][0]["count"], &value["groups"][0]["rate_Bps"][0]), (&1.into(), &0.into()));
+}
+
+#[test]
+fn many_sources_are_grouped_by_what_is_above_them() {
+    // Six hosts below three switches below one root.
+    let nodes = json!([{"id": 9, "name": "root", "parent": null}, {"id": 0, "name": "s0", "parent": 9}, {"id": 1, "name": "s1", "parent": 9},
+        {"id": 2, "name": "s2", "parent": 9}, {"id": 3, "name": "h0", "parent": 0}, {"id": 4, "name": "h1", "parent": 1},
+        {"id": 5, "name": "h2", "parent": 2}, {"id": 6, "name": "h3", "parent": 0}, {"id": 7, "name": "h4", "parent": 1},
+        {"id": 8, "name": "h5", "parent": 2}]).to_string();
+    let nodes: Vec<NodeRow<'_>> = serde_json::from_str(&nodes).expect("rows");
+    let list = rows(&[(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6)], 6);
+    let list = parsed(&list);
+    let grouped = |nodes, most| {
+        let Grouping { by, names, of } = Grouping::new(&list, nodes, most);
+        (by, names.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "), of)
+    };
+    assert_eq!(grouped(&nodes, 6), ("source".into(), "h0 h1 h2 h3 h4 h5".into(), vec![0, 1, 2, 3, 4, 5]));
+    assert_eq!(grouped(&nodes, 5), ("the node above their source".into(), "s0 s1 s2".into(), vec![0, 1, 2, 0, 1, 2]));
+    assert_eq!(grouped(&nodes, 2), ("the node 2 levels above their source".into(), "root".into(), vec![0; 6]));
+    // Without nodes the two with most bytes stay.
+    assert_eq!(grouped(&[], 3), ("source".into(), "h4 h5 4 others".into(), vec![2, 2, 2, 2, 0, 1]));
+}
+
+#[test]
+fn packing_stops_where_it_would_be_too_large() {
+    let active = |rate| vec![Active { transfer: 0, rate, why: None }];
+    let moment = |i: i32| Moment { start_s: f64::from(i), end_s: f64::from(i + 1), active: active(f64::from(i)) };
+    let story = Told((0..100).map(moment).collect());
+    assert!(Packed::new(&story, 1, 1000).expect("in order").is_some());
+    assert!(Packed::new(&story, 1, 999).expect("in order").is_none());
+    let story = Told([1, 0].map(moment).into());
+    assert_eq!(
+        Packed::new(&story, 1, 1000).err().map(|e| e.to_string()).as_deref(),
+        Some("its phases are not in the order of time")
+    );
+}
+
+fn kind_of(text: &str) -> Result<Kind, String> {
+    let object: Object<'_> = serde_json::from_str(text).expect("an object");
+    Kind::of(&object).map_err(|unshown| unshown.message())
+}
+
+#[test]
+fn lines_that_a_page_does_not_show_are_named() {
+    let cases = [
+        (r#"{"weir":1,"phases":[]}"#, "this is a result of `weir explain`"),
+        (r#"{"weir_part":1,"subject":{}}"#, "this is a part of a search"),
+        (r#"{"weir":1,"vary":"order","axes":[]}"#, "this is a sweep"),
+        (r#"{"weir":1,"rms_fitted":0}"#, "this is a result of `weir calibrate`"),
+        (r#"{"fingerprint":"0"}"#, "this is not a result of weir"),
+        (r#"{"weir":1,"arbiters":[]}"#, "this is not a result of weir"),
+        (
+            r#"{"weir":1,"fingerprint":"0","scenario":"s"}"#,
+            "this looks like a result of `weir run --json` but has no `file`",
+        ),
+    ];
+    for (text, message) in cases {
+        assert!(kind_of(text).expect_err(text).starts_with(message), "{text}");
+    }
+    assert_eq!(kind_of(r#"{"weir":1,"results":[],"ratios":{}}"#), Ok(Kind::Comparison));
+    let tuned = r#"{"weir":1,"scenario":"s","file":"f","arbiter":{},"operations":[{"id":"p","sizes":[]}]}"#;
+    assert_eq!(kind_of(tuned), Ok(Kind::Tuning));
+}
+
+#[test]
+fn scenarios_are_not_saved_results() {
+    for scenario in
+        ["weir: 1\n", r#"{"weir":1,"name":"x","tree":{},"workload":[]}"#, "{weir: 1}", "{\"weir\": 1, \"name\": x}", ""]
+    {
+        assert!(!kind::is_saved(scenario), "{scenario}");
+    }
+    for saved in [r#"{"weir":1,"fingerprint":"0"}"#, " \n{}", r#"{"weir":1,"version":"0.1.0","scen"#] {
+        assert!(kind::is_saved(saved), "{saved}");
+    }
+}
+
+#[test]
+fn a_wrong_line_is_told_by_its_number_and_adds_nothing() {
+    let search = r#"{"weir":1,"scenario":"s","file":"f","arbiter":{"name":"a","params":{}},"vary":"order","method":"m","candidates":340282366920938463463374607431768211455,"evaluated":1,"complete":true,"objective":"makespan"}"#;
+    let mut page = Page::default();
+    page.add_saved("x.json", &format!("\n{search}\n{search}\n\n")).expect("two results");
+    assert_eq!(page.counts(), Counts { searches: 2, ..Counts::default() });
+    let error = page.add_saved("x.json", &format!("{search}\n\n\n{{\"weir\":2}}\n")).expect_err("no kind").to_string();
+    assert!(error.starts_with("x.json:4: this is not a result of weir"), "{error}");
+    let error = page.add_saved("x.json", &format!("{search}\n{}", &search[..50])).expect_err("cut off").to_string();
+    assert!(error.starts_with("x.json:2: it ends before its JSON does"), "{error}");
+    assert_eq!(page.counts().searches, 2);
+    let mut out = Vec::new();
+    page.write(&mut out).expect("memory takes it");
+    // Numbers beyond what a double holds keep their digits.
+    assert!(String::from_utf8(out).expect("UTF-8").contains(&format!("\"searches\":[{search},{search}]")));
+}
