@@ -123,7 +123,7 @@ export function histogramChart(search: Search, data: Histogram): HTMLElement {
   const counts = ticks(0, most, 5).filter((c) => Number.isInteger(c));
   const p = plot(
     linear(low, high, "makespan", marks, timeLabels(marks)),
-    linear(0, most * 1.05, "candidates", counts, counts.map(format.count)),
+    linear(0, most * 1.25, "candidates", counts, counts.map(format.count)),
     "Histogram of makespans",
   );
   const width = (data.to_s - data.from_s) / data.counts.length;

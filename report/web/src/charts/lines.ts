@@ -93,7 +93,7 @@ export class Lines {
         padding: [8, 1, 0, 0],
         scales: { x: { time: false, min: w.from, max: w.to }, y: { range: (_, __, most) => [0, Math.max(105, most * 1.05)] } },
         axes: [
-          { ...axis, size: 32, values: (_, marks) => timeLabels(marks) },
+          { ...axis, size: 32, values: (u, marks) => withoutLast(timeLabels(marks), marks, u.scales.x!) },
           { ...axis, size: AXIS, values: (_, marks) => marks.map((v) => `${v} %`) },
         ],
         series: [{}, ...this.links.map((_, i) => ({ stroke: CATEGORIES[i]!, width: 2, dash: DASHES[i]!, paths: stepped, points: { show: false } }))],
@@ -183,6 +183,12 @@ export class Lines {
     for (const id of this.links)
       this.values.get(String(id))?.replaceChildren(this.shown.map((v) => format.percent(utilisation(v, id, time))).join(" | "));
   }
+}
+
+/** A label at the very end would be cut: the axis ends where the rows of the other sections end. */
+function withoutLast(labels: string[], marks: number[], x: { min?: number; max?: number }): string[] {
+  const [min, max] = [x.min ?? 0, x.max ?? 0];
+  return labels.map((text, i) => (max > min && (marks[i]! - min) / (max - min) > 0.975 ? "" : text));
 }
 
 /** A sample of a line, with its dashes. */

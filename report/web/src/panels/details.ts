@@ -12,7 +12,7 @@ import { changeOf } from "../timeline/change.ts";
 const MOST = 100;
 
 export class Details {
-  readonly element = h("aside", { class: "details", "aria-live": "polite", "aria-label": "Selection" });
+  readonly element = h("aside", { class: "details", "aria-label": "Selection" });
 
   constructor(
     private views: RunView[],

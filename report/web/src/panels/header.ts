@@ -13,9 +13,16 @@ export function header(data: ReportData): HTMLElement {
     { class: "page-head" },
     h("div", { class: "head-line" }, h("p", { class: "brand" }, "weir report"), themeButton()),
     h("h1", {}, name(first?.scenario ?? "nothing to show")),
-    first && h("p", { class: "from" }, name(first.file), " · ", name(format.arbiter(first.arbiter))),
+    first && h("p", { class: "from" }, ...sources(data)),
     notes.length > 0 && h("div", { class: "aggregated", role: "note" }, ...notes.map((n) => h("p", {}, n))),
   );
+}
+
+/** Files and arbiters, each once. */
+function sources(data: ReportData): (string | HTMLElement)[] {
+  const all = [...data.runs, ...data.searches, ...data.tuned, ...data.validated];
+  const list = (values: string[]) => [...new Set(values)].flatMap((v, i) => [i > 0 ? ", " : "", name(v)]);
+  return [...list(all.map((x) => x.file)), " · ", ...list(all.map((x) => format.arbiter(x.arbiter)))];
 }
 
 function notesOf(data: ReportData): string[] {

@@ -19,6 +19,7 @@ import { differencesSection } from "./differences.ts";
 import { ganttControls, ganttLegend } from "./gantt-controls.ts";
 import { operationsSection } from "./operations.ts";
 import { summary } from "./summary.ts";
+import { transferTables } from "./table.ts";
 import { timeBar } from "./timebar.ts";
 import { topologyControls } from "./topology-controls.ts";
 
@@ -73,7 +74,7 @@ function transfersSection(views: RunView[], store: Store): HTMLElement | null {
   const title = views.some((v) => v.run.aggregated) ? `Transfers (${views.find((v) => v.run.aggregated)!.run.aggregated!.kept})` : "Transfers";
   const known = views.some((v) => v.exact);
   const note = known ? null : "Bars have the mean rates of transfers: the data hold no phases of them.";
-  return section("transfers", title, note, ganttLegend(gantt), ganttControls(gantt, rows, store), rows.element);
+  return section("transfers", title, note, ganttLegend(gantt), ganttControls(gantt, rows, store), rows.element, ...transferTables(views, store));
 }
 
 function groupsSection(views: RunView[], store: Store): HTMLElement | null {

@@ -143,7 +143,7 @@ export class Gantt implements RowSource {
     const full = this.full(view, t);
     const colour = (x: Stretch) => colourOf(this.held, x.span!);
     const part = (x: Stretch) => Math.max(0.04, Math.min(1, x.span!.rate / full));
-    const labelY = (x: Stretch) => (x.doing === "moving" && part(x) < 0.5 ? top + height * (1 - part(x)) - 2 : top + height / 2 + 4.5);
+    const labelY = (x: Stretch) => top + height - (x.doing === "moving" ? labelRise(height * part(x)) : 2);
     const base = s("line", { class: "base", x1: 0, x2: scale.width, y1: top + height, y2: top + height });
     return [
       base,
@@ -183,9 +183,13 @@ export class Gantt implements RowSource {
     return lines;
   }
 
-  select(row: number): void {
+  select(row: number, _time: number, toggle: boolean): void {
     const id = this.ids[row]!;
-    this.store.set({ transfer: this.store.state.transfer === id ? null : id, link: null });
+    this.store.set({ transfer: toggle && this.store.state.transfer === id ? null : id, link: null });
+  }
+
+  reveal(): number {
+    return this.store.state.transfer === null ? -1 : this.ids.indexOf(this.store.state.transfer);
   }
 
   selected(row: number): boolean {
@@ -194,4 +198,9 @@ export class Gantt implements RowSource {
     if (transfer !== null) return transfer === id;
     return link !== null && this.shown.some((v) => v.transfers.get(id)?.route?.includes(link));
   }
+}
+
+/** How far above the base words stand: inside a bar that is high enough for them, above one that is not. */
+function labelRise(bar: number): number {
+  return bar >= 9 ? (bar - 7.5) / 2 : bar + 2;
 }

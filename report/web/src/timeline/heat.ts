@@ -126,9 +126,13 @@ export class HeatMap implements RowSource {
     return lines;
   }
 
-  select(row: number): void {
+  select(row: number, _time: number, toggle: boolean): void {
     const id = this.links[row]!;
-    this.store.set({ link: this.store.state.link === id ? null : id, transfer: null });
+    this.store.set({ link: toggle && this.store.state.link === id ? null : id, transfer: null });
+  }
+
+  reveal(): number {
+    return this.store.state.link === null ? -1 : this.links.indexOf(this.store.state.link);
   }
 
   selected(row: number): boolean {

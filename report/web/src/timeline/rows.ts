@@ -17,7 +17,10 @@ export interface RowSource {
   draw(row: number, scale: Scale): SVGElement[];
   /** What is to say of a row at a moment; `y` tells lanes of a row apart. */
   describe(row: number, time: number, y: number): Line[];
-  select(row: number, time: number): void;
+  /** `toggle`: what is selected already is cleared. */
+  select(row: number, time: number, toggle: boolean): void;
+  /** The row of what is selected elsewhere, which is then scrolled to. */
+  reveal?(): number;
   selected(row: number): boolean;
   /** Moments between which the arrow keys move. */
   moments: number[];
@@ -46,6 +49,7 @@ export class Rows {
     this.listen();
     store.on(["window", "transfer", "link", "shown"], () => this.render());
     store.on(["time"], () => this.moveCursor());
+    store.on(["transfer", "link"], () => this.reveal());
     addEventListener("beforeprint", () => ((this.printing = true), this.render()));
     addEventListener("afterprint", () => ((this.printing = false), this.render()));
   }
@@ -171,7 +175,7 @@ export class Rows {
     if (at.row < 0 || at.row >= this.source.count()) return;
     this.active = at.row;
     if (at.x >= 0) this.store.set({ time: at.time });
-    this.source.select(at.row, at.time);
+    this.source.select(at.row, at.time, at.x < 0);
     this.point();
   }
 
@@ -206,8 +210,8 @@ export class Rows {
       "=": () => this.store.set({ window: zoomed(state.window, whole, state.time, 0.5) }),
       "-": () => this.store.set({ window: zoomed(state.window, whole, state.time, 2) }),
       "0": () => this.store.set({ window: whole }),
-      Enter: () => this.source.select(this.active, state.time),
-      " ": () => this.source.select(this.active, state.time),
+      Enter: () => this.source.select(this.active, state.time, true),
+      " ": () => this.source.select(this.active, state.time, true),
     };
     const act = acts[e.key];
     if (!act || count === 0 || e.ctrlKey || e.metaKey || e.altKey) return;
@@ -223,6 +227,15 @@ export class Rows {
     if (top + height > this.body.scrollTop + most) this.body.scrollTop = top + height - most;
     this.render();
     this.say();
+  }
+
+  /** Scrolls to a selected row that cannot be seen. */
+  private reveal(): void {
+    const row = this.source.reveal?.() ?? -1;
+    if (row < 0) return;
+    const { height, most } = this.source;
+    const [top, seen] = [row * height, this.body.scrollTop];
+    if (top < seen || top + height > seen + most) this.body.scrollTop = top - Math.min(top, (most - height) / 2);
   }
 
   private stepTime(by: number): void {

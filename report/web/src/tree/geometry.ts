@@ -20,7 +20,7 @@ export interface Wire {
   /** Two ends and two control points of a cubic curve, in the direction of travel. */
   curve: [Point, Point, Point, Point];
   /** Where its number stands. */
-  label: Point & { anchor: "start" | "middle" | "end"; sign: "" | "↑" | "↓" };
+  label: Point & { anchor: "start" | "middle" | "end"; sign: "" | "↑" | "↓" | "⇠" | "⇢" };
 }
 
 export interface Geometry {
@@ -29,11 +29,13 @@ export interface Geometry {
   down: boolean;
   boxes: Box[];
   wires: Wire[];
+  /** From boxes to the lines of a hub, past the numbers. */
+  leaders: [Point, Point][];
 }
 
 /** Trees with more leaves than this grow to the right. */
 export const MOST_LEAVES_DOWN = 10;
-const CHAR = 6.7;
+const CHAR = 7.3;
 /** Half the distance between the two directions of a link. */
 const APART = 4.5;
 const INSIDE = 8;
@@ -45,6 +47,10 @@ interface Frame {
   level: number;
   box: { width: number; height: number };
   before: number;
+  /** Room between leaves and hubs for the numbers of both: 0 without hubs. */
+  hubs: number;
+  /** The length of a hub's box along the row of leaves. */
+  hubLength: number;
 }
 
 export function geometry(layout: Layout, links: Iterable<[number, Link]>, names: Map<number, string>): Geometry {
@@ -57,7 +63,7 @@ export function geometry(layout: Layout, links: Iterable<[number, Link]>, names:
   const low = Math.max(...wires.flatMap((w) => w.curve.map((p) => (frame.down ? p.y : p.x))), 0);
   const along = Math.max(frame.before + layout.depth * frame.level + (frame.down ? frame.box.height : frame.box.width), low) + (frame.down ? 18 : 118);
   const across = Math.max(1, layout.leaves) * frame.leaf + 8;
-  return { width: frame.down ? across : along, height: frame.down ? along : across, down: frame.down, boxes, wires };
+  return { width: frame.down ? across : along, height: frame.down ? along : across, down: frame.down, boxes, wires, leaders: leadersOf(known, byName, frame) };
 }
 
 function frameOf(layout: Layout, links: [number, Link][], byName: Map<string, Place>, names: Map<number, string>): Frame {
@@ -67,7 +73,21 @@ function frameOf(layout: Layout, links: [number, Link][], byName: Map<string, Pl
   const rootArcs = links.filter(([, l]) => l.direction === "lateral" && byName.get(l.from)!.depth === 0 && !byName.get(l.from)!.leaf);
   const bulge = Math.max(0, ...rootArcs.map(([, l]) => height(byName.get(l.from)!, byName.get(l.to)!)));
   const box = { width, height: down ? 34 : 20 };
-  return { down, leaf: down ? width + 24 : 27, level: down ? 96 : width + 100, box, before: bulge > 0 ? bulge + (down ? 30 : 62) : 6 };
+  const anyHub = [...layout.places.values()].some((p) => p.hub);
+  const hubs = anyHub ? (down ? 22 : 214) : 0;
+  const hubLength = Math.max(1, layout.leaves * 0.6) * (down ? width + 24 : 27);
+  return { hubs, hubLength, down, leaf: down ? width + 24 : 27, level: down ? 96 : width + 100, box, before: bulge > 0 ? bulge + (down ? 30 : 62) : 6 };
+}
+
+function leadersOf(links: [number, Link][], byName: Map<string, Place>, f: Frame): [Point, Point][] {
+  const ends = new Set<Place>();
+  for (const [, l] of links) {
+    const [a, b] = [byName.get(l.from)!, byName.get(l.to)!];
+    if (b.hub && !a.hub) ends.add(a);
+    if (a.hub && !b.hub) ends.add(b);
+  }
+  const half = (f.down ? f.box.height : f.box.width) / 2;
+  return [...ends].map((p) => [from(p, f, 0, half), from(p, f, 0, half + f.hubs)]);
 }
 
 /** How far an arc between two places reaches out. */
@@ -77,13 +97,15 @@ function height(a: Place, b: Place): number {
 
 function centre(p: Place, f: Frame): Point {
   const across = (p.across + 0.5) * f.leaf + 4;
-  const along = f.before + p.depth * f.level;
+  const along = f.before + p.depth * f.level + (p.hub ? f.hubs : 0);
   return f.down ? { x: across, y: along + f.box.height / 2 } : { x: along + f.box.width / 2, y: across };
 }
 
 function boxOf(p: Place, f: Frame): Box {
   const c = centre(p, f);
-  return { node: p.node, x: c.x - f.box.width / 2, y: c.y - f.box.height / 2, ...f.box };
+  const size = { ...f.box };
+  if (p.hub) size[f.down ? "width" : "height"] = Math.max(size[f.down ? "width" : "height"], f.hubLength);
+  return { node: p.node, x: c.x - size.width / 2, y: c.y - size.height / 2, ...size };
 }
 
 /** A point `across` and `along` from the middle of a box. */
@@ -103,13 +125,14 @@ function wireOf(id: number, link: Link, a: Place, b: Place, f: Frame): Wire {
 function treeWire(id: number, link: Link, child: Place, parent: Place, f: Frame, up: boolean): Wire {
   const half = (f.down ? f.box.height : f.box.width) / 2;
   // Ends lie inside the boxes, which are drawn over them, so that shifted lines still touch.
-  const low = from(child, f, 0, -half + INSIDE);
-  const high = from(parent, f, port(child, parent, f), half - INSIDE);
+  const hub = child.hub;
+  const low = from(child, f, hub ? hubPort(parent, child, f) : 0, -half + INSIDE);
+  const high = hub ? from(parent, f, 0, half + f.hubs) : from(parent, f, port(child, parent, f), half - INSIDE);
   const side = up === f.down ? -1 : 1;
   const normal = normalOf(low, high, side);
   const [bottom, top] = [shifted(low, normal, APART), shifted(high, normal, APART)];
   const curve = up ? straight(bottom, top) : straight(top, bottom);
-  return { link, id, curve, label: child.leaf && !child.hub ? atLeaf(child, f, up) : beside(shifted(low, normal, APART + 4), high, low, normal, child.hub ? 0.86 : f.down ? 0.36 : 0.26) };
+  return { link, id, curve, label: hub ? atLeaf(parent, f, up, 1) : child.leaf ? atLeaf(child, f, up, 0) : beside(shifted(low, normal, APART + 4), high, low, normal, f.down ? 0.36 : 0.26) };
 }
 
 /** Where a child's lines meet its parent: spread over the side of the box, as the children are. */
@@ -133,11 +156,18 @@ function straight(a: Point, b: Point): Wire["curve"] {
   return [a, part(1 / 3), part(2 / 3), b];
 }
 
-/** A leaf's two numbers stand next to each other beyond its box, where no lines cross. */
-function atLeaf(leaf: Place, f: Frame, up: boolean): Wire["label"] {
-  const sign = up ? "↑" : "↓";
-  if (f.down) return { ...from(leaf, f, up ? -3 : 3, f.box.height / 2 + 11), anchor: up ? "end" : "start", sign };
-  return { ...from(leaf, f, 4, f.box.width / 2 + (up ? 6 : 58)), anchor: "start", sign };
+/** Numbers of a leaf stand beyond its box, where no lines cross: first those of its tree, then (`second`) those of a hub. */
+function atLeaf(leaf: Place, f: Frame, up: boolean, second: 0 | 1): Wire["label"] {
+  const signs = second ? (["⇠", "⇢"] as const) : (["↑", "↓"] as const);
+  const sign = signs[up ? 0 : 1];
+  if (f.down) return { ...from(leaf, f, up ? -3 : 3, f.box.height / 2 + 11 + 11 * second), anchor: up ? "end" : "start", sign };
+  return { ...from(leaf, f, 4, f.box.width / 2 + (up ? 6 : 58) + 104 * second), anchor: "start", sign };
+}
+
+/** Where a line meets a hub: spread over its whole length. */
+function hubPort(end: Place, hub: Place, f: Frame): number {
+  const most = f.hubLength / 2 - 6;
+  return Math.max(-most, Math.min(most, (end.across - hub.across) * f.leaf * 0.6));
 }
 
 /** A number's place on the outer side of a line, near its lower end. */

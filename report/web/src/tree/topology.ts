@@ -5,7 +5,8 @@ import { heat } from "../core/colour.ts";
 import * as format from "../core/format.ts";
 import type { State, Store } from "../core/store.ts";
 import { isDark } from "../core/theme.ts";
-import { type RunView, meanUtilisation, utilisation } from "../run/view.ts";
+import { hideTip, type Line, showTip } from "../core/tip.ts";
+import { type RunView, meanUtilisation, spanAt, transfersOn, utilisation } from "../run/view.ts";
 import { type Drawing, type WireParts, draw, framed } from "./drawing.ts";
 
 /** Differences of utilisation below this part of the bandwidth are not marked. */
@@ -62,15 +63,22 @@ export class TopologyView {
       titled && h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)),
       framed(drawing),
     );
-    for (const parts of drawing.wires.values()) this.listen(parts, drawing);
+    for (const parts of drawing.wires.values()) this.listen(view, parts, drawing);
     drawing.wires.values().next().value?.group.setAttribute("tabindex", "0");
     return { view, drawing, element };
   }
 
-  private listen(parts: WireParts, drawing: Drawing): void {
+  private listen(view: RunView, parts: WireParts, drawing: Drawing): void {
     const { group, wire } = parts;
     const select = () => this.store.set({ link: this.store.state.link === wire.id ? null : wire.id, transfer: null });
     group.addEventListener("click", select);
+    group.addEventListener("pointermove", (e) => showTip(this.tell(view, wire.id), e.clientX, e.clientY));
+    group.addEventListener("pointerleave", hideTip);
+    group.addEventListener("blur", hideTip);
+    group.addEventListener("focus", () => {
+      const box = group.getBoundingClientRect();
+      if (group.matches(":focus-visible")) showTip(this.tell(view, wire.id), box.left + box.width / 2, box.top + box.height / 2);
+    });
     group.addEventListener("keydown", (e) => {
       if (e.key === "Enter" || e.key === " ") select();
       else if (e.key === "ArrowRight" || e.key === "ArrowDown") this.step(drawing, wire.id, 1);
@@ -78,6 +86,22 @@ export class TopologyView {
       else return;
       e.preventDefault();
     });
+  }
+
+  private tell(view: RunView, id: number): Line[] {
+    const { state } = this.store;
+    const l = view.links.get(id)!;
+    const use = useOf(view, id, state);
+    const now = state.mean ? [] : transfersOn(view, id).filter((t) => spanAt(view, t.id, state.time)).map((t) => t.id);
+    return [
+      { what: "", ends: l, title: true },
+      { what: state.mean ? "mean over the run" : "at", value: state.mean ? "" : format.time(state.time) },
+      { what: "utilisation", value: format.percent(use) },
+      { what: "load", value: `${format.rate(use * (l.bandwidth_Bps ?? 0))} of ${format.rate(l.bandwidth_Bps)}` },
+      ...(l.latency_s ? [{ what: "latency", value: format.time(l.latency_s) }] : []),
+      { what: "in all", value: format.bytes(l.bytes) },
+      ...(now.length ? [{ what: "transfers", names: now }] : []),
+    ];
   }
 
   /** One link of a drawing can be reached by Tab; arrow keys go on from there. */
@@ -118,7 +142,6 @@ export class TopologyView {
     parts.label.textContent = use > 0 || mark ? `${parts.wire.label.sign}${Math.round(use * 100)} %${mark}` : "";
     parts.label.classList.toggle("differs", mark !== "");
     const words = describe(panel.view, id, use, state, change, mark !== "" ? base.view.letter : null);
-    parts.title.textContent = words;
     parts.group.setAttribute("aria-label", words);
     parts.group.setAttribute("aria-pressed", String(state.link === id));
     parts.group.dataset.use = String(use);
