@@ -67,7 +67,7 @@ export class Lines {
     return `Utilisation over time of run ${view.letter}: ${this.links.length} lines; the heat map below tells the same numbers row by row`;
   }
 
-  /** Times and per cent, the last value repeated at the end so that its step is drawn. */
+  /** Times and per cent, from the begin of the axis to the end of the run: 0 where nothing is known. */
   private data(view: RunView): uPlot.AlignedData {
     const { times, byLink } = view.loads;
     if (times.length === 0) return [[0, view.end], ...this.links.map(() => [0, 0])] as uPlot.AlignedData;
@@ -75,9 +75,10 @@ export class Lines {
       const bandwidth = view.links.get(id)?.bandwidth_Bps ?? 0;
       const load = byLink.get(id);
       const line = times.map((_, i) => (load && bandwidth ? (100 * (load[i] ?? 0)) / bandwidth : 0));
-      return [...line, 0];
+      return [0, ...line, 0];
     });
-    return [[...times, Math.max(view.end, times.at(-1)!)], ...lines] as uPlot.AlignedData;
+    const begin = Math.min(this.store.whole.from, times[0]!);
+    return [[begin, ...times, Math.max(view.end, times.at(-1)!)], ...lines] as uPlot.AlignedData;
   }
 
   private plot(view: RunView, box: HTMLElement): uPlot {

@@ -45,7 +45,7 @@ export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLEleme
       rows.render();
     }),
     h("label", { class: "option" }, "find", find),
-    h("span", { class: "keys" }, "drag to pan, Ctrl + wheel or + − 0 to zoom, arrow keys to walk"),
+    h("span", { class: "keys" }, "drag: pan · Ctrl + wheel or + − 0: zoom · arrow keys: walk"),
   );
 }
 

@@ -202,5 +202,5 @@ export class Gantt implements RowSource {
 
 /** How far above the base words stand: inside a bar that is high enough for them, above one that is not. */
 function labelRise(bar: number): number {
-  return bar >= 9 ? (bar - 7.5) / 2 : bar + 2;
+  return bar >= 11 ? (bar - 7.5) / 2 : bar + 2;
 }

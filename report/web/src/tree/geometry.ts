@@ -75,8 +75,8 @@ function frameOf(layout: Layout, links: [number, Link][], byName: Map<string, Pl
   const box = { width, height: down ? 34 : 20 };
   const anyHub = [...layout.places.values()].some((p) => p.hub);
   const hubs = anyHub ? (down ? 22 : 214) : 0;
-  const hubLength = Math.max(1, layout.leaves * 0.6) * (down ? width + 24 : 27);
-  return { hubs, hubLength, down, leaf: down ? width + 24 : 27, level: down ? 96 : width + 100, box, before: bulge > 0 ? bulge + (down ? 30 : 62) : 6 };
+  const hubLength = Math.max(1, layout.leaves * 0.6) * (down ? width + 30 : 27);
+  return { hubs, hubLength, down, leaf: down ? width + 30 : 27, level: down ? 96 : width + 100, box, before: bulge > 0 ? bulge + (down ? 30 : 62) : 6 };
 }
 
 function leadersOf(links: [number, Link][], byName: Map<string, Place>, f: Frame): [Point, Point][] {

@@ -138,8 +138,8 @@ export class TopologyView {
     parts.group.classList.toggle("lit", route.has(id));
     parts.group.classList.toggle("selected", state.link === id);
     const change = use - before;
-    const mark = Math.abs(change) > MARKED ? (change > 0 ? " ▲" : " ▼") : "";
-    parts.label.textContent = use > 0 || mark ? `${parts.wire.label.sign}${Math.round(use * 100)} %${mark}` : "";
+    const mark = Math.abs(change) > MARKED ? (change > 0 ? "▲" : "▼") : "";
+    parts.label.textContent = use > 0 || mark ? `${parts.wire.label.sign}${Math.round(use * 100)} %${parts.wire.label.sign ? "" : " "}${mark}`.trimEnd() : "";
     parts.label.classList.toggle("differs", mark !== "");
     const words = describe(panel.view, id, use, state, change, mark !== "" ? base.view.letter : null);
     parts.group.setAttribute("aria-label", words);

@@ -43,6 +43,51 @@ test("the slider shows the utilisation of every link at its moment", async () =>
   await page.close();
 });
 
+test("the mean over the run is bytes over bandwidth and makespan", async () => {
+  const { page } = await open(fixture("t2"));
+  const run = (await embedded(page)).runs[0]!;
+  await page.getByLabel("mean over the run instead of the moment").check();
+  await frames(page);
+  const shown = await uses(page);
+  for (const link of run.links) close(shown.get(link.id!)!, link.bytes / (link.bandwidth_Bps! * run.makespan_s));
+  await page.close();
+});
+
+test("pointing at a link tells its load and who makes it", async () => {
+  const { page } = await open(fixture("t2"));
+  const run = (await embedded(page)).runs[0]!;
+  const link = run.links.find((l) => l.from === "plx1" && l.to === "k80c")!;
+  await page.locator(`.wire[data-link="${link.id}"] .hit`).hover();
+  const lines = await page.locator(".tip > div").allInnerTexts();
+  const load = loadIn(run, run.phases![0], link.id!);
+  assert.equal(lines[0], "plx1 → k80c");
+  assert.equal(said(lines, "load"), `${format.rate(load)} of ${format.rate(link.bandwidth_Bps)}`);
+  assert.equal(said(lines, "transfers"), "b, d");
+  await page.close();
+});
+
+test("the table of transfers has the numbers of the JSON", async () => {
+  const { page } = await open(fixture("t2"));
+  const run = (await embedded(page)).runs[0]!;
+  await page.locator("#transfers summary").click();
+  const rows = await page.locator("#transfers .as-table tbody tr").allInnerTexts();
+  const expected = run.transfers.map((t) => [t.id, `${t.from} → ${t.to}`, format.bytes(t.bytes), format.time(t.ready_s), format.time(t.start_s), format.time(t.end_s), format.rate(t.mean_Bps), format.ratio((t.end_s! - t.start_s!) / t.alone_s!), format.link(t.bottleneck), t.cause].join("\t"));
+  assert.deepEqual(rows, expected);
+  await page.close();
+});
+
+test("rows are sorted and found", async () => {
+  const { page } = await open(fixture("t2"));
+  const ids = () => page.locator("#transfers .row .id").allInnerTexts();
+  await page.getByLabel("order").selectOption("slowdown");
+  assert.deepEqual(await ids(), ["a", "b", "c", "d"]);
+  await page.getByLabel("order").selectOption("end");
+  assert.deepEqual(await ids(), ["c", "d", "a", "b"]);
+  await page.getByLabel("find").fill("gpu6");
+  assert.deepEqual(await ids(), ["d"]);
+  await page.close();
+});
+
 test("a click on a link lists its transfers, a click on one of them lights its route", async () => {
   const { page } = await open(fixture("t2"));
   const run = (await embedded(page)).runs[0]!;
