@@ -131,6 +131,7 @@ export interface Run {
   complete: boolean;
   stopped_s?: number | null;
   fingerprint: string;
+  input_sha256?: string;
   makespan_s: number;
   makespan_ps: number;
   events: number;

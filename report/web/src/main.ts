@@ -4,7 +4,7 @@ import { readData } from "./core/data.ts";
 import { h, visible } from "./core/dom.ts";
 import { watchTheme } from "./core/theme.ts";
 import { mountTip } from "./core/tip.ts";
-import { header } from "./panels/header.ts";
+import { footer, header } from "./panels/header.ts";
 import { tunedSections, validatedSection } from "./panels/measured.ts";
 import { runSections } from "./panels/runs.ts";
 import { searchSection } from "./panels/search.ts";
@@ -24,6 +24,7 @@ function start(): void {
       ...data.tuned.flatMap(tunedSections),
       ...data.validated.map(validatedSection),
     );
+    app.append(footer(data));
     watchTheme();
   } catch (error) {
     app.append(h("p", { class: "failed", role: "alert" }, `The report cannot be shown: ${(error as Error).message}`));

@@ -177,12 +177,18 @@ export class Lines {
     return h("div", { class: "line-keys" }, at, ...items);
   }
 
+  /** One value per run, with the letters of the runs where there are several. */
+  private valuesOf(id: number, time: number): HTMLElement[] {
+    const several = this.shown.length > 1;
+    return this.shown.map((v) => h("span", {}, several ? `${v.letter} ` : "", format.percent(utilisation(v, id, time))));
+  }
+
   /** The values under the pointer, or at the moment. */
   private tell(): void {
     const time = this.pointed ?? this.store.state.time;
     this.values.get("at")?.replaceChildren(`at ${format.time(time)}:`);
     for (const id of this.links)
-      this.values.get(String(id))?.replaceChildren(this.shown.map((v) => format.percent(utilisation(v, id, time))).join(" | "));
+      this.values.get(String(id))?.replaceChildren(...this.valuesOf(id, time));
   }
 }
 

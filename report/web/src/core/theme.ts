@@ -6,9 +6,12 @@ let chosen: "light" | "dark" | null = null;
 let printing = false;
 const listeners: (() => void)[] = [];
 
+let dark: boolean | null = null;
+
+/** Asked for every link of a picture, so the answer is kept until something changes. */
 export function isDark(): boolean {
-  if (printing) return false;
-  return (chosen ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  dark ??= !printing && (chosen ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  return dark;
 }
 
 /** Calls `run` whenever colours must be computed anew. */
@@ -17,6 +20,7 @@ export function onTheme(run: () => void): void {
 }
 
 function apply(): void {
+  dark = null;
   document.documentElement.dataset.theme = isDark() ? "dark" : "light";
   for (const run of listeners) run();
 }

@@ -1,9 +1,10 @@
 // The head of the page: what was computed, from what, and the answer in one number per result.
 
 import type { ReportData, Run } from "../contract.ts";
-import { h, name } from "../core/dom.ts";
+import { h, name, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { themeButton } from "../core/theme.ts";
+import { letter } from "../run/view.ts";
 
 export function header(data: ReportData): HTMLElement {
   const first = data.runs[0] ?? data.searches[0] ?? data.tuned[0] ?? data.validated[0];
@@ -43,4 +44,12 @@ export function aggregatedNote(run: Run): string {
     `${format.count(a.bins)} bins of ${format.time(bin)}, transfers are grouped by ${a.by}; ` +
     `${format.counted(run.transfers.length, "transfer")} (${a.kept}) can be looked at one by one.${rates}`
   );
+}
+
+/** Where the numbers are from: versions and digests, so that a page can be matched with its inputs. */
+export function footer(data: ReportData): HTMLElement {
+  const runs = data.runs.map((r, i) =>
+    h("li", {}, `${data.runs.length > 1 ? `${letter(i)}: ` : ""}weir ${visible(r.version)}, fingerprint ${visible(r.fingerprint)}, input `, name((r.input_sha256 ?? "").slice(0, 16) || format.NONE)),
+  );
+  return h("footer", {}, h("ul", {}, ...runs), runs.length > 0 && h("p", {}, "Times are simulated; the data in this page hold them to the picosecond."));
 }

@@ -53,8 +53,10 @@ function rowsOf(source: RowSource, store: Store): HTMLElement {
 
 function topologySection(views: RunView[], store: Store): HTMLElement {
   const details = new Details(views, store).element;
-  if (!views.some((v) => v.nodes.length > 0))
+  if (!views.some((v) => v.nodes.length > 0)) {
+    details.classList.add("alone");
     return section("topology", "Selection", "The data hold no topology: save results with `--full --json` to see it.", details);
+  }
   const topology = new TopologyView(views, store);
   onTheme(() => topology.recolour());
   return section(

@@ -80,10 +80,11 @@ export function utilisation(view: RunView, link: number, time: number): number {
   return bandwidth ? loadAt(view.loads, link, time) / bandwidth : 0;
 }
 
-/** Bytes over what the link could have carried until the end of the run. */
+/** Bytes over what the link could have carried until the end of the run, or until it was stopped. */
 export function meanUtilisation(view: RunView, link: number): number {
   const l = view.links.get(link);
-  return l?.bandwidth_Bps && view.run.makespan_s > 0 ? l.bytes / (l.bandwidth_Bps * view.run.makespan_s) : 0;
+  const seconds = Math.max(view.run.makespan_s, view.run.stopped_s ?? 0);
+  return l?.bandwidth_Bps && seconds > 0 ? l.bytes / (l.bandwidth_Bps * seconds) : 0;
 }
 
 /** The span of a transfer at a moment. */

@@ -56,8 +56,8 @@ export class HeatMap implements RowSource {
   name(row: number): Child[] {
     const id = this.links[row]!;
     const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
-    const means = this.shown.map((v) => `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`);
-    return [h("span", { class: this.shown.length > 1 ? "with-means" : "with-mean" }, arrow(l.from, l.to), h("span", { class: "mean" }, means.join("  ")))];
+    const means = this.shown.map((v) => h("span", {}, `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`));
+    return [h("span", { class: this.shown.length > 1 ? "with-means" : "with-mean" }, arrow(l.from, l.to), h("span", { class: "mean" }, ...means))];
   }
 
   draw(row: number, scale: Scale): SVGElement[] {

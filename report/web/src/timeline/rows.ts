@@ -1,6 +1,7 @@
 // Rows over a common time axis: scrolled, zoomed and panned together, only the visible ones are drawn.
 
 import { type Child, h, s } from "../core/dom.ts";
+import * as format from "../core/format.ts";
 import { type Scale, type Window, panned, ticks, timeLabels, toPixel, toValue, zoomed } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import { hideTip, type Line, showTip, speak } from "../core/tip.ts";
@@ -27,6 +28,7 @@ export interface RowSource {
 }
 
 const RULER = 22;
+const MOST_PRINTED = 80;
 
 export class Rows {
   readonly element: HTMLElement;
@@ -37,6 +39,8 @@ export class Rows {
   private active = 0;
   private drag: { x: number; window: Window; moved: boolean } | null = null;
   private printing = false;
+  private scrolls = false;
+  private measured: { names: number; track: number } | null = null;
 
   constructor(
     private source: RowSource,
@@ -45,7 +49,10 @@ export class Rows {
     this.body.append(this.inner, this.cursor);
     this.element = h("div", { class: "rows", tabindex: 0, role: "listbox", "aria-label": source.label }, this.ruler, this.body);
     this.body.addEventListener("scroll", () => this.render(), { passive: true });
-    new ResizeObserver(() => this.render()).observe(this.element);
+    new ResizeObserver(() => {
+      this.measured = null;
+      this.render();
+    }).observe(this.element);
     this.listen();
     store.on(["window", "transfer", "link", "shown"], () => this.render());
     store.on(["time"], () => this.moveCursor());
@@ -58,17 +65,33 @@ export class Rows {
   render(): void {
     const { source } = this;
     const count = source.count();
+    this.fit(count * source.height);
     this.body.style.maxHeight = this.printing ? "none" : `${source.most}px`;
-    this.inner.style.height = `${(this.printing ? Math.min(count, 80) : count) * source.height}px`;
+    this.inner.style.height = `${this.printing ? Math.min(count, MOST_PRINTED) * source.height + 22 : count * source.height}px`;
     const first = this.printing ? 0 : Math.max(0, Math.floor(this.body.scrollTop / source.height) - 1);
-    const last = this.printing ? Math.min(count, 80) : Math.min(count, first + Math.ceil(source.most / source.height) + 3);
+    const last = this.printing ? Math.min(count, MOST_PRINTED) : Math.min(count, first + Math.ceil(source.most / source.height) + 3);
     const scale = this.scale();
     const rows: HTMLElement[] = [];
     for (let row = first; row < last; row++) rows.push(this.row(row, scale));
+    if (last < count && this.printing) rows.push(this.more(last, count));
     this.inner.replaceChildren(...rows);
     this.drawRuler(scale);
     this.moveCursor();
     this.point();
+  }
+
+  /** Paper does not scroll: what is left out is counted. */
+  private more(printed: number, count: number): HTMLElement {
+    const element = h("div", { class: "row more" }, `and ${format.count(count - printed)} more rows`);
+    element.style.top = `${printed * this.source.height}px`;
+    return element;
+  }
+
+  /** A bar for scrolling takes from the width: where it comes or goes, widths are measured again. */
+  private fit(height: number): void {
+    const scrolls = height > this.source.most;
+    if (scrolls !== this.scrolls) this.measured = null;
+    this.scrolls = scrolls;
   }
 
   private row(row: number, scale: Scale): HTMLElement {
@@ -97,20 +120,25 @@ export class Rows {
     return `${this.source.label.replace(/\W+/g, "-").toLowerCase()}-${row}`;
   }
 
-  /** The width that names take, from the style sheet. */
-  private nameWidth(): number {
-    return Number.parseFloat(getComputedStyle(this.element).getPropertyValue("--name-width")) || 0;
+  /** The widths of names, from the style sheet, and of tracks: measured once per size, since that makes the browser lay out. */
+  private measure(): { names: number; track: number } {
+    if (this.measured) return this.measured;
+    const names = Number.parseFloat(getComputedStyle(this.element).getPropertyValue("--name-width")) || 0;
+    const width = this.body.clientWidth;
+    const sizes = { names, track: Math.max(50, width - names) };
+    if (width > 0) this.measured = sizes;
+    return sizes;
   }
 
   private scale(): Scale {
     const { from, to } = this.store.state.window;
-    return { from, to, width: Math.max(50, this.body.clientWidth - this.nameWidth()) };
+    return { from, to, width: this.measure().track };
   }
 
   private drawRuler(scale: Scale): void {
     const marks = ticks(scale.from, scale.to, Math.max(2, Math.floor(scale.width / 110)));
     const labels = timeLabels(marks);
-    const left = this.nameWidth();
+    const left = this.measure().names;
     this.ruler.setAttribute("width", String(left + scale.width));
     this.ruler.replaceChildren(
       ...marks.flatMap((t, i) => {
@@ -128,7 +156,7 @@ export class Rows {
     const scale = this.scale();
     const x = toPixel(scale, this.store.state.time);
     this.cursor.hidden = x < -0.5 || x > scale.width + 0.5;
-    this.cursor.style.left = `${this.nameWidth() + x}px`;
+    this.cursor.style.left = `${this.measure().names + x}px`;
     this.cursor.style.height = `${this.source.count() * this.source.height}px`;
   }
 
@@ -149,7 +177,7 @@ export class Rows {
   private place(e: { clientX: number; clientY: number }): { row: number; time: number; y: number; x: number } {
     const box = this.inner.getBoundingClientRect();
     const scale = this.scale();
-    const x = e.clientX - box.left - this.nameWidth();
+    const x = e.clientX - box.left - this.measure().names;
     const down = e.clientY - box.top;
     const row = Math.floor(down / this.source.height);
     return { row, x, time: toValue(scale, Math.min(scale.width, Math.max(0, x))), y: down - row * this.source.height };
@@ -182,7 +210,7 @@ export class Rows {
   private wheel(e: WheelEvent): void {
     const scale = this.scale();
     if (e.ctrlKey || e.metaKey || this.ruler.contains(e.target as Node)) {
-      const x = e.clientX - this.inner.getBoundingClientRect().left - this.nameWidth();
+      const x = e.clientX - this.inner.getBoundingClientRect().left - this.measure().names;
       const by = Math.exp(Math.max(-1, Math.min(1, e.deltaY / 200)));
       this.store.set({ window: zoomed(this.store.state.window, this.store.whole, toValue(scale, x), by) });
     } else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
@@ -261,7 +289,7 @@ export class Rows {
     const box = this.inner.getBoundingClientRect();
     const scale = this.scale();
     const x = Math.min(scale.width, Math.max(0, toPixel(scale, time)));
-    showTip(lines, box.left + this.nameWidth() + x, box.top + (this.active + 1) * this.source.height);
+    showTip(lines, box.left + this.measure().names + x, box.top + (this.active + 1) * this.source.height);
     speak(lines);
   }
 }
