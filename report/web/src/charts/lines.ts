@@ -7,7 +7,7 @@ import * as format from "../core/format.ts";
 import { timeLabels } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import { onTheme } from "../core/theme.ts";
-import { type RunView, busiestLinks, utilisation } from "../run/view.ts";
+import { type RunView, busiestLinks, onlyMean, utilisation } from "../run/view.ts";
 
 /** Lines that can be told apart. */
 const MOST = CATEGORIES.length;
@@ -41,7 +41,7 @@ export class Lines {
 
   private choose(): number[] {
     const { link } = this.store.state;
-    const busiest = busiestLinks(this.shown[0]!);
+    const busiest = busiestLinks(this.shown[0]!).filter((id) => !onlyMean(this.shown[0]!, id));
     const first = busiest.slice(0, MOST);
     if (link === null || first.includes(link) || !busiest.includes(link)) return first;
     return [...busiest.slice(0, MOST - 1), link];

@@ -16,7 +16,7 @@ function axis(low: number, high: number, title: string): Axis {
   if (low > 0 && high / low > 20) {
     const powers: number[] = [];
     for (let p = 10 ** Math.floor(Math.log10(low)); p <= high * 1.0001; p *= 10) if (p >= low * 0.9999) powers.push(p);
-    return logarithmic(low, high, title, powers, powers.map((p) => format.time(p)));
+    return logarithmic(low, high, title, powers, powers.map((p) => format.time(p).replace(".000", "")));
   }
   const marks = ticks(low, high, 6);
   return linear(low, high, title, marks, timeLabels(marks));

@@ -38,11 +38,13 @@ function notesOf(data: ReportData): string[] {
 export function aggregatedNote(run: Run): string {
   const a = run.aggregated!;
   const bin = (a.to_s - a.from_s) / a.bins;
+  const carried = run.links.filter((l) => l.bytes > 0).length;
+  const left = carried > a.links.length ? ` Of ${format.count(carried - a.links.length)} links only the mean over the run is known (marked ~).` : "";
   const rates = a.rates === "means" ? " Each transfer counts with its mean rate from start to end, so a bin may come out above 100 %." : "";
   return (
     `Aggregated: ${format.count(a.transfers)} transfers are too many to draw one by one. Utilisation and rates are means over ` +
     `${format.count(a.bins)} bins of ${format.time(bin)}, transfers are grouped by ${a.by}; ` +
-    `${format.counted(run.transfers.length, "transfer")} (${a.kept}) can be looked at one by one.${rates}`
+    `${format.counted(run.transfers.length, "transfer")} (${a.kept}) can be looked at one by one.${left}${rates}`
   );
 }
 

@@ -74,8 +74,14 @@ export function wholeOf(views: RunView[]): Window {
   return { from: 0, to: Math.max(1e-12, ...views.map((v) => v.end)) };
 }
 
-/** The part of its bandwidth that a link carries at a moment. */
+/** Whether a link carried bytes, but nothing is known of when: it was left out of an aggregated run. */
+export function onlyMean(view: RunView, link: number): boolean {
+  return view.links.get(link)!.bytes > 0 && !view.loads.byLink.has(link);
+}
+
+/** The part of its bandwidth that a link carries at a moment; its mean over the run where no more is known. */
 export function utilisation(view: RunView, link: number, time: number): number {
+  if (view.links.has(link) && onlyMean(view, link)) return meanUtilisation(view, link);
   const bandwidth = view.links.get(link)?.bandwidth_Bps;
   return bandwidth ? loadAt(view.loads, link, time) / bandwidth : 0;
 }

@@ -8,7 +8,7 @@ import type { Store } from "../core/store.ts";
 import { isDark } from "../core/theme.ts";
 import type { Line } from "../core/tip.ts";
 import { meanLoad } from "../run/loads.ts";
-import { type RunView, busiestLinks, meanUtilisation, moments, spanAt, transfersOn, utilisation } from "../run/view.ts";
+import { type RunView, busiestLinks, meanUtilisation, moments, onlyMean, spanAt, transfersOn, utilisation } from "../run/view.ts";
 import type { RowSource } from "./rows.ts";
 
 const LANE = 17;
@@ -36,8 +36,8 @@ export class HeatMap implements RowSource {
 
   private arrange(): void {
     const seen = new Set<number>();
-    for (const v of this.shown) for (const id of busiestLinks(v)) seen.add(id);
-    const first = busiestLinks(this.shown[0]!);
+    for (const v of this.shown) for (const id of busiestLinks(v)) if (!onlyMean(v, id)) seen.add(id);
+    const first = busiestLinks(this.shown[0]!).filter((id) => seen.has(id));
     this.links = [...first, ...[...seen].filter((id) => !first.includes(id))];
   }
 

@@ -6,7 +6,7 @@ import * as format from "../core/format.ts";
 import type { State, Store } from "../core/store.ts";
 import { isDark } from "../core/theme.ts";
 import { hideTip, type Line, showTip } from "../core/tip.ts";
-import { type RunView, meanUtilisation, spanAt, transfersOn, utilisation } from "../run/view.ts";
+import { type RunView, meanUtilisation, onlyMean, spanAt, transfersOn, utilisation } from "../run/view.ts";
 import { type Drawing, type WireParts, draw, framed } from "./drawing.ts";
 
 /** Differences of utilisation below this part of the bandwidth are not marked. */
@@ -92,10 +92,11 @@ export class TopologyView {
     const { state } = this.store;
     const l = view.links.get(id)!;
     const use = useOf(view, id, state);
-    const now = state.mean ? [] : transfersOn(view, id).filter((t) => spanAt(view, t.id, state.time)).map((t) => t.id);
+    const mean = state.mean || onlyMean(view, id);
+    const now = mean ? [] : transfersOn(view, id).filter((t) => spanAt(view, t.id, state.time)).map((t) => t.id);
     return [
       { what: "", ends: l, title: true },
-      { what: state.mean ? "mean over the run" : "at", value: state.mean ? "" : format.time(state.time) },
+      { what: mean ? "mean over the run" : "at", value: mean ? "" : format.time(state.time) },
       { what: "utilisation", value: format.percent(use) },
       { what: "load", value: `${format.rate(use * (l.bandwidth_Bps ?? 0))} of ${format.rate(l.bandwidth_Bps)}` },
       ...(l.latency_s ? [{ what: "latency", value: format.time(l.latency_s) }] : []),
@@ -139,7 +140,7 @@ export class TopologyView {
     parts.group.classList.toggle("selected", state.link === id);
     const change = use - before;
     const mark = Math.abs(change) > MARKED ? (change > 0 ? "▲" : "▼") : "";
-    parts.label.textContent = use > 0 || mark ? `${parts.wire.label.sign}${Math.round(use * 100)} %${parts.wire.label.sign ? "" : " "}${mark}`.trimEnd() : "";
+    parts.label.textContent = use > 0 || mark ? `${!state.mean && onlyMean(panel.view, id) ? "~" : ""}${parts.wire.label.sign}${Math.round(use * 100)} %${parts.wire.label.sign ? "" : " "}${mark}`.trimEnd() : "";
     parts.label.classList.toggle("differs", mark !== "");
     const words = describe(panel.view, id, use, state, change, mark !== "" ? base.view.letter : null);
     parts.group.setAttribute("aria-label", words);

@@ -5,7 +5,7 @@ import type { Run } from "../../src/contract.ts";
 import { loadAt, meanLoad } from "../../src/run/loads.ts";
 import { deciding } from "../../src/run/spans.ts";
 import { stretches } from "../../src/run/state.ts";
-import { busiestLinks, meanUtilisation, spanAt, transfersOn, utilisation, viewsOf } from "../../src/run/view.ts";
+import { busiestLinks, meanUtilisation, onlyMean, spanAt, transfersOn, utilisation, viewsOf } from "../../src/run/view.ts";
 import { differences, tally } from "../../src/run/diff.ts";
 import { fixture, madeUp, numbers } from "../fixture.ts";
 
@@ -118,6 +118,14 @@ test("differences are against the first run, largest first", () => {
 test("titles tell runs apart by what differs", () => {
   assert.deepEqual(viewsOf(fixture("hol").runs).map((v) => v.title), ["pcie-congestion", "fcfs", "max-min"]);
   assert.deepEqual(viewsOf(fixture("halo").runs).map((v) => `${v.letter} ${v.title}`), ["A 3-D halo on T2, file order", "B 3-D halo on T2, fastest order"]);
+});
+
+test("a link left out of the bins has its mean", () => {
+  const run = aggregate(madeUp(500), { bins: 20 }) as unknown as Run;
+  const [first] = run.aggregated!.links.splice(0, 1);
+  const view = viewsOf([run])[0]!;
+  assert.equal(onlyMean(view, first!.id), true);
+  assert.equal(utilisation(view, first!.id, 0.5), meanUtilisation(view, first!.id));
 });
 
 test("aggregated bins keep the bytes", () => {
