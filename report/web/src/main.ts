@@ -14,7 +14,9 @@ function start(): void {
   const app = document.getElementById("app")!;
   try {
     const data = readData();
-    document.title = visible(`${data.runs[0]?.scenario ?? data.searches[0]?.scenario ?? data.tuned[0]?.scenario ?? data.validated[0]?.scenario ?? "weir"} – weir report`);
+    document.title = visible(
+      `${data.runs[0]?.scenario ?? data.searches[0]?.scenario ?? data.tuned[0]?.scenario ?? data.validated[0]?.scenario ?? "weir"} – weir report`,
+    );
     const main = h("main", {});
     app.append(patterns(), header(data), main);
     mountTip(app);

@@ -21,8 +21,21 @@ export function madeUp(count: number): Run {
   const nodes = [{ id: 0, name: "core", kind: "network", parent: null as number | null }];
   const links: Run["links"] = [];
   const join = (from: string, to: string, bandwidth_Bps: number) => {
-    for (const [a, b, direction] of [[from, to, "up"], [to, from, "down"]] as const)
-      links.push({ id: links.length, from: a, to: b, bytes: 0, busy_s: 1, peak_Bps: 0, bandwidth_Bps, latency_s: 0, direction });
+    for (const [a, b, direction] of [
+      [from, to, "up"],
+      [to, from, "down"],
+    ] as const)
+      links.push({
+        id: links.length,
+        from: a,
+        to: b,
+        bytes: 0,
+        busy_s: 1,
+        peak_Bps: 0,
+        bandwidth_Bps,
+        latency_s: 0,
+        direction,
+      });
   };
   for (let leaf = 0; leaf < 8; leaf++) {
     const at = nodes.length;
@@ -37,7 +50,10 @@ export function madeUp(count: number): Run {
   const transfers = Array.from({ length: count }, (_, i): Run["transfers"][number] => {
     const [a, b] = [Math.floor(next() * 8), Math.floor(next() * 8)];
     const [from, to] = [`leaf${a}/h${Math.floor(next() * 8)}`, `leaf${b}/h${(1 + Math.floor(next() * 7)) % 8}`];
-    const ways = a === b ? [`${from} leaf${a}`, `leaf${b} ${to}`] : [`${from} leaf${a}`, `leaf${a} core`, `core leaf${b}`, `leaf${b} ${to}`];
+    const ways =
+      a === b
+        ? [`${from} leaf${a}`, `leaf${b} ${to}`]
+        : [`${from} leaf${a}`, `leaf${a} core`, `core leaf${b}`, `leaf${b} ${to}`];
     const route = ways.map((w) => link.get(w)!);
     const mean_Bps = (1.25e9 * 64) / Math.max(64, count) / 4;
     const start_s = next() * 0.9;
@@ -45,11 +61,40 @@ export function madeUp(count: number): Run {
     const bytes = Math.round(mean_Bps * seconds);
     for (const l of route) l.bytes += bytes;
     const end_s = start_s + bytes / mean_Bps;
-    return { id: `t${i}`, from, to, bytes, ready_s: Math.max(0, start_s - 0.01), start_s, end_s, end_ps: null, mean_Bps, alone_s: null, bottleneck: null, cause: null, route: route.map((l) => l.id!) };
+    return {
+      id: `t${i}`,
+      from,
+      to,
+      bytes,
+      ready_s: Math.max(0, start_s - 0.01),
+      start_s,
+      end_s,
+      end_ps: null,
+      mean_Bps,
+      alone_s: null,
+      bottleneck: null,
+      cause: null,
+      route: route.map((l) => l.id!),
+    };
   });
-  const makespan_s = Math.max(...transfers.slice(0, 1000).map((t) => t.end_s!), transfers.reduce((m, t) => Math.max(m, t.end_s!), 0));
+  const makespan_s = Math.max(
+    ...transfers.slice(0, 1000).map((t) => t.end_s!),
+    transfers.reduce((m, t) => Math.max(m, t.end_s!), 0),
+  );
   return {
-    weir: 1, version: "0", scenario: `${count} made-up transfers`, file: "-", arbiter: { name: "max-min", params: {} }, complete: true,
-    fingerprint: "0", makespan_s, makespan_ps: Math.round(makespan_s * 1e12), events: 2 * count, transfers, links, operations: [], nodes,
+    weir: 1,
+    version: "0",
+    scenario: `${count} made-up transfers`,
+    file: "-",
+    arbiter: { name: "max-min", params: {} },
+    complete: true,
+    fingerprint: "0",
+    makespan_s,
+    makespan_ps: Math.round(makespan_s * 1e12),
+    events: 2 * count,
+    transfers,
+    links,
+    operations: [],
+    nodes,
   };
 }

@@ -16,9 +16,25 @@ const run = (...args) => call("run", ...args, "--full", "--json");
 const pages = {
   t2: [run("scenarios/pcie/four-transfers.yaml")],
   halo: [run("scenarios/pcie/halo-3d-file-order.yaml", "scenarios/pcie/halo-3d-fastest.yaml")],
-  hol: [run("scenarios/pcie/hol-blocking.yaml", "--arbiter", "pcie-congestion", "--arbiter", "fcfs", "--arbiter", "max-min")],
-  gather: [run("scenarios/multilevel/gather-shared-network.yaml"), call("explain", "scenarios/multilevel/gather-shared-network.yaml", "--json")],
-  streams: [run("scenarios/offload/four-streams.yaml"), call("explain", "scenarios/offload/four-streams.yaml", "--json")],
+  hol: [
+    run(
+      "scenarios/pcie/hol-blocking.yaml",
+      "--arbiter",
+      "pcie-congestion",
+      "--arbiter",
+      "fcfs",
+      "--arbiter",
+      "max-min",
+    ),
+  ],
+  gather: [
+    run("scenarios/multilevel/gather-shared-network.yaml"),
+    call("explain", "scenarios/multilevel/gather-shared-network.yaml", "--json"),
+  ],
+  streams: [
+    run("scenarios/offload/four-streams.yaml"),
+    call("explain", "scenarios/offload/four-streams.yaml", "--json"),
+  ],
   lateral: [run("scenarios/imported/nccl-aws-p4d-24xl-8xA100-all-to-all.yaml")],
   hostile: [run("report/web/tests/fixtures/hostile.yaml")],
   results: [
@@ -26,7 +42,13 @@ const pages = {
     call("optimize", "scenarios/mapping/helios-stencil.yaml", "--no-timing", "--json"),
     call("optimize", "scenarios/optimize/packets.yaml", "--no-timing", "--json"),
     call("tune", "scenarios/multilevel/tuning-made-up.yaml", "--sizes", "1KiB..32MiB", "--json"),
-    call("validate", "scenarios/measured/h2d-eight-gpus.yaml", "--measured", "scenarios/measured/h2d-eight-gpus.csv", "--json"),
+    call(
+      "validate",
+      "scenarios/measured/h2d-eight-gpus.yaml",
+      "--measured",
+      "scenarios/measured/h2d-eight-gpus.csv",
+      "--json",
+    ),
   ],
 };
 
@@ -43,5 +65,10 @@ for (const [name, texts] of Object.entries(pages)) {
 function withTree(search) {
   const { nodes, links } = JSON.parse(run("scenarios/mapping/helios-stencil.yaml"));
   const baseline_placement = nodes.filter((n) => n.kind === "gpu").map((n) => n.name);
-  return { ...search, nodes, links: links.map((l) => ({ ...l, bytes: 0, busy_s: 0, peak_Bps: 0 })), baseline_placement };
+  return {
+    ...search,
+    nodes,
+    links: links.map((l) => ({ ...l, bytes: 0, busy_s: 0, peak_Bps: 0 })),
+    baseline_placement,
+  };
 }

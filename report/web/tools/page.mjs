@@ -5,7 +5,8 @@ import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-import { aggregate, pack } from "./pack.mjs";
+import { aggregate } from "./aggregate.mjs";
+import { pack } from "./pack.mjs";
 
 const dist = join(dirname(fileURLToPath(import.meta.url)), "..", "dist");
 

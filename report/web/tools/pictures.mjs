@@ -17,12 +17,17 @@ async function point(page, selector, part, down = 0.5) {
   await page.mouse.move(box.x + part * box.width, box.y + down * box.height);
 }
 
-const press = (page, selector) => page.evaluate((s) => document.querySelector(s).dispatchEvent(new MouseEvent("click", { bubbles: true })), selector);
+const press = (page, selector) =>
+  page.evaluate((s) => document.querySelector(s).dispatchEvent(new MouseEvent("click", { bubbles: true })), selector);
 
 /** From the top of the first section to the bottom of the last one. */
 const pictures = [
   {
-    name: "report-four-transfers", fixture: "t2", width: 1160, dark: false, sections: ["#topology", "#transfers"],
+    name: "report-four-transfers",
+    fixture: "t2",
+    width: 1160,
+    dark: false,
+    sections: ["#topology", "#transfers"],
     async act(page) {
       await press(page, '.wire[data-link="2"]');
       await page.waitForTimeout(100);
@@ -31,7 +36,11 @@ const pictures = [
     },
   },
   {
-    name: "report-two-orders", fixture: "halo", width: 1160, dark: false, sections: [".cards", "#transfers"],
+    name: "report-two-orders",
+    fixture: "halo",
+    width: 1160,
+    dark: false,
+    sections: [".cards", "#transfers"],
     async act(page) {
       await page.locator("#moment").evaluate((input) => {
         input.value = "3600";
@@ -40,7 +49,11 @@ const pictures = [
     },
   },
   {
-    name: "report-gather", fixture: "gather", width: 1160, dark: true, sections: ["#lines", "#heat"],
+    name: "report-gather",
+    fixture: "gather",
+    width: 1160,
+    dark: true,
+    sections: ["#lines", "#heat"],
     async act(page) {
       await point(page, '#heat [data-row="2"]', 0.42);
     },
@@ -50,7 +63,10 @@ const pictures = [
 await withBrowser(async (context) => {
   for (const { name, fixture, width, dark, sections, act } of pictures) {
     const file = join(folder, `${name}.html`);
-    await writeFile(file, await html(JSON.parse(await readFile(join(web, "tests/fixtures", `${fixture}.json`), "utf8"))));
+    await writeFile(
+      file,
+      await html(JSON.parse(await readFile(join(web, "tests/fixtures", `${fixture}.json`), "utf8"))),
+    );
     const page = await context.newPage();
     await page.setViewportSize({ width, height: 4500 });
     await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });

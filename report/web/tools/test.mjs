@@ -26,5 +26,8 @@ await build({
   logLevel: "warning",
 });
 const files = tests.map((f) => join(out, f.replace(/\.ts$/, ".mjs")));
-const result = spawnSync(process.execPath, ["--test", "--test-concurrency=1", ...files], { stdio: "inherit", cwd: root });
+const result = spawnSync(process.execPath, ["--test", "--test-concurrency=1", ...files], {
+  stdio: "inherit",
+  cwd: root,
+});
 process.exit(result.status ?? 1);

@@ -35,7 +35,14 @@ export function plot(x: Axis, y: Axis, label: string, width = 720, height = 340)
   const [left, right, top, bottom] = [78, width - 18, 14, height - 46];
   const px = (v: number) => left + x.place(v) * (right - left);
   const py = (v: number) => bottom - y.place(v) * (bottom - top);
-  const root = s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label });
+  const root = s("svg", {
+    class: "chart",
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: "group",
+    "aria-label": label,
+  });
   x.ticks.forEach((t, i) => {
     root.append(s("line", { class: "grid", x1: px(t), x2: px(t), y1: top, y2: bottom }));
     root.append(s("text", { class: "tick", x: px(t), y: bottom + 16, "text-anchor": "middle" }, x.labels[i]!));
@@ -47,7 +54,11 @@ export function plot(x: Axis, y: Axis, label: string, width = 720, height = 340)
   root.append(
     s("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
     s("text", { class: "axis-title", x: (left + right) / 2, y: height - 8, "text-anchor": "middle" }, x.title),
-    s("text", { class: "axis-title", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, y.title),
+    s(
+      "text",
+      { class: "axis-title", transform: `translate(14 ${(top + bottom) / 2}) rotate(-90)`, "text-anchor": "middle" },
+      y.title,
+    ),
   );
   return { root, x: px, y: py, left, right, top, bottom };
 }

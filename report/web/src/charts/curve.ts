@@ -18,13 +18,19 @@ export function curveOf(search: Search): Curve | null {
   if (search.curve_s?.length) {
     const all = search.curve_s;
     const points = all.map((v, i): [number, number] => [all.length > 1 ? i / (all.length - 1) : 0, v]);
-    const source = all.length < n ? `${format.count(all.length)} of the ${format.count(n)} candidates, evenly spaced in the sorted order` : `all ${format.counted(n, "candidate")}`;
+    const source =
+      all.length < n
+        ? `${format.count(all.length)} of the ${format.count(n)} candidates, evenly spaced in the sorted order`
+        : `all ${format.counted(n, "candidate")}`;
     return { points, source };
   }
   const rows = (search.rows ?? []).map((r) => r.makespan_s).filter((v): v is number => v !== null);
   if (rows.length > 1) {
     rows.sort((a, b) => a - b);
-    return { points: rows.map((v, i) => [i / (rows.length - 1), v]), source: `all ${format.counted(rows.length, "candidate")}` };
+    return {
+      points: rows.map((v, i) => [i / (rows.length - 1), v]),
+      source: `all ${format.counted(rows.length, "candidate")}`,
+    };
   }
   return fromPercentiles(search);
 }
@@ -36,7 +42,10 @@ function fromPercentiles(search: Search): Curve | null {
   if (search.median_s != null) points.push([0.5, search.median_s]);
   points.push([1, search.worst_s]);
   points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  return { points, source: `through ${points.length} percentiles of ${format.counted(search.candidates, "candidate")}` };
+  return {
+    points,
+    source: `through ${points.length} percentiles of ${format.counted(search.candidates, "candidate")}`,
+  };
 }
 
 /** The part of the curve that is below a makespan. */
@@ -56,7 +65,13 @@ export function curveChart(search: Search, curve: Curve): HTMLElement {
   const marks = ticks(low - room, high + room, 6);
   const shares = [0, 0.25, 0.5, 0.75, 1];
   const p = plot(
-    linear(0, 1, `candidates, sorted (${curve.source})`, shares, shares.map((x) => `${x * 100} %`)),
+    linear(
+      0,
+      1,
+      `candidates, sorted (${curve.source})`,
+      shares,
+      shares.map((x) => `${x * 100} %`),
+    ),
     linear(low - room, high + room, "makespan", marks, timeLabels(marks)),
     "Sorted curve of makespans",
   );
@@ -70,7 +85,10 @@ export function curveChart(search: Search, curve: Curve): HTMLElement {
 
 function dot(p: Plot, x: number, v: number): SVGElement {
   const mark = s("circle", { class: "curve-dot", cx: p.x(x), cy: p.y(v), r: 3.2 });
-  return telling(mark, [{ what: "candidates below", value: format.percent(x) }, { what: "makespan", value: format.time(v) }]);
+  return telling(mark, [
+    { what: "candidates below", value: format.percent(x) },
+    { what: "makespan", value: format.time(v) },
+  ]);
 }
 
 function markBaseline(p: Plot, search: Search, curve: Curve): void {
@@ -80,8 +98,15 @@ function markBaseline(p: Plot, search: Search, curve: Curve): void {
   const mark = marker(3, p.x(share), y, "var(--slower)", 5.5);
   p.root.append(
     s("line", { class: "level baseline", x1: p.left, x2: p.right, y1: y, y2: y }),
-    telling(mark, [{ what: "as it is", value: format.time(search.baseline_s) }, { what: "better candidates", value: format.percent(share) }]),
-    s("text", { class: "level-text slower", x: p.right - 4, y: y - 6, "text-anchor": "end" }, `as it is: ${format.time(search.baseline_s)}`),
+    telling(mark, [
+      { what: "as it is", value: format.time(search.baseline_s) },
+      { what: "better candidates", value: format.percent(share) },
+    ]),
+    s(
+      "text",
+      { class: "level-text slower", x: p.right - 4, y: y - 6, "text-anchor": "end" },
+      `as it is: ${format.time(search.baseline_s)}`,
+    ),
   );
 }
 
@@ -91,7 +116,11 @@ function markBest(p: Plot, search: Search): void {
   p.root.append(
     s("line", { class: "level best", x1: p.left, x2: p.right, y1: y, y2: y }),
     telling(marker(0, p.x(0), y, "var(--faster)", 5.5), [{ what: "best", value: format.time(search.best_s) }]),
-    s("text", { class: "level-text faster", x: p.right - 4, y: y + 15, "text-anchor": "end" }, `best: ${format.time(search.best_s)}`),
+    s(
+      "text",
+      { class: "level-text faster", x: p.right - 4, y: y + 15, "text-anchor": "end" },
+      `best: ${format.time(search.best_s)}`,
+    ),
   );
 }
 
@@ -129,14 +158,39 @@ export function histogramChart(search: Search, data: Histogram): HTMLElement {
   const width = (data.to_s - data.from_s) / data.counts.length;
   data.counts.forEach((n, i) => {
     const from = data.from_s + i * width;
-    const bar = s("rect", { class: "bar", x: p.x(from) + 0.5, y: p.y(n), width: Math.max(1, p.x(from + width) - p.x(from) - 1), height: p.bottom - p.y(n) });
-    p.root.append(telling(bar, [{ what: "makespan", value: `${format.time(from)} to ${format.time(from + width)}` }, { what: "candidates", value: format.count(n) }]));
+    const bar = s("rect", {
+      class: "bar",
+      x: p.x(from) + 0.5,
+      y: p.y(n),
+      width: Math.max(1, p.x(from + width) - p.x(from) - 1),
+      height: p.bottom - p.y(n),
+    });
+    p.root.append(
+      telling(bar, [
+        { what: "makespan", value: `${format.time(from)} to ${format.time(from + width)}` },
+        { what: "candidates", value: format.count(n) },
+      ]),
+    );
   });
-  for (const [v, kind, words, y] of [[search.best_s, "best", "best", 24], [search.baseline_s, "baseline", "as it is", 40]] as const) {
+  for (const [v, kind, words, y] of [
+    [search.best_s, "best", "best", 24],
+    [search.baseline_s, "baseline", "as it is", 40],
+  ] as const) {
     if (v == null) continue;
     const right = p.x(v) > (p.left + p.right) / 2;
     p.root.append(s("line", { class: `level ${kind}`, x1: p.x(v), x2: p.x(v), y1: p.top, y2: p.bottom }));
-    p.root.append(s("text", { class: `level-text ${kind === "best" ? "faster" : "slower"}`, x: p.x(v) + (right ? -6 : 6), y, "text-anchor": right ? "end" : "start" }, `${words}: ${format.time(v)}`));
+    p.root.append(
+      s(
+        "text",
+        {
+          class: `level-text ${kind === "best" ? "faster" : "slower"}`,
+          x: p.x(v) + (right ? -6 : 6),
+          y,
+          "text-anchor": right ? "end" : "start",
+        },
+        `${words}: ${format.time(v)}`,
+      ),
+    );
   }
   return chartBox(p);
 }

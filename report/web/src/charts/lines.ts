@@ -55,7 +55,8 @@ export class Lines {
     this.element.replaceChildren(this.legend(), plots);
     for (const view of this.shown) {
       const box = h("figure", { class: "plot", "data-run": view.index, role: "img", "aria-label": this.words(view) });
-      if (this.shown.length > 1) box.append(h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)));
+      if (this.shown.length > 1)
+        box.append(h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)));
       plots.append(box);
       this.plots.push({ view, plot: this.plot(view, box) });
     }
@@ -82,36 +83,37 @@ export class Lines {
   }
 
   private plot(view: RunView, box: HTMLElement): uPlot {
-    const ink = (key: string) => () => getComputedStyle(document.documentElement).getPropertyValue(key).trim();
-    const axis = { stroke: ink("--soft"), grid: { stroke: ink("--rule"), width: 1 }, ticks: { stroke: ink("--rule"), width: 1 }, font: "11px system-ui, sans-serif" };
-    const stepped = uPlot.paths.stepped!({ align: 1 });
-    const { window: w } = this.store.state;
-    const plot = new uPlot(
-      {
-        width: this.width(),
-        height: HEIGHT,
-        legend: { show: false },
-        padding: [8, 1, 0, 0],
-        scales: { x: { time: false, min: w.from, max: w.to }, y: { range: (_, __, most) => [0, Math.max(105, most * 1.05)] } },
-        axes: [
-          { ...axis, size: 32, values: (u, marks) => withoutLast(timeLabels(marks), marks, u.scales.x!) },
-          { ...axis, size: AXIS, values: (_, marks) => marks.map((v) => `${v} %`) },
-        ],
-        series: [{}, ...this.links.map((_, i) => ({ stroke: CATEGORIES[i]!, width: 2, dash: DASHES[i]!, paths: stepped, points: { show: false } }))],
-        cursor: { sync: { key: "weir" }, points: { show: false }, drag: { x: true, y: false, setScale: false } },
-        hooks: {
-          setSelect: [(u) => this.selected(u)],
-          setCursor: [(u) => this.point(u)],
-          draw: [(u) => this.mark(u)],
-        },
-      },
-      this.data(view),
-      box,
-    );
+    const plot = new uPlot(this.options(), this.data(view), box);
     plot.over.addEventListener("click", () => {
       if (this.pointed !== null && plot.select.width === 0) this.store.set({ time: this.pointed });
     });
     return plot;
+  }
+
+  private options(): uPlot.Options {
+    const { from, to } = this.store.state.window;
+    const paths = uPlot.paths.stepped!({ align: 1 });
+    const line = (_: number, i: number): uPlot.Series => ({
+      stroke: CATEGORIES[i]!,
+      width: 2,
+      dash: DASHES[i]!,
+      paths,
+      points: { show: false },
+    });
+    return {
+      width: this.width(),
+      height: HEIGHT,
+      legend: { show: false },
+      padding: [8, 1, 0, 0],
+      scales: {
+        x: { time: false, min: from, max: to },
+        y: { range: (_, __, most) => [0, Math.max(105, most * 1.05)] },
+      },
+      axes: axes(),
+      series: [{}, ...this.links.map(line)],
+      cursor: { sync: { key: "weir" }, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+      hooks: { setSelect: [(u) => this.selected(u)], setCursor: [(u) => this.point(u)], draw: [(u) => this.mark(u)] },
+    };
   }
 
   private width(): number {
@@ -119,7 +121,8 @@ export class Lines {
   }
 
   private resize(): void {
-    for (const { plot } of this.plots) if (plot.width !== this.width()) plot.setSize({ width: this.width(), height: HEIGHT });
+    for (const { plot } of this.plots)
+      if (plot.width !== this.width()) plot.setSize({ width: this.width(), height: HEIGHT });
   }
 
   private selected(u: uPlot): void {
@@ -170,8 +173,22 @@ export class Lines {
       const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
       const value = h("b", { class: "value" });
       this.values.set(String(id), value);
-      const item = h("button", { type: "button", class: "line-key", title: `${isolated(l.from)} → ${isolated(l.to)}`, "data-link": id, "aria-pressed": String(this.store.state.link === id) }, dash(i), arrow(l.from, l.to), value);
-      item.addEventListener("click", () => this.store.set({ link: this.store.state.link === id ? null : id, transfer: null }));
+      const item = h(
+        "button",
+        {
+          type: "button",
+          class: "line-key",
+          title: `${isolated(l.from)} → ${isolated(l.to)}`,
+          "data-link": id,
+          "aria-pressed": String(this.store.state.link === id),
+        },
+        dash(i),
+        arrow(l.from, l.to),
+        value,
+      );
+      item.addEventListener("click", () =>
+        this.store.set({ link: this.store.state.link === id ? null : id, transfer: null }),
+      );
       return item;
     });
     return h("div", { class: "line-keys" }, at, ...items);
@@ -180,16 +197,28 @@ export class Lines {
   /** One value per run, with the letters of the runs where there are several. */
   private valuesOf(id: number, time: number): HTMLElement[] {
     const several = this.shown.length > 1;
-    return this.shown.map((v) => h("span", {}, several ? `${v.letter} ` : "", format.percent(utilisation(v, id, time))));
+    return this.shown.map((v) =>
+      h("span", {}, several ? `${v.letter} ` : "", format.percent(utilisation(v, id, time))),
+    );
   }
 
   /** The values under the pointer, or at the moment. */
   private tell(): void {
     const time = this.pointed ?? this.store.state.time;
     this.values.get("at")?.replaceChildren(`at ${format.time(time)}:`);
-    for (const id of this.links)
-      this.values.get(String(id))?.replaceChildren(...this.valuesOf(id, time));
+    for (const id of this.links) this.values.get(String(id))?.replaceChildren(...this.valuesOf(id, time));
   }
+}
+
+/** Axes of time and of utilisation; their colours are asked for at each drawing, as the theme may have changed. */
+function axes(): uPlot.Axis[] {
+  const ink = (key: string) => () => getComputedStyle(document.documentElement).getPropertyValue(key).trim();
+  const rule = { stroke: ink("--rule"), width: 1 };
+  const axis = { stroke: ink("--soft"), grid: rule, ticks: rule, font: "11px system-ui, sans-serif" };
+  return [
+    { ...axis, size: 32, values: (u, marks) => withoutLast(timeLabels(marks), marks, u.scales.x!) },
+    { ...axis, size: AXIS, values: (_, marks) => marks.map((v) => `${v} %`) },
+  ];
 }
 
 /** A label at the very end would be cut: the axis ends where the rows of the other sections end. */
@@ -201,7 +230,15 @@ function withoutLast(labels: string[], marks: number[], x: { min?: number; max?:
 /** A sample of a line, with its dashes. */
 function dash(i: number): SVGSVGElement {
   const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-  for (const [k, v] of Object.entries({ x1: 0, x2: 26, y1: 5, y2: 5, "stroke-width": 2.5, "stroke-dasharray": DASHES[i]!.join(" ") || "none" })) line.setAttribute(k, String(v));
+  for (const [k, v] of Object.entries({
+    x1: 0,
+    x2: 26,
+    y1: 5,
+    y2: 5,
+    "stroke-width": 2.5,
+    "stroke-dasharray": DASHES[i]!.join(" ") || "none",
+  }))
+    line.setAttribute(k, String(v));
   line.style.stroke = CATEGORIES[i]!;
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("width", "26");

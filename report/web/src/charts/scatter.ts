@@ -16,7 +16,13 @@ function axis(low: number, high: number, title: string): Axis {
   if (low > 0 && high / low > 20) {
     const powers: number[] = [];
     for (let p = 10 ** Math.floor(Math.log10(low)); p <= high * 1.0001; p *= 10) if (p >= low * 0.9999) powers.push(p);
-    return logarithmic(low, high, title, powers, powers.map((p) => format.time(p).replace(".000", "")));
+    return logarithmic(
+      low,
+      high,
+      title,
+      powers,
+      powers.map((p) => format.time(p).replace(".000", "")),
+    );
   }
   const marks = ticks(low, high, 6);
   return linear(low, high, title, marks, timeLabels(marks));
@@ -25,18 +31,36 @@ function axis(low: number, high: number, title: string): Axis {
 export function scatterChart(data: Validated): HTMLElement {
   const times = data.transfers.flatMap((t) => [t.measured_s, t.simulated_s]);
   const [low, high] = [Math.min(...times) * 0.9, Math.max(...times) * 1.1];
-  const p = plot(axis(low, high, "measured"), axis(low, high, "simulated"), "Simulated times against measured ones", 560, 480);
+  const p = plot(
+    axis(low, high, "measured"),
+    axis(low, high, "simulated"),
+    "Simulated times against measured ones",
+    560,
+    480,
+  );
   const steps = Array.from({ length: 33 }, (_, i) => low * (high / low) ** (i / 32));
   const edge = (factor: number) => steps.map((v) => `${p.x(v).toFixed(1)} ${p.y(v * factor).toFixed(1)}`);
   p.root.append(
-    s("clipPath", { id: "inside" }, s("rect", { x: p.left, y: p.top, width: p.right - p.left, height: p.bottom - p.top })),
-    s("path", { class: "band", "clip-path": "url(#inside)", d: `M${[...edge(1 + BAND), ...edge(1 - BAND).reverse()].join("L")}Z` }),
+    s(
+      "clipPath",
+      { id: "inside" },
+      s("rect", { x: p.left, y: p.top, width: p.right - p.left, height: p.bottom - p.top }),
+    ),
+    s("path", {
+      class: "band",
+      "clip-path": "url(#inside)",
+      d: `M${[...edge(1 + BAND), ...edge(1 - BAND).reverse()].join("L")}Z`,
+    }),
     s("path", { class: "diagonal", d: `M${p.x(low)} ${p.y(low)}L${p.x(high)} ${p.y(high)}` }),
     s("text", { class: "tick", x: p.left + 12, y: p.top + 16 }, "slower than measured"),
     s("text", { class: "tick", x: p.right - 12, y: p.bottom - 10, "text-anchor": "end" }, "faster than measured"),
   );
   const held = [...new Set(data.transfers.map((t) => t.bottleneck ?? ""))];
-  for (const group of together(data.transfers, (t) => `${Math.round(p.x(t.measured_s))} ${Math.round(p.y(t.simulated_s))} ${t.bottleneck}`)) mark(p, group, held);
+  for (const group of together(
+    data.transfers,
+    (t) => `${Math.round(p.x(t.measured_s))} ${Math.round(p.y(t.simulated_s))} ${t.bottleneck}`,
+  ))
+    mark(p, group, held);
   return h("div", { class: "with-keys" }, chartBox(p), keys(held));
 }
 
@@ -54,7 +78,8 @@ export function together<T>(all: T[], key: (t: T) => string): T[][] {
   return [...groups.values()];
 }
 
-const place = (held: string[], at: string | null | undefined) => Math.min(held.indexOf(at ?? ""), CATEGORIES.length - 1);
+const place = (held: string[], at: string | null | undefined) =>
+  Math.min(held.indexOf(at ?? ""), CATEGORIES.length - 1);
 
 function mark(p: Plot, group: Point[], held: string[]): void {
   const t = group[0]!;
@@ -62,7 +87,11 @@ function mark(p: Plot, group: Point[], held: string[]): void {
   const [x, y] = [p.x(t.measured_s), p.y(t.simulated_s)];
   const lines: Line[] = [{ what: "", names: group.map((g) => g.id), title: true }];
   if (group.length === 1) lines.push({ what: "from, to", ends: t });
-  lines.push({ what: "measured", value: format.time(t.measured_s) }, { what: "simulated", value: format.time(t.simulated_s) }, { what: "error", value: signed(t.error) });
+  lines.push(
+    { what: "measured", value: format.time(t.measured_s) },
+    { what: "simulated", value: format.time(t.simulated_s) },
+    { what: "error", value: signed(t.error) },
+  );
   if (t.bottleneck) lines.push({ what: "held back at", names: [t.bottleneck] });
   p.root.append(telling(marker(k, x, y, CATEGORIES[k]!, 5.5), lines));
   if (group.length > 1) p.root.append(s("text", { class: "times", x: x + 9, y: y + 4 }, `×${group.length}`));
@@ -73,7 +102,12 @@ function keys(held: string[]): HTMLElement {
   const shown = held.slice(0, CATEGORIES.length);
   const items = shown.map((link, k) => {
     const more = k === CATEGORIES.length - 1 && held.length > CATEGORIES.length;
-    return h("li", {}, s("svg", { width: 18, height: 16, "aria-hidden": "true" }, marker(k, 9, 8, CATEGORIES[k]!, 5)), more ? "other links" : name(link || "no link named"));
+    return h(
+      "li",
+      {},
+      s("svg", { width: 18, height: 16, "aria-hidden": "true" }, marker(k, 9, 8, CATEGORIES[k]!, 5)),
+      more ? "other links" : name(link || "no link named"),
+    );
   });
   return h("ul", { class: "chart-keys" }, ...items);
 }

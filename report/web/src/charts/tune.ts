@@ -47,14 +47,25 @@ export function tuneChart(sizes: TunedSize[]): HTMLElement {
     400,
   );
   lines.forEach((line, i) => drawLine(p, line, i));
-  return h("div", { class: "with-keys" }, chartBox(p), h("ul", { class: "chart-keys" }, ...lines.map((line, i) => h("li", {}, key(line, i), line.name))));
+  return h(
+    "div",
+    { class: "with-keys" },
+    chartBox(p),
+    h("ul", { class: "chart-keys" }, ...lines.map((line, i) => h("li", {}, key(line, i), line.name))),
+  );
 }
 
 const colour = (line: TuneLine, i: number) => (line.best ? "var(--ink)" : CATEGORIES[i % CATEGORIES.length]!);
 
 function drawLine(p: Plot, line: TuneLine, i: number): void {
-  const d = line.points.map((q, k) => `${k ? "L" : "M"}${p.x(q.bytes).toFixed(1)} ${p.y(q.bandwidth).toFixed(1)}`).join("");
-  const path = s("path", { class: `series${line.best ? " best-series" : ""}`, d, "stroke-dasharray": line.best ? "none" : DASHES[i % DASHES.length]!.join(" ") || "none" });
+  const d = line.points
+    .map((q, k) => `${k ? "L" : "M"}${p.x(q.bytes).toFixed(1)} ${p.y(q.bandwidth).toFixed(1)}`)
+    .join("");
+  const path = s("path", {
+    class: `series${line.best ? " best-series" : ""}`,
+    d,
+    "stroke-dasharray": line.best ? "none" : DASHES[i % DASHES.length]!.join(" ") || "none",
+  });
   path.style.stroke = colour(line, i);
   const marks = line.points.map((q) =>
     telling(marker(i, p.x(q.bytes), p.y(q.bandwidth), colour(line, i), line.best ? 3.2 : 4), [
@@ -68,7 +79,14 @@ function drawLine(p: Plot, line: TuneLine, i: number): void {
 }
 
 function key(line: TuneLine, i: number): SVGSVGElement {
-  const path = s("line", { x1: 0, x2: 34, y1: 7, y2: 7, "stroke-width": 2, "stroke-dasharray": line.best ? "none" : DASHES[i % DASHES.length]!.join(" ") || "none" });
+  const path = s("line", {
+    x1: 0,
+    x2: 34,
+    y1: 7,
+    y2: 7,
+    "stroke-width": 2,
+    "stroke-dasharray": line.best ? "none" : DASHES[i % DASHES.length]!.join(" ") || "none",
+  });
   path.style.stroke = colour(line, i);
   return s("svg", { width: 34, height: 14, "aria-hidden": "true" }, path, marker(i, 17, 7, colour(line, i), 4));
 }

@@ -8,8 +8,15 @@ export const DASHES: number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [1
 
 // Cividis (Nuñez, Anderton, Renslow 2018) at nine even places: blue to yellow, lightness rises evenly.
 const CIVIDIS: [number, number, number][] = [
-  [0, 34, 78], [26, 56, 111], [65, 77, 107], [95, 98, 110], [124, 123, 120],
-  [155, 148, 119], [188, 175, 111], [222, 203, 95], [254, 232, 56],
+  [0, 34, 78],
+  [26, 56, 111],
+  [65, 77, 107],
+  [95, 98, 110],
+  [124, 123, 120],
+  [155, 148, 119],
+  [188, 175, 111],
+  [222, 203, 95],
+  [254, 232, 56],
 ];
 
 /** The colour of a part of one: light is much in the dark, dark is much on paper. */

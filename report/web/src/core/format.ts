@@ -3,10 +3,34 @@
 /** How absent values are shown. */
 export const NONE = "–";
 
-export const TIME_UNITS: [number, string][] = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"], [1e-12, "ps"]];
-export const RATE_UNITS: [number, string][] = [[1e12, "TB/s"], [1e9, "GB/s"], [1e6, "MB/s"], [1e3, "kB/s"], [1, "B/s"]];
-const SIZE_UNITS: [number, string][] = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]];
-const BINARY_UNITS: [number, string][] = [[2 ** 40, "TiB"], [2 ** 30, "GiB"], [2 ** 20, "MiB"], [2 ** 10, "KiB"], [1, "B"]];
+export const TIME_UNITS: [number, string][] = [
+  [1, "s"],
+  [1e-3, "ms"],
+  [1e-6, "µs"],
+  [1e-9, "ns"],
+  [1e-12, "ps"],
+];
+export const RATE_UNITS: [number, string][] = [
+  [1e12, "TB/s"],
+  [1e9, "GB/s"],
+  [1e6, "MB/s"],
+  [1e3, "kB/s"],
+  [1, "B/s"],
+];
+const SIZE_UNITS: [number, string][] = [
+  [1e12, "TB"],
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "kB"],
+  [1, "B"],
+];
+const BINARY_UNITS: [number, string][] = [
+  [2 ** 40, "TiB"],
+  [2 ** 30, "GiB"],
+  [2 ** 20, "MiB"],
+  [2 ** 10, "KiB"],
+  [1, "B"],
+];
 
 /** The largest unit of which `value` is at least one, after rounding to `digits`. */
 function unitFor(value: number, units: [number, string][], digits: number): [number, string] {
@@ -66,7 +90,9 @@ export function ratio(value: number | null | undefined): string {
 
 /** A count with thin spaces between thousands. */
 export function count(value: number): string {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
 /** `n thing` or `n things`. */

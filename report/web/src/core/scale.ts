@@ -52,7 +52,9 @@ function labels(values: number[], units: [number, string][]): string[] {
   const [size, name] = units.find(([s]) => largest >= s * (1 - 1e-9)) ?? units[units.length - 1]!;
   const step = values.length > 1 ? (values[1]! - values[0]!) / size : 1;
   const digits = Math.min(9, Math.max(0, -Math.floor(Math.log10(Math.abs(step)) + 1e-9)));
-  return values.map((v) => (v === 0 ? `0 ${units === TIME_UNITS ? "s" : name}` : `${(v / size).toFixed(digits)} ${name}`));
+  return values.map((v) =>
+    v === 0 ? `0 ${units === TIME_UNITS ? "s" : name}` : `${(v / size).toFixed(digits)} ${name}`,
+  );
 }
 
 export function timeLabels(values: number[]): string[] {

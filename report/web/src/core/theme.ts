@@ -27,10 +27,14 @@ function apply(): void {
 
 /** The button that turns light to dark and back. */
 export function themeButton(): HTMLButtonElement {
-  const made = button("◐", () => {
-    chosen = isDark() ? "light" : "dark";
-    apply();
-  }, { class: "theme", "aria-label": "Light or dark", title: "Light or dark" });
+  const made = button(
+    "◐",
+    () => {
+      chosen = isDark() ? "light" : "dark";
+      apply();
+    },
+    { class: "theme", "aria-label": "Light or dark", title: "Light or dark" },
+  );
   return made;
 }
 

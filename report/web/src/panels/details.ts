@@ -25,13 +25,17 @@ export class Details {
   private update(): void {
     const { link, transfer, shown } = this.store.state;
     const views = shown.map((i) => this.views[i]!);
-    const parts = link !== null ? this.ofLink(views, link) : transfer !== null ? this.ofTransfer(views, transfer) : [hint()];
+    const parts =
+      link !== null ? this.ofLink(views, link) : transfer !== null ? this.ofTransfer(views, transfer) : [hint()];
     this.element.classList.toggle("filled", link !== null || transfer !== null);
     this.element.replaceChildren(...parts);
   }
 
   private head(title: HTMLElement): HTMLElement {
-    const close = button("×", () => this.store.set({ link: null, transfer: null }), { "aria-label": "Clear the selection", class: "close" });
+    const close = button("×", () => this.store.set({ link: null, transfer: null }), {
+      "aria-label": "Clear the selection",
+      class: "close",
+    });
     return h("h3", {}, title, close);
   }
 
@@ -54,12 +58,24 @@ export class Details {
       "div",
       { class: "of-run" },
       titled && h("h4", {}, `${view.letter} `, name(view.title)),
-      h("p", {}, `${format.percent(use)} of ${format.rate(l.bandwidth_Bps)} at ${format.time(time)}; ${format.bytes(l.bytes)} in all, busy for ${format.time(l.busy_s)}`),
-      h("p", { class: "small" }, `${format.counted(all.length, "transfer")}${view.run.aggregated ? " among those kept" : ""}, ${now.length} of them now`),
+      h(
+        "p",
+        {},
+        `${format.percent(use)} of ${format.rate(l.bandwidth_Bps)} at ${format.time(time)}; ${format.bytes(l.bytes)} in all, busy for ${format.time(l.busy_s)}`,
+      ),
+      h(
+        "p",
+        { class: "small" },
+        `${format.counted(all.length, "transfer")}${view.run.aggregated ? " among those kept" : ""}, ${now.length} of them now`,
+      ),
       h(
         "table",
         {},
-        h("thead", {}, h("tr", {}, ...["transfer", "rate now", "size", "end"].map((x) => h("th", { scope: "col" }, x)))),
+        h(
+          "thead",
+          {},
+          h("tr", {}, ...["transfer", "rate now", "size", "end"].map((x) => h("th", { scope: "col" }, x))),
+        ),
         h("tbody", {}, ...sorted.slice(0, MOST).map((t) => this.linkRow(view, t))),
       ),
       sorted.length > MOST && h("p", { class: "small" }, `and ${format.count(sorted.length - MOST)} more`),
@@ -68,7 +84,10 @@ export class Details {
 
   private linkRow(view: RunView, t: Transfer): HTMLElement {
     const span = spanAt(view, t.id, this.store.state.time);
-    const select = button(name(t.id), () => this.store.set({ transfer: t.id, link: null }), { class: "transfer", "data-transfer": t.id });
+    const select = button(name(t.id), () => this.store.set({ transfer: t.id, link: null }), {
+      class: "transfer",
+      "data-transfer": t.id,
+    });
     return h(
       "tr",
       { class: span ? "now" : "later" },
@@ -121,7 +140,12 @@ export class Details {
     if (!span) words.append(doing);
     else {
       words.append(format.rate(span.rate));
-      if (span.at) words.append(", decided at ", arrow(span.at.from, span.at.to), span.step ? ` (step ${visible(span.step)})` : "");
+      if (span.at)
+        words.append(
+          ", decided at ",
+          arrow(span.at.from, span.at.to),
+          span.step ? ` (step ${visible(span.step)})` : "",
+        );
       if (span.because.length) words.append(", because of ");
       span.because.slice(0, 8).forEach((c, i) => words.append(i > 0 ? ", " : "", name(c)));
       if (span.because.length > 8) words.append(` and ${span.because.length - 8} more`);
@@ -133,7 +157,9 @@ export class Details {
     const items = (t.route ?? []).map((id) => {
       const l = view.links.get(id);
       const use = utilisation(view, id, this.store.state.time);
-      const go = button(l ? arrow(l.from, l.to) : String(id), () => this.store.set({ link: id, transfer: null }), { class: "hop" });
+      const go = button(l ? arrow(l.from, l.to) : String(id), () => this.store.set({ link: id, transfer: null }), {
+        class: "hop",
+      });
       return h("li", {}, go, ` ${format.percent(use)} of ${format.rate(l?.bandwidth_Bps)}`);
     });
     return h("div", {}, h("h4", {}, "Route"), h("ol", { class: "route" }, ...items));

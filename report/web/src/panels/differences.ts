@@ -10,10 +10,21 @@ const MOST = 200;
 
 export function differencesSection(views: RunView[], store: Store): HTMLElement {
   const body = h("div", {});
-  const update = () => body.replaceChildren(...contents(store.state.shown.map((i) => views[i]!), store));
+  const update = () =>
+    body.replaceChildren(
+      ...contents(
+        store.state.shown.map((i) => views[i]!),
+        store,
+      ),
+    );
   store.on(["shown"], update);
   update();
-  return section("differences", "Differences", "Ends of transfers, and how much later (▲) or earlier (▼) they are than in the first shown run.", body);
+  return section(
+    "differences",
+    "Differences",
+    "Ends of transfers, and how much later (▲) or earlier (▼) they are than in the first shown run.",
+    body,
+  );
 }
 
 function contents(views: RunView[], store: Store): HTMLElement[] {
@@ -22,18 +33,31 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
   const all = differences(views);
   const counts = views.slice(1).map((v) => {
     const t = tally(base, v);
-    const parts = [`${format.count(t.later)} later`, `${format.count(t.earlier)} earlier`, `${format.count(t.same)} equal`];
+    const parts = [
+      `${format.count(t.later)} later`,
+      `${format.count(t.earlier)} earlier`,
+      `${format.count(t.same)} equal`,
+    ];
     if (t.only) parts.push(`${format.count(t.only)} not in ${base.letter}`);
     return h("li", {}, h("b", { class: "letter" }, v.letter), name(v.title), `: ${parts.join(", ")}`);
   });
-  const head = ["transfer", ...views.map((v) => `end in ${v.letter}`), ...views.slice(1).map((v) => `${v.letter} against ${base.letter}`)];
+  const head = [
+    "transfer",
+    ...views.map((v) => `end in ${v.letter}`),
+    ...views.slice(1).map((v) => `${v.letter} against ${base.letter}`),
+  ];
   const parts: (HTMLElement | false)[] = [
     h("ul", { class: "tallies" }, ...counts),
     all.length > 0 &&
       h(
         "div",
         { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of differences" },
-        h("table", {}, h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col" }, x)))), h("tbody", {}, ...all.slice(0, MOST).map((d) => row(d, store)))),
+        h(
+          "table",
+          {},
+          h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col" }, x)))),
+          h("tbody", {}, ...all.slice(0, MOST).map((d) => row(d, store))),
+        ),
       ),
     all.length > MOST && h("p", { class: "small" }, `and ${format.count(all.length - MOST)} more`),
   ];
@@ -55,5 +79,9 @@ function changeCell(change: number | null, base: number | null, end: number | nu
   if (change === null) return h("td", {}, format.NONE);
   if (change === 0) return h("td", {}, "=");
   const ratio = base && end !== null ? ` (${format.ratio(end / base)})` : "";
-  return h("td", { class: change > 0 ? "slower" : "faster" }, `${change > 0 ? "▲" : "▼"} ${format.timeChange(change)}${ratio}`);
+  return h(
+    "td",
+    { class: change > 0 ? "slower" : "faster" },
+    `${change > 0 ? "▲" : "▼"} ${format.timeChange(change)}${ratio}`,
+  );
 }

@@ -36,10 +36,15 @@ export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLEleme
   return h(
     "div",
     { class: "controls" },
-    choice("order", ORDERS.filter(([o]) => several || o !== "change"), gantt.state.order, (order) => {
-      gantt.arrange(order, gantt.state.find);
-      rows.render();
-    }),
+    choice(
+      "order",
+      ORDERS.filter(([o]) => several || o !== "change"),
+      gantt.state.order,
+      (order) => {
+        gantt.arrange(order, gantt.state.find);
+        rows.render();
+      },
+    ),
     choice("height", heights, gantt.mode, (mode) => {
       gantt.mode = mode;
       rows.render();

@@ -30,7 +30,10 @@ function notesOf(data: ReportData): string[] {
   const notes = [...(data.aggregated?.notes ?? [])];
   for (const run of data.runs) if (run.aggregated) notes.push(aggregatedNote(run));
   for (const run of data.runs)
-    if (!run.complete) notes.push(`${run.scenario}, ${format.arbiter(run.arbiter)}: the run is not complete, it stopped at ${format.time(run.stopped_s)}.`);
+    if (!run.complete)
+      notes.push(
+        `${run.scenario}, ${format.arbiter(run.arbiter)}: the run is not complete, it stopped at ${format.time(run.stopped_s)}.`,
+      );
   return [...new Set(notes)];
 }
 
@@ -39,8 +42,14 @@ export function aggregatedNote(run: Run): string {
   const a = run.aggregated!;
   const bin = (a.to_s - a.from_s) / a.bins;
   const carried = run.links.filter((l) => l.bytes > 0).length;
-  const left = carried > a.links.length ? ` Of ${format.count(carried - a.links.length)} links only the mean over the run is known (marked ~).` : "";
-  const rates = a.rates === "means" ? " Each transfer counts with its mean rate from start to end, so a bin may come out above 100 %." : "";
+  const left =
+    carried > a.links.length
+      ? ` Of ${format.count(carried - a.links.length)} links only the mean over the run is known (marked ~).`
+      : "";
+  const rates =
+    a.rates === "means"
+      ? " Each transfer counts with its mean rate from start to end, so a bin may come out above 100 %."
+      : "";
   return (
     `Aggregated: ${format.count(a.transfers)} transfers are too many to draw one by one. Utilisation and rates are means over ` +
     `${format.count(a.bins)} bins of ${format.time(bin)}, transfers are grouped by ${a.by}; ` +
@@ -51,7 +60,17 @@ export function aggregatedNote(run: Run): string {
 /** Where the numbers are from: versions and digests, so that a page can be matched with its inputs. */
 export function footer(data: ReportData): HTMLElement {
   const runs = data.runs.map((r, i) =>
-    h("li", {}, `${data.runs.length > 1 ? `${letter(i)}: ` : ""}weir ${visible(r.version)}, fingerprint ${visible(r.fingerprint)}, input `, name((r.input_sha256 ?? "").slice(0, 16) || format.NONE)),
+    h(
+      "li",
+      {},
+      `${data.runs.length > 1 ? `${letter(i)}: ` : ""}weir ${visible(r.version)}, fingerprint ${visible(r.fingerprint)}, input `,
+      name((r.input_sha256 ?? "").slice(0, 16) || format.NONE),
+    ),
   );
-  return h("footer", {}, h("ul", {}, ...runs), runs.length > 0 && h("p", {}, "Times are simulated; the data in this page hold them to the picosecond."));
+  return h(
+    "footer",
+    {},
+    h("ul", {}, ...runs),
+    runs.length > 0 && h("p", {}, "Times are simulated; the data in this page hold them to the picosecond."),
+  );
 }

@@ -9,25 +9,51 @@ import * as format from "../core/format.ts";
 export function tunedSections(tuned: Tuned, index: number): HTMLElement[] {
   return tuned.operations.map((o, k) => {
     const tried = o.sizes.some((x) => x.tried?.length);
-    const rows = o.sizes.map((x) => [format.packet(x.bytes), x.packet === null ? "none" : format.packet(x.packet), format.time(x.seconds), format.time(x.without_packets_s), x.gain > 0 ? format.percent(x.gain) : format.NONE, format.rate(x.bandwidth_Bps)]);
+    const rows = o.sizes.map((x) => [
+      format.packet(x.bytes),
+      x.packet === null ? "none" : format.packet(x.packet),
+      format.time(x.seconds),
+      format.time(x.without_packets_s),
+      x.gain > 0 ? format.percent(x.gain) : format.NONE,
+      format.rate(x.bandwidth_Bps),
+    ]);
     return section(
       `tuned-${index}-${k}`,
       `Packet sizes: ${visible(o.id)}`,
       `${tuned.scenario}, ${tuned.file}, ${format.arbiter(tuned.arbiter)}${tried ? "" : ". Only the best packet of each size is in the data"}`,
       tuneChart(o.sizes),
-      dataTable(["size", "best packet", "time", "without packets", "gain", "bandwidth"], rows.map((r) => r.map((c) => c))),
+      dataTable(
+        ["size", "best packet", "time", "without packets", "gain", "bandwidth"],
+        rows.map((r) => r.map((c) => c)),
+      ),
     );
   });
 }
 
 export function validatedSection(data: Validated, index: number): HTMLElement {
-  const rows = data.transfers.map((t) => [name(t.id), arrow(t.from, t.to), format.bytes(t.bytes), format.time(t.measured_s), format.time(t.simulated_s), signed(t.error), visible(t.bottleneck ?? format.NONE), visible(t.cause ?? format.NONE)]);
-  const left = [data.rows_left.length && `${format.counted(data.rows_left.length, "measured row")} without a transfer`, data.not_measured.length && `${format.counted(data.not_measured.length, "transfer")} not measured`].filter(Boolean);
+  const rows = data.transfers.map((t) => [
+    name(t.id),
+    arrow(t.from, t.to),
+    format.bytes(t.bytes),
+    format.time(t.measured_s),
+    format.time(t.simulated_s),
+    signed(t.error),
+    visible(t.bottleneck ?? format.NONE),
+    visible(t.cause ?? format.NONE),
+  ]);
+  const left = [
+    data.rows_left.length && `${format.counted(data.rows_left.length, "measured row")} without a transfer`,
+    data.not_measured.length && `${format.counted(data.not_measured.length, "transfer")} not measured`,
+  ].filter(Boolean);
   return section(
     `validated-${index}`,
     `Predicted against measured: ${data.scenario}`,
     `${data.file}, ${format.arbiter(data.arbiter)}. The band is ±15 %; marks and colours tell the links that hold transfers back.`,
-    h("p", {}, `${format.percent(data.within_15_percent)} of ${format.counted(data.transfers.length, "transfer")} are within 15 %; mean error ${format.percent(data.mean_error)}, from ${signed(data.lowest_error)} to ${signed(data.highest_error)}.`),
+    h(
+      "p",
+      {},
+      `${format.percent(data.within_15_percent)} of ${format.counted(data.transfers.length, "transfer")} are within 15 %; mean error ${format.percent(data.mean_error)}, from ${signed(data.lowest_error)} to ${signed(data.highest_error)}.`,
+    ),
     left.length > 0 && h("p", { class: "small" }, `${left.join("; ")}.`),
     scatterChart(data),
     dataTable(["transfer", "from → to", "size", "measured", "simulated", "error", "held back at", "cause"], rows),
@@ -38,6 +64,11 @@ function dataTable(head: string[], rows: (string | HTMLElement)[][]): HTMLElemen
   return h(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": head.join(", ") },
-    h("table", {}, h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col" }, x)))), h("tbody", {}, ...rows.map((r) => h("tr", {}, ...r.map((c) => h("td", {}, c)))))),
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col" }, x)))),
+      h("tbody", {}, ...rows.map((r) => h("tr", {}, ...r.map((c) => h("td", {}, c))))),
+    ),
   );
 }

@@ -9,7 +9,9 @@ const MOST = 200;
 
 /** The section, or null where no run has an operation with a closed form. */
 export function operationsSection(views: RunView[]): HTMLElement | null {
-  const rows = views.flatMap((v) => v.run.operations.filter((o) => o.estimates.length > 0).map((o) => row(v, o, views.length > 1)));
+  const rows = views.flatMap((v) =>
+    v.run.operations.filter((o) => o.estimates.length > 0).map((o) => row(v, o, views.length > 1)),
+  );
   if (rows.length === 0) return null;
   const head = ["operation", "kind", "released", "end", "time", "by formula", "difference"];
   return section(
@@ -19,7 +21,21 @@ export function operationsSection(views: RunView[]): HTMLElement | null {
     h(
       "div",
       { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of operations" },
-      h("table", {}, h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col" }, x)), h("th", { scope: "col", class: "text" }, "because"))), h("tbody", {}, ...rows.slice(0, MOST))),
+      h(
+        "table",
+        {},
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ...head.map((x) => h("th", { scope: "col" }, x)),
+            h("th", { scope: "col", class: "text" }, "because"),
+          ),
+        ),
+        h("tbody", {}, ...rows.slice(0, MOST)),
+      ),
     ),
     rows.length > MOST && h("p", { class: "small" }, `and ${format.count(rows.length - MOST)} more`),
   );

@@ -30,7 +30,10 @@ export function runSections(runs: Run[]): HTMLElement[] {
   const views = viewsOf(runs);
   const whole = wholeOf(views);
   const shown = views.slice(0, FIRST_SHOWN).map((v) => v.index);
-  const store = new Store({ time: busiest(views[0]!.loads), window: whole, link: null, transfer: null, shown, mean: false }, whole);
+  const store = new Store(
+    { time: busiest(views[0]!.loads), window: whole, link: null, transfer: null, shown, mean: false },
+    whole,
+  );
   const sections = [
     summary(views, store),
     timeBar(store, moments(views)),
@@ -55,7 +58,12 @@ function topologySection(views: RunView[], store: Store): HTMLElement {
   const details = new Details(views, store).element;
   if (!views.some((v) => v.nodes.length > 0)) {
     details.classList.add("alone");
-    return section("topology", "Selection", "The data hold no topology: save results with `--full --json` to see it.", details);
+    return section(
+      "topology",
+      "Selection",
+      "The data hold no topology: save results with `--full --json` to see it.",
+      details,
+    );
   }
   const topology = new TopologyView(views, store);
   onTheme(() => topology.recolour());
@@ -73,10 +81,20 @@ function transfersSection(views: RunView[], store: Store): HTMLElement | null {
   if (gantt.count() === 0) return null;
   const rows = new Rows(gantt, store);
   onTheme(() => rows.render());
-  const title = views.some((v) => v.run.aggregated) ? `Transfers (${views.find((v) => v.run.aggregated)!.run.aggregated!.kept})` : "Transfers";
+  const title = views.some((v) => v.run.aggregated)
+    ? `Transfers (${views.find((v) => v.run.aggregated)!.run.aggregated!.kept})`
+    : "Transfers";
   const known = views.some((v) => v.exact);
   const note = known ? null : "Bars have the mean rates of transfers: the data hold no phases of them.";
-  return section("transfers", title, note, ganttLegend(gantt), ganttControls(gantt, rows, store), rows.element, ...transferTables(views, store));
+  return section(
+    "transfers",
+    title,
+    note,
+    ganttLegend(gantt),
+    ganttControls(gantt, rows, store),
+    rows.element,
+    ...transferTables(views, store),
+  );
 }
 
 function groupsSection(views: RunView[], store: Store): HTMLElement | null {
@@ -91,13 +109,28 @@ function enginesSection(views: RunView[], store: Store): HTMLElement | null {
   const engines = new Engines(views, store);
   if (engines.count() === 0) return null;
   const planned = views.some((v) => v.run.plans?.length);
-  return section("engines", planned ? "Operations and engines" : "Operations", planned ? "Under each planned operation a row per engine; tasks of one kind share a colour." : null, rowsOf(engines, store));
+  return section(
+    "engines",
+    planned ? "Operations and engines" : "Operations",
+    planned ? "Under each planned operation a row per engine; tasks of one kind share a colour." : null,
+    rowsOf(engines, store),
+  );
 }
 
 function linkSections(views: RunView[], store: Store): HTMLElement[] {
   if (!views.some((v) => v.loads.byLink.size > 0)) return [];
   return [
-    section("lines", "Link utilisation over time", "The busiest links, and the selected one. Drag to zoom, click to set the moment.", new Lines(views, store).element),
-    section("heat", "All links over time", "Links that carried bytes, the busiest first, with their means over the run.", rowsOf(new HeatMap(views, store), store)),
+    section(
+      "lines",
+      "Link utilisation over time",
+      "The busiest links, and the selected one. Drag to zoom, click to set the moment.",
+      new Lines(views, store).element,
+    ),
+    section(
+      "heat",
+      "All links over time",
+      "Links that carried bytes, the busiest first, with their means over the run.",
+      rowsOf(new HeatMap(views, store), store),
+    ),
   ];
 }

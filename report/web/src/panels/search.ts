@@ -28,14 +28,39 @@ function facts(search: Search): HTMLElement {
   const inUnits = search.objective !== "makespan" && search.best != null;
   const cards: [string, string, string][] = [
     ["best", format.time(search.best_s), format.exactPs(search.best_ps) ?? ""],
-    ["as it is", format.time(search.baseline_s), saved ? `the best takes ${format.percent(saved)} less` : "nothing is better"],
-    ["searched", `${format.count(search.evaluated)}`, `of ${format.count(search.candidates)} candidates, ${search.method}`],
+    [
+      "as it is",
+      format.time(search.baseline_s),
+      saved ? `the best takes ${format.percent(saved)} less` : "nothing is better",
+    ],
+    [
+      "searched",
+      `${format.count(search.evaluated)}`,
+      `of ${format.count(search.candidates)} candidates, ${search.method}`,
+    ],
   ];
-  if (inUnits) cards.push([search.objective, `${search.best}`, `as it is ${search.baseline ?? format.NONE}, bound ${search.bound ?? format.NONE}`]);
+  if (inUnits)
+    cards.push([
+      search.objective,
+      `${search.best}`,
+      `as it is ${search.baseline ?? format.NONE}, bound ${search.bound ?? format.NONE}`,
+    ]);
   return h(
     "div",
     {},
-    h("div", { class: "cards inner" }, ...cards.map(([title, big, small]) => h("div", { class: "card" }, h("div", { class: "card-title" }, title), h("p", { class: "big" }, big), h("p", { class: "small" }, small)))),
+    h(
+      "div",
+      { class: "cards inner" },
+      ...cards.map(([title, big, small]) =>
+        h(
+          "div",
+          { class: "card" },
+          h("div", { class: "card-title" }, title),
+          h("p", { class: "big" }, big),
+          h("p", { class: "small" }, small),
+        ),
+      ),
+    ),
     h("p", {}, proof(search)),
   );
 }
@@ -67,9 +92,23 @@ function placement(search: Search): HTMLElement | null {
 function solution(search: Search): HTMLElement | null {
   const s = search.solution;
   if (!s) return null;
-  if (s.order) return table(["sender", "order of sending"], Object.entries(s.order).map(([k, v]) => [name(k), listOf(v)]));
-  if (s.placement) return h("details", {}, h("summary", {}, "Placement as a list"), h("ol", { start: 0, class: "ranks" }, ...s.placement.map((n, i) => h("li", { value: i }, name(n)))));
-  if (s.parameters) return table(["parameter", "best value"], Object.entries(s.parameters).map(([k, v]) => [name(k), name(text(v))]));
+  if (s.order)
+    return table(
+      ["sender", "order of sending"],
+      Object.entries(s.order).map(([k, v]) => [name(k), listOf(v)]),
+    );
+  if (s.placement)
+    return h(
+      "details",
+      {},
+      h("summary", {}, "Placement as a list"),
+      h("ol", { start: 0, class: "ranks" }, ...s.placement.map((n, i) => h("li", { value: i }, name(n)))),
+    );
+  if (s.parameters)
+    return table(
+      ["parameter", "best value"],
+      Object.entries(s.parameters).map(([k, v]) => [name(k), name(text(v))]),
+    );
   return null;
 }
 
@@ -83,19 +122,32 @@ function table(head: string[], rows: HTMLElement[][]): HTMLElement {
   return h(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": head.join(", ") },
-    h("table", { class: "left" }, h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col", class: "text" }, x)))), h("tbody", {}, ...rows.map((r) => h("tr", {}, ...r.map((c) => h("td", { class: "text" }, c)))))),
+    h(
+      "table",
+      { class: "left" },
+      h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col", class: "text" }, x)))),
+      h("tbody", {}, ...rows.map((r) => h("tr", {}, ...r.map((c) => h("td", { class: "text" }, c))))),
+    ),
   );
 }
 
 function candidates(search: Search): HTMLElement | null {
   if (!search.rows?.length) return null;
   const keys = Object.keys(search.rows[0]!.parameters);
-  const rows = search.rows.slice(0, 300).map((r) => [
-    ...keys.map((k) => name(text(r.parameters[k]))),
-    h("span", {}, `${format.time(r.makespan_s)}${r.best ? " ★ best" : ""}`),
-    h("span", {}, search.best_s && r.makespan_s !== null ? format.ratio(r.makespan_s / search.best_s) : format.NONE),
-  ]);
-  const all = h("details", { open: search.rows.length <= 20 }, h("summary", {}, `${format.counted(search.rows.length, "candidate")}`), table([...keys.map(visible), "makespan", "over best"], rows));
-  if (search.rows.length > 300) all.append(h("p", { class: "small" }, `and ${format.count(search.rows.length - 300)} more`));
+  const rows = search.rows
+    .slice(0, 300)
+    .map((r) => [
+      ...keys.map((k) => name(text(r.parameters[k]))),
+      h("span", {}, `${format.time(r.makespan_s)}${r.best ? " ★ best" : ""}`),
+      h("span", {}, search.best_s && r.makespan_s !== null ? format.ratio(r.makespan_s / search.best_s) : format.NONE),
+    ]);
+  const all = h(
+    "details",
+    { open: search.rows.length <= 20 },
+    h("summary", {}, `${format.counted(search.rows.length, "candidate")}`),
+    table([...keys.map(visible), "makespan", "over best"], rows),
+  );
+  if (search.rows.length > 300)
+    all.append(h("p", { class: "small" }, `and ${format.count(search.rows.length - 300)} more`));
   return all;
 }

@@ -18,9 +18,29 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
   return h(
     "div",
     { class: "card", "data-run": view.index },
-    h("div", { class: "card-title" }, views.length > 1 && h("b", { class: "letter" }, view.letter), name(views.length > 1 ? view.title : "makespan"), views.length > 1 && toggle(view, store)),
-    h("p", { class: "big" }, format.time(run.makespan_s), against !== null && h("span", { class: `against ${against > 1 ? "slower" : "faster"}` }, ` ${against > 1 ? "▲" : against < 1 ? "▼" : "="} ${format.ratio(against)}`)),
-    h("p", { class: "small" }, [format.exactPs(run.makespan_ps), ...facts.filter((f) => !f.startsWith("0 "))].filter(Boolean).join(" · ")),
+    h(
+      "div",
+      { class: "card-title" },
+      views.length > 1 && h("b", { class: "letter" }, view.letter),
+      name(views.length > 1 ? view.title : "makespan"),
+      views.length > 1 && toggle(view, store),
+    ),
+    h(
+      "p",
+      { class: "big" },
+      format.time(run.makespan_s),
+      against !== null &&
+        h(
+          "span",
+          { class: `against ${against > 1 ? "slower" : "faster"}` },
+          ` ${against > 1 ? "▲" : against < 1 ? "▼" : "="} ${format.ratio(against)}`,
+        ),
+    ),
+    h(
+      "p",
+      { class: "small" },
+      [format.exactPs(run.makespan_ps), ...facts.filter((f) => !f.startsWith("0 "))].filter(Boolean).join(" · "),
+    ),
   );
 }
 

@@ -20,10 +20,22 @@ function tableOf(view: RunView, store: Store, titled: boolean): HTMLElement {
   const box = h("details", { class: "as-table" }, h("summary", {}, titled ? `${view.letter}: ${words}` : words));
   const fill = () => {
     if (box.childElementCount > 1) return;
-    const head = h("tr", {}, ...HEAD.map((x) => h("th", { scope: "col" }, x)), h("th", { scope: "col", class: "text" }, "because"));
+    const head = h(
+      "tr",
+      {},
+      ...HEAD.map((x) => h("th", { scope: "col" }, x)),
+      h("th", { scope: "col", class: "text" }, "because"),
+    );
     const body = transfers.slice(0, MOST).map((t) => row(t, store));
-    box.append(h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": words }, h("table", {}, h("thead", {}, head), h("tbody", {}, ...body))));
-    if (transfers.length > MOST) box.append(h("p", { class: "small" }, `and ${format.count(transfers.length - MOST)} more`));
+    box.append(
+      h(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": words },
+        h("table", {}, h("thead", {}, head), h("tbody", {}, ...body)),
+      ),
+    );
+    if (transfers.length > MOST)
+      box.append(h("p", { class: "small" }, `and ${format.count(transfers.length - MOST)} more`));
   };
   box.addEventListener("toggle", () => box.open && fill());
   return box;

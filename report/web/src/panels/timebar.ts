@@ -13,28 +13,17 @@ export function timeBar(store: Store, moments: number[]): HTMLElement {
   const span = whole.to - whole.from;
   const slider = h("input", { type: "range", min: 0, max: STEPS, step: 1, id: "moment", "aria-label": "Moment shown" });
   const words = h("output", { for: "moment", class: "moment" });
-  const show = () => {
-    const { time } = store.state;
-    slider.value = String(Math.round(((time - whole.from) / span) * STEPS));
-    words.textContent = format.time(time);
-    slider.setAttribute("aria-valuetext", format.time(time));
-  };
+  const step = stepper(store, moments);
   slider.addEventListener("input", () => {
     const at = Number(slider.value) / STEPS;
     store.set({ time: at >= 1 ? whole.to : whole.from + at * span });
   });
-  const step = (by: 1 | -1) => {
-    const { time } = store.state;
-    const next = by > 0 ? moments.find((m) => m > time) : moments.findLast((m) => m < time);
-    if (next !== undefined) store.set({ time: next });
-  };
   slider.addEventListener("keydown", (e) => {
     if (e.key !== "ArrowRight" && e.key !== "ArrowLeft") return;
     e.preventDefault();
     step(e.key === "ArrowRight" ? 1 : -1);
   });
-  store.on(["time"], show);
-  show();
+  showTime(store, slider, words);
   return h(
     "div",
     { class: "timebar", role: "group", "aria-label": "Time" },
@@ -45,6 +34,27 @@ export function timeBar(store: Store, moments: number[]): HTMLElement {
     words,
     zoomButtons(store),
   );
+}
+
+/** Goes to the next or to the last moment at which something changes. */
+function stepper(store: Store, moments: number[]): (by: 1 | -1) => void {
+  return (by) => {
+    const { time } = store.state;
+    const next = by > 0 ? moments.find((m) => m > time) : moments.findLast((m) => m < time);
+    if (next !== undefined) store.set({ time: next });
+  };
+}
+
+function showTime(store: Store, slider: HTMLInputElement, words: HTMLElement): void {
+  const { from, to } = store.whole;
+  const show = () => {
+    const { time } = store.state;
+    slider.value = String(Math.round(((time - from) / (to - from)) * STEPS));
+    words.textContent = format.time(time);
+    slider.setAttribute("aria-valuetext", format.time(time));
+  };
+  store.on(["time"], show);
+  show();
 }
 
 function zoomButtons(store: Store): HTMLElement {
@@ -66,6 +76,10 @@ function zoomButtons(store: Store): HTMLElement {
     shown,
     button("−", by(2), { "aria-label": "Zoom out", title: "Zoom out (−)", class: "zoom-out" }),
     button("+", by(0.5), { "aria-label": "Zoom in", title: "Zoom in (+)", class: "zoom-in" }),
-    button("All", () => store.set({ window: store.whole }), { "aria-label": "Show all time", title: "Show all time (0)", class: "zoom-all" }),
+    button("All", () => store.set({ window: store.whole }), {
+      "aria-label": "Show all time",
+      title: "Show all time (0)",
+      class: "zoom-all",
+    }),
   );
 }

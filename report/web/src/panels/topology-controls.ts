@@ -34,5 +34,10 @@ export function heatLegend(): HTMLElement {
     });
   onTheme(paint);
   paint();
-  return h("span", { class: "legend heat-legend", role: "img", "aria-label": "Colours of utilisation from 1 % to 100 %" }, "utilisation", ...blocks);
+  return h(
+    "span",
+    { class: "legend heat-legend", role: "img", "aria-label": "Colours of utilisation from 1 % to 100 %" },
+    "utilisation",
+    ...blocks,
+  );
 }

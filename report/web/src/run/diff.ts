@@ -20,7 +20,8 @@ export function differences(views: RunView[]): Difference[] {
   for (const id of ids) {
     const first = base.transfers.get(id);
     const changes = views.map((v) => changeOf(first, v.transfers.get(id)));
-    if (changes.some((c) => c !== null && c !== 0)) out.push({ id, ends: views.map((v) => v.transfers.get(id)?.end_s ?? null), changes });
+    if (changes.some((c) => c !== null && c !== 0))
+      out.push({ id, ends: views.map((v) => v.transfers.get(id)?.end_s ?? null), changes });
   }
   const size = (d: Difference) => Math.max(...d.changes.map((c) => Math.abs(c ?? 0)));
   return out.sort((a, b) => size(b) - size(a) || (a.id < b.id ? -1 : 1));

@@ -46,7 +46,10 @@ export function loadsOfBins(data: Aggregated, links: Link[]): Loads {
   const bandwidths = new Map(links.map((l) => [l.id, l.bandwidth_Bps ?? 0]));
   const byLink = new Map<number, Float64Array>();
   for (const { id, permille } of data.links)
-    byLink.set(id, Float64Array.from(permille, (p) => (p / 1000) * (bandwidths.get(id) ?? 0)));
+    byLink.set(
+      id,
+      Float64Array.from(permille, (p) => (p / 1000) * (bandwidths.get(id) ?? 0)),
+    );
   return { times, byLink };
 }
 

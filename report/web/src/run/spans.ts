@@ -46,7 +46,17 @@ function fromMeans(run: Run): Spans {
     if (t.start_s == null || !t.mean_Bps) continue;
     const to = Math.min(t.start_s + (t.sent_bytes ?? t.bytes) / t.mean_Bps, t.end_s ?? Number.POSITIVE_INFINITY);
     const slower = t.alone_s != null && t.end_s != null && t.end_s - t.start_s > t.alone_s * SLOWER;
-    spans.set(t.id, [{ from: t.start_s, to, rate: t.mean_Bps, at: t.bottleneck, step: null, because: [], held: slower && t.bottleneck !== null }]);
+    spans.set(t.id, [
+      {
+        from: t.start_s,
+        to,
+        rate: t.mean_Bps,
+        at: t.bottleneck,
+        step: null,
+        because: [],
+        held: slower && t.bottleneck !== null,
+      },
+    ]);
   }
   return spans;
 }

@@ -21,14 +21,21 @@ export function stretches(t: Transfer, spans: Span[] | undefined, until: number)
   const start = t.start_s ?? until;
   if (start > t.ready_s) out.push({ doing: "waiting", from: t.ready_s, to: start, span: null });
   const sending = spans ?? [];
-  for (const span of sending) out.push({ doing: span.rate > 0 ? "moving" : "blocked", from: span.from, to: span.to, span });
+  for (const span of sending)
+    out.push({ doing: span.rate > 0 ? "moving" : "blocked", from: span.from, to: span.to, span });
   const sent = sending.at(-1)?.to ?? start;
   if (t.end_s != null && t.end_s > sent) out.push({ doing: "arriving", from: sent, to: t.end_s, span: null });
   return out;
 }
 
 export function stretchAt(life: Stretch[], time: number): Stretch | null {
-  const at = life[lastAtMost(life.map((x) => x.from), time)];
+  const at =
+    life[
+      lastAtMost(
+        life.map((x) => x.from),
+        time,
+      )
+    ];
   return at && (time < at.to || (time === at.to && at === life.at(-1))) ? at : null;
 }
 

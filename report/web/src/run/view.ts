@@ -97,7 +97,13 @@ export function meanUtilisation(view: RunView, link: number): number {
 export function spanAt(view: RunView, id: string, time: number): Span | null {
   const list = view.spans.get(id);
   if (!list) return null;
-  const span = list[lastAtMost(list.map((x) => x.from), time)];
+  const span =
+    list[
+      lastAtMost(
+        list.map((x) => x.from),
+        time,
+      )
+    ];
   return span && (time < span.to || (time === span.to && span === list.at(-1))) ? span : null;
 }
 

@@ -17,7 +17,12 @@ export interface Piece {
 const NARROW = 0.75;
 
 /** The moving stretches inside the window, joined where they are narrower than a pixel. */
-export function pieces(life: Stretch[], scale: Scale, part: (x: Stretch) => number, colour: (x: Stretch) => string): Piece[] {
+export function pieces(
+  life: Stretch[],
+  scale: Scale,
+  part: (x: Stretch) => number,
+  colour: (x: Stretch) => string,
+): Piece[] {
   const out: Piece[] = [];
   for (const x of life) {
     if (x.doing !== "moving" || x.to < scale.from || x.from > scale.to) continue;
@@ -67,8 +72,10 @@ export function boxes(life: Stretch[], scale: Scale, top: number, height: number
     if (x.doing === "moving" || x.to < scale.from || x.from > scale.to) continue;
     const x0 = Math.max(-2, toPixel(scale, x.from));
     const width = Math.max(0.6, Math.min(scale.width + 2, toPixel(scale, x.to)) - x0);
-    const [y, tall] = x.doing === "blocked" ? [top + height * 0.35, height * 0.65] : [top + height * 0.62, height * 0.38];
-    if (x.doing === "arriving") out.push(s("rect", { class: "arriving", x: x0, width, y: top + height - 2, height: 2 }));
+    const [y, tall] =
+      x.doing === "blocked" ? [top + height * 0.35, height * 0.65] : [top + height * 0.62, height * 0.38];
+    if (x.doing === "arriving")
+      out.push(s("rect", { class: "arriving", x: x0, width, y: top + height - 2, height: 2 }));
     else out.push(s("rect", { class: x.doing, x: x0, width, y, height: tall }));
   }
   return out;

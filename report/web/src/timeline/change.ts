@@ -15,7 +15,13 @@ export function changeOf(base: Transfer | undefined, t: Transfer | undefined): n
   return Math.abs(change) <= SAME * base.end_s ? 0 : change;
 }
 
-export function changeMark(base: Transfer | undefined, t: Transfer, scale: Scale, top: number, height: number): SVGElement[] {
+export function changeMark(
+  base: Transfer | undefined,
+  t: Transfer,
+  scale: Scale,
+  top: number,
+  height: number,
+): SVGElement[] {
   const change = changeOf(base, t);
   if (!change) return [];
   const [x0, x1] = [toPixel(scale, base!.end_s!), toPixel(scale, t.end_s!)];
@@ -25,7 +31,19 @@ export function changeMark(base: Transfer | undefined, t: Transfer, scale: Scale
   const right = Math.max(x0, x1) + 5;
   const inside = right + words.length * 6 > scale.width;
   return [
-    s("path", { class: `change ${kind}`, d: `M${x0.toFixed(1)} ${top}v${height}M${x0.toFixed(1)} ${y}H${x1.toFixed(1)}` }),
-    s("text", { class: `change-text ${kind}`, x: inside ? scale.width - 4 : right, y: y + 4, "text-anchor": inside ? "end" : "start" }, words),
+    s("path", {
+      class: `change ${kind}`,
+      d: `M${x0.toFixed(1)} ${top}v${height}M${x0.toFixed(1)} ${y}H${x1.toFixed(1)}`,
+    }),
+    s(
+      "text",
+      {
+        class: `change-text ${kind}`,
+        x: inside ? scale.width - 4 : right,
+        y: y + 4,
+        "text-anchor": inside ? "end" : "start",
+      },
+      words,
+    ),
   ];
 }

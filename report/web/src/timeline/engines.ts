@@ -56,8 +56,12 @@ export class Engines implements RowSource {
   name(row: number): Child[] {
     const r = this.rows[row]!;
     const letter = this.store.state.shown.length > 1 ? `${r.view.letter} ` : "";
-    if (r.engine === null) return [h("span", { class: "id" }, letter, name(r.operation)), h("span", { class: "ends" }, r.note)];
-    return [h("span", { class: "id engine" }, letter, name(r.engine)), h("span", { class: "ends" }, name(r.operation), ` · ${r.note}`)];
+    if (r.engine === null)
+      return [h("span", { class: "id" }, letter, name(r.operation)), h("span", { class: "ends" }, r.note)];
+    return [
+      h("span", { class: "id engine" }, letter, name(r.engine)),
+      h("span", { class: "ends" }, name(r.operation), ` · ${r.note}`),
+    ];
   }
 
   draw(row: number, scale: Scale): SVGElement[] {
@@ -66,11 +70,20 @@ export class Engines implements RowSource {
       if (b.to < scale.from || b.from > scale.to) return [];
       const x = toPixel(scale, b.from);
       const width = Math.max(0.8, toPixel(scale, b.to) - x);
-      const rect = s("rect", { class: r.engine === null ? "operation" : "task", x: x.toFixed(2), y: 5, width: width.toFixed(2), height: LANE - 6, rx: width > 6 ? 2 : 0 });
+      const rect = s("rect", {
+        class: r.engine === null ? "operation" : "task",
+        x: x.toFixed(2),
+        y: 5,
+        width: width.toFixed(2),
+        height: LANE - 6,
+        rx: width > 6 ? 2 : 0,
+      });
       rect.style.fill = b.colour;
       const left = Math.max(4, x + 4);
       const room = Math.floor((Math.min(scale.width, x + width) - left) / 6);
-      const label = room >= Math.min(2, [...b.name].length) && s("text", { class: "bar-label", x: left, y: 18 }, isolated(shortened(b.name, room)));
+      const label =
+        room >= Math.min(2, [...b.name].length) &&
+        s("text", { class: "bar-label", x: left, y: 18 }, isolated(shortened(b.name, room)));
       return label ? [rect, label] : [rect];
     });
   }
@@ -83,9 +96,16 @@ export class Engines implements RowSource {
     const r = this.rows[row];
     if (!r) return [];
     const bar = this.at(row, time);
-    const lines: Line[] = [{ what: "", names: [r.engine ?? r.operation], title: true }, { what: "at", value: format.time(time) }];
+    const lines: Line[] = [
+      { what: "", names: [r.engine ?? r.operation], title: true },
+      { what: "at", value: format.time(time) },
+    ];
     if (!bar) return [...lines, { what: "state", value: "idle" }];
-    lines.push({ what: r.engine === null ? "operation" : "task", names: [bar.name] }, { what: "from", value: format.time(bar.from) }, { what: "to", value: format.time(bar.to) });
+    lines.push(
+      { what: r.engine === null ? "operation" : "task", names: [bar.name] },
+      { what: "from", value: format.time(bar.from) },
+      { what: "to", value: format.time(bar.to) },
+    );
     lines.push({ what: "for", value: format.time(bar.to - bar.from) });
     if (bar.ready !== null && bar.ready < bar.from) lines.push({ what: "ready since", value: format.time(bar.ready) });
     return lines;

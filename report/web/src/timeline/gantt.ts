@@ -132,8 +132,7 @@ export class Gantt implements RowSource {
       const top = GAP / 2 + lane * LANE + 2;
       out.push(...this.lane(view, t, scale, top, LANE - 4));
       if (lane > 0) out.push(...changeMark(this.shown[0]!.transfers.get(id), t, scale, top, LANE - 4));
-      if (this.shown.length > 1)
-        out.push(s("text", { class: "lane-letter", x: 3, y: top + 9 }, view.letter));
+      if (this.shown.length > 1) out.push(s("text", { class: "lane-letter", x: 3, y: top + 9 }, view.letter));
     });
     return out;
   }
@@ -171,8 +170,13 @@ export class Gantt implements RowSource {
     const doing = doingAt(t, life, time);
     if (doing === "not ready") return [{ what: "state", value: `not ready until ${format.time(t.ready_s)}` }];
     if (doing === "over") return [{ what: "state", value: `over since ${format.time(t.end_s)}` }];
-    if (doing === "arriving") return [{ what: "state", value: `all sent, the last byte arrives at ${format.time(t.end_s)}` }];
-    if (doing === "waiting") return [{ what: "state", value: "waiting for the engine of", names: [t.from] }, { what: "ready since", value: format.time(t.ready_s) }];
+    if (doing === "arriving")
+      return [{ what: "state", value: `all sent, the last byte arrives at ${format.time(t.end_s)}` }];
+    if (doing === "waiting")
+      return [
+        { what: "state", value: "waiting for the engine of", names: [t.from] },
+        { what: "ready since", value: format.time(t.ready_s) },
+      ];
     const span = stretchAt(life, time)!.span!;
     const lines: Line[] = [{ what: doing === "blocked" ? "blocked" : "rate", value: format.rate(span.rate) }];
     if (!view.exact) lines[0]!.what = "mean rate";

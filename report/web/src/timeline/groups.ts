@@ -57,7 +57,10 @@ export class Groups implements RowSource {
   name(row: number): Child[] {
     const { group, view } = this.rows[row]!;
     const letter = this.store.state.shown.length > 1 ? `${view.letter} ` : "";
-    return [h("span", { class: "id" }, letter, name(group.name)), h("span", { class: "ends" }, `${format.counted(group.count, "transfer")}, ${format.bytes(group.bytes)}`)];
+    return [
+      h("span", { class: "id" }, letter, name(group.name)),
+      h("span", { class: "ends" }, `${format.counted(group.count, "transfer")}, ${format.bytes(group.bytes)}`),
+    ];
   }
 
   draw(row: number, scale: Scale): SVGElement[] {
@@ -65,7 +68,8 @@ export class Groups implements RowSource {
     const rates = s("path", { class: "moving", d: area(group.rate_Bps, data, scale, this.largest, 3, LANE - 2) });
     rates.style.fill = CATEGORIES[0]!;
     const out: SVGElement[] = [rates];
-    if (group.waiting && this.mostWaiting > 0) out.unshift(s("path", { class: "waiting", d: area(group.waiting, data, scale, this.mostWaiting, 3, LANE - 2) }));
+    if (group.waiting && this.mostWaiting > 0)
+      out.unshift(s("path", { class: "waiting", d: area(group.waiting, data, scale, this.mostWaiting, 3, LANE - 2) }));
     return out;
   }
 

@@ -8,7 +8,16 @@ import type { Store } from "../core/store.ts";
 import { isDark } from "../core/theme.ts";
 import type { Line } from "../core/tip.ts";
 import { meanLoad } from "../run/loads.ts";
-import { type RunView, busiestLinks, meanUtilisation, moments, onlyMean, spanAt, transfersOn, utilisation } from "../run/view.ts";
+import {
+  type RunView,
+  busiestLinks,
+  meanUtilisation,
+  moments,
+  onlyMean,
+  spanAt,
+  transfersOn,
+  utilisation,
+} from "../run/view.ts";
 import type { RowSource } from "./rows.ts";
 
 const LANE = 17;
@@ -56,8 +65,17 @@ export class HeatMap implements RowSource {
   name(row: number): Child[] {
     const id = this.links[row]!;
     const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
-    const means = this.shown.map((v) => h("span", {}, `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`));
-    return [h("span", { class: this.shown.length > 1 ? "with-means" : "with-mean" }, arrow(l.from, l.to), h("span", { class: "mean" }, ...means))];
+    const means = this.shown.map((v) =>
+      h("span", {}, `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`),
+    );
+    return [
+      h(
+        "span",
+        { class: this.shown.length > 1 ? "with-means" : "with-mean" },
+        arrow(l.from, l.to),
+        h("span", { class: "mean" }, ...means),
+      ),
+    ];
   }
 
   draw(row: number, scale: Scale): SVGElement[] {
@@ -75,7 +93,13 @@ export class HeatMap implements RowSource {
     let [from, last] = [0, 0];
     const flush = (to: number) => {
       if (last > 0) {
-        const rect = s("rect", { x: from.toFixed(2), y: top, width: (to - from + 0.2).toFixed(2), height: LANE - 1, class: "cell" });
+        const rect = s("rect", {
+          x: from.toFixed(2),
+          y: top,
+          width: (to - from + 0.2).toFixed(2),
+          height: LANE - 1,
+          class: "cell",
+        });
         rect.style.fill = heat(0.12 + (0.88 * last) / LEVELS, isDark());
         out.push(rect);
       }
@@ -113,7 +137,9 @@ export class HeatMap implements RowSource {
     const l = view.links.get(id);
     if (!l) return [{ what: "", value: `not in run ${view.letter}`, title: true }];
     const use = utilisation(view, id, time);
-    const now = transfersOn(view, id).filter((t) => spanAt(view, t.id, time)).map((t) => t.id);
+    const now = transfersOn(view, id)
+      .filter((t) => spanAt(view, t.id, time))
+      .map((t) => t.id);
     const lines: Line[] = [{ what: "", ends: l, title: true }];
     if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
     lines.push(

@@ -19,7 +19,8 @@ export function barLabels(life: Stretch[], scale: Scale, y: (x: Stretch) => numb
     const text = wordsOf(x);
     const x0 = Math.max(indent, toPixel(scale, x.from) + 4, free);
     const room = Math.floor((Math.min(scale.width, toPixel(scale, x.to)) - x0) / CHAR);
-    if (text === "" || (x.doing !== "moving" && room < text.length) || (text === last && free > indent) || room < LEAST) continue;
+    if (text === "" || (x.doing !== "moving" && room < text.length) || (text === last && free > indent) || room < LEAST)
+      continue;
     const short = shortened(text, room);
     out.push(s("text", { class: "bar-label", x: x0.toFixed(1), y: y(x) }, isolated(short)));
     free = x0 + short.length * CHAR + 8;

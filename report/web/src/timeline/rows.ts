@@ -47,7 +47,12 @@ export class Rows {
     private store: Store,
   ) {
     this.body.append(this.inner, this.cursor);
-    this.element = h("div", { class: "rows", tabindex: 0, role: "listbox", "aria-label": source.label }, this.ruler, this.body);
+    this.element = h(
+      "div",
+      { class: "rows", tabindex: 0, role: "listbox", "aria-label": source.label },
+      this.ruler,
+      this.body,
+    );
     this.body.addEventListener("scroll", () => this.render(), { passive: true });
     new ResizeObserver(() => {
       this.measured = null;
@@ -69,7 +74,9 @@ export class Rows {
     this.body.style.maxHeight = this.printing ? "none" : `${source.most}px`;
     this.inner.style.height = `${this.printing ? Math.min(count, MOST_PRINTED) * source.height + 22 : count * source.height}px`;
     const first = this.printing ? 0 : Math.max(0, Math.floor(this.body.scrollTop / source.height) - 1);
-    const last = this.printing ? Math.min(count, MOST_PRINTED) : Math.min(count, first + Math.ceil(source.most / source.height) + 3);
+    const last = this.printing
+      ? Math.min(count, MOST_PRINTED)
+      : Math.min(count, first + Math.ceil(source.most / source.height) + 3);
     const scale = this.scale();
     const rows: HTMLElement[] = [];
     for (let row = first; row < last; row++) rows.push(this.row(row, scale));
@@ -232,8 +239,10 @@ export class Rows {
       PageUp: () => go(this.active - 10),
       Home: () => go(0),
       End: () => go(count - 1),
-      ArrowRight: () => (e.shiftKey ? this.store.set({ window: panned(state.window, whole, span / 5) }) : this.stepTime(1)),
-      ArrowLeft: () => (e.shiftKey ? this.store.set({ window: panned(state.window, whole, -span / 5) }) : this.stepTime(-1)),
+      ArrowRight: () =>
+        e.shiftKey ? this.store.set({ window: panned(state.window, whole, span / 5) }) : this.stepTime(1),
+      ArrowLeft: () =>
+        e.shiftKey ? this.store.set({ window: panned(state.window, whole, -span / 5) }) : this.stepTime(-1),
       "+": () => this.store.set({ window: zoomed(state.window, whole, state.time, 0.5) }),
       "=": () => this.store.set({ window: zoomed(state.window, whole, state.time, 0.5) }),
       "-": () => this.store.set({ window: zoomed(state.window, whole, state.time, 2) }),

@@ -37,12 +37,23 @@ export function draw(nodes: TopologyNode[], links: Map<number, Link>, options: D
   const names = shortNames(nodes);
   const nodeNames = new Map(nodes.map((n) => [n.id, n.name]));
   const labels = new Map([...names].map(([id, text]) => [id, labelled(text, options.badges?.get(nodeNames.get(id)!))]));
-  const g = geometry(layout(nodes, links.values(), (id) => !part || part.has(id)), links, labels);
+  const g = geometry(
+    layout(nodes, links.values(), (id) => !part || part.has(id)),
+    links,
+    labels,
+  );
   const wires = new Map(g.wires.map((w) => [w.id, wireParts(w)]));
   const boxes = new Map(g.boxes.map((b) => [b.node.name, boxOf(b, names, g.down, options.badges)]));
   const root = s(
     "svg",
-    { class: "topology", viewBox: `0 0 ${g.width} ${g.height}`, width: Math.round(g.width * GROW), height: Math.round(g.height * GROW), role: "group", "aria-label": options.label },
+    {
+      class: "topology",
+      viewBox: `0 0 ${g.width} ${g.height}`,
+      width: Math.round(g.width * GROW),
+      height: Math.round(g.height * GROW),
+      role: "group",
+      "aria-label": options.label,
+    },
     s("g", {}, ...g.leaders.map(([a, b]) => s("line", { class: "leader", x1: a.x, y1: a.y, x2: b.x, y2: b.y }))),
     s("g", {}, ...[...wires.values()].map((p) => p.group)),
     s("g", {}, ...boxes.values()),
@@ -55,7 +66,11 @@ function wireParts(wire: Wire): WireParts {
   const d = pathOf(wire.curve);
   const mid = at(wire.curve, 0.5);
   const line = s("path", { d, class: "line" });
-  const head = s("path", { d: "M-4.5 -4.5L5 0L-4.5 4.5Z", class: "head", transform: `translate(${mid.x.toFixed(1)} ${mid.y.toFixed(1)}) rotate(${heading(wire.curve).toFixed(1)})` });
+  const head = s("path", {
+    d: "M-4.5 -4.5L5 0L-4.5 4.5Z",
+    class: "head",
+    transform: `translate(${mid.x.toFixed(1)} ${mid.y.toFixed(1)}) rotate(${heading(wire.curve).toFixed(1)})`,
+  });
   const group = s(
     "g",
     { class: "wire", "data-link": wire.id, role: "button", tabindex: -1 },
@@ -64,7 +79,12 @@ function wireParts(wire: Wire): WireParts {
     head,
     s("path", { d, class: "hit" }),
   );
-  const label = s("text", { class: "number", x: wire.label.x.toFixed(1), y: wire.label.y.toFixed(1), "text-anchor": wire.label.anchor });
+  const label = s("text", {
+    class: "number",
+    x: wire.label.x.toFixed(1),
+    y: wire.label.y.toFixed(1),
+    "text-anchor": wire.label.anchor,
+  });
   return { wire, group, line, head, label };
 }
 
@@ -76,7 +96,14 @@ function boxOf(b: Box, names: Map<number, string>, down: boolean, badges?: Map<s
         boxText(b, 14.5, "name", shortened(names.get(b.node.id) ?? b.node.name, room)),
         boxText(b, 27, badge ? "badge" : "kind", shortened(badge ?? b.node.kind, Math.floor(b.width / 5.2))),
       ]
-    : [boxText(b, 14, badge ? "badge" : "name", shortened(labelled(names.get(b.node.id)!, badge), Math.floor((b.width - 8) / 6.6)))];
+    : [
+        boxText(
+          b,
+          14,
+          badge ? "badge" : "name",
+          shortened(labelled(names.get(b.node.id)!, badge), Math.floor((b.width - 8) / 6.6)),
+        ),
+      ];
   return s(
     "g",
     { class: `node${badge ? " placed" : ""}`, "data-node": b.node.id },
@@ -89,7 +116,16 @@ function boxOf(b: Box, names: Map<number, string>, down: boolean, badges?: Map<s
 const labelled = (text: string, badge: string | undefined) => (badge ? `${text}: ${badge}` : text);
 
 function boxText(b: Box, down: number, kind: string, text: string): SVGTextElement {
-  return s("text", { class: kind, x: b.x + b.width / 2, y: b.y + down + (b.height > 40 ? b.height / 2 - 10 : 0), "text-anchor": "middle" }, `\u2068${text}\u2069`);
+  return s(
+    "text",
+    {
+      class: kind,
+      x: b.x + b.width / 2,
+      y: b.y + down + (b.height > 40 ? b.height / 2 - 10 : 0),
+      "text-anchor": "middle",
+    },
+    `\u2068${text}\u2069`,
+  );
 }
 
 /** A box that scrolls where the drawing is wider than its place. */

@@ -61,22 +61,46 @@ export function geometry(layout: Layout, links: Iterable<[number, Link]>, names:
   const boxes = [...layout.places.values()].map((p) => boxOf(p, frame));
   const wires = known.map(([id, link]) => wireOf(id, link, byName.get(link.from)!, byName.get(link.to)!, frame));
   const low = Math.max(...wires.flatMap((w) => w.curve.map((p) => (frame.down ? p.y : p.x))), 0);
-  const along = Math.max(frame.before + layout.depth * frame.level + (frame.down ? frame.box.height : frame.box.width), low) + (frame.down ? 18 : 118);
+  const along =
+    Math.max(frame.before + layout.depth * frame.level + (frame.down ? frame.box.height : frame.box.width), low) +
+    (frame.down ? 18 : 118);
   const across = Math.max(1, layout.leaves) * frame.leaf + 8;
-  return { width: frame.down ? across : along, height: frame.down ? along : across, down: frame.down, boxes, wires, leaders: leadersOf(known, byName, frame) };
+  return {
+    width: frame.down ? across : along,
+    height: frame.down ? along : across,
+    down: frame.down,
+    boxes,
+    wires,
+    leaders: leadersOf(known, byName, frame),
+  };
 }
 
-function frameOf(layout: Layout, links: [number, Link][], byName: Map<string, Place>, names: Map<number, string>): Frame {
+function frameOf(
+  layout: Layout,
+  links: [number, Link][],
+  byName: Map<string, Place>,
+  names: Map<number, string>,
+): Frame {
   const down = layout.leaves <= MOST_LEAVES_DOWN;
   const longest = Math.max(4, ...[...layout.places.keys()].map((id) => [...(names.get(id) ?? "")].length));
   const width = Math.min(170, Math.max(down ? 76 : 58, longest * CHAR + 18));
-  const rootArcs = links.filter(([, l]) => l.direction === "lateral" && byName.get(l.from)!.depth === 0 && !byName.get(l.from)!.leaf);
+  const rootArcs = links.filter(
+    ([, l]) => l.direction === "lateral" && byName.get(l.from)!.depth === 0 && !byName.get(l.from)!.leaf,
+  );
   const bulge = Math.max(0, ...rootArcs.map(([, l]) => height(byName.get(l.from)!, byName.get(l.to)!)));
   const box = { width, height: down ? 34 : 20 };
   const anyHub = [...layout.places.values()].some((p) => p.hub);
   const hubs = anyHub ? (down ? 22 : 214) : 0;
   const hubLength = Math.max(1, layout.leaves * 0.6) * (down ? width + 30 : 27);
-  return { hubs, hubLength, down, leaf: down ? width + 30 : 27, level: down ? 96 : width + 100, box, before: bulge > 0 ? bulge + (down ? 30 : 62) : 6 };
+  return {
+    hubs,
+    hubLength,
+    down,
+    leaf: down ? width + 30 : 27,
+    level: down ? 96 : width + 100,
+    box,
+    before: bulge > 0 ? bulge + (down ? 30 : 62) : 6,
+  };
 }
 
 function leadersOf(links: [number, Link][], byName: Map<string, Place>, f: Frame): [Point, Point][] {
@@ -132,7 +156,16 @@ function treeWire(id: number, link: Link, child: Place, parent: Place, f: Frame,
   const normal = normalOf(low, high, side);
   const [bottom, top] = [shifted(low, normal, APART), shifted(high, normal, APART)];
   const curve = up ? straight(bottom, top) : straight(top, bottom);
-  return { link, id, curve, label: hub ? atLeaf(parent, f, up, 1) : child.leaf ? atLeaf(child, f, up, 0) : beside(shifted(low, normal, APART + 4), high, low, normal, f.down ? 0.36 : 0.26) };
+  return {
+    link,
+    id,
+    curve,
+    label: hub
+      ? atLeaf(parent, f, up, 1)
+      : child.leaf
+        ? atLeaf(child, f, up, 0)
+        : beside(shifted(low, normal, APART + 4), high, low, normal, f.down ? 0.36 : 0.26),
+  };
 }
 
 /** Where a child's lines meet its parent: spread over the side of the box, as the children are. */
@@ -160,7 +193,8 @@ function straight(a: Point, b: Point): Wire["curve"] {
 function atLeaf(leaf: Place, f: Frame, up: boolean, second: 0 | 1): Wire["label"] {
   const signs = second ? (["⇠", "⇢"] as const) : (["↑", "↓"] as const);
   const sign = signs[up ? 0 : 1];
-  if (f.down) return { ...from(leaf, f, up ? -3 : 3, f.box.height / 2 + 11 + 11 * second), anchor: up ? "end" : "start", sign };
+  if (f.down)
+    return { ...from(leaf, f, up ? -3 : 3, f.box.height / 2 + 11 + 11 * second), anchor: up ? "end" : "start", sign };
   return { ...from(leaf, f, 4, f.box.width / 2 + (up ? 6 : 58) + 104 * second), anchor: "start", sign };
 }
 
@@ -201,7 +235,8 @@ function onArc(mid: Point, after: boolean, f: Frame): Wire["label"] {
 /** The point at `t` of a cubic curve. */
 export function at([a, b, c, d]: Wire["curve"], t: number): Point {
   const u = 1 - t;
-  const mix = (p: number, q: number, r: number, w: number) => u ** 3 * p + 3 * u * u * t * q + 3 * u * t * t * r + t ** 3 * w;
+  const mix = (p: number, q: number, r: number, w: number) =>
+    u ** 3 * p + 3 * u * u * t * q + 3 * u * t * t * r + t ** 3 * w;
   return { x: mix(a.x, b.x, c.x, d.x), y: mix(a.y, b.y, c.y, d.y) };
 }
 

@@ -20,7 +20,11 @@ export interface Layout {
 }
 
 /** Children follow each other in file order. Trees of a forest follow each other with a gap of half a leaf. */
-export function layout(nodes: TopologyNode[], links: Iterable<Link> = [], keep: (id: number) => boolean = () => true): Layout {
+export function layout(
+  nodes: TopologyNode[],
+  links: Iterable<Link> = [],
+  keep: (id: number) => boolean = () => true,
+): Layout {
   const children = childrenOf(nodes);
   const hubs = hubsOf(nodes, children, links, keep);
   const places = new Map<number, Place>();
@@ -44,7 +48,12 @@ export function layout(nodes: TopologyNode[], links: Iterable<Link> = [], keep: 
 }
 
 /** Roots without children that are joined to two others or more, with the names of these; not where such roots join each other. */
-function hubsOf(nodes: TopologyNode[], children: Map<number, TopologyNode[]>, links: Iterable<Link>, keep: (id: number) => boolean) {
+function hubsOf(
+  nodes: TopologyNode[],
+  children: Map<number, TopologyNode[]>,
+  links: Iterable<Link>,
+  keep: (id: number) => boolean,
+) {
   const alone = nodes.filter((n) => n.parent === null && !children.has(n.id) && keep(n.id));
   const joined = new Map(alone.map((n) => [n.name, new Set<string>()]));
   for (const l of links) {
@@ -56,7 +65,12 @@ function hubsOf(nodes: TopologyNode[], children: Map<number, TopologyNode[]>, li
 }
 
 /** Each hub stands in the middle of those it joins, at least one leaf from the hub before. */
-function placeHubs(hubs: Map<TopologyNode, Set<string>>, places: Map<number, Place>, depth: number, leaves: number): void {
+function placeHubs(
+  hubs: Map<TopologyNode, Set<string>>,
+  places: Map<number, Place>,
+  depth: number,
+  leaves: number,
+): void {
   const byName = new Map([...places.values()].map((p) => [p.node.name, p.across]));
   const wanted = [...hubs].map(([node, to]) => {
     const at = [...to].flatMap((n) => byName.get(n) ?? []);

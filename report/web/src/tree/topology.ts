@@ -77,7 +77,8 @@ export class TopologyView {
     group.addEventListener("blur", hideTip);
     group.addEventListener("focus", () => {
       const box = group.getBoundingClientRect();
-      if (group.matches(":focus-visible")) showTip(this.tell(view, wire.id), box.left + box.width / 2, box.top + box.height / 2);
+      if (group.matches(":focus-visible"))
+        showTip(this.tell(view, wire.id), box.left + box.width / 2, box.top + box.height / 2);
     });
     group.addEventListener("keydown", (e) => {
       if (e.key === "Enter" || e.key === " ") select();
@@ -93,7 +94,11 @@ export class TopologyView {
     const l = view.links.get(id)!;
     const use = useOf(view, id, state);
     const mean = state.mean || onlyMean(view, id);
-    const now = mean ? [] : transfersOn(view, id).filter((t) => spanAt(view, t.id, state.time)).map((t) => t.id);
+    const now = mean
+      ? []
+      : transfersOn(view, id)
+          .filter((t) => spanAt(view, t.id, state.time))
+          .map((t) => t.id);
     return [
       { what: "", ends: l, title: true },
       { what: mean ? "mean over the run" : "at", value: mean ? "" : format.time(state.time) },
@@ -126,7 +131,14 @@ export class TopologyView {
     }
   }
 
-  private paint(panel: Panel, base: Panel, id: number, parts: WireParts, route: Set<number>, state: Readonly<State>): void {
+  private paint(
+    panel: Panel,
+    base: Panel,
+    id: number,
+    parts: WireParts,
+    route: Set<number>,
+    state: Readonly<State>,
+  ): void {
     const use = useOf(panel.view, id, state);
     const before = panel === base ? use : comparable(base.view, panel.view, id) ? useOf(base.view, id, state) : use;
     const colour = use > 0 ? heat(0.12 + 0.88 * use, isDark()) : "";
@@ -140,7 +152,10 @@ export class TopologyView {
     parts.group.classList.toggle("selected", state.link === id);
     const change = use - before;
     const mark = Math.abs(change) > MARKED ? (change > 0 ? "▲" : "▼") : "";
-    parts.label.textContent = use > 0 || mark ? `${!state.mean && onlyMean(panel.view, id) ? "~" : ""}${parts.wire.label.sign}${Math.round(use * 100)} %${parts.wire.label.sign ? "" : " "}${mark}`.trimEnd() : "";
+    parts.label.textContent =
+      use > 0 || mark
+        ? `${!state.mean && onlyMean(panel.view, id) ? "~" : ""}${parts.wire.label.sign}${Math.round(use * 100)} %${parts.wire.label.sign ? "" : " "}${mark}`.trimEnd()
+        : "";
     parts.label.classList.toggle("differs", mark !== "");
     const words = describe(panel.view, id, use, state, change, mark !== "" ? base.view.letter : null);
     parts.group.setAttribute("aria-label", words);
@@ -172,7 +187,14 @@ function comparable(a: RunView, b: RunView, id: number): boolean {
   return x !== undefined && y !== undefined && x.from === y.from && x.to === y.to;
 }
 
-function describe(view: RunView, id: number, use: number, state: Readonly<State>, change: number, base: string | null): string {
+function describe(
+  view: RunView,
+  id: number,
+  use: number,
+  state: Readonly<State>,
+  change: number,
+  base: string | null,
+): string {
   const l = view.links.get(id)!;
   const bandwidth = l.bandwidth_Bps ?? 0;
   const when = state.mean ? "mean over the run" : `at ${format.time(state.time)}`;

@@ -18,7 +18,12 @@ export function browser(): void {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "weir-report-"));
     const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-    context = await chromium.launchPersistentContext(join(folder, "profile"), { executablePath, headless: true, args: FLAGS, viewport: { width: 1300, height: 900 } });
+    context = await chromium.launchPersistentContext(join(folder, "profile"), {
+      executablePath,
+      headless: true,
+      args: FLAGS,
+      viewport: { width: 1300, height: 900 },
+    });
   });
   after(async () => {
     await context?.close();
@@ -49,7 +54,9 @@ export async function open(data: ReportData, name = "page"): Promise<Opened> {
 
 /** Waits until what was set has been drawn. */
 export async function frames(page: Page): Promise<void> {
-  await page.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+  await page.evaluate(
+    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
+  );
 }
 
 /** The data as the page holds them. */
@@ -80,5 +87,8 @@ export async function hover(page: Page, row: Locator, part: number, down = 0.5):
 
 /** The value of a line of the box. */
 export function said(lines: string[], what: string): string | undefined {
-  return lines.find((l) => l.startsWith(what))?.slice(what.length).trim();
+  return lines
+    .find((l) => l.startsWith(what))
+    ?.slice(what.length)
+    .trim();
 }

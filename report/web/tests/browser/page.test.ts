@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { aggregate, pack } from "#tools/pack.mjs";
+import { aggregate } from "#tools/aggregate.mjs";
+import { pack } from "#tools/pack.mjs";
 import { page as writePage } from "#tools/page.mjs";
 import type { ReportData, Run } from "../../src/contract.ts";
 import { visible } from "../../src/core/dom.ts";
@@ -10,7 +11,14 @@ import { browser, embedded, frames, hover, open, said } from "./open.ts";
 
 browser();
 
-const withRuns = (...runs: Run[]): ReportData => ({ weir: 1, runs, searches: [], tuned: [], validated: [], aggregated: null });
+const withRuns = (...runs: Run[]): ReportData => ({
+  weir: 1,
+  runs,
+  searches: [],
+  tuned: [],
+  validated: [],
+  aggregated: null,
+});
 
 test("hostile names are shown as text and never run", async () => {
   const { page, complaints } = await open(fixture("hostile"));
@@ -27,7 +35,10 @@ test("hostile names are shown as text and never run", async () => {
     await frames(page);
     assert.equal(await page.locator(".details h3 bdi").innerText(), visible(t.id));
   }
-  const isolated = await page.locator(".row-name bdi").first().evaluate((e) => getComputedStyle(e).unicodeBidi);
+  const isolated = await page
+    .locator(".row-name bdi")
+    .first()
+    .evaluate((e) => getComputedStyle(e).unicodeBidi);
   assert.equal(isolated, "isolate");
   assert.equal(await page.evaluate(() => "hacked" in window), false);
   await page.close();
@@ -35,7 +46,11 @@ test("hostile names are shown as text and never run", async () => {
 
 test("hostile names everywhere in results of all kinds", async () => {
   const evil = "</script><img src=x onerror='window.hacked=1'>\n\u202E\"";
-  const text = JSON.stringify(fixture("results")).replaceAll('"gpu0"', JSON.stringify(evil)).replaceAll('"p"', JSON.stringify(evil)).replaceAll('"c0"', JSON.stringify(evil)).replaceAll("cpu0 → rc0", JSON.stringify(evil).slice(1, -1));
+  const text = JSON.stringify(fixture("results"))
+    .replaceAll('"gpu0"', JSON.stringify(evil))
+    .replaceAll('"p"', JSON.stringify(evil))
+    .replaceAll('"c0"', JSON.stringify(evil))
+    .replaceAll("cpu0 → rc0", JSON.stringify(evil).slice(1, -1));
   const data = JSON.parse(text) as ReportData;
   data.searches[0]!.scenario = evil;
   data.aggregated = { notes: [evil] };
@@ -74,10 +89,16 @@ test("tune tells bandwidth against size, validate predicted against measured", a
   const lines = await page.locator(".tip > div").allInnerTexts();
   assert.equal(said(lines, "bandwidth"), format.rate(sizes.at(-1)!.bandwidth_Bps));
   assert.equal(said(lines, "size"), format.packet(sizes.at(-1)!.bytes));
-  const labels = await page.locator("#validated-0 .marker[role='img']").evaluateAll((all) => all.map((m) => m.getAttribute("aria-label")!));
+  const labels = await page
+    .locator("#validated-0 .marker[role='img']")
+    .evaluateAll((all) => all.map((m) => m.getAttribute("aria-label")!));
   for (const t of validated[0]!.transfers) {
     const label = labels.find((l) => new RegExp(`\u2068${t.id}\u2069`).test(l))!;
-    assert.ok(label.includes(`measured ${format.time(t.measured_s)}`) && label.includes(`simulated ${format.time(t.simulated_s)}`), label);
+    assert.ok(
+      label.includes(`measured ${format.time(t.measured_s)}`) &&
+        label.includes(`simulated ${format.time(t.simulated_s)}`),
+      label,
+    );
   }
   await page.close();
 });
@@ -90,14 +111,23 @@ test("everything can be reached and used with the keyboard", async () => {
     const at = await page.evaluate(() => {
       const e = document.activeElement!;
       const style = getComputedStyle(e);
-      return { what: `${e.tagName.toLowerCase()}.${e.getAttribute("class") ?? ""}`, name: e.getAttribute("aria-label") || e.textContent || (e as HTMLInputElement).labels?.[0]?.textContent, seen: e.matches(":focus-visible"), outline: style.outlineStyle };
+      return {
+        what: `${e.tagName.toLowerCase()}.${e.getAttribute("class") ?? ""}`,
+        name: e.getAttribute("aria-label") || e.textContent || (e as HTMLInputElement).labels?.[0]?.textContent,
+        seen: e.matches(":focus-visible"),
+        outline: style.outlineStyle,
+      };
     });
     if (at.what.startsWith("body")) break;
     assert.ok(at.name, `${at.what} has no name`);
     assert.ok(at.seen && (at.outline !== "none" || at.what === "g.wire"), `${at.what}: focus is not seen`);
     reached.push(at.what);
   }
-  for (const what of ["button.theme", "input.", "g.wire", "div.rows", "button.zoom-in", "button.line-key"]) assert.ok(reached.some((r) => r.startsWith(what)), `${what} in ${reached.join(" ")}`);
+  for (const what of ["button.theme", "input.", "g.wire", "div.rows", "button.zoom-in", "button.line-key"])
+    assert.ok(
+      reached.some((r) => r.startsWith(what)),
+      `${what} in ${reached.join(" ")}`,
+    );
 
   await page.locator("#moment").focus();
   await page.keyboard.press("ArrowRight");
@@ -113,7 +143,10 @@ test("everything can be reached and used with the keyboard", async () => {
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowLeft");
   await frames(page);
-  assert.match(await page.locator(".voice").innerText(), /^\u2068b\u2069; at 0 s; rate 3.480 GB\/s; bottleneck \u2068plx1\u2069 → \u2068k80c\u2069/);
+  assert.match(
+    await page.locator(".voice").innerText(),
+    /^\u2068b\u2069; at 0 s; rate 3.480 GB\/s; bottleneck \u2068plx1\u2069 → \u2068k80c\u2069/,
+  );
   await page.keyboard.press("Enter");
   await frames(page);
   assert.equal(await page.locator(".details h3 bdi").innerText(), "b");
@@ -124,8 +157,18 @@ test("every control and picture has a name", async () => {
   for (const name of ["halo", "results"]) {
     const { page } = await open(fixture(name), name);
     const nameless = await page.evaluate(() => {
-      const named = (e: Element) => e.getAttribute("aria-label") || e.textContent?.trim() || (e as HTMLInputElement).labels?.[0]?.textContent || e.getAttribute("aria-hidden");
-      return [...document.querySelectorAll("button, input, select, svg[role], [role='img'], [role='group'], [role='listbox'], [role='region']")].filter((e) => !named(e)).map((e) => e.outerHTML.slice(0, 120));
+      const named = (e: Element) =>
+        e.getAttribute("aria-label") ||
+        e.textContent?.trim() ||
+        (e as HTMLInputElement).labels?.[0]?.textContent ||
+        e.getAttribute("aria-hidden");
+      return [
+        ...document.querySelectorAll(
+          "button, input, select, svg[role], [role='img'], [role='group'], [role='listbox'], [role='region']",
+        ),
+      ]
+        .filter((e) => !named(e))
+        .map((e) => e.outerHTML.slice(0, 120));
     });
     assert.deepEqual(nameless, []);
     await page.close();
@@ -168,14 +211,23 @@ test("an aggregated page of 10^5 transfers opens quickly and says that it is agg
   assert.match(await page.locator(".aggregated").innerText(), /^Aggregated: 100\u202f000 transfers/);
   const { groups, bins, to_s } = data.runs[0]!.aggregated!;
   const lines = await hover(page, page.locator('#groups [data-row="2"]'), 0.5);
-  assert.equal(said(lines, "sum of rates"), format.rate(groups[2]!.rate_Bps[Math.floor((bins * 0.5 * data.runs[0]!.makespan_s) / to_s)]));
-  assert.equal(said(lines, "in all"), `${format.counted(groups[2]!.count, "transfer")}, ${format.bytes(groups[2]!.bytes)}`);
+  assert.equal(
+    said(lines, "sum of rates"),
+    format.rate(groups[2]!.rate_Bps[Math.floor((bins * 0.5 * data.runs[0]!.makespan_s) / to_s)]),
+  );
+  assert.equal(
+    said(lines, "in all"),
+    `${format.counted(groups[2]!.count, "transfer")}, ${format.bytes(groups[2]!.bytes)}`,
+  );
   assert.match(await page.locator("#transfers h2").innerText(), /the 1000 longest/);
   await page.close();
 });
 
 test("packed runs show the same as full ones", async () => {
-  const [full, packed] = [fixture("lateral"), { ...fixture("lateral"), runs: fixture("lateral").runs.map((r) => pack(r) as unknown as Run) }];
+  const [full, packed] = [
+    fixture("lateral"),
+    { ...fixture("lateral"), runs: fixture("lateral").runs.map((r) => pack(r) as unknown as Run) },
+  ];
   const texts: string[] = [];
   for (const data of [full, packed]) {
     const { page } = await open(data);
@@ -196,7 +248,13 @@ test("data that are no report say so", async () => {
 test("saved results without topology and phases are shown with what they have", async () => {
   const run = fixture("t2").runs[0]!;
   const { nodes, phases, explain, ...rest } = run;
-  const bare = { ...rest, links: rest.links.filter((l) => l.bytes > 0).map(({ from, to, bytes, busy_s, peak_Bps }) => ({ from, to, bytes, busy_s, peak_Bps })), transfers: rest.transfers.map(({ route, ...t }) => t) };
+  const bare = {
+    ...rest,
+    links: rest.links
+      .filter((l) => l.bytes > 0)
+      .map(({ from, to, bytes, busy_s, peak_Bps }) => ({ from, to, bytes, busy_s, peak_Bps })),
+    transfers: rest.transfers.map(({ route, ...t }) => t),
+  };
   const { page, complaints } = await open(withRuns(bare as Run));
   assert.deepEqual(complaints, []);
   assert.match(await page.locator("#topology").innerText(), /--full/);

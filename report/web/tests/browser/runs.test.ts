@@ -17,7 +17,13 @@ const phaseAt = (run: Run, time: number) => run.phases!.find((p) => p.start_s <=
 const close = (a: number, b: number) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)), `${a} and ${b}`);
 
 async function uses(page: Page, run = 0): Promise<Map<number, number>> {
-  const all = await page.locator(`.panel[data-run="${run}"] .wire`).evaluateAll((wires) => wires.map((w) => [Number((w as HTMLElement).dataset.link), Number((w as HTMLElement).dataset.use)] as [number, number]));
+  const all = await page
+    .locator(`.panel[data-run="${run}"] .wire`)
+    .evaluateAll((wires) =>
+      wires.map(
+        (w) => [Number((w as HTMLElement).dataset.link), Number((w as HTMLElement).dataset.use)] as [number, number],
+      ),
+    );
   return new Map(all);
 }
 
@@ -27,7 +33,14 @@ for (const name of ["t2", "halo", "hol", "gather", "streams", "lateral"])
     assert.deepEqual(complaints, []);
     assert.ok((await page.title()).endsWith("weir report"));
     assert.deepEqual(await embedded(page), fixture(name));
-    assert.equal(await page.locator(".card .big").first().innerText().then((t) => t.split(" ").slice(0, 2).join(" ")), format.time(fixture(name).runs[0]!.makespan_s));
+    assert.equal(
+      await page
+        .locator(".card .big")
+        .first()
+        .innerText()
+        .then((t) => t.split(" ").slice(0, 2).join(" ")),
+      format.time(fixture(name).runs[0]!.makespan_s),
+    );
     await page.close();
   });
 
@@ -38,7 +51,8 @@ test("the slider shows the utilisation of every link at its moment", async () =>
     const time = await slide(page, part, run.makespan_s);
     assert.equal(await page.locator(".moment").innerText(), format.time(time));
     const shown = await uses(page);
-    for (const link of run.links) close(shown.get(link.id!)!, loadIn(run, phaseAt(run, time), link.id!) / link.bandwidth_Bps!);
+    for (const link of run.links)
+      close(shown.get(link.id!)!, loadIn(run, phaseAt(run, time), link.id!) / link.bandwidth_Bps!);
   }
   await page.close();
 });
@@ -71,7 +85,20 @@ test("the table of transfers has the numbers of the JSON", async () => {
   const run = (await embedded(page)).runs[0]!;
   await page.locator("#transfers summary").click();
   const rows = await page.locator("#transfers .as-table tbody tr").allInnerTexts();
-  const expected = run.transfers.map((t) => [t.id, `${t.from} → ${t.to}`, format.bytes(t.bytes), format.time(t.ready_s), format.time(t.start_s), format.time(t.end_s), format.rate(t.mean_Bps), format.ratio((t.end_s! - t.start_s!) / t.alone_s!), format.link(t.bottleneck), t.cause].join("\t"));
+  const expected = run.transfers.map((t) =>
+    [
+      t.id,
+      `${t.from} → ${t.to}`,
+      format.bytes(t.bytes),
+      format.time(t.ready_s),
+      format.time(t.start_s),
+      format.time(t.end_s),
+      format.rate(t.mean_Bps),
+      format.ratio((t.end_s! - t.start_s!) / t.alone_s!),
+      format.link(t.bottleneck),
+      t.cause,
+    ].join("\t"),
+  );
   assert.deepEqual(rows, expected);
   await page.close();
 });
@@ -95,14 +122,22 @@ test("a click on a link lists its transfers, a click on one of them lights its r
   await page.locator(`.wire[data-link="${link.id}"] .hit`).click();
   await frames(page);
   const listed = await page.locator(".details button.transfer").allInnerTexts();
-  assert.deepEqual(listed, run.transfers.filter((t) => t.route!.includes(link.id!)).map((t) => t.id));
+  assert.deepEqual(
+    listed,
+    run.transfers.filter((t) => t.route!.includes(link.id!)).map((t) => t.id),
+  );
   const rates = await page.locator(".details tbody tr td:nth-child(2)").allInnerTexts();
-  assert.deepEqual(rates, listed.map((id) => format.rate(run.phases![0]!.rates_Bps[id]!)));
+  assert.deepEqual(
+    rates,
+    listed.map((id) => format.rate(run.phases![0]!.rates_Bps[id]!)),
+  );
   assert.deepEqual(await page.locator('#transfers .row[aria-selected="true"] .id').allInnerTexts(), listed);
 
   await page.locator('.details button[data-transfer="b"]').click();
   await frames(page);
-  const lit = await page.locator(".wire.lit").evaluateAll((all) => all.map((w) => Number((w as HTMLElement).dataset.link)));
+  const lit = await page
+    .locator(".wire.lit")
+    .evaluateAll((all) => all.map((w) => Number((w as HTMLElement).dataset.link)));
   const b = run.transfers.find((t) => t.id === "b")!;
   assert.deepEqual(lit.sort(), [...b.route!].sort());
   assert.equal(await page.locator(".node.lit").count(), b.route!.length + 1);
@@ -142,7 +177,7 @@ test("waiting and blocked spans are told apart", async () => {
   const lines = await hover(page, row, 0.1, 0.5);
   assert.equal(said(lines, "run"), "B fcfs");
   assert.equal(said(lines, "blocked"), "0 B/s");
-  assert.equal(await row.locator("rect.blocked").count() > 0, true);
+  assert.equal((await row.locator("rect.blocked").count()) > 0, true);
   assert.equal(await row.locator("rect.waiting").count(), 0);
 
   const halo = await open(fixture("halo"), "halo");
@@ -157,7 +192,11 @@ test("waiting and blocked spans are told apart", async () => {
 test("wheel, buttons, dragging and keys zoom and pan all time axes", async () => {
   const { page } = await open(fixture("t2"));
   const ruler = page.locator("#transfers .ruler");
-  const marks = () => ruler.locator("text").allTextContents().then((t) => t.join(" "));
+  const marks = () =>
+    ruler
+      .locator("text")
+      .allTextContents()
+      .then((t) => t.join(" "));
   await page.locator("#transfers .rows").scrollIntoViewIfNeeded();
   const track = (await page.locator('#transfers [data-row="1"] .track').boundingBox())!;
   const window = () => page.locator(".zoom-window").innerText();
@@ -171,7 +210,13 @@ test("wheel, buttons, dragging and keys zoom and pan all time axes", async () =>
   await frames(page);
   const zoomed = await marks();
   assert.notEqual(zoomed, all);
-  assert.equal(await page.locator("#heat .ruler text").allTextContents().then((t) => t.join(" ")), zoomed);
+  assert.equal(
+    await page
+      .locator("#heat .ruler text")
+      .allTextContents()
+      .then((t) => t.join(" ")),
+    zoomed,
+  );
   // A factor of e about the middle of 66.502 ms leaves 24.465 ms.
   assert.equal(await window(), "21.019 ms to 45.484 ms");
 
@@ -218,7 +263,13 @@ test("lines tell the values under the pointer, and dragging over them zooms", as
   const box = (await over.boundingBox())!;
   await page.mouse.move(box.x + 0.25 * box.width, box.y + 50);
   await frames(page);
-  const keys = await page.locator(".line-key").evaluateAll((all) => all.map((k) => [Number((k as HTMLElement).dataset.link), k.querySelector(".value")!.textContent] as [number, string]));
+  const keys = await page
+    .locator(".line-key")
+    .evaluateAll((all) =>
+      all.map(
+        (k) => [Number((k as HTMLElement).dataset.link), k.querySelector(".value")!.textContent] as [number, string],
+      ),
+    );
   assert.ok(keys.length >= 6);
   for (const [id, text] of keys) {
     const link = run.links.find((l) => l.id === id)!;
@@ -240,9 +291,12 @@ test("two orders of a 3-D halo stand side by side on one axis, with their differ
   const time = await slide(page, 0.2, a.makespan_s);
   for (const [i, run] of [a, b].entries()) {
     const shown = await uses(page, i);
-    for (const link of run.links) close(shown.get(link.id!)!, loadIn(run, phaseAt(run, time), link.id!) / link.bandwidth_Bps!);
+    for (const link of run.links)
+      close(shown.get(link.id!)!, loadIn(run, phaseAt(run, time), link.id!) / link.bandwidth_Bps!);
   }
-  const differing = b.transfers.filter((t) => Math.abs(t.end_s! - a.transfers.find((x) => x.id === t.id)!.end_s!) > 1e-9 * t.end_s!);
+  const differing = b.transfers.filter(
+    (t) => Math.abs(t.end_s! - a.transfers.find((x) => x.id === t.id)!.end_s!) > 1e-9 * t.end_s!,
+  );
   assert.equal(await page.locator("#differences tbody tr").count(), differing.length);
   const row = page.locator("#transfers .row", { hasText: "h.0-2" }).first();
   const change = b.transfers.find((t) => t.id === "h.0-2")!.end_s! - a.transfers.find((t) => t.id === "h.0-2")!.end_s!;
@@ -272,6 +326,9 @@ test("a gather over a network: engines as rows, tasks that are transfers lead to
   await page.mouse.up();
   await frames(page);
   assert.match(await page.locator(".details h3").innerText(), new RegExp(`${plan.id}/${task.task}`));
-  assert.equal(await page.locator("#operations tbody tr").count(), run.operations.filter((o) => o.estimates.length).length);
+  assert.equal(
+    await page.locator("#operations tbody tr").count(),
+    run.operations.filter((o) => o.estimates.length).length,
+  );
   await page.close();
 });

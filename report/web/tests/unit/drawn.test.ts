@@ -17,11 +17,21 @@ test("bars narrower than a pixel are joined, and their area stays", () => {
   let at = 0;
   for (let i = 0; i < 5000; i++) {
     const to = at + next() ** 3 * 0.01;
-    life.push({ doing: "moving" as const, from: at, to, span: { from: at, to, rate: next(), at: null, step: null, because: [], held: false } });
+    life.push({
+      doing: "moving" as const,
+      from: at,
+      to,
+      span: { from: at, to, rate: next(), at: null, step: null, because: [], held: false },
+    });
     at = to;
   }
   const scale = { from: 0, to: at, width: 800 };
-  const drawn = pieces(life, scale, (x) => x.span!.rate, () => "red");
+  const drawn = pieces(
+    life,
+    scale,
+    (x) => x.span!.rate,
+    () => "red",
+  );
   assert.ok(drawn.length < 2 * scale.width, `${drawn.length} pieces`);
   const area = drawn.reduce((sum, p) => sum + (p.x1 - p.x0) * p.part, 0);
   const exact = life.reduce((sum, x) => sum + ((x.to - x.from) / at) * scale.width * x.span.rate, 0);
@@ -56,12 +66,18 @@ test("data cannot end the script that holds them, and come back the same", () =>
 test("the policy of a page has the hashes of what stands in it", async () => {
   const html: string = await page(fixture("hostile"));
   assert.equal(html.match(/<script/g)!.length - (html.match(/<script>window/g)?.length ?? 0), 2);
-  for (const [part, name] of [[html.match(/<style>([^]*?)<\/style>/)![1]!, "style"], [html.match(/<script>([^]*?)<\/script>/)![1]!, "script"]]) {
+  for (const [part, name] of [
+    [html.match(/<style>([^]*?)<\/style>/)![1]!, "style"],
+    [html.match(/<script>([^]*?)<\/script>/)![1]!, "script"],
+  ]) {
     const hash = createHash("sha256").update(part!).digest("base64");
     assert.ok(html.includes(`${name}-src 'sha256-${hash}'`), name);
   }
   assert.ok(html.includes("Permission is hereby granted"), "the licence of uPlot");
-  assert.ok(!/https?:\/\/(?!www\.w3\.org)[a-z0-9.-]+/.test(html.replace(/github\.com\/leeoniya\/uPlot/g, "")), "no addresses");
+  assert.ok(
+    !/https?:\/\/(?!www\.w3\.org)[a-z0-9.-]+/.test(html.replace(/github\.com\/leeoniya\/uPlot/g, "")),
+    "no addresses",
+  );
 });
 
 test("the curve of a search goes through its percentiles, or through all candidates", () => {
@@ -73,18 +89,39 @@ test("the curve of a search goes through its percentiles, or through all candida
   assert.equal(shareBelow(curve, order!.best_s!), 0);
   assert.equal(curveOf(parameters!)!.points.length, 4);
   const all = { ...order!, candidates: 100, curve_s: Array.from({ length: 100 }, (_, i) => i) };
-  assert.equal(histogramOf(all)!.counts.reduce((a, b) => a + b), 100);
+  assert.equal(
+    histogramOf(all)!.counts.reduce((a, b) => a + b),
+    100,
+  );
   assert.equal(histogramOf(order!), null);
 });
 
 test("tuned packets: one line each where all were given, otherwise none and the best", () => {
   const { sizes } = fixture("results").tuned[0]!.operations[0]!;
-  assert.deepEqual(linesOf(sizes).map((l) => l.name), ["no packets", "best"]);
-  const tried = sizes.map((s) => ({ ...s, tried: [{ packet: null, seconds: s.without_packets_s }, { packet: 2 ** 20, seconds: s.seconds }] }));
-  assert.deepEqual(linesOf(tried).map((l) => l.name), ["no packets", "packets of 1 MiB", "best"]);
+  assert.deepEqual(
+    linesOf(sizes).map((l) => l.name),
+    ["no packets", "best"],
+  );
+  const tried = sizes.map((s) => ({
+    ...s,
+    tried: [
+      { packet: null, seconds: s.without_packets_s },
+      { packet: 2 ** 20, seconds: s.seconds },
+    ],
+  }));
+  assert.deepEqual(
+    linesOf(tried).map((l) => l.name),
+    ["no packets", "packets of 1 MiB", "best"],
+  );
 });
 
 test("small things", () => {
   assert.deepEqual(["h0", "m1.0", "12", "merge"].map(family), ["h", "m", "12", "merge"]);
-  assert.deepEqual(together([1, 2, 3, 4], (n) => String(n % 2)), [[1, 3], [2, 4]]);
+  assert.deepEqual(
+    together([1, 2, 3, 4], (n) => String(n % 2)),
+    [
+      [1, 3],
+      [2, 4],
+    ],
+  );
 });

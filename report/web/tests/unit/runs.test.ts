@@ -1,16 +1,26 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { aggregate, pack } from "#tools/pack.mjs";
+import { aggregate } from "#tools/aggregate.mjs";
+import { pack } from "#tools/pack.mjs";
 import type { Run } from "../../src/contract.ts";
 import { loadAt, meanLoad } from "../../src/run/loads.ts";
 import { deciding } from "../../src/run/spans.ts";
 import { stretches } from "../../src/run/state.ts";
-import { busiestLinks, meanUtilisation, onlyMean, spanAt, transfersOn, utilisation, viewsOf } from "../../src/run/view.ts";
+import {
+  busiestLinks,
+  meanUtilisation,
+  onlyMean,
+  spanAt,
+  transfersOn,
+  utilisation,
+  viewsOf,
+} from "../../src/run/view.ts";
 import { differences, tally } from "../../src/run/diff.ts";
 import { fixture, madeUp, numbers } from "../fixture.ts";
 
 const full = ["t2", "halo", "hol", "lateral", "hostile"].flatMap((f) => fixture(f).runs);
-const near = (a: number, b: number, by = 1e-9) => assert.ok(Math.abs(a - b) <= by * Math.max(1, Math.abs(a), Math.abs(b)), `${a} and ${b}`);
+const near = (a: number, b: number, by = 1e-9) =>
+  assert.ok(Math.abs(a - b) <= by * Math.max(1, Math.abs(a), Math.abs(b)), `${a} and ${b}`);
 
 /** A moment inside a phase. */
 const inside = (p: { start_s: number; end_s: number }) => (p.start_s + p.end_s) / 2;
@@ -26,14 +36,18 @@ test("spans say what phases and explanations say, also when packed", () => {
           assert.deepEqual(span.at, steps.get(id)?.link ?? null);
           assert.deepEqual([...span.because].sort(), [...(steps.get(id)?.because ?? [])].sort());
         }
-        for (const t of run.transfers) if (!(t.id in phase.rates_Bps)) assert.equal(spanAt(view, t.id, inside(phase)), null);
+        for (const t of run.transfers)
+          if (!(t.id in phase.rates_Bps)) assert.equal(spanAt(view, t.id, inside(phase)), null);
       });
 });
 
 test("packing makes phases and explanations much smaller", () => {
   const size = (...values: unknown[]) => JSON.stringify(values).length;
   for (const run of full.filter((r) => r.transfers.length > 20))
-    assert.ok(size(pack(run).packed) < 0.2 * size(run.phases, run.explain), `${size(pack(run).packed)} of ${size(run.phases, run.explain)}`);
+    assert.ok(
+      size(pack(run).packed) < 0.2 * size(run.phases, run.explain),
+      `${size(pack(run).packed)} of ${size(run.phases, run.explain)}`,
+    );
 });
 
 test("the load of a link is the sum over its transfers, looked up one by one", () => {
@@ -44,7 +58,10 @@ test("the load of a link is the sum over its transfers, looked up one by one", (
       const time = next() * run.makespan_s;
       const phase = run.phases!.find((p) => p.start_s <= time && time < p.end_s);
       for (const link of run.links) {
-        const sum = run.transfers.reduce((all, t) => all + (t.route!.includes(link.id!) ? (phase?.rates_Bps[t.id] ?? 0) : 0), 0);
+        const sum = run.transfers.reduce(
+          (all, t) => all + (t.route!.includes(link.id!) ? (phase?.rates_Bps[t.id] ?? 0) : 0),
+          0,
+        );
         near(loadAt(view.loads, link.id!, time), sum);
         near(utilisation(view, link.id!, time), sum / link.bandwidth_Bps!);
       }
@@ -68,7 +85,10 @@ test("means and the order of links", () => {
   const first = view.links.get(busiestLinks(view)[0]!)!;
   assert.deepEqual([first.from, first.to], ["k80a", "plx0"]);
   near(meanUtilisation(view, first.id!), 600e6 / (11.6e9 * 0.066502463055));
-  assert.deepEqual(transfersOn(view, first.id!).map((t) => t.id), ["a", "b"]);
+  assert.deepEqual(
+    transfersOn(view, first.id!).map((t) => t.id),
+    ["a", "b"],
+  );
 });
 
 test("the life of a transfer goes from ready to end without gaps, and moves its bytes", () => {
@@ -79,7 +99,11 @@ test("the life of a transfer goes from ready to end without gaps, and moves its 
       assert.equal(life[0]!.from, t.ready_s);
       assert.equal(life.at(-1)!.to, t.end_s);
       life.slice(1).forEach((x, i) => assert.equal(x.from, life[i]!.to));
-      near(life.reduce((sum, x) => sum + (x.span ? x.span.rate * (x.to - x.from) : 0), 0), t.bytes, 1e-6);
+      near(
+        life.reduce((sum, x) => sum + (x.span ? x.span.rate * (x.to - x.from) : 0), 0),
+        t.bytes,
+        1e-6,
+      );
     }
   }
 });
@@ -107,7 +131,10 @@ test("runs without phases move at their mean rates, and only slowed ones are hel
 test("differences are against the first run, largest first", () => {
   const views = viewsOf(fixture("hol").runs);
   const all = differences(views);
-  assert.deepEqual(all.map((d) => d.id), ["a", "d", "c"].sort((x, y) => size(y) - size(x) || (x < y ? -1 : 1)));
+  assert.deepEqual(
+    all.map((d) => d.id),
+    ["a", "d", "c"].sort((x, y) => size(y) - size(x) || (x < y ? -1 : 1)),
+  );
   function size(id: string): number {
     return Math.max(...views.map((v) => Math.abs(v.transfers.get(id)!.end_s! - views[0]!.transfers.get(id)!.end_s!)));
   }
@@ -116,8 +143,14 @@ test("differences are against the first run, largest first", () => {
 });
 
 test("titles tell runs apart by what differs", () => {
-  assert.deepEqual(viewsOf(fixture("hol").runs).map((v) => v.title), ["pcie-congestion", "fcfs", "max-min"]);
-  assert.deepEqual(viewsOf(fixture("halo").runs).map((v) => `${v.letter} ${v.title}`), ["A 3-D halo on T2, file order", "B 3-D halo on T2, fastest order"]);
+  assert.deepEqual(
+    viewsOf(fixture("hol").runs).map((v) => v.title),
+    ["pcie-congestion", "fcfs", "max-min"],
+  );
+  assert.deepEqual(
+    viewsOf(fixture("halo").runs).map((v) => `${v.letter} ${v.title}`),
+    ["A 3-D halo on T2, file order", "B 3-D halo on T2, fastest order"],
+  );
 });
 
 test("a link left out of the bins has its mean", () => {
@@ -138,5 +171,6 @@ test("aggregated bins keep the bytes", () => {
   assert.equal(sum(a.groups.map((g) => g.count)), 3000);
   assert.equal(small.transfers.length, 50);
   const view = viewsOf([small])[0]!;
-  for (const l of run.links.filter((x) => x.bytes > 1e6)) near(meanLoad(view.loads, l.id!, 0, run.makespan_s) * run.makespan_s, l.bytes, 0.02);
+  for (const l of run.links.filter((x) => x.bytes > 1e6))
+    near(meanLoad(view.loads, l.id!, 0, run.makespan_s) * run.makespan_s, l.bytes, 0.02);
 });

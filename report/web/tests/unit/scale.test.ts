@@ -46,6 +46,9 @@ test("binary search agrees with looking at all", () => {
   for (let i = 0; i < 200; i++) {
     const values = Array.from({ length: Math.floor(next() * 20) }, () => Math.floor(next() * 10)).sort((a, b) => a - b);
     const value = Math.floor(next() * 12) - 1;
-    assert.equal(lastAtMost(values, value), values.findLastIndex((v) => v <= value));
+    assert.equal(
+      lastAtMost(values, value),
+      values.findLastIndex((v) => v <= value),
+    );
   }
 });

@@ -34,7 +34,11 @@ test("every link is drawn inside the picture, and lateral links are", () => {
     const g = geometry(layout(view.nodes, view.links.values()), view.links, shortNames(view.nodes));
     assert.equal(g.wires.length, view.links.size);
     for (const wire of g.wires)
-      for (const p of wire.curve) assert.ok(p.x >= -20 && p.x <= g.width + 20 && p.y >= -20 && p.y <= g.height + 20, `${wire.link.from} → ${wire.link.to}`);
+      for (const p of wire.curve)
+        assert.ok(
+          p.x >= -20 && p.x <= g.width + 20 && p.y >= -20 && p.y <= g.height + 20,
+          `${wire.link.from} → ${wire.link.to}`,
+        );
   }
   const lateral = fixture("lateral").runs[0]!;
   assert.ok(lateral.links.some((l) => l.direction === "lateral"));
@@ -45,14 +49,25 @@ test("boxes of a level do not overlap", () => {
     const { boxes } = geometry(layout(view.nodes, view.links.values()), view.links, shortNames(view.nodes));
     boxes.forEach((a, i) => {
       for (const b of boxes.slice(i + 1))
-        assert.ok(a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y, `${a.node.name}, ${b.node.name}`);
+        assert.ok(
+          a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y,
+          `${a.node.name}, ${b.node.name}`,
+        );
     });
   }
 });
 
 test("a root that only joins others stands beyond the leaves", () => {
   const nodes = ["a", "b", "net"].map((name, id) => ({ id, name, kind: "x", parent: null }));
-  const links = ["a", "b"].map((from, id) => ({ id, from, to: "net", bytes: 1, busy_s: 1, peak_Bps: 1, direction: "lateral" }));
+  const links = ["a", "b"].map((from, id) => ({
+    id,
+    from,
+    to: "net",
+    bytes: 1,
+    busy_s: 1,
+    peak_Bps: 1,
+    direction: "lateral",
+  }));
   const { places } = layout(nodes, links);
   assert.deepEqual([places.get(2)!.hub, places.get(2)!.depth], [true, 1]);
   assert.equal(places.get(0)!.hub, false);
