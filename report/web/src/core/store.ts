@@ -7,7 +7,7 @@ export interface State {
   time: number;
   /** The part of the time axis that is shown. */
   window: Window;
-  /** Id of the selected link. */
+  /** Number of the selected link. */
   link: number | null;
   /** Id of the selected transfer. */
   transfer: string | null;

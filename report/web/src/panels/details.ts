@@ -154,7 +154,7 @@ export class Details {
   }
 
   private route(view: RunView, t: Transfer): HTMLElement {
-    const items = (t.route ?? []).map((id) => {
+    const items = (view.routes.get(t.id) ?? []).map((id) => {
       const l = view.links.get(id);
       const use = utilisation(view, id, this.store.state.time);
       const go = button(l ? arrow(l.from, l.to) : String(id), () => this.store.set({ link: id, transfer: null }), {

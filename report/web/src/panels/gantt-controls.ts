@@ -66,7 +66,7 @@ export function ganttLegend(gantt: Gantt): HTMLElement {
   return h(
     "span",
     { class: "legend" },
-    sample("full rate, held back by nobody", { fill: FREE }),
+    sample("not held back by others", { fill: FREE }),
     held.links.length > 0 && h("span", { class: "legend-title" }, "held back at:"),
     ...held.links.map((l) => sample(name(l), { fill: held.colours.get(l)! })),
     held.others && sample("other links", { fill: OTHER }),

@@ -2,12 +2,13 @@
 
 import type { Aggregated, Link } from "../contract.ts";
 import { lastAtMost } from "../core/scale.ts";
+import type { Numbers } from "./numbering.ts";
 import type { Spans } from "./spans.ts";
 
 export interface Loads {
   /** Where loads change, ascending; load `i` holds from `times[i]` to `times[i + 1]`. */
   times: number[];
-  /** Bytes per second by link id. Links that carried nothing are absent. */
+  /** Bytes per second by the number of the link. Links that carried nothing are absent. */
   byLink: Map<number, Float64Array>;
 }
 
@@ -40,16 +41,19 @@ function boundaries(spans: Spans): number[] {
 }
 
 /** Loads from the bins of an aggregated run, whose values are thousandths of the bandwidth. */
-export function loadsOfBins(data: Aggregated, links: Link[]): Loads {
+export function loadsOfBins(data: Aggregated, links: Map<number, Link>, numbers: Numbers): Loads {
   const width = (data.to_s - data.from_s) / data.bins;
   const times = Array.from({ length: data.bins + 1 }, (_, i) => data.from_s + i * width);
-  const bandwidths = new Map(links.map((l) => [l.id, l.bandwidth_Bps ?? 0]));
   const byLink = new Map<number, Float64Array>();
-  for (const { id, permille } of data.links)
-    byLink.set(
-      id,
-      Float64Array.from(permille, (p) => (p / 1000) * (bandwidths.get(id) ?? 0)),
-    );
+  for (const { id, permille } of data.links) {
+    const number = numbers.get(id);
+    const bandwidth = number === undefined ? null : links.get(number)?.bandwidth_Bps;
+    if (bandwidth)
+      byLink.set(
+        number!,
+        Float64Array.from(permille, (p) => (p / 1000) * bandwidth),
+      );
+  }
   return { times, byLink };
 }
 

@@ -4,6 +4,7 @@ import type { Link, Run, TopologyNode, Transfer } from "../contract.ts";
 import { arbiter as arbiterText } from "../core/format.ts";
 import { lastAtMost, type Window } from "../core/scale.ts";
 import { type Loads, loadAt, loadsOf, loadsOfBins } from "./loads.ts";
+import { type Numbers, numbersOf } from "./numbering.ts";
 import { type Span, type Spans, hasPhases, spansOf } from "./spans.ts";
 
 export interface RunView {
@@ -14,8 +15,10 @@ export interface RunView {
   title: string;
   run: Run;
   nodes: TopologyNode[];
-  /** Links by id. */
+  /** Links by their number on the page. */
   links: Map<number, Link>;
+  /** The links that transfers travel, by their numbers. */
+  routes: Map<string, number[]>;
   transfers: Map<string, Transfer>;
   spans: Spans;
   /** Whether spans have the rates of phases; otherwise they have means. */
@@ -27,24 +30,27 @@ export interface RunView {
 
 export function viewsOf(runs: Run[]): RunView[] {
   const titles = titlesOf(runs);
-  return runs.map((run, index) => viewOf(run, index, titles[index]!));
+  const numbers = numbersOf(runs);
+  return runs.map((run, index) => viewOf(run, index, titles[index]!, numbers[index]!));
 }
 
 export function letter(index: number): string {
   return index < 26 ? String.fromCharCode(65 + index) : `${letter(Math.floor(index / 26) - 1)}${letter(index % 26)}`;
 }
 
-function viewOf(run: Run, index: number, title: string): RunView {
+function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunView {
   const spans = spansOf(run);
-  const routes = new Map(run.transfers.map((t) => [t.id, t.route ?? []]));
-  const loads = run.aggregated ? loadsOfBins(run.aggregated, run.links) : loadsOf(spans, routes);
+  const routes = new Map(run.transfers.map((t) => [t.id, (t.route ?? []).map((id) => numbers.get(id)!)]));
+  const links = new Map(run.links.map((l, i) => [numbers.get(l.id ?? i)!, l]));
+  const loads = run.aggregated ? loadsOfBins(run.aggregated, links, numbers) : loadsOf(spans, routes);
   return {
     index,
     letter: letter(index),
     title,
     run,
     nodes: run.nodes ?? [],
-    links: new Map(run.links.map((l, i) => [l.id ?? i, l])),
+    links,
+    routes,
     transfers: new Map(run.transfers.map((t) => [t.id, t])),
     spans,
     exact: hasPhases(run),
@@ -116,7 +122,7 @@ export function busiestLinks(view: RunView): number[] {
 
 /** Transfers whose route has the link, in the order of the run. */
 export function transfersOn(view: RunView, link: number): Transfer[] {
-  return view.run.transfers.filter((t) => t.route?.includes(link));
+  return view.run.transfers.filter((t) => view.routes.get(t.id)!.includes(link));
 }
 
 /** All moments at which something changes, ascending. */

@@ -45,6 +45,7 @@ export class Gantt implements RowSource {
       for (const list of v.spans.values()) for (const span of list) largest = Math.max(largest, span.rate);
     }
     this.largest = largest;
+    store.on(["shown"], () => this.arrange(this.order, this.find));
     this.arrange(views[0]!.run.transfers.length > MANY ? "start" : "scenario", "");
   }
 
@@ -118,7 +119,9 @@ export class Gantt implements RowSource {
   /** The rate that fills a lane. */
   private full(view: RunView, t: Transfer): number {
     if (this.mode === "common") return this.largest;
-    const route = (t.route ?? []).map((id) => view.links.get(id)?.bandwidth_Bps ?? Number.POSITIVE_INFINITY);
+    const route = (view.routes.get(t.id) ?? []).map(
+      (id) => view.links.get(id)?.bandwidth_Bps ?? Number.POSITIVE_INFINITY,
+    );
     const narrowest = Math.min(...route);
     return Number.isFinite(narrowest) ? narrowest : this.largest;
   }
@@ -200,7 +203,7 @@ export class Gantt implements RowSource {
     const { transfer, link } = this.store.state;
     const id = this.ids[row]!;
     if (transfer !== null) return transfer === id;
-    return link !== null && this.shown.some((v) => v.transfers.get(id)?.route?.includes(link));
+    return link !== null && this.shown.some((v) => v.routes.get(id)?.includes(link));
   }
 }
 

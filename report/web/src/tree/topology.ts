@@ -140,7 +140,7 @@ export class TopologyView {
     state: Readonly<State>,
   ): void {
     const use = useOf(panel.view, id, state);
-    const before = panel === base ? use : comparable(base.view, panel.view, id) ? useOf(base.view, id, state) : use;
+    const before = panel === base ? use : base.view.links.has(id) ? useOf(base.view, id, state) : use;
     const colour = use > 0 ? heat(0.12 + 0.88 * use, isDark()) : "";
     parts.line.style.stroke = colour;
     parts.head.style.fill = colour;
@@ -174,17 +174,11 @@ export class TopologyView {
 }
 
 function routeOf(view: RunView, transfer: string | null): Set<number> {
-  return new Set(transfer === null ? [] : (view.transfers.get(transfer)?.route ?? []));
+  return new Set(transfer === null ? [] : (view.routes.get(transfer) ?? []));
 }
 
 function useOf(view: RunView, id: number, state: Readonly<State>): number {
   return state.mean ? meanUtilisation(view, id) : utilisation(view, id, state.time);
-}
-
-/** Links of two runs are compared where they join the same nodes. */
-function comparable(a: RunView, b: RunView, id: number): boolean {
-  const [x, y] = [a.links.get(id), b.links.get(id)];
-  return x !== undefined && y !== undefined && x.from === y.from && x.to === y.to;
 }
 
 function describe(

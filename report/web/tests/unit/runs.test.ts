@@ -174,3 +174,21 @@ test("aggregated bins keep the bytes", () => {
   for (const l of run.links.filter((x) => x.bytes > 1e6))
     near(meanLoad(view.loads, l.id!, 0, run.makespan_s) * run.makespan_s, l.bytes, 0.02);
 });
+
+test("links of different topologies are the same where their ends are", () => {
+  const [t2] = fixture("t2").runs as [Run];
+  const [t1] = fixture("hol").runs as [Run];
+  const [a, b] = viewsOf([t2, t1]) as [ReturnType<typeof viewsOf>[0], ReturnType<typeof viewsOf>[0]];
+  for (const [number, link] of a.links) assert.equal(number, link.id);
+  const key = (l: { from: string; to: string }) => `${l.from} ${l.to}`;
+  const first = new Map([...a.links].map(([n, l]) => [key(l), n]));
+  for (const [number, link] of b.links) {
+    if (first.has(key(link))) assert.equal(number, first.get(key(link)));
+    else assert.ok(!a.links.has(number));
+  }
+  assert.equal(b.links.size, t1.links.length);
+  for (const l of t1.links) {
+    const number = [...b.links].find(([, x]) => x === l)![0];
+    near(meanLoad(b.loads, number, 0, t1.makespan_s) * t1.makespan_s, l.bytes, 1e-6);
+  }
+});
