@@ -198,7 +198,7 @@ export class Lines {
   private valuesOf(id: number, time: number): HTMLElement[] {
     const several = this.shown.length > 1;
     return this.shown.map((v) =>
-      h("span", {}, several ? `${v.letter} ` : "", format.percent(utilisation(v, id, time))),
+      h("span", {}, several ? `${v.letter} ` : "", format.percent(v.links.has(id) ? utilisation(v, id, time) : null)),
     );
   }
 

@@ -66,7 +66,11 @@ export class HeatMap implements RowSource {
     const id = this.links[row]!;
     const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
     const means = this.shown.map((v) =>
-      h("span", {}, `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`),
+      h(
+        "span",
+        {},
+        `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(v.links.has(id) ? meanUtilisation(v, id) : null)}`,
+      ),
     );
     return [
       h(
