@@ -246,6 +246,9 @@ pub(crate) struct TuneArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
+    /// Add what pictures need to the JSON: the time with every packet
+    #[arg(long, requires = "json")]
+    pub(crate) full: bool,
 }
 
 /// `weir optimize`.
@@ -300,6 +303,9 @@ pub(crate) struct OptimizeArgs {
     /// Print one JSON object per arbiter
     #[arg(long)]
     pub(crate) json: bool,
+    /// Add what pictures need to the JSON: the makespans of all candidates as a curve and in bins; of placements the topology
+    #[arg(long, requires = "json", conflicts_with = "shard")]
+    pub(crate) full: bool,
     /// Write the result, or the part of a sharded search, to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -358,13 +364,13 @@ pub(crate) struct ImportArgs {
 with --json; `-` is standard input")),
     after_help = "Scenarios are run under their arbiters; all results stand side by side on one time axis, and the first is \
 the baseline.
-Of results saved by `weir run --full --json` the page shows as much as of scenarios. The page needs no network.
+Of results saved with --full --json the page shows as much as there is to see. It needs no network.
 
 Examples:
   weir report scenarios/pcie/four-transfers.yaml
   weir report four-transfers.yaml --arbiter pcie-congestion --arbiter max-min --output page.html
   weir run before.yaml --full --json --output before.json && weir report before.json after.yaml
-  weir optimize halo.yaml --json | weir report -"
+  weir optimize halo.yaml --full --json | weir report -"
 )]
 pub(crate) struct ReportArgs {
     #[command(flatten)]

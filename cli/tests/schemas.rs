@@ -49,7 +49,7 @@ fn results_of_searches_fit_their_schema() {
     let (halo, mapped) = (scenario("pcie/halo-2d-file-order.yaml"), scenario("mapping/helios-stencil-heavy-slow.yaml"));
     let folder = tempfile::TempDir::new().expect("a temporary folder");
     let part = folder.path().join("part").to_str().expect("a UTF-8 path").to_owned();
-    let cases: [&[&str]; 11] = [
+    let cases: [&[&str]; 13] = [
         &["optimize", order],
         &["optimize", &halo, "--vary", "order", "--no-timing"],
         &["optimize", &halo, "--vary", "order", "--method", "branch-and-bound"],
@@ -61,6 +61,8 @@ fn results_of_searches_fit_their_schema() {
         &["merge", &part],
         &["optimize", grid, "--shard", "1/1", "-o", &part],
         &["merge", &part],
+        &["optimize", order, "--full"],
+        &["optimize", &mapped, "--vary", "placement", "--objective", "distance", "--full"],
     ];
     let mut known = Vec::new();
     for case in cases {
@@ -72,7 +74,7 @@ fn results_of_searches_fit_their_schema() {
             known.push(value);
         }
     }
-    assert_eq!(known.len(), 9);
+    assert_eq!(known.len(), 11);
     // What does not belong there is refused.
     for (at, key, wrong) in [
         (0, "rows", serde_json::json!([])),

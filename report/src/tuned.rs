@@ -48,7 +48,7 @@ pub struct TunedOperation {
 }
 
 /// The best packet for one size.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct TunedSize {
     /// The size of the whole transfer.
     pub bytes: u64,
@@ -65,6 +65,18 @@ pub struct TunedSize {
     /// Size over time, bytes per second.
     #[serde(rename = "bandwidth_Bps")]
     pub bandwidth: Option<f64>,
+    /// All packets that were simulated, where they are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tried: Option<Vec<Tried>>,
+}
+
+/// A packet that was simulated for a size.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Tried {
+    /// The packet; `None` for no packets.
+    pub packet: Option<u64>,
+    /// Its simulated time alone, seconds.
+    pub seconds: f64,
 }
 
 impl Tuning {
@@ -104,6 +116,7 @@ impl TunedSize {
             without_packets_s: without.map(|time| time.seconds()),
             gain: without.filter(|_| time.0 > 0).map(|without| without.0 as f64 / time.0 as f64 - 1.0),
             bandwidth: rate(time),
+            tried: None,
         }
     }
 }

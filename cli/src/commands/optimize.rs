@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use weir_report::{SearchReport, SweepReport, text};
+use weir_report::{Ranks, SearchReport, Solution, SweepReport, text};
 use weir_scenarios::Scenario;
 
 use crate::args::OptimizeArgs;
@@ -13,6 +13,7 @@ use crate::interrupt::{self, Stage};
 use crate::optimize::{Bench, Found, Settings, Stop, Target, search};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
+use crate::subject::Named;
 
 /// Searches one file, under each arbiter it asks for.
 pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
@@ -43,7 +44,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
         let job = Searched { file, args, settings, arbiters: &arbiters, scenario: &scenario, index };
         let found = pool.install(|| job.search())?;
         let _writing = Stage::writing();
-        show(args, &found, index > 0, &mut out)?;
+        show(args, (&found, &scenario), index > 0, &mut out)?;
         if let Some(target) = &target {
             target.write(&found.changes, found.report.as_ref(), &arbiters)?;
         }
@@ -125,7 +126,12 @@ impl Searched<'_> {
 }
 
 /// Writes what was found.
-fn show(args: &OptimizeArgs, found: &Found, later: bool, out: &mut Output) -> Result<(), Failure> {
+fn show(
+    args: &OptimizeArgs,
+    (found, scenario): (&Found, &Scenario),
+    later: bool,
+    out: &mut Output,
+) -> Result<(), Failure> {
     if let Some(part) = &found.part {
         return out.result(|writer| writer.write_all(part.line().as_bytes()));
     }
@@ -134,7 +140,19 @@ fn show(args: &OptimizeArgs, found: &Found, later: bool, out: &mut Output) -> Re
     }
     let Some(report) = &found.report else { return Ok(()) };
     write_csv(args.csv.as_deref(), report)?;
+    if args.full {
+        return write_full(report, scenario, out);
+    }
     write(report, args.json, later, out)
+}
+
+/// Writes a result as JSON with what pictures need.
+fn write_full(report: &SearchReport, scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
+    let subject = Named::new(scenario);
+    let devices = scenario.ranks.iter().flatten().map(|&device| scenario.node_name(device)).collect();
+    let placed = matches!(report.result.solution, Solution::Placement(_));
+    let ranks = placed.then_some(Ranks { subject: &subject, devices });
+    out.result(|writer| report.write_full(ranks.as_ref(), writer))
 }
 
 /// Writes what a sweep found: its points to a file if asked for, and the result.

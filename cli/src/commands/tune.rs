@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_report::{TunedOperation, TunedSize, TunedUnder, Tuning, binary_bytes, text};
+use weir_report::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning, binary_bytes, text};
 use weir_scenarios::{Choice, PlannedOperation, Scenario};
 use weir_sim_core::TaskId;
 
@@ -136,20 +136,29 @@ impl Tuner<'_> {
         let edited = self.read(scenario, put, Some(bytes)).map_err(note)?;
         let same = edited.operations.iter().find(|operation| operation.id == put.id);
         let choice = same.and_then(|operation| operation.choice.as_ref());
-        row(choice, bytes).ok_or_else(|| {
+        row(choice, bytes, self.args.full).ok_or_else(|| {
             let message = format!("the model `{}` of put `{}` chose no packet by its size", put.model, put.id);
             Failure::new(Exit::Plugin, message)
         })
     }
 }
 
-/// What was chosen; `None` where that is neither a size nor `none`.
-fn row(choice: Option<&Choice>, bytes: u64) -> Option<TunedSize> {
+/// What was chosen, and in full what it was chosen from; `None` where that is neither a size nor `none`.
+fn row(choice: Option<&Choice>, bytes: u64, full: bool) -> Option<TunedSize> {
     let choice = choice?;
     let (label, time) = choice.alternatives.get(choice.chosen)?;
-    let packet = if **label == *NONE { None } else { Some(weir_scenarios::parse_bytes(label).ok()?) };
     let without = choice.alternatives.iter().find(|(label, _)| **label == *NONE).map(|&(_, time)| time);
-    Some(TunedSize::new(bytes, packet, *time, without))
+    let tried = choice.alternatives.iter().map(|(label, time)| {
+        let packet = packet(label)?;
+        Some(Tried { packet, seconds: time.seconds() })
+    });
+    let tried = if full { Some(tried.collect::<Option<_>>()?) } else { None };
+    Some(TunedSize { tried, ..TunedSize::new(bytes, packet(label)?, *time, without) })
+}
+
+/// The packet of a label, which may be none.
+fn packet(label: &str) -> Option<Option<u64>> {
+    if label == NONE { Some(None) } else { weir_scenarios::parse_bytes(label).ok().map(Some) }
 }
 
 /// Ids for an error.

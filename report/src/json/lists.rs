@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, Serializer};
 use weir_plugin_api::{Direction, LinkId, NodeId, SimTime};
-use weir_sim_core::{Departure, PhaseRecord, TaskId};
+use weir_sim_core::{Departure, LinkTotals, PhaseRecord, TaskId};
 
 use super::rows::{Ends, ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, StepRow, TransferRow};
 use crate::cause::{cause_of, link_of};
@@ -78,25 +78,41 @@ impl Links<'_> {
     }
 
     fn row(&self, id: LinkId) -> LinkRow<'_> {
-        let total = self.run.outcome.links[id.index()];
-        let link = self.run.subject.fabric().link(id);
-        let Ends { from, to } = ends(self.run, id);
-        let direction = match link.direction {
-            Direction::Up => "up",
-            Direction::Down => "down",
-            Direction::Lateral => "lateral",
-        };
-        LinkRow {
-            id: self.full.then_some(id.0),
-            from,
-            to,
-            bytes: total.bytes,
-            busy_s: total.busy.seconds(),
-            peak_bps: total.peak,
-            bandwidth_bps: self.full.then_some(link.bandwidth),
-            latency_s: self.full.then(|| link.latency.seconds()),
-            direction: self.full.then_some(direction),
-        }
+        link_row(self.run.subject, id, self.run.outcome.links[id.index()], self.full)
+    }
+}
+
+/// All links, as in a full result of a run in which nothing was sent.
+pub(crate) struct IdleLinks<'a> {
+    pub(crate) subject: &'a dyn Subject,
+}
+stream!(IdleLinks);
+
+impl IdleLinks<'_> {
+    fn rows(&self) -> impl Iterator<Item = LinkRow<'_>> {
+        let ids = (0..self.subject.fabric().links().len()).map(LinkId::from_index);
+        ids.map(|id| link_row(self.subject, id, LinkTotals::default(), true))
+    }
+}
+
+fn link_row(subject: &dyn Subject, id: LinkId, total: LinkTotals, full: bool) -> LinkRow<'_> {
+    let link = subject.fabric().link(id);
+    let Ends { from, to } = link_ends(subject, id);
+    let direction = match link.direction {
+        Direction::Up => "up",
+        Direction::Down => "down",
+        Direction::Lateral => "lateral",
+    };
+    LinkRow {
+        id: full.then_some(id.0),
+        from,
+        to,
+        bytes: total.bytes,
+        busy_s: total.busy.seconds(),
+        peak_bps: total.peak,
+        bandwidth_bps: full.then_some(link.bandwidth),
+        latency_s: full.then(|| link.latency.seconds()),
+        direction: full.then_some(direction),
     }
 }
 
@@ -128,17 +144,17 @@ impl Serialize for Rates<'_> {
 }
 
 pub(crate) struct Nodes<'a> {
-    pub(crate) run: &'a Run<'a>,
+    pub(crate) subject: &'a dyn Subject,
 }
 stream!(Nodes);
 
 impl Nodes<'_> {
     fn rows(&self) -> impl Iterator<Item = NodeRow<'_>> {
-        self.run.subject.fabric().nodes().iter().enumerate().map(|(i, node)| {
+        self.subject.fabric().nodes().iter().enumerate().map(|(i, node)| {
             let id = NodeId::from_index(i);
             NodeRow {
                 id: id.0,
-                name: self.run.subject.node_name(id),
+                name: self.subject.node_name(id),
                 kind: node.kind.word(),
                 parent: (!node.parent.is_none()).then_some(node.parent.0),
             }

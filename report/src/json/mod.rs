@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use limited::Limited;
-pub(crate) use lists::Explain;
 pub(crate) use lists::transfer_row;
-use lists::{Links, Nodes, Phases, Transfers};
+pub(crate) use lists::{Explain, IdleLinks, Nodes};
+use lists::{Links, Phases, Transfers};
 use operations::{OperationRow, Operations};
 pub(crate) use plans::Plans;
 #[cfg(test)]
@@ -190,7 +190,7 @@ impl<'a> RunJson<'a> {
             phases: phases.filter(|_| detail.phases || detail.full).map(|phases| Phases { run, phases }),
             operations: Operations::new(run),
             percentiles: Percentiles::of(run),
-            nodes: detail.full.then_some(Nodes { run }),
+            nodes: detail.full.then_some(Nodes { subject: run.subject }),
             explain: phases.filter(|_| detail.full).map(|phases| Explain { run, phases }),
         }
     }

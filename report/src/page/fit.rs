@@ -4,10 +4,10 @@ use serde_json::value::RawValue;
 
 use super::PageError;
 use super::aggregate::Whole;
-use super::object::Object;
 use super::pack::Packed;
 use super::rows::{LinkRow, NodeRow, Transfer, transfers};
 use super::story::{Saved, Story};
+use crate::object::Object;
 
 /// From more transfers than this on, a run is aggregated: a browser draws so many rows at once (*assumed*).
 pub const MOST_ROWS: usize = 2000;

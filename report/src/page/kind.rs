@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::object::Object;
+use crate::object::Object;
 
 /// A line of weir's JSON that a page shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -71,9 +71,7 @@ impl Kind {
                 "links",
                 "operations",
             ],
-            Self::Search => {
-                &["scenario", "file", "arbiter", "vary", "method", "candidates", "evaluated", "complete", "objective"]
-            }
+            Self::Search => &["scenario", "file", "arbiter", "vary", "method", "evaluated", "complete", "objective"],
             Self::Tuning => &["scenario", "file", "arbiter", "operations"],
             Self::Validation => &[
                 "scenario",

@@ -14,7 +14,6 @@ mod embed;
 mod fit;
 mod groups;
 mod kind;
-mod object;
 mod pack;
 mod probe;
 mod rows;
@@ -30,11 +29,11 @@ use serde_json::value::RawValue;
 pub use fit::MOST_ROWS;
 use fit::{Fitted, MOST_PHASES, fit};
 use kind::{Kind, Unshown};
-use object::Object;
 pub use probe::active_phases;
 use story::Recorded;
 
 use crate::json::{Limited, Plans, RunJson};
+use crate::object::Object;
 use crate::{Detail, Run};
 
 /// Why something cannot go into a page.

@@ -7,11 +7,11 @@ use super::PageError;
 use super::aggregate::Whole;
 use super::groups::Grouping;
 use super::kind::{self, Kind};
-use super::object::Object;
 use super::pack::Packed;
 use super::rows::{LinkRow, NodeRow, Transfer, transfers};
 use super::story::{Active, Listener, Moment, Story, Why};
 use super::{Counts, Page};
+use crate::object::Object;
 
 const STEPS: [&str; 2] = ["A", "D (8)"];
 

@@ -9,22 +9,22 @@ use serde_json::value::RawValue;
 
 /// Keys and values. Numbers keep every digit, and large lists are not taken apart before somebody needs them.
 #[derive(Debug)]
-pub(super) struct Object<'a>(Vec<(String, Cow<'a, RawValue>)>);
+pub(crate) struct Object<'a>(Vec<(String, Cow<'a, RawValue>)>);
 
 impl<'a> Object<'a> {
     /// The value of a key.
-    pub(super) fn get(&self, key: &str) -> Option<&RawValue> {
+    pub(crate) fn get(&self, key: &str) -> Option<&RawValue> {
         self.0.iter().find(|(own, _)| own == key).map(|(_, value)| &**value)
     }
 
     /// Takes a value out; `null` counts as absent.
-    pub(super) fn take(&mut self, key: &str) -> Option<Cow<'a, RawValue>> {
+    pub(crate) fn take(&mut self, key: &str) -> Option<Cow<'a, RawValue>> {
         let at = self.0.iter().position(|(own, _)| own == key)?;
         Some(self.0.remove(at).1).filter(|value| value.get() != "null")
     }
 
     /// Sets a value, in the place of an old one.
-    pub(super) fn set(&mut self, key: &str, value: &impl Serialize) -> serde_json::Result<()> {
+    pub(crate) fn set(&mut self, key: &str, value: &impl Serialize) -> serde_json::Result<()> {
         let value = Cow::Owned(serde_json::value::to_raw_value(value)?);
         match self.0.iter_mut().find(|(own, _)| own == key) {
             Some((_, old)) => *old = value,

@@ -1,0 +1,118 @@
+//! What pictures of a search need beside its result: all makespans in fewer numbers, and the tree of a placement.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use weir_optimize::order::Tally;
+use weir_plugin_api::PS_PER_S;
+
+use crate::json::{IdleLinks, Nodes, write_line};
+use crate::object::Object;
+use crate::{SearchReport, Subject};
+
+/// Points of the curve of all makespans (*assumed*: a screen shows no more).
+const POINTS: u128 = 1000;
+/// Bins of the histogram (*assumed*).
+const BINS: usize = 60;
+
+/// Where the ranks of a scenario are before a search for better places.
+pub struct Ranks<'a> {
+    /// The scenario.
+    pub subject: &'a dyn Subject,
+    /// The device of each rank.
+    pub devices: Vec<&'a str>,
+}
+
+/// Makespans in bins of equal width.
+#[derive(Serialize)]
+struct Histogram {
+    from_s: f64,
+    to_s: f64,
+    counts: Vec<u128>,
+}
+
+impl SearchReport {
+    /// Writes it as one JSON line, with what pictures need: `curve_s` and `histogram` where the makespans of all candidates
+    /// are known, and for placements `nodes`, `links` and `baseline_placement`.
+    ///
+    /// # Errors
+    /// What the writer says.
+    pub fn write_full(&self, ranks: Option<&Ranks<'_>>, out: impl Write) -> io::Result<()> {
+        let text = serde_json::to_string(self)?;
+        let mut object: Object<'_> = serde_json::from_str(&text)?;
+        if let Some(tally) = self.all().filter(|tally| tally.count() > 0) {
+            object.set("curve_s", &curve(&tally))?;
+            object.set("histogram", &histogram(&tally))?;
+        }
+        if let Some(Ranks { subject, devices }) = ranks {
+            object.set("nodes", &Nodes { subject: *subject })?;
+            object.set("links", &IdleLinks { subject: *subject })?;
+            object.set("baseline_placement", devices)?;
+        }
+        write_line(&object, out)
+    }
+
+    /// The makespans of all candidates, where they are known.
+    fn all(&self) -> Option<Tally> {
+        if !self.result.complete {
+            return None;
+        }
+        let grid = || Some(self.grid.as_ref()?.makespans().flatten().collect());
+        self.tally.clone().or_else(grid)
+    }
+}
+
+/// All makespans ascending; of n > 1000 those at ⌊i·(n−1)/999⌋.
+fn curve(tally: &Tally) -> Vec<f64> {
+    let (last, points) = (tally.count() - 1, tally.count().min(POINTS));
+    // By parts, as the product may be more than 128 bits.
+    let position = |i: u128| match points - 1 {
+        0 => 0,
+        steps => last / steps * i + last % steps * i / steps,
+    };
+    let (mut pairs, mut before) = (tally.pairs().iter().copied(), 0);
+    let mut makespan = 0;
+    (0..points)
+        .map(|i| {
+            while before <= position(i) {
+                let Some((next, weight)) = pairs.next() else { break };
+                before += u128::from(weight);
+                makespan = next;
+            }
+            seconds(makespan)
+        })
+        .collect()
+}
+
+fn histogram(tally: &Tally) -> Histogram {
+    let (first, last) = (tally.at(0).unwrap_or_default(), tally.worst().unwrap_or_default());
+    // The last bin ends behind the worst.
+    Histogram { from_s: seconds(first), to_s: seconds(last + 1), counts: tally.histogram(BINS) }
+}
+
+fn seconds(ps: u64) -> f64 {
+    ps as f64 / PS_PER_S as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_makespans_are_all_there() {
+        let tally: Tally = [3, 1, 2, 2].into_iter().map(|s| s * PS_PER_S).collect();
+        assert_eq!(curve(&tally), [1.0, 2.0, 2.0, 3.0]);
+        assert_eq!(curve(&[5 * PS_PER_S].into_iter().collect()), [5.0]);
+        let histogram = histogram(&tally);
+        assert_eq!((histogram.from_s, histogram.counts.iter().sum::<u128>()), (1.0, 4));
+        assert_eq!((histogram.counts[0], histogram.counts[29], histogram.counts[59]), (1, 2, 1));
+        assert!(histogram.to_s > 3.0);
+    }
+
+    #[test]
+    fn of_many_every_so_manieth_is_there() {
+        let makespans: Vec<u64> = (0..2500).map(|i| i * i / 7).collect();
+        let expected: Vec<f64> = (0..1000).map(|i| seconds(makespans[i * 2499 / 999])).collect();
+        assert_eq!(curve(&makespans.iter().copied().collect()), expected);
+    }
+}
