@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use weir_plugin_api::SimTime;
-use weir_report::page::{self, Counts, Page};
-use weir_report::text;
+use weir_report::page::{self, Counts, Effort, Page};
+use weir_report::{Run, text};
 use weir_scenarios::{ArbiterSpec, Scenario};
 use weir_sim_core::{RunOptions, Stop, Work};
 
@@ -20,9 +20,12 @@ use crate::simulate::{Job, warn_ignored};
 const PAGE: &str = "report.html";
 /// What every page has near its begin.
 const MARK: &str = "<title>weir report</title>";
-/// Phases times active transfers that are recorded of a run of many transfers (*assumed*: 16 bytes each, and a second or two).
-/// Beyond, its page shows mean rates.
-const MOST_RECORDED: u64 = 10_000_000;
+/// Up to so many transfers phases are explained without a look at how much that is (*assumed*: at most 200 MB).
+const FEW: usize = 300;
+/// Rates that are recorded with explanations, and names in these (*assumed*: 500 bytes and 4 bytes each, 1 GB at most), and
+/// rates that are recorded without (16 bytes each).
+const MOST_EXPLAINED: Effort = Effort { rates: 1_000_000, named: 250_000_000 };
+const MOST_RATES: u64 = 10_000_000;
 
 /// Writes a page of all files; the exit code is the largest.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -148,6 +151,30 @@ fn add_runs(scenario: &Scenario, args: &ReportArgs, all: &Arbiters, page: &mut P
     Ok(exit)
 }
 
+/// What is recorded of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Record {
+    /// Phases and their explanations.
+    Explained,
+    /// Phases.
+    Rates,
+    /// Nothing beside the plain result.
+    Times,
+}
+
+impl Record {
+    /// As much as fits, by a run without phases.
+    fn fitting(run: &Run<'_>, transfers: usize) -> Self {
+        let effort = Effort::of(run);
+        let explained = effort.rates <= MOST_EXPLAINED.rates && effort.named <= MOST_EXPLAINED.named;
+        match transfers <= page::MOST_ROWS {
+            _ if run.outcome.stop == Stop::Cancelled || effort.rates > MOST_RATES => Self::Times,
+            true if explained => Self::Explained,
+            _ => Self::Rates,
+        }
+    }
+}
+
 /// Runs a scenario under one arbiter. Of many transfers phases are recorded only if a run without them says that they fit.
 fn add_run(
     scenario: &Scenario,
@@ -158,20 +185,25 @@ fn add_run(
 ) -> Result<(), Failure> {
     let job = Job::new(scenario, spec, &all.registry)?;
     let plain = RunOptions { until: args.until.unwrap_or(SimTime::NEVER), ..RunOptions::default() };
-    let carries = scenario.tasks.tasks().iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
-    let mut phases = RunOptions { phases: true, explain: true, ..plain };
-    if carries > page::MOST_ROWS {
-        let again = job.report(plain, |run| {
-            let fits = page::active_phases(run) <= MOST_RECORDED && run.outcome.stop != Stop::Cancelled;
-            if !fits {
+    let transfers = scenario.tasks.tasks().iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
+    let mut record = Record::Explained;
+    if transfers > FEW {
+        record = job.report(plain, |run| {
+            let record = Record::fitting(run, transfers);
+            if record == Record::Times {
                 page.add_run(run).map_err(Failure::usage)?;
             }
-            Ok(fits)
+            Ok(record)
         })?;
-        if !again {
-            return Ok(());
-        }
-        phases.explain = false;
     }
-    job.report(phases, |run| page.add_run(run).map_err(Failure::usage))
+    if record == Record::Times {
+        return Ok(());
+    }
+    let phases = RunOptions { phases: true, explain: record == Record::Explained, ..plain };
+    job.report(phases, |run| {
+        if record == Record::Rates && transfers <= page::MOST_ROWS {
+            page.note(run, "too many transfers are active at once for explanations, so culprits are not shown");
+        }
+        page.add_run(run).map_err(Failure::usage)
+    })
 }

@@ -29,7 +29,7 @@ use serde_json::value::RawValue;
 pub use fit::MOST_ROWS;
 use fit::{Fitted, MOST_PHASES, fit};
 use kind::{Kind, Unshown};
-pub use probe::active_phases;
+pub use probe::Effort;
 use story::Recorded;
 
 use crate::json::{Limited, Plans, RunJson};
@@ -170,6 +170,11 @@ impl Page {
         }
         let fitted = fit(object, None)?;
         self.add_fitted(fitted, || name)
+    }
+
+    /// Adds a sentence about a run, which stands at the head of the page.
+    pub fn note(&mut self, run: &Run<'_>, what: &str) {
+        self.notes.push(format!("{} under {}: {what}.", run.subject.name(), run.arbiter.name));
     }
 
     fn add_fitted(&mut self, fitted: Fitted, name: impl FnOnce() -> String) -> Result<(), PageError> {
