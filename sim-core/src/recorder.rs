@@ -6,14 +6,16 @@ use crate::flows::Flows;
 use crate::outcome::{PhaseRecord, SimError};
 
 /// Records a phase at every change of rates; only on request, since each lists all active transfers.
-pub(crate) struct PhaseRecorder {
+pub(crate) struct PhaseRecorder<'l> {
     explain: bool,
     phases: Vec<PhaseRecord>,
+    /// Takes each phase when it is over; without one they are kept.
+    listener: Option<&'l mut dyn FnMut(PhaseRecord)>,
 }
 
-impl PhaseRecorder {
-    pub(crate) fn new(explain: bool) -> Self {
-        Self { explain, phases: Vec::new() }
+impl<'l> PhaseRecorder<'l> {
+    pub(crate) fn new(explain: bool, listener: Option<&'l mut dyn FnMut(PhaseRecord)>) -> Self {
+        Self { explain, phases: Vec::new(), listener }
     }
 
     /// A new phase begins; a phase of no length before it is dropped.
@@ -39,6 +41,8 @@ impl PhaseRecorder {
             last.end = now;
             if last.start == now {
                 self.phases.pop();
+            } else if let Some(listener) = &mut self.listener {
+                self.phases.pop().into_iter().for_each(listener);
             }
         }
     }

@@ -84,7 +84,7 @@ impl Places {
         Bottleneck { binding: Binding { by, ..binding }, time }
     }
 
-    fn phase(&self, mut phase: PhaseRecord) -> PhaseRecord {
+    pub(crate) fn phase(&self, mut phase: PhaseRecord) -> PhaseRecord {
         phase.rates.iter_mut().for_each(|(task, _)| *task = self.original(*task));
         phase.rates.sort_unstable_by_key(|&(task, _)| task);
         for step in &mut phase.steps {

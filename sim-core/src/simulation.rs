@@ -81,13 +81,41 @@ impl Simulation<'_> {
         flags: Flags,
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
+        self.run_telling(arbiter, flags, options, None)
+    }
+
+    /// As [`Self::run`] with phases, each of which `listener` is told when it is over; the outcome has none of them. So
+    /// memory does not grow with their number.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn tell(
+        &self,
+        arbiter: &mut dyn RateArbiter,
+        flags: Flags,
+        options: RunOptions<'_>,
+        listener: &mut dyn FnMut(PhaseRecord),
+    ) -> Result<Outcome, SimError> {
+        let outcome = self.run_telling(arbiter, flags, RunOptions { phases: true, ..options }, Some(listener))?;
+        Ok(Outcome { phases: None, ..outcome })
+    }
+
+    fn run_telling(
+        &self,
+        arbiter: &mut dyn RateArbiter,
+        flags: Flags,
+        options: RunOptions<'_>,
+        listener: Option<&mut dyn FnMut(PhaseRecord)>,
+    ) -> Result<Outcome, SimError> {
         let places = &self.tasks.places;
-        if places.is_set() {
-            let tasks = &places.relabelled(self.tasks);
-            let outcome = Simulation { tasks, ..*self }.run_as_labelled(arbiter, flags, options);
-            return outcome.map(|o| places.restored(o)).map_err(|e| places.restored_error(e));
+        if !places.is_set() {
+            return self.run_as_labelled(arbiter, flags, options, listener);
         }
-        self.run_as_labelled(arbiter, flags, options)
+        let tasks = &places.relabelled(self.tasks);
+        let mut restoring = listener.map(|listener| |phase| listener(places.phase(phase)));
+        let listener = restoring.as_mut().map(|listener| listener as &mut dyn FnMut(PhaseRecord));
+        let outcome = Simulation { tasks, ..*self }.run_as_labelled(arbiter, flags, options, listener);
+        outcome.map(|o| places.restored(o)).map_err(|e| places.restored_error(e))
     }
 
     fn run_as_labelled(
@@ -95,9 +123,10 @@ impl Simulation<'_> {
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
+        listener: Option<&mut dyn FnMut(PhaseRecord)>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, None, arbiter, flags, &options)?;
-        let end = End::of(Instant::new(self, Whole::new(self.tasks)), flows, options)?;
+        let end = End::of(Instant::new(self, Whole::new(self.tasks)), flows, options, listener)?;
         Ok(end.instant.outcome(end.stop, end.now, end.flows, end.phases))
     }
 
@@ -115,7 +144,7 @@ impl Simulation<'_> {
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, Some(traffic.census), arbiter, flags, &options)?;
-        let end = End::of(Instant::new(self, Streamed::new(traffic)), flows, options)?;
+        let end = End::of(Instant::new(self, Streamed::new(traffic)), flows, options, None)?;
         end.instant.leave(end.stop, end.now, end.flows, end.phases)
     }
 }
@@ -131,8 +160,13 @@ struct End<'a, 'm, S> {
 
 impl<'a, 'm, S: Store> End<'a, 'm, S> {
     /// Goes from instant to instant until nothing is left to do.
-    fn of(mut instant: Instant<'a, S>, mut flows: Mover<'m>, options: RunOptions<'_>) -> Result<Self, SimError> {
-        let mut recorder = (options.phases || options.explain).then(|| PhaseRecorder::new(options.explain));
+    fn of(
+        mut instant: Instant<'a, S>,
+        mut flows: Mover<'m>,
+        options: RunOptions<'_>,
+        listener: Option<&mut dyn FnMut(PhaseRecord)>,
+    ) -> Result<Self, SimError> {
+        let mut recorder = (options.phases || options.explain).then(|| PhaseRecorder::new(options.explain, listener));
         let mut clock = Clock::default();
         let stop = loop {
             if instant.halted() {

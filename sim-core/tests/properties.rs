@@ -5,7 +5,7 @@ mod common;
 use common::{ARBITERS, World, arbiter, case, slow};
 use proptest::prelude::*;
 use weir_sim_core::api::SimTime;
-use weir_sim_core::{Outcome, RunOptions, Stop, TaskId};
+use weir_sim_core::{Outcome, RunOptions, Simulation, Stop, TaskId};
 
 fn run(world: &World, name: &str, options: RunOptions<'_>) -> Outcome {
     let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
@@ -62,6 +62,21 @@ proptest! {
         let bytes: Vec<u64> = outcome.links.iter().map(|l| l.bytes).collect();
         prop_assert_eq!(bytes, expected_bytes(&world));
         check_phases(&world, &outcome)?;
+    }
+
+    #[test]
+    fn phases_are_told_as_they_are_kept(case in case(3..12, 1..24), name in any_arbiter(), turned in any::<bool>()) {
+        let Some(mut world) = case.world() else { return Ok(()) };
+        if turned {
+            let all: Vec<TaskId> = (0..world.tasks.tasks().len()).rev().map(|task| TaskId(task as u32)).collect();
+            world.tasks.set_order(&all);
+        }
+        let options = RunOptions { phases: true, explain: true, ..RunOptions::default() };
+        let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
+        let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
+        let mut told = Vec::new();
+        let outcome = simulation.tell(arbiter.as_mut(), flags, options, &mut |phase| told.push(phase)).expect("all end");
+        prop_assert_eq!(Outcome { phases: Some(told), ..outcome }, run(&world, name, options));
     }
 
     #[test]
