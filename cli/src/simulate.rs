@@ -5,7 +5,7 @@ mod stream;
 use weir_plugin_api::{ArbiterEntry, ArbiterError, ClassId, LinkId, Origin, RateArbiter, Registry, RouteId};
 use weir_report::{Alone, ArbiterInfo, Run, instant};
 use weir_scenarios::{ArbiterSpec, Diagnostic, Scenario};
-use weir_sim_core::{AnswerError, Outcome, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
+use weir_sim_core::{AnswerError, Outcome, PhaseRecord, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
 
 use crate::failure::{Exit, Failure, message};
 use crate::interrupt::{self, Stage};
@@ -69,13 +69,26 @@ impl<'a> Job<'a> {
     /// Runs the scenario; Ctrl-C, or the flag of the options, makes the outcome incomplete.
     pub(crate) fn outcome(&self, options: RunOptions<'_>) -> Result<Outcome, Failure> {
         let mut arbiter = self.arbiter()?;
-        let s = self.scenario;
-        let simulation = Simulation { fabric: &s.fabric, routes: &s.routes, tasks: &s.tasks };
-        let cancel = options.cancel.or(Some(interrupt::flag()));
-        let options = RunOptions { cancel, ..options };
-        let outcome = simulation.run(&mut *arbiter, self.entry.flags, options).map_err(|error| self.stopped(&error))?;
+        let outcome = self.simulation().run(&mut *arbiter, self.entry.flags, watched(options));
+        let outcome = outcome.map_err(|error| self.stopped(&error))?;
         self.log(&outcome);
         Ok(outcome)
+    }
+
+    /// Runs the scenario again and hands over its phases one by one.
+    pub(crate) fn tell(
+        &self,
+        options: RunOptions<'_>,
+        listener: &mut dyn FnMut(PhaseRecord),
+    ) -> Result<Outcome, Failure> {
+        let mut arbiter = self.arbiter()?;
+        let outcome = self.simulation().tell(&mut *arbiter, self.entry.flags, watched(options), listener);
+        outcome.map_err(|error| self.stopped(&error))
+    }
+
+    fn simulation(&self) -> Simulation<'a> {
+        let s = self.scenario;
+        Simulation { fabric: &s.fabric, routes: &s.routes, tasks: &s.tasks }
     }
 
     fn log(&self, outcome: &Outcome) {
@@ -243,6 +256,11 @@ impl<'a> Job<'a> {
         let more = if tasks.len() > NAMED { format!(" and {} more", tasks.len() - NAMED) } else { String::new() };
         format!("{}{more} ({} in all)", names.join(", "), tasks.len())
     }
+}
+
+/// The same options, where Ctrl-C stops the run if nothing else does.
+fn watched(options: RunOptions<'_>) -> RunOptions<'_> {
+    RunOptions { cancel: options.cancel.or(Some(interrupt::flag())), ..options }
 }
 
 /// Says that a run was interrupted.

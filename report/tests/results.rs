@@ -11,6 +11,7 @@ use weir_plugin_api::{
     ArbiterError, Binding, Cause, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RateArbiter, SimDuration,
     SimTime,
 };
+use weir_report::page::{MOST_ROWS, Page};
 use weir_report::{Alone, ArbiterInfo, Detail, Run, Subject, results_schema, text, write_explanation, write_run};
 use weir_sim_core::{
     Bottleneck, EngineId, Fabric, FabricBuilder, LinkSpec, LinkTotals, Outcome, PhaseRecord, PhaseStep, Routes,
@@ -338,4 +339,23 @@ fn an_explanation_has_a_column_per_step() {
         {"step": "B", "link": {"from": "a", "to": "sw"}, "rate_Bps": 100.0, "because": ["t1"]},
     ]);
     assert_eq!(steps, &expected);
+}
+
+#[test]
+fn a_page_of_retold_phases_is_that_of_recorded_ones() {
+    let page = |add: &dyn Fn(&mut Page, &Run<'_>), change: fn(&mut Outcome)| {
+        let mut page = Page::default();
+        with_run(MOST_ROWS + 1, change, |run| add(&mut page, run));
+        let mut html = Vec::new();
+        page.write(&mut html).expect("writes to memory");
+        String::from_utf8(html).expect("is UTF-8")
+    };
+    let phases = with_run(MOST_ROWS + 1, |_| (), |run| run.outcome.phases.clone()).expect("are recorded");
+    let tell = |listener: &mut dyn FnMut(PhaseRecord)| phases.iter().cloned().for_each(listener);
+    let recorded = page(&|page, run| page.add_run(run).expect("is whole"), |_| ());
+    let retold = page(&|page, run| page.add_retold(run, &tell).expect("is whole"), |o| o.phases = None);
+    assert!(recorded.contains(r#""rates":"phases""#));
+    assert_eq!(recorded, retold);
+    let unknown = page(&|page, run| page.add_run(run).expect("is whole"), |o| o.phases = None);
+    assert!(unknown.contains(r#""rates":"means""#));
 }

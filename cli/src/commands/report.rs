@@ -1,5 +1,6 @@
 //! `weir report`: one page of runs and of saved results.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use weir_plugin_api::SimTime;
@@ -22,10 +23,12 @@ const PAGE: &str = "report.html";
 const MARK: &str = "<title>weir report</title>";
 /// Up to so many transfers phases are explained without a look at how much that is (*assumed*: at most 200 MB).
 const FEW: usize = 300;
-/// Rates that are recorded with explanations, and names in these (*assumed*: 500 bytes and 4 bytes each, 1 GB at most), and
-/// rates that are recorded without (16 bytes each).
+/// Rates that are recorded with explanations, and names in these (*assumed*: 500 bytes and 4 bytes each, 1 GB at most).
 const MOST_EXPLAINED: Effort = Effort { rates: 1_000_000, named: 250_000_000 };
+/// Rates that are recorded without (16 bytes each).
 const MOST_RATES: u64 = 10_000_000;
+/// Rates that are told one by one (*assumed*: half a minute).
+const MOST_TOLD: u64 = 100_000_000;
 
 /// Writes a page of all files; the exit code is the largest.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -158,6 +161,8 @@ enum Record {
     Explained,
     /// Phases.
     Rates,
+    /// Phases, but not all at once.
+    Told,
     /// Nothing beside the plain result.
     Times,
 }
@@ -168,9 +173,10 @@ impl Record {
         let effort = Effort::of(run);
         let explained = effort.rates <= MOST_EXPLAINED.rates && effort.named <= MOST_EXPLAINED.named;
         match transfers <= page::MOST_ROWS {
-            _ if run.outcome.stop == Stop::Cancelled || effort.rates > MOST_RATES => Self::Times,
+            _ if run.outcome.stop == Stop::Cancelled || effort.rates > MOST_TOLD => Self::Times,
             true if explained => Self::Explained,
-            _ => Self::Rates,
+            _ if effort.rates <= MOST_RATES => Self::Rates,
+            _ => Self::Told,
         }
     }
 }
@@ -190,13 +196,15 @@ fn add_run(
     if transfers > FEW {
         record = job.report(plain, |run| {
             let record = Record::fitting(run, transfers);
-            if record == Record::Times {
-                page.add_run(run).map_err(Failure::usage)?;
+            match record {
+                Record::Times => page.add_run(run).map_err(Failure::usage)?,
+                Record::Told => retold(&job, plain, run, page)?,
+                Record::Explained | Record::Rates => {}
             }
             Ok(record)
         })?;
     }
-    if record == Record::Times {
+    if matches!(record, Record::Times | Record::Told) {
         return Ok(());
     }
     let phases = RunOptions { phases: true, explain: record == Record::Explained, ..plain };
@@ -206,4 +214,14 @@ fn add_run(
         }
         page.add_run(run).map_err(Failure::usage)
     })
+}
+
+/// Adds a run whose phases are told by a second run.
+fn retold(job: &Job<'_>, options: RunOptions<'_>, run: &Run<'_>, page: &mut Page) -> Result<(), Failure> {
+    let ended = Cell::new(None);
+    page.add_retold(run, &|listener| ended.set(Some(job.tell(options, listener)))).map_err(Failure::usage)?;
+    if ended.into_inner().transpose()?.is_some_and(|outcome| outcome.stop == Stop::Cancelled) {
+        page.note(run, "interrupted, so that rates over time end early");
+    }
+    Ok(())
 }

@@ -30,7 +30,8 @@ pub use fit::MOST_ROWS;
 use fit::{Fitted, MOST_PHASES, fit};
 use kind::{Kind, Unshown};
 pub use probe::Effort;
-use story::Recorded;
+pub use story::Teller;
+use story::{Recorded, Retold, Story};
 
 use crate::json::{Limited, Plans, RunJson};
 use crate::object::Object;
@@ -97,19 +98,27 @@ impl Page {
     /// # Errors
     /// If its parameters are not JSON.
     pub fn add_run(&mut self, run: &Run<'_>) -> Result<(), PageError> {
-        let plain = RunJson::new(run, Detail { phases: true, full: true }).without_phases();
-        let plain = serde_json::to_string(&plain)?;
+        let plain = plain(run)?;
         let full = run.outcome.phases.is_some().then(|| whole(run, plain.len() + MOST_PHASES)).flatten();
-        let told = full.is_some();
-        let text = full.unwrap_or(plain);
-        let mut object: Object<'_> = serde_json::from_str(&text)?;
+        let story = Recorded::of(run).filter(|_| full.is_none());
+        self.add_written(run, &full.unwrap_or(plain), story.as_ref().map(|story| story as &dyn Story))
+    }
+
+    /// Adds a run whose phases were not recorded and are told on the way: memory does not grow with their number.
+    ///
+    /// # Errors
+    /// As [`Self::add_run`].
+    pub fn add_retold(&mut self, run: &Run<'_>, teller: &Teller<'_>) -> Result<(), PageError> {
+        self.add_written(run, &plain(run)?, Some(&Retold::new(run, teller)))
+    }
+
+    fn add_written(&mut self, run: &Run<'_>, text: &str, story: Option<&dyn Story>) -> Result<(), PageError> {
+        let mut object: Object<'_> = serde_json::from_str(text)?;
         let plans = Plans { run };
         if !plans.is_empty() {
             object.set("plans", &plans)?;
         }
-        let story = Recorded::of(run).filter(|_| !told);
-        let fitted = fit(object, story.as_ref().map(|story| story as &dyn story::Story))?;
-        self.add_fitted(fitted, || format!("{} under {}", run.subject.name(), run.arbiter.name))
+        self.add_fitted(fit(object, story)?, || format!("{} under {}", run.subject.name(), run.arbiter.name))
     }
 
     /// Whether a text is JSON that weir has saved, rather than a scenario.
@@ -227,6 +236,11 @@ impl Page {
         let data = Data { weir: 1, runs, searches, tuned, validated, aggregated };
         embed::write(&serde_json::to_string(&data)?, out)
     }
+}
+
+/// The full result of a run without phases.
+fn plain(run: &Run<'_>) -> serde_json::Result<String> {
+    serde_json::to_string(&RunJson::new(run, Detail { phases: true, full: true }).without_phases())
 }
 
 /// The full result of a run, where it is within so many bytes.

@@ -49,6 +49,42 @@ pub(super) trait Story {
     fn tell(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError>;
 }
 
+/// A way to hear the phases of a run once more, without explanations.
+pub type Teller<'t> = dyn Fn(&mut dyn FnMut(PhaseRecord)) + 't;
+
+/// The phases of a run that is run again to tell them.
+pub(super) struct Retold<'a> {
+    recorded: Recorded<'a>,
+    teller: &'a Teller<'a>,
+}
+
+impl<'a> Retold<'a> {
+    pub(super) fn new(run: &'a Run<'a>, teller: &'a Teller<'a>) -> Self {
+        Self { recorded: Recorded { phases: &[], places: places(run) }, teller }
+    }
+}
+
+impl Story for Retold<'_> {
+    fn tell(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+        let mut heard = Ok(true);
+        (self.teller)(&mut |phase| {
+            if let Ok(true) = heard {
+                heard = listener(&self.recorded.moment(&phase, false));
+            }
+        });
+        heard.map(|_| ())
+    }
+}
+
+/// Per task: the place of its row.
+fn places(run: &Run<'_>) -> Vec<u32> {
+    let mut places = vec![u32::MAX; run.outcome.tasks.len()];
+    for (place, task) in run.transfers().filter(|&task| run.carried(task).is_some()).enumerate() {
+        places[task.index()] = place as u32;
+    }
+    places
+}
+
 /// The phases of a run.
 pub(super) struct Recorded<'a> {
     phases: &'a [PhaseRecord],
@@ -59,20 +95,16 @@ pub(super) struct Recorded<'a> {
 impl<'a> Recorded<'a> {
     /// `None` where phases were not recorded.
     pub(super) fn of(run: &'a Run<'a>) -> Option<Self> {
-        let mut places = vec![u32::MAX; run.outcome.tasks.len()];
-        for (place, task) in run.transfers().filter(|&task| run.carried(task).is_some()).enumerate() {
-            places[task.index()] = place as u32;
-        }
-        Some(Self { phases: run.outcome.phases.as_deref()?, places })
+        Some(Self { phases: run.outcome.phases.as_deref()?, places: places(run) })
     }
 
-    fn why(&self, steps: &[&'a PhaseStep]) -> Option<Why<'a>> {
+    fn why<'p>(&self, steps: &[&'p PhaseStep]) -> Option<Why<'p>> {
         let step = steps.iter().rfind(|step| !step.link.is_none()).or_else(|| steps.last())?;
         let because = step.because.iter().map(|task| self.places[task.index()]).collect();
         Some(Why { step: &step.step, link: (!step.link.is_none()).then_some(step.link.0), because })
     }
 
-    fn moment(&self, phase: &'a PhaseRecord, reasons: bool) -> Moment<'a> {
+    fn moment<'p>(&self, phase: &'p PhaseRecord, reasons: bool) -> Moment<'p> {
         let place = |task: weir_sim_core::TaskId| self.places[task.index()];
         let active = if reasons {
             let rates = phase.rates.iter().map(|&(_, rate)| rate);
