@@ -35,10 +35,18 @@ const SHOWN: [(&str, Kind); 5] = [
     ("vary", Kind::Search),
 ];
 
-/// Keys of results that have no place in a page.
-const OTHERS: [(&str, &str); 4] = [
+/// Keys of results that have no place in a page, though they may look like others.
+const FIRST: [(&str, &str); 3] = [
     ("axes", "a sweep of `weir optimize`, which a page does not show: give searches or runs of single points of it"),
     ("weir_part", "a part of a search: join all parts by `weir merge` first"),
+    (
+        "alone_s",
+        "a transfer that `weir run --stream` wrote: give the scenario itself, or the result of a run without --stream",
+    ),
+];
+
+/// Keys of other results that have no place.
+const OTHERS: [(&str, &str); 2] = [
     ("phases", "a result of `weir explain`: give the scenario itself, its page has the explanation"),
     ("rms_fitted", "a result of `weir calibrate`: give that of `weir validate`"),
 ];
@@ -98,7 +106,7 @@ impl Kind {
 
     fn told(object: &Object<'_>) -> Result<Self, Unshown> {
         let has = |key: &str| object.get(key).is_some();
-        if let Some((_, what)) = OTHERS[..2].iter().find(|(key, _)| has(key)) {
+        if let Some((_, what)) = FIRST.iter().find(|(key, _)| has(key)) {
             return Err(Unshown::Other(what));
         }
         if !has("weir") {

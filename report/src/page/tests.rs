@@ -251,6 +251,7 @@ fn lines_that_a_page_does_not_show_are_named() {
         (r#"{"weir":1,"phases":[]}"#, "this is a result of `weir explain`"),
         (r#"{"weir_part":1,"subject":{}}"#, "this is a part of a search"),
         (r#"{"weir":1,"vary":"order","axes":[]}"#, "this is a sweep"),
+        (r#"{"id":"a","from":"g","bytes":1,"alone_s":null}"#, "this is a transfer that `weir run --stream` wrote"),
         (r#"{"weir":1,"rms_fitted":0}"#, "this is a result of `weir calibrate`"),
         (r#"{"fingerprint":"0"}"#, "this is not a result of weir"),
         (r#"{"weir":1,"arbiters":[]}"#, "this is not a result of weir"),
