@@ -202,3 +202,27 @@ fn targets_that_would_not_do_are_refused_before_the_run() {
     }
     assert!(!Path::new(trace).exists());
 }
+
+/// No line is wider than the terminal, and without a locale there is nothing but ASCII in a drawing.
+#[test]
+fn drawings_fit_the_terminal() {
+    let file = root().join("scenarios/pcie/halo-3d-file-order.yaml");
+    for columns in [40, 61, 80, 200] {
+        for (locale, ascii) in [("C", true), ("C.UTF-8", false)] {
+            let drawn = |command: &str| {
+                let mut weir = common::weir();
+                weir.args([command, file.to_str().expect("UTF-8"), "--plot"]);
+                weir.env("COLUMNS", columns.to_string()).env("LC_ALL", locale);
+                common::ended(weir.output().expect("the command starts")).stdout
+            };
+            let (run, check) = (drawn("run"), drawn("check"));
+            let (_, gantt) = run.rsplit_once("\n\n").expect("the drawing comes last");
+            let tree: Vec<&str> = check.lines().skip(1).collect();
+            assert!(gantt.lines().count() > 20 && tree.len() > 5, "{run}{check}");
+            for line in gantt.lines().chain(tree) {
+                assert!(line.chars().count() <= columns, "{columns}: {line}");
+                assert!(!ascii || line.is_ascii(), "{line}");
+            }
+        }
+    }
+}
