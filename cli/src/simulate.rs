@@ -92,8 +92,9 @@ impl<'a> Job<'a> {
     }
 
     fn log(&self, outcome: &Outcome) {
-        let Outcome { events, arbitrations, .. } = outcome;
-        tracing::info!(arbiter = self.spec.name, events, arbitrations, "ran {}", self.scenario.file);
+        let Outcome { events, arbitrations, in_changes, .. } = outcome;
+        let way = if *in_changes { "in changes" } else { "phase by phase" };
+        tracing::info!(arbiter = self.spec.name, way, events, arbitrations, "ran {}", self.scenario.file);
     }
 
     /// Runs the scenario and hands the result, with its names, to `report`.

@@ -137,6 +137,11 @@ impl<'a> Mover<'a> {
         }
     }
 
+    /// Whether this is the incremental way.
+    pub(crate) fn is_incremental(&self) -> bool {
+        matches!(self, Self::Incremental(_))
+    }
+
     /// Times the arbiter was asked, or shares were made right.
     pub(crate) fn arbitrations(&self) -> u64 {
         match self {

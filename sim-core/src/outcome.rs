@@ -115,6 +115,8 @@ pub struct Outcome {
     pub phases: Option<Vec<PhaseRecord>>,
     /// Times the arbiter was asked (remembered answers excluded).
     pub arbitrations: u64,
+    /// Whether rates were kept up by the arbiter's incremental side instead of being asked for phase by phase.
+    pub in_changes: bool,
 }
 
 /// Why a run cannot go on.

@@ -168,6 +168,7 @@ fn outcome(world: &World) -> Outcome {
         links: vec![LinkTotals::default(); world.fabric.links().len()],
         phases: None,
         arbitrations: 1,
+        in_changes: false,
     }
 }
 
