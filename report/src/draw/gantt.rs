@@ -30,7 +30,7 @@ pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
     let all: Vec<TaskId> = run.transfers().collect();
     let (shown, end) = (&all[..all.len().min(ROWS)], run.outcome.now.0);
     if shown.is_empty() || end == 0 {
-        return String::new();
+        return "no transfers to draw; weir explain shows what engines do\n".to_owned();
     }
     let names: Vec<String> =
         shown.iter().map(|&t| canvas.fit(&canvas.plain(&run.subject.task_name(t)), NAME)).collect();
@@ -45,7 +45,7 @@ pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
         lines.push(format!("{text}{pad} {}", chart.row(task, rates, largest).trim_end()));
     }
     lines.push(format!("{} {}", " ".repeat(name), chart.axis(canvas)));
-    lines.push(legend(canvas, largest));
+    lines.extend(legend(canvas, largest));
     if all.len() > shown.len() {
         lines.push(format!("and {} more transfers", all.len() - shown.len()));
     }
@@ -123,13 +123,24 @@ impl Chart<'_> {
     }
 }
 
-fn legend(canvas: Canvas, largest: f64) -> String {
+/// What the marks mean, in as many lines as the width needs.
+fn legend(canvas: Canvas, largest: f64) -> Vec<String> {
     let marks = if canvas.unicode { &UNICODE } else { &ASCII };
     let (low, high) = (marks.levels[0], marks.levels[marks.levels.len() - 1]);
-    format!(
-        "{low} to {high} rate up to {}   {} waits for its engine   {} sends nothing",
-        crate::rate(largest),
-        marks.waiting,
-        marks.blocked
-    )
+    let parts = [
+        format!("{low} to {high} rate up to {}", crate::rate(largest)),
+        format!("{} waits for its engine", marks.waiting),
+        format!("{} sends nothing", marks.blocked),
+    ];
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 3 + part.chars().count() <= canvas.width => {
+                line.push_str("   ");
+                line.push_str(&part);
+            }
+            _ => lines.push(part),
+        }
+    }
+    lines
 }
