@@ -7,7 +7,7 @@ import * as format from "../core/format.ts";
 import { timeLabels } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import { onTheme } from "../core/theme.ts";
-import { type RunView, busiestLinks, onlyMean, utilisation } from "../run/view.ts";
+import { type RunView, busiestLinks, knownOverTime, utilisation } from "../run/view.ts";
 
 /** Lines that can be told apart. */
 const MOST = CATEGORIES.length;
@@ -41,7 +41,8 @@ export class Lines {
 
   private choose(): number[] {
     const { link } = this.store.state;
-    const busiest = busiestLinks(this.shown[0]!).filter((id) => !onlyMean(this.shown[0]!, id));
+    const view = this.shown.find((v) => v.loads.byLink.size > 0) ?? this.shown[0]!;
+    const busiest = busiestLinks(view).filter((id) => knownOverTime(view, id));
     const first = busiest.slice(0, MOST);
     if (link === null || first.includes(link) || !busiest.includes(link)) return first;
     return [...busiest.slice(0, MOST - 1), link];
@@ -57,6 +58,8 @@ export class Lines {
       const box = h("figure", { class: "plot", "data-run": view.index, role: "img", "aria-label": this.words(view) });
       if (this.shown.length > 1)
         box.append(h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)));
+      if (view.loads.byLink.size === 0 && [...view.links.values()].some((l) => l.bytes > 0))
+        box.append(h("p", { class: "note" }, "Not known: this run was saved without `--full`."));
       plots.append(box);
       this.plots.push({ view, plot: this.plot(view, box) });
     }
@@ -68,11 +71,16 @@ export class Lines {
     return `Utilisation over time of run ${view.letter}: ${this.links.length} lines; the heat map below tells the same numbers row by row`;
   }
 
-  /** Times and per cent, from the begin of the axis to the end of the run: 0 where nothing is known. */
+  /** Times and per cent, from the begin of the axis to the end of the run: no line where nothing is known. */
   private data(view: RunView): uPlot.AlignedData {
     const { times, byLink } = view.loads;
-    if (times.length === 0) return [[0, view.end], ...this.links.map(() => [0, 0])] as uPlot.AlignedData;
+    if (times.length === 0)
+      return [
+        [0, view.end],
+        ...this.links.map((id) => (knownOverTime(view, id) ? [0, 0] : [null, null])),
+      ] as uPlot.AlignedData;
     const lines = this.links.map((id) => {
+      if (!knownOverTime(view, id)) return [null, ...times.map(() => null), null];
       const bandwidth = view.links.get(id)?.bandwidth_Bps ?? 0;
       const load = byLink.get(id);
       const line = times.map((_, i) => (load && bandwidth ? (100 * (load[i] ?? 0)) / bandwidth : 0));
@@ -198,7 +206,7 @@ export class Lines {
   private valuesOf(id: number, time: number): HTMLElement[] {
     const several = this.shown.length > 1;
     return this.shown.map((v) =>
-      h("span", {}, several ? `${v.letter} ` : "", format.percent(v.links.has(id) ? utilisation(v, id, time) : null)),
+      h("span", {}, several ? `${v.letter} ` : "", format.percent(utilisation(v, id, time))),
     );
   }
 

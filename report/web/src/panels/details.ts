@@ -5,7 +5,7 @@ import { arrow, button, h, name, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { doingAt, slowdown, stretches } from "../run/state.ts";
-import { type RunView, spanAt, transfersOn, utilisation } from "../run/view.ts";
+import { type RunView, hasRoutes, spanAt, transfersOn, utilisation } from "../run/view.ts";
 import { changeOf } from "../timeline/change.ts";
 
 /** Rows of a table before the rest is only counted. */
@@ -66,11 +66,13 @@ export class Details {
       h(
         "p",
         { class: "small" },
-        `${format.counted(all.length, "transfer")}${view.run.aggregated ? " among those kept" : ""}, ${now.length} of them now`,
+        !hasRoutes(view)
+          ? "Its transfers are not known: this run was saved without `--full`."
+          : `${format.counted(all.length, "transfer")}${view.run.aggregated ? " among those kept" : ""}, ${now.length} of them now`,
       ),
       h(
         "table",
-        {},
+        { hidden: sorted.length === 0 },
         h(
           "thead",
           {},
@@ -162,6 +164,7 @@ export class Details {
       });
       return h("li", {}, go, ` ${format.percent(use)} of ${format.rate(l?.bandwidth_Bps)}`);
     });
+    if (items.length === 0 && !t.route) return h("div", {}, h("h4", {}, "Route"), h("p", {}, "not known"));
     return h("div", {}, h("h4", {}, "Route"), h("ol", { class: "route" }, ...items));
   }
 }

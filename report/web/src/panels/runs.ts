@@ -13,7 +13,7 @@ import { Gantt } from "../timeline/gantt.ts";
 import { Groups } from "../timeline/groups.ts";
 import { HeatMap } from "../timeline/heat.ts";
 import { type RowSource, Rows } from "../timeline/rows.ts";
-import { TopologyView } from "../tree/topology.ts";
+import { NO_TOPOLOGY, TopologyView } from "../tree/topology.ts";
 import { Details } from "./details.ts";
 import { differencesSection } from "./differences.ts";
 import { ganttControls, ganttLegend } from "./gantt-controls.ts";
@@ -58,12 +58,7 @@ function topologySection(views: RunView[], store: Store): HTMLElement {
   const details = new Details(views, store).element;
   if (!views.some((v) => v.nodes.length > 0)) {
     details.classList.add("alone");
-    return section(
-      "topology",
-      "Selection",
-      "The data hold no topology: save results with `--full --json` to see it.",
-      details,
-    );
+    return section("topology", "Selection", NO_TOPOLOGY, details);
   }
   const topology = new TopologyView(views, store);
   onTheme(() => topology.recolour());

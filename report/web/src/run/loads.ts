@@ -1,6 +1,7 @@
 // The load of each link over time: a step function, exact where phases are given, in bins where they are not.
 
 import type { Aggregated, Link } from "../contract.ts";
+import * as format from "../core/format.ts";
 import { lastAtMost } from "../core/scale.ts";
 import type { Numbers } from "./numbering.ts";
 import type { Spans } from "./spans.ts";
@@ -64,6 +65,12 @@ export function loadAt(loads: Loads, link: number, time: number): number {
   const last = loads.times[loads.times.length - 1]!;
   const i = time === last ? load.length - 1 : lastAtMost(loads.times, time);
   return load[i] ?? 0;
+}
+
+/** What a link carries of what it could, such as `5.800 GB/s of 11.600 GB/s`. */
+export function loadText(l: Link, use: number | null): string {
+  if (use === null) return "not known";
+  return `${format.rate(use * (l.bandwidth_Bps ?? 0))} of ${format.rate(l.bandwidth_Bps)}`;
 }
 
 /** The mean load of a link over [from, to]. */

@@ -85,18 +85,26 @@ export function onlyMean(view: RunView, link: number): boolean {
   return view.links.get(link)!.bytes > 0 && !view.loads.byLink.has(link);
 }
 
-/** The part of its bandwidth that a link carries at a moment; its mean over the run where no more is known. */
-export function utilisation(view: RunView, link: number, time: number): number {
-  if (view.links.has(link) && onlyMean(view, link)) return meanUtilisation(view, link);
-  const bandwidth = view.links.get(link)?.bandwidth_Bps;
-  return bandwidth ? loadAt(view.loads, link, time) / bandwidth : 0;
+/** Whether the load of a link over time is known: it is 0 where a link carried nothing. */
+export function knownOverTime(view: RunView, link: number): boolean {
+  const l = view.links.get(link);
+  return l !== undefined && (l.bytes === 0 || (Boolean(l.bandwidth_Bps) && view.loads.byLink.has(link)));
 }
 
-/** Bytes over what the link could have carried until the end of the run, or until it was stopped. */
-export function meanUtilisation(view: RunView, link: number): number {
+/** The part of its bandwidth that a link carries at a moment; its mean over the run where no more is known, null where nothing is. */
+export function utilisation(view: RunView, link: number, time: number): number | null {
+  const l = view.links.get(link);
+  if (!l || l.bytes === 0 || !l.bandwidth_Bps || onlyMean(view, link)) return meanUtilisation(view, link);
+  return loadAt(view.loads, link, time) / l.bandwidth_Bps;
+}
+
+/** Bytes over what the link could have carried until the end of the run, or until it was stopped; null where the bandwidth is not known. */
+export function meanUtilisation(view: RunView, link: number): number | null {
   const l = view.links.get(link);
   const seconds = Math.max(view.run.makespan_s, view.run.stopped_s ?? 0);
-  return l?.bandwidth_Bps && seconds > 0 ? l.bytes / (l.bandwidth_Bps * seconds) : 0;
+  if (!l) return null;
+  if (l.bytes === 0 || seconds <= 0) return 0;
+  return l.bandwidth_Bps ? l.bytes / (l.bandwidth_Bps * seconds) : null;
 }
 
 /** The span of a transfer at a moment. */
@@ -116,8 +124,13 @@ export function spanAt(view: RunView, id: string, time: number): Span | null {
 /** Links by how much they carried, busiest first; links that carried nothing are left out. */
 export function busiestLinks(view: RunView): number[] {
   const ids = [...view.links.keys()].filter((id) => view.links.get(id)!.bytes > 0);
-  const mean = new Map(ids.map((id) => [id, meanUtilisation(view, id)]));
+  const mean = new Map(ids.map((id) => [id, meanUtilisation(view, id) ?? 0]));
   return ids.sort((a, b) => mean.get(b)! - mean.get(a)! || a - b);
+}
+
+/** Whether the routes of transfers are known: results without `--full` have none. */
+export function hasRoutes(view: RunView): boolean {
+  return view.run.transfers.some((t) => t.route);
 }
 
 /** Transfers whose route has the link, in the order of the run. */

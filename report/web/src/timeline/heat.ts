@@ -7,10 +7,11 @@ import { type Scale, lastAtMost, toPixel, toValue } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import { isDark } from "../core/theme.ts";
 import type { Line } from "../core/tip.ts";
-import { meanLoad } from "../run/loads.ts";
+import { loadText, meanLoad } from "../run/loads.ts";
 import {
   type RunView,
   busiestLinks,
+  knownOverTime,
   meanUtilisation,
   moments,
   onlyMean,
@@ -66,11 +67,7 @@ export class HeatMap implements RowSource {
     const id = this.links[row]!;
     const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
     const means = this.shown.map((v) =>
-      h(
-        "span",
-        {},
-        `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(v.links.has(id) ? meanUtilisation(v, id) : null)}`,
-      ),
+      h("span", {}, `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`),
     );
     return [
       h(
@@ -87,7 +84,11 @@ export class HeatMap implements RowSource {
     return this.shown.flatMap((view, lane) => {
       const top = GAP / 2 + lane * LANE;
       const letter = this.shown.length > 1 && s("text", { class: "lane-letter", x: 3, y: top + 11 }, view.letter);
-      return [...this.cells(view, id, scale, top), ...(letter ? [letter] : [])];
+      const unknown =
+        view.links.has(id) &&
+        !knownOverTime(view, id) &&
+        s("text", { class: "bar-label", x: this.shown.length > 1 ? 14 : 4, y: top + 12 }, "not known");
+      return [...this.cells(view, id, scale, top), letter, unknown].filter((x) => x !== false);
     });
   }
 
@@ -149,7 +150,7 @@ export class HeatMap implements RowSource {
     lines.push(
       { what: view.run.aggregated ? "at, mean of its bin" : "at", value: format.time(time) },
       { what: "utilisation", value: format.percent(use) },
-      { what: "load", value: `${format.rate(use * (l.bandwidth_Bps ?? 0))} of ${format.rate(l.bandwidth_Bps)}` },
+      { what: "load", value: loadText(l, use) },
       { what: "mean over the run", value: format.percent(meanUtilisation(view, id)) },
     );
     if (now.length) lines.push({ what: "transfers", names: now });

@@ -6,8 +6,11 @@ import * as format from "../core/format.ts";
 import type { State, Store } from "../core/store.ts";
 import { isDark } from "../core/theme.ts";
 import { hideTip, type Line, showTip } from "../core/tip.ts";
+import { loadText } from "../run/loads.ts";
 import { type RunView, meanUtilisation, onlyMean, spanAt, transfersOn, utilisation } from "../run/view.ts";
 import { type Drawing, type WireParts, draw, framed } from "./drawing.ts";
+
+export const NO_TOPOLOGY = "The data hold no topology: save results with `--full --json` to see it.";
 
 /** Differences of utilisation below this part of the bandwidth are not marked. */
 const MARKED = 0.005;
@@ -61,7 +64,7 @@ export class TopologyView {
       "figure",
       { class: "panel", "data-run": view.index },
       titled && h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)),
-      framed(drawing),
+      view.nodes.length > 0 ? framed(drawing) : h("p", { class: "note" }, NO_TOPOLOGY),
     );
     for (const parts of drawing.wires.values()) this.listen(view, parts, drawing);
     drawing.wires.values().next().value?.group.setAttribute("tabindex", "0");
@@ -103,7 +106,7 @@ export class TopologyView {
       { what: "", ends: l, title: true },
       { what: mean ? "mean over the run" : "at", value: mean ? "" : format.time(state.time) },
       { what: "utilisation", value: format.percent(use) },
-      { what: "load", value: `${format.rate(use * (l.bandwidth_Bps ?? 0))} of ${format.rate(l.bandwidth_Bps)}` },
+      { what: "load", value: loadText(l, use) },
       ...(l.latency_s ? [{ what: "latency", value: format.time(l.latency_s) }] : []),
       { what: "in all", value: format.bytes(l.bytes) },
       ...(now.length ? [{ what: "transfers", names: now }] : []),
@@ -139,8 +142,9 @@ export class TopologyView {
     route: Set<number>,
     state: Readonly<State>,
   ): void {
-    const use = useOf(panel.view, id, state);
-    const before = panel === base ? use : base.view.links.has(id) ? useOf(base.view, id, state) : use;
+    const known = useOf(panel.view, id, state);
+    const use = known ?? 0;
+    const before = panel === base || known === null ? use : (useOf(base.view, id, state) ?? use);
     const colour = use > 0 ? heat(0.12 + 0.88 * use, isDark()) : "";
     parts.line.style.stroke = colour;
     parts.head.style.fill = colour;
@@ -153,11 +157,13 @@ export class TopologyView {
     const change = use - before;
     const mark = Math.abs(change) > MARKED ? (change > 0 ? "▲" : "▼") : "";
     parts.label.textContent =
-      use > 0 || mark
-        ? `${!state.mean && onlyMean(panel.view, id) ? "~" : ""}${parts.wire.label.sign}${Math.round(use * 100)} %${parts.wire.label.sign ? "" : " "}${mark}`.trimEnd()
-        : "";
+      known === null
+        ? "–"
+        : use > 0 || mark
+          ? `${!state.mean && onlyMean(panel.view, id) ? "~" : ""}${parts.wire.label.sign}${Math.round(use * 100)} %${parts.wire.label.sign ? "" : " "}${mark}`.trimEnd()
+          : "";
     parts.label.classList.toggle("differs", mark !== "");
-    const words = describe(panel.view, id, use, state, change, mark !== "" ? base.view.letter : null);
+    const words = describe(panel.view, id, known, state, change, mark !== "" ? base.view.letter : null);
     parts.group.setAttribute("aria-label", words);
     parts.group.setAttribute("aria-pressed", String(state.link === id));
     parts.group.dataset.use = String(use);
@@ -177,21 +183,20 @@ function routeOf(view: RunView, transfer: string | null): Set<number> {
   return new Set(transfer === null ? [] : (view.routes.get(transfer) ?? []));
 }
 
-function useOf(view: RunView, id: number, state: Readonly<State>): number {
+function useOf(view: RunView, id: number, state: Readonly<State>): number | null {
   return state.mean ? meanUtilisation(view, id) : utilisation(view, id, state.time);
 }
 
 function describe(
   view: RunView,
   id: number,
-  use: number,
+  use: number | null,
   state: Readonly<State>,
   change: number,
   base: string | null,
 ): string {
   const l = view.links.get(id)!;
-  const bandwidth = l.bandwidth_Bps ?? 0;
   const when = state.mean ? "mean over the run" : `at ${format.time(state.time)}`;
   const against = base ? `; ${change > 0 ? "+" : "−"}${format.percent(Math.abs(change))} against ${base}` : "";
-  return `${isolated(l.from)} → ${isolated(l.to)}: ${format.percent(use)} of ${format.rate(bandwidth)}, ${format.rate(use * bandwidth)} ${when}${against}`;
+  return `${isolated(l.from)} → ${isolated(l.to)}: ${format.percent(use)}, ${loadText(l, use)} ${when}${against}`;
 }

@@ -8,6 +8,8 @@ import { deciding } from "../../src/run/spans.ts";
 import { stretches } from "../../src/run/state.ts";
 import {
   busiestLinks,
+  hasRoutes,
+  knownOverTime,
   meanUtilisation,
   onlyMean,
   spanAt,
@@ -63,7 +65,7 @@ test("the load of a link is the sum over its transfers, looked up one by one", (
           0,
         );
         near(loadAt(view.loads, link.id!, time), sum);
-        near(utilisation(view, link.id!, time), sum / link.bandwidth_Bps!);
+        near(utilisation(view, link.id!, time)!, sum / link.bandwidth_Bps!);
       }
     }
   }
@@ -84,7 +86,7 @@ test("means and the order of links", () => {
   const view = viewsOf(fixture("t2").runs)[0]!;
   const first = view.links.get(busiestLinks(view)[0]!)!;
   assert.deepEqual([first.from, first.to], ["k80a", "plx0"]);
-  near(meanUtilisation(view, first.id!), 600e6 / (11.6e9 * 0.066502463055));
+  near(meanUtilisation(view, first.id!)!, 600e6 / (11.6e9 * 0.066502463055));
   assert.deepEqual(
     transfersOn(view, first.id!).map((t) => t.id),
     ["a", "b"],
@@ -191,4 +193,28 @@ test("links of different topologies are the same where their ends are", () => {
     const number = [...b.links].find(([, x]) => x === l)![0];
     near(meanLoad(b.loads, number, 0, t1.makespan_s) * t1.makespan_s, l.bytes, 1e-6);
   }
+});
+
+/** The run as `--json` without `--full` saves it. */
+function short(run: Run): Run {
+  return {
+    ...run,
+    nodes: null,
+    phases: null,
+    explain: null,
+    transfers: run.transfers.map((t) => ({ ...t, route: undefined })),
+    links: run.links.map(({ from, to, bytes, busy_s, peak_Bps }) => ({ from, to, bytes, busy_s, peak_Bps })),
+  };
+}
+
+test("what a run without --full does not tell is not known, and not 0", () => {
+  const run = fixture("t2").runs[0]!;
+  const [a, b] = viewsOf([run, short(run)]) as [ReturnType<typeof viewsOf>[0], ReturnType<typeof viewsOf>[0]];
+  for (const [id, l] of a.links) {
+    assert.equal(knownOverTime(a, id), true);
+    assert.equal(knownOverTime(b, id), l.bytes === 0);
+    assert.equal(utilisation(b, id, 0.01), l.bytes === 0 ? 0 : null);
+    assert.equal(meanUtilisation(b, id), l.bytes === 0 ? 0 : null);
+  }
+  assert.equal(hasRoutes(b), false);
 });
