@@ -38,6 +38,9 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
       `${format.count(t.earlier)} earlier`,
       `${format.count(t.same)} equal`,
     ];
+    if (t.open) parts.push(`${format.count(t.open)} did not end`);
+    if (t.closed) parts.push(`${format.count(t.closed)} ended only here`);
+    if (t.neither) parts.push(`${format.count(t.neither)} ended in neither`);
     if (t.only) parts.push(`${format.count(t.only)} not in ${base.letter}`);
     return h("li", {}, h("b", { class: "letter" }, v.letter), name(v.title), `: ${parts.join(", ")}`);
   });
@@ -70,7 +73,7 @@ function row(d: Difference, store: Store): HTMLElement {
     "tr",
     {},
     h("td", {}, select),
-    ...d.ends.map((end) => h("td", {}, format.time(end))),
+    ...d.ends.map((end, i) => h("td", {}, d.open[i] ? "did not end" : format.time(end))),
     ...d.changes.slice(1).map((change, i) => changeCell(change, d.ends[0] ?? null, d.ends[i + 1] ?? null)),
   );
 }

@@ -14,7 +14,8 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
   const base = views[0]!.run;
   const total = run.aggregated?.transfers ?? run.transfers.length;
   const facts = [format.counted(total, "transfer"), format.counted(run.operations.length, "operation")];
-  const against = view.index > 0 && base.makespan_s > 0 ? run.makespan_s / base.makespan_s : null;
+  const both = run.complete && base.complete;
+  const against = both && view.index > 0 && base.makespan_s > 0 ? run.makespan_s / base.makespan_s : null;
   return h(
     "div",
     { class: "card", "data-run": view.index },
@@ -22,13 +23,13 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
       "div",
       { class: "card-title" },
       views.length > 1 && h("b", { class: "letter" }, view.letter),
-      name(views.length > 1 ? view.title : "makespan"),
+      name(views.length > 1 ? view.title : run.complete ? "makespan" : "not complete"),
       views.length > 1 && toggle(view, store),
     ),
     h(
       "p",
       { class: "big" },
-      format.time(run.makespan_s),
+      run.complete ? format.time(run.makespan_s) : `stopped at ${format.time(run.stopped_s ?? view.end)}`,
       against !== null &&
         h(
           "span",
@@ -39,9 +40,18 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
     h(
       "p",
       { class: "small" },
-      [format.exactPs(run.makespan_ps), ...facts.filter((f) => !f.startsWith("0 "))].filter(Boolean).join(" · "),
+      [run.complete ? format.exactPs(run.makespan_ps) : endedText(view), ...facts.filter((f) => !f.startsWith("0 "))]
+        .filter(Boolean)
+        .join(" · "),
     ),
   );
+}
+
+/** How many transfers of a run that was stopped have ended. */
+export function endedText({ run }: RunView): string {
+  const ended = run.transfers.filter((t) => t.end_s != null).length;
+  const of = `${format.count(ended)} of ${format.counted(run.transfers.length, "transfer")}`;
+  return `${of}${run.aggregated ? " among those kept" : ""} ${run.transfers.length === 1 ? "has" : "have"} ended`;
 }
 
 function toggle(view: RunView, store: Store): HTMLElement {

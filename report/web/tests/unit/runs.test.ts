@@ -17,6 +17,7 @@ import {
   utilisation,
   viewsOf,
 } from "../../src/run/view.ts";
+import { endedText } from "../../src/panels/summary.ts";
 import { differences, tally } from "../../src/run/diff.ts";
 import { fixture, madeUp, numbers } from "../fixture.ts";
 
@@ -140,8 +141,24 @@ test("differences are against the first run, largest first", () => {
   function size(id: string): number {
     return Math.max(...views.map((v) => Math.abs(v.transfers.get(id)!.end_s! - views[0]!.transfers.get(id)!.end_s!)));
   }
-  assert.deepEqual(tally(views[0]!, views[1]!), { later: 2, earlier: 1, same: 1, only: 0 });
-  assert.deepEqual(tally(views[0]!, views[0]!), { later: 0, earlier: 0, same: 4, only: 0 });
+  assert.deepEqual(tally(views[0]!, views[1]!), {
+    later: 2,
+    earlier: 1,
+    same: 1,
+    only: 0,
+    open: 0,
+    closed: 0,
+    neither: 0,
+  });
+  assert.deepEqual(tally(views[0]!, views[0]!), {
+    later: 0,
+    earlier: 0,
+    same: 4,
+    only: 0,
+    open: 0,
+    closed: 0,
+    neither: 0,
+  });
 });
 
 test("titles tell runs apart by what differs", () => {
@@ -217,4 +234,27 @@ test("what a run without --full does not tell is not known, and not 0", () => {
     assert.equal(meanUtilisation(b, id), l.bytes === 0 ? 0 : null);
   }
   assert.equal(hasRoutes(b), false);
+});
+
+test("transfers that did not end are counted, not passed over", () => {
+  const run = fixture("t2").runs[0]!;
+  const cut = run.makespan_s / 2;
+  const stopped: Run = {
+    ...run,
+    complete: false,
+    stopped_s: cut,
+    transfers: run.transfers.map((t, i) => (i < 2 ? { ...t, end_s: null, end_ps: null } : t)),
+  };
+  const [a, b] = viewsOf([run, stopped]);
+  const n = run.transfers.length;
+  assert.equal(endedText(b!), `${n - 2} of ${n} transfers have ended`);
+  assert.deepEqual(tally(a!, b!), { later: 0, earlier: 0, same: n - 2, only: 0, open: 2, closed: 0, neither: 0 });
+  assert.equal(tally(b!, a!).closed, 2);
+  assert.deepEqual(
+    differences([a!, b!]).map((d) => d.open),
+    [
+      [false, true],
+      [false, true],
+    ],
+  );
 });
