@@ -51,10 +51,20 @@ function labels(values: number[], units: [number, string][]): string[] {
   const largest = Math.max(...values.map(Math.abs), 0);
   const [size, name] = units.find(([s]) => largest >= s * (1 - 1e-9)) ?? units[units.length - 1]!;
   const step = values.length > 1 ? (values[1]! - values[0]!) / size : 1;
-  const digits = Math.min(9, Math.max(0, -Math.floor(Math.log10(Math.abs(step)) + 1e-9)));
+  const digits = digitsOf(Math.abs(step));
   return values.map((v) =>
     v === 0 ? `0 ${units === TIME_UNITS ? "s" : name}` : `${(v / size).toFixed(digits)} ${name}`,
   );
+}
+
+/** The decimals that a step of ticks needs: 1 for 2.5, 2 for 0.25, 1 for 0.2. */
+function digitsOf(step: number): number {
+  const least = Math.min(9, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  for (let digits = least; digits < least + 2; digits++) {
+    const scaled = step * 10 ** digits;
+    if (Math.abs(scaled - Math.round(scaled)) < 1e-3) return digits;
+  }
+  return least;
 }
 
 export function timeLabels(values: number[]): string[] {

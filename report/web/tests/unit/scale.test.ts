@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { lastAtMost, niceStep, panned, powerTicks, ticks, toPixel, toValue, zoomed } from "../../src/core/scale.ts";
+import {
+  lastAtMost,
+  niceStep,
+  panned,
+  powerTicks,
+  ticks,
+  timeLabels,
+  toPixel,
+  toValue,
+  zoomed,
+} from "../../src/core/scale.ts";
 import { numbers } from "../fixture.ts";
 
 test("ticks are multiples of 1, 2 or 5 inside the axis", () => {
@@ -51,4 +61,11 @@ test("binary search agrees with looking at all", () => {
       values.findLastIndex((v) => v <= value),
     );
   }
+});
+
+test("labels of ticks have the decimals of their step", () => {
+  const of = (step: number) => timeLabels([0, 1, 2, 3, 4].map((i) => i * step));
+  assert.deepEqual(of(2.5e-3), ["0 s", "2.5 ms", "5.0 ms", "7.5 ms", "10.0 ms"]);
+  assert.deepEqual(of(0.25e-6), ["0 s", "0.25 µs", "0.50 µs", "0.75 µs", "1.00 µs"]);
+  assert.deepEqual(of(2e-3), ["0 s", "2 ms", "4 ms", "6 ms", "8 ms"]);
 });
