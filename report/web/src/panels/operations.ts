@@ -54,14 +54,25 @@ function row(view: RunView, o: Operation, titled: boolean): HTMLElement {
     h("td", {}, format.time(o.end_s)),
     h("td", {}, format.time(took)),
     h("td", {}, `${visible(estimate.formula)}: ${format.time(estimate.seconds)}`),
-    h("td", {}, differenceText(d?.seconds ?? null, d?.relative ?? null)),
+    h("td", {}, differenceText(d?.seconds ?? null, d?.relative ?? null, o.end_s, tasksOf(view, o.id))),
     h("td", { class: "text" }, (d?.because ?? []).map(visible).join("; ") || format.NONE),
   );
 }
 
-function differenceText(seconds: number | null, relative: number | null): string {
+/** How many tasks an operation was planned as; 0 where that is not known. */
+function tasksOf(view: RunView, id: string): number {
+  const engines = view.run.plans?.find((p) => p.id === id)?.engines ?? [];
+  return engines.reduce((sum, e) => sum + e.tasks.length, 0);
+}
+
+/** Whether two times differ by no more than rounding: each event is rounded to a picosecond. */
+export function equalTimes(difference: number, end: number | null, tasks: number): boolean {
+  return Math.abs(difference) <= Math.max(1e-9 * (end ?? 0), 1e-12 * (tasks || 100));
+}
+
+function differenceText(seconds: number | null, relative: number | null, end: number | null, tasks: number): string {
   if (seconds === null) return format.NONE;
-  if (seconds === 0) return "equal";
+  if (equalTimes(seconds, end, tasks)) return "equal";
   const part = relative === null ? "" : ` (${relative > 0 ? "+" : "−"}${format.percent(Math.abs(relative))})`;
   return `${format.timeChange(seconds)}${part}`;
 }

@@ -33,11 +33,7 @@ function facts(search: Search): HTMLElement {
       format.time(search.baseline_s),
       saved ? `the best takes ${format.percent(saved)} less` : "nothing is better",
     ],
-    [
-      "searched",
-      `${format.count(search.evaluated)}`,
-      `of ${format.count(search.candidates)} candidates, ${search.method}`,
-    ],
+    ["searched", ...searched(search)],
   ];
   if (inUnits)
     cards.push([
@@ -63,6 +59,14 @@ function facts(search: Search): HTMLElement {
     ),
     h("p", {}, proof(search)),
   );
+}
+
+/** A proof that leaves candidates out is exact, however few it has looked at. */
+export function searched(search: Search): [string, string] {
+  const [evaluated, all] = [format.count(search.evaluated), format.counted(search.candidates, "candidate")];
+  if (search.complete && search.proved_optimal && search.evaluated < search.candidates)
+    return ["exact", `exact search among ${all}; ${evaluated} had to be simulated`];
+  return [evaluated, `of ${all}, ${search.method}`];
 }
 
 function proof(search: Search): string {

@@ -8,6 +8,8 @@ import { curveOf, histogramOf, shareBelow } from "../../src/charts/curve.ts";
 import { together } from "../../src/charts/scatter.ts";
 import { linesOf } from "../../src/charts/tune.ts";
 import { pieces } from "../../src/timeline/bars.ts";
+import { searched } from "../../src/panels/search.ts";
+import { equalTimes } from "../../src/panels/operations.ts";
 import { family } from "../../src/timeline/engines.ts";
 import { fixture, numbers } from "../fixture.ts";
 
@@ -124,4 +126,17 @@ test("small things", () => {
       [2, 4],
     ],
   );
+});
+
+test("a proved search that left candidates out is an exact one", () => {
+  const search = { ...fixture("results").searches[0]!, evaluated: 2, candidates: 20922, complete: true };
+  assert.match(searched({ ...search, proved_optimal: true })[1], /^exact search among 20.922 candidates; 2 had/);
+  assert.match(searched({ ...search, proved_optimal: false })[1], /^of 20.922 candidates, /);
+});
+
+test("differences that come from rounding to picoseconds are none", () => {
+  assert.equal(equalTimes(1.586e-12, 0.01, 8), true);
+  assert.equal(equalTimes(9e-12, 0.001, 8), false);
+  assert.equal(equalTimes(-5e-11, null, 0), true);
+  assert.equal(equalTimes(1e-6, 1, 100), false);
 });
