@@ -1,11 +1,14 @@
 // What can be set of the Gantt, and what its colours and patterns mean.
 
-import { h, name, s } from "../core/dom.ts";
+import { h, isolated, name, s, shortened } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import type { Gantt, HeightMode, Order } from "../timeline/gantt.ts";
 import { FREE, OTHER } from "../timeline/held.ts";
 import type { Rows } from "../timeline/rows.ts";
+
+/** Characters of a key of the legend; the whole name is its title. */
+const MOST_KEY = 60;
 
 const ORDERS: [Order, string][] = [
   ["scenario", "as in the scenario"],
@@ -25,9 +28,11 @@ function choice<T extends string>(label: string, options: [T, string][], now: T,
 export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLElement {
   const several = store.state.shown.length > 1;
   const find = h("input", { type: "search", placeholder: "name, source or destination" });
+  const none = h("span", { role: "status", class: "none" });
   find.addEventListener("input", () => {
     gantt.arrange(gantt.state.order, find.value);
     rows.render();
+    none.textContent = gantt.count() === 0 ? "no transfer matches" : "";
   });
   const heights: [HeightMode, string][] = [
     ["common", `rate, full height ${format.rate(gantt.largest)}`],
@@ -50,6 +55,7 @@ export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLEleme
       rows.render();
     }),
     h("label", { class: "option" }, "find", find),
+    none,
     h("span", { class: "keys" }, "drag: pan · Ctrl + wheel or + − 0: zoom · arrow keys: walk"),
   );
 }
@@ -68,7 +74,9 @@ export function ganttLegend(gantt: Gantt): HTMLElement {
     { class: "legend" },
     sample("not held back by others", { fill: FREE }),
     held.links.length > 0 && h("span", { class: "legend-title" }, "held back at:"),
-    ...held.links.map((l) => sample(name(l), { fill: held.colours.get(l)! })),
+    ...held.links.map((l) =>
+      sample(name(shortened(l, MOST_KEY), { title: isolated(l) }), { fill: held.colours.get(l)! }),
+    ),
     held.others && sample("other links", { fill: OTHER }),
     sample("waiting for an engine", { className: "waiting" }),
     sample("blocked, rate 0", { className: "blocked" }),

@@ -89,19 +89,19 @@ function wireParts(wire: Wire): WireParts {
 }
 
 function boxOf(b: Box, names: Map<number, string>, down: boolean, badges?: Map<string, string>): SVGGElement {
-  const room = Math.floor((b.width - 8) / 7.2);
+  const room = b.width - 8;
   const badge = badges?.get(b.node.name);
   const text = down
     ? [
-        boxText(b, 14.5, "name", shortened(names.get(b.node.id) ?? b.node.name, room)),
-        boxText(b, 27, badge ? "badge" : "kind", shortened(badge ?? b.node.kind, Math.floor(b.width / 5.2))),
+        boxText(b, 14.5, "name", fitted(names.get(b.node.id) ?? b.node.name, room, 12)),
+        boxText(b, 27, badge ? "badge" : "kind", fitted(badge ?? b.node.kind, room, badge ? 10.5 : 10)),
       ]
     : [
         boxText(
           b,
           14,
           badge ? "badge" : "name",
-          shortened(labelled(names.get(b.node.id)!, badge), Math.floor((b.width - 8) / 6.6)),
+          fitted(labelled(names.get(b.node.id)!, badge), room, badge ? 10.5 : 12),
         ),
       ];
   return s(
@@ -111,6 +111,25 @@ function boxOf(b: Box, names: Map<number, string>, down: boolean, badges?: Map<s
     s("rect", { x: b.x, y: b.y, width: b.width, height: b.height, rx: 5 }),
     ...text,
   );
+}
+
+const pen = () => document.createElement("canvas").getContext("2d");
+let measuring: CanvasRenderingContext2D | null = null;
+
+/** A name shortened to the pixels that it has: letters differ in width. */
+function fitted(text: string, room: number, size: number): string {
+  measuring ??= pen();
+  if (!measuring) return shortened(text, Math.floor(room / (0.6 * size)));
+  measuring.font = `600 ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  let [low, high] = [1, [...text].length];
+  const fits = (most: number) => measuring!.measureText(shortened(text, most)).width <= room;
+  if (fits(Number.POSITIVE_INFINITY)) return shortened(text, Number.POSITIVE_INFINITY);
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (fits(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return shortened(text, low);
 }
 
 const labelled = (text: string, badge: string | undefined) => (badge ? `${text}: ${badge}` : text);
