@@ -29,6 +29,8 @@ export interface RowSource {
 
 const RULER = 22;
 const MOST_PRINTED = 80;
+/** Pixels of rows on A4 landscape, less margins and the frame of a section. */
+const PAPER = 980;
 
 export class Rows {
   readonly element: HTMLElement;
@@ -62,8 +64,17 @@ export class Rows {
     store.on(["window", "transfer", "link", "shown"], () => this.render());
     store.on(["time"], () => this.moveCursor());
     store.on(["transfer", "link"], () => this.reveal());
-    addEventListener("beforeprint", () => ((this.printing = true), this.render()));
-    addEventListener("afterprint", () => ((this.printing = false), this.render()));
+    addEventListener("beforeprint", () => this.print(true));
+    addEventListener("afterprint", () => this.print(false));
+  }
+
+  /** Paper may be narrower than the screen, and is not laid out yet: names and tracks get widths that stay. */
+  private print(on: boolean): void {
+    this.printing = on;
+    this.measured = null;
+    this.element.style.removeProperty("--name-width");
+    if (on) this.element.style.setProperty("--name-width", `${this.measure().names}px`);
+    this.render();
   }
 
   /** Draws all visible rows anew. */
@@ -131,7 +142,7 @@ export class Rows {
   private measure(): { names: number; track: number } {
     if (this.measured) return this.measured;
     const names = Number.parseFloat(getComputedStyle(this.element).getPropertyValue("--name-width")) || 0;
-    const width = this.body.clientWidth;
+    const width = this.printing ? Math.min(PAPER, this.body.clientWidth) : this.body.clientWidth;
     const sizes = { names, track: Math.max(50, width - names) };
     if (width > 0) this.measured = sizes;
     return sizes;

@@ -332,3 +332,41 @@ test("a gather over a network: engines as rows, tasks that are transfers lead to
   );
   await page.close();
 });
+
+test("a run saved without --full is not shown as idle", async () => {
+  const run = fixture("t2").runs[0]!;
+  const short: Run = {
+    ...run,
+    nodes: null,
+    phases: null,
+    explain: null,
+    transfers: run.transfers.map((t) => ({ ...t, route: undefined })),
+    links: run.links.map(({ from, to, bytes, busy_s, peak_Bps }) => ({ from, to, bytes, busy_s, peak_Bps })),
+  };
+  const { page, complaints } = await open({ ...fixture("t2"), runs: [run, short] });
+  assert.match(await page.locator('.panel[data-run="1"]').innerText(), /hold no topology/);
+  for (const value of await page.locator(".line-key .value").allInnerTexts()) assert.match(value, /B –$/);
+  assert.match(await page.locator('.plot[data-run="1"]').innerText(), /Not known/);
+  await page.locator('.panel[data-run="0"] .wire').first().dispatchEvent("click");
+  assert.match(await page.locator(".details .of-run").nth(1).innerText(), /not known/);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test("on paper rows keep the widths of names and tracks, and finding nothing is said", async () => {
+  const { page } = await open(fixture("t2"));
+  await page.locator('input[type="search"]').fill("zzz");
+  assert.equal(await page.locator(".controls .none").innerText(), "no transfer matches");
+  await page.locator('input[type="search"]').fill("");
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await page.emulateMedia({ media: "print" });
+  await page.setViewportSize({ width: 850, height: 900 });
+  await frames(page);
+  const row = page.locator("#transfers .row").first();
+  const [names, ruler] = [
+    (await row.locator(".row-name").boundingBox())!.width,
+    await page.locator("#transfers .ruler line").first().getAttribute("x1"),
+  ];
+  assert.ok(Math.abs(names - Number(ruler)) < 1, `${names} and ${ruler}`);
+  await page.close();
+});
