@@ -48,6 +48,8 @@ export class Details {
 
   private linkTable(view: RunView, link: number, titled: boolean): HTMLElement {
     const l = view.links.get(link);
+    // Without `--full` only links that carried bytes are named.
+    if (!l && view.nodes.length === 0) return h("p", {}, `Carried nothing in run ${view.letter}, or is not in it.`);
     if (!l) return h("p", {}, `Not in run ${view.letter}.`);
     const { time } = this.store.state;
     const use = utilisation(view, link, time);
