@@ -1,8 +1,12 @@
 //! The command line.
 
+mod search;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+
+pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs};
 
 /// Simulates data transfers over hierarchical links: when each ends, which link holds it back, and why.
 #[derive(Parser, Debug)]
@@ -217,121 +221,6 @@ pub(crate) struct ExplainArgs {
     /// Print one JSON object per scenario and arbiter
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// `weir tune`.
-#[derive(clap::Args, Debug)]
-#[command(
-    mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
-    after_help = "For every size each of the packets that the put lists (`packets: [512KiB, 2MiB]`) is simulated \
-alone, and no packets; the fastest wins.
-The table written by --output is read by `packet: { table: FILE }`.
-
-Examples:
-  weir tune scenarios/multilevel/tuning-made-up.yaml --sizes 1KiB..32MiB
-  weir tune put.yaml --sizes 1MiB,3MiB,16MiB --operation p --output tuned.csv"
-)]
-pub(crate) struct TuneArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    /// Sizes to tune for: a range that doubles, such as 1KiB..32MiB, or a list such as 1KiB,4KiB,1MiB
-    #[arg(long, value_name = "SIZES", value_parser = crate::values::sizes)]
-    pub(crate) sizes: crate::values::Sizes,
-    /// The put to tune (default: all whose packet can be chosen)
-    #[arg(long, value_name = "ID")]
-    pub(crate) operation: Option<String>,
-    /// Write the packets of one put to a CSV file
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Add what pictures need to the JSON: the time with every packet
-    #[arg(long, requires = "json")]
-    pub(crate) full: bool,
-}
-
-/// `weir optimize`.
-#[derive(clap::Args, Debug)]
-#[command(
-    mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
-    after_help = "What to vary, and how, stands under `optimize:` in the scenario; the options below stand above it.
-Ctrl-C ends a search with the best so far.
-
-Examples:
-  weir optimize scenarios/pcie/halo-2d-file-order.yaml --vary order
-  weir optimize scenarios/mapping/helios-stencil.yaml --vary placement --objective distance
-  weir optimize halo.yaml --vary order --write best.yaml && weir run best.yaml
-  weir optimize grid.yaml --shard 2/8 --output part-2.json"
-)]
-pub(crate) struct OptimizeArgs {
-    #[command(flatten)]
-    pub(crate) scenario: ScenarioArgs,
-    /// What to vary: order (of sending), placement (of ranks), parameters (those the scenario lists)
-    #[arg(long, value_name = "WHAT", value_parser = crate::values::vary())]
-    pub(crate) vary: Option<weir_optimize::search::Vary>,
-    /// How to search
-    #[arg(long, value_name = "METHOD", value_parser = crate::values::method())]
-    pub(crate) method: Option<weir_optimize::search::Method>,
-    /// What a placement makes small
-    #[arg(long, value_name = "OBJECTIVE", value_parser = crate::values::objective())]
-    pub(crate) objective: Option<weir_optimize::search::Objective>,
-    /// Prove the best order to the picosecond instead of within 1e-9
-    #[arg(long)]
-    pub(crate) exact: bool,
-    /// End the search after this time with the best so far, such as 60s
-    #[arg(long, value_name = "TIME", value_parser = crate::values::budget)]
-    pub(crate) budget: Option<std::time::Duration>,
-    /// Search part I of N of an exhaustive search or a grid; `weir merge` joins the parts
-    #[arg(long, value_name = "I/N", value_parser = crate::values::shard, conflicts_with_all = ["write", "csv", "budget"])]
-    pub(crate) shard: Option<weir_optimize::parameters::Shard>,
-    /// Keep what is known in a file, and go on from it after the search was ended or killed
-    #[arg(long, value_name = "FILE")]
-    pub(crate) checkpoint: Option<PathBuf>,
-    /// Write the scenario with the best found to a file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) write: Option<PathBuf>,
-    /// Write all candidates of a grid of parameters, or all points of a sweep, to a CSV file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Leave out how long the search took, so that equal searches print equal bytes
-    #[arg(long)]
-    pub(crate) no_timing: bool,
-    /// Threads to search with (default: one per core)
-    #[arg(long, value_name = "N", value_parser = crate::values::threads)]
-    pub(crate) threads: Option<usize>,
-    /// Print one JSON object per arbiter
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Add what pictures need to the JSON: the makespans of all candidates as a curve and in bins; of placements the topology
-    #[arg(long, requires = "json", conflicts_with = "shard")]
-    pub(crate) full: bool,
-    /// Write the result, or the part of a sharded search, to a file instead of stdout
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-/// `weir merge`.
-#[derive(clap::Args, Debug)]
-#[command(
-    after_help = "Parts may be given in any order; the result is that of the search without --shard, byte for byte.
-
-Example:
-  weir merge part-*.json --json"
-)]
-pub(crate) struct MergeArgs {
-    /// All parts of one search, written by `weir optimize --shard I/N --output PART`
-    #[arg(required = true, value_name = "PART")]
-    pub(crate) parts: Vec<PathBuf>,
-    /// Print one JSON object per arbiter
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Write all candidates of a grid of parameters to a CSV file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Write the result to a file instead of stdout
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 /// `weir import`.

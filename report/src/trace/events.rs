@@ -30,8 +30,8 @@ pub(super) struct Event {
 }
 
 impl Event {
-    pub(super) fn named(pid: u32, tid: u32, name: &str, args: Option<Args>) -> Self {
-        Self { kind: Kind::Metadata, pid, tid, at: SimTime::ZERO, name: name.to_owned(), args }
+    pub(super) fn named(pid: u32, tid: u32, name: &str, args: Args) -> Self {
+        Self { kind: Kind::Metadata, pid, tid, at: SimTime::ZERO, name: name.to_owned(), args: Some(args) }
     }
 
     /// One line without its end.

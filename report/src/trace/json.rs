@@ -20,12 +20,8 @@ impl Args {
         args
     }
 
+    /// A number, in the digits in which it is shown.
     pub(super) fn number(self, key: &str, value: impl Display) -> Self {
-        self.exact(key, value)
-    }
-
-    /// A number in the words that it should have.
-    pub(super) fn exact(self, key: &str, value: impl Display) -> Self {
         let mut args = self.key(key);
         let _ = write!(args.0, "{value}");
         args

@@ -56,16 +56,13 @@ impl<'r> Trace<'r> {
     fn process(&mut self, name: &str) -> u32 {
         self.processes += 1;
         let pid = self.processes;
-        let args = |args: Args| Some(args);
-        self.names.push(Event::named(pid, 0, "process_name", args(Args::default().text("name", name))));
-        let order = args(Args::default().number("sort_index", pid));
-        self.names.push(Event::named(pid, 0, "process_sort_index", order));
+        self.names.push(Event::named(pid, 0, "process_name", Args::default().text("name", name)));
+        self.names.push(Event::named(pid, 0, "process_sort_index", Args::default().number("sort_index", pid)));
         pid
     }
 
     fn thread(&mut self, pid: u32, tid: u32, name: &str) {
-        let args = Args::default().text("name", name);
-        self.names.push(Event::named(pid, tid, "thread_name", Some(args)));
+        self.names.push(Event::named(pid, tid, "thread_name", Args::default().text("name", name)));
     }
 
     /// A slice that may overlap others of its process.
@@ -230,5 +227,5 @@ impl Owner {
 
 /// The exact ends of a span.
 fn span_args((from, to): (SimTime, SimTime)) -> Args {
-    Args::default().exact("start_ns", json::thousandths(from.0)).exact("end_ns", json::thousandths(to.0))
+    Args::default().number("start_ns", json::thousandths(from.0)).number("end_ns", json::thousandths(to.0))
 }
