@@ -108,6 +108,7 @@ test("everything can be reached and used with the keyboard", async () => {
   const reached: string[] = [];
   for (let i = 0; i < 45; i++) {
     await page.keyboard.press("Tab");
+    await frames(page);
     const at = await page.evaluate(() => {
       const e = document.activeElement!;
       const style = getComputedStyle(e);
@@ -184,9 +185,11 @@ test("light and dark follow the system until the reader chooses; print is light 
   assert.equal(await theme(), "dark");
   const dark = await paper();
   await page.locator(".theme").click();
+  await frames(page);
   assert.equal(await theme(), "light");
   assert.notEqual(await paper(), dark);
   await page.locator(".theme").click();
+  await frames(page);
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   assert.equal(await theme(), "light");
   assert.equal(await page.locator("#transfers .row").count(), fixture("halo").runs[0]!.transfers.length);

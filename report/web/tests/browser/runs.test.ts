@@ -84,6 +84,7 @@ test("the table of transfers has the numbers of the JSON", async () => {
   const { page } = await open(fixture("t2"));
   const run = (await embedded(page)).runs[0]!;
   await page.locator("#transfers summary").click();
+  await frames(page);
   const rows = await page.locator("#transfers .as-table tbody tr").allInnerTexts();
   const expected = run.transfers.map((t) =>
     [
@@ -107,10 +108,13 @@ test("rows are sorted and found", async () => {
   const { page } = await open(fixture("t2"));
   const ids = () => page.locator("#transfers .row .id").allInnerTexts();
   await page.getByLabel("order").selectOption("slowdown");
+  await frames(page);
   assert.deepEqual(await ids(), ["a", "b", "c", "d"]);
   await page.getByLabel("order").selectOption("end");
+  await frames(page);
   assert.deepEqual(await ids(), ["c", "d", "a", "b"]);
   await page.getByLabel("find").fill("gpu6");
+  await frames(page);
   assert.deepEqual(await ids(), ["d"]);
   await page.close();
 });
@@ -348,6 +352,7 @@ test("a run saved without --full is not shown as idle", async () => {
   for (const value of await page.locator(".line-key .value").allInnerTexts()) assert.match(value, /B –$/);
   assert.match(await page.locator('.plot[data-run="1"]').innerText(), /Not known/);
   await page.locator('.panel[data-run="0"] .wire').first().dispatchEvent("click");
+  await frames(page);
   assert.match(await page.locator(".details").innerText(), /not known|Carried nothing in run B/);
   assert.deepEqual(complaints, []);
   await page.close();
@@ -356,8 +361,10 @@ test("a run saved without --full is not shown as idle", async () => {
 test("on paper rows keep the widths of names and tracks, and finding nothing is said", async () => {
   const { page } = await open(fixture("t2"));
   await page.locator('input[type="search"]').fill("zzz");
+  await frames(page);
   assert.equal(await page.locator(".controls .none").innerText(), "no transfer matches");
   await page.locator('input[type="search"]').fill("");
+  await frames(page);
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   await page.emulateMedia({ media: "print" });
   await page.setViewportSize({ width: 850, height: 900 });
