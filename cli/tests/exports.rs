@@ -50,6 +50,11 @@ fn processes(trace: &Value) -> BTreeMap<u64, String> {
     names.map(|event| (event["pid"].as_u64().expect("a process"), name(event))).collect()
 }
 
+/// Slices that may overlap are told apart within their process.
+fn slice_id(event: &Value) -> (Option<u64>, String) {
+    (event["pid"].as_u64(), event["id2"]["local"].as_str().expect("an id of the process").to_owned())
+}
+
 /// The rules of the format: known kinds, sorted times, no negative durations, begins matched by ends, no overlap in a thread.
 fn is_well_formed(trace: &Value) {
     let (mut last, mut open, mut busy) = (0.0, BTreeMap::new(), BTreeMap::new());
@@ -64,10 +69,10 @@ fn is_well_formed(trace: &Value) {
         assert!(at >= last, "sorted: {event}");
         last = at;
         match event["ph"].as_str().expect("a kind") {
-            "b" => assert!(open.insert(event["id"].as_u64(), (event["pid"].clone(), at)).is_none()),
+            "b" => assert!(open.insert(slice_id(event), at).is_none()),
             "e" => {
-                let (process, begin) = open.remove(&event["id"].as_u64()).expect("it began");
-                assert!(process == event["pid"] && at >= begin);
+                let begin = open.remove(&slice_id(event)).expect("it began in this process");
+                assert!(at >= begin);
             }
             "X" => {
                 assert!(number(&event["dur"]) >= 0.0);
@@ -112,6 +117,22 @@ fn timelines_are_well_formed_and_add_up() {
         sums_are_those_of_the_result(&result, &trace);
         assert_eq!(trace["otherData"]["makespan_ps"], result["makespan_ps"]);
         assert_eq!(trace["otherData"]["fingerprint"], result["fingerprint"]);
+    }
+}
+
+/// A slice says what the result says of its transfer: mean rate and the link that held it back.
+#[test]
+fn slices_say_rate_and_bottleneck() {
+    let (result, trace) = timeline("scenarios/pcie/four-transfers.yaml", "pcie-congestion");
+    for transfer in result["transfers"].as_array().expect("a list") {
+        let mut slices = events(&trace, "b").filter(|event| event["name"] == transfer["id"]).peekable();
+        assert!(slices.peek().is_some());
+        for slice in slices {
+            let (args, at) = (&slice["args"], &transfer["bottleneck"]);
+            assert!((number(&args["mean GB/s"]) * 1e9 / number(&transfer["mean_Bps"]) - 1.0).abs() < 1e-12, "{slice}");
+            let link = format!("{} → {}", at["from"].as_str().unwrap(), at["to"].as_str().unwrap());
+            assert_eq!((&args["bottleneck"], &args["cause"]), (&Value::from(link), &transfer["cause"]));
+        }
     }
 }
 

@@ -11,10 +11,11 @@ use super::json::{Args, millionths, quoted};
 pub(super) enum Kind {
     /// `M`: the name of a process or thread.
     Metadata,
-    /// `b`, `e`: begin and end of a slice that may overlap others.
+    /// `b`, `e`: begin and end of a slice that may overlap others. Its id is one of the process, not of the whole trace:
+    /// Perfetto shows slices with global ids apart from all processes.
     Async { id: u64, category: &'static str, is_begin: bool },
     /// `X`: a slice of a thread, in which none overlaps.
-    Complete { until: SimTime },
+    Complete { until: SimTime, category: &'static str },
     /// `C`: a value from now on.
     Counter,
 }
@@ -44,12 +45,15 @@ impl Event {
                 let ph = if *is_begin { 'b' } else { 'e' };
                 write!(
                     out,
-                    r#"{{"ph":"{ph}","cat":"{category}","id":{id},"pid":{pid},"tid":{tid},"ts":{at},"name":{name}"#
+                    r#"{{"ph":"{ph}","cat":"{category}","id2":{{"local":"{id:#x}"}},"pid":{pid},"tid":{tid},"ts":{at},"name":{name}"#
                 )?;
             }
-            Kind::Complete { until } => {
+            Kind::Complete { until, category } => {
                 let span = millionths(until.0.saturating_sub(self.at.0));
-                write!(out, r#"{{"ph":"X","pid":{pid},"tid":{tid},"ts":{at},"dur":{span},"name":{name}"#)?;
+                write!(
+                    out,
+                    r#"{{"ph":"X","cat":"{category}","pid":{pid},"tid":{tid},"ts":{at},"dur":{span},"name":{name}"#
+                )?;
             }
             Kind::Counter => write!(out, r#"{{"ph":"C","pid":{pid},"tid":{tid},"ts":{at},"name":{name}"#)?,
         }

@@ -19,7 +19,8 @@ use weir_plugin_api::{EngineScope, LinkId, NodeId, SimTime};
 use weir_sim_core::{EngineId, TaskId, Work};
 
 use crate::Run;
-use crate::cause::cause_text;
+use crate::cause::{cause_text, link_of};
+use crate::subject::{Carried, mean_rate};
 use crate::timeline::{takes_time, work_span};
 use events::{Event, Kind};
 use json::Args;
@@ -103,14 +104,9 @@ impl<'r> Trace<'r> {
         if run.outcome.tasks[task.index()].start.is_never() || run.outcome.sent_bytes[task.index()] == 0 {
             return;
         }
-        let (name, cause) = (run.subject.task_name(task), cause_text(run, task));
+        let (name, args) = (run.subject.task_name(task), transfer_args(run, task, &carried));
         for link in carried.links {
-            let args = span_args(span)
-                .number("bytes", run.outcome.sent_bytes[task.index()])
-                .text("from", run.subject.node_name(carried.from))
-                .text("to", run.subject.node_name(carried.to))
-                .text("cause", cause.as_deref().unwrap_or_default());
-            self.overlapping(process_of[link.index()], "transfer", (&name, args), span);
+            self.overlapping(process_of[link.index()], "transfer", (&name, args.clone()), span);
         }
     }
 
@@ -162,7 +158,7 @@ impl<'r> Trace<'r> {
                 Work::Carries { bytes, .. } => span_args(span).number("bytes", bytes),
                 _ => span_args(span),
             };
-            let (kind, tid) = (Kind::Complete { until: span.1 }, threads + lane + 1);
+            let (kind, tid) = (Kind::Complete { until: span.1, category: "task" }, threads + lane + 1);
             self.events.push(Event { kind, pid, tid, at: span.0, name: name.into_owned(), args: Some(args) });
         }
         threads + count
@@ -223,6 +219,21 @@ impl Owner {
         };
         format!("{name}: engines")
     }
+}
+
+/// What a slice of a transfer says: how much, from where to where, how fast, and why not faster.
+fn transfer_args(run: &Run<'_>, task: TaskId, carried: &Carried<'_>) -> Args {
+    let mut args = span_args(work_span(run, task))
+        .number("bytes", run.outcome.sent_bytes[task.index()])
+        .text("from", run.subject.node_name(carried.from))
+        .text("to", run.subject.node_name(carried.to));
+    if let Some(rate) = mean_rate(run, task) {
+        args = args.number("mean GB/s", rate / 1e9);
+    }
+    if let Some(link) = run.outcome.bottlenecks.get(task.index()).and_then(link_of) {
+        args = args.text("bottleneck", &run.link_text(link));
+    }
+    args.text("cause", cause_text(run, task).as_deref().unwrap_or_default())
 }
 
 /// The exact ends of a span.
