@@ -127,30 +127,45 @@ pub(crate) struct RunArgs {
         long,
         value_name = "OUT",
         value_parser = crate::values::stream,
-        conflicts_with_all = ["output", "phases", "full"]
+        conflicts_with_all = ["output", "phases", "full", "ExportArgs"]
     )]
     pub(crate) stream: Option<crate::values::StreamTarget>,
     /// Write the run as Chrome trace JSON, which Perfetto (ui.perfetto.dev) opens: a track per link and per engine, counters of
     /// rate and utilisation. For one scenario under one arbiter
     #[arg(long, value_name = "FILE", conflicts_with = "stream")]
     pub(crate) timeline: Option<PathBuf>,
-    /// Write the tables of transfers, links and phases as CSV into a folder
-    #[arg(long, value_name = "FOLDER", conflicts_with = "stream")]
+    #[command(flatten)]
+    pub(crate) export: ExportArgs,
+}
+
+/// Where tables go.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExportArgs {
+    /// Write tables as CSV into a folder: of runs transfers.csv, links.csv and phases.csv; of searches searches.csv,
+    /// solutions.csv, and makespans.csv or candidates.csv where all are known
+    #[arg(long, value_name = "FOLDER")]
     pub(crate) export_csv: Option<PathBuf>,
-    /// The same tables as Parquet
+    /// Write the same tables as Parquet
     #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "FOLDER", conflicts_with = "stream")]
+    #[arg(long, value_name = "FOLDER")]
     pub(crate) export_parquet: Option<PathBuf>,
+}
+
+impl ExportArgs {
+    /// Whether any are asked for.
+    pub(crate) fn any(&self) -> bool {
+        #[cfg(feature = "parquet")]
+        let parquet = self.export_parquet.is_some();
+        #[cfg(not(feature = "parquet"))]
+        let parquet = false;
+        self.export_csv.is_some() || parquet
+    }
 }
 
 impl RunArgs {
     /// Whether files are asked for that are made of phases.
     pub(crate) fn wants_phases(&self) -> bool {
-        #[cfg(feature = "parquet")]
-        let parquet = self.export_parquet.is_some();
-        #[cfg(not(feature = "parquet"))]
-        let parquet = false;
-        self.plot || self.timeline.is_some() || self.export_csv.is_some() || parquet
+        self.plot || self.timeline.is_some() || self.export.any()
     }
 }
 
@@ -196,7 +211,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) plot: bool,
     /// Write the topology for Graphviz (`dot -Tsvg`), `-` for stdout; of one file
-    #[arg(long, value_name = "OUT", conflicts_with_all = ["plot", "nodes"])]
+    #[arg(long, value_name = "OUT")]
     pub(crate) dot: Option<PathBuf>,
 }
 

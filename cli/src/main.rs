@@ -7,6 +7,7 @@
 
 mod args;
 mod commands;
+mod export;
 mod failure;
 mod input;
 mod interrupt;
@@ -14,7 +15,6 @@ mod logging;
 mod optimize;
 mod output;
 mod plugins;
-
 mod simulate;
 mod subject;
 mod terminal;

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 /// Scenarios with engines, queues, priorities, operations of models, laterals, barriers.
 const SCENARIOS: [(&str, &str); 5] = [
-    ("scenarios/pcie/four-transfers.yaml", "pcie-congestion"),
+    ("scenarios/pcie/four-transfers.yaml", "{name: pcie-congestion, tau: 0.2}"),
     ("scenarios/pcie/four-transfers.yaml", "fcfs"),
     ("scenarios/multilevel/gather-shared-network.yaml", "max-min"),
     ("scenarios/pcie/halo-3d-file-order.yaml", "pcie-congestion"),
@@ -123,7 +123,7 @@ fn timelines_are_well_formed_and_add_up() {
 /// A slice says what the result says of its transfer: mean rate and the link that held it back.
 #[test]
 fn slices_say_rate_and_bottleneck() {
-    let (result, trace) = timeline("scenarios/pcie/four-transfers.yaml", "pcie-congestion");
+    let (result, trace) = timeline("scenarios/pcie/four-transfers.yaml", "{name: pcie-congestion, tau: 0.2}");
     for transfer in result["transfers"].as_array().expect("a list") {
         let mut slices = events(&trace, "b").filter(|event| event["name"] == transfer["id"]).peekable();
         assert!(slices.peek().is_some());
@@ -246,4 +246,15 @@ fn drawings_fit_the_terminal() {
             }
         }
     }
+}
+
+/// A drawing for Graphviz and one in the terminal come from one command.
+#[test]
+fn graphviz_and_the_terminal_at_once() {
+    let folder = TempDir::new().expect("a folder");
+    let (file, dot) = (root().join("scenarios/pcie/hol-blocking.yaml"), folder.path().join("t.dot"));
+    let (file, dot) = (file.to_str().expect("UTF-8"), dot.to_str().expect("UTF-8"));
+    let both = run(&["check", file, "--plot", "--dot", dot]);
+    assert_eq!(both.stdout, run(&["check", file, "--plot"]).stdout);
+    assert_eq!(std::fs::read_to_string(dot).expect("it is there"), run(&["check", file, "--dot", "-"]).stdout);
 }

@@ -34,8 +34,26 @@ pub(crate) fn read(
     if options.is_empty() {
         return written;
     }
-    let specs = context.each(options, |context, text| option(context, text, registry));
-    written.and(specs)
+    let asked = context.each(options, |context, text| option(context, text, registry));
+    let (written, asked) = (written?, asked?);
+    if let Some(given) = given {
+        for spec in asked.iter().filter(|spec| spec.params.is_empty()) {
+            let left = written.iter().find(|w| w.name == spec.name && !w.params.is_empty());
+            left.inspect(|left| warn_of_defaults(context, given, left));
+        }
+    }
+    Ok(asked)
+}
+
+/// A name on the command line stands for the arbiter with its defaults, whatever the file gives one of this name.
+fn warn_of_defaults(context: &mut Context, given: &Value, left: &ArbiterSpec) {
+    let name = &left.name;
+    let params: Vec<String> = left.params.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+    context.warn(
+        given.span,
+        format!("`--arbiter {name}` runs {name} with its default parameters, not with these"),
+        format!("leave `--arbiter` out, or give them as well: --arbiter '{{name: {name}, {}}}'", params.join(", ")),
+    );
 }
 
 fn written(context: &mut Context, given: Option<&Value>, registry: &Registry) -> Read<Vec<ArbiterSpec>> {

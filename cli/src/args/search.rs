@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::ScenarioArgs;
+use super::{ExportArgs, ScenarioArgs};
 
 /// `weir tune`.
 #[derive(clap::Args, Debug)]
@@ -68,7 +68,7 @@ pub(crate) struct OptimizeArgs {
     #[arg(long, value_name = "TIME", value_parser = crate::values::budget)]
     pub(crate) budget: Option<std::time::Duration>,
     /// Search part I of N of an exhaustive search or a grid; `weir merge` joins the parts
-    #[arg(long, value_name = "I/N", value_parser = crate::values::shard, conflicts_with_all = ["write", "csv", "budget"])]
+    #[arg(long, value_name = "I/N", value_parser = crate::values::shard, conflicts_with_all = ["write", "csv", "budget", "ExportArgs"])]
     pub(crate) shard: Option<weir_optimize::parameters::Shard>,
     /// Keep what is known in a file, and go on from it after the search was ended or killed
     #[arg(long, value_name = "FILE")]
@@ -79,6 +79,8 @@ pub(crate) struct OptimizeArgs {
     /// Write all candidates of a grid of parameters, or all points of a sweep, to a CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) export: ExportArgs,
     /// Leave out how long the search took, so that equal searches print equal bytes
     #[arg(long)]
     pub(crate) no_timing: bool,
@@ -114,6 +116,8 @@ pub(crate) struct MergeArgs {
     /// Write all candidates of a grid of parameters to a CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) export: ExportArgs,
     /// Write the result to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

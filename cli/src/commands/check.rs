@@ -21,7 +21,10 @@ use crate::terminal;
 /// Checks all files; the exit code is the largest.
 pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
     if let Some(target) = &args.dot {
-        return draw(target, args);
+        draw(target, args)?;
+        if !(args.plot || args.nodes) {
+            return Ok(Exit::Ok);
+        }
     }
     let mut output = Output::open(None)?;
     let arbiters = arbiters(&args.scenario)?;
@@ -39,11 +42,14 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
 }
 
 /// Writes the topology of one file for Graphviz.
-fn draw(target: &Path, args: &CheckArgs) -> Result<Exit, Failure> {
+fn draw(target: &Path, args: &CheckArgs) -> Result<(), Failure> {
     let [file] = &args.scenario.files[..] else {
         return Err(Failure::usage("--dot takes one file: draw the others each into an OUT of its own"));
     };
     let target = (target != Path::new("-")).then_some(target);
+    if target.is_none() && (args.plot || args.nodes) {
+        return Err(Failure::usage("--dot - takes stdout for itself: name a file, or leave --plot and --nodes out"));
+    }
     if let Some(target) = target {
         output::check_target("--dot", target, &[file])?;
     }
@@ -54,8 +60,7 @@ fn draw(target: &Path, args: &CheckArgs) -> Result<Exit, Failure> {
     strict(&file.display().to_string(), warnings, args)?;
     let mut output = Output::open(target)?;
     output.result(|writer| write!(writer, "{text}"))?;
-    output.finish()?;
-    Ok(Exit::Ok)
+    output.finish()
 }
 
 fn drawn<'a>(fabric: &'a Fabric, name: &'a dyn Fn(NodeId) -> &'a str) -> Drawn<'a> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::optimize::{write, write_csv};
 use crate::args::MergeArgs;
+use crate::export::Export;
 use crate::failure::{Exit, Failure};
 use crate::optimize::{merged, read_parts};
 use crate::output::{self, Output};
@@ -12,6 +13,7 @@ use crate::output::{self, Output};
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
     let inputs: Vec<&Path> = args.parts.iter().map(PathBuf::as_path).collect();
     args.csv.as_deref().map_or(Ok(()), |path| output::check_target("--csv", path, &inputs))?;
+    let mut tables = Export::new(&args.export)?;
     let mut out = Output::open_apart(args.output.as_deref(), &inputs)?;
     let searches = read_parts(&args.parts)?;
     if args.csv.is_some() && searches.len() > 1 {
@@ -24,7 +26,9 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
         }
         write_csv(args.csv.as_deref(), &report)?;
         write(&report, args.json, i > 0, &mut out)?;
+        tables.add(|tables| tables.add_search(&report));
     }
+    tables.write()?;
     out.finish()?;
     Ok(Exit::Ok)
 }

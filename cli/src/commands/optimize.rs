@@ -7,6 +7,7 @@ use weir_report::{Ranks, SearchReport, Solution, SweepReport, text};
 use weir_scenarios::Scenario;
 
 use crate::args::OptimizeArgs;
+use crate::export::Export;
 use crate::failure::{Exit, Failure};
 use crate::input::{is_stdin, load};
 use crate::interrupt::{self, Stage};
@@ -34,6 +35,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
         path.as_deref().map_or(Ok(()), |path| output::check_target(option, path, &inputs))?;
     }
     apart(args)?;
+    let mut tables = Export::new(&args.export)?;
     let mut out = Output::open_apart(args.output.as_deref(), &inputs)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| Failure::usage(format!("the threads of the search cannot be started: {error}")))?;
@@ -45,10 +47,15 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
         let found = pool.install(|| job.search())?;
         let _writing = Stage::writing();
         show(args, (&found, &scenario), index > 0, &mut out)?;
+        tables.add(|tables| {
+            found.report.iter().for_each(|report| tables.add_search(report));
+            found.sweep.iter().for_each(|sweep| tables.add_sweep(sweep));
+        });
         if let Some(target) = &target {
             target.write(&found.changes, found.report.as_ref(), &arbiters)?;
         }
     }
+    tables.write()?;
     out.finish()?;
     Ok(Exit::Ok)
 }

@@ -111,11 +111,24 @@ fn given(file: &Path) -> Result<Given, Failure> {
         let name = name(file);
         Failure::usage(format!("{name} cannot be read: {error}; name scenarios, and results saved with --json"))
     })?;
+    if is_html(&bytes) {
+        let name = name(file);
+        let message = format!(
+            "{name} is an HTML page: name the scenarios, or the results saved with --json, that it was made of"
+        );
+        return Err(Failure::usage(message));
+    }
     Ok(match String::from_utf8(bytes) {
         Ok(text) if Page::is_saved(&text) => Given::Saved(text),
         Ok(text) => Given::Scenario(text.into_bytes()),
         Err(error) => Given::Scenario(error.into_bytes()),
     })
+}
+
+/// Whether this is a page itself: of weir, or any other.
+fn is_html(bytes: &[u8]) -> bool {
+    let begins = |with: &[u8]| bytes.trim_ascii_start().get(..with.len()).is_some_and(|b| b.eq_ignore_ascii_case(with));
+    begins(b"<!doctype") || begins(b"<html")
 }
 
 fn read(file: &Path) -> std::io::Result<Vec<u8>> {

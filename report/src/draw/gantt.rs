@@ -4,8 +4,7 @@ use weir_plugin_api::SimTime;
 use weir_sim_core::TaskId;
 
 use super::Canvas;
-use crate::text::ROWS;
-use crate::{Run, instant};
+use crate::{Run, instant, text};
 
 /// Columns of a name at most.
 const NAME: usize = 20;
@@ -28,7 +27,8 @@ const ASCII: Marks = Marks { levels: &['_', '-', '=', '#'], waiting: '.', blocke
 #[must_use]
 pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
     let all: Vec<TaskId> = run.transfers().collect();
-    let (shown, end) = (&all[..all.len().min(ROWS)], run.outcome.now.0);
+    let total = all.len();
+    let (shown, end) = (text::shown(run, all), run.outcome.now.0);
     if shown.is_empty() || end == 0 {
         return "no transfers to draw; weir explain shows what engines do\n".to_owned();
     }
@@ -46,8 +46,8 @@ pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
     }
     lines.push(format!("{} {}", " ".repeat(name), chart.axis(canvas)));
     lines.extend(legend(canvas, largest));
-    if all.len() > shown.len() {
-        lines.push(format!("and {} more transfers", all.len() - shown.len()));
+    if total > shown.len() {
+        lines.push(format!("the {} of {total} transfers that end last", shown.len()));
     }
     lines.iter().map(|line| format!("{}\n", canvas.fit(line, canvas.width.max(name + 1 + LEAST)))).collect()
 }

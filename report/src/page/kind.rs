@@ -142,7 +142,17 @@ pub(super) fn is_saved(text: &str) -> bool {
     }
     match serde_json::Deserializer::from_str(text).into_iter::<Object<'_>>().next() {
         Some(Ok(object)) => !["topology", "tree", "workload"].iter().any(|key| object.get(key).is_some()),
-        // One that was cut off: it begins as all of them do.
-        _ => text.starts_with(r#"{"weir":1,"version":""#) || text.starts_with(r#"{"weir":1,"scenario":""#),
+        _ => is_begun(text),
     }
+}
+
+/// Whether a text that is no whole object, as it was cut off, begins as all of weir's results do, however it was indented.
+fn is_begun(text: &str) -> bool {
+    /// Longer than every beginning below, with any indentation.
+    const HEAD: usize = 200;
+    let head: String = text.chars().take(HEAD).filter(|c| !c.is_whitespace()).collect();
+    // A scenario as JSON may begin with its version, too: what is cut before the second key may be either.
+    [r#"{"weir":1,"version":""#, r#"{"weir":1,"scenario":""#]
+        .iter()
+        .any(|begin| head.starts_with(begin) || (head.starts_with(r#"{"weir":1,""#) && begin.starts_with(&head)))
 }

@@ -10,7 +10,7 @@ use super::{Table, Values};
 /// What the writer says.
 pub fn write_csv(table: &Table, out: impl Write) -> std::io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(table.columns.iter().map(|column| column.name))?;
+    csv.write_record(table.columns.iter().map(|column| column.name.as_bytes()))?;
     let mut field = String::new();
     for row in 0..table.rows() {
         for column in &table.columns {
@@ -28,6 +28,9 @@ fn write_field(values: &Values, row: usize, field: &mut String) {
     match values {
         Values::Text(values) => field.push_str(values[row].as_deref().unwrap_or_default()),
         Values::Whole(values) => {
+            let _ = values[row].map(|value| write!(field, "{value}"));
+        }
+        Values::Flag(values) => {
             let _ = values[row].map(|value| write!(field, "{value}"));
         }
         // As in the JSON: the shortest text that is read back as the same number.

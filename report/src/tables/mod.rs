@@ -1,18 +1,29 @@
-//! Results as tables, one row per transfer, link, or transfer and phase, for other programs.
+//! Results as tables, for other programs.
+//!
+//! | table | a row for each |
+//! |---|---|
+//! | `transfers`, `links`, `phases` | transfer, link that carried bytes, transfer and phase, of runs |
+//! | `searches` | search |
+//! | `solutions` | transfer in its place of the best order, rank, or parameter |
+//! | `makespans` | makespan that candidates have, with how many have it, where all are known |
+//! | `candidates`, `points`, `totals` | candidate of a grid, point of a sweep, sum over the first axis of a sweep |
 //!
 //! Columns are named by quantity and unit as in the JSON. Every row says whose it is (`scenario`, `arbiter`), so that runs
-//! share a table.
+//! and searches share a table.
 
 mod csv;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod rows;
+mod runs;
+mod searches;
 
 pub use self::csv::write_csv;
 #[cfg(feature = "parquet")]
 pub use self::parquet::write_parquet;
 
-use crate::Run;
+use std::borrow::Cow;
+
+use crate::{Run, SearchReport, SweepReport};
 
 /// The values of a column; what is not known has none.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,13 +34,15 @@ pub enum Values {
     Whole(Vec<Option<u64>>),
     /// Real numbers.
     Real(Vec<Option<f64>>),
+    /// Yes or no.
+    Flag(Vec<Option<bool>>),
 }
 
 /// One column.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Column {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its values, one per row.
     pub values: Values,
 }
@@ -37,7 +50,7 @@ pub struct Column {
 /// One table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
-    /// Its name: `transfers`, `links`, `phases`.
+    /// Its name, such as `transfers`.
     pub name: &'static str,
     /// Its columns, all equally long.
     pub columns: Vec<Column>,
@@ -57,6 +70,7 @@ impl Table {
                 (Values::Text(all), Values::Text(more)) => all.extend(more),
                 (Values::Whole(all), Values::Whole(more)) => all.extend(more),
                 (Values::Real(all), Values::Real(more)) => all.extend(more),
+                (Values::Flag(all), Values::Flag(more)) => all.extend(more),
                 _ => unreachable!("tables of one name have the same columns"),
             }
         }
@@ -71,6 +85,7 @@ impl Values {
             Self::Text(values) => values.len(),
             Self::Whole(values) => values.len(),
             Self::Real(values) => values.len(),
+            Self::Flag(values) => values.len(),
         }
     }
 
@@ -81,24 +96,69 @@ impl Values {
     }
 }
 
-/// The tables of runs, collected one by one: transfers, links that carried bytes, and the rates of phases.
+/// A column of what rows have.
+fn column<T, V>(
+    kind: fn(Vec<Option<V>>) -> Values,
+    name: impl Into<Cow<'static, str>>,
+    rows: &[T],
+    of: impl Fn(&T) -> Option<V>,
+) -> Column {
+    Column { name: name.into(), values: kind(rows.iter().map(of).collect()) }
+}
+
+fn text<T>(name: impl Into<Cow<'static, str>>, rows: &[T], of: impl Fn(&T) -> Option<String>) -> Column {
+    column(Values::Text, name, rows, of)
+}
+
+fn whole<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<u64>) -> Column {
+    column(Values::Whole, name, rows, of)
+}
+
+fn real<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<f64>) -> Column {
+    column(Values::Real, name, rows, of)
+}
+
+fn flag<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> bool) -> Column {
+    column(Values::Flag, name, rows, |row| Some(of(row)))
+}
+
+/// Whose the rows are.
+fn owner<T>(scenario: &str, arbiter: &str, rows: &[T]) -> Vec<Column> {
+    vec![text("scenario", rows, |_| Some(scenario.to_owned())), text("arbiter", rows, |_| Some(arbiter.to_owned()))]
+}
+
+/// Tables of several results, collected one by one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tables {
     all: Vec<Table>,
 }
 
 impl Tables {
-    /// Adds a run; its phases where they were recorded.
+    /// Adds a run: transfers, links that carried bytes, and the rates of its phases where they were recorded.
     pub fn add(&mut self, run: &Run<'_>) {
-        let tables = [rows::transfers(run), rows::links(run), rows::phases(run)];
-        if self.all.is_empty() {
-            self.all.extend(tables);
-            return;
-        }
-        self.all.iter_mut().zip(tables).for_each(|(all, table)| all.append(table));
+        self.join([runs::transfers(run), runs::links(run), runs::phases(run)]);
     }
 
-    /// The tables; none before the first run.
+    /// Adds a search: what was found, and all makespans and candidates where they are known.
+    pub fn add_search(&mut self, search: &SearchReport) {
+        self.join(searches::of_search(search));
+    }
+
+    /// Adds a sweep: its points, and their sums.
+    pub fn add_sweep(&mut self, sweep: &SweepReport) {
+        self.join(searches::of_sweep(sweep));
+    }
+
+    fn join(&mut self, tables: impl IntoIterator<Item = Table>) {
+        for table in tables {
+            match self.all.iter_mut().find(|known| known.name == table.name) {
+                Some(known) => known.append(table),
+                None => self.all.push(table),
+            }
+        }
+    }
+
+    /// The tables; none before the first result.
     #[must_use]
     pub fn all(&self) -> &[Table] {
         &self.all

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -45,11 +45,12 @@ fn schema(table: &Table) -> Result<Arc<Type>, ParquetError> {
             Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             Values::Whole(_) => (Physical::INT64, None),
             Values::Real(_) => (Physical::DOUBLE, None),
+            Values::Flag(_) => (Physical::BOOLEAN, None),
         };
         let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
         field.with_logical_type(logical).build().map(Arc::new)
     };
-    let fields = table.columns.iter().map(|column| field(column.name, &column.values));
+    let fields = table.columns.iter().map(|column| field(&column.name, &column.values));
     Type::group_type_builder(table.name).with_fields(fields.collect::<Result<_, _>>()?).build().map(Arc::new)
 }
 
@@ -76,6 +77,10 @@ fn write_column(
             let (numbers, known) = dense(&numbers[rows], |&number| number);
             column.typed::<DoubleType>().write_batch(&numbers, Some(&known), None)?;
         }
+        Values::Flag(flags) => {
+            let (flags, known) = dense(&flags[rows], |&flag| flag);
+            column.typed::<BoolType>().write_batch(&flags, Some(&known), None)?;
+        }
     }
     Ok(())
 }
@@ -91,9 +96,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let columns = vec![
-            Column { name: "id", values: Values::Text(vec![Some("a\"b".to_owned()), None]) },
-            Column { name: "end_ps", values: Values::Whole(vec![None, Some(u64::MAX >> 1)]) },
-            Column { name: "rate_Bps", values: Values::Real(vec![Some(0.1), Some(1e300)]) },
+            Column { name: "id".into(), values: Values::Text(vec![Some("a\"b".to_owned()), None]) },
+            Column { name: "end_ps".into(), values: Values::Whole(vec![None, Some(u64::MAX >> 1)]) },
+            Column { name: "rate_Bps".into(), values: Values::Real(vec![Some(0.1), Some(1e300)]) },
+            Column { name: "best".into(), values: Values::Flag(vec![Some(true), Some(false)]) },
         ];
         let mut file = Vec::new();
         write_parquet(&Table { name: "transfers", columns }, &mut file).unwrap();
@@ -102,6 +108,7 @@ mod tests {
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].get_string(0).unwrap().as_str(), rows[0].get_double(2).unwrap()), ("a\"b", 0.1));
         assert_eq!((rows[1].get_long(1).unwrap(), rows[1].get_double(2).unwrap()), (i64::MAX, 1e300));
+        assert!(rows[0].get_bool(3).unwrap() && !rows[1].get_bool(3).unwrap());
         assert!(rows[0].get_long(1).is_err() && rows[1].get_string(0).is_err(), "unknown values stay unknown");
     }
 }

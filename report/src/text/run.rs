@@ -83,7 +83,7 @@ fn transfers(run: &Run<'_>) -> String {
         return if planned { String::new() } else { "no transfers\n".to_owned() };
     }
     let total = all.len();
-    let shown = if total > ROWS { last_to_end(run, all) } else { all };
+    let shown = shown(run, all);
     let times = |task: &TaskId| run.outcome.tasks[task.index()];
     // Most start when they are ready; the column is there for those that wait for a send engine.
     let waits = shown.iter().map(times).any(|t| t.start > t.ready && !t.ready.is_never());
@@ -96,6 +96,11 @@ fn transfers(run: &Run<'_>) -> String {
     let cut = format!("the {} of {total} transfers that end last: --json lists all\n", shown.len());
     let gap = if planned { "\n" } else { "" };
     format!("{gap}{}{}", sheet.finish(), if total > ROWS { &cut } else { "" })
+}
+
+/// The transfers that a table or a drawing has room for: all, or those that end last.
+pub(crate) fn shown(run: &Run<'_>, all: Vec<TaskId>) -> Vec<TaskId> {
+    if all.len() > ROWS { last_to_end(run, all) } else { all }
 }
 
 /// The last [`LAST`] to end, the last one first; what has not ended comes before, and equals stand in file order.

@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
-use weir_report::{Run, Table, Tables, write_csv, write_trace};
+use weir_report::{Run, write_trace};
 use weir_scenarios::Scenario;
 
 use crate::args::RunArgs;
+use crate::export::Export;
 use crate::failure::Failure;
 use crate::output;
 
 /// The files that were asked for.
 pub(super) struct Files<'a> {
     args: &'a RunArgs,
-    tables: Tables,
+    tables: Export<'a>,
 }
 
 impl<'a> Files<'a> {
@@ -26,9 +27,7 @@ impl<'a> Files<'a> {
             }
             output::check_target("--timeline", target, inputs)?;
         }
-        let files = Self { args, tables: Tables::default() };
-        files.folders().try_for_each(|(option, folder, _)| check_folder(option, folder))?;
-        Ok(files)
+        Ok(Self { args, tables: Export::new(&args.export)? })
     }
 
     /// Refuses a scenario that cannot have what was asked for.
@@ -50,60 +49,12 @@ impl<'a> Files<'a> {
         if let Some(target) = &self.args.timeline {
             output::replace_with(target, |file| write_trace(run, file))?;
         }
-        if self.folders().next().is_some() {
-            self.tables.add(run);
-        }
+        self.tables.add(|tables| tables.add(run));
         Ok(())
     }
 
     /// Writes the tables of all runs; without any, none.
     pub(super) fn finish(&self) -> Result<(), Failure> {
-        for (_, folder, kind) in self.folders() {
-            for table in self.tables.all() {
-                kind.write(table, folder)?;
-            }
-        }
-        Ok(())
+        self.tables.write()
     }
-
-    /// Option, folder and kind of the tables.
-    fn folders(&self) -> impl Iterator<Item = (&'static str, &'a Path, Kind)> + use<'a> {
-        let csv = self.args.export_csv.as_deref().map(|folder| ("--export-csv", folder, Kind::Csv));
-        #[cfg(feature = "parquet")]
-        let parquet = self.args.export_parquet.as_deref().map(|folder| ("--export-parquet", folder, Kind::Parquet));
-        #[cfg(not(feature = "parquet"))]
-        let parquet = None;
-        csv.into_iter().chain(parquet)
-    }
-}
-
-/// What tables are written as.
-#[derive(Clone, Copy)]
-enum Kind {
-    Csv,
-    #[cfg(feature = "parquet")]
-    Parquet,
-}
-
-impl Kind {
-    fn write(self, table: &Table, folder: &Path) -> Result<(), Failure> {
-        match self {
-            Self::Csv => output::replace_with(&folder.join(format!("{}.csv", table.name)), |file| {
-                write_csv(table, std::io::BufWriter::new(file))
-            }),
-            #[cfg(feature = "parquet")]
-            Self::Parquet => output::replace_with(&folder.join(format!("{}.parquet", table.name)), |file| {
-                weir_report::write_parquet(table, std::io::BufWriter::new(file))
-            }),
-        }
-    }
-}
-
-/// Makes the folder, unless it is there.
-fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
-    let name = folder.display();
-    if folder.exists() && !folder.is_dir() {
-        return Err(Failure::usage(format!("{option} {name} is no folder: name one, or a new one")));
-    }
-    std::fs::create_dir_all(folder).map_err(|error| Failure::usage(format!("{option} {name} cannot be made: {error}")))
 }

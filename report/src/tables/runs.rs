@@ -1,35 +1,16 @@
-//! The columns of each table.
+//! The tables of a run.
 
 use weir_plugin_api::{LinkId, PS_PER_S};
 
-use super::{Column, Table, Values};
+use super::{Table, owner, real, text, whole};
 use crate::Run;
 use crate::json::{Row, transfer_row};
-
-/// A column of texts made from rows.
-fn text<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<String>) -> Column {
-    Column { name, values: Values::Text(rows.iter().map(of).collect()) }
-}
-
-fn whole<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<u64>) -> Column {
-    Column { name, values: Values::Whole(rows.iter().map(of).collect()) }
-}
-
-fn real<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<f64>) -> Column {
-    Column { name, values: Values::Real(rows.iter().map(of).collect()) }
-}
-
-/// Whose the rows are.
-fn owner<T>(run: &Run<'_>, rows: &[T]) -> [Column; 2] {
-    let (scenario, arbiter) = (run.subject.name().to_owned(), run.arbiter.title());
-    [text("scenario", rows, |_| Some(scenario.clone())), text("arbiter", rows, |_| Some(arbiter.clone()))]
-}
 
 /// What `--json` says of transfers, but for their routes.
 pub(super) fn transfers(run: &Run<'_>) -> Table {
     let departures = run.transfers().filter_map(|task| run.departure(task));
     let rows: Vec<Row<'_>> = departures.filter_map(|d| transfer_row(run.subject, &run.alone, &d)).collect();
-    let mut columns = owner(run, &rows).to_vec();
+    let mut columns = owner(run.subject.name(), &run.arbiter.title(), &rows);
     columns.extend([
         text("id", &rows, |r| Some(r.id.clone().into_owned())),
         text("from", &rows, |r| Some(r.from.to_owned())),
@@ -55,7 +36,7 @@ pub(super) fn links(run: &Run<'_>) -> Table {
     let rows: Vec<LinkId> = (0..totals.len()).filter(|&link| totals[link].bytes > 0).map(LinkId::from_index).collect();
     let (bandwidth, total) = (|l: &LinkId| run.subject.fabric().link(*l).bandwidth, |l: &LinkId| totals[l.index()]);
     let now = run.outcome.now.0 as f64 / PS_PER_S as f64;
-    let mut columns = owner(run, &rows).to_vec();
+    let mut columns = owner(run.subject.name(), &run.arbiter.title(), &rows);
     columns.extend([
         whole("id", &rows, |l| Some(l.0.into())),
         text("from", &rows, |l| Some(run.link_names(*l).0.to_owned())),
@@ -74,7 +55,7 @@ pub(super) fn phases(run: &Run<'_>) -> Table {
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
     let rows: Vec<_> =
         phases.iter().flat_map(|phase| phase.rates.iter().map(move |&(task, rate)| (phase, task, rate))).collect();
-    let mut columns = owner(run, &rows).to_vec();
+    let mut columns = owner(run.subject.name(), &run.arbiter.title(), &rows);
     columns.extend([
         real("start_s", &rows, |(phase, ..)| Some(phase.start.seconds())),
         real("end_s", &rows, |(phase, ..)| Some(phase.end.seconds())),

@@ -1,0 +1,82 @@
+//! Tables that commands write into folders.
+
+use std::path::Path;
+
+use weir_report::{Table, Tables, write_csv};
+
+use crate::args::ExportArgs;
+use crate::failure::Failure;
+use crate::output;
+
+/// The tables that were asked for, while they are collected.
+pub(crate) struct Export<'a> {
+    args: &'a ExportArgs,
+    tables: Tables,
+}
+
+impl<'a> Export<'a> {
+    /// Refuses folders that would not do, before anything is run.
+    pub(crate) fn new(args: &'a ExportArgs) -> Result<Self, Failure> {
+        let export = Self { args, tables: Tables::default() };
+        export.folders().try_for_each(|(option, folder, _)| check_folder(option, folder))?;
+        Ok(export)
+    }
+
+    /// Takes a result in, if tables were asked for.
+    pub(crate) fn add(&mut self, add: impl FnOnce(&mut Tables)) {
+        if self.args.any() {
+            add(&mut self.tables);
+        }
+    }
+
+    /// Writes the tables of all results; without any, none.
+    pub(crate) fn write(&self) -> Result<(), Failure> {
+        for (_, folder, kind) in self.folders() {
+            for table in self.tables.all() {
+                kind.write(table, folder)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Option, folder and kind of the tables.
+    fn folders(&self) -> impl Iterator<Item = (&'static str, &'a Path, Kind)> + use<'a> {
+        let csv = self.args.export_csv.as_deref().map(|folder| ("--export-csv", folder, Kind::Csv));
+        #[cfg(feature = "parquet")]
+        let parquet = self.args.export_parquet.as_deref().map(|folder| ("--export-parquet", folder, Kind::Parquet));
+        #[cfg(not(feature = "parquet"))]
+        let parquet = None;
+        csv.into_iter().chain(parquet)
+    }
+}
+
+/// What tables are written as.
+#[derive(Clone, Copy)]
+enum Kind {
+    Csv,
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl Kind {
+    fn write(self, table: &Table, folder: &Path) -> Result<(), Failure> {
+        match self {
+            Self::Csv => output::replace_with(&folder.join(format!("{}.csv", table.name)), |file| {
+                write_csv(table, std::io::BufWriter::new(file))
+            }),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => output::replace_with(&folder.join(format!("{}.parquet", table.name)), |file| {
+                weir_report::write_parquet(table, std::io::BufWriter::new(file))
+            }),
+        }
+    }
+}
+
+/// Makes the folder, unless it is there.
+fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
+    let name = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::usage(format!("{option} {name} is no folder: name one, or a new one")));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| Failure::usage(format!("{option} {name} cannot be made: {error}")))
+}
