@@ -26,7 +26,7 @@ fn shards_merge_into_the_same_bytes_in_any_order() {
             for turned in 0..shards {
                 let mut parts = parts.clone();
                 parts.rotate_left(turned);
-                for json in [&[][..], &["--json"]] {
+                for json in [&[][..], &["--json"], &["--json", "--full"]] {
                     let merged = run(&[&["merge"], &parts[..], json].concat());
                     let whole = optimize(&[&[file], how, &["--no-timing"], json].concat());
                     assert_eq!((merged.code, merged.stderr.as_str()), (0, ""));

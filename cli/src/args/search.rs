@@ -113,6 +113,9 @@ pub(crate) struct MergeArgs {
     /// Print one JSON object per arbiter
     #[arg(long)]
     pub(crate) json: bool,
+    /// Add what pictures need to the JSON: the makespans of all candidates as a curve and in bins
+    #[arg(long, requires = "json")]
+    pub(crate) full: bool,
     /// Write all candidates of a grid of parameters to a CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,

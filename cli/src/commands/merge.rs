@@ -25,7 +25,10 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
             return Err(Failure::usage("--csv is for a grid of parameters: use --json for orders"));
         }
         write_csv(args.csv.as_deref(), &report)?;
-        write(&report, args.json, i > 0, &mut out)?;
+        match args.full {
+            true => out.result(|writer| report.write_full(None, writer))?,
+            false => write(&report, args.json, i > 0, &mut out)?,
+        }
         tables.add(|tables| tables.add_search(&report));
     }
     tables.write()?;
