@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::models::{MACHINES, good, one, read, refused, registry};
+use common::models::{MACHINES, good, one, read, refused, registry, with_refusing};
 use common::write;
 use serde_json::{Value as Json, json};
-use weir_plugin_api::{NodeId, SimDuration, SimTime};
+use weir_plugin_api::{ArbiterError, NodeId, SimDuration, SimTime};
 use weir_scenarios::{LoadOptions, Scenario, lint, load};
 use weir_sim_core::{TaskId, Work};
 
@@ -144,25 +144,9 @@ fn wrong_parameters() {
 
 #[test]
 fn arbiters_name_no_devices() {
-    use weir_plugin_api::{ArbiterEntry, Flags, Origin};
-    let mut registry = registry();
     let schema =
         r#"{"properties":{"d":{"x-weir-node":true},"t":{"x-weir-table":["bytes"]},"n":{"x-weir-nodes":true}}}"#;
-    let make = Box::new(|_: &weir_plugin_api::FabricView<'_>, _: &str| {
-        Err(weir_plugin_api::ArbiterError::Refused("never made".to_owned()))
-    });
-    let (name, version, params_schema) = ("naming".to_owned(), "1".to_owned(), schema.to_owned());
-    registry
-        .add(ArbiterEntry {
-            name,
-            version,
-            flags: Flags::PURE,
-            params_schema,
-            origin: Origin::BuiltIn,
-            make,
-            incremental: None,
-        })
-        .unwrap();
+    let registry = with_refusing("naming", schema, || ArbiterError::Refused("never made".to_owned()));
     for given in ["d: g0", "t: a.csv", "n: [g0]"] {
         let text = format!("{MACHINES}arbiter: {{ name: naming, {given} }}\nworkload: [barrier: {{}}]\n");
         let found = weir_scenarios::load_text(text, "-", None, &LoadOptions::default(), &registry).map(|s| s.name);

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::models::{MACHINES, bad, good, one, refused};
-use weir_plugin_api::{EngineScope, Queue, SimDuration};
+use common::models::{MACHINES, bad, good, one, refused, with_refusing};
+use weir_plugin_api::{ArbiterError, EngineScope, Queue, SimDuration};
 use weir_scenarios::{Choice, Scenario};
 use weir_sim_core::{EngineId, TaskId, Work};
 
@@ -196,22 +196,8 @@ fn alternatives_run_alone_under_the_first_arbiter() {
 
 #[test]
 fn alternatives_need_an_arbiter_that_works() {
-    use weir_plugin_api::{ArbiterEntry, ArbiterError, FabricView, Flags, Origin, RateArbiter};
-    type Made = Result<Box<dyn RateArbiter>, ArbiterError>;
     let with = |error: fn() -> ArbiterError| {
-        let mut registry = common::models::registry();
-        let make = Box::new(move |_: &FabricView<'_>, _: &str| -> Made { Err(error()) });
-        let (name, version, params_schema) = ("broken".to_owned(), "1".to_owned(), "{}".to_owned());
-        let entry = ArbiterEntry {
-            name,
-            version,
-            flags: Flags::PURE,
-            params_schema,
-            origin: Origin::BuiltIn,
-            make,
-            incremental: None,
-        };
-        registry.add(entry).unwrap();
+        let registry = with_refusing("broken", "{}", error);
         let text = format!("{MACHINES}arbiter: broken\nworkload:\n  - choose: {{ id: o, pick: auto, times: [5ns] }}\n");
         let options = weir_scenarios::LoadOptions::default();
         weir_scenarios::load_text(text, "-", None, &options, &registry).map(|s| s.name).unwrap_err().remove(0)

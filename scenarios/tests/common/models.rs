@@ -2,8 +2,9 @@
 
 use serde_json::{Value as Json, json};
 use weir_plugin_api::{
-    Alternative, EngineScope, Estimate, Estimates, Model, ModelError, ModelPlugin, NodeId, Plan, PlannedTask,
-    PlannedWork, Queue, Registry, Relation, Surroundings, Wait,
+    Alternative, ArbiterEntry, ArbiterError, EngineScope, Estimate, Estimates, FabricView, Flags, Model, ModelError,
+    ModelPlugin, NodeId, Origin, Plan, PlannedTask, PlannedWork, Queue, RateArbiter, Registry, Relation, Surroundings,
+    Wait,
 };
 use weir_scenarios::{Diagnostic, LoadOptions, Scenario, load_text};
 
@@ -336,4 +337,22 @@ pub fn refused(text: &str, place: (u32, u32), message: &str, help: &str, plugin:
     let position = found.position.as_ref().expect("a position");
     assert_eq!((position.line, position.column), place, "{found}");
     assert_eq!(found.plugin, plugin, "{found}");
+}
+
+/// The registry with an arbiter that is never made.
+pub fn with_refusing(name: &str, params_schema: &str, error: fn() -> ArbiterError) -> Registry {
+    let mut registry = registry();
+    let make =
+        Box::new(move |_: &FabricView<'_>, _: &str| -> Result<Box<dyn RateArbiter>, ArbiterError> { Err(error()) });
+    let entry = ArbiterEntry {
+        name: name.to_owned(),
+        version: "1".to_owned(),
+        flags: Flags::PURE,
+        params_schema: params_schema.to_owned(),
+        origin: Origin::BuiltIn,
+        make,
+        incremental: None,
+    };
+    registry.add(entry).expect("the name is free");
+    registry
 }
