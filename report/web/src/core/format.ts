@@ -3,6 +3,9 @@
 /** How absent values are shown. */
 export const NONE = "–";
 
+/** What a run without transfers says of itself. */
+export const NO_TRANSFERS = "No transfers in this run.";
+
 export const TIME_UNITS: [number, string][] = [
   [1, "s"],
   [1e-3, "ms"],
@@ -49,6 +52,25 @@ function inUnits(value: number, units: [number, string][], digits: number): stri
 /** Seconds, such as `66.502 ms`. */
 export function time(seconds: number | null | undefined): string {
   return seconds == null ? NONE : inUnits(seconds, TIME_UNITS, 3);
+}
+
+/** Seconds with the decimals that tell times apart that are `resolution` from each other: from three on, to the picosecond. */
+export function timeTo(seconds: number | null | undefined, resolution: number): string {
+  if (seconds == null || !(resolution > 0)) return time(seconds);
+  const [size] = unitFor(seconds, TIME_UNITS, 3);
+  const needed = Math.ceil(Math.log10(size / Math.max(1e-12, resolution)) - 1e-9);
+  return inUnits(seconds, TIME_UNITS, Math.max(3, needed));
+}
+
+/** A moment among others of which `span` seconds are shown: where little time is shown, it has more decimals. */
+export function moment(seconds: number, span: number): string {
+  return timeTo(seconds, span / 1000);
+}
+
+/** Two times, such as `21.019 ms to 45.484 ms`, or `25.4523801 ms + 12 ns` where these would read the same. */
+export function range(from: number, to: number): string {
+  if (to - from >= 0.01 * unitFor(to, TIME_UNITS, 3)[0]) return `${time(from)} to ${time(to)}`;
+  return `${timeTo(from, (to - from) / 100)} + ${trimmed(to - from, TIME_UNITS)}`;
 }
 
 /** A difference of times with its sign, such as `+1.200 ms`. */

@@ -1,6 +1,6 @@
 // Scales from values to pixels, and where their ticks stand.
 
-import { RATE_UNITS, TIME_UNITS } from "./format.ts";
+import { RATE_UNITS, TIME_UNITS, timeTo } from "./format.ts";
 
 /** A linear map of [from, to] onto [0, width]. */
 export interface Scale {
@@ -46,15 +46,24 @@ export function powerTicks(from: number, to: number, most: number): number[] {
   return out;
 }
 
+/** The unit that suits the largest of some ticks. */
+function unitOf(values: number[], units: [number, string][]): [number, string] {
+  const largest = Math.max(...values.map(Math.abs), 0);
+  return units.find(([s]) => largest >= s * (1 - 1e-9)) ?? units[units.length - 1]!;
+}
+
 /** Labels of ticks of one axis: all in the unit that suits the largest, with the decimals that the step needs. */
 function labels(values: number[], units: [number, string][]): string[] {
-  const largest = Math.max(...values.map(Math.abs), 0);
-  const [size, name] = units.find(([s]) => largest >= s * (1 - 1e-9)) ?? units[units.length - 1]!;
-  const step = values.length > 1 ? (values[1]! - values[0]!) / size : 1;
-  const digits = digitsOf(Math.abs(step));
+  const [size, name] = unitOf(values, units);
+  const digits = digitsOf(stepOf(values) / size);
   return values.map((v) =>
     v === 0 ? `0 ${units === TIME_UNITS ? "s" : name}` : `${(v / size).toFixed(digits)} ${name}`,
   );
+}
+
+/** The distance of ticks; of a single one its value, which then has the decimals that it needs. */
+function stepOf(values: number[]): number {
+  return Math.abs(values.length > 1 ? values[1]! - values[0]! : (values[0] ?? 1)) || 1;
 }
 
 /** The decimals that a step of ticks needs: 1 for 2.5, 2 for 0.25, 1 for 0.2. */
@@ -67,8 +76,24 @@ function digitsOf(step: number): number {
   return least;
 }
 
+/** More decimals than this are not read: such ticks are told from a round time before them. */
+const MOST_DIGITS = 4;
+
+/** Labels of times. Where they would be long, each is what is to be added to `base`, such as `+380 ns`. */
+export function timeMarks(values: number[]): { base: string | null; labels: string[] } {
+  const step = stepOf(values);
+  const [size] = unitOf(values, TIME_UNITS);
+  if (values.length < 2 || digitsOf(step / size) <= MOST_DIGITS)
+    return { base: null, labels: labels(values, TIME_UNITS) };
+  const round = TIME_UNITS.map(([unit]) => unit).findLast((unit) => unit >= 100 * step) ?? 1;
+  const base = Math.floor(values[0]! / round + 1e-9) * round;
+  const after = values.map((v) => v - base);
+  const added = labels(after, TIME_UNITS).map((text) => `+${text}`);
+  return { base: timeTo(base, round), labels: added };
+}
+
 export function timeLabels(values: number[]): string[] {
-  return labels(values, TIME_UNITS);
+  return timeMarks(values).labels;
 }
 
 export function rateLabels(values: number[]): string[] {
@@ -81,12 +106,31 @@ export interface Window {
   to: number;
 }
 
-/** `by` above 1 shows more time. The window never gets shorter than a billionth of the whole. */
+/** The shortest window: a picosecond, in which weir counts, or what doubles tell apart at the end of a long axis. */
+export function shortest(whole: Window): number {
+  return Math.min(whole.to - whole.from, Math.max(1e-12, whole.to * 2 ** -46));
+}
+
+/** `by` above 1 shows more time. */
 export function zoomed(w: Window, whole: Window, at: number, by: number): Window {
-  const least = (whole.to - whole.from) * 1e-9;
-  const span = Math.min(whole.to - whole.from, Math.max(least, (w.to - w.from) * by));
+  const span = Math.min(whole.to - whole.from, Math.max(shortest(whole), (w.to - w.from) * by));
   const part = w.to > w.from ? (at - w.from) / (w.to - w.from) : 0.5;
   return inside({ from: at - part * span, to: at + (1 - part) * span }, whole);
+}
+
+/** Zooms about a moment that is shown, otherwise about the middle. */
+export function zoomedAbout(w: Window, whole: Window, moment: number, by: number): Window {
+  return zoomed(w, whole, moment >= w.from && moment <= w.to ? moment : (w.from + w.to) / 2, by);
+}
+
+/** A window that is not too short to be drawn. */
+export function allowed(w: Window, whole: Window): Window {
+  return w.to - w.from >= shortest(whole) ? w : zoomed(w, whole, (w.from + w.to) / 2, 1);
+}
+
+/** The same window where it has the moment in it; otherwise one of the same length with the moment in the middle. */
+export function showing(w: Window, whole: Window, moment: number): Window {
+  return moment >= w.from && moment <= w.to ? w : panned(w, whole, moment - (w.from + w.to) / 2);
 }
 
 export function panned(w: Window, whole: Window, by: number): Window {

@@ -11,6 +11,8 @@ export interface Line {
   ends?: { from: string; to: string };
   /** Set in a larger type. */
   title?: boolean;
+  /** The answer: set apart below the title. */
+  strong?: boolean;
 }
 
 const MOST_NAMES = 6;
@@ -30,7 +32,12 @@ function element(line: Line): HTMLElement {
   if (more > 0) value.push(` and ${more} more`);
   if (line.ends) value.push(arrow(line.ends.from, line.ends.to));
   if (line.title) return h("div", { class: "tip-title" }, ...value);
-  return h("div", { class: "tip-line" }, h("span", {}, line.what), h("b", {}, ...value));
+  return h(
+    "div",
+    { class: line.strong ? "tip-line tip-strong" : "tip-line" },
+    h("span", {}, line.what),
+    h("b", {}, ...value),
+  );
 }
 
 export function showTip(lines: Line[], x: number, y: number): void {

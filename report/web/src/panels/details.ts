@@ -1,15 +1,14 @@
-// What is selected: the transfers of a link, or the life of a transfer. One table per run.
+// What is selected: the transfers of a link, the life of a transfer, or the facts of a group. One table per run.
 
-import type { Transfer } from "../contract.ts";
-import { arrow, button, h, name, visible } from "../core/dom.ts";
+import { arrow, h, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
+import { rove } from "../core/rove.ts";
 import type { Store } from "../core/store.ts";
-import { doingAt, slowdown, stretches } from "../run/state.ts";
-import { type RunView, hasRoutes, spanAt, transfersOn, utilisation } from "../run/view.ts";
-import { changeOf } from "../timeline/change.ts";
-
-/** Rows of a table before the rest is only counted. */
-const MOST = 100;
+import { linkTable } from "./details-link.ts";
+import { groupFacts } from "./details-group.ts";
+import { transferFacts } from "./details-transfer.ts";
+import { clearButton } from "./selection.ts";
+import type { RunView } from "../run/view.ts";
 
 export class Details {
   readonly element = h("aside", { class: "details", "aria-label": "Selection" });
@@ -18,159 +17,77 @@ export class Details {
     private views: RunView[],
     private store: Store,
   ) {
-    store.on(["link", "transfer", "time", "shown"], () => this.update());
+    store.on(["link", "transfer", "group", "time", "shown"], () => this.update());
     this.update();
   }
 
   private update(): void {
-    const { link, transfer, shown } = this.store.state;
+    const { link, transfer, group, shown } = this.store.state;
     const views = shown.map((i) => this.views[i]!);
     const parts =
-      link !== null ? this.ofLink(views, link) : transfer !== null ? this.ofTransfer(views, transfer) : [hint()];
-    this.element.classList.toggle("filled", link !== null || transfer !== null);
-    this.element.replaceChildren(...parts);
+      link !== null
+        ? this.ofLink(views, link)
+        : transfer !== null
+          ? this.ofTransfer(views, transfer)
+          : group !== null
+            ? this.ofGroup(group)
+            : null;
+    this.element.classList.toggle("filled", parts !== null);
+    const focused = this.focused();
+    this.element.replaceChildren(...(parts ?? [hint(this.views)]));
+    for (const list of this.element.querySelectorAll<HTMLElement>("tbody, .route")) rove(list, "button");
+    if (focused !== null) this.buttons()[focused]?.focus();
+  }
+
+  private buttons(): HTMLElement[] {
+    return [...this.element.querySelectorAll<HTMLElement>("button")];
+  }
+
+  /** The place of the button that has the focus: the numbers are written anew when the moment changes. */
+  private focused(): number | null {
+    const at = this.buttons().indexOf(document.activeElement as HTMLElement);
+    return at < 0 ? null : at;
   }
 
   private head(title: HTMLElement): HTMLElement {
-    const close = button("×", () => this.store.set({ link: null, transfer: null }), {
-      "aria-label": "Clear the selection",
-      class: "close",
-    });
-    return h("h3", {}, title, close);
+    return h("h3", {}, title, clearButton(this.store));
   }
 
-  private ofLink(views: RunView[], link: number): HTMLElement[] {
+  private ofLink(views: RunView[], link: number): HTMLElement[] | null {
     const first = views.find((v) => v.links.has(link))?.links.get(link);
-    if (!first) return [hint()];
-    const tables = views.map((v) => this.linkTable(v, link, views.length > 1));
+    if (!first) return null;
+    const tables = views.map((v) => titled(v, views, linkTable(v, link, this.store)));
     return [this.head(arrow(first.from, first.to)), ...tables];
-  }
-
-  private linkTable(view: RunView, link: number, titled: boolean): HTMLElement {
-    const l = view.links.get(link);
-    // Without `--full` only links that carried bytes are named.
-    if (!l && view.nodes.length === 0) return h("p", {}, `Carried nothing in run ${view.letter}, or is not in it.`);
-    if (!l) return h("p", {}, `Not in run ${view.letter}.`);
-    const { time } = this.store.state;
-    const use = utilisation(view, link, time);
-    const all = transfersOn(view, link);
-    const now = all.filter((t) => spanAt(view, t.id, time));
-    const sorted = [...now, ...all.filter((t) => !now.includes(t))];
-    return h(
-      "div",
-      { class: "of-run" },
-      titled && h("h4", {}, `${view.letter} `, name(view.title)),
-      h(
-        "p",
-        {},
-        `${format.percent(use)} of ${format.rate(l.bandwidth_Bps)} at ${format.time(time)}; ${format.bytes(l.bytes)} in all, busy for ${format.time(l.busy_s)}`,
-      ),
-      h(
-        "p",
-        { class: "small" },
-        !hasRoutes(view)
-          ? "Its transfers are not known: this run was saved without `--full`."
-          : `${format.counted(all.length, "transfer")}${view.run.aggregated ? " among those kept" : ""}, ${now.length} of them now`,
-      ),
-      h(
-        "table",
-        { hidden: sorted.length === 0 },
-        h(
-          "thead",
-          {},
-          h("tr", {}, ...["transfer", "rate now", "size", "end"].map((x) => h("th", { scope: "col" }, x))),
-        ),
-        h("tbody", {}, ...sorted.slice(0, MOST).map((t) => this.linkRow(view, t))),
-      ),
-      sorted.length > MOST && h("p", { class: "small" }, `and ${format.count(sorted.length - MOST)} more`),
-    );
-  }
-
-  private linkRow(view: RunView, t: Transfer): HTMLElement {
-    const span = spanAt(view, t.id, this.store.state.time);
-    const select = button(name(t.id), () => this.store.set({ transfer: t.id, link: null }), {
-      class: "transfer",
-      "data-transfer": t.id,
-    });
-    return h(
-      "tr",
-      { class: span ? "now" : "later" },
-      h("td", {}, select),
-      h("td", {}, span ? `${format.rate(span.rate)}${view.exact ? "" : " mean"}` : format.NONE),
-      h("td", {}, format.bytes(t.bytes)),
-      h("td", {}, format.time(t.end_s)),
-    );
   }
 
   private ofTransfer(views: RunView[], id: string): HTMLElement[] {
     const base = views[0]?.transfers.get(id);
-    return [this.head(name(id)), ...views.map((v) => this.transferTable(v, id, base, views.length > 1))];
+    return [this.head(name(id)), ...views.map((v) => titled(v, views, transferFacts(v, id, base, this.store)))];
   }
 
-  private transferTable(view: RunView, id: string, base: Transfer | undefined, titled: boolean): HTMLElement {
-    const t = view.transfers.get(id);
-    if (!t) return h("p", {}, `Not in run ${view.letter}.`);
-    const facts: [string, (string | Node)[]][] = [
-      ["from, to", [arrow(t.from, t.to)]],
-      ["size", [format.bytes(t.bytes)]],
-      ["ready, start", [`${format.time(t.ready_s)}, ${format.time(t.start_s)}`]],
-      ["end", this.endOf(t, base)],
-      ["mean rate", [format.rate(t.mean_Bps)]],
-      ["alone", [`${format.time(t.alone_s)}; slowdown ${format.ratio(slowdown(t))}`]],
-      ["held back at", t.bottleneck ? [arrow(t.bottleneck.from, t.bottleneck.to)] : [format.NONE]],
-      ["cause", [visible(t.cause ?? format.NONE)]],
-    ];
-    return h(
-      "div",
-      { class: "of-run" },
-      titled && h("h4", {}, `${view.letter} `, name(view.title)),
-      h("dl", {}, ...facts.flatMap(([k, v]) => [h("dt", {}, k), h("dd", {}, ...v)])),
-      this.now(view, t),
-      this.route(view, t),
-    );
-  }
-
-  private endOf(t: Transfer, base: Transfer | undefined): string[] {
-    const exact = format.exactPs(t.end_ps);
-    const change = base === t ? null : changeOf(base, t);
-    return [format.time(t.end_s), exact ? ` (${exact})` : "", change ? `, ${format.timeChange(change)}` : ""];
-  }
-
-  private now(view: RunView, t: Transfer): HTMLElement {
-    const { time } = this.store.state;
-    const span = spanAt(view, t.id, time);
-    const doing = doingAt(t, stretches(t, view.spans.get(t.id), view.end), time);
-    const words = h("p", { class: "now" }, `At ${format.time(time)}: `);
-    if (!span) words.append(doing);
-    else {
-      words.append(format.rate(span.rate));
-      if (span.at)
-        words.append(
-          ", decided at ",
-          arrow(span.at.from, span.at.to),
-          span.step ? ` (step ${visible(span.step)})` : "",
-        );
-      if (span.because.length) words.append(", because of ");
-      span.because.slice(0, 8).forEach((c, i) => words.append(i > 0 ? ", " : "", name(c)));
-      if (span.because.length > 8) words.append(` and ${span.because.length - 8} more`);
-    }
-    return words;
-  }
-
-  private route(view: RunView, t: Transfer): HTMLElement {
-    const items = (view.routes.get(t.id) ?? []).map((id) => {
-      const l = view.links.get(id);
-      const use = utilisation(view, id, this.store.state.time);
-      const go = button(l ? arrow(l.from, l.to) : String(id), () => this.store.set({ link: id, transfer: null }), {
-        class: "hop",
-      });
-      return h("li", {}, go, ` ${format.percent(use)} of ${format.rate(l?.bandwidth_Bps)}`);
-    });
-    if (items.length === 0 && !t.route) return h("div", {}, h("h4", {}, "Route"), h("p", {}, "not known"));
-    return h("div", {}, h("h4", {}, "Route"), h("ol", { class: "route" }, ...items));
+  private ofGroup(group: { run: number; name: string }): HTMLElement[] {
+    const view = this.views[group.run]!;
+    return [this.head(name(group.name)), titled(view, this.views, groupFacts(view, group.name, this.store))];
   }
 }
 
-function hint(): HTMLElement {
-  return h("p", { class: "hint" }, "Click a link to list its transfers, or a transfer to light its route.");
+/** The part of a run, with its name where there are several. */
+function titled(view: RunView, views: RunView[], parts: (HTMLElement | false)[]): HTMLElement {
+  const title = views.length > 1 && h("h4", {}, h("b", { class: "letter" }, view.letter), name(view.title));
+  return h("div", { class: "of-run" }, title, ...parts);
+}
+
+/** What can be selected. */
+function hint(views: RunView[]): HTMLElement {
+  const links = views.some((v) => v.nodes.length > 0 && v.links.size > 0);
+  const groups = views.some((v) => v.run.aggregated);
+  const transfers = views.some((v) => v.run.transfers.length > 0);
+  const parts = [
+    links && `a link to list its transfers`,
+    groups && "a group to see its facts",
+    transfers && `a transfer to see what held it back${links ? " and to light its route" : ""}`,
+  ].filter((x) => x !== false);
+  if (!transfers && !groups)
+    return h("p", { class: "hint" }, `${format.NO_TRANSFERS}${links ? " Click a link to see its bandwidth." : ""}`);
+  return h("p", { class: "hint" }, `Click ${parts.join(", or ")}.`);
 }

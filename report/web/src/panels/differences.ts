@@ -1,10 +1,14 @@
 // The table of what differs between the shown runs and the first of them.
 
-import { h, name, section, button } from "../core/dom.ts";
+import type { Transfer } from "../contract.ts";
+import { arrow, h, name, section } from "../core/dom.ts";
 import * as format from "../core/format.ts";
+import { rove } from "../core/rove.ts";
 import type { Store } from "../core/store.ts";
 import { type Difference, differences, tally } from "../run/diff.ts";
 import type { RunView } from "../run/view.ts";
+import { mainCause } from "../run/words.ts";
+import { more, table, transferButton } from "./parts.ts";
 
 const MOST = 200;
 
@@ -22,7 +26,7 @@ export function differencesSection(views: RunView[], store: Store): HTMLElement 
   return section(
     "differences",
     "Differences",
-    "Ends of transfers, and how much later (▲) or earlier (▼) they are than in the first shown run.",
+    "Ends of transfers, and how much later (▲) or earlier (▼) they are than in the first shown run; the largest differences first.",
     body,
   );
 }
@@ -49,33 +53,34 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
     ...views.map((v) => `end in ${v.letter}`),
     ...views.slice(1).map((v) => `${v.letter} against ${base.letter}`),
   ];
-  const parts: (HTMLElement | false)[] = [
+  const why = views.length === 2 ? views : [];
+  const rows = all.slice(0, MOST).map((d) => differenceRow(d, why, store));
+  const words = why.map((v) => `main cause in ${v.letter}`);
+  const parts = [
     h("ul", { class: "tallies" }, ...counts),
     all.length > 0 &&
       h(
         "div",
         { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of differences" },
-        h(
-          "table",
-          {},
-          h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col" }, x)))),
-          h("tbody", {}, ...all.slice(0, MOST).map((d) => row(d, store))),
-        ),
+        rove(table(head, words, rows), "button"),
       ),
-    all.length > MOST && h("p", { class: "small" }, `and ${format.count(all.length - MOST)} more`),
+    more(all.length, MOST),
   ];
   return parts.filter((x) => x !== false);
 }
 
-function row(d: Difference, store: Store): HTMLElement {
-  const select = button(name(d.id), () => store.set({ transfer: d.id, link: null }), { class: "transfer" });
-  return h(
-    "tr",
-    {},
-    h("td", {}, select),
-    ...d.ends.map((end, i) => h("td", {}, d.open[i] ? "did not end" : format.time(end))),
-    ...d.changes.slice(1).map((change, i) => changeCell(change, d.ends[0] ?? null, d.ends[i + 1] ?? null)),
-  );
+/** `why`: the runs whose causes are told. */
+function differenceRow(d: Difference, why: RunView[], store: Store): HTMLElement {
+  const ends = d.ends.map((end, i) => h("td", {}, d.open[i] ? "did not end" : format.time(end)));
+  const changes = d.changes.slice(1).map((x, i) => changeCell(x, d.ends[0] ?? null, d.ends[i + 1] ?? null));
+  const causes = why.map((v) => causeCell(v, v.transfers.get(d.id)));
+  return h("tr", {}, h("td", {}, transferButton(d.id, store)), ...ends, ...changes, ...causes);
+}
+
+/** What held it back most in a run. */
+function causeCell(view: RunView, t: Transfer | undefined): HTMLElement {
+  if (!t?.bottleneck) return h("td", { class: "text" }, format.NONE);
+  return h("td", { class: "text" }, mainCause(view, t), " at ", arrow(t.bottleneck.from, t.bottleneck.to));
 }
 
 function changeCell(change: number | null, base: number | null, end: number | null): HTMLElement {

@@ -5,7 +5,7 @@ import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import type { Gantt, HeightMode, Order } from "../timeline/gantt.ts";
 import { FREE, OTHER } from "../timeline/held.ts";
-import type { Rows } from "../timeline/rows.ts";
+import { KEYS, type Rows } from "../timeline/rows.ts";
 
 /** Characters of a key of the legend; the whole name is its title. */
 const MOST_KEY = 60;
@@ -15,6 +15,7 @@ const ORDERS: [Order, string][] = [
   ["start", "by start"],
   ["end", "by end"],
   ["slowdown", "most slowed down first"],
+  ["held", "most time lost to others first"],
   ["change", "largest difference first"],
 ];
 
@@ -56,7 +57,7 @@ export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLEleme
     }),
     h("label", { class: "option" }, "find", find),
     none,
-    h("span", { class: "keys" }, "drag: pan · Ctrl + wheel or + − 0: zoom · arrow keys: walk"),
+    h("span", { class: "keys" }, "Mouse: drag pans · Ctrl + wheel zooms. Keys: ", KEYS),
   );
 }
 
@@ -80,5 +81,14 @@ export function ganttLegend(gantt: Gantt): HTMLElement {
     held.others && sample("other links", { fill: OTHER }),
     sample("waiting for an engine", { className: "waiting" }),
     sample("blocked, rate 0", { className: "blocked" }),
+    gantt.several &&
+      h(
+        "span",
+        {},
+        h("b", { class: "slower" }, "→▲"),
+        " later, ",
+        h("b", { class: "faster" }, "←▼"),
+        " earlier than in the first run",
+      ),
   );
 }

@@ -4,13 +4,14 @@ import type { Operation } from "../contract.ts";
 import { h, name, section, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { RunView } from "../run/view.ts";
+import { more, row, table } from "./parts.ts";
 
 const MOST = 200;
 
 /** The section, or null where no run has an operation with a closed form. */
 export function operationsSection(views: RunView[]): HTMLElement | null {
   const rows = views.flatMap((v) =>
-    v.run.operations.filter((o) => o.estimates.length > 0).map((o) => row(v, o, views.length > 1)),
+    v.run.operations.filter((o) => o.estimates.length > 0).map((o) => operationRow(v, o, views.length > 1)),
   );
   if (rows.length === 0) return null;
   const head = ["operation", "kind", "released", "end", "time", "by formula", "difference"];
@@ -21,42 +22,27 @@ export function operationsSection(views: RunView[]): HTMLElement | null {
     h(
       "div",
       { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of operations" },
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            ...head.map((x) => h("th", { scope: "col" }, x)),
-            h("th", { scope: "col", class: "text" }, "because"),
-          ),
-        ),
-        h("tbody", {}, ...rows.slice(0, MOST)),
-      ),
+      table(head, ["because"], rows.slice(0, MOST)),
     ),
-    rows.length > MOST && h("p", { class: "small" }, `and ${format.count(rows.length - MOST)} more`),
+    more(rows.length, MOST),
   );
 }
 
-function row(view: RunView, o: Operation, titled: boolean): HTMLElement {
+function operationRow(view: RunView, o: Operation, titled: boolean): HTMLElement {
   const d = o.details.difference;
   const estimate = o.estimates.at(-1)!;
   const took = o.start_s !== null && o.end_s !== null ? o.end_s - o.start_s : null;
-  return h(
-    "tr",
-    {},
-    h("td", {}, titled && h("b", { class: "letter" }, view.letter), name(o.id)),
-    h("td", {}, visible(o.kind)),
-    h("td", {}, format.time(o.start_s)),
-    h("td", {}, format.time(o.end_s)),
-    h("td", {}, format.time(took)),
-    h("td", {}, `${visible(estimate.formula)}: ${format.time(estimate.seconds)}`),
-    h("td", {}, differenceText(d?.seconds ?? null, d?.relative ?? null, o.end_s, tasksOf(view, o.id))),
-    h("td", { class: "text" }, (d?.because ?? []).map(visible).join("; ") || format.NONE),
-  );
+  const because = (d?.because ?? []).map(visible).join("; ") || format.NONE;
+  const numbers = [
+    h("span", {}, titled && h("b", { class: "letter" }, view.letter), name(o.id)),
+    visible(o.kind),
+    format.time(o.start_s),
+    format.time(o.end_s),
+    format.time(took),
+    `${visible(estimate.formula)}: ${format.time(estimate.seconds)}`,
+    differenceText(d?.seconds ?? null, d?.relative ?? null, o.end_s, tasksOf(view, o.id)),
+  ];
+  return row(null, numbers, [because]);
 }
 
 /** How many tasks an operation was planned as; 0 where that is not known. */

@@ -18,6 +18,9 @@ import { Details } from "./details.ts";
 import { differencesSection } from "./differences.ts";
 import { ganttControls, ganttLegend } from "./gantt-controls.ts";
 import { operationsSection } from "./operations.ts";
+import { heldSection } from "./held.ts";
+import { terms } from "./terms.ts";
+import { selectionNote } from "./selection.ts";
 import { summary } from "./summary.ts";
 import { transferTables } from "./table.ts";
 import { timeBar } from "./timebar.ts";
@@ -26,20 +29,26 @@ import { topologyControls } from "./topology-controls.ts";
 /** Runs that are shown side by side at first; others can be added. */
 const FIRST_SHOWN = 4;
 
+/** How the topology is used with the keyboard. */
+const LINK_KEYS = "Keys: Tab to the links, arrow keys go from link to link, Enter selects.";
+
 export function runSections(runs: Run[]): HTMLElement[] {
   const views = viewsOf(runs);
   const whole = wholeOf(views);
   const shown = views.slice(0, FIRST_SHOWN).map((v) => v.index);
   const store = new Store(
-    { time: busiest(views[0]!.loads), window: whole, link: null, transfer: null, shown, mean: false },
+    { time: busiest(views[0]!.loads), window: whole, link: null, transfer: null, group: null, shown, mean: false },
     whole,
   );
+  const gantt = new Gantt(views, store);
+  const details = new Details(views, store).element;
   const sections = [
     summary(views, store),
-    timeBar(store, moments(views)),
-    topologySection(views, store),
+    views.some((v) => v.end > 0) ? timeBar(store, moments(views), selectionNote(views, details, store)) : null,
+    topologySection(views, details, store),
+    heldSection(views, gantt.held, store),
     groupsSection(views, store),
-    transfersSection(views, store),
+    transfersSection(views, gantt, store),
     enginesSection(views, store),
     operationsSection(views),
     views.length > 1 ? differencesSection(views, store) : null,
@@ -54,8 +63,7 @@ function rowsOf(source: RowSource, store: Store): HTMLElement {
   return rows.element;
 }
 
-function topologySection(views: RunView[], store: Store): HTMLElement {
-  const details = new Details(views, store).element;
+function topologySection(views: RunView[], details: HTMLElement, store: Store): HTMLElement {
   if (!views.some((v) => v.nodes.length > 0)) {
     details.classList.add("alone");
     return section("topology", "Selection", NO_TOPOLOGY, details);
@@ -65,15 +73,15 @@ function topologySection(views: RunView[], store: Store): HTMLElement {
   return section(
     "topology",
     "Topology",
-    "Each line is a link in one direction. Colour, width and number tell the part of its bandwidth that it carries.",
+    `Each line is a link in one direction. Colour, width and number tell the part of its bandwidth that it carries. ${LINK_KEYS}`,
     topologyControls(topology, store),
     h("div", { class: `with-details${views.length > 1 ? " wide" : ""}` }, topology.element, details),
   );
 }
 
-function transfersSection(views: RunView[], store: Store): HTMLElement | null {
-  const gantt = new Gantt(views, store);
-  if (gantt.count() === 0) return null;
+function transfersSection(views: RunView[], gantt: Gantt, store: Store): HTMLElement | null {
+  if (gantt.count() === 0 && views.some((v) => v.run.aggregated)) return null;
+  if (gantt.count() === 0) return section("transfers", "Transfers", null, h("p", {}, format.NO_TRANSFERS));
   const rows = new Rows(gantt, store);
   onTheme(() => rows.render());
   const title = views.some((v) => v.run.aggregated)
@@ -88,6 +96,7 @@ function transfersSection(views: RunView[], store: Store): HTMLElement | null {
     ganttLegend(gantt),
     ganttControls(gantt, rows, store),
     rows.element,
+    terms(views),
     ...transferTables(views, store),
   );
 }

@@ -3,7 +3,9 @@
 import { h, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
+import { heldLinks } from "../run/back.ts";
 import type { RunView } from "../run/view.ts";
+import { linkButton } from "./parts.ts";
 
 export function summary(views: RunView[], store: Store): HTMLElement {
   return h("div", { class: "cards", role: "group", "aria-label": "Runs" }, ...views.map((v) => card(v, views, store)));
@@ -13,7 +15,8 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
   const { run } = view;
   const base = views[0]!.run;
   const total = run.aggregated?.transfers ?? run.transfers.length;
-  const facts = [format.counted(total, "transfer"), format.counted(run.operations.length, "operation")];
+  const facts = [total === 0 ? "no transfers" : format.counted(total, "transfer")];
+  if (run.operations.length > 0) facts.push(format.counted(run.operations.length, "operation"));
   const both = run.complete && base.complete;
   const against = both && view.index > 0 && base.makespan_s > 0 ? run.makespan_s / base.makespan_s : null;
   return h(
@@ -34,17 +37,27 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
         h(
           "span",
           { class: `against ${against > 1 ? "slower" : "faster"}` },
-          ` ${against > 1 ? "▲" : against < 1 ? "▼" : "="} ${format.ratio(against)}`,
+          ` ${against > 1 ? "▲" : against < 1 ? "▼" : "="} ${format.ratio(against)} of ${views[0]!.letter}`,
         ),
     ),
     h(
       "p",
       { class: "small" },
-      [run.complete ? format.exactPs(run.makespan_ps) : endedText(view), ...facts.filter((f) => !f.startsWith("0 "))]
-        .filter(Boolean)
-        .join(" · "),
+      [run.complete ? format.exactPs(run.makespan_ps) : endedText(view), ...facts].filter(Boolean).join(" · "),
     ),
+    total > 0 && worst(view, store),
   );
+}
+
+/** The link that costs its transfers most time, and why. */
+function worst(view: RunView, store: Store): HTMLElement {
+  const [link] = heldLinks([view]);
+  const kept = view.run.aggregated ? " of those kept" : "";
+  if (!link) return h("p", { class: "small" }, `no transfer${kept} is held back by others`);
+  const { lost, seconds, transfers } = link.all;
+  const cost = lost === null ? `held back for ${format.time(seconds)}` : `${format.time(lost)} lost`;
+  const rest = `: ${cost} by ${format.counted(transfers, "transfer")}${kept}, ${link.why[0]}`;
+  return h("p", { class: "small worst" }, "most time is lost at ", linkButton([view], link.ends, store), rest);
 }
 
 /** How many transfers of a run that was stopped have ended. */

@@ -1,81 +1,131 @@
-// The bar that stays at the top: the slider over time, the moment in words, and the zoom of all time axes.
+// The bar that stays at the top: the slider over the window of time, the moment in words, and the zoom of all time axes.
 
 import { button, h } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { zoomed } from "../core/scale.ts";
+import { panned } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 
-/** Positions of the slider over the whole time. */
+/** Positions of the slider over the window. */
 const STEPS = 10_000;
+/** Part of the window by which fine steps go. */
+const FINE = 1 / 1000;
+const KEYS = "← → next change · Shift + ← → or ↑ ↓ a thousandth of the time shown";
 
-export function timeBar(store: Store, moments: number[]): HTMLElement {
-  const { whole } = store;
-  const span = whole.to - whole.from;
-  const slider = h("input", { type: "range", min: 0, max: STEPS, step: 1, id: "moment", "aria-label": "Moment shown" });
+/** `selection` tells below the slider what is selected. */
+export function timeBar(store: Store, moments: number[], selection: HTMLElement): HTMLElement {
+  const slider = sliderOf(store, moments);
   const words = h("output", { for: "moment", class: "moment" });
-  const step = stepper(store, moments);
-  slider.addEventListener("input", () => {
-    const at = Number(slider.value) / STEPS;
-    store.set({ time: at >= 1 ? whole.to : whole.from + at * span });
-  });
-  slider.addEventListener("keydown", (e) => {
-    if (e.key !== "ArrowRight" && e.key !== "ArrowLeft") return;
-    e.preventDefault();
-    step(e.key === "ArrowRight" ? 1 : -1);
-  });
-  showTime(store, slider, words);
+  const outside = outsideNote(store);
+  const show = () => (words.textContent = store.moment(store.state.time));
+  store.on(["time", "window"], show);
+  show();
   return h(
     "div",
     { class: "timebar", role: "group", "aria-label": "Time" },
     h("label", { for: "moment" }, "Moment"),
-    button("◀", () => step(-1), { "aria-label": "Previous change", title: "Previous change" }),
+    button("◀", () => store.step(moments, -1), { "aria-label": "Previous change", title: "Previous change" }),
     slider,
-    button("▶", () => step(1), { "aria-label": "Next change", title: "Next change" }),
+    button("▶", () => store.step(moments, 1), { "aria-label": "Next change", title: "Next change" }),
     words,
+    outside,
     zoomButtons(store),
+    selection,
   );
 }
 
-/** Goes to the next or to the last moment at which something changes. */
-function stepper(store: Store, moments: number[]): (by: 1 | -1) => void {
-  return (by) => {
-    const { time } = store.state;
-    const next = by > 0 ? moments.find((m) => m > time) : moments.findLast((m) => m < time);
-    if (next !== undefined) store.set({ time: next });
-  };
+function sliderOf(store: Store, moments: number[]): HTMLInputElement {
+  const slider = h("input", {
+    type: "range",
+    min: 0,
+    max: STEPS,
+    step: 1,
+    id: "moment",
+    "aria-label": "Moment shown",
+    "aria-description": KEYS,
+    title: KEYS,
+  });
+  slider.addEventListener("input", () => {
+    const { from, to } = store.state.window;
+    const at = Number(slider.value) / STEPS;
+    store.set({ time: at >= 1 ? to : from + at * (to - from) });
+  });
+  slider.addEventListener("keydown", (e) => {
+    const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[e.key] as 1 | -1 | undefined;
+    if (!by || e.ctrlKey || e.metaKey || e.altKey) return;
+    e.preventDefault();
+    if (e.shiftKey || e.key === "ArrowUp" || e.key === "ArrowDown") fineStep(store, by);
+    else store.step(moments, by);
+  });
+  const show = () => place(slider, store);
+  store.on(["time", "window"], show);
+  show();
+  return slider;
 }
 
-function showTime(store: Store, slider: HTMLInputElement, words: HTMLElement): void {
-  const { from, to } = store.whole;
+function fineStep(store: Store, by: number): void {
+  const { time, window: w } = store.state;
+  const next = time + by * FINE * (w.to - w.from);
+  store.goto(Math.min(store.whole.to, Math.max(store.whole.from, next)));
+}
+
+/** The slider covers the window; a moment outside stands at its end. */
+function place(slider: HTMLInputElement, store: Store): void {
+  const { time, window: w } = store.state;
+  const part = (time - w.from) / (w.to - w.from);
+  slider.value = String(Math.round(Math.min(1, Math.max(0, part)) * STEPS));
+  const where = whereIs(store);
+  slider.classList.toggle("outside", where !== "");
+  slider.setAttribute("aria-valuetext", `${store.moment(time)}${where && `, ${where}`}`);
+}
+
+/** Says where a moment is that is not shown. */
+function whereIs(store: Store): string {
+  const { time, window: w } = store.state;
+  return time < w.from ? "lies before the time shown" : time > w.to ? "lies after the time shown" : "";
+}
+
+/** Says that the moment is not in the window, and offers both ways to bring them together. */
+function outsideNote(store: Store): HTMLElement {
+  const words = h("span", { role: "status" });
+  const middle = () => (store.state.window.from + store.state.window.to) / 2;
+  const go = button("Go there", () => store.goto(store.state.time), { title: "Show the time around the moment" });
+  const bring = button("Bring here", () => store.set({ time: middle() }), {
+    title: "Set the moment to the middle of the time shown",
+  });
+  const note = h("span", { class: "outside-note" }, words, go, bring);
   const show = () => {
-    const { time } = store.state;
-    slider.value = String(Math.round(((time - from) / (to - from)) * STEPS));
-    words.textContent = format.time(time);
-    slider.setAttribute("aria-valuetext", format.time(time));
+    words.textContent = whereIs(store);
+    note.classList.toggle("none", words.textContent === "");
   };
-  store.on(["time"], show);
+  store.on(["time", "window"], show);
   show();
+  return note;
 }
 
 function zoomButtons(store: Store): HTMLElement {
-  const by = (factor: number) => () => {
-    const { window: w, time } = store.state;
-    const at = time >= w.from && time <= w.to ? time : (w.from + w.to) / 2;
-    store.set({ window: zoomed(w, store.whole, at, factor) });
-  };
   const shown = h("span", { class: "zoom-window", "aria-live": "polite" });
+  const pan = (by: number) => () => {
+    const { window: w } = store.state;
+    store.set({ window: panned(w, store.whole, by * (w.to - w.from)) });
+  };
+  const earlier = button("‹", pan(-0.5), { "aria-label": "Show earlier time", title: "Earlier (Shift + ←)" });
+  const later = button("›", pan(0.5), { "aria-label": "Show later time", title: "Later (Shift + →)" });
   const show = () => {
     const { window: w } = store.state;
     const all = w.from === store.whole.from && w.to === store.whole.to;
-    shown.textContent = all ? "" : `${format.time(w.from)} to ${format.time(w.to)}`;
+    shown.textContent = all ? "" : format.range(w.from, w.to);
+    earlier.hidden = later.hidden = all;
   };
   store.on(["window"], show);
+  show();
   return h(
     "span",
     { class: "zoom", role: "group", "aria-label": "Zoom" },
+    earlier,
     shown,
-    button("−", by(2), { "aria-label": "Zoom out", title: "Zoom out (−)", class: "zoom-out" }),
-    button("+", by(0.5), { "aria-label": "Zoom in", title: "Zoom in (+)", class: "zoom-in" }),
+    later,
+    button("−", () => store.zoom(2), { "aria-label": "Zoom out", title: "Zoom out (−)", class: "zoom-out" }),
+    button("+", () => store.zoom(0.5), { "aria-label": "Zoom in", title: "Zoom in (+)", class: "zoom-in" }),
     button("All", () => store.set({ window: store.whole }), {
       "aria-label": "Show all time",
       title: "Show all time (0)",

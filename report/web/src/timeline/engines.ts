@@ -2,12 +2,13 @@
 
 import type { Operation, Plan } from "../contract.ts";
 import { CATEGORIES } from "../core/colour.ts";
-import { h, isolated, name, s, shortened, type Child } from "../core/dom.ts";
+import { h, name, s, type Child } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { type Scale, toPixel } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import type { Line } from "../core/tip.ts";
 import type { RunView } from "../run/view.ts";
+import { nameLabel } from "./labels.ts";
 import type { RowSource } from "./rows.ts";
 
 const LANE = 24;
@@ -79,11 +80,7 @@ export class Engines implements RowSource {
         rx: width > 6 ? 2 : 0,
       });
       rect.style.fill = b.colour;
-      const left = Math.max(4, x + 4);
-      const room = Math.floor((Math.min(scale.width, x + width) - left) / 6);
-      const label =
-        room >= Math.min(2, [...b.name].length) &&
-        s("text", { class: "bar-label", x: left, y: 18 }, isolated(shortened(b.name, room)));
+      const label = nameLabel(b.name, Math.max(4, x + 4), Math.min(scale.width, x + width), 18);
       return label ? [rect, label] : [rect];
     });
   }
@@ -98,7 +95,7 @@ export class Engines implements RowSource {
     const bar = this.at(row, time);
     const lines: Line[] = [
       { what: "", names: [r.engine ?? r.operation], title: true },
-      { what: "at", value: format.time(time) },
+      { what: "at", value: this.store.moment(time) },
     ];
     if (!bar) return [...lines, { what: "state", value: "idle" }];
     lines.push(

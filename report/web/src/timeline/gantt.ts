@@ -8,6 +8,8 @@ import type { Store } from "../core/store.ts";
 import type { Line } from "../core/tip.ts";
 import { type Stretch, doingAt, slowdown, stretchAt, stretches } from "../run/state.ts";
 import { type RunView, moments } from "../run/view.ts";
+import { heldOf } from "../run/back.ts";
+import { mainCause, stepText } from "../run/words.ts";
 import { areas, boxes, pieces } from "./bars.ts";
 import { type Held, colourOf, heldBy } from "./held.ts";
 import { barLabels } from "./labels.ts";
@@ -15,7 +17,7 @@ import { changeMark } from "./change.ts";
 import type { RowSource } from "./rows.ts";
 
 export type HeightMode = "common" | "own";
-export type Order = "scenario" | "start" | "end" | "slowdown" | "change";
+export type Order = "scenario" | "start" | "end" | "slowdown" | "held" | "change";
 
 const LANE = 24;
 const GAP = 6;
@@ -46,12 +48,18 @@ export class Gantt implements RowSource {
     }
     this.largest = largest;
     store.on(["shown"], () => this.arrange(this.order, this.find));
+    store.on(["link"], () => this.order === "held" && this.arrange(this.order, this.find));
     this.arrange(views[0]!.run.transfers.length > MANY ? "start" : "scenario", "");
   }
 
   /** The runs that are shown, the baseline first. */
   get shown(): RunView[] {
     return this.store.state.shown.map((i) => this.views[i]!);
+  }
+
+  /** Whether there are runs to compare. */
+  get several(): boolean {
+    return this.views.length > 1;
   }
 
   get height(): number {
@@ -91,7 +99,17 @@ export class Gantt implements RowSource {
     if (this.order === "start") return first.start_s ?? Number.POSITIVE_INFINITY;
     if (this.order === "end") return first.end_s ?? Number.POSITIVE_INFINITY;
     if (this.order === "slowdown") return -(slowdown(first) ?? 0);
+    if (this.order === "held") return -this.lost(first);
     return -Math.max(0, ...rest.map((t) => Math.abs((t.end_s ?? 0) - (first.end_s ?? 0))));
+  }
+
+  /** The time that a transfer loses at the selected link, or at all links. */
+  private lost(t: Transfer): number {
+    const view = this.shown.find((v) => v.transfers.get(t.id) === t)!;
+    const link = view.links.get(this.store.state.link ?? -1);
+    let sum = 0;
+    for (const [key, held] of heldOf(view, t)) if (!link || key === format.link(link)) sum += held.lost ?? held.seconds;
+    return sum;
   }
 
   name(row: number): Child[] {
@@ -163,8 +181,9 @@ export class Gantt implements RowSource {
     const t = view.transfers.get(id);
     if (!t) return [{ what: "", value: `not in run ${view.letter}`, title: true }];
     const lines: Line[] = [{ what: "", names: [id], title: true }];
+    if (t.cause) lines.push({ what: "main cause", value: mainCause(view, t), strong: true });
     if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
-    lines.push({ what: "at", value: format.time(time) }, ...this.doing(view, t, time));
+    lines.push({ what: "at", value: this.store.moment(time) }, ...this.doing(view, t, time));
     return lines;
   }
 
@@ -184,9 +203,8 @@ export class Gantt implements RowSource {
     const lines: Line[] = [{ what: doing === "blocked" ? "blocked" : "rate", value: format.rate(span.rate) }];
     if (!view.exact) lines[0]!.what = "mean rate";
     if (span.at) lines.push({ what: "bottleneck", ends: span.at });
-    if (span.step) lines.push({ what: "decided at step", value: span.step });
+    if (span.step) lines.push({ what: "decided at step", value: stepText(view, span.step) });
     if (span.because.length) lines.push({ what: "because of", names: span.because });
-    if (t.cause) lines.push({ what: "cause, most of its time", value: t.cause });
     return lines;
   }
 

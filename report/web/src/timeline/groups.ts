@@ -91,10 +91,15 @@ export class Groups implements RowSource {
     return lines;
   }
 
-  select(): void {}
+  select(row: number, _time: number, toggle: boolean): void {
+    const { view, group } = this.rows[row]!;
+    this.store.set({ group: toggle && this.selected(row) ? null : { run: view.index, name: group.name } });
+  }
 
-  selected(): boolean {
-    return false;
+  selected(row: number): boolean {
+    const now = this.store.state.group;
+    const { view, group } = this.rows[row]!;
+    return now !== null && now.run === view.index && now.name === group.name;
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Ends } from "../contract.ts";
 import { CATEGORIES } from "../core/colour.ts";
 import { link as linkText } from "../core/format.ts";
+import { heldLinks } from "../run/back.ts";
 import type { Span } from "../run/spans.ts";
 import type { RunView } from "../run/view.ts";
 
@@ -12,22 +13,14 @@ const MOST = 6;
 export interface Held {
   /** Colour by link as text; links without one share a grey. */
   colours: Map<string, string>;
-  /** The links with a colour, most time first. */
+  /** The links with a colour, those that cost most time first. */
   links: string[];
   others: boolean;
 }
 
-/** Ranks links by the time for which they hold transfers back, over all runs. */
+/** Ranks links by what they cost transfers, over all runs. */
 export function heldBy(views: RunView[]): Held {
-  const time = new Map<string, number>();
-  for (const view of views)
-    for (const t of view.run.transfers)
-      for (const span of view.spans.get(t.id) ?? [])
-        if (isHeld(span)) {
-          const key = linkText(span.at);
-          time.set(key, (time.get(key) ?? 0) + span.to - span.from);
-        }
-  const ranked = [...time].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([key]) => key);
+  const ranked = heldLinks(views).map((l) => l.key);
   const links = ranked.slice(0, MOST);
   return { links, colours: new Map(links.map((key, i) => [key, CATEGORIES[i]!])), others: ranked.length > MOST };
 }

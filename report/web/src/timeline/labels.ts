@@ -1,13 +1,17 @@
 // Words on bars: the link that holds a transfer back, where there is room. They tell what colours tell.
 
-import { isolated, s, shortened } from "../core/dom.ts";
-import { link as linkText } from "../core/format.ts";
+import { isolated, s } from "../core/dom.ts";
+import { fitted, linkForms, textWidth } from "../core/measure.ts";
 import { type Scale, toPixel } from "../core/scale.ts";
 import type { Stretch } from "../run/state.ts";
 import { isHeld } from "./held.ts";
 
-const CHAR = 5.6;
+/** Pixels of the type, as in rows.css. */
+export const LABEL = 10;
+/** Characters of a cut name that still tell something. */
 const LEAST = 6;
+/** Room for the line around letters. */
+const EDGE = 2;
 
 /** `y` says where the words of a stretch stand: on a high bar, or above a low one. */
 export function barLabels(life: Stretch[], scale: Scale, y: (x: Stretch) => number, indent: number): SVGElement[] {
@@ -16,21 +20,28 @@ export function barLabels(life: Stretch[], scale: Scale, y: (x: Stretch) => numb
   let last = "";
   for (const x of life) {
     if (x.to <= scale.from || x.from >= scale.to) continue;
-    const text = wordsOf(x);
+    const forms = formsOf(x);
     const x0 = Math.max(indent, toPixel(scale, x.from) + 4, free);
-    const room = Math.floor((Math.min(scale.width, toPixel(scale, x.to)) - x0) / CHAR);
-    if (text === "" || (x.doing !== "moving" && room < text.length) || (text === last && free > indent) || room < LEAST)
-      continue;
-    const short = shortened(text, room);
-    out.push(s("text", { class: "bar-label", x: x0.toFixed(1), y: y(x) }, isolated(short)));
-    free = x0 + short.length * CHAR + 8;
-    last = text;
+    const room = Math.min(scale.width, toPixel(scale, x.to)) - x0 - EDGE;
+    if (forms.length === 0 || room <= 0 || (forms[0] === last && free > indent)) continue;
+    const text = fitted(forms, (form) => textWidth(form, LABEL) <= room, x.doing === "moving" ? LEAST : Infinity);
+    if (text === "") continue;
+    out.push(s("text", { class: "bar-label", x: x0.toFixed(1), y: y(x) }, isolated(text)));
+    free = x0 + textWidth(text, LABEL) + 8;
+    last = forms[0]!;
   }
   return out;
 }
 
-function wordsOf(x: Stretch): string {
-  if (x.doing === "waiting") return "waiting";
-  if (x.doing === "blocked") return "blocked";
-  return x.span && isHeld(x.span) ? linkText(x.span.at) : "";
+/** What is to be said of a stretch, the longest form first. */
+function formsOf(x: Stretch): string[] {
+  if (x.doing === "waiting") return ["waiting"];
+  if (x.doing === "blocked") return ["blocked"];
+  return x.span?.at && isHeld(x.span) ? linkForms(x.span.at.from, x.span.at.to) : [];
+}
+
+/** The words of a bar of its own name, cut to its room. */
+export function nameLabel(name: string, left: number, right: number, y: number): SVGElement | null {
+  const text = fitted([name], (form) => textWidth(form, LABEL) <= right - left - EDGE, 2);
+  return text === "" ? null : s("text", { class: "bar-label", x: left, y }, isolated(text));
 }

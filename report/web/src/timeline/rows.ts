@@ -2,7 +2,7 @@
 
 import { type Child, h, s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { type Scale, type Window, panned, ticks, timeLabels, toPixel, toValue, zoomed } from "../core/scale.ts";
+import { type Scale, type Window, panned, ticks, timeMarks, toPixel, toValue, zoomed } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import { hideTip, type Line, showTip, speak } from "../core/tip.ts";
 
@@ -26,6 +26,9 @@ export interface RowSource {
   /** Moments between which the arrow keys move. */
   moments: number[];
 }
+
+/** How rows are used with the keyboard, to be read and to be heard. */
+export const KEYS = "↑ ↓ rows · ← → next change · Shift + ← → pan · + − 0 zoom · Enter selects";
 
 const RULER = 22;
 const MOST_PRINTED = 80;
@@ -51,7 +54,7 @@ export class Rows {
     this.body.append(this.inner, this.cursor);
     this.element = h(
       "div",
-      { class: "rows", tabindex: 0, role: "listbox", "aria-label": source.label },
+      { class: "rows", tabindex: 0, role: "listbox", "aria-label": source.label, "aria-description": KEYS },
       this.ruler,
       this.body,
     );
@@ -61,7 +64,7 @@ export class Rows {
       this.render();
     }).observe(this.element);
     this.listen();
-    store.on(["window", "transfer", "link", "shown"], () => this.render());
+    store.on(["window", "transfer", "link", "group", "shown"], () => this.render());
     store.on(["time"], () => this.moveCursor());
     store.on(["transfer", "link"], () => this.reveal());
     addEventListener("beforeprint", () => this.print(true));
@@ -155,10 +158,11 @@ export class Rows {
 
   private drawRuler(scale: Scale): void {
     const marks = ticks(scale.from, scale.to, Math.max(2, Math.floor(scale.width / 110)));
-    const labels = timeLabels(marks);
+    const { base, labels } = timeMarks(marks);
     const left = this.measure().names;
     this.ruler.setAttribute("width", String(left + scale.width));
     this.ruler.replaceChildren(
+      ...(base ? [s("text", { class: "from", x: 10, y: RULER - 8 }, `${base} …`)] : []),
       ...marks.flatMap((t, i) => {
         const x = left + toPixel(scale, t);
         const anchor = x > left + scale.width - 40 ? "end" : i === 0 && x < left + 20 ? "start" : "middle";
@@ -242,6 +246,7 @@ export class Rows {
     const { state, whole } = this.store;
     const count = this.source.count();
     const span = state.window.to - state.window.from;
+    const pan = (by: number) => this.store.set({ window: panned(state.window, whole, by) });
     const go = (row: number) => this.goto(Math.max(0, Math.min(count - 1, row)));
     const acts: Record<string, () => void> = {
       ArrowDown: () => go(this.active + 1),
@@ -250,13 +255,11 @@ export class Rows {
       PageUp: () => go(this.active - 10),
       Home: () => go(0),
       End: () => go(count - 1),
-      ArrowRight: () =>
-        e.shiftKey ? this.store.set({ window: panned(state.window, whole, span / 5) }) : this.stepTime(1),
-      ArrowLeft: () =>
-        e.shiftKey ? this.store.set({ window: panned(state.window, whole, -span / 5) }) : this.stepTime(-1),
-      "+": () => this.store.set({ window: zoomed(state.window, whole, state.time, 0.5) }),
-      "=": () => this.store.set({ window: zoomed(state.window, whole, state.time, 0.5) }),
-      "-": () => this.store.set({ window: zoomed(state.window, whole, state.time, 2) }),
+      ArrowRight: () => (e.shiftKey ? pan(span / 5) : this.stepTime(1)),
+      ArrowLeft: () => (e.shiftKey ? pan(-span / 5) : this.stepTime(-1)),
+      "+": () => this.store.zoom(0.5),
+      "=": () => this.store.zoom(0.5),
+      "-": () => this.store.zoom(2),
       "0": () => this.store.set({ window: whole }),
       Enter: () => this.source.select(this.active, state.time, true),
       " ": () => this.source.select(this.active, state.time, true),
@@ -286,11 +289,8 @@ export class Rows {
     if (top < seen || top + height > seen + most) this.body.scrollTop = top - Math.min(top, (most - height) / 2);
   }
 
-  private stepTime(by: number): void {
-    const { moments } = this.source;
-    const { time } = this.store.state;
-    const next = by > 0 ? moments.find((m) => m > time) : moments.findLast((m) => m < time);
-    if (next !== undefined) this.store.set({ time: next });
+  private stepTime(by: 1 | -1): void {
+    this.store.step(this.source.moments, by);
     requestAnimationFrame(() => this.say());
   }
 

@@ -146,7 +146,7 @@ test("everything can be reached and used with the keyboard", async () => {
   await frames(page);
   assert.match(
     await page.locator(".voice").innerText(),
-    /^\u2068b\u2069; at 0 s; rate 3.480 GB\/s; bottleneck \u2068plx1\u2069 → \u2068k80c\u2069/,
+    /^\u2068b\u2069; main cause downstream port shared with d; at 0 s; rate 3.480 GB\/s; bottleneck \u2068plx1\u2069 → \u2068k80c\u2069/,
   );
   await page.keyboard.press("Enter");
   await frames(page);

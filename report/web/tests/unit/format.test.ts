@@ -49,3 +49,16 @@ test("ticks of one axis share a unit and have the decimals that tell them apart"
   assert.deepEqual(timeLabels([0.02, 0.04]), ["20 ms", "40 ms"]);
   assert.deepEqual(rateLabels([0, 50e6, 100e6]), ["0 MB/s", "50 MB/s", "100 MB/s"]);
 });
+
+test("where little time is shown, moments and windows have the decimals that tell them apart", () => {
+  const at = 0.0254523801234;
+  assert.equal(format.moment(at, 0.066), "25.452 ms");
+  assert.equal(format.moment(at, 1e-6), "25.452380 ms");
+  assert.equal(format.moment(at, 1e-12), "25.452380123 ms");
+  assert.equal(format.moment(0, 1e-12), "0 s");
+  assert.equal(format.range(0.021019, 0.045484), "21.019 ms to 45.484 ms");
+  assert.equal(format.range(0, 12e-9), "0 s to 12.000 ns");
+  assert.equal(format.range(at, at + 12e-9), "25.4523801 ms + 12 ns");
+  assert.equal(format.range(at, at + 1e-12), "25.452380123 ms + 1 ps");
+  assert.equal(format.timeTo(null, 1), format.NONE);
+});

@@ -1,15 +1,20 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
+  allowed,
   lastAtMost,
   niceStep,
   panned,
   powerTicks,
+  shortest,
+  showing,
   ticks,
   timeLabels,
+  timeMarks,
   toPixel,
   toValue,
   zoomed,
+  zoomedAbout,
 } from "../../src/core/scale.ts";
 import { numbers } from "../fixture.ts";
 
@@ -68,4 +73,49 @@ test("labels of ticks have the decimals of their step", () => {
   assert.deepEqual(of(2.5e-3), ["0 s", "2.5 ms", "5.0 ms", "7.5 ms", "10.0 ms"]);
   assert.deepEqual(of(0.25e-6), ["0 s", "0.25 µs", "0.50 µs", "0.75 µs", "1.00 µs"]);
   assert.deepEqual(of(2e-3), ["0 s", "2 ms", "4 ms", "6 ms", "8 ms"]);
+});
+
+test("the shortest window is a picosecond, or what doubles can tell apart", () => {
+  const whole = { from: 0, to: 0.066 };
+  assert.equal(shortest(whole), 1e-12);
+  assert.equal(shortest({ from: 0, to: 1e-13 }), 1e-13);
+  const year = { from: 0, to: 3e7 };
+  assert.ok(shortest(year) >= 64 * (3e7 * Number.EPSILON));
+  let w = whole;
+  for (let i = 0; i < 100; i++) w = zoomed(w, whole, 0.0254523801, 0.5);
+  assert.ok(Math.abs(w.to - w.from - 1e-12) < 1e-16, `${w.to - w.from}`);
+  assert.ok(w.from <= 0.0254523801 && w.to >= 0.0254523801);
+  const given = allowed({ from: 0.01, to: 0.01 + 1e-15 }, whole);
+  assert.ok(Math.abs(given.to - given.from - 1e-12) < 1e-16);
+  assert.equal(allowed(whole, whole), whole);
+});
+
+test("a window follows a moment that leaves it, and zooms about one that is in it", () => {
+  const whole = { from: 0, to: 10 };
+  const w = { from: 2, to: 4 };
+  assert.equal(showing(w, whole, 3), w);
+  assert.deepEqual(showing(w, whole, 7), { from: 6, to: 8 });
+  assert.deepEqual(showing(w, whole, 10), { from: 8, to: 10 });
+  assert.deepEqual(zoomedAbout(w, whole, 2, 0.5), { from: 2, to: 3 });
+  assert.deepEqual(zoomedAbout(w, whole, 9, 0.5), { from: 2.5, to: 3.5 });
+});
+
+test("labels of any window are short and differ, down to a picosecond", () => {
+  const next = numbers(9);
+  for (let i = 0; i < 400; i++) {
+    const from = next() * 10 ** -Math.floor(next() * 6);
+    const to = from + 10 ** -(12 * next());
+    const { base, labels } = timeMarks(ticks(from, to, 9));
+    assert.equal(new Set(labels).size, labels.length, labels.join(" "));
+    for (const label of labels) assert.ok(label.length <= 13, `${label} of ${from} to ${to}`);
+    assert.equal(
+      base !== null,
+      labels.some((l) => l.startsWith("+")),
+    );
+  }
+  assert.deepEqual(timeMarks([0.02545238, 0.0254523802, 0.0254523804]), {
+    base: "25.452 ms",
+    labels: ["+380.0 ns", "+380.2 ns", "+380.4 ns"],
+  });
+  assert.deepEqual(timeMarks([0.0252]), { base: null, labels: ["25.2 ms"] });
 });

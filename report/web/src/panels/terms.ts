@@ -1,0 +1,31 @@
+// What the words mean with which the page tells why transfers are slow.
+
+import { h, visible } from "../core/dom.ts";
+import type { RunView } from "../run/view.ts";
+import { type Term, termsOf } from "../run/words.ts";
+import { facts } from "./parts.ts";
+
+const GENERAL: Term[] = [
+  ["bottleneck, held back at", "the link that decides its rate at a moment; coloured where others are responsible"],
+  ["main cause", "why, at the link where it lost most against its full rate, over its whole life"],
+  ["decided at step", "the last step of the arbiter that names a link"],
+  ["because of", "the transfers responsible in that step"],
+  ["time lost", "how much later it is than at its rate alone"],
+  ["slowdown", "its time from start to end over its time alone"],
+  ["waiting for an engine", "ready, but its source sends only so many at once (`engines`; a GPU one)"],
+  ["blocked, rate 0", "started, and not served at the moment"],
+];
+
+export function terms(views: RunView[]): HTMLElement {
+  const { steps, causes } = termsOf(views);
+  const list = (title: string, of: Term[]) =>
+    of.length > 0 && h("div", {}, h("h4", {}, title), facts(of.map(([term, words]) => [visible(term), words])));
+  return h(
+    "details",
+    { class: "terms" },
+    h("summary", {}, "Why: the words"),
+    list("Words", GENERAL),
+    list("Steps of pcie-congestion", steps),
+    list("Causes here", causes),
+  );
+}

@@ -1,0 +1,79 @@
+// Steps of arbiters and causes in words, as docs/arbiters.md defines them.
+
+import type { Transfer } from "../contract.ts";
+import { visible } from "../core/dom.ts";
+import * as format from "../core/format.ts";
+import type { Span } from "./spans.ts";
+import type { RunView } from "./view.ts";
+
+/** A term, and what it means. */
+export type Term = [string, string];
+
+/** Steps of `pcie-congestion`: what they are in short, and what they do. */
+const STEPS: Record<string, Term> = {
+  A: ["own link of its source", "before anything is shared"],
+  B: ["upstream port shared", "going up, an overloaded link cuts all transfers in proportion"],
+  C: [
+    "downstream port shared",
+    "going down, an overloaded link gives each port that feeds it a quota; crossing a root complex lowers it",
+  ],
+  "D (8)": [
+    "head-of-line blocked",
+    "it queues on a link behind a transfer that is cut further on, and gets no more than that one",
+  ],
+  D: ["shared, raised by what blocked ones leave", "“because of” then names the blocked transfers that made room"],
+};
+
+/** Causes: a pattern of the words, their kind, and what it means, or the step that does. */
+const CAUSES: [RegExp, string, string][] = [
+  [/^upstream port/, "upstream port shared", "step B"],
+  [/^downstream port/, "downstream port shared", "step C"],
+  [/^lateral link/, "lateral link shared", "as step B, on a link beside the tree"],
+  [/root complex/, "root complex", "crossing it costs the part tau of its port"],
+  [/^head-of-line/, "head-of-line blocked", "step D (8)"],
+  [/^link shared/, "link shared", "others use the link too, and each has its share"],
+  [/^waits for/, "waits for an earlier one", "links serve one transfer after the other"],
+  [/higher priority$/, "higher priority first", "those of a higher priority are served first"],
+  [/^its own limit$/, "its own limit", "the `limit` in the scenario"],
+  [/^full rate/, "full rate of the narrowest link", "no other transfer holds it back"],
+  [/^the most loaded/, "the most loaded link of its route", "the arbiter did not say what decided"],
+];
+
+const isPcie = (view: RunView) => view.run.arbiter.name === "pcie-congestion";
+
+/** A step with its meaning in short, such as `D (8): head-of-line blocked`. */
+export function stepText(view: RunView, step: string): string {
+  const words = isPcie(view) ? STEPS[step]?.[0] : undefined;
+  return words ? `${step}: ${words}` : step;
+}
+
+/** A cause without the transfer that it names. */
+export function kindOf(cause: string): string {
+  return CAUSES.find(([pattern]) => pattern.test(cause))?.[1] ?? cause;
+}
+
+/** What made a transfer late: its cause, and before it the time that it waited to start, where that is more than it lost. */
+export function mainCause(view: RunView, t: Transfer): string {
+  const waited = (t.start_s ?? view.end) - (t.ready_s ?? view.end);
+  const late = t.start_s == null ? 0 : (t.end_s ?? view.end) - t.start_s - (t.alone_s ?? 0);
+  const cause = visible(t.cause ?? "not known");
+  return waited > Math.max(0, late) ? `waited ${format.time(waited)} for an engine; ${cause}` : cause;
+}
+
+/** Why a transfer is held back in a span, without names. */
+export function reasonOf(view: RunView, t: Transfer, span: Span): string {
+  if (span.step === null) return t.cause ? kindOf(t.cause) : "not known";
+  if (isPcie(view)) return STEPS[span.step]?.[0] ?? span.step;
+  return ["max-min", "equal-share"].includes(span.step) ? "link shared" : span.step;
+}
+
+/** What the words of the page mean that are not the same for all runs: steps and causes that occur. */
+export function termsOf(views: RunView[]): { steps: Term[]; causes: Term[] } {
+  const seen = new Set<string>();
+  for (const v of views) for (const t of v.run.transfers) if (t.cause) seen.add(kindOf(t.cause));
+  const causes = CAUSES.filter(([, kind]) => seen.has(kind)).map(([, kind, words]): Term => [kind, words]);
+  const steps = views.some((v) => isPcie(v) && v.exact)
+    ? Object.entries(STEPS).map(([step, [short, words]]): Term => [`${step}: ${short}`, words])
+    : [];
+  return { steps, causes };
+}
