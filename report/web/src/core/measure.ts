@@ -34,7 +34,7 @@ export function fitted(forms: string[], fits: Fits, least: number): string {
     if (fits(shortened(last, middle))) low = middle;
     else high = middle - 1;
   }
-  return low >= least ? shortened(last, low) : "";
+  return low >= least ? shortened(last, low).replace(/…+$/, "…") : "";
 }
 
 /** A link in words, then with less and less of the paths of its ends: `core/leaf4/h1 → leaf4`, `…/h1 → leaf4`. */

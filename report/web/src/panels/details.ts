@@ -36,7 +36,11 @@ export class Details {
     const focused = this.focused();
     this.element.replaceChildren(...(parts ?? [hint(this.views)]));
     for (const list of this.element.querySelectorAll<HTMLElement>("tbody, .route")) rove(list, "button");
-    if (focused !== null) this.buttons()[focused]?.focus();
+    if (focused !== null)
+      this.buttons()
+        .slice(0, focused + 1)
+        .at(-1)
+        ?.focus();
   }
 
   private buttons(): HTMLElement[] {

@@ -28,37 +28,46 @@ function choice<T extends string>(label: string, options: [T, string][], now: T,
 
 export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLElement {
   const several = store.state.shown.length > 1;
-  const find = h("input", { type: "search", placeholder: "name, source or destination" });
-  const none = h("span", { role: "status", class: "none" });
-  find.addEventListener("input", () => {
-    gantt.arrange(gantt.state.order, find.value);
+  const arrange = (order: Order, find: string) => {
+    gantt.arrange(order, find);
     rows.render();
-    none.textContent = gantt.count() === 0 ? "no transfer matches" : "";
-  });
+  };
   const heights: [HeightMode, string][] = [
     ["common", `rate, full height ${format.rate(gantt.largest)}`],
     ["own", "rate over the narrowest link of its route"],
   ];
+  const orders = ORDERS.filter(([o]) => several || o !== "change");
   return h(
     "div",
     { class: "controls" },
-    choice(
-      "order",
-      ORDERS.filter(([o]) => several || o !== "change"),
-      gantt.state.order,
-      (order) => {
-        gantt.arrange(order, gantt.state.find);
-        rows.render();
-      },
-    ),
+    choice("order", orders, gantt.state.order, (order) => arrange(order, gantt.state.find)),
     choice("height", heights, gantt.mode, (mode) => {
       gantt.mode = mode;
       rows.render();
     }),
-    h("label", { class: "option" }, "find", find),
-    none,
+    ...filters(gantt, arrange, store),
     h("span", { class: "keys" }, "Mouse: drag pans · Ctrl + wheel zooms. Keys: ", KEYS),
   );
+}
+
+/** Which transfers have rows; says so where none has. */
+function filters(gantt: Gantt, arrange: (order: Order, find: string) => void, store: Store): HTMLElement[] {
+  const find = h("input", { type: "search", placeholder: "name, source or destination" });
+  const only = h("input", { type: "checkbox" });
+  const none = h("span", { role: "status", class: "none" });
+  const update = () => {
+    gantt.onlyShown = only.checked;
+    arrange(gantt.state.order, find.value);
+    none.textContent = gantt.count() === 0 ? "no transfer matches" : "";
+  };
+  find.addEventListener("input", update);
+  only.addEventListener("change", update);
+  store.on(["window"], () => only.checked && update());
+  return [
+    h("label", { class: "option" }, "find", find),
+    h("label", { class: "option" }, only, "only those of the time shown"),
+    none,
+  ];
 }
 
 /** A sample of a bar: a colour, or a pattern. */

@@ -48,20 +48,23 @@ function contents(views: RunView[], held: Held, store: Store): HTMLElement {
     return row(null, [link, ...l.runs.flatMap(cells)], [l.why.slice(0, MOST_WHY).join(", ")]);
   });
   if (rest.length > 0) {
-    const sums = views.flatMap((_, i) => cells(total(rest.map((l) => l.runs[i]!))));
+    // A transfer may be held back at several of them: transfers are not counted.
+    const sums = views.flatMap((_, i) => times(total(rest.map((l) => l.runs[i]!))));
     rows.push(row("rest", [format.counted(rest.length, "other link"), ...sums], []));
   }
   if (waits.some((w) => w.transfers > 0)) {
     const words = h("span", {}, swatch("waiting", ""), "waiting for an engine");
-    rows.push(row("waits", [words, ...waits.flatMap(cells)], ["its source sends only so many at once"]));
+    rows.push(row("waits", [words, ...waits.flatMap(cells)], ["an engine serves only so many at once"]));
   }
   return rove(table(["link", ...head], ["why"], rows), "button");
 }
 
+const times = (held: Back): [Child, string] => [h("b", {}, format.time(held.lost)), format.time(held.seconds)];
+
 function cells(held: Back): Child[] {
   if (held.transfers === 0) return [format.NONE, format.NONE];
-  const times = format.counted(held.transfers, "transfer");
-  return [h("b", {}, format.time(held.lost)), `${format.time(held.seconds)} in ${times}`];
+  const [lost, seconds] = times(held);
+  return [lost, `${seconds} in ${format.counted(held.transfers, "transfer")}`];
 }
 
 /** A sample of a colour or of a pattern. */

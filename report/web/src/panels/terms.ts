@@ -12,7 +12,10 @@ const GENERAL: Term[] = [
   ["because of", "the transfers responsible in that step"],
   ["time lost", "how much later it is than at its rate alone"],
   ["slowdown", "its time from start to end over its time alone"],
-  ["waiting for an engine", "ready, but its source sends only so many at once (`engines`; a GPU one)"],
+  [
+    "waiting for an engine",
+    "ready, but its source sends only so many at once (`engines`; a GPU one), or an engine of its operation is busy",
+  ],
   ["blocked, rate 0", "started, and not served at the moment"],
 ];
 

@@ -24,20 +24,21 @@ const STEPS: Record<string, Term> = {
   D: ["shared, raised by what blocked ones leave", "“because of” then names the blocked transfers that made room"],
 };
 
-/** Causes: a pattern of the words, their kind, and what it means, or the step that does. */
-const CAUSES: [RegExp, string, string][] = [
-  [/^upstream port/, "upstream port shared", "step B"],
-  [/^downstream port/, "downstream port shared", "step C"],
-  [/^lateral link/, "lateral link shared", "as step B, on a link beside the tree"],
-  [/root complex/, "root complex", "crossing it costs the part tau of its port"],
-  [/^head-of-line/, "head-of-line blocked", "step D (8)"],
-  [/^link shared/, "link shared", "others use the link too, and each has its share"],
-  [/^waits for/, "waits for an earlier one", "links serve one transfer after the other"],
-  [/higher priority$/, "higher priority first", "those of a higher priority are served first"],
-  [/^its own limit$/, "its own limit", "the `limit` in the scenario"],
-  [/^full rate/, "full rate of the narrowest link", "no other transfer holds it back"],
-  [/^the most loaded/, "the most loaded link of its route", "the arbiter did not say what decided"],
-];
+/** Causes without the transfers that they name, and what they mean, or the step that does. */
+const CAUSES: Record<string, string> = {
+  "upstream port shared": "step B",
+  "downstream port shared": "step C",
+  "lateral link shared": "as step B, on a link beside the tree",
+  "root complex, shared": "crossing it costs the part tau of its port, and the rest is shared",
+  "reduced capacity across the root complex": "crossing it costs the part tau of its port",
+  "head-of-line blocked": "step D (8)",
+  "link shared": "others use the link too, and each has its share",
+  "waits for an earlier transfer": "links serve one transfer after the other",
+  "others have a higher priority": "they are served first",
+  "its own limit": "the `limit` in the scenario",
+  "full rate of the narrowest link": "no other transfer holds it back",
+  "the most loaded link of its route": "the arbiter did not say what decided",
+};
 
 const isPcie = (view: RunView) => view.run.arbiter.name === "pcie-congestion";
 
@@ -49,7 +50,9 @@ export function stepText(view: RunView, step: string): string {
 
 /** A cause without the transfer that it names. */
 export function kindOf(cause: string): string {
-  return CAUSES.find(([pattern]) => pattern.test(cause))?.[1] ?? cause;
+  if (cause.startsWith("waits for ")) return "waits for an earlier transfer";
+  if (cause.endsWith(" a higher priority")) return "others have a higher priority";
+  return cause.replace(/ (with|behind) .*$/s, "");
 }
 
 /** What made a transfer late: its cause, and before it the time that it waited to start, where that is more than it lost. */
@@ -71,8 +74,8 @@ export function reasonOf(view: RunView, t: Transfer, span: Span): string {
 export function termsOf(views: RunView[]): { steps: Term[]; causes: Term[] } {
   const seen = new Set<string>();
   for (const v of views) for (const t of v.run.transfers) if (t.cause) seen.add(kindOf(t.cause));
-  const causes = CAUSES.filter(([, kind]) => seen.has(kind)).map(([, kind, words]): Term => [kind, words]);
-  const steps = views.some((v) => isPcie(v) && v.exact)
+  const causes = Object.entries(CAUSES).filter(([kind]) => seen.has(kind));
+  const steps = views.some(isPcie)
     ? Object.entries(STEPS).map(([step, [short, words]]): Term => [`${step}: ${short}`, words])
     : [];
   return { steps, causes };

@@ -31,6 +31,8 @@ export class Gantt implements RowSource {
   /** The largest rate of any transfer: the full height on the common scale. */
   readonly largest: number;
   mode: HeightMode = "common";
+  /** Whether transfers that are not there in the time shown are left out. */
+  onlyShown = false;
   private ids: string[] = [];
   private order: Order = "scenario";
   private find = "";
@@ -89,6 +91,8 @@ export class Gantt implements RowSource {
   }
 
   private matches(t: Transfer): boolean {
+    const { from, to } = this.store.state.window;
+    if (this.onlyShown && (t.ready_s == null || t.ready_s > to || (t.end_s ?? to) < from)) return false;
     return this.find === "" || [t.id, t.from, t.to].some((x) => x.toLowerCase().includes(this.find));
   }
 
@@ -194,11 +198,7 @@ export class Gantt implements RowSource {
     if (doing === "over") return [{ what: "state", value: `over since ${format.time(t.end_s)}` }];
     if (doing === "arriving")
       return [{ what: "state", value: `all sent, the last byte arrives at ${format.time(t.end_s)}` }];
-    if (doing === "waiting")
-      return [
-        { what: "state", value: "waiting for the engine of", names: [t.from] },
-        { what: "ready since", value: format.time(t.ready_s) },
-      ];
+    if (doing === "waiting") return [this.waiting(view, t), { what: "ready since", value: format.time(t.ready_s) }];
     const span = stretchAt(life, time)!.span!;
     const lines: Line[] = [{ what: doing === "blocked" ? "blocked" : "rate", value: format.rate(span.rate) }];
     if (!view.exact) lines[0]!.what = "mean rate";
@@ -208,13 +208,32 @@ export class Gantt implements RowSource {
     return lines;
   }
 
+  /** Tasks of planned operations wait for engines of their own, others for their source. */
+  private waiting(view: RunView, t: Transfer): Line {
+    const engines = (view.run.plans ?? []).flatMap((p) =>
+      p.engines.filter((e) => e.tasks.some((x) => `${p.id}/${x.task}` === t.id)).map((e) => e.engine),
+    );
+    if (engines.length > 0) return { what: "state", value: "waiting for engine", names: engines };
+    return { what: "state", value: "waiting for the engine of", names: [t.from] };
+  }
+
   select(row: number, _time: number, toggle: boolean): void {
     const id = this.ids[row]!;
     this.store.set({ transfer: toggle && this.store.state.transfer === id ? null : id, link: null });
   }
 
+  /** The row of the transfer that the selected link costs most. */
+  private mostHeld(): number {
+    const lost = (id: string) =>
+      Math.max(...this.shown.map((v) => (v.transfers.has(id) ? this.lost(v.transfers.get(id)!) : 0)));
+    const rows = this.ids.map((_, row) => row).filter((row) => this.selected(row));
+    return rows.reduce((best, row) => (best < 0 || lost(this.ids[row]!) > lost(this.ids[best]!) ? row : best), -1);
+  }
+
   reveal(): number {
-    return this.store.state.transfer === null ? -1 : this.ids.indexOf(this.store.state.transfer);
+    const { transfer, link } = this.store.state;
+    if (transfer !== null) return this.ids.indexOf(transfer);
+    return link === null ? -1 : this.mostHeld();
   }
 
   selected(row: number): boolean {

@@ -123,6 +123,46 @@ test("details begin with the main cause, and culprits and links lead on", async 
   await page.close();
 });
 
+test("a selected link shows the transfer that it costs most; rows can be those of the time shown", async () => {
+  const { page } = await open(fixture("gather"));
+  const run = fixture("gather").runs[0]!;
+  await page.locator("#held button").first().click();
+  await frames(page);
+  const listed = await page.locator("#transfers .row .id").allInnerTexts();
+  const first = await page.locator(".details tbody tr:nth-child(1) .transfer").innerText();
+  assert.ok(listed.includes(first), `${first} in ${listed.join(" ")}`);
+
+  const [from, to] = [run.makespan_s * 0.75, run.makespan_s];
+  for (const what of ["Zoom in", "Zoom in", "Show later time", "Show later time"]) await page.getByLabel(what).click();
+  for (let i = 0; i < 8; i++) await page.getByLabel("Show later time").click();
+  await frames(page);
+  assert.equal(await page.locator(".zoom-window").innerText(), format.range(from, to));
+  await page.getByLabel("only those of the time shown").check();
+  await frames(page);
+  const inside = run.transfers.filter((t) => t.ready_s! <= to && t.end_s! >= from);
+  assert.ok(inside.length < run.transfers.length);
+  const rows = page.locator("#transfers .row").first();
+  assert.equal(await rows.getAttribute("aria-setsize"), String(inside.length));
+  await page.locator(".zoom-all").click();
+  await frames(page);
+  assert.equal(await rows.getAttribute("aria-setsize"), String(run.transfers.length));
+  await page.close();
+});
+
+test("waiting names the engine that a task of an operation waits for", async () => {
+  const { page } = await open(fixture("gather"));
+  const run = fixture("gather").runs[0]!;
+  await page.getByLabel("find").fill("alone/m5.0");
+  await frames(page);
+  const t = run.transfers.find((x) => x.id === "alone/m5.0")!;
+  const part = (t.ready_s! + t.start_s!) / 2 / run.makespan_s;
+  const lines = await hover(page, page.locator('#transfers [data-row="0"]'), part);
+  const engine = run.plans!.find((p) => p.id === "alone")!.engines.find((e) => e.tasks.some((x) => x.task === "m5.0"))!;
+  assert.equal(said(lines, "state"), `waiting for engine ${engine.engine}`);
+  assert.match(lines[1]!, /^main cause\nwaited \d+\.\d{3} ms for an engine; /);
+  await page.close();
+});
+
 test("the words of the tooltip are explained beside the Gantt", async () => {
   const { page } = await open(t2());
   const terms = page.locator("#transfers .terms");

@@ -85,6 +85,15 @@ test("every cause of the fixtures has a meaning, and each step of the PCIe polic
       views.some((v) => v.run.arbiter.name === "pcie-congestion"),
     );
   }
+  const kinds = ["waits for x with y", "c has a higher priority", "link shared with a behind b", "its own limit"].map(
+    kindOf,
+  );
+  assert.deepEqual(kinds, [
+    "waits for an earlier transfer",
+    "others have a higher priority",
+    "link shared",
+    "its own limit",
+  ]);
   const [pcie, fcfs, maxMin] = viewsOf(fixture("hol").runs);
   assert.equal(stepText(pcie!, "D (8)"), "D (8): head-of-line blocked");
   assert.equal(stepText(fcfs!, "D (8)"), "D (8)", "steps of others are not those of PCIe");
