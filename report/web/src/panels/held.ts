@@ -39,7 +39,7 @@ function contents(views: RunView[], held: Held, store: Store): HTMLElement {
   const links = heldLinks(views);
   const waits = waited(views);
   const head = views.flatMap((v) =>
-    ["time lost", "held back"].map((x) => x + (views.length > 1 ? `, ${v.letter}` : "")),
+    ["time lost", "held back (transfers)"].map((x) => x + (views.length > 1 ? `, ${v.letter}` : "")),
   );
   const rest = links.slice(MOST);
   const rows = links.slice(0, MOST).map((l) => {
@@ -64,7 +64,7 @@ const times = (held: Back): [Child, string] => [h("b", {}, format.time(held.lost
 function cells(held: Back): Child[] {
   if (held.transfers === 0) return [format.NONE, format.NONE];
   const [lost, seconds] = times(held);
-  return [lost, `${seconds} in ${format.counted(held.transfers, "transfer")}`];
+  return [lost, `${seconds} (${format.count(held.transfers)})`];
 }
 
 /** A sample of a colour or of a pattern. */

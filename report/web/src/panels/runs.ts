@@ -29,6 +29,8 @@ import { topologyControls } from "./topology-controls.ts";
 /** Runs that are shown side by side at first; others can be added. */
 const FIRST_SHOWN = 4;
 
+const LINKS =
+  "Each line is a link in one direction. Colour, width and number tell the part of its bandwidth that it carries. ";
 /** How the topology is used with the keyboard. */
 const LINK_KEYS = "Keys: Tab to the links, arrow keys go from link to link, Enter selects.";
 
@@ -73,7 +75,7 @@ function topologySection(views: RunView[], details: HTMLElement, store: Store): 
   return section(
     "topology",
     "Topology",
-    `Each line is a link in one direction. Colour, width and number tell the part of its bandwidth that it carries. ${LINK_KEYS}`,
+    h("span", {}, LINKS, h("span", { class: "keys" }, LINK_KEYS)),
     topologyControls(topology, store),
     h("div", { class: `with-details${views.length > 1 ? " wide" : ""}` }, topology.element, details),
   );

@@ -70,7 +70,7 @@ test("what holds transfers back is told in the head and in one table, and leads 
   assert.deepEqual(rows[0]!.split("\t"), [
     "k80a → plx0",
     "51.724 ms",
-    "96.059 ms in 2 transfers",
+    "96.059 ms (2)",
     "upstream port shared, head-of-line blocked",
   ]);
   assert.equal(rows.length, 3);
