@@ -31,23 +31,26 @@ export function differencesSection(views: RunView[], store: Store): HTMLElement 
   );
 }
 
+/** How many transfers of a run are later, earlier, equal, and not comparable. */
+function tallyOf(base: RunView, v: RunView): HTMLElement {
+  const t = tally(base, v);
+  const parts = [
+    `${format.count(t.later)} later`,
+    `${format.count(t.earlier)} earlier`,
+    `${format.count(t.same)} equal`,
+  ];
+  if (t.open) parts.push(`${format.count(t.open)} did not end`);
+  if (t.closed) parts.push(`${format.count(t.closed)} ended only here`);
+  if (t.neither) parts.push(`${format.count(t.neither)} ended in neither`);
+  if (t.only) parts.push(`${format.count(t.only)} not in ${base.letter}`);
+  return h("li", {}, h("b", { class: "letter" }, v.letter), name(v.title), `: ${parts.join(", ")}`);
+}
+
 function contents(views: RunView[], store: Store): HTMLElement[] {
   const base = views[0]!;
   if (views.length < 2) return [h("p", {}, "Only one run is shown.")];
   const all = differences(views);
-  const counts = views.slice(1).map((v) => {
-    const t = tally(base, v);
-    const parts = [
-      `${format.count(t.later)} later`,
-      `${format.count(t.earlier)} earlier`,
-      `${format.count(t.same)} equal`,
-    ];
-    if (t.open) parts.push(`${format.count(t.open)} did not end`);
-    if (t.closed) parts.push(`${format.count(t.closed)} ended only here`);
-    if (t.neither) parts.push(`${format.count(t.neither)} ended in neither`);
-    if (t.only) parts.push(`${format.count(t.only)} not in ${base.letter}`);
-    return h("li", {}, h("b", { class: "letter" }, v.letter), name(v.title), `: ${parts.join(", ")}`);
-  });
+  const counts = views.slice(1).map((v) => tallyOf(base, v));
   const head = [
     "transfer",
     ...views.map((v) => `end in ${v.letter}`),

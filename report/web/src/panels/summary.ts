@@ -13,12 +13,9 @@ export function summary(views: RunView[], store: Store): HTMLElement {
 
 function card(view: RunView, views: RunView[], store: Store): HTMLElement {
   const { run } = view;
-  const base = views[0]!.run;
   const total = run.aggregated?.transfers ?? run.transfers.length;
   const facts = [total === 0 ? "no transfers" : format.counted(total, "transfer")];
   if (run.operations.length > 0) facts.push(format.counted(run.operations.length, "operation"));
-  const both = run.complete && base.complete;
-  const against = both && view.index > 0 && base.makespan_s > 0 ? run.makespan_s / base.makespan_s : null;
   return h(
     "div",
     { class: "card", "data-run": view.index },
@@ -33,12 +30,7 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
       "p",
       { class: "big" },
       run.complete ? format.time(run.makespan_s) : `stopped at ${format.time(run.stopped_s ?? view.end)}`,
-      against !== null &&
-        h(
-          "span",
-          { class: `against ${against > 1 ? "slower" : "faster"}` },
-          ` ${against > 1 ? "▲" : against < 1 ? "▼" : "="} ${format.ratio(against)} of ${views[0]!.letter}`,
-        ),
+      view.index > 0 && againstBase(view, views[0]!),
     ),
     h(
       "p",
@@ -46,6 +38,18 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
       [run.complete ? format.exactPs(run.makespan_ps) : endedText(view), ...facts].filter(Boolean).join(" · "),
     ),
     total > 0 && worst(view, store),
+  );
+}
+
+/** The makespan over that of the first run, where both are complete. */
+function againstBase({ run }: RunView, { run: base, letter }: RunView): HTMLElement | false {
+  if (!run.complete || !base.complete || base.makespan_s <= 0) return false;
+  const ratio = run.makespan_s / base.makespan_s;
+  const sign = ratio > 1 ? "▲" : ratio < 1 ? "▼" : "=";
+  return h(
+    "span",
+    { class: `against ${ratio > 1 ? "slower" : "faster"}` },
+    ` ${sign} ${format.ratio(ratio)} of ${letter}`,
   );
 }
 
