@@ -15,8 +15,8 @@ export function numbers(seed: number): () => number {
   return () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
 }
 
-/** A made-up run of `count` transfers between 64 hosts under eight switches, each at a constant rate. */
-export function madeUp(count: number): Run {
+/** A made-up run of `count` transfers between hosts under switches, each at a constant rate. */
+export function madeUp(count: number, switches = 8, hosts = 8): Run {
   const next = numbers(7);
   const nodes = [{ id: 0, name: "core", kind: "network", parent: null as number | null }];
   const links: Run["links"] = [];
@@ -37,19 +37,22 @@ export function madeUp(count: number): Run {
         direction,
       });
   };
-  for (let leaf = 0; leaf < 8; leaf++) {
+  for (let leaf = 0; leaf < switches; leaf++) {
     const at = nodes.length;
     nodes.push({ id: at, name: `leaf${leaf}`, kind: "switch", parent: 0 });
     join(`leaf${leaf}`, "core", 5e9);
-    for (let host = 0; host < 8; host++) {
+    for (let host = 0; host < hosts; host++) {
       nodes.push({ id: nodes.length, name: `leaf${leaf}/h${host}`, kind: "host", parent: at });
       join(`leaf${leaf}/h${host}`, `leaf${leaf}`, 1.25e9);
     }
   }
   const link = new Map(links.map((l) => [`${l.from} ${l.to}`, l]));
   const transfers = Array.from({ length: count }, (_, i): Run["transfers"][number] => {
-    const [a, b] = [Math.floor(next() * 8), Math.floor(next() * 8)];
-    const [from, to] = [`leaf${a}/h${Math.floor(next() * 8)}`, `leaf${b}/h${(1 + Math.floor(next() * 7)) % 8}`];
+    const [a, b] = [Math.floor(next() * switches), Math.floor(next() * switches)];
+    const [from, to] = [
+      `leaf${a}/h${Math.floor(next() * hosts)}`,
+      `leaf${b}/h${(1 + Math.floor(next() * (hosts - 1))) % hosts}`,
+    ];
     const ways =
       a === b
         ? [`${from} leaf${a}`, `leaf${b} ${to}`]

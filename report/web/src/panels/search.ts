@@ -4,7 +4,8 @@ import type { Search } from "../contract.ts";
 import { h, name, section, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { curveChart, curveOf, histogramChart, histogramOf } from "../charts/curve.ts";
-import { draw, framed } from "../tree/drawing.ts";
+import { draw } from "../tree/drawing.ts";
+import { framed } from "../tree/framed.ts";
 
 const THINGS: Record<string, string> = { order: "order", placement: "placement", parameters: "parameters" };
 

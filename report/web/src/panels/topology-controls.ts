@@ -2,6 +2,7 @@
 
 import { h } from "../core/dom.ts";
 import { heat } from "../core/colour.ts";
+import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { isDark, onTheme } from "../core/theme.ts";
 import type { TopologyView } from "../tree/topology.ts";
@@ -14,13 +15,26 @@ function box(label: string, checked: boolean, act: (on: boolean) => void): HTMLE
 }
 
 export function topologyControls(topology: TopologyView, store: Store): HTMLElement {
+  const left = h("span", { class: "left-out", role: "status" });
+  topology.onBuilt(() => (left.textContent = leftOut(topology)));
   return h(
     "div",
     { class: "controls" },
     box("mean over the run instead of the moment", false, (mean) => store.set({ mean })),
     box("only nodes that take part", topology.hidesIdle, (on) => topology.hideIdle(on)),
+    left,
     heatLegend(),
   );
+}
+
+/** How many nodes are not drawn, and how many numbers. */
+function leftOut({ hidesIdle, part, unplaced }: TopologyView): string {
+  const nodes = `${format.count(part.idle)} of ${format.counted(part.all, "node")}`;
+  const idle =
+    part.idle === 0 ? "" : hidesIdle ? `${nodes} left out: they carried nothing` : `${nodes} carried nothing`;
+  const crowded =
+    unplaced > 0 ? `${format.counted(unplaced, "number")} left out for lack of room: point at a link` : "";
+  return [idle, crowded].filter(Boolean).join("; ");
 }
 
 /** Blocks of the colours of utilisation, with their numbers. */

@@ -1,19 +1,27 @@
 // The drawing of one topology: boxes, wires, arrow heads and numbers, made once and then only recoloured.
 
 import type { Link, TopologyNode } from "../contract.ts";
-import { h, isolated, s, shortened, visible } from "../core/dom.ts";
-import { type Box, type Geometry, type Wire, at, geometry, heading, pathOf } from "./geometry.ts";
-import { layout, shortNames, takingPart } from "./layout.ts";
+import { isolated, s, shortened, visible } from "../core/dom.ts";
+import { type Box, type Geometry, MOST_LEAVES_DOWN, type Wire, at, geometry, heading, pathOf } from "./geometry.ts";
+import { layout, shortNames } from "./layout.ts";
 
 /** Drawings may be shown this much larger than they are laid out, where there is room. */
 const GROW = 1.15;
+/** And this much smaller, before they scroll. */
+const LEAST = 0.75;
+/** At this part of their size names are read easily. */
+const EASY = 0.85;
+
+/** Wider drawings are not read well beside a column of details. */
+const BROAD = 880;
 
 export interface WireParts {
   wire: Wire;
   group: SVGGElement;
   line: SVGPathElement;
   head: SVGPathElement;
-  label: SVGTextElement;
+  /** Absent where the link never has a number, or where there is no room for it. */
+  label: SVGTextElement | null;
 }
 
 export interface Drawing {
@@ -25,29 +33,28 @@ export interface Drawing {
 
 export interface DrawingOptions {
   label: string;
-  /** Only nodes that are ends of links with bytes, and those above them. */
-  onlyUsed?: boolean;
+  /** Only these nodes. */
+  part?: ReadonlySet<string> | null;
+  /** Pixels that are there in the width: small trees turn to where they are read best. */
+  room?: number;
   /** What stands in a box instead of its kind, by name of the node. */
   badges?: Map<string, string>;
+  numbered?: ReadonlySet<number>;
+  numberWidth?: number;
 }
 
 export function draw(nodes: TopologyNode[], links: Map<number, Link>, options: DrawingOptions): Drawing {
-  const used = [...links.values()].filter((l) => l.bytes > 0).flatMap((l) => [l.from, l.to]);
-  const part = options.onlyUsed ? takingPart(nodes, used) : null;
   const names = shortNames(nodes);
   const nodeNames = new Map(nodes.map((n) => [n.id, n.name]));
   const labels = new Map([...names].map(([id, text]) => [id, labelled(text, options.badges?.get(nodeNames.get(id)!))]));
-  const g = geometry(
-    layout(nodes, links.values(), (id) => !part || part.has(id)),
-    links,
-    labels,
-  );
-  const wires = new Map(g.wires.map((w) => [w.id, wireParts(w)]));
-  const boxes = new Map(g.boxes.map((b) => [b.node.name, boxOf(b, names, g.down, options.badges)]));
+  const places = layout(nodes, links.values(), (id) => !options.part || options.part.has(nodeNames.get(id)!));
+  const g = turned((down) => geometry(places, links, labels, { ...options, down }), places.leaves, options.room);
+  const wires = new Map(g.wires.map((w) => [w.id, wireParts(w, g.thin)]));
+  const boxes = new Map(g.boxes.map((b) => [b.node.name, boxOf(b, names, g, options.badges)]));
   const root = s(
     "svg",
     {
-      class: "topology",
+      class: `topology${g.dense ? " dense" : ""}${g.width > BROAD ? " broad" : ""}`,
       viewBox: `0 0 ${g.width} ${g.height}`,
       width: Math.round(g.width * GROW),
       height: Math.round(g.height * GROW),
@@ -59,15 +66,25 @@ export function draw(nodes: TopologyNode[], links: Map<number, Link>, options: D
     s("g", {}, ...boxes.values()),
     s("g", { class: "numbers", "aria-hidden": "true" }, ...[...wires.values()].map((p) => p.label)),
   );
+  root.style.minWidth = `${Math.round(g.width * LEAST)}px`;
   return { root, geometry: g, wires, boxes };
 }
 
-function wireParts(wire: Wire): WireParts {
+/** Down or to the right: what is larger in the room that there is, and down where both are alike. */
+function turned(make: (down: boolean) => Geometry, leaves: number, room = Number.POSITIVE_INFINITY): Geometry {
+  if (leaves > MOST_LEAVES_DOWN) return make(false);
+  const down = make(true);
+  if (room >= down.width * EASY) return down;
+  const right = make(false);
+  return right.width < down.width ? right : down;
+}
+
+function wireParts(wire: Wire, thin: number): WireParts {
   const d = pathOf(wire.curve);
   const mid = at(wire.curve, 0.5);
   const line = s("path", { d, class: "line" });
   const head = s("path", {
-    d: "M-4.5 -4.5L5 0L-4.5 4.5Z",
+    d: thin < 0.8 ? "M-2.5 -2.5L3 0L-2.5 2.5Z" : "M-4.5 -4.5L5 0L-4.5 4.5Z",
     class: "head",
     transform: `translate(${mid.x.toFixed(1)} ${mid.y.toFixed(1)}) rotate(${heading(wire.curve).toFixed(1)})`,
   });
@@ -79,19 +96,24 @@ function wireParts(wire: Wire): WireParts {
     head,
     s("path", { d, class: "hit" }),
   );
-  const label = s("text", {
-    class: "number",
-    x: wire.label.x.toFixed(1),
-    y: wire.label.y.toFixed(1),
-    "text-anchor": wire.label.anchor,
-  });
+  const place = wire.label;
+  const label =
+    place &&
+    s("text", {
+      class: "number",
+      "data-of": wire.id,
+      x: place.x.toFixed(1),
+      y: place.y.toFixed(1),
+      "text-anchor": place.anchor,
+    });
   return { wire, group, line, head, label };
 }
 
-function boxOf(b: Box, names: Map<number, string>, down: boolean, badges?: Map<string, string>): SVGGElement {
+function boxOf(b: Box, names: Map<number, string>, g: Geometry, badges?: Map<string, string>): SVGGElement {
   const room = b.width - 8;
   const badge = badges?.get(b.node.name);
-  const text = down
+  const size = g.dense ? 9.5 : 12;
+  const text = g.down
     ? [
         boxText(b, 14.5, "name", fitted(names.get(b.node.id) ?? b.node.name, room, 12)),
         boxText(b, 27, badge ? "badge" : "kind", fitted(badge ?? b.node.kind, room, badge ? 10.5 : 10)),
@@ -99,9 +121,9 @@ function boxOf(b: Box, names: Map<number, string>, down: boolean, badges?: Map<s
     : [
         boxText(
           b,
-          14,
+          b.height / 2 + size / 3,
           badge ? "badge" : "name",
-          fitted(labelled(names.get(b.node.id)!, badge), room, badge ? 10.5 : 12),
+          fitted(labelled(names.get(b.node.id)!, badge), room, badge ? Math.min(10.5, size) : size),
         ),
       ];
   return s(
@@ -140,14 +162,9 @@ function boxText(b: Box, down: number, kind: string, text: string): SVGTextEleme
     {
       class: kind,
       x: b.x + b.width / 2,
-      y: b.y + down + (b.height > 40 ? b.height / 2 - 10 : 0),
+      y: b.y + down,
       "text-anchor": "middle",
     },
     `\u2068${text}\u2069`,
   );
-}
-
-/** A box that scrolls where the drawing is wider than its place. */
-export function framed(drawing: Drawing): HTMLElement {
-  return h("div", { class: "drawing" }, drawing.root);
 }

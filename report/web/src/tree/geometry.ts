@@ -1,7 +1,9 @@
-// Where boxes and wires of a topology are drawn. The tree grows down, or to the right where it has many leaves.
+// Where boxes and wires of a topology are drawn. The tree grows down, or to the right where leaves are many.
 
 import type { Link, TopologyNode } from "../contract.ts";
 import type { Layout, Place } from "./layout.ts";
+import { type Frame, PARALLEL, arcHeight, boxSize, centre, frameOf, from } from "./frame.ts";
+import { type Label, placeNumbers } from "./numbers.ts";
 
 export interface Point {
   x: number;
@@ -12,6 +14,7 @@ export interface Box extends Point {
   node: TopologyNode;
   width: number;
   height: number;
+  leaf: boolean;
 }
 
 export interface Wire {
@@ -19,88 +22,83 @@ export interface Wire {
   id: number;
   /** Two ends and two control points of a cubic curve, in the direction of travel. */
   curve: [Point, Point, Point, Point];
-  /** Where its number stands. */
-  label: Point & { anchor: "start" | "middle" | "end"; sign: "" | "↑" | "↓" | "⇠" | "⇢" };
+  /** Where its number stands; null where it never has one, or where there is no room for it. */
+  label: Label | null;
+  /** Where it would stand best, if nothing is there. */
+  wish?: Label | null;
 }
 
 export interface Geometry {
   width: number;
   height: number;
   down: boolean;
+  /** Rows are so close that letters are smaller. */
+  dense: boolean;
+  /** How thick wires are, of what they are where there is room. */
+  thin: number;
   boxes: Box[];
   wires: Wire[];
   /** From boxes to the lines of a hub, past the numbers. */
   leaders: [Point, Point][];
+  /** Links whose numbers found no place. */
+  unplaced: number;
+}
+
+export interface GeometryOptions {
+  /** Whether it grows down; otherwise this follows from the number of leaves. */
+  down?: boolean;
+  /** The links that have numbers: those that carry bytes, unless others are given. */
+  numbered?: ReadonlySet<number>;
+  /** Pixels that a number needs. */
+  numberWidth?: number;
 }
 
 /** Trees with more leaves than this grow to the right. */
 export const MOST_LEAVES_DOWN = 10;
-const CHAR = 7.3;
-/** Half the distance between the two directions of a link. */
-const APART = 4.5;
 const INSIDE = 8;
 
-interface Frame {
-  down: boolean;
-  /** Pixels per leaf, and per level. */
-  leaf: number;
-  level: number;
-  box: { width: number; height: number };
-  before: number;
-  /** Room between leaves and hubs for the numbers of both: 0 without hubs. */
-  hubs: number;
-  /** The length of a hub's box along the row of leaves. */
-  hubLength: number;
-}
-
-export function geometry(layout: Layout, links: Iterable<[number, Link]>, names: Map<number, string>): Geometry {
+export function geometry(
+  layout: Layout,
+  links: Iterable<[number, Link]>,
+  names: Map<number, string>,
+  options: GeometryOptions = {},
+): Geometry {
   const all = [...links];
   const byName = new Map([...layout.places.values()].map((p) => [p.node.name, p]));
   const known = all.filter(([, l]) => byName.has(l.from) && byName.has(l.to));
-  const frame = frameOf(layout, known, byName, names);
+  const numbered = options.numbered ?? new Set(known.filter(([, l]) => l.bytes > 0).map(([id]) => id));
+  const down = options.down ?? layout.leaves <= MOST_LEAVES_DOWN;
+  const frame = frameOf({ layout, links: known, byName, names, numbered, down });
   const boxes = [...layout.places.values()].map((p) => boxOf(p, frame));
-  const wires = known.map(([id, link]) => wireOf(id, link, byName.get(link.from)!, byName.get(link.to)!, frame));
-  const low = Math.max(...wires.flatMap((w) => w.curve.map((p) => (frame.down ? p.y : p.x))), 0);
-  const along =
-    Math.max(frame.before + layout.depth * frame.level + (frame.down ? frame.box.height : frame.box.width), low) +
-    (frame.down ? 18 : 118);
-  const across = Math.max(1, layout.leaves) * frame.leaf + 8;
-  return {
-    width: frame.down ? across : along,
-    height: frame.down ? along : across,
-    down: frame.down,
-    boxes,
-    wires,
-    leaders: leadersOf(known, byName, frame),
-  };
+  const arcs = new Set(
+    known.filter(([, l]) => isArc(byName.get(l.from)!, byName.get(l.to)!)).flatMap(([, l]) => [l.from, l.to]),
+  );
+  const wires = known.map(([id, link]) => wireOf(id, link, byName.get(link.from)!, byName.get(link.to)!, frame, arcs));
+  keepFirst(wires, numbered);
+  const size = sizeOf(layout, wires, frame);
+  const wanting = wires.filter((w) => numbered.has(w.id) && w.label === null);
+  const unplaced = placeNumbers(wires, wanting, boxes, { ...size, down, number: options.numberWidth ?? 40 });
+  const leaders = leadersOf(known, byName, frame);
+  return { ...size, down, dense: frame.dense, thin: frame.thin, boxes, wires, leaders, unplaced };
 }
 
-function frameOf(
-  layout: Layout,
-  links: [number, Link][],
-  byName: Map<string, Place>,
-  names: Map<number, string>,
-): Frame {
-  const down = layout.leaves <= MOST_LEAVES_DOWN;
-  const longest = Math.max(4, ...[...layout.places.keys()].map((id) => [...(names.get(id) ?? "")].length));
-  const width = Math.min(170, Math.max(down ? 76 : 58, longest * CHAR + 18));
-  const rootArcs = links.filter(
-    ([, l]) => l.direction === "lateral" && byName.get(l.from)!.depth === 0 && !byName.get(l.from)!.leaf,
-  );
-  const bulge = Math.max(0, ...rootArcs.map(([, l]) => height(byName.get(l.from)!, byName.get(l.to)!)));
-  const box = { width, height: down ? 34 : 20 };
-  const anyHub = [...layout.places.values()].some((p) => p.hub);
-  const hubs = anyHub ? (down ? 22 : 214) : 0;
-  const hubLength = Math.max(1, layout.leaves * 0.6) * (down ? width + 30 : 27);
-  return {
-    hubs,
-    hubLength,
-    down,
-    leaf: down ? width + 30 : 27,
-    level: down ? 96 : width + 100,
-    box,
-    before: bulge > 0 ? bulge + (down ? 30 : 62) : 6,
-  };
+/** Of parallel links the first one keeps its place for a number; links that never have one keep none. */
+function keepFirst(wires: Wire[], numbered: ReadonlySet<number>): void {
+  const taken = new Set<string>();
+  for (const w of wires) {
+    const place = w.label && `${w.label.x} ${w.label.y}`;
+    if (!place) continue;
+    if (!numbered.has(w.id) || taken.has(place)) w.label = null;
+    else taken.add(place);
+  }
+}
+
+function sizeOf(layout: Layout, wires: Wire[], f: Frame): { width: number; height: number } {
+  const low = Math.max(...wires.flatMap((w) => w.curve.map((p) => (f.down ? p.y : p.x))), 0);
+  const end = f.before + f.levels[layout.depth]! + f.hubs + (f.down ? f.box.height : f.box.width);
+  const along = Math.max(end, low) + f.after;
+  const across = Math.max(1, layout.leaves) * f.leaf + 8;
+  return { width: f.down ? across : along, height: f.down ? along : across };
 }
 
 function leadersOf(links: [number, Link][], byName: Map<string, Place>, f: Frame): [Point, Point][] {
@@ -114,58 +112,51 @@ function leadersOf(links: [number, Link][], byName: Map<string, Place>, f: Frame
   return [...ends].map((p) => [from(p, f, 0, half), from(p, f, 0, half + f.hubs)]);
 }
 
-/** How far an arc between two places reaches out. */
-function height(a: Place, b: Place): number {
-  return 16 + Math.min(50, 7 * Math.abs(a.across - b.across));
-}
-
-function centre(p: Place, f: Frame): Point {
-  const across = (p.across + 0.5) * f.leaf + 4;
-  const along = f.before + p.depth * f.level + (p.hub ? f.hubs : 0);
-  return f.down ? { x: across, y: along + f.box.height / 2 } : { x: along + f.box.width / 2, y: across };
-}
-
 function boxOf(p: Place, f: Frame): Box {
   const c = centre(p, f);
-  const size = { ...f.box };
-  if (p.hub) size[f.down ? "width" : "height"] = Math.max(size[f.down ? "width" : "height"], f.hubLength);
-  return { node: p.node, x: c.x - size.width / 2, y: c.y - size.height / 2, ...size };
+  const size = boxSize(p, f);
+  return { node: p.node, leaf: p.leaf && !p.hub, x: c.x - size.width / 2, y: c.y - size.height / 2, ...size };
 }
 
-/** A point `across` and `along` from the middle of a box. */
-function from(p: Place, f: Frame, across: number, along: number): Point {
-  const c = centre(p, f);
-  return f.down ? { x: c.x + across, y: c.y + along } : { x: c.x + along, y: c.y + across };
+/** Whether a link joins neither child and parent nor a hub. */
+function isArc(a: Place, b: Place): boolean {
+  return (
+    a.node.id !== b.node.parent &&
+    b.node.id !== a.node.parent &&
+    !(b.hub && b.depth > a.depth) &&
+    !(a.hub && a.depth > b.depth)
+  );
 }
 
-function wireOf(id: number, link: Link, a: Place, b: Place, f: Frame): Wire {
-  if (b.node.id === a.node.parent) return treeWire(id, link, a, b, f, true);
-  if (a.node.id === b.node.parent) return treeWire(id, link, b, a, f, false);
-  if (b.hub && b.depth > a.depth) return treeWire(id, link, b, a, f, false);
-  if (a.hub && a.depth > b.depth) return treeWire(id, link, a, b, f, true);
-  return lateralWire(id, link, a, b, f);
+function wireOf(id: number, link: Link, a: Place, b: Place, f: Frame, arcs: Set<string>): Wire {
+  if (isArc(a, b)) return lateralWire(id, link, a, b, f);
+  const up = b.node.id === a.node.parent || (a.node.id !== b.node.parent && a.hub);
+  const [child, parent] = up ? [a, b] : [b, a];
+  const curve = child.hub ? hubCurve(child, parent, f, up) : treeCurve(child, parent, f, up);
+  if (child.hub) return { link, id, curve, label: atLeaf(parent, f, up, 1) };
+  if (child.leaf) return { link, id, curve, label: arcs.has(child.node.name) ? null : atLeaf(child, f, up, 0) };
+  return { link, id, curve, label: null, wish: f.spaced ? atChild(child, f, up) : null };
 }
 
-function treeWire(id: number, link: Link, child: Place, parent: Place, f: Frame, up: boolean): Wire {
+/** A line between a child and its parent, beside that of the other direction. Ends lie inside the boxes, which are drawn over them. */
+function treeCurve(child: Place, parent: Place, f: Frame, up: boolean): Wire["curve"] {
   const half = (f.down ? f.box.height : f.box.width) / 2;
-  // Ends lie inside the boxes, which are drawn over them, so that shifted lines still touch.
-  const hub = child.hub;
-  const low = from(child, f, hub ? hubPort(parent, child, f) : 0, -half + INSIDE);
-  const high = hub ? from(parent, f, 0, half + f.hubs) : from(parent, f, port(child, parent, f), half - INSIDE);
-  const side = up === f.down ? -1 : 1;
-  const normal = normalOf(low, high, side);
-  const [bottom, top] = [shifted(low, normal, APART), shifted(high, normal, APART)];
-  const curve = up ? straight(bottom, top) : straight(top, bottom);
-  return {
-    link,
-    id,
-    curve,
-    label: hub
-      ? atLeaf(parent, f, up, 1)
-      : child.leaf
-        ? atLeaf(child, f, up, 0)
-        : beside(shifted(low, normal, APART + 4), high, low, normal, f.down ? 0.36 : 0.26),
-  };
+  const low = from(child, f, 0, -half + INSIDE);
+  const high = from(parent, f, port(child, parent, f), half - INSIDE);
+  const normal = normalOf(low, high, up === f.down ? -1 : 1);
+  const top = shifted(high, normal, f.apart);
+  const bottom = f.down ? shifted(low, normal, f.apart) : { x: low.x, y: low.y + (up ? -f.apart : f.apart) };
+  if (f.down) return up ? straight(bottom, top) : straight(top, bottom);
+  return up ? flipped(level(top, bottom)) : level(top, bottom);
+}
+
+function hubCurve(hub: Place, end: Place, f: Frame, up: boolean): Wire["curve"] {
+  const half = (f.down ? f.box.height : f.box.width) / 2;
+  const low = from(hub, f, hubPort(end, hub, f), -half + INSIDE);
+  const high = from(end, f, 0, half + f.hubs);
+  const normal = normalOf(low, high, up === f.down ? -1 : 1);
+  const [bottom, top] = [shifted(low, normal, f.apart), shifted(high, normal, f.apart)];
+  return up ? straight(bottom, top) : straight(top, bottom);
 }
 
 /** Where a child's lines meet its parent: spread over the side of the box, as the children are. */
@@ -189,13 +180,28 @@ function straight(a: Point, b: Point): Wire["curve"] {
   return [a, part(1 / 3), part(2 / 3), b];
 }
 
-/** Numbers of a leaf stand beyond its box, where no lines cross: first those of its tree, then (`second`) those of a hub. */
-function atLeaf(leaf: Place, f: Frame, up: boolean, second: 0 | 1): Wire["label"] {
-  const signs = second ? (["⇠", "⇢"] as const) : (["↑", "↓"] as const);
-  const sign = signs[up ? 0 : 1];
+/** From a parent's side straight towards the child, which it meets along its row. */
+function level(a: Point, b: Point): Wire["curve"] {
+  const dx = b.x - a.x;
+  return [a, { x: a.x + dx * 0.2, y: a.y + (b.y - a.y) * 0.2 }, { x: b.x - dx * 0.8, y: b.y }, b];
+}
+
+const flipped = ([a, b, c, d]: Wire["curve"]): Wire["curve"] => [d, c, b, a];
+
+/** Over the line up and under the line down, where they meet the child. */
+function atChild(child: Place, f: Frame, up: boolean): Label {
+  const across = up ? -f.apart - 5.6 : f.apart + 13;
+  return { ...from(child, f, across, -f.box.width / 2 - 6), anchor: "end", sign: up ? "↑" : "↓" };
+}
+
+/** Beyond the box of a leaf, where no lines cross: first the numbers of its tree, then (`second`) those of a hub. */
+function atLeaf(leaf: Place, f: Frame, up: boolean, second: 0 | 1): Label {
+  const sign = (second ? (["⇠", "⇢"] as const) : (["↑", "↓"] as const))[up ? 0 : 1];
+  const rank = second && f.leafNumbers ? 1 : 0;
   if (f.down)
-    return { ...from(leaf, f, up ? -3 : 3, f.box.height / 2 + 11 + 11 * second), anchor: up ? "end" : "start", sign };
-  return { ...from(leaf, f, 4, f.box.width / 2 + (up ? 6 : 58) + 104 * second), anchor: "start", sign };
+    return { ...from(leaf, f, up ? -3 : 3, f.box.height / 2 + 11 + 11 * rank), anchor: up ? "end" : "start", sign };
+  const along = f.box.width / 2 + (up ? 6 : 58) + PARALLEL * rank;
+  return { ...from(leaf, f, f.dense ? 3.3 : 4, along), anchor: "start", sign };
 }
 
 /** Where a line meets a hub: spread over its whole length. */
@@ -204,32 +210,17 @@ function hubPort(end: Place, hub: Place, f: Frame): number {
   return Math.max(-most, Math.min(most, (end.across - hub.across) * f.leaf * 0.6));
 }
 
-/** A number's place on the outer side of a line, near its lower end. */
-function beside(start: Point, to: Point, low: Point, normal: Point, t: number): Wire["label"] {
-  const x = start.x + (to.x - low.x) * t;
-  const y = start.y + (to.y - low.y) * t;
-  const anchor = Math.abs(normal.x) < 0.35 ? "middle" : normal.x > 0 ? "start" : "end";
-  return { x, y: y + 3.5 + normal.y * 4, anchor, sign: "" };
-}
-
 function lateralWire(id: number, link: Link, a: Place, b: Place, f: Frame): Wire {
   const above = a.depth === 0 && !a.leaf;
   const sign = above ? -1 : 1;
   const half = ((f.down ? f.box.height : f.box.width) / 2) * sign;
   const forward = a.across < b.across;
-  const out = (height(a, b) + (forward ? 14 : 0)) * sign * 1.25;
-  const side = (forward ? 1 : -1) * 9;
+  const out = (arcHeight(a, b) + (forward ? 14 : 0)) * sign * 1.25;
+  const side = (forward ? 1 : -1) * Math.min(9, f.box.height / 2 - 1);
   const start = from(a, f, side, half);
   const end = from(b, f, -side, half);
   const control: [Point, Point] = [from(a, f, side, half + out), from(b, f, -side, half + out)];
-  const curve: Wire["curve"] = [start, control[0], control[1], end];
-  return { link, id, curve, label: onArc(at(curve, 0.5), forward !== above, f) };
-}
-
-/** A number's place on the outer side of the outer arc, or on the inner side of the inner one. */
-function onArc(mid: Point, after: boolean, f: Frame): Wire["label"] {
-  if (f.down) return { x: mid.x, y: mid.y + (after ? 13 : -6), anchor: "middle", sign: "" };
-  return { x: mid.x + (after ? 6 : -6), y: mid.y + 3, anchor: after ? "start" : "end", sign: "" };
+  return { link, id, curve: [start, control[0], control[1], end], label: null };
 }
 
 /** The point at `t` of a cubic curve. */

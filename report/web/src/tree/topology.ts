@@ -8,12 +8,20 @@ import { isDark } from "../core/theme.ts";
 import { hideTip, type Line, showTip } from "../core/tip.ts";
 import { loadText } from "../run/loads.ts";
 import { type RunView, meanUtilisation, onlyMean, spanAt, transfersOn, utilisation } from "../run/view.ts";
-import { type Drawing, type WireParts, draw, framed } from "./drawing.ts";
+import { type Drawing, type WireParts, draw } from "./drawing.ts";
+import { MOST_LEAVES_DOWN } from "./geometry.ts";
+import { framed } from "./framed.ts";
+import { type Part, hidesAtFirst, partOf } from "./part.ts";
 
 export const NO_TOPOLOGY = "The data hold no topology: save results with `--full --json` to see it.";
 
 /** Differences of utilisation below this part of the bandwidth are not marked. */
 const MARKED = 0.005;
+/** Pixels of a number alone, and with the mark of a difference. */
+const NUMBER = 40;
+const MARKED_NUMBER = 52;
+/** Changes of the width below this may come from a bar for scrolling. */
+const STEADY = 24;
 
 interface Panel {
   view: RunView;
@@ -23,21 +31,38 @@ interface Panel {
 
 export class TopologyView {
   readonly element = h("div", { class: "panels" });
+  /** What of the shown topologies is left out. */
+  part: Part;
   private panels: Panel[] = [];
   private onlyUsed: boolean;
+  private room = 0;
+  private built: (() => void)[] = [];
 
   constructor(
     private views: RunView[],
     private store: Store,
   ) {
-    this.onlyUsed = views.some((v) => v.nodes.length > 80);
+    this.onlyUsed = hidesAtFirst(views);
+    this.part = partOf(views);
     this.build();
     store.on(["time", "mean", "link", "transfer"], () => this.update());
     store.on(["shown"], () => this.build());
+    new ResizeObserver(() => this.resized()).observe(this.element);
   }
 
   get hidesIdle(): boolean {
     return this.onlyUsed;
+  }
+
+  /** Links whose numbers have no place in the drawings. */
+  get unplaced(): number {
+    return Math.max(0, ...this.panels.map((p) => p.drawing.geometry.unplaced));
+  }
+
+  /** Calls `run` after each drawing. */
+  onBuilt(run: () => void): void {
+    this.built.push(run);
+    run();
   }
 
   /** Leaves nodes out that take no part, or shows them again. */
@@ -50,16 +75,33 @@ export class TopologyView {
     this.update();
   }
 
+  /** Small trees may stand better the other way round. */
+  private resized(): void {
+    const room = this.panels[0]?.element.clientWidth ?? 0;
+    if (room === 0 || Math.abs(room - this.room) < STEADY) return;
+    this.room = room;
+    if (this.panels.some((p) => p.drawing.geometry.boxes.filter((b) => b.leaf).length <= MOST_LEAVES_DOWN))
+      this.build();
+  }
+
   private build(): void {
     const shown = this.store.state.shown.map((i) => this.views[i]!);
+    this.part = partOf(shown);
     this.panels = shown.map((view) => this.panel(view, shown.length > 1));
     this.element.replaceChildren(...this.panels.map((p) => p.element));
     this.update();
+    for (const run of this.built) run();
   }
 
   private panel(view: RunView, titled: boolean): Panel {
     const label = `Topology of run ${view.letter}: arrow keys go from link to link, Enter selects`;
-    const drawing = draw(view.nodes, view.links, { label, onlyUsed: this.onlyUsed });
+    const drawing = draw(view.nodes, view.links, {
+      label,
+      part: this.onlyUsed ? this.part.names : null,
+      room: this.room || undefined,
+      numbered: this.part.carrying,
+      numberWidth: titled ? MARKED_NUMBER : NUMBER,
+    });
     const element = h(
       "figure",
       { class: "panel", "data-run": view.index },
@@ -149,20 +191,21 @@ export class TopologyView {
     parts.line.style.stroke = colour;
     parts.head.style.fill = colour;
     parts.head.style.stroke = colour;
-    parts.line.style.strokeWidth = `${(1.2 + 5 * Math.min(1, use)).toFixed(2)}px`;
-    parts.head.style.strokeWidth = `${(0.4 + 2 * Math.min(1, use)).toFixed(2)}px`;
+    const { thin } = panel.drawing.geometry;
+    parts.line.style.strokeWidth = `${((1.2 + 5 * Math.min(1, use)) * thin).toFixed(2)}px`;
+    parts.head.style.strokeWidth = `${((0.4 + 2 * Math.min(1, use)) * thin).toFixed(2)}px`;
     parts.group.classList.toggle("idle", use <= 0);
     parts.group.classList.toggle("lit", route.has(id));
     parts.group.classList.toggle("selected", state.link === id);
     const change = use - before;
     const mark = Math.abs(change) > MARKED ? (change > 0 ? "▲" : "▼") : "";
-    parts.label.textContent =
-      known === null
-        ? "–"
-        : use > 0 || mark
-          ? `${!state.mean && onlyMean(panel.view, id) ? "~" : ""}${parts.wire.label.sign}${Math.round(use * 100)} %${parts.wire.label.sign ? "" : " "}${mark}`.trimEnd()
-          : "";
-    parts.label.classList.toggle("differs", mark !== "");
+    if (parts.label) {
+      const sign = parts.wire.label?.sign ?? "";
+      const about = !state.mean && onlyMean(panel.view, id) ? "~" : "";
+      const number = `${about}${sign}${Math.round(use * 100)} %${sign ? "" : " "}${mark}`.trimEnd();
+      parts.label.textContent = known === null ? "–" : use > 0 || mark ? number : "";
+      parts.label.classList.toggle("differs", mark !== "");
+    }
     const words = describe(panel.view, id, known, state, change, mark !== "" ? base.view.letter : null);
     parts.group.setAttribute("aria-label", words);
     parts.group.setAttribute("aria-pressed", String(state.link === id));
