@@ -6,12 +6,16 @@ import { arrow, h, isolated, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { timeLabels } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
-import { onTheme } from "../core/theme.ts";
+import { onPrint, onTheme } from "../core/theme.ts";
 import { type RunView, busiestLinks, knownOverTime, utilisation } from "../run/view.ts";
 
 /** Lines that can be told apart. */
 const MOST = CATEGORIES.length;
 const HEIGHT = 230;
+/** Widths from the first line to the last: where they run together, each is seen under those after it. */
+const WIDTHS = [6, 5, 4, 3, 2.2, 1.4];
+/** Pixels of a plot on A4 landscape, beside its keys. */
+const PAPER = 800;
 /** Pixels of the axis of utilisation; the keys take the rest of the column of names. */
 const AXIS = 50;
 
@@ -22,6 +26,7 @@ export class Lines {
   private values = new Map<string, HTMLElement>();
   private pointed: number | null = null;
   private setting = false;
+  private printing = false;
 
   constructor(
     private views: RunView[],
@@ -31,6 +36,10 @@ export class Lines {
     store.on(["window"], () => this.window());
     store.on(["time"], () => this.redraw());
     onTheme(() => this.redraw());
+    onPrint((on) => {
+      this.printing = on;
+      this.resize();
+    });
     new ResizeObserver(() => this.resize()).observe(this.element);
     requestAnimationFrame(() => this.build());
   }
@@ -73,7 +82,7 @@ export class Lines {
 
   /** Times and per cent, from the begin of the axis to the end of the run: no line where nothing is known. */
   private data(view: RunView): uPlot.AlignedData {
-    const { times, byLink } = view.loads;
+    const { times } = view.loads;
     if (times.length === 0)
       return [
         [0, view.end],
@@ -81,10 +90,7 @@ export class Lines {
       ] as uPlot.AlignedData;
     const lines = this.links.map((id) => {
       if (!knownOverTime(view, id)) return [null, ...times.map(() => null), null];
-      const bandwidth = view.links.get(id)?.bandwidth_Bps ?? 0;
-      const load = byLink.get(id);
-      const line = times.map((_, i) => (load && bandwidth ? (100 * (load[i] ?? 0)) / bandwidth : 0));
-      return [0, ...line, 0];
+      return [0, ...lineOf(view, id), 0];
     });
     const begin = Math.min(this.store.whole.from, times[0]!);
     return [[begin, ...times, Math.max(view.end, times.at(-1)!)], ...lines] as uPlot.AlignedData;
@@ -103,7 +109,7 @@ export class Lines {
     const paths = uPlot.paths.stepped!({ align: 1 });
     const line = (_: number, i: number): uPlot.Series => ({
       stroke: CATEGORIES[i]!,
-      width: 2,
+      width: WIDTHS[i]!,
       dash: DASHES[i]!,
       paths,
       points: { show: false },
@@ -124,7 +130,9 @@ export class Lines {
     };
   }
 
+  /** Paper is not laid out yet when it is drawn for. */
   private width(): number {
+    if (this.printing) return PAPER;
     return Math.max(260, this.element.querySelector(".plots")?.clientWidth ?? 0);
   }
 
@@ -177,6 +185,7 @@ export class Lines {
     this.values = new Map();
     const at = h("span", { class: "at" });
     this.values.set("at", at);
+    const same = sameLines(this.links, this.shown);
     const items = this.links.map((id, i) => {
       const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
       const value = h("b", { class: "value" });
@@ -193,6 +202,7 @@ export class Lines {
         dash(i),
         arrow(l.from, l.to),
         value,
+        this.same(same.get(id)),
       );
       item.addEventListener("click", () =>
         this.store.set({ link: this.store.state.link === id ? null : id, transfer: null }),
@@ -200,6 +210,13 @@ export class Lines {
       return item;
     });
     return h("div", { class: "line-keys" }, at, ...items);
+  }
+
+  /** Words under the key of a line that another hides or is hidden by. */
+  private same(first: number | undefined): HTMLElement | null {
+    if (first === undefined) return null;
+    const l = this.shown.find((v) => v.links.has(first))!.links.get(first)!;
+    return h("span", { class: "same" }, "same as ", arrow(l.from, l.to));
   }
 
   /** One value per run, with the letters of the runs where there are several. */
@@ -216,6 +233,26 @@ export class Lines {
     this.values.get("at")?.replaceChildren(`at ${format.time(time)}:`);
     for (const id of this.links) this.values.get(String(id))?.replaceChildren(...this.valuesOf(id, time));
   }
+}
+
+/** Links whose lines are equal all the time in all runs, with the first of those that they are equal to. */
+export function sameLines(links: number[], views: RunView[]): Map<number, number> {
+  const first = new Map<string, number>();
+  const same = new Map<number, number>();
+  for (const id of links) {
+    const key = JSON.stringify(views.map((v) => lineOf(v, id).map((x) => Math.fround(x))));
+    const before = first.get(key);
+    if (before === undefined) first.set(key, id);
+    else if (views.some((v) => knownOverTime(v, id))) same.set(id, before);
+  }
+  return same;
+}
+
+/** Per cent at each time. */
+function lineOf(view: RunView, id: number): number[] {
+  const bandwidth = view.links.get(id)?.bandwidth_Bps ?? 0;
+  const load = view.loads.byLink.get(id);
+  return view.loads.times.map((_, i) => (load && bandwidth ? (100 * (load[i] ?? 0)) / bandwidth : 0));
 }
 
 /** Axes of time and of utilisation; their colours are asked for at each drawing, as the theme may have changed. */
@@ -243,7 +280,7 @@ function dash(i: number): SVGSVGElement {
     x2: 26,
     y1: 5,
     y2: 5,
-    "stroke-width": 2.5,
+    "stroke-width": WIDTHS[i]!,
     "stroke-dasharray": DASHES[i]!.join(" ") || "none",
   }))
     line.setAttribute(k, String(v));

@@ -5,6 +5,7 @@ import { button } from "./dom.ts";
 let chosen: "light" | "dark" | null = null;
 let printing = false;
 const listeners: (() => void)[] = [];
+const printers: ((on: boolean) => void)[] = [];
 
 let dark: boolean | null = null;
 
@@ -17,6 +18,18 @@ export function isDark(): boolean {
 /** Calls `run` whenever colours must be computed anew. */
 export function onTheme(run: () => void): void {
   listeners.push(run);
+}
+
+/** Calls `run` before the page is laid out for paper, and after. */
+export function onPrint(run: (on: boolean) => void): void {
+  printers.push(run);
+}
+
+function print(on: boolean): void {
+  if (on === printing) return;
+  printing = on;
+  apply();
+  for (const run of printers) run(on);
 }
 
 function apply(): void {
@@ -40,7 +53,9 @@ export function themeButton(): HTMLButtonElement {
 
 export function watchTheme(): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", apply);
-  addEventListener("beforeprint", () => ((printing = true), apply()));
-  addEventListener("afterprint", () => ((printing = false), apply()));
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
+  // Some browsers tell only this way, as do tools that show how paper would look.
+  matchMedia("print").addEventListener("change", (e) => print(e.matches));
   apply();
 }

@@ -1,7 +1,7 @@
 // The heat map: a row per link that carried bytes, a lane per run, coloured by utilisation over time.
 
 import { heat, level } from "../core/colour.ts";
-import { arrow, h, s, type Child } from "../core/dom.ts";
+import { arrow, h, isolated, s, type Child } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { type Scale, lastAtMost, toPixel, toValue } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
@@ -23,6 +23,8 @@ import type { RowSource } from "./rows.ts";
 
 const LANE = 17;
 const GAP = 4;
+/** The line of the name, where lanes of several runs stand below it. */
+const NAME = 17;
 /** Steps of colour: equal neighbours are one box. */
 const LEVELS = 32;
 
@@ -51,8 +53,13 @@ export class HeatMap implements RowSource {
     this.links = [...first, ...[...seen].filter((id) => !first.includes(id))];
   }
 
+  /** Where lanes begin: the name of a link stands over those of several runs. */
+  private get top(): number {
+    return GAP / 2 + (this.shown.length > 1 ? NAME : 0);
+  }
+
   get height(): number {
-    return this.shown.length * LANE + GAP;
+    return this.top + this.shown.length * LANE + GAP / 2;
   }
 
   get most(): number {
@@ -66,13 +73,15 @@ export class HeatMap implements RowSource {
   name(row: number): Child[] {
     const id = this.links[row]!;
     const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
+    const several = this.shown.length > 1;
     const means = this.shown.map((v) =>
-      h("span", {}, `${this.shown.length > 1 ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`),
+      h("span", {}, `${several ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`),
     );
+    const title = `${isolated(l.from)} → ${isolated(l.to)}`;
     return [
       h(
         "span",
-        { class: this.shown.length > 1 ? "with-means" : "with-mean" },
+        { class: several ? "with-means" : "with-mean", title },
         arrow(l.from, l.to),
         h("span", { class: "mean" }, ...means),
       ),
@@ -82,7 +91,7 @@ export class HeatMap implements RowSource {
   draw(row: number, scale: Scale): SVGElement[] {
     const id = this.links[row]!;
     return this.shown.flatMap((view, lane) => {
-      const top = GAP / 2 + lane * LANE;
+      const top = this.top + lane * LANE;
       const letter = this.shown.length > 1 && s("text", { class: "lane-letter", x: 3, y: top + 11 }, view.letter);
       const unknown =
         view.links.has(id) &&
@@ -137,10 +146,10 @@ export class HeatMap implements RowSource {
   describe(row: number, time: number, y: number): Line[] {
     const id = this.links[row];
     if (id === undefined) return [];
-    const lane = Math.max(0, Math.min(this.shown.length - 1, Math.floor((y - GAP / 2) / LANE)));
+    const lane = Math.max(0, Math.min(this.shown.length - 1, Math.floor((y - this.top) / LANE)));
     const view = this.shown[lane]!;
     const l = view.links.get(id);
-    if (!l) return [{ what: "", value: `not in run ${view.letter}`, title: true }];
+    if (!l) return [{ what: "", value: absent(view), title: true }];
     const use = utilisation(view, id, time);
     const now = transfersOn(view, id)
       .filter((t) => spanAt(view, t.id, time))
@@ -169,4 +178,11 @@ export class HeatMap implements RowSource {
   selected(row: number): boolean {
     return this.store.state.link === this.links[row];
   }
+}
+
+/** Without `--full` only links that carried bytes are named. */
+function absent(view: RunView): string {
+  return view.nodes.length === 0
+    ? `carried nothing in run ${view.letter}, or is not in it`
+    : `not in run ${view.letter}`;
 }

@@ -4,13 +4,14 @@ import { h, isolated, name } from "../core/dom.ts";
 import { heat } from "../core/colour.ts";
 import * as format from "../core/format.ts";
 import type { State, Store } from "../core/store.ts";
-import { isDark } from "../core/theme.ts";
+import { isDark, onPrint } from "../core/theme.ts";
 import { hideTip, type Line, showTip } from "../core/tip.ts";
 import { loadText } from "../run/loads.ts";
 import { type RunView, meanUtilisation, onlyMean, spanAt, transfersOn, utilisation } from "../run/view.ts";
 import { type Drawing, type WireParts, draw } from "./drawing.ts";
 import { MOST_LEAVES_DOWN } from "./geometry.ts";
 import { framed } from "./framed.ts";
+import { forPaper } from "./paper.ts";
 import { type Part, hidesAtFirst, partOf } from "./part.ts";
 
 export const NO_TOPOLOGY = "The data hold no topology: save results with `--full --json` to see it.";
@@ -48,6 +49,7 @@ export class TopologyView {
     store.on(["time", "mean", "link", "transfer"], () => this.update());
     store.on(["shown"], () => this.build());
     new ResizeObserver(() => this.resized()).observe(this.element);
+    onPrint((on) => forPaper(this.element, on ? this.panels.map((p) => p.drawing) : []));
   }
 
   get hidesIdle(): boolean {
