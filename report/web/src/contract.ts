@@ -152,7 +152,8 @@ export interface Search {
   arbiter: Arbiter;
   vary: string;
   method: string;
-  candidates: number;
+  /** Absent above 2^128. */
+  candidates?: number | null;
   evaluated: number;
   complete: boolean;
   proved_optimal?: boolean;

@@ -65,7 +65,7 @@ export function plot(x: Axis, y: Axis, label: string, width = 720, height = 340)
 
 /** Makes a mark tell its words: on hover, on focus, and to those who hear it. */
 export function telling<T extends SVGElement>(mark: T, lines: Line[]): T {
-  mark.setAttribute("tabindex", "0");
+  mark.setAttribute("tabindex", "-1");
   mark.setAttribute("role", "img");
   mark.setAttribute("aria-label", lines.map(wordsOf).join("; "));
   const show = () => {
@@ -79,8 +79,30 @@ export function telling<T extends SVGElement>(mark: T, lines: Line[]): T {
   return mark;
 }
 
-export function chartBox(p: Plot): HTMLElement {
-  return h("div", { class: "chart-box" }, p.root);
+/** A chart is one stop of Tab; from there arrow keys go from mark to mark. */
+export function chartBox(p: Plot, marks = "mark"): HTMLElement {
+  const all = [...p.root.querySelectorAll<SVGElement>("[role='img']")];
+  if (all.length === 0) return h("div", { class: "chart-box" }, p.root);
+  const words = `arrow keys go from ${marks} to ${marks}`;
+  p.root.setAttribute("aria-label", `${p.root.getAttribute("aria-label")}: ${words}`);
+  all[0]!.setAttribute("tabindex", "0");
+  p.root.addEventListener("keydown", (e) => {
+    const at = all.indexOf(e.target as SVGElement);
+    const to = at < 0 ? at : target(e.key, at, all.length - 1);
+    if (to < 0) return;
+    e.preventDefault();
+    all[at]!.setAttribute("tabindex", "-1");
+    all[to]!.setAttribute("tabindex", "0");
+    all[to]!.focus();
+  });
+  return h("div", { class: "chart-box" }, p.root, h("p", { class: "chart-hint", "aria-hidden": "true" }, words));
+}
+
+/** Where a key leads from mark `at`: -1 where it is no key of the chart. */
+function target(key: string, at: number, last: number): number {
+  if (key === "ArrowRight" || key === "ArrowDown") return Math.min(last, at + 1);
+  if (key === "ArrowLeft" || key === "ArrowUp") return Math.max(0, at - 1);
+  return key === "Home" ? 0 : key === "End" ? last : -1;
 }
 
 const SHAPES: ((x: number, y: number, r: number) => string)[] = [

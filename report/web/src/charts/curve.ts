@@ -12,6 +12,13 @@ export interface Curve {
   source: string;
 }
 
+/** How many candidates there are: more than 2^128 have no number in the data. */
+export function candidatesOf(search: Search): string {
+  const n = search.candidates;
+  if (n == null) return "more than 2^128 candidates";
+  return n > Number.MAX_SAFE_INTEGER ? `about ${n.toPrecision(3)} candidates` : format.counted(n, "candidate");
+}
+
 /** The sorted curve: of all candidates where they are given, otherwise through the percentiles. */
 export function curveOf(search: Search): Curve | null {
   const n = search.candidates;
@@ -19,9 +26,9 @@ export function curveOf(search: Search): Curve | null {
     const all = search.curve_s;
     const points = all.map((v, i): [number, number] => [all.length > 1 ? i / (all.length - 1) : 0, v]);
     const source =
-      all.length < n
-        ? `${format.count(all.length)} of the ${format.count(n)} candidates, evenly spaced in the sorted order`
-        : `all ${format.counted(n, "candidate")}`;
+      n != null && all.length >= n
+        ? `all ${candidatesOf(search)}`
+        : `${format.count(all.length)} of ${n == null ? "all candidates" : `the ${candidatesOf(search)}`}, evenly spaced in the sorted order`;
     return { points, source };
   }
   const rows = (search.rows ?? []).map((r) => r.makespan_s).filter((v): v is number => v !== null);
@@ -44,7 +51,7 @@ function fromPercentiles(search: Search): Curve | null {
   points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   return {
     points,
-    source: `through ${points.length} percentiles of ${format.counted(search.candidates, "candidate")}`,
+    source: `through ${points.length} percentiles of ${candidatesOf(search)}`,
   };
 }
 
@@ -80,7 +87,7 @@ export function curveChart(search: Search, curve: Curve): HTMLElement {
   if (curve.points.length < 60) for (const [x, v] of curve.points) p.root.append(dot(p, x, v));
   markBaseline(p, search, curve);
   markBest(p, search);
-  return chartBox(p);
+  return chartBox(p, "point");
 }
 
 function dot(p: Plot, x: number, v: number): SVGElement {
@@ -135,7 +142,8 @@ export function histogramOf(search: Search): Histogram | null {
   if (search.histogram) return search.histogram;
   const curve = search.curve_s ?? [];
   const rows = (search.rows ?? []).map((r) => r.makespan_s).filter((v): v is number => v !== null);
-  const values = curve.length === search.candidates ? curve : rows.length === search.candidates ? rows : [];
+  const holdsAll = (list: number[]) => search.candidates != null && list.length === search.candidates;
+  const values = holdsAll(curve) ? curve : holdsAll(rows) ? rows : [];
   if (values.length < 8) return null;
   const [from_s, to_s] = [Math.min(...values), Math.max(...values)];
   const counts = new Array<number>(Math.min(40, Math.max(8, Math.round(Math.sqrt(values.length))))).fill(0);
@@ -192,5 +200,5 @@ export function histogramChart(search: Search, data: Histogram): HTMLElement {
       ),
     );
   }
-  return chartBox(p);
+  return chartBox(p, "bar");
 }

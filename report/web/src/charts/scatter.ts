@@ -61,7 +61,7 @@ export function scatterChart(data: Validated): HTMLElement {
     (t) => `${Math.round(p.x(t.measured_s))} ${Math.round(p.y(t.simulated_s))} ${t.bottleneck}`,
   ))
     mark(p, group, held);
-  return h("div", { class: "with-keys" }, chartBox(p), keys(held));
+  return h("div", { class: "with-keys" }, chartBox(p, "point"), keys(held));
 }
 
 type Point = Validated["transfers"][number];

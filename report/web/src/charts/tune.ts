@@ -50,7 +50,7 @@ export function tuneChart(sizes: TunedSize[]): HTMLElement {
   return h(
     "div",
     { class: "with-keys" },
-    chartBox(p),
+    chartBox(p, "point"),
     h("ul", { class: "chart-keys" }, ...lines.map((line, i) => h("li", {}, key(line, i), line.name))),
   );
 }

@@ -3,7 +3,7 @@
 import type { Search } from "../contract.ts";
 import { h, name, section, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { curveChart, curveOf, histogramChart, histogramOf } from "../charts/curve.ts";
+import { candidatesOf, curveChart, curveOf, histogramChart, histogramOf } from "../charts/curve.ts";
 import { draw } from "../tree/drawing.ts";
 import { framed } from "../tree/framed.ts";
 
@@ -17,7 +17,14 @@ export function searchSection(search: Search, index: number): HTMLElement {
     `Best ${THINGS[search.vary] ?? search.vary}: ${search.scenario}`,
     `${search.file}, ${format.arbiter(search.arbiter)}`,
     facts(search),
-    h("div", { class: "charts" }, curve && curveChart(search, curve), histogram && histogramChart(search, histogram)),
+    curve || histogram
+      ? h(
+          "div",
+          { class: "charts" },
+          curve && curveChart(search, curve),
+          histogram && histogramChart(search, histogram),
+        )
+      : h("p", { class: "note" }, "The data hold no makespans of candidates but the best: no curve is drawn."),
     placement(search),
     solution(search),
     candidates(search),
@@ -64,8 +71,9 @@ function facts(search: Search): HTMLElement {
 
 /** A proof that leaves candidates out is exact, however few it has looked at. */
 export function searched(search: Search): [string, string] {
-  const [evaluated, all] = [format.count(search.evaluated), format.counted(search.candidates, "candidate")];
-  if (search.complete && search.proved_optimal && search.evaluated < search.candidates)
+  const [evaluated, all] = [format.count(search.evaluated), candidatesOf(search)];
+  const left = search.candidates == null || search.evaluated < search.candidates;
+  if (search.complete && search.proved_optimal && left)
     return ["exact", `exact search among ${all}; ${evaluated} had to be simulated`];
   return [evaluated, `of ${all}, ${search.method}`];
 }

@@ -265,3 +265,46 @@ test("saved results without topology and phases are shown with what they have", 
   assert.equal(said(lines, "mean rate"), format.rate(run.transfers[0]!.mean_Bps));
   await page.close();
 });
+
+test("a search without candidates, percentiles, histogram and curve is shown with what it has", async () => {
+  const [order] = fixture("results").searches;
+  const { candidates, percentiles_s, curve_s, histogram, median_s, mean_s, worst_s, rows, ...rest } = order!;
+  const { page, complaints } = await open({ ...fixture("results"), searches: [rest] });
+  assert.deepEqual(complaints, []);
+  const text = await page.locator("#search-0").innerText();
+  assert.match(text, /more than 2\^128 candidates/);
+  assert.match(text, /no curve is drawn/);
+  assert.doesNotMatch(text, /NaN|undefined/);
+  await page.close();
+});
+
+test("each chart is one stop of Tab, and arrow keys go from mark to mark", async () => {
+  const counts = { from_s: 1, to_s: 2, counts: [1, 5, 3, 2] };
+  const data = fixture("results");
+  data.searches[0]!.histogram = counts;
+  const { page } = await open(data);
+  const stops = await page
+    .locator("svg.chart")
+    .evaluateAll((all) => all.map((c) => c.querySelectorAll('[tabindex="0"]').length));
+  assert.ok(stops.length >= 4);
+  assert.deepEqual(new Set(stops), new Set([1]));
+  const chart = page.locator('svg.chart[aria-label^="Histogram"]').first();
+  assert.match((await chart.getAttribute("aria-label"))!, /arrow keys go from bar to bar$/);
+  await chart.locator('[tabindex="0"]').focus();
+  const at = () => page.evaluate(() => document.activeElement!.getAttribute("aria-label"));
+  const seen = [await at()];
+  for (const key of ["ArrowRight", "ArrowDown", "End", "ArrowRight", "ArrowLeft", "Home"]) {
+    await page.keyboard.press(key);
+    await frames(page);
+    seen.push(await at());
+  }
+  assert.deepEqual(
+    seen.map((s) => Number(s!.match(/candidates (\d+)$/)![1])),
+    [1, 5, 3, 2, 2, 3, 1],
+  );
+  assert.equal(await page.locator(".chart-box", { has: chart }).locator(".chart-hint").isVisible(), true);
+  assert.equal(await chart.locator('[tabindex="0"]').count(), 1);
+  await page.keyboard.press("Tab");
+  assert.equal(await chart.evaluate((c) => c.contains(document.activeElement)), false);
+  await page.close();
+});

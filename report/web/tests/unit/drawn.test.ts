@@ -140,3 +140,15 @@ test("differences that come from rounding to picoseconds are none", () => {
   assert.equal(equalTimes(-5e-11, null, 0), true);
   assert.equal(equalTimes(1e-6, 1, 100), false);
 });
+
+test("a search above 2^128 names no number of candidates, and may lack curves", () => {
+  const search = { ...fixture("results").searches[0]!, candidates: undefined, complete: true, proved_optimal: true };
+  assert.match(searched({ ...search, evaluated: 2 })[1], /^exact search among more than 2\^128 candidates; 2 had/);
+  assert.equal(searched({ ...search, proved_optimal: false })[1], `of more than 2^128 candidates, ${search.method}`);
+  assert.match(curveOf(search)!.source, /percentiles of more than 2\^128 candidates$/);
+  const curve = { ...search, curve_s: [1, 2, 3, 4, 5, 6, 7, 8] };
+  assert.equal(curveOf(curve)!.source, "8 of all candidates, evenly spaced in the sorted order");
+  assert.equal(histogramOf(curve), null);
+  assert.equal(curveOf({ ...search, percentiles_s: null, rows: null }), null);
+  assert.match(curveOf({ ...search, candidates: 2 ** 127 })!.source, /of about 1\.70e\+38 candidates$/);
+});
