@@ -33,7 +33,9 @@ export interface Frame {
   leaf: number;
   /** Where each level begins. */
   levels: number[];
-  box: { width: number; height: number };
+  /** Of the boxes of each level. */
+  widths: number[];
+  high: number;
   before: number;
   after: number;
   /** Room between leaves and hubs for the numbers of both: 0 without hubs. */
@@ -56,16 +58,15 @@ export interface FrameInput {
 }
 
 export function frameOf(input: FrameInput): Frame {
-  const { layout, names, down } = input;
+  const { layout, down } = input;
   const places = [...layout.places.values()];
-  const longest = Math.max(4, ...places.map((p) => [...(names.get(p.node.id) ?? "")].length));
   const [leafNumbers, inner] = numbersOf(input);
   const near = closest(places, inner);
   const wanted = near < 1.5 ? NUMBERED_ROW : ROW;
   const row = Math.max(LEAST_ROW, Math.min(wanted, HIGH / Math.max(1, layout.leaves)));
   const dense = !down && row < DENSE;
-  const width = Math.min(170, Math.max(down ? 76 : 58, longest * CHAR * (dense ? 0.8 : 1) + 18));
-  const leaf = down ? width + 30 : row;
+  const widths = widthsOf(input, dense);
+  const leaf = down ? widths[0]! + 30 : row;
   const thin = down ? 1 : Math.max(0.5, Math.min(1, row / 22));
   const bulge = bulgeOf(input);
   const numbers = (leafNumbers ? PARALLEL : 0) + PARALLEL + 6;
@@ -76,8 +77,9 @@ export function frameOf(input: FrameInput): Frame {
     thin,
     apart: APART * thin,
     leaf,
-    levels: levelsOf(layout.depth, down, width, inner),
-    box: { width, height: down ? 34 : Math.min(20, row * 0.88) },
+    levels: levelsOf(down, widths, inner),
+    widths,
+    high: down ? 34 : Math.min(20, row * 0.88),
     before: bulge > 0 ? bulge + (down ? 30 : 62) : 6,
     after: down ? 18 : leafNumbers && hubs === 0 ? 118 : 12,
     hubs,
@@ -120,9 +122,20 @@ function bulgeOf({ links, byName }: FrameInput): number {
   return Math.max(0, ...ends.filter(([a]) => a.depth === 0 && !a.leaf).map(([a, b]) => arcHeight(a, b)));
 }
 
-function levelsOf(depth: number, down: boolean, width: number, inner: Set<number>): number[] {
+/** Boxes are as wide as the longest name of their level, or of all where the tree grows down. */
+function widthsOf({ layout, names, down }: FrameInput, dense: boolean): number[] {
+  const longest = new Array<number>(layout.depth + 1).fill(4);
+  for (const p of layout.places.values())
+    longest[p.depth] = Math.max(longest[p.depth]!, [...(names.get(p.node.id) ?? "")].length);
+  const all = Math.max(...longest);
+  const char = CHAR * (dense ? 0.8 : 1);
+  return longest.map((n) => Math.min(170, Math.max(down ? 76 : 58, (down ? all : n) * char + 18)));
+}
+
+function levelsOf(down: boolean, widths: number[], inner: Set<number>): number[] {
   const levels = [0];
-  for (let d = 1; d <= depth; d++) levels.push(levels[d - 1]! + (down ? 96 : width + (inner.has(d) ? NUMBERS : BARE)));
+  for (let d = 1; d < widths.length; d++)
+    levels.push(levels[d - 1]! + (down ? 96 : widths[d - 1]! + (inner.has(d) ? NUMBERS : BARE)));
   return levels;
 }
 
@@ -133,12 +146,17 @@ export function arcHeight(a: Place, b: Place): number {
 
 export function centre(p: Place, f: Frame): Point {
   const across = (p.across + 0.5) * f.leaf + 4;
-  const along = f.before + f.levels[p.depth]! + (p.hub ? f.hubs : 0);
-  return f.down ? { x: across, y: along + f.box.height / 2 } : { x: along + f.box.width / 2, y: across };
+  const along = f.before + f.levels[p.depth]! + (p.hub ? f.hubs : 0) + half(p, f);
+  return f.down ? { x: across, y: along } : { x: along, y: across };
+}
+
+/** From the middle of a box to its end in the direction that the tree grows. */
+export function half(p: Place, f: Frame): number {
+  return (f.down ? f.high : f.widths[p.depth]!) / 2;
 }
 
 export function boxSize(p: Place, f: Frame): { width: number; height: number } {
-  const size = { ...f.box };
+  const size = { width: f.widths[p.depth]!, height: f.high };
   const along = f.down ? "width" : "height";
   if (p.hub) size[along] = Math.max(size[along], f.hubLength);
   return size;

@@ -2,7 +2,7 @@
 
 import type { Link, TopologyNode } from "../contract.ts";
 import type { Layout, Place } from "./layout.ts";
-import { type Frame, PARALLEL, arcHeight, boxSize, centre, frameOf, from } from "./frame.ts";
+import { type Frame, PARALLEL, arcHeight, boxSize, centre, frameOf, from, half } from "./frame.ts";
 import { type Label, placeNumbers } from "./numbers.ts";
 
 export interface Point {
@@ -95,7 +95,7 @@ function keepFirst(wires: Wire[], numbered: ReadonlySet<number>): void {
 
 function sizeOf(layout: Layout, wires: Wire[], f: Frame): { width: number; height: number } {
   const low = Math.max(...wires.flatMap((w) => w.curve.map((p) => (f.down ? p.y : p.x))), 0);
-  const end = f.before + f.levels[layout.depth]! + f.hubs + (f.down ? f.box.height : f.box.width);
+  const end = f.before + f.levels[layout.depth]! + f.hubs + (f.down ? f.high : f.widths[layout.depth]!);
   const along = Math.max(end, low) + f.after;
   const across = Math.max(1, layout.leaves) * f.leaf + 8;
   return { width: f.down ? across : along, height: f.down ? along : across };
@@ -108,8 +108,7 @@ function leadersOf(links: [number, Link][], byName: Map<string, Place>, f: Frame
     if (b.hub && !a.hub) ends.add(a);
     if (a.hub && !b.hub) ends.add(b);
   }
-  const half = (f.down ? f.box.height : f.box.width) / 2;
-  return [...ends].map((p) => [from(p, f, 0, half), from(p, f, 0, half + f.hubs)]);
+  return [...ends].map((p) => [from(p, f, 0, half(p, f)), from(p, f, 0, half(p, f) + f.hubs)]);
 }
 
 function boxOf(p: Place, f: Frame): Box {
@@ -140,9 +139,8 @@ function wireOf(id: number, link: Link, a: Place, b: Place, f: Frame, arcs: Set<
 
 /** A line between a child and its parent, beside that of the other direction. Ends lie inside the boxes, which are drawn over them. */
 function treeCurve(child: Place, parent: Place, f: Frame, up: boolean): Wire["curve"] {
-  const half = (f.down ? f.box.height : f.box.width) / 2;
-  const low = from(child, f, 0, -half + INSIDE);
-  const high = from(parent, f, port(child, parent, f), half - INSIDE);
+  const low = from(child, f, 0, -half(child, f) + INSIDE);
+  const high = from(parent, f, port(child, parent, f), half(parent, f) - INSIDE);
   const normal = normalOf(low, high, up === f.down ? -1 : 1);
   const top = shifted(high, normal, f.apart);
   const bottom = f.down ? shifted(low, normal, f.apart) : { x: low.x, y: low.y + (up ? -f.apart : f.apart) };
@@ -151,9 +149,8 @@ function treeCurve(child: Place, parent: Place, f: Frame, up: boolean): Wire["cu
 }
 
 function hubCurve(hub: Place, end: Place, f: Frame, up: boolean): Wire["curve"] {
-  const half = (f.down ? f.box.height : f.box.width) / 2;
-  const low = from(hub, f, hubPort(end, hub, f), -half + INSIDE);
-  const high = from(end, f, 0, half + f.hubs);
+  const low = from(hub, f, hubPort(end, hub, f), -half(hub, f) + INSIDE);
+  const high = from(end, f, 0, half(end, f) + f.hubs);
   const normal = normalOf(low, high, up === f.down ? -1 : 1);
   const [bottom, top] = [shifted(low, normal, f.apart), shifted(high, normal, f.apart)];
   return up ? straight(bottom, top) : straight(top, bottom);
@@ -161,7 +158,7 @@ function hubCurve(hub: Place, end: Place, f: Frame, up: boolean): Wire["curve"] 
 
 /** Where a child's lines meet its parent: spread over the side of the box, as the children are. */
 function port(child: Place, parent: Place, f: Frame): number {
-  const most = f.down ? f.box.width / 2 - 16 : f.box.height / 2 - 4;
+  const most = f.down ? f.widths[parent.depth]! / 2 - 16 : f.high / 2 - 4;
   return Math.max(-most, Math.min(most, (child.across - parent.across) * f.leaf * 0.2));
 }
 
@@ -191,16 +188,15 @@ const flipped = ([a, b, c, d]: Wire["curve"]): Wire["curve"] => [d, c, b, a];
 /** Over the line up and under the line down, where they meet the child. */
 function atChild(child: Place, f: Frame, up: boolean): Label {
   const across = up ? -f.apart - 5.6 : f.apart + 13;
-  return { ...from(child, f, across, -f.box.width / 2 - 6), anchor: "end", sign: up ? "↑" : "↓" };
+  return { ...from(child, f, across, -half(child, f) - 6), anchor: "end", sign: up ? "↑" : "↓" };
 }
 
 /** Beyond the box of a leaf, where no lines cross: first the numbers of its tree, then (`second`) those of a hub. */
 function atLeaf(leaf: Place, f: Frame, up: boolean, second: 0 | 1): Label {
   const sign = (second ? (["⇠", "⇢"] as const) : (["↑", "↓"] as const))[up ? 0 : 1];
   const rank = second && f.leafNumbers ? 1 : 0;
-  if (f.down)
-    return { ...from(leaf, f, up ? -3 : 3, f.box.height / 2 + 11 + 11 * rank), anchor: up ? "end" : "start", sign };
-  const along = f.box.width / 2 + (up ? 6 : 58) + PARALLEL * rank;
+  if (f.down) return { ...from(leaf, f, up ? -3 : 3, f.high / 2 + 11 + 11 * rank), anchor: up ? "end" : "start", sign };
+  const along = half(leaf, f) + (up ? 6 : 58) + PARALLEL * rank;
   return { ...from(leaf, f, f.dense ? 3.3 : 4, along), anchor: "start", sign };
 }
 
@@ -213,13 +209,13 @@ function hubPort(end: Place, hub: Place, f: Frame): number {
 function lateralWire(id: number, link: Link, a: Place, b: Place, f: Frame): Wire {
   const above = a.depth === 0 && !a.leaf;
   const sign = above ? -1 : 1;
-  const half = ((f.down ? f.box.height : f.box.width) / 2) * sign;
   const forward = a.across < b.across;
   const out = (arcHeight(a, b) + (forward ? 14 : 0)) * sign * 1.25;
-  const side = (forward ? 1 : -1) * Math.min(9, f.box.height / 2 - 1);
-  const start = from(a, f, side, half);
-  const end = from(b, f, -side, half);
-  const control: [Point, Point] = [from(a, f, side, half + out), from(b, f, -side, half + out)];
+  const side = (forward ? 1 : -1) * Math.min(9, f.high / 2 - 1);
+  const [halfA, halfB] = [half(a, f) * sign, half(b, f) * sign];
+  const start = from(a, f, side, halfA);
+  const end = from(b, f, -side, halfB);
+  const control: [Point, Point] = [from(a, f, side, halfA + out), from(b, f, -side, halfB + out)];
   return { link, id, curve: [start, control[0], control[1], end], label: null };
 }
 
