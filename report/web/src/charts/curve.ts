@@ -163,6 +163,12 @@ export function histogramChart(search: Search, data: Histogram): HTMLElement {
     linear(0, most * 1.25, "candidates", counts, counts.map(format.count)),
     "Histogram of makespans",
   );
+  drawBars(p, data);
+  drawLevels(p, search);
+  return chartBox(p, "bar");
+}
+
+function drawBars(p: Plot, data: Histogram): void {
   const width = (data.to_s - data.from_s) / data.counts.length;
   data.counts.forEach((n, i) => {
     const from = data.from_s + i * width;
@@ -180,6 +186,10 @@ export function histogramChart(search: Search, data: Histogram): HTMLElement {
       ]),
     );
   });
+}
+
+/** Where the best and the baseline stand among the bars. */
+function drawLevels(p: Plot, search: Search): void {
   for (const [v, kind, words, y] of [
     [search.best_s, "best", "best", 24],
     [search.baseline_s, "baseline", "as it is", 40],
@@ -200,5 +210,4 @@ export function histogramChart(search: Search, data: Histogram): HTMLElement {
       ),
     );
   }
-  return chartBox(p, "bar");
 }

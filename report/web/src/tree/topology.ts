@@ -201,13 +201,8 @@ export class TopologyView {
     parts.group.classList.toggle("selected", state.link === id);
     const change = use - before;
     const mark = Math.abs(change) > MARKED ? (change > 0 ? "▲" : "▼") : "";
-    if (parts.label) {
-      const sign = parts.wire.label?.sign ?? "";
-      const about = !state.mean && onlyMean(panel.view, id) ? "~" : "";
-      const number = `${about}${sign}${Math.round(use * 100)} %${sign ? "" : " "}${mark}`.trimEnd();
-      parts.label.textContent = known === null ? "–" : use > 0 || mark ? number : "";
-      parts.label.classList.toggle("differs", mark !== "");
-    }
+    const about = !state.mean && onlyMean(panel.view, id) ? "~" : "";
+    number(parts, known, about, mark);
     const words = describe(panel.view, id, known, state, change, mark !== "" ? base.view.letter : null);
     parts.group.setAttribute("aria-label", words);
     parts.group.setAttribute("aria-pressed", String(state.link === id));
@@ -222,6 +217,16 @@ export class TopologyView {
     }
     for (const [node, box] of panel.drawing.boxes) box.classList.toggle("lit", ends.has(node));
   }
+}
+
+/** The number beside a link: nothing where it is idle, a dash where nothing is known. */
+function number(parts: WireParts, use: number | null, about: string, mark: string): void {
+  if (!parts.label) return;
+  const sign = parts.wire.label?.sign ?? "";
+  const part = use && use < 0.005 ? "<1" : String(Math.round((use ?? 0) * 100));
+  const text = `${about}${sign}${part} %${sign ? "" : " "}${mark}`.trimEnd();
+  parts.label.textContent = use === null ? "–" : use > 0 || mark ? text : "";
+  parts.label.classList.toggle("differs", mark !== "");
 }
 
 function routeOf(view: RunView, transfer: string | null): Set<number> {
