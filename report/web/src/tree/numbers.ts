@@ -125,7 +125,7 @@ function bestOf(wire: Wire, ground: Standing, room: Room): Found | null {
   let best: Found | null = null;
   for (const found of candidates(wire, room)) {
     if ((best && found.cost >= best.cost) || isTaken(found.rect, ground.solid, room)) continue;
-    found.cost += crossed(found.rect, ground.lines);
+    found.cost += 3 * crossed(found.rect, ground.lines);
     if (!best || found.cost < best.cost) best = found;
   }
   return best;
