@@ -7,6 +7,9 @@ const TEMPLATE: &str = include_str!("../../web/dist/template.html");
 const STYLE: &str = include_str!("../../web/dist/report.css");
 const SCRIPT: &str = include_str!("../../web/dist/report.js");
 
+/// Bytes of a page without data.
+pub(super) const OWN: usize = TEMPLATE.len() + STYLE.len() + SCRIPT.len();
+
 /// The places of the template in their order, and what they are filled with; `None` for the data.
 const PLACES: [(&str, Option<&str>); 3] =
     [("{{style}}", Some(STYLE)), ("{{data}}", None), ("{{script}}", Some(SCRIPT))];

@@ -13,8 +13,9 @@ use crate::object::Object;
 pub const MOST_ROWS: usize = 2000;
 /// Phases and explanations of up to so many bytes stay as they are (*assumed*, as the next one).
 pub(super) const MOST_PHASES: usize = 200_000;
-/// Most bytes of a run that is not aggregated: with the page's own 150 kB it stays below 1 MB.
-const MOST_BYTES: usize = 800_000;
+/// Most bytes of a run that is not aggregated: with what the page has itself, and what the topology and characters that are
+/// escaped take, it stays below 1 MB.
+const MOST_BYTES: usize = 970_000 - super::embed::OWN;
 /// Most bytes of the plans of operations, and of the list of operations, where these are not all of the page.
 const MOST_PLANS: usize = 200_000;
 
