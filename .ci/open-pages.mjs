@@ -26,7 +26,7 @@ await withBrowser(async (context) => {
     const seconds = (performance.now() - begin) / 1000;
     const data = JSON.parse(await page.locator("#weir-data").textContent());
     const text = await page.locator("#app").innerText();
-    const shown = [...data.runs, ...data.searches, ...data.tuned, ...data.validated].map((result) => result.scenario);
+    const shown = [...data.runs, ...data.searches, ...(data.sweeps ?? []), ...data.tuned, ...data.validated].map((result) => result.scenario);
     const missing = shown.filter((scenario) => !text.includes(scenario));
     if (shown.length === 0) said.push("has no results");
     if (missing.length > 0) said.push(`does not show ${missing.join(", ")}`);

@@ -261,6 +261,23 @@ fn scenarios_and_saved_results_are_mixed() {
 }
 
 #[test]
+fn sweeps_are_in_the_page_without_their_orders() {
+    let folder = Folder::new();
+    let saved = run(&["optimize", &scenario("optimize/weather-step.yaml"), "--no-timing", "--json"]).stdout;
+    let page = page(&folder, &[&folder.write("sweep.json", &saved)]);
+    let (shown, whole) = (&page["sweeps"][0], &json_lines(&saved)[0]);
+    for key in ["scenario", "arbiter", "axes", "totals", "searches", "complete", "proved_optimal"] {
+        assert_eq!(shown[key], whole[key], "{key}");
+    }
+    let (points, all) = (shown["points"].as_array().expect("points"), whole["points"].as_array().expect("points"));
+    assert_eq!(points.len(), all.len());
+    for (point, whole) in points.iter().zip(all) {
+        let keys = point.as_object().expect("a point");
+        assert!(keys.len() == 4 && keys.iter().all(|(key, value)| whole[key] == *value), "{point}");
+    }
+}
+
+#[test]
 fn a_wrong_file_does_not_keep_the_others_from_the_page() {
     let folder = Folder::new();
     let (good, bad) = (folder.write("good.yaml", SHARED), folder.write("bad.json", "{\"weir\":1}\n"));

@@ -8,7 +8,7 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// Keys and values. Numbers keep every digit, and large lists are not taken apart before somebody needs them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Object<'a>(Vec<(String, Cow<'a, RawValue>)>);
 
 impl<'a> Object<'a> {

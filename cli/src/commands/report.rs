@@ -74,10 +74,11 @@ fn is_page(file: &Path) -> bool {
 
 /// What was written, for a person.
 fn wrote(target: &Path, counts: Counts) -> String {
-    let Counts { runs, searches, tuned, validated } = counts;
+    let Counts { runs, searches, sweeps, tuned, validated } = counts;
     let kinds = [
         (runs, "run", "runs"),
         (searches, "search", "searches"),
+        (sweeps, "sweep", "sweeps"),
         (tuned, "tuned scenario", "tuned scenarios"),
         (validated, "validated scenario", "validated scenarios"),
     ];

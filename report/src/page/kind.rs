@@ -9,6 +9,7 @@ use crate::object::Object;
 pub(super) enum Kind {
     Run,
     Search,
+    Sweep,
     Tuning,
     Validation,
     /// Holds runs.
@@ -27,17 +28,17 @@ pub(super) enum Unshown {
 }
 
 /// A key that only this result has, and what it is, in the order in which they are looked for.
-const SHOWN: [(&str, Kind); 5] = [
+const SHOWN: [(&str, Kind); 6] = [
     ("fingerprint", Kind::Run),
     ("makespan_ps", Kind::Run),
     ("within_15_percent", Kind::Validation),
     ("ratios", Kind::Comparison),
+    ("axes", Kind::Sweep),
     ("vary", Kind::Search),
 ];
 
 /// Keys of results that have no place in a page, though they may look like others.
-const FIRST: [(&str, &str); 3] = [
-    ("axes", "a sweep of `weir optimize`, which a page does not show: give searches or runs of single points of it"),
+const FIRST: [(&str, &str); 2] = [
     ("weir_part", "a part of a search: join all parts by `weir merge` first"),
     (
         "alone_s",
@@ -56,7 +57,7 @@ impl Kind {
     pub(super) fn command(self) -> &'static str {
         match self {
             Self::Run => "weir run --json",
-            Self::Search => "weir optimize --json",
+            Self::Search | Self::Sweep => "weir optimize --json",
             Self::Tuning => "weir tune --json",
             Self::Validation => "weir validate --json",
             Self::Comparison => "weir compare --json",
@@ -80,6 +81,7 @@ impl Kind {
                 "operations",
             ],
             Self::Search => &["scenario", "file", "arbiter", "vary", "method", "evaluated", "complete", "objective"],
+            Self::Sweep => &["scenario", "file", "arbiter", "axes", "totals", "points", "complete", "proved_optimal"],
             Self::Tuning => &["scenario", "file", "arbiter", "operations"],
             Self::Validation => &[
                 "scenario",

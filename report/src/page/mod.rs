@@ -18,6 +18,7 @@ mod pack;
 mod probe;
 mod rows;
 mod story;
+mod sweep;
 #[cfg(test)]
 mod tests;
 
@@ -73,6 +74,7 @@ impl PageError {
 pub struct Page {
     runs: Vec<Box<RawValue>>,
     searches: Vec<Box<RawValue>>,
+    sweeps: Vec<Box<RawValue>>,
     tuned: Vec<Box<RawValue>>,
     validated: Vec<Box<RawValue>>,
     notes: Vec<String>,
@@ -85,6 +87,8 @@ pub struct Counts {
     pub runs: usize,
     /// Searches.
     pub searches: usize,
+    /// Searches at many points.
+    pub sweeps: usize,
     /// Tuned scenarios.
     pub tuned: usize,
     /// Scenarios held against measured times.
@@ -153,6 +157,7 @@ impl Page {
         let list = match kind {
             Kind::Run => return self.add_saved_run(object),
             Kind::Comparison => return self.add_comparison(&object),
+            Kind::Sweep => return self.add_sweep(&object),
             Kind::Search => &mut self.searches,
             Kind::Tuning => &mut self.tuned,
             Kind::Validation => &mut self.validated,
@@ -167,13 +172,19 @@ impl Page {
         results.into_iter().try_for_each(|result| self.add_value(result.get()))
     }
 
+    fn add_sweep(&mut self, object: &Object<'_>) -> Result<(), PageError> {
+        let slim = sweep::slim(object)?;
+        if let Some(points) = slim.left_out {
+            let name = named(object).ok_or_else(nameless)?;
+            let most = sweep::MOST_POINTS;
+            self.notes.push(format!("{name}: of its {points} points only the sums are shown; up to {most} are drawn."));
+        }
+        self.sweeps.push(RawValue::from_string(slim.json)?);
+        Ok(())
+    }
+
     fn add_saved_run(&mut self, object: Object<'_>) -> Result<(), PageError> {
-        let name = |object: &Object<'_>| -> Option<String> {
-            let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
-            let arbiter: Object<'_> = serde_json::from_str(object.get("arbiter")?.get()).ok()?;
-            Some(format!("{} under {}", text(object.get("scenario")?)?, text(arbiter.get("name")?)?))
-        };
-        let name = name(&object).ok_or_else(|| PageError::damaged("its scenario or arbiter has no name"))?;
+        let name = named(&object).ok_or_else(nameless)?;
         if object.get("streamed").is_some() {
             self.notes.push(format!("{name}: its transfers were written to another file, and are not shown."));
         }
@@ -197,6 +208,7 @@ impl Page {
     fn join(&mut self, other: Self) {
         self.runs.extend(other.runs);
         self.searches.extend(other.searches);
+        self.sweeps.extend(other.sweeps);
         self.tuned.extend(other.tuned);
         self.validated.extend(other.validated);
         self.notes.extend(other.notes);
@@ -208,6 +220,7 @@ impl Page {
         Counts {
             runs: self.runs.len(),
             searches: self.searches.len(),
+            sweeps: self.sweeps.len(),
             tuned: self.tuned.len(),
             validated: self.validated.len(),
         }
@@ -227,15 +240,27 @@ impl Page {
             weir: u32,
             runs: &'a [Box<RawValue>],
             searches: &'a [Box<RawValue>],
+            sweeps: &'a [Box<RawValue>],
             tuned: &'a [Box<RawValue>],
             validated: &'a [Box<RawValue>],
             aggregated: Option<Notes<'a>>,
         }
-        let Self { runs, searches, tuned, validated, notes } = self;
+        let Self { runs, searches, sweeps, tuned, validated, notes } = self;
         let aggregated = (!notes.is_empty()).then_some(Notes { notes });
-        let data = Data { weir: 1, runs, searches, tuned, validated, aggregated };
+        let data = Data { weir: 1, runs, searches, sweeps, tuned, validated, aggregated };
         embed::write(&serde_json::to_string(&data)?, out)
     }
+}
+
+/// A saved result, for a person.
+fn named(object: &Object<'_>) -> Option<String> {
+    let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
+    let arbiter: Object<'_> = serde_json::from_str(object.get("arbiter")?.get()).ok()?;
+    Some(format!("{} under {}", text(object.get("scenario")?)?, text(arbiter.get("name")?)?))
+}
+
+fn nameless() -> PageError {
+    PageError::damaged("its scenario or arbiter has no name")
 }
 
 /// The full result of a run without phases.

@@ -250,7 +250,7 @@ fn lines_that_a_page_does_not_show_are_named() {
     let cases = [
         (r#"{"weir":1,"phases":[]}"#, "this is a result of `weir explain`"),
         (r#"{"weir_part":1,"subject":{}}"#, "this is a part of a search"),
-        (r#"{"weir":1,"vary":"order","axes":[]}"#, "this is a sweep"),
+        (r#"{"weir":1,"vary":"order","axes":[]}"#, "this looks like a result of `weir optimize --json` but has no"),
         (r#"{"id":"a","from":"g","bytes":1,"alone_s":null}"#, "this is a transfer that `weir run --stream` wrote"),
         (r#"{"weir":1,"rms_fitted":0}"#, "this is a result of `weir calibrate`"),
         (r#"{"fingerprint":"0"}"#, "this is not a result of weir"),
@@ -302,4 +302,34 @@ fn a_wrong_line_is_told_by_its_number_and_adds_nothing() {
     page.write(&mut out).expect("memory takes it");
     // Numbers beyond what a double holds keep their digits.
     assert!(String::from_utf8(out).expect("UTF-8").contains(&format!("\"searches\":[{search},{search}]")));
+}
+
+#[test]
+fn sweeps_keep_what_is_drawn() {
+    let point = |i: usize| {
+        format!(
+            r#"{{"point":{i},"parameters":{{"a":"{i}"}},"method":"exhaustive","baseline_s":2.50,"best_s":1.25,"proved_optimal":true,"solution":{{"order":{{}}}}}}"#
+        )
+    };
+    let sweep = |count: usize| {
+        let points: Vec<String> = (0..count).map(point).collect();
+        format!(
+            r#"{{"weir":1,"scenario":"s","file":"f","arbiter":{{"name":"a"}},"vary":"order","axes":[],"complete":true,"proved_optimal":true,"totals":[],"points":[{}]}}"#,
+            points.join(",")
+        )
+    };
+    let written = |count: usize| {
+        let mut page = Page::default();
+        page.add_saved("s.json", &sweep(count)).expect("a sweep");
+        assert_eq!(page.counts(), Counts { sweeps: 1, ..Counts::default() });
+        let mut out = Vec::new();
+        page.write(&mut out).expect("memory takes it");
+        String::from_utf8(out).expect("UTF-8")
+    };
+    let drawn = r#""points":[{"point":0,"baseline_s":2.50,"best_s":1.25,"proved_optimal":true},{"point":1,"#;
+    assert!(written(2).contains(drawn));
+    let many = written(super::sweep::MOST_POINTS + 1);
+    assert!(many.contains(r#""points":[]"#) && many.contains("s under a: of its 5001 points only the sums are shown"));
+    let error = Page::default().add_saved("s.json", &sweep(1).replace("best_s", "worst_s")).expect_err("no best");
+    assert!(error.to_string().starts_with("s.json:1: missing field `best_s`"), "{error}");
 }
