@@ -227,10 +227,46 @@ export interface Validated {
   not_measured: string[];
 }
 
+/** A best order at each point of a grid of parameters; points are numbered with the first axis slowest. */
+export interface Sweep {
+  scenario: string;
+  file: string;
+  arbiter: Arbiter;
+  vary: string;
+  objective: string;
+  axes: { path: string; values: string[] }[];
+  searches: number;
+  complete: boolean;
+  proved_optimal: boolean;
+  wall_s?: number | null;
+  /** Sums over the first axis, one for each combination of the others, in their order. */
+  totals: SweepTotal[];
+  /** Those that are finished; none where they are too many to hand over. */
+  points?: SweepPoint[] | null;
+}
+
+export interface SweepTotal {
+  parameters: Record<string, string>;
+  points: number;
+  complete: boolean;
+  proved_optimal: boolean;
+  baseline_s: number;
+  best_s: number;
+  gain_percent?: number | null;
+}
+
+export interface SweepPoint {
+  point: number;
+  baseline_s: number;
+  best_s: number;
+  proved_optimal: boolean;
+}
+
 export interface ReportData {
   weir: number;
   runs: Run[];
   searches: Search[];
+  sweeps?: Sweep[];
   tuned: Tuned[];
   validated: Validated[];
   aggregated: { notes: string[] } | null;

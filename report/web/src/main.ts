@@ -8,6 +8,7 @@ import { footer, header } from "./panels/header.ts";
 import { tunedSections, validatedSection } from "./panels/measured.ts";
 import { runSections } from "./panels/runs.ts";
 import { searchSection } from "./panels/search.ts";
+import { sweepSection } from "./panels/sweep.ts";
 import { patterns } from "./timeline/bars.ts";
 
 function start(): void {
@@ -15,7 +16,7 @@ function start(): void {
   try {
     const data = readData();
     document.title = visible(
-      `${data.runs[0]?.scenario ?? data.searches[0]?.scenario ?? data.tuned[0]?.scenario ?? data.validated[0]?.scenario ?? "weir"} – weir report`,
+      `${data.runs[0]?.scenario ?? data.searches[0]?.scenario ?? data.sweeps[0]?.scenario ?? data.tuned[0]?.scenario ?? data.validated[0]?.scenario ?? "weir"} – weir report`,
     );
     const main = h("main", {});
     app.append(patterns(), header(data), main);
@@ -23,6 +24,7 @@ function start(): void {
     if (data.runs.length > 0) main.append(...runSections(data.runs));
     main.append(
       ...data.searches.map(searchSection),
+      ...data.sweeps.map(sweepSection),
       ...data.tuned.flatMap(tunedSections),
       ...data.validated.map(validatedSection),
     );

@@ -13,6 +13,12 @@ const weir = resolve(process.argv[2] ?? "weir");
 const call = (...args) => execFileSync(weir, args, { cwd: root, maxBuffer: 1 << 28, encoding: "utf8" });
 const run = (...args) => call("run", ...args, "--full", "--json");
 
+/** Eight sizes, one of them twice, with and without overhead and gap (both assumed). */
+const grid = `optimize={ vary: order, parameters: {
+  "workload[0].pattern.size": [20kB, 40kB, 80kB, 120kB, 254kB, 80kB, 500kB, 1MB],
+  "workload[0].pattern.model.overhead": [0us, 10us],
+  "workload[0].pattern.model.gap": [0us, 20us] } }`;
+
 const pages = {
   t2: [run("scenarios/pcie/four-transfers.yaml")],
   halo: [run("scenarios/pcie/halo-3d-file-order.yaml", "scenarios/pcie/halo-3d-fastest.yaml")],
@@ -50,15 +56,25 @@ const pages = {
       "--json",
     ),
   ],
+  sweep: [call("optimize", "scenarios/optimize/weather-step.yaml", "--set", grid, "--no-timing", "--json")],
 };
 
 for (const [name, texts] of Object.entries(pages)) {
   const data = dataOf(texts);
   if (name === "gather") data.runs = data.runs.map(pack);
+  if (name === "sweep") data.sweeps = data.sweeps.map(withFewKeys);
   if (name === "results") data.searches[1] = withTree(data.searches[1]);
   const text = `${JSON.stringify(data)}\n`;
   await writeFile(join(web, "tests/fixtures", `${name}.json`), text);
   console.log(`${name}.json: ${(text.length / 1000).toFixed(1)} kB`);
+}
+
+/** A sweep as `weir report` hands it over. */
+function withFewKeys(sweep) {
+  const points = sweep.points.map(({ point, baseline_s, best_s, proved_optimal }) => {
+    return { point, baseline_s, best_s, proved_optimal };
+  });
+  return { ...sweep, points };
 }
 
 /** A placement with the tree it is on, and ranks as the scenario has them. */

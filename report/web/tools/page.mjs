@@ -31,6 +31,7 @@ export async function page(data) {
 
 /** Which list of the data an object of weir belongs to. */
 function kindOf(object) {
+  if ("axes" in object) return "sweeps";
   if ("vary" in object) return "searches";
   if ("within_15_percent" in object) return "validated";
   if (Array.isArray(object.transfers)) return "runs";
@@ -46,7 +47,7 @@ export function dataOf(texts) {
       const object = JSON.parse(line);
       const kind = kindOf(object);
       if (kind === "explained") data.runs.at(-1).plans = object.operations ?? [];
-      else data[kind].push(object);
+      else (data[kind] ??= []).push(object);
     }
   return data;
 }

@@ -2,7 +2,7 @@
 
 import type { ReportData } from "../contract.ts";
 
-export function readData(): ReportData {
+export function readData(): Required<ReportData> {
   const text = document.getElementById("weir-data")?.textContent ?? "";
   const data = JSON.parse(text) as Partial<ReportData>;
   if (data.weir !== 1) throw new Error(`the data is of format ${String(data.weir)}; this page reads format 1`);
@@ -10,6 +10,7 @@ export function readData(): ReportData {
     weir: 1,
     runs: data.runs ?? [],
     searches: data.searches ?? [],
+    sweeps: data.sweeps ?? [],
     tuned: data.tuned ?? [],
     validated: data.validated ?? [],
     aggregated: data.aggregated ?? null,

@@ -6,8 +6,8 @@ import * as format from "../core/format.ts";
 import { themeButton } from "../core/theme.ts";
 import { letter } from "../run/view.ts";
 
-export function header(data: ReportData): HTMLElement {
-  const first = data.runs[0] ?? data.searches[0] ?? data.tuned[0] ?? data.validated[0];
+export function header(data: Required<ReportData>): HTMLElement {
+  const first = data.runs[0] ?? data.searches[0] ?? data.sweeps[0] ?? data.tuned[0] ?? data.validated[0];
   const notes = notesOf(data);
   return h(
     "header",
@@ -20,8 +20,8 @@ export function header(data: ReportData): HTMLElement {
 }
 
 /** Files and arbiters, each once. */
-function sources(data: ReportData): (string | HTMLElement)[] {
-  const all = [...data.runs, ...data.searches, ...data.tuned, ...data.validated];
+function sources(data: Required<ReportData>): (string | HTMLElement)[] {
+  const all = [...data.runs, ...data.searches, ...data.sweeps, ...data.tuned, ...data.validated];
   const list = (values: string[]) => [...new Set(values)].flatMap((v, i) => [i > 0 ? ", " : "", name(v)]);
   return [...list(all.map((x) => x.file)), " · ", ...list(all.map((x) => format.arbiter(x.arbiter)))];
 }

@@ -60,7 +60,7 @@ export function validatedSection(data: Validated, index: number): HTMLElement {
   );
 }
 
-function dataTable(head: string[], rows: (string | HTMLElement)[][]): HTMLElement {
+export function dataTable(head: string[], rows: (string | HTMLElement)[][]): HTMLElement {
   return h(
     "div",
     { class: "scroll", tabindex: 0, role: "region", "aria-label": head.join(", ") },

@@ -45,7 +45,7 @@ function faint(page: Page): Promise<string[]> {
   });
 }
 
-for (const name of ["t2", "halo", "hol", "results", "gather"])
+for (const name of ["t2", "halo", "hol", "results", "gather", "sweep"])
   test(`${name}: all text has a contrast of 4.5 to 1, light and dark`, async () => {
     const data = fixture(name);
     data.aggregated = { notes: ["A note."] };
