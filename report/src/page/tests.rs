@@ -314,7 +314,7 @@ fn sweeps_keep_what_is_drawn() {
     let sweep = |count: usize| {
         let points: Vec<String> = (0..count).map(point).collect();
         format!(
-            r#"{{"weir":1,"scenario":"s","file":"f","arbiter":{{"name":"a"}},"vary":"order","axes":[],"complete":true,"proved_optimal":true,"totals":[],"points":[{}]}}"#,
+            r#"{{"weir":1,"scenario":"s","file":"f","arbiter":{{"name":"a"}},"vary":"order","axes":[],"searches":1,"complete":true,"proved_optimal":true,"totals":[],"points":[{}]}}"#,
             points.join(",")
         )
     };

@@ -66,8 +66,14 @@ export function mainCause(view: RunView, t: Transfer): string {
 /** Why a transfer is held back in a span, without names. */
 export function reasonOf(view: RunView, t: Transfer, span: Span): string {
   if (span.step === null) return t.cause ? kindOf(t.cause) : "not known";
-  if (isPcie(view)) return STEPS[span.step]?.[0] ?? span.step;
+  if (isPcie(view)) return (span.step === "C" ? rootComplexOf(t, span) : null) ?? STEPS[span.step]?.[0] ?? span.step;
   return ["max-min", "equal-share"].includes(span.step) ? "link shared" : span.step;
+}
+
+/** Step C under the name of what lowered the port, where that was the root complex and held the transfer back most. */
+function rootComplexOf(t: Transfer, span: Span): string | null {
+  const here = span.at && t.bottleneck && span.at.from === t.bottleneck.from && span.at.to === t.bottleneck.to;
+  return here && t.cause?.includes("root complex") ? kindOf(t.cause) : null;
 }
 
 /** What the words of the page mean that are not the same for all runs: steps and causes that occur. */

@@ -101,6 +101,16 @@ test("every cause of the fixtures has a meaning, and each step of the PCIe polic
   assert.equal(reasonOf(maxMin!, t, maxMin!.spans.get(t.id)![0]!), "link shared");
 });
 
+test("a port that the root complex narrows is called so, as the result does", () => {
+  const [halo] = viewsOf(fixture("halo").runs);
+  const reasons = (id: string) => {
+    const t = halo!.transfers.get(id)!;
+    return halo!.spans.get(id)!.map((span) => reasonOf(halo!, t, span));
+  };
+  assert.deepEqual(reasons("h.0-4"), ["root complex, shared"]);
+  assert.deepEqual(reasons("h.0-2"), ["upstream port shared"]);
+});
+
 test("names of links lose their paths before they are cut", () => {
   const forms = linkForms("core/leaf4/h1", "leaf4");
   assert.deepEqual(forms, ["core/leaf4/h1 → leaf4", "…/leaf4/h1 → leaf4", "…/h1 → leaf4"]);
