@@ -1,8 +1,8 @@
 //! Tables that commands write into folders.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use weir_report::{Table, Tables, write_csv};
+use weir_report::{TABLES, Table, Tables, write_csv};
 
 use crate::args::ExportArgs;
 use crate::failure::Failure;
@@ -20,6 +20,14 @@ impl<'a> Export<'a> {
         let export = Self { args, tables: Tables::default() };
         export.folders().try_for_each(|(option, folder, _)| check_folder(option, folder))?;
         Ok(export)
+    }
+
+    /// Refuses folders in which a table would take the place of a file that is read.
+    pub(crate) fn spare(&self, inputs: &[&Path]) -> Result<(), Failure> {
+        self.folders().try_for_each(|(option, folder, kind)| {
+            let mut tables = TABLES.iter().map(|name| kind.file(name, folder));
+            tables.try_for_each(|table| output::spare(option, &table, inputs))
+        })
     }
 
     /// Takes a result in, if tables were asked for.
@@ -59,16 +67,25 @@ enum Kind {
 }
 
 impl Kind {
-    fn write(self, table: &Table, folder: &Path) -> Result<(), Failure> {
-        match self {
-            Self::Csv => output::replace_with(&folder.join(format!("{}.csv", table.name)), |file| {
-                write_csv(table, std::io::BufWriter::new(file))
-            }),
+    /// Where a table goes.
+    fn file(self, table: &str, folder: &Path) -> PathBuf {
+        let ending = match self {
+            Self::Csv => "csv",
             #[cfg(feature = "parquet")]
-            Self::Parquet => output::replace_with(&folder.join(format!("{}.parquet", table.name)), |file| {
-                weir_report::write_parquet(table, std::io::BufWriter::new(file))
-            }),
-        }
+            Self::Parquet => "parquet",
+        };
+        folder.join(format!("{table}.{ending}"))
+    }
+
+    fn write(self, table: &Table, folder: &Path) -> Result<(), Failure> {
+        output::replace_with(&self.file(table.name, folder), |file| {
+            let file = std::io::BufWriter::new(file);
+            match self {
+                Self::Csv => write_csv(table, file),
+                #[cfg(feature = "parquet")]
+                Self::Parquet => weir_report::write_parquet(table, file),
+            }
+        })
     }
 }
 

@@ -91,6 +91,11 @@ pub(crate) fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
+/// The files that a scenario names.
+pub(crate) fn named(scenario: &Scenario) -> Vec<&Path> {
+    scenario.files.iter().map(|file| file.path.as_path()).collect()
+}
+
 fn stdin() -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(MOST).read_to_end(&mut text);

@@ -79,13 +79,7 @@ impl Output {
 
     /// As [`Self::open`], for a command that reads `inputs`: none of them may be written over.
     pub(crate) fn open_apart(target: Option<&Path>, inputs: &[&Path]) -> Result<Self, Failure> {
-        let canonical = target.and_then(|target| target.canonicalize().ok());
-        let same = |input: &&&Path| canonical.is_some() && input.canonicalize().ok() == canonical;
-        if let (Some(target), Some(input)) = (target, inputs.iter().find(same)) {
-            let (target, input) = (target.display(), input.display());
-            let message = format!("--output {target} would overwrite the input {input}: name another file");
-            return Err(Failure::usage(message));
-        }
+        target.map_or(Ok(()), |target| spare("--output", target, inputs))?;
         Self::open(target)
     }
 
@@ -162,15 +156,39 @@ pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::R
     Ok(())
 }
 
+/// Refuses a target that is one of the files that are read.
+pub(crate) fn spare(option: &str, target: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    let Ok(canonical) = target.canonicalize() else { return Ok(()) };
+    match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == canonical)) {
+        Some(input) => {
+            let (target, input) = (target.display(), input.display());
+            Err(Failure::usage(format!("{option} {target} would overwrite the input {input}: name another file")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses to write two things into one file: options and their targets.
+pub(crate) fn apart(targets: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+    let targets: Vec<(&str, &Path)> = targets.iter().filter_map(|&(option, path)| Some((option, path?))).collect();
+    for (i, &(option, path)) in targets.iter().enumerate() {
+        // What is no file, such as /dev/null, takes everything.
+        let file = !std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+        if let Some((other, _)) = targets[..i].iter().find(|(_, other)| file && resolved(path) == resolved(other)) {
+            let name = path.display();
+            return Err(Failure::usage(format!(
+                "{other} and {option} name one file, {name}: name another for one of them"
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses a target of [`replace`] that would not do, before a long search: an input, a folder, or one that cannot be
 /// written.
 pub(crate) fn check_target(option: &str, target: &Path, inputs: &[&Path]) -> Result<(), Failure> {
-    let canonical = target.canonicalize().ok();
+    spare(option, target, inputs)?;
     let name = target.display();
-    if let Some(input) = inputs.iter().find(|input| canonical.is_some() && input.canonicalize().ok() == canonical) {
-        let message = format!("{option} {name} would overwrite the input {}: name another file", input.display());
-        return Err(Failure::usage(message));
-    }
     if std::fs::metadata(target).is_ok_and(|found| !found.is_file()) {
         return Err(Failure::usage(format!("{option} {name} is no file: name a file")));
     }

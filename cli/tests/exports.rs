@@ -24,11 +24,16 @@ fn root() -> &'static Path {
 
 /// The run with phases as JSON, and its timeline.
 fn timeline(scenario: &str, arbiter: &str) -> (Value, Value) {
+    timeline_with(scenario, arbiter, &[])
+}
+
+fn timeline_with(scenario: &str, arbiter: &str, more: &[&str]) -> (Value, Value) {
     let folder = TempDir::new().expect("a folder");
     let (file, target) = (root().join(scenario), folder.path().join("trace.json"));
     let words = [file.to_str(), Some("--arbiter"), Some(arbiter), Some("--timeline"), target.to_str()];
     let mut arguments = vec!["run", "--json", "--phases"];
     arguments.extend(words.into_iter().flatten());
+    arguments.extend(more);
     let ended = run(&arguments);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let trace = std::fs::read_to_string(&target).expect("it was written");
@@ -120,6 +125,19 @@ fn timelines_are_well_formed_and_add_up() {
     }
 }
 
+/// A run that was stopped has what happened until then.
+#[test]
+fn timelines_of_stopped_runs_are_well_formed_and_add_up() {
+    for (scenario, arbiter) in SCENARIOS {
+        let (whole, _) = timeline(scenario, arbiter);
+        let until = format!("{}ps", whole["makespan_ps"].as_u64().expect("a time") / 3);
+        let (result, trace) = timeline_with(scenario, arbiter, &["--until", &until]);
+        assert_eq!(result["complete"], false);
+        is_well_formed(&trace);
+        sums_are_those_of_the_result(&result, &trace);
+    }
+}
+
 /// A slice says what the result says of its transfer: mean rate and the link that held it back.
 #[test]
 fn slices_say_rate_and_bottleneck() {
@@ -189,7 +207,9 @@ fn tables_say_what_the_json_says() {
         assert_eq!((&row["mean_Bps"], &row["alone_s"]), (&json["mean_Bps"].to_string(), &json["alone_s"].to_string()));
         assert_eq!(row["cause"], json["cause"].as_str().expect("a cause"));
     }
-    for (row, json) in table(&target, "links.csv").iter().zip(all("links")) {
+    let links = table(&target, "links.csv");
+    assert_eq!(links.len(), all("links").len());
+    for (row, json) in links.iter().zip(all("links")) {
         assert_eq!((&row["bytes"], &row["busy_s"]), (&json["bytes"].to_string(), &json["busy_s"].to_string()));
     }
     let rates: Vec<String> = all("phases")
@@ -216,6 +236,8 @@ fn targets_that_would_not_do_are_refused_before_the_run() {
         (vec!["run", file, "--arbiter", "max-min", "--arbiter", "fcfs", "--timeline", trace], "one arbiter"),
         (vec!["run", file, "--timeline", file], "overwrite the input"),
         (vec!["run", file, "--timeline", "/"], "--timeline / is no file"),
+        (vec!["run", file, "--timeline", "-"], "name a file"),
+        (vec!["run", file, "--timeline", trace, "--output", trace], "name one file"),
         (vec!["run", file, "--export-csv", text], "is no folder"),
     ] {
         let ended = run(&arguments);
@@ -257,4 +279,34 @@ fn graphviz_and_the_terminal_at_once() {
     let both = run(&["check", file, "--plot", "--dot", dot]);
     assert_eq!(both.stdout, run(&["check", file, "--plot"]).stdout);
     assert_eq!(std::fs::read_to_string(dot).expect("it is there"), run(&["check", file, "--dot", "-"]).stdout);
+}
+
+/// A file that a scenario names is not written over, whatever is asked to be written.
+#[test]
+fn named_files_are_spared() {
+    let folder = TempDir::new().expect("a folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let trace = "from,to,bytes\nh0,h1,1000\n";
+    std::fs::write(at("transfers.csv"), trace).expect("written");
+    let (head, _) = common::SHARED.split_once("workload:\n").expect("a workload");
+    std::fs::write(at("s.yaml"), format!("{head}workload:\n  - trace: {{ file: transfers.csv }}\n")).expect("written");
+    let (file, target, here) = (at("s.yaml"), at("transfers.csv"), folder.path().to_str().expect("UTF-8"));
+    for arguments in [
+        vec!["run", &file, "--output", &target],
+        vec!["run", &file, "--timeline", &target],
+        vec!["run", &file, "--export-csv", here],
+        vec!["report", &file, "--output", &target],
+        vec!["check", &file, "--dot", &target],
+    ] {
+        let ended = run(&arguments);
+        assert!(
+            ended.code == 2 && ended.stderr.contains("would overwrite the input"),
+            "{arguments:?} {}",
+            ended.stderr
+        );
+        assert_eq!(std::fs::read_to_string(&target).expect("it is there"), trace, "{arguments:?}");
+    }
+    assert_eq!(run(&["run", &file, "--export-csv", &at("tables")]).code, 0);
+    let mut names = std::fs::read_dir(at("tables")).expect("a folder").map(|file| file.expect("a file").path());
+    assert!(names.all(|name| weir_report::TABLES.contains(&name.file_stem().unwrap().to_str().unwrap())));
 }

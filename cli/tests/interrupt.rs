@@ -44,6 +44,10 @@ fn ctrl_c_sums_up_a_large_load_in_time() {
     let large = LONG.replace("count: 20000", "count: 300000").replace("within: 1ms", "within: 30s");
     let took = shortest(|| {
         let (took, text) = interrupt_a_run(&large, &[]);
+        // On a busy machine the run may not have begun yet: then there is nothing to sum up.
+        if text.is_empty() {
+            return Duration::MAX;
+        }
         assert!(text.contains("(interrupted)") && text.contains("of 300000 transfers have ended"), "{text}");
         took
     });

@@ -19,13 +19,21 @@ fn table(folder: &Path, name: &str) -> Vec<Row> {
     rows.map(|row| head.iter().map(str::to_owned).zip(row.iter().map(str::to_owned)).collect()).collect()
 }
 
-/// The search as JSON; its tables lie in `folder`.
+/// The search as JSON; its tables lie in `folder`, under known names.
 fn searched(file: &str, folder: &Path, more: &[&str]) -> Value {
     let mut arguments = vec!["optimize", file, "--json", "--no-timing", "--export-csv"];
     arguments.push(folder.to_str().expect("UTF-8"));
     arguments.extend(more);
     let ended = run(&arguments);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    for file in std::fs::read_dir(folder).expect("a folder") {
+        let path = file.expect("a file").path();
+        let name = path.file_stem().and_then(|name| name.to_str()).expect("a name");
+        assert!(
+            path.is_dir() || path.extension().is_none_or(|e| e != "csv") || weir_report::TABLES.contains(&name),
+            "{name}"
+        );
+    }
     json_lines(&ended.stdout).remove(0)
 }
 
@@ -78,8 +86,8 @@ fn grids_have_the_rows_of_csv_and_parts_make_the_same_tables() {
     let folder = TempDir::new().expect("a folder");
     let (file, at) = (scenario("optimize/packets.yaml"), |name: &str| folder.path().join(name));
     let text = |name: &str| at(name).to_str().expect("UTF-8").to_owned();
-    let result = searched(&file, &at("whole"), &["--csv", &text("grid.csv")]);
-    let (rows, plain) = (table(&at("whole"), "candidates.csv"), table(folder.path(), "grid.csv"));
+    let result = searched(&file, &at("whole"), &["--csv", &text("grid.plain")]);
+    let (rows, plain) = (table(&at("whole"), "candidates.csv"), table(folder.path(), "grid.plain"));
     assert_eq!(rows.len(), plain.len());
     assert!(rows.len() > 3);
     for (row, plain) in rows.iter().zip(&plain) {

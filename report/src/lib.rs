@@ -50,7 +50,7 @@ pub use subject::{ArbiterInfo, Run, Subject};
 pub use sweep::SweepReport;
 #[cfg(feature = "parquet")]
 pub use tables::write_parquet;
-pub use tables::{Column as TableColumn, Table, Tables, Values, write_csv};
+pub use tables::{Column as TableColumn, TABLES, Table, Tables, Values, write_csv};
 pub use trace::write_trace;
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};

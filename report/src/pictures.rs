@@ -25,7 +25,7 @@ pub struct Ranks<'a> {
 
 /// Makespans in bins of equal width.
 #[derive(Serialize)]
-struct Histogram {
+pub(crate) struct Histogram {
     from_s: f64,
     to_s: f64,
     counts: Vec<u128>,
@@ -63,7 +63,7 @@ impl SearchReport {
 }
 
 /// All makespans ascending; of n > 1000 those at ⌊i·(n−1)/999⌋.
-fn curve(tally: &Tally) -> Vec<f64> {
+pub(crate) fn curve(tally: &Tally) -> Vec<f64> {
     let (last, points) = (tally.count() - 1, tally.count().min(POINTS));
     // By parts, as the product may be more than 128 bits.
     let position = |i: u128| match points - 1 {
@@ -84,7 +84,7 @@ fn curve(tally: &Tally) -> Vec<f64> {
         .collect()
 }
 
-fn histogram(tally: &Tally) -> Histogram {
+pub(crate) fn histogram(tally: &Tally) -> Histogram {
     let (first, last) = (tally.at(0).unwrap_or_default(), tally.worst().unwrap_or_default());
     // The last bin ends behind the worst.
     Histogram { from_s: seconds(first), to_s: seconds(last + 1), counts: tally.histogram(BINS) }

@@ -12,7 +12,7 @@ use weir_sim_core::{Fabric, Work};
 
 use crate::args::CheckArgs;
 use crate::failure::{Exit, Failure, message};
-use crate::input::read_any;
+use crate::input::{named, read_any};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{Job, warn_ignored};
@@ -54,7 +54,10 @@ fn draw(target: &Path, args: &CheckArgs) -> Result<(), Failure> {
         output::check_target("--dot", target, &[file])?;
     }
     let (text, warnings) = match read_any(file, &args.scenario, &arbiters(&args.scenario)?)? {
-        Checked::Scenario(s) => (dot(&s.name, &drawn(&s.fabric, &|n| s.node_name(n))), tell(s.warnings.iter())),
+        Checked::Scenario(s) => {
+            target.map_or(Ok(()), |target| output::spare("--dot", target, &named(&s)))?;
+            (dot(&s.name, &drawn(&s.fabric, &|n| s.node_name(n))), tell(s.warnings.iter()))
+        }
         Checked::Topology(t) => (dot(&t.file, &drawn(&t.fabric, &|n| t.node_name(n))), tell(t.warnings.iter())),
     };
     strict(&file.display().to_string(), warnings, args)?;

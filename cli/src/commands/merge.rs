@@ -13,7 +13,9 @@ use crate::output::{self, Output};
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
     let inputs: Vec<&Path> = args.parts.iter().map(PathBuf::as_path).collect();
     args.csv.as_deref().map_or(Ok(()), |path| output::check_target("--csv", path, &inputs))?;
+    output::apart(&[("--csv", args.csv.as_deref()), ("--output", args.output.as_deref())])?;
     let mut tables = Export::new(&args.export)?;
+    tables.spare(&inputs)?;
     let mut out = Output::open_apart(args.output.as_deref(), &inputs)?;
     let searches = read_parts(&args.parts)?;
     if args.csv.is_some() && searches.len() > 1 {

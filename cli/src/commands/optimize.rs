@@ -34,8 +34,14 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
     for (option, path) in [("--csv", &args.csv), ("--checkpoint", &args.checkpoint)] {
         path.as_deref().map_or(Ok(()), |path| output::check_target(option, path, &inputs))?;
     }
-    apart(args)?;
+    output::apart(&[
+        ("--write", args.write.as_deref()),
+        ("--csv", args.csv.as_deref()),
+        ("--checkpoint", args.checkpoint.as_deref()),
+        ("--output", args.output.as_deref()),
+    ])?;
     let mut tables = Export::new(&args.export)?;
+    tables.spare(&inputs)?;
     let mut out = Output::open_apart(args.output.as_deref(), &inputs)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| Failure::usage(format!("the threads of the search cannot be started: {error}")))?;
@@ -58,30 +64,6 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
     tables.write()?;
     out.finish()?;
     Ok(Exit::Ok)
-}
-
-/// Refuses to write two things into one file.
-fn apart(args: &OptimizeArgs) -> Result<(), Failure> {
-    let targets = [
-        ("--write", &args.write),
-        ("--csv", &args.csv),
-        ("--checkpoint", &args.checkpoint),
-        ("--output", &args.output),
-    ];
-    let targets: Vec<(&str, &Path)> =
-        targets.iter().filter_map(|(option, path)| Some((*option, path.as_deref()?))).collect();
-    let same = |a: &Path, b: &Path| output::resolved(a) == output::resolved(b);
-    for (i, &(option, path)) in targets.iter().enumerate() {
-        // What is no file, such as /dev/null, takes everything.
-        let file = !std::fs::metadata(path).is_ok_and(|found| !found.is_file());
-        if let Some((other, _)) = targets[..i].iter().find(|(_, other)| file && same(path, other)) {
-            let name = path.display();
-            return Err(Failure::usage(format!(
-                "{other} and {option} name one file, {name}: name another for one of them"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// Files that take the result of one search want one arbiter.

@@ -13,7 +13,7 @@ use crate::args::ReportArgs;
 use crate::failure::{Exit, Failure, message};
 use crate::input::{self, is_stdin};
 use crate::interrupt::{self, Stage};
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{Job, warn_ignored};
 
@@ -92,7 +92,10 @@ fn wrote(target: &Path, counts: Counts) -> String {
 fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit {
     let added = match given(file) {
         Ok(Given::Saved(text)) => page.add_saved(&name(file), &text).map_err(Failure::usage).map(|()| Exit::Ok),
-        Ok(Given::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|s| add_runs(&s, args, all, page)),
+        Ok(Given::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|scenario| {
+            output::spare("--output", args.output.as_deref().unwrap_or(Path::new(PAGE)), &input::named(&scenario))?;
+            add_runs(&scenario, args, all, page)
+        }),
         Err(failure) => Err(failure),
     };
     added.unwrap_or_else(Failure::print)

@@ -45,6 +45,8 @@ pub(super) struct Aggregated<'a> {
     links: Vec<LinkBins>,
     by: String,
     groups: Vec<Group<'a>>,
+    /// Per transfer that is kept.
+    group_of: Vec<usize>,
 }
 
 #[derive(Serialize)]
@@ -57,9 +59,11 @@ struct LinkBins {
 struct Group<'a> {
     name: Cow<'a, str>,
     count: usize,
+    /// Sent.
     bytes: u64,
-    start_s: f64,
-    end_s: f64,
+    /// When the first one started, and the last one ended; none where none has.
+    start_s: Option<f64>,
+    end_s: Option<f64>,
     #[serde(rename = "rate_Bps", serialize_with = "short")]
     rate: Vec<f64>,
     #[serde(serialize_with = "short")]
@@ -107,9 +111,10 @@ impl<'a> Whole<'a> {
             bins: sums.bins.count,
             links: self.loads(&sums),
             groups: self.groups(&grouping, &sums),
+            group_of: kept.iter().map(|&place| grouping.of[place]).collect(),
             by: grouping.by,
         };
-        Ok((aggregated, kept))
+        Ok((aggregated, kept.into_iter().map(|place| self.transfers[place].written).collect()))
     }
 
     /// From the first transfer that is ready to the end.
@@ -175,8 +180,8 @@ impl<'a> Whole<'a> {
             name: name.clone(),
             count: 0,
             bytes: 0,
-            start_s: sums.bins.to,
-            end_s: sums.bins.from,
+            start_s: None,
+            end_s: None,
             rate: means(&sums.rate[i], width),
             active: means(&sums.active[i], width),
             waiting: means(&sums.waiting[i], width),
@@ -185,15 +190,15 @@ impl<'a> Whole<'a> {
         for (transfer, &group) in self.transfers.iter().zip(&grouping.of) {
             let (row, group) = (&transfer.row, &mut groups[group]);
             group.count += 1;
-            group.bytes = group.bytes.saturating_add(row.bytes);
-            group.start_s = group.start_s.min(row.start_s.unwrap_or(sums.bins.to));
-            group.end_s = group.end_s.max(row.start_s.map_or(sums.bins.from, |_| row.end_s.unwrap_or(sums.bins.to)));
+            group.bytes = group.bytes.saturating_add(row.sent());
+            group.start_s = merged(group.start_s, row.start_s, f64::min);
+            group.end_s = merged(group.end_s, row.end_s, f64::max);
         }
         groups
     }
 
-    /// The rows of the transfers that took longest, in their order.
-    fn kept(&self) -> Vec<&'a RawValue> {
+    /// The places of the transfers that took longest, in their order.
+    fn kept(&self) -> Vec<usize> {
         let span = |row: &TransferRow<'_>| row.start_s.map_or(0.0, |start| row.end_s.unwrap_or(self.end_s) - start);
         let mut order: Vec<(f64, Reverse<usize>)> =
             self.transfers.iter().enumerate().map(|(i, t)| (span(&t.row), Reverse(i))).collect();
@@ -205,8 +210,13 @@ impl<'a> Whole<'a> {
         };
         let mut kept: Vec<usize> = order.iter().map(|(_, i)| i.0).take(MOST_KEPT).take_while(fits).collect();
         kept.sort_unstable();
-        kept.into_iter().map(|place| self.transfers[place].written).collect()
+        kept
     }
+}
+
+/// One of two times, as `choose` says; the known one where one is not known.
+fn merged(a: Option<f64>, b: Option<f64>, choose: fn(f64, f64) -> f64) -> Option<f64> {
+    a.zip(b).map(|(a, b)| choose(a, b)).or(a).or(b)
 }
 
 impl Sums {

@@ -17,6 +17,7 @@ mod kind;
 mod pack;
 mod probe;
 mod rows;
+mod search;
 mod story;
 mod sweep;
 #[cfg(test)]
@@ -158,7 +159,7 @@ impl Page {
             Kind::Run => return self.add_saved_run(object),
             Kind::Comparison => return self.add_comparison(&object),
             Kind::Sweep => return self.add_sweep(&object),
-            Kind::Search => &mut self.searches,
+            Kind::Search => return self.add_search(&object, text),
             Kind::Tuning => &mut self.tuned,
             Kind::Validation => &mut self.validated,
         };
@@ -170,6 +171,17 @@ impl Page {
         let results = object.get("results").ok_or_else(|| PageError::lacks("results"))?;
         let results: Vec<&RawValue> = serde_json::from_str(results.get())?;
         results.into_iter().try_for_each(|result| self.add_value(result.get()))
+    }
+
+    fn add_search(&mut self, object: &Object<'_>, text: &str) -> Result<(), PageError> {
+        let slim = search::slim(object, text)?;
+        if let Some(rows) = slim.left_out {
+            let name = named(object).ok_or_else(nameless)?;
+            let most = search::MOST_ROWS;
+            self.notes.push(format!("{name}: of its {rows} candidates the table has the best {most}."));
+        }
+        self.searches.push(RawValue::from_string(slim.json)?);
+        Ok(())
     }
 
     fn add_sweep(&mut self, object: &Object<'_>) -> Result<(), PageError> {

@@ -333,3 +333,33 @@ fn sweeps_keep_what_is_drawn() {
     let error = Page::default().add_saved("s.json", &sweep(1).replace("best_s", "worst_s")).expect_err("no best");
     assert!(error.to_string().starts_with("s.json:1: missing field `best_s`"), "{error}");
 }
+
+#[test]
+fn grids_keep_the_best_rows_and_the_curve_of_all() {
+    let grid = |count: u64| {
+        let row = |i: u64| {
+            format!(r#"{{"candidate":{i},"makespan_s":{0},"makespan_ps":{0}000000000000}}"#, 1 + i * 7 % count)
+        };
+        let rows: Vec<String> = (0..count).map(row).collect();
+        format!(
+            r#"{{"weir":1,"scenario":"s","file":"f","arbiter":{{"name":"a"}},"vary":"parameters","method":"exhaustive","evaluated":1,"complete":true,"objective":"makespan","rows":[{}]}}"#,
+            rows.join(",")
+        )
+    };
+    let search = |count: u64| {
+        let mut page = Page::default();
+        page.add_saved("s.json", &grid(count)).expect("a search");
+        (serde_json::from_str::<serde_json::Value>(page.searches[0].get()).expect("JSON"), page.notes)
+    };
+    let (few, notes) = search(300);
+    assert_eq!((few["rows"].as_array().map(Vec::len), few.get("curve_s"), notes.len()), (Some(300), None, 0));
+    let (many, notes) = search(3001);
+    let rows = many["rows"].as_array().expect("rows");
+    assert!(rows.len() == 300 && rows.iter().all(|row| row["makespan_s"].as_u64() <= Some(300)));
+    assert!(rows.is_sorted_by_key(|row| row["candidate"].as_u64()));
+    let curve = many["curve_s"].as_array().expect("a curve");
+    assert_eq!((curve.len(), &curve[0], &curve[999]), (1000, &1.0.into(), &3001.0.into()));
+    let counts = many["histogram"]["counts"].as_array().expect("bins").iter();
+    assert_eq!(counts.map(|count| count.as_u64().expect("a count")).sum::<u64>(), 3001);
+    assert_eq!(notes, ["s under a: of its 3001 candidates the table has the best 300."]);
+}

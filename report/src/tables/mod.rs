@@ -25,6 +25,10 @@ use std::borrow::Cow;
 
 use crate::{Run, SearchReport, SweepReport};
 
+/// The names of all tables.
+pub const TABLES: [&str; 9] =
+    ["transfers", "links", "phases", "searches", "solutions", "makespans", "candidates", "points", "totals"];
+
 /// The values of a column; what is not known has none.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Values {

@@ -8,6 +8,7 @@ use weir_scenarios::Scenario;
 use crate::args::RunArgs;
 use crate::export::Export;
 use crate::failure::Failure;
+use crate::input::{is_stdin, named};
 use crate::output;
 
 /// The files that were asked for.
@@ -25,13 +26,24 @@ impl<'a> Files<'a> {
                     "--timeline takes one scenario: run the others each with a FILE of its own",
                 ));
             }
+            if is_stdin(target) {
+                return Err(Failure::usage("--timeline - would mix with the results on stdout: name a file"));
+            }
             output::check_target("--timeline", target, inputs)?;
+            output::apart(&[("--timeline", Some(target)), ("--output", args.output.as_deref())])?;
         }
-        Ok(Self { args, tables: Export::new(&args.export)? })
+        let tables = Export::new(&args.export)?;
+        tables.spare(inputs)?;
+        Ok(Self { args, tables })
     }
 
     /// Refuses a scenario that cannot have what was asked for.
     pub(super) fn check(&self, scenario: &Scenario) -> Result<(), Failure> {
+        let named = named(scenario);
+        for (option, target) in [("--timeline", &self.args.timeline), ("--output", &self.args.output)] {
+            target.as_deref().map_or(Ok(()), |target| output::spare(option, target, &named))?;
+        }
+        self.tables.spare(&named)?;
         if self.args.timeline.is_some() && scenario.arbiters.len() > 1 {
             let names: Vec<_> = scenario.arbiters.iter().map(|spec| spec.name.as_str()).collect();
             return Err(Failure::usage(format!(
