@@ -17,7 +17,16 @@ fn page(folder: &Folder, arguments: &[&str]) -> Value {
     data(&folder.read("page.html"))
 }
 
+/// Of runs without `given`, which says where they come from.
 fn data(html: &str) -> Value {
+    let mut data = as_written(html);
+    for run in data["runs"].as_array_mut().expect("a list") {
+        run.as_object_mut().expect("an object").remove("given");
+    }
+    data
+}
+
+fn as_written(html: &str) -> Value {
     serde_json::from_str(embedded(html)).expect("the data are JSON")
 }
 
@@ -275,6 +284,46 @@ fn sweeps_are_in_the_page_without_their_orders() {
         let keys = point.as_object().expect("a point");
         assert!(keys.len() == 4 && keys.iter().all(|(key, value)| whole[key] == *value), "{point}");
     }
+}
+
+/// Runs of one scenario are told apart by where they come from and by what was changed.
+#[test]
+fn pages_say_what_was_changed_and_where_results_were_saved() {
+    let folder = Folder::new();
+    let (file, target) = (folder.write("s.yaml", SHARED), folder.path("page.html"));
+    let given = |arguments: &[&str]| {
+        let ended = run(&[&["report", "-o", &target], arguments].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        (as_written(&folder.read("page.html"))["runs"][0]["given"].clone(), ended.stderr)
+    };
+    assert_eq!(given(&[&file]).0, Value::Null);
+    let changed = given(&[&file, "--set", "name=x", "--until", "100us"]).0;
+    assert_eq!(changed, "--set name=x --until 100.000 µs");
+    let saved = folder.write("saved.json", &format!("\u{feff}{}", run(&["run", &file, "--json"]).stdout));
+    let (name, said) = given(&[&saved, "--until", "1us", "--set", "a=b"]);
+    assert_eq!(name, saved);
+    assert!(said.contains("stays as it is: --set, --until is for scenarios"), "{said}");
+}
+
+/// What somebody has edited is refused by the place of the fault.
+#[test]
+fn edited_results_are_refused_with_the_place() {
+    let folder = Folder::new();
+    let result = full(&[&folder.write("s.yaml", SHARED)]).remove(0);
+    let refused = |pointer: &str, value: Value, words: &str| {
+        let mut edited = result.clone();
+        *edited.pointer_mut(pointer).expect("it is there") = value;
+        let ended = run(&["report", &folder.write("edited.json", &edited.to_string()), "-o", &folder.path("p.html")]);
+        assert!(ended.code == 2 && ended.stderr.contains(words), "{words}: {}", ended.stderr);
+    };
+    refused("/transfers/1/to", Value::Null, "edited.json:1: transfers[1].to: ");
+    refused("/transfers/1/route/0", "x".into(), "transfers[1].route[0]: ");
+    refused("/input_sha256", (-1).into(), "input_sha256: ");
+    refused("/phases/0/end_s", "soon".into(), "phases[0].end_s: ");
+    refused("/nodes/1/parent", 1.into(), "nodes[1].parent: 1 is no node before it");
+    refused("/links/1/id", 0.into(), "links[1].id: 0 is there twice");
+    let same = result["transfers"][0]["id"].clone();
+    refused("/transfers/1/id", same, "is there twice: this is not as `weir run --json` writes it");
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub use json::{Detail, results_schema, write_run, write_streamed};
 pub use operations::{Choice, ModelInfo, Planned};
 pub use percentiles::{LARGE, Percentiles};
 pub use pictures::Ranks;
-pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
+pub use search::{SEARCH_SCHEMA, SearchArbiter, SearchReport, SearchSubject, Solution};
 pub use stream::{Lines, Streamed};
 pub use subject::{ArbiterInfo, Run, Subject};
 pub use sweep::SweepReport;

@@ -17,6 +17,9 @@ use weir_plugin_api::PS_PER_S;
 
 use crate::json::write_line;
 
+/// The JSON Schema of one line of `weir optimize --json` or `weir merge --json`, as a text.
+pub const SEARCH_SCHEMA: &str = include_str!("search.schema.json");
+
 /// What was searched: a scenario under one of its arbiters.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -48,7 +48,10 @@ fn saved(file: &Path) -> Option<Result<Vec<Column>, Failure>> {
         return None;
     }
     // A file that cannot be read is reported with the scenario reader's words.
-    let bytes = std::fs::read(file).ok().filter(|bytes| bytes.trim_ascii_start().starts_with(b"{"))?;
+    let bytes = std::fs::read(file).ok()?;
+    // Some editors and shells put a mark of UTF-8 before what they write.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let bytes = bytes.trim_ascii_start().starts_with(b"{").then(|| bytes.to_vec())?;
     let text = String::from_utf8(bytes).ok().filter(|text| Column::is_saved(text))?;
     Some(Column::of_saved(&file.display().to_string(), &text).map_err(Failure::usage))
 }

@@ -91,14 +91,40 @@ fn wrote(target: &Path, counts: Counts) -> String {
 /// Adds a file: saved results, or a scenario that is run. What is wrong with it is printed, so that the others are shown.
 fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit {
     let added = match given(file) {
-        Ok(Given::Saved(text)) => page.add_saved(&name(file), &text).map_err(Failure::usage).map(|()| Exit::Ok),
+        Ok(Given::Saved(text)) => {
+            warn_unused(file, args);
+            page.add_saved(&name(file), &text).map_err(Failure::usage).map(|()| Exit::Ok)
+        }
         Ok(Given::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|scenario| {
             output::spare("--output", args.output.as_deref().unwrap_or(Path::new(PAGE)), &input::named(&scenario))?;
+            page.describe(changed(args));
             add_runs(&scenario, args, all, page)
         }),
         Err(failure) => Err(failure),
     };
     added.unwrap_or_else(Failure::print)
+}
+
+/// What the command line changes of scenarios, in its words.
+fn changed(args: &ReportArgs) -> Option<String> {
+    let set = args.scenario.set.iter().map(|(path, value)| format!("--set {path}={value}"));
+    let until = args.until.map(|until| format!("--until {}", weir_report::instant(until)));
+    let changes: Vec<String> = set.chain(until).collect();
+    (!changes.is_empty()).then(|| changes.join(" "))
+}
+
+/// Says that a saved result stays as it is, whatever the command line changes.
+fn warn_unused(file: &Path, args: &ReportArgs) {
+    let given = [
+        ("--arbiter", !args.scenario.arbiters.is_empty()),
+        ("--set", !args.scenario.set.is_empty()),
+        ("--until", args.until.is_some()),
+    ];
+    let unused: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(option, _)| *option).collect();
+    if !unused.is_empty() {
+        let (name, options) = (name(file), unused.join(", "));
+        message(&format!("warning: {name} is a saved result and stays as it is: {options} is for scenarios"));
+    }
 }
 
 /// What a file is.
@@ -115,6 +141,8 @@ fn given(file: &Path) -> Result<Given, Failure> {
         let name = name(file);
         Failure::usage(format!("{name} cannot be read: {error}; name scenarios, and results saved with --json"))
     })?;
+    // Some editors and shells put a mark of UTF-8 before what they write.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
     if is_html(&bytes) {
         let name = name(file);
         let message = format!(

@@ -10,6 +10,7 @@
 
 mod aggregate;
 mod bins;
+mod check;
 mod embed;
 mod fit;
 mod groups;
@@ -79,6 +80,8 @@ pub struct Page {
     tuned: Vec<Box<RawValue>>,
     validated: Vec<Box<RawValue>>,
     notes: Vec<String>,
+    /// Where the runs that are added come from: the file in which they were saved, or what was changed before.
+    given: Option<String>,
 }
 
 /// How many results of each kind a page has.
@@ -97,6 +100,11 @@ pub struct Counts {
 }
 
 impl Page {
+    /// Says of the runs that are added from now on what makes them differ from their scenario, such as `--set arbiter.tau=0.1`.
+    pub fn describe(&mut self, given: Option<String>) {
+        self.given = given;
+    }
+
     /// Adds a run. Its outcome should have phases with explanations for up to [`MOST_ROWS`] transfers, and may have phases
     /// beyond; without phases rates over time are not known, and the page shows mean rates.
     ///
@@ -123,6 +131,9 @@ impl Page {
         if !plans.is_empty() {
             object.set("plans", &plans)?;
         }
+        if let Some(given) = &self.given {
+            object.set("given", given)?;
+        }
         self.add_fitted(fit(object, story)?, || format!("{} under {}", run.subject.name(), run.arbiter.name))
     }
 
@@ -137,7 +148,7 @@ impl Page {
     /// # Errors
     /// A line that is not weir's, that is damaged, or that a page does not show. Nothing of the file is added then.
     pub fn add_saved(&mut self, file: &str, text: &str) -> Result<(), PageError> {
-        let mut added = Self::default();
+        let mut added = Self { given: Some(file.to_owned()), ..Self::default() };
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
         loop {
             let rest = &text[values.byte_offset()..];
@@ -155,6 +166,9 @@ impl Page {
     fn add_value(&mut self, text: &str) -> Result<(), PageError> {
         let object: Object<'_> = serde_json::from_str(text)?;
         let kind = Kind::of(&object).map_err(|unshown| PageError::damaged(unshown.message()))?;
+        if let Some(fault) = check::fault(kind, text) {
+            return Err(PageError::damaged(format!("{fault}: this is not as `{}` writes it", kind.command())));
+        }
         let list = match kind {
             Kind::Run => return self.add_saved_run(object),
             Kind::Comparison => return self.add_comparison(&object),
@@ -195,11 +209,12 @@ impl Page {
         Ok(())
     }
 
-    fn add_saved_run(&mut self, object: Object<'_>) -> Result<(), PageError> {
+    fn add_saved_run(&mut self, mut object: Object<'_>) -> Result<(), PageError> {
         let name = named(&object).ok_or_else(nameless)?;
         if object.get("streamed").is_some() {
             self.notes.push(format!("{name}: its transfers were written to another file, and are not shown."));
         }
+        object.set("given", &self.given)?;
         let fitted = fit(object, None)?;
         self.add_fitted(fitted, || name)
     }
@@ -257,7 +272,7 @@ impl Page {
             validated: &'a [Box<RawValue>],
             aggregated: Option<Notes<'a>>,
         }
-        let Self { runs, searches, sweeps, tuned, validated, notes } = self;
+        let Self { runs, searches, sweeps, tuned, validated, notes, given: _ } = self;
         let aggregated = (!notes.is_empty()).then_some(Notes { notes });
         let data = Data { weir: 1, runs, searches, sweeps, tuned, validated, aggregated };
         embed::write(&serde_json::to_string(&data)?, out)

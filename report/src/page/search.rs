@@ -1,6 +1,6 @@
 //! A search as a page holds it: of many candidates the best rows, and the curve of all.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use weir_optimize::order::Tally;
 

@@ -289,7 +289,7 @@ fn scenarios_are_not_saved_results() {
 
 #[test]
 fn a_wrong_line_is_told_by_its_number_and_adds_nothing() {
-    let search = r#"{"weir":1,"scenario":"s","file":"f","arbiter":{"name":"a","params":{}},"vary":"order","method":"m","candidates":340282366920938463463374607431768211455,"evaluated":1,"complete":true,"objective":"makespan"}"#;
+    let search = r#"{"weir":1,"version":"0","scenario":"s","file":"f","input_sha256":"0000000000000000000000000000000000000000000000000000000000000000","arbiter":{"name":"a","version":"0","params":{}},"vary":"order","method":"exhaustive","candidates":340282366920938463463374607431768211455,"evaluated":1,"complete":true,"proved_optimal":true,"objective":"makespan","baseline_s":1.0,"baseline_ps":1000000000000,"best_s":1.0,"best_ps":1000000000000,"solution":{"order":{}}}"#;
     let mut page = Page::default();
     page.add_saved("x.json", &format!("\n{search}\n{search}\n\n")).expect("two results");
     assert_eq!(page.counts(), Counts { searches: 2, ..Counts::default() });
@@ -338,11 +338,14 @@ fn sweeps_keep_what_is_drawn() {
 fn grids_keep_the_best_rows_and_the_curve_of_all() {
     let grid = |count: u64| {
         let row = |i: u64| {
-            format!(r#"{{"candidate":{i},"makespan_s":{0},"makespan_ps":{0}000000000000}}"#, 1 + i * 7 % count)
+            format!(
+                r#"{{"candidate":{i},"parameters":{{}},"makespan_s":{0},"makespan_ps":{0}000000000000,"ratio":1,"best":false}}"#,
+                1 + i * 7 % count
+            )
         };
         let rows: Vec<String> = (0..count).map(row).collect();
         format!(
-            r#"{{"weir":1,"scenario":"s","file":"f","arbiter":{{"name":"a"}},"vary":"parameters","method":"exhaustive","evaluated":1,"complete":true,"objective":"makespan","rows":[{}]}}"#,
+            r#"{{"weir":1,"version":"0","scenario":"s","file":"f","input_sha256":"0000000000000000000000000000000000000000000000000000000000000000","arbiter":{{"name":"a","version":"0","params":{{}}}},"vary":"parameters","method":"exhaustive","evaluated":1,"complete":true,"proved_optimal":true,"objective":"makespan","candidates":{count},"baseline_s":1.0,"baseline_ps":1000000000000,"best_s":1.0,"best_ps":1000000000000,"solution":{{"parameters":{{}}}},"rows":[{}]}}"#,
             rows.join(",")
         )
     };
