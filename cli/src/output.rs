@@ -57,9 +57,9 @@ impl Write for Target {
 
 impl Output {
     /// Opens stdout, or a temporary file beside `target`, so that a wrong target is known before a long run. Links are
-    /// followed; pipes, devices and open descriptors are written as they are.
+    /// followed; pipes, devices and open descriptors are written as they are. `-` is stdout, as it is for other targets.
     pub(crate) fn open(target: Option<&Path>) -> Result<Self, Failure> {
-        let Some(target) = target else {
+        let Some(target) = target.filter(|target| *target != Path::new("-")) else {
             return Ok(Self { name: "stdout".to_owned(), writer: buffered(Target::Stdout(io::stdout())) });
         };
         let name = target.display().to_string();

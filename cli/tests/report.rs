@@ -305,6 +305,17 @@ fn pages_say_what_was_changed_and_where_results_were_saved() {
     assert!(said.contains("stays as it is: --set, --until is for scenarios"), "{said}");
 }
 
+/// `-` is stdout.
+#[test]
+fn a_page_goes_to_stdout_as_well() {
+    let folder = Folder::new();
+    let (file, target) = (folder.write("s.yaml", SHARED), folder.path("page.html"));
+    let ended = run(&["report", &file, "-o", "-"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, "wrote to stdout: 1 run; open it in a browser\n"));
+    assert_eq!(run(&["report", &file, "-o", &target]).code, 0);
+    assert!(ended.stdout == folder.read("page.html"), "the same page");
+}
+
 /// What somebody has edited is refused by the place of the fault.
 #[test]
 fn edited_results_are_refused_with_the_place() {

@@ -85,7 +85,8 @@ fn wrote(target: &Path, counts: Counts) -> String {
     let some = kinds.iter().filter(|(count, ..)| *count > 0);
     let parts: Vec<String> =
         some.map(|(count, one, many)| format!("{count} {}", if *count == 1 { one } else { many })).collect();
-    format!("wrote {}: {}; open it in a browser", text::clean(&target.display().to_string()), parts.join(", "))
+    let name = if is_stdin(target) { "to stdout".to_owned() } else { text::clean(&target.display().to_string()) };
+    format!("wrote {name}: {}; open it in a browser", parts.join(", "))
 }
 
 /// Adds a file: saved results, or a scenario that is run. What is wrong with it is printed, so that the others are shown.

@@ -6,6 +6,7 @@ use weir_plugin_api::{Direction, LinkId, NodeKind};
 
 use super::Drawn;
 use crate::rate;
+use crate::text::clean;
 
 /// The topology as a `graph`; lateral links are dashed and do not shape the tree.
 #[must_use]
@@ -47,7 +48,10 @@ fn shape(kind: NodeKind) -> &'static str {
     }
 }
 
-/// A quoted string of the language: only quotes and backslashes are special, and line breaks are written as `\n`.
+/// A quoted string of the language, where only quotes and backslashes are special; line breaks are written as `\n`, and what
+/// else cannot be seen as its number.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\r', " "))
+    let lines: Vec<String> =
+        text.split('\n').map(|line| clean(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();
+    format!("\"{}\"", lines.join("\\n"))
 }

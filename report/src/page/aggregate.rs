@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use super::PageError;
 use super::bins::{Bins, Short};
 use super::groups::Grouping;
+use super::held::Held;
 use super::rows::{LinkRow, NodeRow, Transfer, TransferRow};
 use super::story::Story;
 
@@ -47,6 +48,9 @@ pub(super) struct Aggregated<'a> {
     groups: Vec<Group<'a>>,
     /// Per transfer that is kept.
     group_of: Vec<usize>,
+    /// How many transfers have ended.
+    ended: usize,
+    held: Held<'a>,
 }
 
 #[derive(Serialize)]
@@ -113,6 +117,8 @@ impl<'a> Whole<'a> {
             groups: self.groups(&grouping, &sums),
             group_of: kept.iter().map(|&place| grouping.of[place]).collect(),
             by: grouping.by,
+            ended: self.transfers.iter().filter(|transfer| transfer.row.end_s.is_some()).count(),
+            held: Held::of(self.transfers, self.end_s),
         };
         Ok((aggregated, kept.into_iter().map(|place| self.transfers[place].written).collect()))
     }

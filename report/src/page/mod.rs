@@ -14,6 +14,7 @@ mod check;
 mod embed;
 mod fit;
 mod groups;
+mod held;
 mod kind;
 mod pack;
 mod probe;

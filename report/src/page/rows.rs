@@ -30,9 +30,24 @@ pub(super) struct TransferRow<'a> {
     pub(super) mean: Option<f64>,
     /// Only of an unfinished transfer.
     pub(super) sent_bytes: Option<u64>,
+    #[serde(default)]
+    pub(super) alone_s: Option<f64>,
+    #[serde(borrow, default)]
+    pub(super) bottleneck: Option<Ends<'a>>,
+    #[serde(borrow, default)]
+    pub(super) cause: Option<Name<'a>>,
     /// Only in a full result.
     #[serde(default)]
     pub(super) route: Vec<u32>,
+}
+
+/// The two nodes of a link.
+#[derive(Deserialize, Debug)]
+pub(super) struct Ends<'a> {
+    #[serde(borrow)]
+    pub(super) from: Name<'a>,
+    #[serde(borrow)]
+    pub(super) to: Name<'a>,
 }
 
 impl TransferRow<'_> {

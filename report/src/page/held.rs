@@ -1,0 +1,184 @@
+//! What held the transfers of a whole run back, summed up by link before the most are left out. Each transfer counts wholly
+//! at its main bottleneck.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::rows::{Ends, Transfer};
+
+/// Most links that are listed one by one (*assumed*: a table shows no more).
+const MOST_LINKS: usize = 60;
+
+/// `held` of `report/web/data.md`.
+#[derive(Serialize)]
+pub(super) struct Held<'a> {
+    links: Vec<HeldLink<'a>>,
+    /// Number and sums of the links that are not listed.
+    others: usize,
+    rest: Sums,
+    /// Of all transfers.
+    waiting: Waiting,
+}
+
+#[derive(Serialize)]
+struct HeldLink<'a> {
+    from: &'a str,
+    to: &'a str,
+    #[serde(flatten)]
+    sums: Sums,
+    /// Kinds of causes, that of most time first.
+    why: Vec<&'a str>,
+}
+
+#[derive(Clone, Copy, Default, Serialize)]
+struct Sums {
+    /// End less start less the time alone, seconds; none where the time alone of one of them is not known.
+    lost_s: Option<f64>,
+    /// Start to last byte sent, seconds.
+    held_s: f64,
+    transfers: usize,
+}
+
+/// Time between ready and start.
+#[derive(Default, Serialize)]
+struct Waiting {
+    seconds: f64,
+    transfers: usize,
+}
+
+/// A link while it is summed up.
+struct Link<'a> {
+    sums: Sums,
+    kinds: BTreeMap<&'a str, f64>,
+}
+
+impl<'a> Held<'a> {
+    /// Of all transfers of a run that ended, or stopped, at `end`.
+    pub(super) fn of(transfers: &'a [Transfer<'a>], end: f64) -> Self {
+        let (mut links, mut waiting) = (BTreeMap::<(&str, &str), Link<'a>>::new(), Waiting::default());
+        for transfer in transfers {
+            let row = &transfer.row;
+            if let Some(ready) = row.ready_s {
+                let waited = row.start_s.unwrap_or(end) - ready;
+                if waited > 0.0 {
+                    waiting.seconds += waited;
+                    waiting.transfers += 1;
+                }
+            }
+            let Some((span, at, lost)) = suffered(transfer, end) else { continue };
+            let fresh = || Link { sums: Sums { lost_s: Some(0.0), ..Sums::default() }, kinds: BTreeMap::new() };
+            let link = links.entry((&at.from.0, &at.to.0)).or_insert_with(fresh);
+            link.sums.add(Sums { lost_s: lost, held_s: span, transfers: 1 });
+            if let Some(cause) = &row.cause {
+                *link.kinds.entry(kind(&cause.0)).or_default() += span;
+            }
+        }
+        Self::listed(links, waiting)
+    }
+
+    fn listed(links: BTreeMap<(&'a str, &'a str), Link<'a>>, waiting: Waiting) -> Self {
+        let mut all: Vec<HeldLink<'a>> = links.into_iter().map(|((from, to), link)| link.listed(from, to)).collect();
+        let weight = |link: &HeldLink<'_>| link.sums.lost_s.unwrap_or(link.sums.held_s);
+        all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        let others = all.split_off(all.len().min(MOST_LINKS));
+        let mut rest = Sums { lost_s: Some(0.0), ..Sums::default() };
+        others.iter().for_each(|link| rest.add(link.sums));
+        Self { links: all, others: others.len(), rest, waiting }
+    }
+}
+
+impl<'a> Link<'a> {
+    fn listed(self, from: &'a str, to: &'a str) -> HeldLink<'a> {
+        let mut kinds: Vec<(&str, f64)> = self.kinds.into_iter().collect();
+        kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        HeldLink { from, to, sums: self.sums, why: kinds.into_iter().map(|(kind, _)| kind).collect() }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, other: Self) {
+        self.lost_s = self.lost_s.zip(other.lost_s).map(|(a, b)| a + b);
+        self.held_s += other.held_s;
+        self.transfers += other.transfers;
+    }
+}
+
+/// For how long a transfer was held back, where, and what it lost; `None` for one that was as fast as alone. Of one that has
+/// not ended the time alone counts by the part that it has sent.
+fn suffered<'a>(transfer: &'a Transfer<'a>, end: f64) -> Option<(f64, &'a Ends<'a>, Option<f64>)> {
+    /// Ends are rounded to picoseconds.
+    const SLOWER: f64 = 1.0 + 1e-6;
+    let row = &transfer.row;
+    let (start, at) = (row.start_s?, row.bottleneck.as_ref()?);
+    let until = row.end_s.unwrap_or(end);
+    let span = row.sending().map_or(until, |(_, sent)| sent.min(until)) - start;
+    let free =
+        matches!(row.cause.as_ref().map(|cause| &*cause.0), Some("its own limit" | "full rate of the narrowest link"));
+    let lost = row.alone_s.map(|alone| {
+        let part = if row.end_s.is_some() || row.bytes == 0 { 1.0 } else { row.sent() as f64 / row.bytes as f64 };
+        (until - start, alone * part)
+    });
+    match lost {
+        Some((took, alone)) => (took > alone * SLOWER).then(|| (span, at, Some(took - alone))),
+        None => (!free && span > 0.0).then_some((span, at, None)),
+    }
+}
+
+/// A cause without the transfers that it names.
+fn kind(cause: &str) -> &str {
+    if cause.starts_with("waits for ") {
+        return "waits for an earlier transfer";
+    }
+    if cause.ends_with(" a higher priority") {
+        return "others have a higher priority";
+    }
+    let end = [" with ", " behind "].iter().filter_map(|word| cause.find(word)).min();
+    end.map_or(cause, |end| &cause[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::transfers;
+    use super::*;
+
+    /// Of two links; `b` and `c` share one, `d` has not ended, `e` waits, `f` is as fast as alone.
+    #[test]
+    fn losses_are_summed_by_link_over_all_transfers() {
+        let row = |id: &str, start: &str, end: &str, sent: u64, alone: &str, at: &str, cause: &str| {
+            format!(
+                r#"{{"id":"{id}","from":"g","to":"h","bytes":10,"ready_s":0.0,"start_s":{start},"end_s":{end},"mean_Bps":5.0,"sent_bytes":{sent},"alone_s":{alone},"bottleneck":{{"from":"{at}","to":"y"}},"cause":"{cause}"}}"#
+            )
+        };
+        let list = [
+            row("a", "0.0", "3.0", 10, "1.0", "x", "link shared with b"),
+            row("b", "0.0", "2.5", 10, "1.0", "z", "head-of-line blocked behind a"),
+            row("c", "1.0", "3.0", 10, "1.5", "z", "waits for q"),
+            row("d", "0.0", "null", 5, "1.0", "z", "waits for r"),
+            row("e", "null", "null", 0, "1.0", "z", "link shared with b"),
+            row("f", "0.0", "1.0", 10, "1.0", "z", "full rate of the narrowest link"),
+        ];
+        let list = format!("[{}]", list.join(","));
+        let list: Box<serde_json::value::RawValue> = serde_json::from_str(&list).expect("JSON");
+        let list = transfers(&list).expect("transfers");
+        let held = serde_json::to_value(Held::of(&list, 4.0)).expect("JSON");
+        // d: 4 s for half of what takes 1 s alone.
+        let link = |from: &str, lost: f64, held: f64, transfers: u64, why: &[&str]| serde_json::json!({"from": from, "to": "y", "lost_s": lost, "held_s": held, "transfers": transfers, "why": why});
+        assert_eq!(
+            held["links"][0],
+            link("z", 1.5 + 0.5 + 3.5, 5.0, 3, &["waits for an earlier transfer", "head-of-line blocked"])
+        );
+        assert_eq!(held["links"][1], link("x", 2.0, 2.0, 1, &["link shared"]));
+        assert_eq!(held["waiting"], serde_json::json!({"seconds": 5.0, "transfers": 2}));
+        assert_eq!((&held["others"], &held["rest"]["transfers"]), (&0.into(), &0.into()));
+    }
+
+    #[test]
+    fn where_the_time_alone_is_not_known_nothing_is_said_of_the_loss() {
+        let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":0,"end_s":4,"mean_Bps":5.0,"alone_s":null,"bottleneck":{"from":"x","to":"y"},"cause":"link shared with b"}]"#;
+        let list: Box<serde_json::value::RawValue> = serde_json::from_str(list).expect("JSON");
+        let list = transfers(&list).expect("transfers");
+        let held = serde_json::to_value(Held::of(&list, 4.0)).expect("JSON");
+        assert_eq!((&held["links"][0]["lost_s"], &held["links"][0]["held_s"]), (&serde_json::Value::Null, &2.0.into()));
+    }
+}
