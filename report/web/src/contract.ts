@@ -109,14 +109,19 @@ export interface Aggregated {
   links: { id: number; permille: number[] }[];
   by: string;
   groups: Group[];
+  /** The place in `groups` of each transfer that was kept, in their order. */
+  group_of?: number[] | null;
 }
 
 export interface Group {
+  /** A node, or `N others` for groups that were put together. */
   name: string;
   count: number;
+  /** Sent. */
   bytes: number;
-  start_s: number;
-  end_s: number;
+  /** Null where none of its transfers has started, or ended. */
+  start_s: number | null;
+  end_s: number | null;
   rate_Bps: number[];
   active: number[];
   waiting?: number[];

@@ -1,9 +1,13 @@
 // A large run in bins and groups, as data.md describes `aggregated`: for tests and pages made by hand.
 
-/** Each transfer at its mean rate, grouped by source, and the `most` longest in full. */
-export function aggregate(run, { bins = 250, most = 1000 } = {}) {
-  const { loads, groups } = binned(run, bins);
-  const longest = [...run.transfers].sort((a, b) => b.end_s - b.start_s - (a.end_s - a.start_s)).slice(0, most);
+/** Each transfer at its mean rate, grouped by source (at most `mostGroups`), and the `most` longest in full. */
+export function aggregate(run, { bins = 250, most = 1000, mostGroups = 64 } = {}) {
+  const end = Math.max(run.makespan_s, run.stopped_s ?? 0);
+  const nameOf = groupNames(run, mostGroups);
+  const { loads, groups } = binned(run, bins, end, nameOf);
+  const places = new Map(groups.map((g, i) => [g.name, i]));
+  const lasted = (t) => (t.start_s == null ? 0 : (t.end_s ?? end) - t.start_s);
+  const longest = [...run.transfers].sort((a, b) => lasted(b) - lasted(a)).slice(0, most);
   const { phases, explain, ...rest } = run;
   return {
     ...rest,
@@ -13,25 +17,38 @@ export function aggregate(run, { bins = 250, most = 1000 } = {}) {
       kept: `the ${longest.length} longest`,
       rates: "means",
       from_s: 0,
-      to_s: run.makespan_s,
+      to_s: end,
       bins,
       links: permilles(run, loads),
       by: "source",
       groups: groups.map(shortened),
+      group_of: longest.map((t) => places.get(nameOf(t))),
     },
   };
 }
 
-function binned(run, bins) {
-  const width = run.makespan_s / bins;
+/** The name of the group of a transfer: its source or, of more than `most` sources, "N others" for those of fewest bytes. */
+function groupNames(run, most) {
+  const bytes = new Map();
+  for (const t of run.transfers) bytes.set(t.from, (bytes.get(t.from) ?? 0) + t.bytes);
+  if (bytes.size <= most) return (t) => t.from;
+  const sources = [...bytes].sort((a, b) => b[1] - a[1]).map(([name]) => name);
+  const own = new Set(sources.slice(0, most - 1));
+  return (t) => (own.has(t.from) ? t.from : `${sources.length - own.size} others`);
+}
+
+function binned(run, bins, end, nameOf) {
+  const width = end / bins;
   const loads = new Map();
   const groups = new Map();
   for (const t of run.transfers) {
-    const group = groups.get(t.from) ?? emptyGroup(t.from, bins);
-    groups.set(t.from, group);
+    const name = nameOf(t);
+    const group = groups.get(name) ?? emptyGroup(name, bins);
+    groups.set(name, group);
     count(group, t);
-    const sent = t.start_s + t.bytes / t.mean_Bps;
-    spread(group.waiting, t.ready_s, t.start_s, width, 1);
+    if (t.ready_s != null) spread(group.waiting, t.ready_s, t.start_s ?? end, width, 1);
+    if (t.start_s == null) continue;
+    const sent = t.mean_Bps > 0 ? t.start_s + sentBytes(t) / t.mean_Bps : end;
     spread(group.active, t.start_s, sent, width, 1);
     spread(group.rate_Bps, t.start_s, sent, width, t.mean_Bps);
     for (const link of t.route) {
@@ -39,7 +56,8 @@ function binned(run, bins) {
       spread(loads.get(link), t.start_s, sent, width, t.mean_Bps);
     }
   }
-  return { loads, groups: [...groups.values()] };
+  const others = (g) => Number(/^\d+ others$/.test(g.name));
+  return { loads, groups: [...groups.values()].sort((a, b) => others(a) - others(b)) };
 }
 
 function permilles(run, loads) {
@@ -60,8 +78,8 @@ function emptyGroup(name, bins) {
     name,
     count: 0,
     bytes: 0,
-    start_s: Infinity,
-    end_s: 0,
+    start_s: null,
+    end_s: null,
     rate_Bps: zeros(),
     active: zeros(),
     waiting: zeros(),
@@ -70,10 +88,12 @@ function emptyGroup(name, bins) {
 
 function count(group, t) {
   group.count++;
-  group.bytes += t.bytes;
-  group.start_s = Math.min(group.start_s, t.start_s);
-  group.end_s = Math.max(group.end_s, t.end_s);
+  group.bytes += sentBytes(t);
+  if (t.start_s != null) group.start_s = Math.min(group.start_s ?? Infinity, t.start_s);
+  if (t.end_s != null) group.end_s = Math.max(group.end_s ?? 0, t.end_s);
 }
+
+const sentBytes = (t) => t.sent_bytes ?? (t.start_s == null ? 0 : t.bytes);
 
 /** Adds `value` over [from, to] to the means of bins. */
 function spread(bins, from, to, width, value) {

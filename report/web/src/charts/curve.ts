@@ -3,12 +3,14 @@
 import type { Search } from "../contract.ts";
 import { s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { ticks, timeLabels } from "../core/scale.ts";
+import { extent, ticks, timeLabels } from "../core/scale.ts";
 import { type Plot, chartBox, linear, marker, plot, telling } from "./axes.ts";
 
 export interface Curve {
   /** Part of the candidates, and the makespan of the one there. */
   points: [number, number][];
+  /** Which candidates the points are. */
+  of: "all" | "spaced" | "some" | "percentiles";
   source: string;
 }
 
@@ -22,24 +24,20 @@ export function candidatesOf(search: Search): string {
 /** The sorted curve: of all candidates where they are given, otherwise through the percentiles. */
 export function curveOf(search: Search): Curve | null {
   const n = search.candidates;
-  if (search.curve_s?.length) {
-    const all = search.curve_s;
-    const points = all.map((v, i): [number, number] => [all.length > 1 ? i / (all.length - 1) : 0, v]);
-    const source =
-      n != null && all.length >= n
-        ? `all ${candidatesOf(search)}`
-        : `${format.count(all.length)} of ${n == null ? "all candidates" : `the ${candidatesOf(search)}`}, evenly spaced in the sorted order`;
-    return { points, source };
-  }
   const rows = (search.rows ?? []).map((r) => r.makespan_s).filter((v): v is number => v !== null);
-  if (rows.length > 1) {
-    rows.sort((a, b) => a - b);
-    return {
-      points: rows.map((v, i) => [i / (rows.length - 1), v]),
-      source: `all ${format.counted(rows.length, "candidate")}`,
-    };
-  }
-  return fromPercentiles(search);
+  const given = search.curve_s?.length ? search.curve_s : rows.length > 1 ? rows.sort((a, b) => a - b) : null;
+  if (given === null) return fromPercentiles(search);
+  const points = given.map((v, i): [number, number] => [given.length > 1 ? i / (given.length - 1) : 0, v]);
+  const all = search.curve_s?.length ? n != null && given.length >= n : n != null && search.rows!.length >= n;
+  if (all) return { points, of: "all", source: `all ${format.counted(given.length, "candidate")}` };
+  const others = n == null ? "all candidates" : `the ${candidatesOf(search)}`;
+  if (given === rows)
+    return { points, of: "some", source: `${format.count(rows.length)} of ${others}, those in the data` };
+  return {
+    points,
+    of: "spaced",
+    source: `${format.count(given.length)} of ${others}, evenly spaced in the sorted order`,
+  };
 }
 
 function fromPercentiles(search: Search): Curve | null {
@@ -51,11 +49,27 @@ function fromPercentiles(search: Search): Curve | null {
   points.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   return {
     points,
+    of: "percentiles",
     source: `through ${points.length} percentiles of ${candidatesOf(search)}`,
   };
 }
 
-/** The part of the curve that is below a makespan. */
+/** Makespans that differ by less than this part are equal. */
+const EQUAL = 1e-12;
+
+/** How many of all candidates are better than a makespan: "about" where not all are given. */
+export function betterThan(search: Search, curve: Curve, makespan: number): string {
+  const below = curve.points.filter(([, v]) => v < makespan * (1 - EQUAL)).length;
+  const all = curve.points.length;
+  if (curve.of === "all") return format.percent(below / all);
+  if (curve.of === "some") return `${format.count(below)} of the ${format.count(all)} in the data`;
+  if (curve.of === "spaced") return `about ${format.percent(below / all)}`;
+  // The last of n stands at 1, and n − 1 are before it.
+  const n = search.candidates ?? Number.POSITIVE_INFINITY;
+  return `about ${format.percent(shareBelow(curve, makespan) * (n < Number.POSITIVE_INFINITY ? (n - 1) / n : 1))}`;
+}
+
+/** The place of a makespan on the curve, 0 to 1. */
 export function shareBelow(curve: Curve, makespan: number): number {
   const { points } = curve;
   for (let i = 1; i < points.length; i++) {
@@ -67,7 +81,7 @@ export function shareBelow(curve: Curve, makespan: number): number {
 
 export function curveChart(search: Search, curve: Curve): HTMLElement {
   const values = curve.points.map(([, v]) => v).concat(search.baseline_s ?? []);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const [low, high] = extent(values);
   const room = (high - low || high || 1) * 0.08;
   const marks = ticks(low - room, high + room, 6);
   const shares = [0, 0.25, 0.5, 0.75, 1];
@@ -84,16 +98,17 @@ export function curveChart(search: Search, curve: Curve): HTMLElement {
   );
   const d = curve.points.map(([x, v], i) => `${i ? "L" : "M"}${p.x(x).toFixed(1)} ${p.y(v).toFixed(1)}`).join("");
   p.root.append(s("path", { class: "curve", d }));
-  if (curve.points.length < 60) for (const [x, v] of curve.points) p.root.append(dot(p, x, v));
+  if (curve.points.length < 60)
+    for (const [x, v] of curve.points) p.root.append(dot(p, x, v, betterThan(search, curve, v)));
   markBaseline(p, search, curve);
   markBest(p, search);
   return chartBox(p, "point");
 }
 
-function dot(p: Plot, x: number, v: number): SVGElement {
+function dot(p: Plot, x: number, v: number, better: string): SVGElement {
   const mark = s("circle", { class: "curve-dot", cx: p.x(x), cy: p.y(v), r: 3.2 });
   return telling(mark, [
-    { what: "candidates below", value: format.percent(x) },
+    { what: "better candidates", value: better },
     { what: "makespan", value: format.time(v) },
   ]);
 }
@@ -107,7 +122,7 @@ function markBaseline(p: Plot, search: Search, curve: Curve): void {
     s("line", { class: "level baseline", x1: p.left, x2: p.right, y1: y, y2: y }),
     telling(mark, [
       { what: "as it is", value: format.time(search.baseline_s) },
-      { what: "better candidates", value: format.percent(share) },
+      { what: "better candidates", value: betterThan(search, curve, search.baseline_s) },
     ]),
     s(
       "text",
@@ -145,7 +160,7 @@ export function histogramOf(search: Search): Histogram | null {
   const holdsAll = (list: number[]) => search.candidates != null && list.length === search.candidates;
   const values = holdsAll(curve) ? curve : holdsAll(rows) ? rows : [];
   if (values.length < 8) return null;
-  const [from_s, to_s] = [Math.min(...values), Math.max(...values)];
+  const [from_s, to_s] = extent(values);
   const counts = new Array<number>(Math.min(40, Math.max(8, Math.round(Math.sqrt(values.length))))).fill(0);
   const width = (to_s - from_s) / counts.length || 1;
   for (const v of values) counts[Math.min(counts.length - 1, Math.floor((v - from_s) / width))]!++;
@@ -153,7 +168,7 @@ export function histogramOf(search: Search): Histogram | null {
 }
 
 export function histogramChart(search: Search, data: Histogram): HTMLElement {
-  const most = Math.max(...data.counts, 1);
+  const most = Math.max(extent(data.counts)[1], 1);
   const low = Math.min(data.from_s, search.baseline_s ?? data.from_s);
   const high = Math.max(data.to_s, search.baseline_s ?? data.to_s);
   const marks = ticks(low, high, 6);

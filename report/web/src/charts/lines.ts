@@ -2,7 +2,7 @@
 
 import uPlot from "uplot";
 import { CATEGORIES, DASHES } from "../core/colour.ts";
-import { arrow, h, isolated, name } from "../core/dom.ts";
+import { arrow, h, isolated, name, s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { timeLabels } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
@@ -274,21 +274,14 @@ function withoutLast(labels: string[], marks: number[], x: { min?: number; max?:
 
 /** A sample of a line, with its dashes. */
 function dash(i: number): SVGSVGElement {
-  const line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-  for (const [k, v] of Object.entries({
+  const line = s("line", {
     x1: 0,
     x2: 26,
     y1: 5,
     y2: 5,
     "stroke-width": WIDTHS[i]!,
     "stroke-dasharray": DASHES[i]!.join(" ") || "none",
-  }))
-    line.setAttribute(k, String(v));
+  });
   line.style.stroke = CATEGORIES[i]!;
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("width", "26");
-  svg.setAttribute("height", "10");
-  svg.setAttribute("aria-hidden", "true");
-  svg.append(line);
-  return svg;
+  return s("svg", { width: 26, height: 10, "aria-hidden": "true" }, line);
 }

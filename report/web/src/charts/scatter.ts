@@ -4,7 +4,7 @@ import type { Validated } from "../contract.ts";
 import { CATEGORIES } from "../core/colour.ts";
 import { h, name, s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { ticks, timeLabels } from "../core/scale.ts";
+import { extent, ticks, timeLabels } from "../core/scale.ts";
 import type { Line } from "../core/tip.ts";
 import { type Axis, type Plot, chartBox, linear, logarithmic, marker, plot, telling } from "./axes.ts";
 
@@ -30,7 +30,8 @@ function axis(low: number, high: number, title: string): Axis {
 
 export function scatterChart(data: Validated): HTMLElement {
   const times = data.transfers.flatMap((t) => [t.measured_s, t.simulated_s]);
-  const [low, high] = [Math.min(...times) * 0.9, Math.max(...times) * 1.1];
+  const [least, most] = extent(times);
+  const [low, high] = [least * 0.9, most * 1.1];
   const p = plot(
     axis(low, high, "measured"),
     axis(low, high, "simulated"),

@@ -2,6 +2,7 @@
 
 import type { Sweep } from "../contract.ts";
 import { h, isolated, s, shortened } from "../core/dom.ts";
+import { extent } from "../core/scale.ts";
 import * as format from "../core/format.ts";
 import { hideTip, type Line, showTip, speak } from "../core/tip.ts";
 import { gainOf, type SweepLine } from "../run/sweep.ts";
@@ -48,7 +49,7 @@ export function nearestLine(lines: SweepLine[], at: number, away: (gain: number)
     const gain = gainOf(line.points[at]);
     return gain === null ? FAR : away(gain);
   });
-  const least = Math.min(...distances);
+  const least = extent(distances)[0];
   return least < FAR ? distances.indexOf(least) : -1;
 }
 

@@ -4,7 +4,7 @@ import type { TunedSize } from "../contract.ts";
 import { CATEGORIES, DASHES } from "../core/colour.ts";
 import { h, s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { powerTicks, rateLabels, ticks } from "../core/scale.ts";
+import { extent, powerTicks, rateLabels, ticks } from "../core/scale.ts";
 import { type Plot, chartBox, linear, logarithmic, marker, plot, telling } from "./axes.ts";
 
 export interface TuneLine {
@@ -35,8 +35,8 @@ export function linesOf(sizes: TunedSize[]): TuneLine[] {
 export function tuneChart(sizes: TunedSize[]): HTMLElement {
   const lines = linesOf(sizes);
   const points = lines.flatMap((l) => l.points);
-  const [low, high] = [Math.min(...points.map((p) => p.bytes)), Math.max(...points.map((p) => p.bytes))];
-  const most = Math.max(...points.map((p) => p.bandwidth));
+  const [low, high] = extent(points.map((p) => p.bytes));
+  const most = extent(points.map((p) => p.bandwidth))[1];
   const marks = ticks(0, most * 1.05, 6);
   const sizesShown = powerTicks(low, high, 9);
   const p = plot(

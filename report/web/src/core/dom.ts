@@ -1,14 +1,16 @@
 // Elements from data. Text only ever becomes text: nothing here parses markup.
 
 export type Child = Node | string | null | undefined | false;
+/** Lists that may be long are given whole: a call takes only so many arguments. */
+export type Children = Child | readonly Child[];
 type Attributes = Record<string, string | number | boolean | null | undefined>;
 
-function fill<T extends Element>(element: T, attributes: Attributes, children: Child[]): T {
+function fill<T extends Element>(element: T, attributes: Attributes, children: Children[]): T {
   for (const [key, value] of Object.entries(attributes)) {
     if (value === null || value === undefined || value === false) continue;
     element.setAttribute(key, value === true ? "" : String(value));
   }
-  element.append(...children.filter((c): c is Node | string => Boolean(c) || c === ""));
+  for (const child of children.flat()) if (child || child === "") element.append(child);
   return element;
 }
 
@@ -16,7 +18,7 @@ function fill<T extends Element>(element: T, attributes: Attributes, children: C
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
-  ...children: Child[]
+  ...children: Children[]
 ): HTMLElementTagNameMap[K] {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -25,7 +27,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 export function s<K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
-  ...children: Child[]
+  ...children: Children[]
 ): SVGElementTagNameMap[K] {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }

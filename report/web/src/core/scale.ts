@@ -46,9 +46,19 @@ export function powerTicks(from: number, to: number, most: number): number[] {
   return out;
 }
 
+/** The least and the largest of any number of values; of none, 0 and 0. */
+export function extent(values: readonly number[]): [number, number] {
+  let [low, high] = [values[0] ?? 0, values[0] ?? 0];
+  for (const v of values) {
+    if (v < low) low = v;
+    if (v > high) high = v;
+  }
+  return [low, high];
+}
+
 /** The unit that suits the largest of some ticks. */
 function unitOf(values: number[], units: [number, string][]): [number, string] {
-  const largest = Math.max(...values.map(Math.abs), 0);
+  const largest = Math.max(extent(values.map(Math.abs))[1], 0);
   return units.find(([s]) => largest >= s * (1 - 1e-9)) ?? units[units.length - 1]!;
 }
 

@@ -1,6 +1,6 @@
 // The box beside the pointer, and the same words for those who hear the page.
 
-import { arrow, h, isolated, name } from "./dom.ts";
+import { arrow, h, isolated, name, visible } from "./dom.ts";
 
 /** A line of words: what it is, and its value. `names` are shown as names, isolated and separated by commas. */
 export interface Line {
@@ -26,7 +26,7 @@ export function mountTip(parent: HTMLElement): void {
 }
 
 function element(line: Line): HTMLElement {
-  const value: (string | Node)[] = line.value !== undefined ? [line.value] : [];
+  const value: (string | Node)[] = line.value !== undefined ? [visible(line.value)] : [];
   (line.names ?? []).slice(0, MOST_NAMES).forEach((n, i) => value.push(i > 0 ? ", " : line.value ? " " : "", name(n)));
   const more = (line.names?.length ?? 0) - MOST_NAMES;
   if (more > 0) value.push(` and ${more} more`);
@@ -63,5 +63,5 @@ export function speak(lines: Line[]): void {
 export function wordsOf(line: Line): string {
   const ends = line.ends ? `${isolated(line.ends.from)} → ${isolated(line.ends.to)}` : "";
   const names = (line.names ?? []).map(isolated).join(", ");
-  return [line.title ? "" : line.what, line.value, names, ends].filter(Boolean).join(" ");
+  return [line.title ? "" : line.what, visible(line.value ?? ""), names, ends].filter(Boolean).join(" ");
 }

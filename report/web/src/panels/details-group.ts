@@ -1,6 +1,6 @@
 // The facts of a selected group of an aggregated run, and those of its transfers that were kept, slowest first.
 
-import type { Transfer } from "../contract.ts";
+import type { Group, Transfer } from "../contract.ts";
 import { h, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
@@ -13,27 +13,44 @@ const MOST = 20;
 
 export function groupFacts(view: RunView, group: string, store: Store): (HTMLElement | false)[] {
   const g = view.run.aggregated!.groups.find((x) => x.name === group)!;
-  const seconds = g.end_s - g.start_s;
   const list: [string, string][] = [
     ["transfers", format.count(g.count)],
-    ["size", format.bytes(g.bytes)],
+    ["sent", format.bytes(g.bytes)],
     ["first start", format.time(g.start_s)],
     ["last end", format.time(g.end_s)],
-    ["mean rate", seconds > 0 ? `${format.rate(g.bytes / seconds)} in sum, from start to end` : format.NONE],
+    ["mean rate", meanRate(view, g)],
   ];
   return [facts(list), ...slowest(view, membersOf(view, group), store)];
 }
 
-/** The kept transfers of a group: those from its node, or from below it where groups are of nodes above sources. */
+/** Its bytes over the time from its first start to its last end, or to the stop where something of it was still under way. */
+export function meanRate({ run, end }: RunView, g: Group): string {
+  const open = !run.complete && (g.end_s === null || ((g.active.at(-1) ?? 0) > 0 && g.end_s < end));
+  const to = open ? end : g.end_s;
+  if (g.start_s === null || to === null || to <= g.start_s) return format.NONE;
+  return `${format.rate(g.bytes / (to - g.start_s))} in sum, from first start to ${open ? "the stop" : "last end"}`;
+}
+
+/** The kept transfers of a group, as the data say or, where they do not, by their sources. */
 export function membersOf(view: RunView, group: string): Transfer[] {
-  if (view.run.aggregated?.by === "source") return view.run.transfers.filter((t) => t.from === group);
+  const { groups, group_of } = view.run.aggregated!;
+  if (group_of) return view.run.transfers.filter((_, i) => groups[group_of[i]!]?.name === group);
+  const groupOf = bySource(view);
+  return view.run.transfers.filter((t) => groupOf(t) === group);
+}
+
+/** The group of a transfer: its source, the nearest node above it that is one, or the others together. */
+function bySource(view: RunView): (t: Transfer) => string | undefined {
+  const { by, groups } = view.run.aggregated!;
+  const known = new Set(groups.map((g) => g.name));
+  const others = groups.find((g) => /^(\d+ )?others$/.test(g.name))?.name;
   const ids = new Map(view.nodes.map((n) => [n.id, n]));
-  const names = new Map(view.nodes.map((n) => [n.name, n]));
-  return view.run.transfers.filter((t) => {
-    let node = names.get(t.from);
-    while (node && node.name !== group) node = node.parent === null ? undefined : ids.get(node.parent);
-    return node !== undefined;
-  });
+  const above = new Map(view.nodes.map((n) => [n.name, n.parent === null ? undefined : ids.get(n.parent)?.name]));
+  return (t) => {
+    let node: string | undefined = t.from;
+    while (node !== undefined && !known.has(node)) node = by === "source" ? undefined : above.get(node);
+    return node ?? others;
+  };
 }
 
 function slowest(view: RunView, members: Transfer[], store: Store): (HTMLElement | false)[] {

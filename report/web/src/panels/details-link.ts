@@ -5,7 +5,7 @@ import { h } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { type Held, heldOf } from "../run/back.ts";
-import { type RunView, hasRoutes, spanAt, transfersOn, utilisation } from "../run/view.ts";
+import { type RunView, hasRoutes, spanAt, tellsHeld, transfersOn, utilisation, wholly } from "../run/view.ts";
 import { more, row, table, transferButton } from "./parts.ts";
 
 /** Rows of a table before the rest is only counted. */
@@ -27,7 +27,7 @@ export function linkTable(view: RunView, link: number, store: Store): (HTMLEleme
   return [
     h("p", {}, `${use}; ${format.bytes(l.bytes)} in all, busy for ${format.time(l.busy_s)}`),
     h("p", { class: "small" }, countText(view, all.length, now.size)),
-    all.length > 0 && h("p", {}, heldText([...held.values()])),
+    all.length > 0 && h("p", {}, heldText(view, [...held.values()])),
     all.length > 0 &&
       table(
         ["transfer", "rate now", "held here", "end"],
@@ -45,11 +45,13 @@ function countText(view: RunView, all: number, now: number): string {
 }
 
 /** What the link costs all its transfers. */
-function heldText(all: (Held | undefined)[]): string {
+function heldText(view: RunView, all: (Held | undefined)[]): string {
   const held = all.filter((x) => x !== undefined);
-  if (held.length === 0) return "It holds none of them back.";
+  if (held.length === 0 && !tellsHeld(view)) return "Whether it holds them back is not in the data.";
+  if (held.length === 0) return ["It holds none of them back.", wholly([view])].join(" ").trim();
   const seconds = held.reduce((sum, x) => sum + x.seconds, 0);
-  return `It holds ${format.count(held.length)} of them back, for ${format.time(seconds)} in sum.`;
+  const words = `It holds ${format.count(held.length)} of them back, for ${format.time(seconds)} in sum.`;
+  return [words, wholly([view])].join(" ").trim();
 }
 
 function transferRow(view: RunView, t: Transfer, held: Held | undefined, store: Store): HTMLElement {

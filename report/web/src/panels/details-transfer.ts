@@ -1,12 +1,12 @@
 // The life of a selected transfer in one run: what held it back most, where its time went, and its route.
 
 import type { Ends, Transfer } from "../contract.ts";
-import { type Child, arrow, h, name, visible } from "../core/dom.ts";
+import { type Child, arrow, h, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { lostIn, rateAlone } from "../run/back.ts";
 import { doingAt, slowdown, stretches } from "../run/state.ts";
-import { type RunView, spanAt, utilisation } from "../run/view.ts";
+import { type RunView, lacks, spanAt, utilisation, wholly } from "../run/view.ts";
 import { mainCause, stepText } from "../run/words.ts";
 import { changeOf } from "../timeline/change.ts";
 import { facts, linkButton, transferButton } from "./parts.ts";
@@ -16,7 +16,7 @@ const [MOST_PARTS, MOST_NAMED] = [6, 8];
 
 export function transferFacts(view: RunView, id: string, base: Transfer | undefined, store: Store): HTMLElement[] {
   const t = view.transfers.get(id);
-  if (!t) return [h("p", {}, `Not in run ${view.letter}.`)];
+  if (!t) return [h("p", {}, `${capital(lacks(view, "run "))}.`)];
   return [
     causeOf(view, t, store),
     facts([
@@ -32,6 +32,8 @@ export function transferFacts(view: RunView, id: string, base: Transfer | undefi
     route(view, t, store),
   ];
 }
+
+const capital = (words: string) => words[0]!.toUpperCase() + words.slice(1);
 
 /** What held it back most: the answer comes first. */
 function causeOf(view: RunView, t: Transfer, store: Store): HTMLElement {
@@ -57,8 +59,9 @@ function now(view: RunView, t: Transfer, store: Store): HTMLElement {
   const words = h("p", { class: "now" }, `At ${store.moment(time)}: `);
   if (!span) words.append(doingAt(t, stretches(t, view.spans.get(t.id), view.end), time));
   else words.append(format.rate(span.rate));
-  if (span?.at) words.append(", decided at ", linkButton([view], span.at, store));
-  if (span?.at && span.step) words.append(` (step ${visible(stepText(view, span.step))})`);
+  if (span?.at && !span.guessed) words.append(", decided at ", linkButton([view], span.at, store));
+  if (span?.guessed && span.held) words.append(", held back; main bottleneck ", linkButton([view], span.at!, store));
+  if (span?.at && span.step) words.append(` (step ${stepText(view, span.step)})`);
   const because = span?.because ?? [];
   because.slice(0, MOST_NAMED).forEach((id, i) => {
     words.append(i > 0 ? ", " : ", because of ", view.transfers.has(id) ? transferButton(id, store) : name(id));
@@ -112,7 +115,14 @@ function spent(view: RunView, t: Transfer, store: Store): HTMLElement {
   const items = parts.slice(0, MOST_PARTS).map((p) => item(p.words, p.at, p.seconds, p.lost));
   const rest = parts.slice(MOST_PARTS).reduce((sum, p) => sum + p.seconds, 0);
   if (rest > 0) items.push(item("at other links", null, rest, null));
-  return h("div", { class: "spent" }, items.length > 0 && h("h4", {}, "Where its time went"), h("ul", {}, ...items));
+  const how = parts.some((p) => p.at) && wholly([view]);
+  return h(
+    "div",
+    { class: "spent" },
+    items.length > 0 && h("h4", {}, "Where its time went"),
+    h("ul", {}, ...items),
+    how && h("p", { class: "small" }, how),
+  );
 }
 
 function route(view: RunView, t: Transfer, store: Store): HTMLElement {

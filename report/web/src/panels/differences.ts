@@ -6,7 +6,7 @@ import * as format from "../core/format.ts";
 import { rove } from "../core/rove.ts";
 import type { Store } from "../core/store.ts";
 import { type Difference, differences, tally } from "../run/diff.ts";
-import type { RunView } from "../run/view.ts";
+import { type RunView, lacks } from "../run/view.ts";
 import { mainCause } from "../run/words.ts";
 import { more, table, transferButton } from "./parts.ts";
 
@@ -42,7 +42,7 @@ function tallyOf(base: RunView, v: RunView): HTMLElement {
   if (t.open) parts.push(`${format.count(t.open)} did not end`);
   if (t.closed) parts.push(`${format.count(t.closed)} ended only here`);
   if (t.neither) parts.push(`${format.count(t.neither)} ended in neither`);
-  if (t.only) parts.push(`${format.count(t.only)} not in ${base.letter}`);
+  if (t.only) parts.push(`${format.count(t.only)} ${lacks(base)}`);
   return h("li", {}, h("b", { class: "letter" }, v.letter), name(v.title), `: ${parts.join(", ")}`);
 }
 

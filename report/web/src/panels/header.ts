@@ -15,7 +15,12 @@ export function header(data: Required<ReportData>): HTMLElement {
     h("div", { class: "head-line" }, h("p", { class: "brand" }, "weir report"), themeButton()),
     h("h1", {}, name(first?.scenario ?? "nothing to show")),
     first && h("p", { class: "from" }, ...sources(data)),
-    notes.length > 0 && h("div", { class: "aggregated", role: "note" }, ...notes.map((n) => h("p", {}, n))),
+    notes.length > 0 &&
+      h(
+        "div",
+        { class: "aggregated", role: "note" },
+        notes.map((n) => h("p", {}, visible(n))),
+      ),
   );
 }
 
@@ -51,10 +56,18 @@ export function aggregatedNote(run: Run): string {
       ? " Each transfer counts with its mean rate from start to end, so a bin may come out above 100 %."
       : "";
   return (
-    `Aggregated: ${format.count(a.transfers)} transfers are too many to draw one by one. Utilisation and rates are means over ` +
+    `Aggregated: ${tooLarge(a.transfers)}. Utilisation and rates are means over ` +
     `${format.count(a.bins)} bins of ${format.time(bin)}, transfers are grouped by ${a.by}; ` +
     `${format.counted(run.transfers.length, "transfer")} (${a.kept}) can be looked at one by one.${left}${rates}`
   );
+}
+
+/** More transfers than this are never drawn one by one; fewer are aggregated where they, or their plans, take too much room. */
+const MANY = 2000;
+
+function tooLarge(transfers: number): string {
+  if (transfers > MANY) return `${format.count(transfers)} transfers are too many to draw one by one`;
+  return `the data of ${format.counted(transfers, "transfer")} and what was planned for them are too large for a page`;
 }
 
 /** Where the numbers are from: versions and digests, so that a page can be matched with its inputs. */

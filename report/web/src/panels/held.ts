@@ -5,7 +5,7 @@ import * as format from "../core/format.ts";
 import { rove } from "../core/rove.ts";
 import type { Store } from "../core/store.ts";
 import { type Held as Back, heldLinks, total, waited } from "../run/back.ts";
-import type { RunView } from "../run/view.ts";
+import { type RunView, wholly } from "../run/view.ts";
 import { type Held, OTHER } from "../timeline/held.ts";
 import { linkButton, row, table } from "./parts.ts";
 
@@ -30,7 +30,7 @@ export function heldSection(views: RunView[], held: Held, store: Store): HTMLEle
   return section(
     "held",
     "What holds transfers back",
-    `Time lost: how much later transfers are for a link than at their rates alone, in sum. Click a link to see which.${kept}`,
+    `Time lost: how much later transfers are for a link than at their rates alone, in sum. Click a link to see which.${kept} ${wholly(views)}`.trim(),
     body,
   );
 }
@@ -59,12 +59,14 @@ function contents(views: RunView[], held: Held, store: Store): HTMLElement {
   return rove(table(["link", ...head], ["why"], rows), "button");
 }
 
-const times = (held: Back): [Child, string] => [h("b", {}, format.time(held.lost)), format.time(held.seconds)];
+function times(held: Back): [Child, string] {
+  if (held.transfers === 0) return [format.NONE, format.NONE];
+  return [h("b", {}, format.time(held.lost)), format.time(held.seconds)];
+}
 
 function cells(held: Back): Child[] {
-  if (held.transfers === 0) return [format.NONE, format.NONE];
   const [lost, seconds] = times(held);
-  return [lost, `${seconds} (${format.count(held.transfers)})`];
+  return [lost, held.transfers === 0 ? seconds : `${seconds} (${format.count(held.transfers)})`];
 }
 
 /** A sample of a colour or of a pattern. */

@@ -5,6 +5,10 @@ import { scatterChart, signed } from "../charts/scatter.ts";
 import { tuneChart } from "../charts/tune.ts";
 import { arrow, h, name, section, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
+import { more } from "./parts.ts";
+
+/** Rows of a table before the rest is only counted. */
+const MOST = 1000;
 
 export function tunedSections(tuned: Tuned, index: number): HTMLElement[] {
   return tuned.operations.map((o, k) => {
@@ -22,25 +26,24 @@ export function tunedSections(tuned: Tuned, index: number): HTMLElement[] {
       `Packet sizes: ${visible(o.id)}`,
       `${tuned.scenario}, ${tuned.file}, ${format.arbiter(tuned.arbiter)}${tried ? "" : ". Only the best packet of each size is in the data"}`,
       tuneChart(o.sizes),
-      dataTable(
-        ["size", "best packet", "time", "without packets", "gain", "bandwidth"],
-        rows.map((r) => r.map((c) => c)),
-      ),
+      dataTable(["size", "best packet", "time", "without packets", "gain", "bandwidth"], rows),
     );
   });
 }
 
 export function validatedSection(data: Validated, index: number): HTMLElement {
-  const rows = data.transfers.map((t) => [
-    name(t.id),
-    arrow(t.from, t.to),
-    format.bytes(t.bytes),
-    format.time(t.measured_s),
-    format.time(t.simulated_s),
-    signed(t.error),
-    visible(t.bottleneck ?? format.NONE),
-    visible(t.cause ?? format.NONE),
-  ]);
+  const rows = data.transfers
+    .slice(0, MOST)
+    .map((t) => [
+      name(t.id),
+      arrow(t.from, t.to),
+      format.bytes(t.bytes),
+      format.time(t.measured_s),
+      format.time(t.simulated_s),
+      signed(t.error),
+      visible(t.bottleneck ?? format.NONE),
+      visible(t.cause ?? format.NONE),
+    ]);
   const left = [
     data.rows_left.length && `${format.counted(data.rows_left.length, "measured row")} without a transfer`,
     data.not_measured.length && `${format.counted(data.not_measured.length, "transfer")} not measured`,
@@ -57,6 +60,7 @@ export function validatedSection(data: Validated, index: number): HTMLElement {
     left.length > 0 && h("p", { class: "small" }, `${left.join("; ")}.`),
     scatterChart(data),
     dataTable(["transfer", "from → to", "size", "measured", "simulated", "error", "held back at", "cause"], rows),
+    more(data.transfers.length, MOST),
   );
 }
 
@@ -68,7 +72,11 @@ export function dataTable(head: string[], rows: (string | HTMLElement)[][]): HTM
       "table",
       {},
       h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col" }, x)))),
-      h("tbody", {}, ...rows.map((r) => h("tr", {}, ...r.map((c) => h("td", {}, c))))),
+      h(
+        "tbody",
+        {},
+        rows.map((r) => h("tr", {}, ...r.map((c) => h("td", {}, c)))),
+      ),
     ),
   );
 }

@@ -2,6 +2,7 @@
 
 import type { Ends } from "../contract.ts";
 import { type Child, arrow, button, h, name } from "../core/dom.ts";
+import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { numberOf } from "../run/back.ts";
 import type { RunView } from "../run/view.ts";
@@ -42,5 +43,5 @@ export function facts(list: [string, Child | Child[]][]): HTMLElement {
 
 /** What follows a list that was cut. */
 export function more(all: number, most: number): HTMLElement | false {
-  return all > most && h("p", { class: "small" }, `and ${all - most} more`);
+  return all > most && h("p", { class: "small" }, `and ${format.count(all - most)} more`);
 }

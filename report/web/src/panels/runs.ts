@@ -82,19 +82,18 @@ function topologySection(views: RunView[], details: HTMLElement, store: Store): 
 }
 
 function transfersSection(views: RunView[], gantt: Gantt, store: Store): HTMLElement | null {
-  if (gantt.count() === 0 && views.some((v) => v.run.aggregated)) return null;
-  if (gantt.count() === 0) return section("transfers", "Transfers", null, h("p", {}, format.NO_TRANSFERS));
+  const none = views.every((v) => v.run.transfers.length === 0);
+  if (none && views.some((v) => v.run.aggregated)) return null;
+  if (none) return section("transfers", "Transfers", null, h("p", {}, format.NO_TRANSFERS));
   const rows = new Rows(gantt, store);
   onTheme(() => rows.render());
   const title = views.some((v) => v.run.aggregated)
     ? `Transfers (${views.find((v) => v.run.aggregated)!.run.aggregated!.kept})`
     : "Transfers";
-  const known = views.some((v) => v.exact);
-  const note = known ? null : "Bars have the mean rates of transfers: the data hold no phases of them.";
   return section(
     "transfers",
     title,
-    note,
+    meansNote(views),
     ganttLegend(gantt),
     ganttControls(gantt, rows, store),
     rows.element,
@@ -103,9 +102,17 @@ function transfersSection(views: RunView[], gantt: Gantt, store: Store): HTMLEle
   );
 }
 
+/** Says in which runs bars have mean rates, or nothing. */
+export function meansNote(views: RunView[]): string | null {
+  const means = views.filter((v) => !v.exact);
+  if (means.length === 0) return null;
+  const runs = means.length < views.length ? ` of ${means.map((v) => v.letter).join(", ")}` : "";
+  return `Bars${runs} have the mean rates of transfers: the data hold no phases of them.`;
+}
+
 function groupsSection(views: RunView[], store: Store): HTMLElement | null {
   const groups = new Groups(views, store);
-  if (groups.count() === 0) return null;
+  if (!groups.any) return null;
   const by = views.find((v) => v.run.aggregated)!.run.aggregated!.by;
   const note = `Aggregated: transfers are grouped by ${by}. The area is the sum of their rates, full height ${format.rate(groups.full)}; hatched is how many wait.`;
   return section("groups", "Transfers in groups", note, rowsOf(groups, store));
@@ -113,7 +120,7 @@ function groupsSection(views: RunView[], store: Store): HTMLElement | null {
 
 function enginesSection(views: RunView[], store: Store): HTMLElement | null {
   const engines = new Engines(views, store);
-  if (engines.count() === 0) return null;
+  if (!engines.any) return null;
   const planned = views.some((v) => v.run.plans?.length);
   return section(
     "engines",

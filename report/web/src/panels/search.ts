@@ -7,14 +7,12 @@ import { candidatesOf, curveChart, curveOf, histogramChart, histogramOf } from "
 import { draw } from "../tree/drawing.ts";
 import { framed } from "../tree/framed.ts";
 
-const THINGS: Record<string, string> = { order: "order", placement: "placement", parameters: "parameters" };
-
 export function searchSection(search: Search, index: number): HTMLElement {
   const curve = curveOf(search);
   const histogram = histogramOf(search);
   return section(
     `search-${index}`,
-    `Best ${THINGS[search.vary] ?? search.vary}: ${search.scenario}`,
+    `Best ${search.vary}: ${search.scenario}`,
     `${search.file}, ${format.arbiter(search.arbiter)}`,
     facts(search),
     curve || histogram
@@ -32,15 +30,10 @@ export function searchSection(search: Search, index: number): HTMLElement {
 }
 
 function facts(search: Search): HTMLElement {
-  const saved = search.baseline_s && search.best_s != null ? 1 - search.best_s / search.baseline_s : null;
   const inUnits = search.objective !== "makespan" && search.best != null;
   const cards: [string, string, string][] = [
     ["best", format.time(search.best_s), format.exactPs(search.best_ps) ?? ""],
-    [
-      "as it is",
-      format.time(search.baseline_s),
-      saved ? `the best takes ${format.percent(saved)} less` : "nothing is better",
-    ],
+    ["as it is", format.time(search.baseline_s), againstBaseline(search)],
     ["searched", ...searched(search)],
   ];
   if (inUnits)
@@ -59,14 +52,30 @@ function facts(search: Search): HTMLElement {
         h(
           "div",
           { class: "card" },
-          h("div", { class: "card-title" }, title),
-          h("p", { class: "big" }, big),
-          h("p", { class: "small" }, small),
+          h("div", { class: "card-title" }, visible(title)),
+          h("p", { class: "big" }, visible(big)),
+          h("p", { class: "small" }, visible(small)),
         ),
       ),
     ),
     h("p", {}, proof(search)),
   );
+}
+
+/** What the makespan of the best is against that of the baseline; by another objective it may be longer. */
+export function againstBaseline(search: Search): string {
+  const { baseline_s, best_s, objective } = search;
+  if (best_s == null) return "the makespan of the best is not known";
+  if (!baseline_s) return "how much the best saves is not known";
+  const change = best_s / baseline_s - 1;
+  const other = objective !== "makespan";
+  if (Math.abs(change) < 1e-12) {
+    if (other) return "the makespan of the best is equal";
+    return search.proved_optimal ? "nothing is better" : "nothing better was found";
+  }
+  if (change < 0) return `the best takes ${format.percent(-change)} less`;
+  if (other) return `best by another objective: the makespan is ${format.percent(change)} longer`;
+  return `the best that was found takes ${format.percent(change)} more`;
 }
 
 /** A proof that leaves candidates out is exact, however few it has looked at. */
@@ -115,7 +124,11 @@ function solution(search: Search): HTMLElement | null {
       "details",
       {},
       h("summary", {}, "Placement as a list"),
-      h("ol", { start: 0, class: "ranks" }, ...s.placement.map((n, i) => h("li", { value: i }, name(n)))),
+      h(
+        "ol",
+        { start: 0, class: "ranks" },
+        s.placement.map((n, i) => h("li", { value: i }, name(n))),
+      ),
     );
   if (s.parameters)
     return table(
@@ -126,7 +139,11 @@ function solution(search: Search): HTMLElement | null {
 }
 
 function listOf(ids: string[]): HTMLElement {
-  return h("span", {}, ...ids.flatMap((id, i) => [i > 0 ? ", " : "", name(id)]));
+  return h(
+    "span",
+    {},
+    ids.flatMap((id, i) => [i > 0 ? ", " : "", name(id)]),
+  );
 }
 
 const text = (v: unknown) => (typeof v === "string" ? v : JSON.stringify(v));
@@ -139,7 +156,17 @@ function table(head: string[], rows: HTMLElement[][]): HTMLElement {
       "table",
       { class: "left" },
       h("thead", {}, h("tr", {}, ...head.map((x) => h("th", { scope: "col", class: "text" }, x)))),
-      h("tbody", {}, ...rows.map((r) => h("tr", {}, ...r.map((c) => h("td", { class: "text" }, c))))),
+      h(
+        "tbody",
+        {},
+        rows.map((r) =>
+          h(
+            "tr",
+            {},
+            r.map((c) => h("td", { class: "text" }, c)),
+          ),
+        ),
+      ),
     ),
   );
 }

@@ -4,7 +4,7 @@ import { h, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { heldLinks } from "../run/back.ts";
-import type { RunView } from "../run/view.ts";
+import { type RunView, tellsHeld, wholly } from "../run/view.ts";
 import { linkButton } from "./parts.ts";
 
 export function summary(views: RunView[], store: Store): HTMLElement {
@@ -57,18 +57,22 @@ function againstBase({ run }: RunView, { run: base, letter }: RunView): HTMLElem
 function worst(view: RunView, store: Store): HTMLElement {
   const [link] = heldLinks([view]);
   const kept = view.run.aggregated ? " of those kept" : "";
+  if (!link && !tellsHeld(view)) return h("p", { class: "small" }, "what holds transfers back is not in the data");
   if (!link) return h("p", { class: "small" }, `no transfer${kept} is held back by others`);
   const { lost, seconds, transfers } = link.all;
   const cost = lost === null ? `held back for ${format.time(seconds)}` : `${format.time(lost)} lost`;
-  const rest = `: ${cost} by ${format.counted(transfers, "transfer")}${kept}, ${link.why[0]}`;
+  const how = view.explained ? "" : ` (${lower(wholly([view]))})`;
+  const rest = `: ${cost} by ${format.counted(transfers, "transfer")}${kept}, ${link.why[0]}${how}`;
   return h("p", { class: "small worst" }, "most time is lost at ", linkButton([view], link.ends, store), rest);
 }
+
+const lower = (sentence: string) => sentence[0]!.toLowerCase() + sentence.slice(1, -1);
 
 /** How many transfers of a run that was stopped have ended. */
 export function endedText({ run }: RunView): string {
   const ended = run.transfers.filter((t) => t.end_s != null).length;
   const of = `${format.count(ended)} of ${format.counted(run.transfers.length, "transfer")}`;
-  return `${of}${run.aggregated ? " among those kept" : ""} ${run.transfers.length === 1 ? "has" : "have"} ended`;
+  return `${of}${run.aggregated ? " among those kept" : ""} ${ended === 1 ? "has" : "have"} ended`;
 }
 
 function toggle(view: RunView, store: Store): HTMLElement {

@@ -6,7 +6,10 @@ import { type Term, termsOf } from "../run/words.ts";
 import { facts } from "./parts.ts";
 
 const GENERAL: Term[] = [
-  ["bottleneck, held back at", "the link that decides its rate at a moment; coloured where others are responsible"],
+  [
+    "bottleneck, held back at",
+    "the link that decides its rate at a moment, or over its life (main bottleneck) where no explanation is known; coloured where others are responsible",
+  ],
   ["main cause", "why, at the link where it lost most against its full rate, over its whole life"],
   ["decided at step", "the last step of the arbiter that names a link"],
   ["because of", "the transfers responsible in that step"],

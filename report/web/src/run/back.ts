@@ -2,6 +2,7 @@
 
 import type { Ends, Transfer } from "../contract.ts";
 import { link as linkText } from "../core/format.ts";
+import { rateAloneIn } from "./alone.ts";
 import type { Span } from "./spans.ts";
 import type { RunView } from "./view.ts";
 import { reasonOf } from "./words.ts";
@@ -30,11 +31,9 @@ export interface HeldLink {
 
 const NOTHING = (): Held => ({ seconds: 0, lost: 0, transfers: 0 });
 
-/** The rate that a transfer has alone: its bytes over its time alone less the latencies of its route. */
+/** The rate that a transfer has alone. */
 export function rateAlone(view: RunView, t: Transfer): number | null {
-  if (!t.alone_s) return null;
-  const latency = (view.routes.get(t.id) ?? []).reduce((sum, id) => sum + (view.links.get(id)?.latency_s ?? 0), 0);
-  return t.bytes / (t.alone_s > latency ? t.alone_s - latency : t.alone_s);
+  return rateAloneIn(view.run, t);
 }
 
 /** By how much later a transfer is for a span, seconds. */

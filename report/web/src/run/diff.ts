@@ -39,7 +39,7 @@ export interface Tally {
   later: number;
   earlier: number;
   same: number;
-  /** Not in the baseline. */
+  /** Not in the baseline, or not kept of it. */
   only: number;
   /** Not ended, though the baseline's has. */
   open: number;

@@ -1,9 +1,7 @@
 // The spans of a transfer: intervals in which its rate, and what decides it, stay the same.
 
-import type { Ends, ExplainedPhase, Packed, Run, Step } from "../contract.ts";
-
-/** Above what ratio to its time alone a transfer was held back: ends are rounded to picoseconds. */
-const SLOWER = 1 + 1e-6;
+import type { Ends, ExplainedPhase, Packed, Run, Step, Transfer } from "../contract.ts";
+import { delayed, slowed } from "./alone.ts";
 
 export interface Span {
   from: number;
@@ -18,6 +16,8 @@ export interface Span {
   because: string[];
   /** Whether others hold it back. */
   held: boolean;
+  /** Set where the arbiter did not say what decides: told from the data of the transfer, at its main bottleneck. */
+  guessed?: true;
 }
 
 /** The step that decided: the last one that names a link. */
@@ -39,47 +39,50 @@ export function spansOf(run: Run): Spans {
   return run.phases ? fromPhases(run) : fromMeans(run);
 }
 
-/** A transfer that took longer than alone was held back, at its bottleneck. */
+/** Each transfer at its mean rate from its start to its last byte sent, or to where the run was stopped. */
 function fromMeans(run: Run): Spans {
   const spans: Spans = new Map();
+  const stop = Math.max(run.stopped_s ?? 0, run.makespan_s);
   for (const t of run.transfers) {
-    if (t.start_s == null || !t.mean_Bps) continue;
-    const to = Math.min(t.start_s + (t.sent_bytes ?? t.bytes) / t.mean_Bps, t.end_s ?? Number.POSITIVE_INFINITY);
-    const slower = t.alone_s != null && t.end_s != null && t.end_s - t.start_s > t.alone_s * SLOWER;
-    spans.set(t.id, [
-      {
-        from: t.start_s,
-        to,
-        rate: t.mean_Bps,
-        at: t.bottleneck,
-        step: null,
-        because: [],
-        held: slower && t.bottleneck !== null,
-      },
-    ]);
+    const span = meanSpan(run, t, stop);
+    if (span) spans.set(t.id, [span]);
   }
   return spans;
 }
 
+/** Null where it did not start, or where it stands still though nothing is known to hold it. */
+function meanSpan(run: Run, t: Transfer, stop: number): Span | null {
+  if (t.start_s == null) return null;
+  const rate = t.mean_Bps ?? 0;
+  const sent = t.sent_bytes ?? t.bytes;
+  const to = rate > 0 ? Math.min(t.start_s + sent / rate, t.end_s ?? Number.POSITIVE_INFINITY) : stop;
+  const held = delayed(run, t, rate, to - t.start_s);
+  if (rate === 0 && (t.end_s != null || !held || !(to > t.start_s))) return null;
+  return { from: t.start_s, to, rate, at: t.bottleneck, step: null, because: [], held, guessed: true };
+}
+
+/** What holds a transfer at a rate for which there is no explanation. `at`: the link that decides, where that is known. */
+function unexplained(run: Run, t: Transfer | undefined, from: number, to: number, rate: number, at?: Ends): Span {
+  const held = t !== undefined && slowed(run, t, rate, to - from);
+  return { from, to, rate, at: at ?? (held ? t.bottleneck : null), step: null, because: [], held, guessed: true };
+}
+
 function fromPhases(run: Run): Spans {
   const spans: Spans = new Map();
-  (run.phases ?? []).forEach((phase, i) => {
+  const transfers = new Map(run.transfers.map((t) => [t.id, t]));
+  (run.phases ?? []).forEach(({ start_s: from, end_s: to, rates_Bps }, i) => {
     const steps = explained(run.explain?.[i]);
-    for (const [id, rate] of Object.entries(phase.rates_Bps)) {
-      const step = steps.get(id) ?? null;
-      add(spans, id, {
-        from: phase.start_s,
-        to: phase.end_s,
-        rate,
-        at: step?.link ?? null,
-        step: step?.step ?? null,
-        because: step?.because ?? [],
-        held: step?.link != null && step.because.length > 0,
-      });
+    for (const [id, rate] of Object.entries(rates_Bps)) {
+      const step = steps.get(id);
+      if (!step) add(spans, id, unexplained(run, transfers.get(id), from, to, rate));
+      else
+        add(spans, id, { from, to, rate, at: step.link, step: step.step, because: step.because, held: isHeld(step) });
     }
   });
   return spans;
 }
+
+const isHeld = (step: Step) => step.link != null && step.because.length > 0;
 
 function explained(phase: ExplainedPhase | undefined): Map<string, Step | null> {
   return new Map((phase?.transfers ?? []).map((t) => [t.id, deciding(t.steps)]));
@@ -103,6 +106,7 @@ function same(a: Span, b: Span): boolean {
     a.at?.from === b.at?.from &&
     a.at?.to === b.at?.to &&
     a.step === b.step &&
+    a.held === b.held &&
     a.because.length === b.because.length &&
     a.because.every((id, i) => id === b.because[i])
   );
@@ -117,19 +121,18 @@ function unpacked(run: Run, packed: Packed): Spans {
   run.transfers.forEach((transfer, t) => {
     const flat = packed.spans[t] ?? [];
     for (let i = 0; i + PACKED_WIDTH <= flat.length; i += PACKED_WIDTH) {
-      const [from, to, rate, link, why] = flat.slice(i, i + PACKED_WIDTH) as [number, number, number, number, number];
-      const reason = packed.reasons[why];
-      add(spans, transfer.id, {
-        from: packed.times_s[from]!,
-        to: packed.times_s[to]!,
-        rate: packed.rates_Bps[rate]!,
-        at: ends.get(link) ?? null,
-        step: reason?.[0] ?? null,
-        // The list holds the transfer itself too, so that those who share a link share a reason.
-        because: (reason?.[1] ?? []).filter((k) => k !== t).map((k) => run.transfers[k]!.id),
-        held: ends.has(link) && (reason?.[1] ?? []).length > 0,
-      });
+      const [begin, end, fast, link, why] = flat.slice(i, i + PACKED_WIDTH) as [number, number, number, number, number];
+      const [from, to, rate] = [packed.times_s[begin]!, packed.times_s[end]!, packed.rates_Bps[fast]!];
+      const [at, reason] = [ends.get(link), packed.reasons[why]];
+      if (!reason) add(spans, transfer.id, unexplained(run, transfer, from, to, rate, at));
+      else add(spans, transfer.id, { from, to, rate, at: at ?? null, ...decided(run, t, reason, at) });
     }
   });
   return spans;
+}
+
+/** The list of a reason holds the transfer itself too, so that those who share a link share a reason. */
+function decided(run: Run, t: number, [step, list]: [string, number[]], at: Ends | undefined) {
+  const because = list.filter((k) => k !== t).map((k) => run.transfers[k]!.id);
+  return { step, because, held: at !== undefined && list.length > 0 };
 }

@@ -23,6 +23,8 @@ export interface RunView {
   spans: Spans;
   /** Whether spans have the rates of phases; otherwise they have means. */
   exact: boolean;
+  /** Whether the arbiter said what decides in each span; otherwise transfers count wholly at their main bottlenecks. */
+  explained: boolean;
   loads: Loads;
   /** The last moment of the run, seconds. */
   end: number;
@@ -54,6 +56,7 @@ function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunVi
     transfers: new Map(run.transfers.map((t) => [t.id, t])),
     spans,
     exact: hasPhases(run),
+    explained: ![...spans.values()].some((list) => list.some((span) => span.guessed)),
     loads,
     end: endOf(run, loads),
   };
@@ -126,6 +129,25 @@ export function busiestLinks(view: RunView): number[] {
   const ids = [...view.links.keys()].filter((id) => view.links.get(id)!.bytes > 0);
   const mean = new Map(ids.map((id) => [id, meanUtilisation(view, id) ?? 0]));
   return ids.sort((a, b) => mean.get(b)! - mean.get(a)! || a - b);
+}
+
+/** How a transfer is told of that the data of a run do not hold: an aggregated one may have had it. */
+export function lacks({ run, letter }: RunView, before: "" | "run " = ""): string {
+  const all = (run.aggregated?.transfers ?? 0) <= run.transfers.length;
+  return `not ${all ? "" : "kept "}in ${before}${letter}`;
+}
+
+/** Whether the data tell of every transfer that started if others held it back. */
+export function tellsHeld({ run, explained }: RunView): boolean {
+  return explained || run.transfers.every((t) => t.start_s == null || t.alone_s != null || t.cause !== null);
+}
+
+/** Says of which runs it is not known what decides rates at each moment, or nothing. */
+export function wholly(views: RunView[]): string {
+  const some = views.filter((v) => !v.explained);
+  if (some.length === 0) return "";
+  const runs = some.length < views.length ? `In ${some.map((v) => v.letter).join(", ")} each` : "Each";
+  return `${runs} transfer counts wholly at its main bottleneck: no explanations of rates are in the data.`;
 }
 
 /** Whether the routes of transfers are known: results without `--full` have none. */

@@ -3,6 +3,7 @@
 import type { Transfer } from "../contract.ts";
 import { visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
+import { byOthers } from "./alone.ts";
 import type { Span } from "./spans.ts";
 import type { RunView } from "./view.ts";
 
@@ -37,6 +38,7 @@ const CAUSES: Record<string, string> = {
   "others have a higher priority": "they are served first",
   "its own limit": "the `limit` in the scenario",
   "full rate of the narrowest link": "no other transfer holds it back",
+  "held back by others": "the data do not say how",
   "the most loaded link of its route": "the arbiter did not say what decided",
 };
 
@@ -45,7 +47,7 @@ const isPcie = (view: RunView) => view.run.arbiter.name === "pcie-congestion";
 /** A step with its meaning in short, such as `D (8): head-of-line blocked`. */
 export function stepText(view: RunView, step: string): string {
   const words = isPcie(view) ? STEPS[step]?.[0] : undefined;
-  return words ? `${step}: ${words}` : step;
+  return visible(words ? `${step}: ${words}` : step);
 }
 
 /** A cause without the transfer that it names. */
@@ -57,17 +59,23 @@ export function kindOf(cause: string): string {
 
 /** What made a transfer late: its cause, and before it the time that it waited to start, where that is more than it lost. */
 export function mainCause(view: RunView, t: Transfer): string {
+  if (t.ready_s == null && t.start_s == null) return "never ready in this run";
   const waited = (t.start_s ?? view.end) - (t.ready_s ?? view.end);
   const late = t.start_s == null ? 0 : (t.end_s ?? view.end) - t.start_s - (t.alone_s ?? 0);
   const cause = visible(t.cause ?? "not known");
   return waited > Math.max(0, late) ? `waited ${format.time(waited)} for an engine; ${cause}` : cause;
 }
 
-/** Why a transfer is held back in a span, without names. */
+/** Why a transfer is held back in a span, without names. Steps without words here have those of its cause. */
 export function reasonOf(view: RunView, t: Transfer, span: Span): string {
-  if (span.step === null) return t.cause ? kindOf(t.cause) : "not known";
-  if (isPcie(view)) return (span.step === "C" ? rootComplexOf(t, span) : null) ?? STEPS[span.step]?.[0] ?? span.step;
-  return ["max-min", "equal-share"].includes(span.step) ? "link shared" : span.step;
+  const known = span.step === null ? undefined : wordsOf(view, t, span, span.step);
+  const cause = t.cause && byOthers(t) ? kindOf(t.cause) : "held back by others";
+  return visible(known ?? cause);
+}
+
+function wordsOf(view: RunView, t: Transfer, span: Span, step: string): string | undefined {
+  if (isPcie(view)) return (step === "C" ? rootComplexOf(t, span) : null) ?? STEPS[step]?.[0];
+  return ["max-min", "equal-share"].includes(step) ? "link shared" : undefined;
 }
 
 /** Step C under the name of what lowered the port, where that was the root complex and held the transfer back most. */
@@ -79,7 +87,11 @@ function rootComplexOf(t: Transfer, span: Span): string | null {
 /** What the words of the page mean that are not the same for all runs: steps and causes that occur. */
 export function termsOf(views: RunView[]): { steps: Term[]; causes: Term[] } {
   const seen = new Set<string>();
-  for (const v of views) for (const t of v.run.transfers) if (t.cause) seen.add(kindOf(t.cause));
+  for (const v of views)
+    for (const t of v.run.transfers) {
+      if (t.cause) seen.add(kindOf(t.cause));
+      for (const span of v.spans.get(t.id) ?? []) if (span.held) seen.add(reasonOf(v, t, span));
+    }
   const causes = Object.entries(CAUSES).filter(([kind]) => seen.has(kind));
   const steps = views.some(isPcie)
     ? Object.entries(STEPS).map(([step, [short, words]]): Term => [`${step}: ${short}`, words])

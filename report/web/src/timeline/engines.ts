@@ -2,7 +2,7 @@
 
 import type { Operation, Plan } from "../contract.ts";
 import { CATEGORIES } from "../core/colour.ts";
-import { h, name, s, type Child } from "../core/dom.ts";
+import { h, name, s, visible, type Child } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { type Scale, toPixel } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
@@ -48,6 +48,11 @@ export class Engines implements RowSource {
     const arrange = () => (this.rows = this.all.filter((r) => store.state.shown.includes(r.view.index)));
     store.on(["shown"], arrange);
     arrange();
+  }
+
+  /** Whether any run has rows, also one that is not shown. */
+  get any(): boolean {
+    return this.all.length > 0;
   }
 
   count(): number {
@@ -128,7 +133,9 @@ function operationRow(view: RunView, o: Operation): EngineRow[] {
   if (o.start_s === null) return [];
   const to = o.end_s ?? view.end;
   const bar: Bar = { name: o.kind, from: o.start_s, to, ready: null, transfer: null, colour: "var(--other)" };
-  return [{ view, operation: o.id, engine: null, bars: [bar], note: `${o.kind}, ${format.time(to - o.start_s)}` }];
+  return [
+    { view, operation: o.id, engine: null, bars: [bar], note: `${visible(o.kind)}, ${format.time(to - o.start_s)}` },
+  ];
 }
 
 function planRows(view: RunView, plan: Plan | undefined): EngineRow[] {

@@ -3,11 +3,11 @@
 import type { Transfer } from "../contract.ts";
 import { arrow, name, s, h, type Child } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import type { Scale } from "../core/scale.ts";
+import { type Scale, extent } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import type { Line } from "../core/tip.ts";
 import { type Stretch, doingAt, slowdown, stretchAt, stretches } from "../run/state.ts";
-import { type RunView, moments } from "../run/view.ts";
+import { type RunView, lacks, moments } from "../run/view.ts";
 import { heldOf } from "../run/back.ts";
 import { mainCause, stepText } from "../run/words.ts";
 import { areas, boxes, pieces } from "./bars.ts";
@@ -81,7 +81,7 @@ export class Gantt implements RowSource {
     this.order = order;
     this.find = find.toLowerCase();
     const ids = new Set<string>();
-    for (const v of this.views) for (const t of v.run.transfers) if (this.matches(t)) ids.add(t.id);
+    for (const v of this.shown) for (const t of v.run.transfers) if (this.matches(t)) ids.add(t.id);
     const keys = new Map([...ids].map((id) => [id, this.sortKey(id)]));
     this.ids = [...ids].sort((a, b) => keys.get(a)! - keys.get(b)!);
   }
@@ -144,7 +144,7 @@ export class Gantt implements RowSource {
     const route = (view.routes.get(t.id) ?? []).map(
       (id) => view.links.get(id)?.bandwidth_Bps ?? Number.POSITIVE_INFINITY,
     );
-    const narrowest = Math.min(...route);
+    const narrowest = route.length > 0 ? extent(route)[0] : Number.POSITIVE_INFINITY;
     return Number.isFinite(narrowest) ? narrowest : this.largest;
   }
 
@@ -183,9 +183,9 @@ export class Gantt implements RowSource {
     const lane = Math.max(0, Math.min(this.shown.length - 1, Math.floor((y - GAP / 2) / LANE)));
     const view = this.shown[lane]!;
     const t = view.transfers.get(id);
-    if (!t) return [{ what: "", value: `not in run ${view.letter}`, title: true }];
+    if (!t) return [{ what: "", value: lacks(view, "run "), title: true }];
     const lines: Line[] = [{ what: "", names: [id], title: true }];
-    if (t.cause) lines.push({ what: "main cause", value: mainCause(view, t), strong: true });
+    if (t.cause || t.ready_s == null) lines.push({ what: "main cause", value: mainCause(view, t), strong: true });
     if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
     lines.push({ what: "at", value: this.store.moment(time) }, ...this.doing(view, t, time));
     return lines;
@@ -194,7 +194,9 @@ export class Gantt implements RowSource {
   private doing(view: RunView, t: Transfer, time: number): Line[] {
     const life = this.life(view, t.id);
     const doing = doingAt(t, life, time);
+    if (doing === "not ready" && t.ready_s == null) return [{ what: "state", value: "never ready in this run" }];
     if (doing === "not ready") return [{ what: "state", value: `not ready until ${format.time(t.ready_s)}` }];
+    if (doing === "over" && t.end_s == null) return [{ what: "state", value: "not ended in this run" }];
     if (doing === "over") return [{ what: "state", value: `over since ${format.time(t.end_s)}` }];
     if (doing === "arriving")
       return [{ what: "state", value: `all sent, the last byte arrives at ${format.time(t.end_s)}` }];
@@ -202,7 +204,7 @@ export class Gantt implements RowSource {
     const span = stretchAt(life, time)!.span!;
     const lines: Line[] = [{ what: doing === "blocked" ? "blocked" : "rate", value: format.rate(span.rate) }];
     if (!view.exact) lines[0]!.what = "mean rate";
-    if (span.at) lines.push({ what: "bottleneck", ends: span.at });
+    if (span.at) lines.push({ what: span.guessed ? "main bottleneck" : "bottleneck", ends: span.at });
     if (span.step) lines.push({ what: "decided at step", value: stepText(view, span.step) });
     if (span.because.length) lines.push({ what: "because of", names: span.because });
     return lines;

@@ -50,6 +50,11 @@ export class Groups implements RowSource {
     return this.largest;
   }
 
+  /** Whether any run has rows, also one that is not shown. */
+  get any(): boolean {
+    return this.all.length > 0;
+  }
+
   count(): number {
     return this.rows.length;
   }

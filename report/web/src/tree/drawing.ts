@@ -2,6 +2,7 @@
 
 import type { Link, TopologyNode } from "../contract.ts";
 import { isolated, s, shortened, visible } from "../core/dom.ts";
+import { fitted, textWidth } from "../core/measure.ts";
 import { type Box, type Geometry, MOST_LEAVES_DOWN, type Wire, at, geometry, heading, pathOf } from "./geometry.ts";
 import { layout, shortNames } from "./layout.ts";
 
@@ -115,15 +116,15 @@ function boxOf(b: Box, names: Map<number, string>, g: Geometry, badges?: Map<str
   const size = g.dense ? 9.5 : 12;
   const text = g.down
     ? [
-        boxText(b, 14.5, "name", fitted(names.get(b.node.id) ?? b.node.name, room, 12)),
-        boxText(b, 27, badge ? "badge" : "kind", fitted(badge ?? b.node.kind, room, badge ? 10.5 : 10)),
+        boxText(b, 14.5, "name", cut(names.get(b.node.id) ?? b.node.name, room, 12)),
+        boxText(b, 27, badge ? "badge" : "kind", cut(badge ?? b.node.kind, room, badge ? 10.5 : 10)),
       ]
     : [
         boxText(
           b,
           b.height / 2 + size / 3,
           badge ? "badge" : "name",
-          fitted(labelled(names.get(b.node.id)!, badge), room, badge ? Math.min(10.5, size) : size),
+          cut(labelled(names.get(b.node.id)!, badge), room, badge ? Math.min(10.5, size) : size),
         ),
       ];
   return s(
@@ -135,23 +136,9 @@ function boxOf(b: Box, names: Map<number, string>, g: Geometry, badges?: Map<str
   );
 }
 
-const pen = () => document.createElement("canvas").getContext("2d");
-let measuring: CanvasRenderingContext2D | null = null;
-
-/** A name shortened to the pixels that it has: letters differ in width. */
-function fitted(text: string, room: number, size: number): string {
-  measuring ??= pen();
-  if (!measuring) return shortened(text, Math.floor(room / (0.6 * size)));
-  measuring.font = `600 ${size}px ${getComputedStyle(document.body).fontFamily}`;
-  let [low, high] = [1, [...text].length];
-  const fits = (most: number) => measuring!.measureText(shortened(text, most)).width <= room;
-  if (fits(Number.POSITIVE_INFINITY)) return shortened(text, Number.POSITIVE_INFINITY);
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (fits(middle)) low = middle;
-    else high = middle - 1;
-  }
-  return shortened(text, low);
+/** A name shortened to the pixels that it has, to one letter at least. */
+function cut(text: string, room: number, size: number): string {
+  return fitted([text], (form) => textWidth(form, size, 600) <= room, 1) || shortened(text, 1);
 }
 
 const labelled = (text: string, badge: string | undefined) => (badge ? `${text}: ${badge}` : text);
@@ -165,6 +152,6 @@ function boxText(b: Box, down: number, kind: string, text: string): SVGTextEleme
       y: b.y + down,
       "text-anchor": "middle",
     },
-    `\u2068${text}\u2069`,
+    isolated(text),
   );
 }

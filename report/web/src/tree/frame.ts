@@ -1,5 +1,6 @@
 // The measures of a drawn tree: how far apart its rows and levels stand, and where a place is then.
 
+import { extent } from "../core/scale.ts";
 import type { Link } from "../contract.ts";
 import type { Layout, Place } from "./layout.ts";
 import type { Point } from "./geometry.ts";
@@ -119,7 +120,7 @@ function bulgeOf({ links, byName }: FrameInput): number {
   const ends = links
     .filter(([, l]) => l.direction === "lateral")
     .map(([, l]) => [byName.get(l.from)!, byName.get(l.to)!] as const);
-  return Math.max(0, ...ends.filter(([a]) => a.depth === 0 && !a.leaf).map(([a, b]) => arcHeight(a, b)));
+  return Math.max(0, extent(ends.filter(([a]) => a.depth === 0 && !a.leaf).map(([a, b]) => arcHeight(a, b)))[1]);
 }
 
 /** Boxes are as wide as the longest name of their level, or of all where the tree grows down. */
@@ -127,7 +128,7 @@ function widthsOf({ layout, names, down }: FrameInput, dense: boolean): number[]
   const longest = new Array<number>(layout.depth + 1).fill(4);
   for (const p of layout.places.values())
     longest[p.depth] = Math.max(longest[p.depth]!, [...(names.get(p.node.id) ?? "")].length);
-  const all = Math.max(...longest);
+  const all = extent(longest)[1];
   const char = CHAR * (dense ? 0.8 : 1);
   return longest.map((n) => Math.min(170, Math.max(down ? 76 : 58, (down ? all : n) * char + 18)));
 }

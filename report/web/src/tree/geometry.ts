@@ -1,5 +1,6 @@
 // Where boxes and wires of a topology are drawn. The tree grows down, or to the right where leaves are many.
 
+import { extent } from "../core/scale.ts";
 import type { Link, TopologyNode } from "../contract.ts";
 import type { Layout, Place } from "./layout.ts";
 import { type Frame, PARALLEL, arcHeight, boxSize, centre, frameOf, from, half } from "./frame.ts";
@@ -94,7 +95,7 @@ function keepFirst(wires: Wire[], numbered: ReadonlySet<number>): void {
 }
 
 function sizeOf(layout: Layout, wires: Wire[], f: Frame): { width: number; height: number } {
-  const low = Math.max(...wires.flatMap((w) => w.curve.map((p) => (f.down ? p.y : p.x))), 0);
+  const low = Math.max(extent(wires.flatMap((w) => w.curve.map((p) => (f.down ? p.y : p.x))))[1], 0);
   const end = f.before + f.levels[layout.depth]! + f.hubs + (f.down ? f.high : f.widths[layout.depth]!);
   const along = Math.max(end, low) + f.after;
   const across = Math.max(1, layout.leaves) * f.leaf + 8;

@@ -52,6 +52,9 @@ export async function open(data: ReportData, name = "page"): Promise<Opened> {
   return { page, complaints, url };
 }
 
+/** Marks that turn the direction of text or break its line; isolates that the page sets itself are not among them. */
+export const MARKS = "[\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066\\u2067]";
+
 /** Waits until what was set has been drawn. */
 export async function frames(page: Page): Promise<void> {
   await page.evaluate(

@@ -222,7 +222,7 @@ test("a group of an aggregated run tells its facts, and its slowest transfers le
     format.time(group.start_s),
     format.time(group.end_s),
   ]);
-  assert.ok(facts[4]!.startsWith(format.rate(group.bytes / (group.end_s - group.start_s))));
+  assert.ok(facts[4]!.startsWith(format.rate(group.bytes / (group.end_s! - group.start_s!))));
   const kept = run.transfers.filter((t) => t.from === group.name);
   assert.equal(await details.locator("tbody tr").count(), Math.min(20, kept.length));
   await details.locator("button.transfer").first().click();

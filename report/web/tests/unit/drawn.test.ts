@@ -1,17 +1,21 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { aggregate } from "#tools/aggregate.mjs";
 import { embed, page } from "#tools/page.mjs";
 import { createHash } from "node:crypto";
+import type { Run } from "../../src/contract.ts";
 import { heat, level } from "../../src/core/colour.ts";
 import { shortened, visible } from "../../src/core/dom.ts";
-import { curveOf, histogramOf, shareBelow } from "../../src/charts/curve.ts";
+import { extent } from "../../src/core/scale.ts";
+import { aggregatedNote } from "../../src/panels/header.ts";
+import { betterThan, curveOf, histogramOf, shareBelow } from "../../src/charts/curve.ts";
 import { together } from "../../src/charts/scatter.ts";
 import { linesOf } from "../../src/charts/tune.ts";
 import { pieces } from "../../src/timeline/bars.ts";
-import { searched } from "../../src/panels/search.ts";
+import { againstBaseline, searched } from "../../src/panels/search.ts";
 import { equalTimes } from "../../src/panels/operations.ts";
 import { family } from "../../src/timeline/engines.ts";
-import { fixture, numbers } from "../fixture.ts";
+import { fixture, madeUp, numbers } from "../fixture.ts";
 
 test("bars narrower than a pixel are joined, and their area stays", () => {
   const next = numbers(11);
@@ -151,4 +155,73 @@ test("a search above 2^128 names no number of candidates, and may lack curves", 
   assert.equal(histogramOf(curve), null);
   assert.equal(curveOf({ ...search, percentiles_s: null, rows: null }), null);
   assert.match(curveOf({ ...search, candidates: 2 ** 127 })!.source, /of about 1\.70e\+38 candidates$/);
+});
+
+test("better candidates are those strictly below, of all", () => {
+  const search = { ...fixture("results").searches[0]!, rows: null };
+  const share = (curve_s: number[] | null, baseline: number, more: object = {}) => {
+    const given = { ...search, curve_s, candidates: curve_s?.length, ...more };
+    return betterThan(given, curveOf(given)!, baseline);
+  };
+  assert.equal(share([1, 2], 2), "50.0 %");
+  assert.equal(share([1, 2, 3, 4], 3), "50.0 %");
+  assert.equal(share([1, 1, 3, 3], 3), "50.0 %");
+  assert.equal(share([1, 2, 3, 4], 1), "0.0 %");
+  assert.equal(share([1, 2, 3, 4], 3, { candidates: 4000 }), "about 50.0 %");
+  assert.equal(share([1, 2, 3, 4], 3, { candidates: undefined }), "about 50.0 %");
+  const two = { candidates: 2, best_s: 1, worst_s: 2, median_s: null, percentiles_s: {} };
+  assert.equal(share(null, 2, two), "about 50.0 %");
+  const rows = [4, 2, 3, 1].map((makespan_s, candidate) => ({ candidate, parameters: {}, makespan_s, best: false }));
+  assert.equal(share(null, 3, { rows, candidates: 4 }), "50.0 %");
+  assert.equal(share(null, 3, { rows, candidates: 40 }), "2 of the 4 in the data");
+  assert.match(curveOf({ ...search, rows, curve_s: null, candidates: 40 })!.source, /^4 of the 40 candidates, those/);
+});
+
+test("the makespan of the best may be less, more, equal or unknown", () => {
+  const search = { ...fixture("results").searches[0]!, objective: "makespan", baseline_s: 1, proved_optimal: true };
+  assert.equal(againstBaseline({ ...search, best_s: 0.9 }), "the best takes 10.0 % less");
+  assert.equal(againstBaseline({ ...search, best_s: 1 }), "nothing is better");
+  assert.equal(againstBaseline({ ...search, best_s: 1, proved_optimal: false }), "nothing better was found");
+  assert.equal(againstBaseline({ ...search, best_s: 1.5 }), "the best that was found takes 50.0 % more");
+  const hops = { ...search, objective: "hop-bytes" };
+  assert.equal(againstBaseline({ ...hops, best_s: 10 }), "best by another objective: the makespan is 900.0 % longer");
+  assert.equal(againstBaseline({ ...hops, best_s: 1 }), "the makespan of the best is equal");
+  assert.match(againstBaseline({ ...search, baseline_s: null, best_s: 1 }), /not known/);
+  assert.match(againstBaseline({ ...search, best_s: null }), /not known/);
+});
+
+test("200 000 candidates have a curve, a histogram and ticks", () => {
+  const curve_s = Array.from({ length: 200_000 }, (_, i) => 1 + i / 1e6);
+  const search = {
+    ...fixture("results").searches[0]!,
+    candidates: curve_s.length,
+    curve_s,
+    histogram: null,
+    rows: null,
+  };
+  const bars = histogramOf(search)!;
+  assert.deepEqual([bars.from_s, bars.to_s], [1, curve_s.at(-1)]);
+  assert.equal(
+    bars.counts.reduce((a, b) => a + b),
+    curve_s.length,
+  );
+  assert.deepEqual(extent(curve_s), [1, curve_s.at(-1)]);
+  assert.deepEqual(
+    [extent([]), extent([-3]), extent([2, -1])],
+    [
+      [0, 0],
+      [-3, -3],
+      [-1, 2],
+    ],
+  );
+});
+
+test("what is aggregated for its room is not said to be too many transfers", () => {
+  const run = aggregate(madeUp(50), { bins: 10 }) as unknown as Run;
+  assert.match(
+    aggregatedNote(run),
+    /^Aggregated: the data of 50 transfers and what was planned for them are too large/,
+  );
+  run.aggregated!.transfers = 2001;
+  assert.match(aggregatedNote(run), /^Aggregated: 2\u202f001 transfers are too many to draw one by one/);
 });

@@ -248,6 +248,11 @@ test("transfers that did not end are counted, not passed over", () => {
   const [a, b] = viewsOf([run, stopped]);
   const n = run.transfers.length;
   assert.equal(endedText(b!), `${n - 2} of ${n} transfers have ended`);
+  const one = {
+    ...stopped,
+    transfers: stopped.transfers.map((t, i) => (i > 0 ? { ...t, end_s: null } : { ...t, end_s: cut })),
+  };
+  assert.equal(endedText(viewsOf([one])[0]!), `1 of ${n} transfers has ended`);
   assert.deepEqual(tally(a!, b!), { later: 0, earlier: 0, same: n - 2, only: 0, open: 2, closed: 0, neither: 0 });
   assert.equal(tally(b!, a!).closed, 2);
   assert.deepEqual(

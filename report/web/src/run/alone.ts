@@ -1,0 +1,49 @@
+// What the data of a transfer alone tell of what holds it back, where no explanation of the arbiter is known.
+
+import type { Run, Transfer } from "../contract.ts";
+
+/** Times and rates that differ by less than this part are equal: ends are rounded to picoseconds. */
+const ROUNDING = 1e-6;
+/** And bytes that differ by less than these: what was sent until the stop is rounded down. */
+const FEW_BYTES = 2;
+/** Causes that are no fault of others. */
+const OWN = ["its own limit", "full rate of the narrowest link"];
+
+/** Causes that alone do not say whether others have a part. */
+const UNCLEAR = ["reduced capacity across the root complex", "the most loaded link of its route"];
+
+const latencies = new WeakMap<Run, Map<number, number>>();
+
+/** The latency of each link by its id in the run, seconds. */
+function latenciesOf(run: Run): Map<number, number> {
+  let known = latencies.get(run);
+  if (!known) latencies.set(run, (known = new Map(run.links.map((l, i) => [l.id ?? i, l.latency_s ?? 0]))));
+  return known;
+}
+
+/** The rate that a transfer has alone: its bytes over its time alone less the latencies of its route. */
+export function rateAloneIn(run: Run, t: Transfer): number | null {
+  if (!t.alone_s) return null;
+  const known = latenciesOf(run);
+  const latency = (t.route ?? []).reduce((sum, id) => sum + (known.get(id) ?? 0), 0);
+  return t.bytes / (t.alone_s > latency ? t.alone_s - latency : t.alone_s);
+}
+
+/** Whether others have a part in its main cause. */
+export function byOthers(t: Transfer): boolean {
+  return t.bottleneck !== null && !OWN.includes(t.cause ?? "");
+}
+
+/** Whether others hold it back while it has this rate for so many seconds; where its rate alone is not known its cause decides. */
+export function slowed(run: Run, t: Transfer, rate: number, seconds: number): boolean {
+  if (!byOthers(t)) return false;
+  const alone = rateAloneIn(run, t);
+  if (alone === null) return t.cause !== null && !UNCLEAR.includes(t.cause);
+  return rate < alone * (1 - ROUNDING) && (alone - rate) * seconds > FEW_BYTES;
+}
+
+/** Whether others hold it back at all: it took longer than alone or, where it has not ended, was slower than alone. */
+export function delayed(run: Run, t: Transfer, rate: number, seconds: number): boolean {
+  if (t.end_s == null || t.start_s == null || t.alone_s == null) return slowed(run, t, rate, seconds);
+  return byOthers(t) && t.end_s - t.start_s > t.alone_s * (1 + ROUNDING);
+}
