@@ -64,7 +64,8 @@ function meanSpan(run: Run, t: Transfer, stop: number): Span | null {
 /** What holds a transfer at a rate for which there is no explanation. `at`: the link that decides, where that is known. */
 function unexplained(run: Run, t: Transfer | undefined, from: number, to: number, rate: number, at?: Ends): Span {
   const held = t !== undefined && slowed(run, t, rate, to - from);
-  return { from, to, rate, at: at ?? (held ? t.bottleneck : null), step: null, because: [], held, guessed: true };
+  const span: Span = { from, to, rate, at: at ?? null, step: null, because: [], held };
+  return at ? span : { ...span, at: held ? t.bottleneck : null, guessed: true };
 }
 
 function fromPhases(run: Run): Spans {

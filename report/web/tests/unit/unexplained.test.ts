@@ -26,13 +26,7 @@ function stopped(run: Run, at: number, sent: Record<string, number>): Run {
 
 test("phases without explanations: what is slower than alone is held back, at its main bottleneck", () => {
   const bare: Run = { ...fcfs, explain: null };
-  for (const run of [bare, pack(bare) as unknown as Run, { ...(pack(fcfs) as unknown as Run), explain: null }]) {
-    if (run.packed && run.packed.reasons.length > 0)
-      run.packed = {
-        ...run.packed,
-        reasons: [],
-        spans: run.packed.spans.map((s) => s.map((v, i) => (i % 5 === 4 ? -1 : v))),
-      };
+  for (const run of [bare, pack(bare) as unknown as Run]) {
     const [view] = viewsOf([run]);
     assert.equal(view!.explained, false);
     // b waits for a (600 MB), c for a and b, d for a, b and c: each served alone at its full rate.
@@ -44,6 +38,19 @@ test("phases without explanations: what is slower than alone is held back, at it
     assert.equal(spanAt(view!, "b", 0.06)!.held, false, "at its full rate");
     assert.match(wholly([view!]), /^Each transfer counts wholly at its main bottleneck/);
   }
+});
+
+test("packed without reasons, the links that decide are known, and rates tell who is held back", () => {
+  const { packed, ...rest } = pack(fcfs) as unknown as Run;
+  const spans = packed!.spans.map((s) => s.map((v, i) => (i % 5 === 4 ? -1 : v)));
+  const [view] = viewsOf([{ ...rest, packed: { ...packed!, reasons: [], spans } }]);
+  const [told] = viewsOf([fcfs]);
+  assert.equal(view!.explained, true);
+  for (const phase of fcfs.phases!)
+    for (const id of Object.keys(phase.rates_Bps)) {
+      const [seen, truth] = [view!, told!].map((v) => spanAt(v, id, (phase.start_s + phase.end_s) / 2)!);
+      assert.deepEqual([seen!.held, seen!.at], [truth!.held, truth!.at]);
+    }
 });
 
 test("a transfer at its own limit is not held back by others, though its rate alone were higher", () => {
