@@ -120,7 +120,7 @@ fn suffered<'a>(transfer: &'a Transfer<'a>, end: f64) -> Option<(f64, &'a Ends<'
         (until - start, alone * part)
     });
     match lost {
-        Some((took, alone)) => (took > alone * SLOWER).then(|| (span, at, Some(took - alone))),
+        Some((took, alone)) => (took > alone * SLOWER).then_some((span, at, Some(took - alone))),
         None => (!free && span > 0.0).then_some((span, at, None)),
     }
 }
