@@ -1,5 +1,5 @@
-// The data of a page, as data.md describes it: what `weir … --json` prints, and three additions for large or
-// planned runs (`packed`, `aggregated`, `plans`).
+// The data of a page, as data.md describes it: what `weir … --json` prints, and additions: `packed`, `aggregated`
+// and `plans` for large or planned runs, `given` for where a run comes from.
 
 export interface Arbiter {
   name: string;
@@ -111,6 +111,27 @@ export interface Aggregated {
   groups: Group[];
   /** The place in `groups` of each transfer that was kept, in their order. */
   group_of?: number[] | null;
+  /** How many of all transfers have ended. */
+  ended?: number | null;
+  /** What all transfers suffer. */
+  held?: HeldSums | null;
+}
+
+/** What transfers suffer at a link, or at several: the time lost is null where it is not known. */
+export interface HeldSum {
+  lost_s: number | null;
+  held_s: number;
+  transfers: number;
+}
+
+/** Sums over all transfers of a run, each wholly at its main bottleneck; the link that costs most is first. */
+export interface HeldSums {
+  links: (HeldSum & Ends & { why: string[] })[];
+  /** Number and sums of the links that are not listed. */
+  others: number;
+  rest: HeldSum;
+  /** Between ready and start. */
+  waiting: { seconds: number; transfers: number };
 }
 
 export interface Group {
@@ -130,6 +151,8 @@ export interface Group {
 export interface Run {
   weir: number;
   version: string;
+  /** Added: the file that it was saved in, or what was changed of its scenario. */
+  given?: string | null;
   scenario: string;
   file: string;
   arbiter: Arbiter;
@@ -152,6 +175,8 @@ export interface Run {
 }
 
 export interface Search {
+  version?: string;
+  input_sha256?: string;
   scenario: string;
   file: string;
   arbiter: Arbiter;
@@ -203,6 +228,8 @@ export interface TunedSize {
 }
 
 export interface Tuned {
+  version?: string;
+  input_sha256?: string;
   scenario: string;
   file: string;
   arbiter: Arbiter;
@@ -210,6 +237,8 @@ export interface Tuned {
 }
 
 export interface Validated {
+  version?: string;
+  input_sha256?: string;
   scenario: string;
   file: string;
   arbiter: Arbiter;
@@ -234,6 +263,8 @@ export interface Validated {
 
 /** A best order at each point of a grid of parameters; points are numbered with the first axis slowest. */
 export interface Sweep {
+  version?: string;
+  input_sha256?: string;
   scenario: string;
   file: string;
   arbiter: Arbiter;

@@ -1,10 +1,10 @@
 // The page: reads its data, and puts a section for each kind of result below the other.
 
 import { readData } from "./core/data.ts";
-import { h, visible } from "./core/dom.ts";
+import { h } from "./core/dom.ts";
 import { watchTheme } from "./core/theme.ts";
 import { mountTip } from "./core/tip.ts";
-import { footer, header } from "./panels/header.ts";
+import { footer, header, windowTitle } from "./panels/header.ts";
 import { tunedSections, validatedSection } from "./panels/measured.ts";
 import { runSections } from "./panels/runs.ts";
 import { searchSection } from "./panels/search.ts";
@@ -15,9 +15,7 @@ function start(): void {
   const app = document.getElementById("app")!;
   try {
     const data = readData();
-    document.title = visible(
-      `${data.runs[0]?.scenario ?? data.searches[0]?.scenario ?? data.sweeps[0]?.scenario ?? data.tuned[0]?.scenario ?? data.validated[0]?.scenario ?? "weir"} – weir report`,
-    );
+    document.title = windowTitle(data);
     const main = h("main", {});
     app.append(patterns(), header(data), main);
     mountTip(app);

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ReportData, Run } from "../src/contract.ts";
+import type { HeldSums, ReportData, Run } from "../src/contract.ts";
 
 /** Tests run in the folder of package.json. */
 export function fixture(name: string): ReportData {
@@ -99,5 +99,15 @@ export function madeUp(count: number, switches = 8, hosts = 8): Run {
     links,
     operations: [],
     nodes,
+  };
+}
+
+/** Sums at links to `y`: where from, time lost, time held back, and reasons; four other links are not listed. */
+export function heldSums(links: [string, number | null, number, string[]][]): HeldSums {
+  return {
+    links: links.map(([from, lost_s, held_s, why]) => ({ from, to: "y", lost_s, held_s, transfers: 10, why })),
+    others: 4,
+    rest: { lost_s: 0.5, held_s: 2, transfers: 7 },
+    waiting: { seconds: 9, transfers: 3 },
   };
 }

@@ -23,6 +23,7 @@ export function aggregate(run, { bins = 250, most = 1000, mostGroups = 64 } = {}
       by: "source",
       groups: groups.map(shortened),
       group_of: longest.map((t) => places.get(nameOf(t))),
+      ended: run.transfers.filter((t) => t.end_s != null).length,
     },
   };
 }

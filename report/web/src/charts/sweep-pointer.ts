@@ -38,7 +38,7 @@ export function pointLines(sweep: Sweep, line: SweepLine, at: number): Line[] {
     ...lines,
     { what: "as it is", value: format.time(point.baseline_s) },
     { what: "best", value: format.time(point.best_s) },
-    { what: "gain", value: format.percent(gainOf(point)) },
+    { what: "gain", value: format.gain(gainOf(point)) },
     { what: "best is", value: point.proved_optimal ? "proved" : "not proved" },
   ];
 }

@@ -67,13 +67,34 @@ export function button(label: Child, act: () => void, attributes: Attributes = {
   return made;
 }
 
+/** Characters from which a title, or a note, is clipped (*assumed*: about three lines of a title, and more than any note of the page). */
+export const [LONG, LONG_NOTE] = [160, 1200];
+
+/** A name that may be very long: then three lines of it, the whole in its tooltip and, by a button, in its place. */
+export function clipped(text: string, long = LONG): HTMLElement {
+  const whole = name(text);
+  if (text.length <= long) return whole;
+  whole.title = visible(text);
+  const box = h("span", { class: "clip" }, whole);
+  const turn = button("more", () => {
+    const open = box.classList.toggle("open");
+    turn.textContent = open ? "less" : "more";
+    turn.setAttribute("aria-expanded", String(open));
+  });
+  turn.setAttribute("aria-expanded", "false");
+  box.append(turn);
+  return box;
+}
+
 /** A section with a heading, and a note under it. */
 export function section(id: string, title: string, note: Child, ...children: Child[]): HTMLElement {
   return h(
     "section",
     { id, "aria-labelledby": `${id}-title` },
-    h("h2", { id: `${id}-title` }, visible(title)),
-    note && h("p", { class: "note" }, typeof note === "string" ? visible(note) : note),
+    h("h2", { id: `${id}-title` }, title.length > LONG ? clipped(title) : visible(title)),
+    note && h("p", { class: "note" }, typeof note === "string" ? noteText(note) : note),
     ...children,
   );
 }
+
+const noteText = (note: string) => (note.length > LONG_NOTE ? clipped(note, LONG_NOTE) : visible(note));

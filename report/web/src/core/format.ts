@@ -105,6 +105,15 @@ export function percent(part: number | null | undefined): string {
   return part == null || !Number.isFinite(part) ? NONE : `${(part * 100).toFixed(1)} %`;
 }
 
+/** What a gain of as it is / best − 1 is: `26.6 % less time, 36.2 % faster`, or more time and slower. */
+export function gain(value: number | null | undefined): string {
+  if (value == null || !Number.isFinite(value)) return NONE;
+  if (percent(value) === percent(0) || percent(value) === percent(-0)) return percent(0);
+  const less = 1 - 1 / (1 + value);
+  if (value > 0) return `${percent(less)} less time, ${percent(value)} faster`;
+  return `${percent(-less)} more time, ${percent(-value)} slower`;
+}
+
 /** A ratio, such as `1.333×`. */
 export function ratio(value: number | null | undefined): string {
   return value == null || !Number.isFinite(value) ? NONE : `${value.toFixed(3)}×`;

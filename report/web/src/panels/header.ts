@@ -1,34 +1,61 @@
 // The head of the page: what was computed, from what, and the answer in one number per result.
 
 import type { ReportData, Run } from "../contract.ts";
-import { h, name, visible } from "../core/dom.ts";
+import { type Children, clipped, h, LONG, LONG_NOTE, name, shortened, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { themeButton } from "../core/theme.ts";
+import { endedText } from "../run/told.ts";
 import { letter } from "../run/view.ts";
 
 export function header(data: Required<ReportData>): HTMLElement {
-  const first = data.runs[0] ?? data.searches[0] ?? data.sweeps[0] ?? data.tuned[0] ?? data.validated[0];
   const notes = notesOf(data);
   return h(
     "header",
     { class: "page-head" },
     h("div", { class: "head-line" }, h("p", { class: "brand" }, "weir report"), themeButton()),
-    h("h1", {}, name(first?.scenario ?? "nothing to show")),
-    first && h("p", { class: "from" }, ...sources(data)),
+    h("h1", {}, clipped(titleOf(data))),
+    all(data).length > 0 && h("p", { class: "from" }, ...sources(data)),
     notes.length > 0 &&
       h(
         "div",
         { class: "aggregated", role: "note" },
-        notes.map((n) => h("p", {}, visible(n))),
+        notes.map((n) => h("p", {}, clipped(n, LONG_NOTE))),
       ),
   );
 }
 
-/** Files and arbiters, each once. */
+const all = (d: Required<ReportData>) => [...d.runs, ...d.searches, ...d.sweeps, ...d.tuned, ...d.validated];
+
+/** The scenario of the first result, or the number of results. */
+function titleOf(data: Required<ReportData>): string {
+  return tally(data) ?? all(data)[0]?.scenario ?? "nothing to show";
+}
+
+/** The title of the window. */
+export function windowTitle(data: Required<ReportData>): string {
+  return tally(data) ?? `${shortened(all(data)[0]?.scenario ?? "weir", LONG)} – weir report`;
+}
+
+/** How many results there are, where one name does not stand for them: several kinds, or others than runs of several scenarios. */
+function tally(data: Required<ReportData>): string | null {
+  const results = all(data);
+  const kinds = [data.runs, data.searches, data.sweeps, data.tuned, data.validated].filter((list) => list.length > 0);
+  const differ = data.runs.length === 0 && new Set(results.map((r) => r.scenario)).size > 1;
+  if (kinds.length > 1 || differ) return `weir report: ${format.counted(results.length, "result")}`;
+  return null;
+}
+
+/** Files and arbiters, each once; of a single run also what was changed, or where it was saved. */
 function sources(data: Required<ReportData>): (string | HTMLElement)[] {
-  const all = [...data.runs, ...data.searches, ...data.sweeps, ...data.tuned, ...data.validated];
-  const list = (values: string[]) => [...new Set(values)].flatMap((v, i) => [i > 0 ? ", " : "", name(v)]);
-  return [...list(all.map((x) => x.file)), " · ", ...list(all.map((x) => format.arbiter(x.arbiter)))];
+  const results = all(data);
+  const given = results.length === 1 ? data.runs[0]?.given : null;
+  const list = (values: string[]) => [...new Set(values)].flatMap((v, i) => [i > 0 ? ", " : "", clipped(v)]);
+  return [
+    ...list(results.map((x) => x.file)),
+    " · ",
+    ...list(results.map((x) => format.arbiter(x.arbiter))),
+    ...(given ? [" · ", clipped(given)] : []),
+  ];
 }
 
 function notesOf(data: ReportData): string[] {
@@ -37,10 +64,12 @@ function notesOf(data: ReportData): string[] {
   for (const run of data.runs)
     if (!run.complete)
       notes.push(
-        `${run.scenario}, ${format.arbiter(run.arbiter)}: the run is not complete, it stopped at ${format.time(run.stopped_s)}.`,
+        `${run.scenario}, ${format.arbiter(run.arbiter)}: the run is not complete, it stopped at ${format.time(run.stopped_s)}${ended(run)}.`,
       );
   return [...new Set(notes)];
 }
+
+const ended = (run: Run) => endedText({ run }) && `: ${endedText({ run })}`;
 
 /** Says what was left out of a large run, and what stands for it. */
 export function aggregatedNote(run: Run): string {
@@ -71,19 +100,24 @@ function tooLarge(transfers: number): string {
 }
 
 /** Where the numbers are from: versions and digests, so that a page can be matched with its inputs. */
-export function footer(data: ReportData): HTMLElement {
+export function footer(data: Required<ReportData>): HTMLElement {
+  const several = data.runs.length > 1;
   const runs = data.runs.map((r, i) =>
-    h(
-      "li",
-      {},
-      `${data.runs.length > 1 ? `${letter(i)}: ` : ""}weir ${visible(r.version)}, fingerprint ${visible(r.fingerprint)}, input `,
-      name((r.input_sha256 ?? "").slice(0, 16) || format.NONE),
-    ),
+    source(r, several ? `${letter(i)}: ` : "", `, fingerprint ${visible(r.fingerprint)}`),
   );
+  const others = [...data.searches, ...data.sweeps, ...data.tuned, ...data.validated]
+    .filter((r) => r.version != null || r.input_sha256)
+    .map((r) => source(r, [clipped(r.scenario), ": "], ""));
   return h(
     "footer",
     {},
-    h("ul", {}, ...runs),
-    runs.length > 0 && h("p", {}, "Times are simulated; the data in this page hold them to the picosecond."),
+    h("ul", {}, ...runs, ...others),
+    runs.length + others.length > 0 &&
+      h("p", {}, "Times are simulated; the data in this page hold them to the picosecond."),
   );
+}
+
+function source(of: { version?: string; input_sha256?: string }, what: Children, more: string): HTMLElement {
+  const version = of.version == null ? "" : ` ${visible(of.version)}`;
+  return h("li", {}, what, `weir${version}${more}, input `, name((of.input_sha256 ?? "").slice(0, 16) || format.NONE));
 }

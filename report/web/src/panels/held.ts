@@ -1,16 +1,17 @@
 // Which links hold transfers back, for how long, and why: the answer in one table, the colours those of the Gantt.
 
-import { type Child, h, s, section } from "../core/dom.ts";
+import { type Child, h, s, section, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { rove } from "../core/rove.ts";
 import type { Store } from "../core/store.ts";
-import { type Held as Back, heldLinks, total, waited } from "../run/back.ts";
-import { type RunView, wholly } from "../run/view.ts";
+import { type Held as Back, foremost, heldLinks, type HeldLink, total, unlisted, waited } from "../run/back.ts";
+import { coverage, lossUnknown } from "../run/told.ts";
+import type { RunView } from "../run/view.ts";
 import { type Held, OTHER } from "../timeline/held.ts";
 import { linkButton, row, table } from "./parts.ts";
 
-/** Links before the rest is put together; reasons that are told of one. */
-const [MOST, MOST_WHY] = [6, 3];
+/** Links before the rest is put together, those of each run among them, and reasons that are told of one. */
+const [MOST, MOST_EACH, MOST_WHY] = [6, 3, 3];
 
 /** The section, or null where no transfer is held back. */
 export function heldSection(views: RunView[], held: Held, store: Store): HTMLElement | null {
@@ -26,13 +27,20 @@ export function heldSection(views: RunView[], held: Held, store: Store): HTMLEle
     );
   store.on(["shown"], update);
   update();
-  const kept = views.some((v) => v.run.aggregated) ? " Of the transfers that were kept." : "";
   return section(
     "held",
     "What holds transfers back",
-    `Time lost: how much later transfers are for a link than at their rates alone, in sum. Click a link to see which.${kept} ${wholly(views)}`.trim(),
+    `Time lost: how much later transfers are for a link than at their rates alone, in sum. Click a link to see which. ${coverage(views)} ${unknownLosses(views)}`.trim(),
     body,
   );
+}
+
+/** In which runs the time lost is not known, and why, or nothing. */
+function unknownLosses(views: RunView[]): string {
+  const said = views.map((v) => [v.letter, lossUnknown(v)] as const).filter(([, why]) => why !== null);
+  const all = said.length === views.length && new Set(said.map(([, why]) => why)).size === 1;
+  if (all) return `The ${said[0]![1]}.`;
+  return said.map(([letter, why]) => `In ${letter} the ${why}.`).join(" ");
 }
 
 function contents(views: RunView[], held: Held, store: Store): HTMLElement {
@@ -41,22 +49,41 @@ function contents(views: RunView[], held: Held, store: Store): HTMLElement {
   const head = views.flatMap((v) =>
     ["time lost", "held back (transfers)"].map((x) => x + (views.length > 1 ? `, ${v.letter}` : "")),
   );
-  const rest = links.slice(MOST);
-  const rows = links.slice(0, MOST).map((l) => {
+  const [first, rest] = foremost(links, MOST, MOST_EACH);
+  const rows = first.map((l) => {
     const colour = swatch("moving", held.colours.get(l.key) ?? OTHER);
     const link = h("span", {}, colour, linkButton(views, l.ends, store));
-    return row(null, [link, ...l.runs.flatMap(cells)], [l.why.slice(0, MOST_WHY).join(", ")]);
+    return row(null, [link, ...l.runs.flatMap(cells)], [whyAt(l, views)]);
   });
-  if (rest.length > 0) {
-    // A transfer may be held back at several of them: transfers are not counted.
-    const sums = views.flatMap((_, i) => times(total(rest.map((l) => l.runs[i]!))));
-    rows.push(row("rest", [format.counted(rest.length, "other link"), ...sums], []));
-  }
+  rows.push(...restRow(rest, views));
   if (waits.some((w) => w.transfers > 0)) {
     const words = h("span", {}, swatch("waiting", ""), "waiting for an engine");
     rows.push(row("waits", [words, ...waits.flatMap(cells)], ["an engine serves only so many at once"]));
   }
   return rove(table(["link", ...head], ["why"], rows), "button");
+}
+
+/** Reasons, with the runs that have them where runs differ. */
+export function whyAt(link: HeldLink, views: RunView[]): string {
+  const said = views.map((v, i) => ({
+    letter: v.letter,
+    words: link.runs[i]!.why.slice(0, MOST_WHY).map(visible).join(", "),
+  }));
+  const known = said.filter((x) => x.words !== "");
+  if (new Set(known.map((x) => x.words)).size < 2) return known[0]?.words ?? "";
+  return known.map((x) => `${x.letter}: ${x.words}`).join("; ");
+}
+
+/** The links that have no row, in one. A transfer may be held back at several of them: transfers are not counted. */
+function restRow(rest: HeldLink[], views: RunView[]): HTMLElement[] {
+  const summed = unlisted(views);
+  const unnamed = summed.filter((x) => x.links > 0);
+  if (rest.length === 0 && unnamed.length === 0) return [];
+  const sums = views.flatMap((_, i) => times(total([...rest.map((l) => l.runs[i]!), summed[i]!.held])));
+  // Those of several runs may be the same links.
+  const words =
+    unnamed.length > 1 ? "other links" : format.counted(rest.length + (unnamed[0]?.links ?? 0), "other link");
+  return [row("rest", [words, ...sums], [])];
 }
 
 function times(held: Back): [Child, string] {

@@ -18,7 +18,7 @@ export function tunedSections(tuned: Tuned, index: number): HTMLElement[] {
       x.packet === null ? "none" : format.packet(x.packet),
       format.time(x.seconds),
       format.time(x.without_packets_s),
-      x.gain > 0 ? format.percent(x.gain) : format.NONE,
+      x.gain > 0 ? format.gain(x.gain) : format.NONE,
       format.rate(x.bandwidth_Bps),
     ]);
     return section(

@@ -32,7 +32,7 @@ export function searchSection(search: Search, index: number): HTMLElement {
 function facts(search: Search): HTMLElement {
   const inUnits = search.objective !== "makespan" && search.best != null;
   const cards: [string, string, string][] = [
-    ["best", format.time(search.best_s), format.exactPs(search.best_ps) ?? ""],
+    [bestTitle(search), format.time(search.best_s), format.exactPs(search.best_ps) ?? ""],
     ["as it is", format.time(search.baseline_s), againstBaseline(search)],
     ["searched", ...searched(search)],
   ];
@@ -62,6 +62,11 @@ function facts(search: Search): HTMLElement {
   );
 }
 
+/** By another objective the simulated time of the best need not be the least. */
+export function bestTitle({ objective, vary }: Search): string {
+  return objective === "makespan" ? "best" : `simulated time of the best ${vary} by ${objective}`;
+}
+
 /** What the makespan of the best is against that of the baseline; by another objective it may be longer. */
 export function againstBaseline(search: Search): string {
   const { baseline_s, best_s, objective } = search;
@@ -73,7 +78,7 @@ export function againstBaseline(search: Search): string {
     if (other) return "the makespan of the best is equal";
     return search.proved_optimal ? "nothing is better" : "nothing better was found";
   }
-  if (change < 0) return `the best takes ${format.percent(-change)} less`;
+  if (change < 0) return `the best takes ${format.gain(baseline_s / best_s - 1)}`;
   if (other) return `best by another objective: the makespan is ${format.percent(change)} longer`;
   return `the best that was found takes ${format.percent(change)} more`;
 }
@@ -87,10 +92,12 @@ export function searched(search: Search): [string, string] {
   return [evaluated, `of ${all}, ${search.method}`];
 }
 
-function proof(search: Search): string {
+/** Whether there can be better ones, and by which objective. */
+export function proof(search: Search): string {
+  const by = search.objective === "makespan" ? "" : ` for ${visible(search.objective)}`;
   const equal = search.best_count ? ` ${format.counted(search.best_count, "candidate")} within 1e-9 of the best.` : "";
   if (!search.complete) return `The search was ended before it had seen all: this is the best so far.${equal}`;
-  return (search.proved_optimal ? "Proved: no candidate is better." : "Not proved to be the best.") + equal;
+  return (search.proved_optimal ? `Proved${by}: no candidate is better.` : `Not proved to be the best${by}.`) + equal;
 }
 
 function placement(search: Search): HTMLElement | null {

@@ -1,10 +1,11 @@
 // One card per run: its makespan, and which runs are shown.
 
-import { h, name } from "../core/dom.ts";
+import { clipped, h, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
-import { heldLinks } from "../run/back.ts";
-import { type RunView, tellsHeld, wholly } from "../run/view.ts";
+import { type HeldInRun, heldLinks, waited } from "../run/back.ts";
+import { coverage, endedText, lossUnknown } from "../run/told.ts";
+import { type RunView, tellsHeld } from "../run/view.ts";
 import { linkButton } from "./parts.ts";
 
 export function summary(views: RunView[], store: Store): HTMLElement {
@@ -23,9 +24,10 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
       "div",
       { class: "card-title" },
       views.length > 1 && h("b", { class: "letter" }, view.letter),
-      name(views.length > 1 ? view.title : run.complete ? "makespan" : "not complete"),
+      clipped(views.length > 1 ? view.fullTitle : run.complete ? "makespan" : "not complete"),
       views.length > 1 && toggle(view, store),
     ),
+    run.given && h("p", { class: "small given" }, clipped(run.given)),
     h(
       "p",
       { class: "big" },
@@ -56,24 +58,32 @@ function againstBase({ run }: RunView, { run: base, letter }: RunView): HTMLElem
 /** The link that costs its transfers most time, and why. */
 function worst(view: RunView, store: Store): HTMLElement {
   const [link] = heldLinks([view]);
-  const kept = view.run.aggregated ? " of those kept" : "";
-  if (!link && !tellsHeld(view)) return h("p", { class: "small" }, "what holds transfers back is not in the data");
-  if (!link) return h("p", { class: "small" }, `no transfer${kept} is held back by others`);
-  const { lost, seconds, transfers } = link.all;
-  const cost = lost === null ? `held back for ${format.time(seconds)}` : `${format.time(lost)} lost`;
-  const how = view.explained ? "" : ` (${lower(wholly([view]))})`;
-  const rest = `: ${cost} by ${format.counted(transfers, "transfer")}${kept}, ${link.why[0]}${how}`;
-  return h("p", { class: "small worst" }, "most time is lost at ", linkButton([view], link.ends, store), rest);
+  if (!link) return h("p", { class: "small" }, unheld(view));
+  const held = link.runs[0]!;
+  const most = held.lost === null ? "transfers are held back longest at " : "most time is lost at ";
+  const cost = held.lost === null ? `held back for ${format.time(held.seconds)}` : `${format.time(held.lost)} lost`;
+  const how = coverage([view]);
+  const rest = `: ${cost} by ${format.counted(held.transfers, "transfer")}, ${causes(held)}${how && ` (${lower(how)})`}`;
+  const unknown = lossUnknown(view);
+  return h("p", { class: "small worst" }, most, linkButton([view], link.ends, store), rest, unknown && `; ${unknown}`);
 }
 
-const lower = (sentence: string) => sentence[0]!.toLowerCase() + sentence.slice(1, -1);
-
-/** How many transfers of a run that was stopped have ended. */
-export function endedText({ run }: RunView): string {
-  const ended = run.transfers.filter((t) => t.end_s != null).length;
-  const of = `${format.count(ended)} of ${format.counted(run.transfers.length, "transfer")}`;
-  return `${of}${run.aggregated ? " among those kept" : ""} ${ended === 1 ? "has" : "have"} ended`;
+/** What there is to say where no link is known to hold a transfer back. */
+function unheld(view: RunView): string {
+  if (!tellsHeld(view)) return "what holds transfers back is not in the data";
+  const unknown = lossUnknown(view);
+  if (unknown) return unknown;
+  const [waits] = waited([view]);
+  if (waits!.transfers > 0) return `time is lost only by waiting for engines: ${format.time(waits!.seconds)}`;
+  const { aggregated } = view.run;
+  return `no transfer${aggregated && !aggregated.held ? " of those kept" : ""} is held back by others`;
 }
+
+/** The reason that costs most, or those that cost as much as each other. */
+const causes = (held: HeldInRun) =>
+  held.why.slice(0, Math.max(1, held.equal)).map(visible).join(" and ") || "the cause is not known";
+
+const lower = (sentence: string) => sentence[0]!.toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 
 function toggle(view: RunView, store: Store): HTMLElement {
   const box = h("input", { type: "checkbox", "aria-label": `Show run ${view.letter}` });

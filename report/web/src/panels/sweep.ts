@@ -54,7 +54,8 @@ function extent(sweep: Sweep): Child[] {
 /** Whether all points are known, and whether there can be better orders. */
 export function proof(sweep: Sweep): string {
   const [known, all] = [knownPoints(sweep), gridSize(sweep)];
-  if (sweep.proved_optimal) return `Proved: no ${visible(sweep.vary)} is better at any point.`;
+  const by = sweep.objective === "makespan" ? "" : ` for ${visible(sweep.objective)}`;
+  if (sweep.proved_optimal) return `Proved${by}: no ${visible(sweep.vary)} is better at any point.`;
   const cut =
     known < all ? `The sweep was ended: ${format.count(known)} of ${format.counted(all, "point")} are known. ` : "";
   if (!sweep.points?.length) return `${cut}Not proved at all points.`;
@@ -94,7 +95,7 @@ function totals(sweep: Sweep): Child[] {
       { class: "small" },
       "In total: sums over ",
       ...firstAxis(sweep),
-      "; gain is as it is / best − 1.",
+      "; less time is 1 − best / as it is, faster is as it is / best − 1.",
       missing && " Where points are missing, sums are over the others and do not compare.",
     ),
     dataTable(
@@ -118,7 +119,7 @@ function row(sweep: Sweep, total: SweepTotal, c: number): (string | HTMLElement)
     format.count(total.points) + (total.points < all ? ` of ${format.count(all)}` : ""),
     time(total.baseline_s),
     time(total.best_s),
-    format.percent(totalGain(sweep, c)),
+    format.gain(totalGain(sweep, c)),
     total.proved_optimal ? "yes" : total.complete ? "no" : "not finished",
   ];
 }

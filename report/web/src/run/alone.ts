@@ -9,9 +9,6 @@ const FEW_BYTES = 2;
 /** Causes that are no fault of others. */
 const OWN = ["its own limit", "full rate of the narrowest link"];
 
-/** Causes that alone do not say whether others have a part. */
-const UNCLEAR = ["reduced capacity across the root complex", "the most loaded link of its route"];
-
 const latencies = new WeakMap<Run, Map<number, number>>();
 
 /** The latency of each link by its id in the run, seconds. */
@@ -38,7 +35,7 @@ export function byOthers(t: Transfer): boolean {
 export function slowed(run: Run, t: Transfer, rate: number, seconds: number): boolean {
   if (!byOthers(t)) return false;
   const alone = rateAloneIn(run, t);
-  if (alone === null) return t.cause !== null && !UNCLEAR.includes(t.cause);
+  if (alone === null) return t.cause !== null;
   return rate < alone * (1 - ROUNDING) && (alone - rate) * seconds > FEW_BYTES;
 }
 

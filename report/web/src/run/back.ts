@@ -1,6 +1,6 @@
 // Which links hold transfers back, for how long, and what that costs.
 
-import type { Ends, Transfer } from "../contract.ts";
+import type { Ends, HeldSum, Transfer } from "../contract.ts";
 import { link as linkText } from "../core/format.ts";
 import { rateAloneIn } from "./alone.ts";
 import type { Span } from "./spans.ts";
@@ -17,6 +17,14 @@ export interface Held {
   transfers: number;
 }
 
+/** What one run suffers at a link. */
+export interface HeldInRun extends Held {
+  /** Reasons in words, those that cost most first. */
+  why: string[];
+  /** How many of the reasons, from the first, cost as much as the first. */
+  equal: number;
+}
+
 export interface HeldLink {
   /** The link as text. */
   key: string;
@@ -24,10 +32,11 @@ export interface HeldLink {
   /** Over all runs. */
   all: Held;
   /** Per run. */
-  runs: Held[];
-  /** Reasons in words, those of most time first. */
-  why: string[];
+  runs: HeldInRun[];
 }
+
+/** Costs that differ by less than this part are equal (*assumed*: the least that a reader minds). */
+const EQUAL = 0.01;
 
 const NOTHING = (): Held => ({ seconds: 0, lost: 0, transfers: 0 });
 
@@ -69,37 +78,108 @@ export function heldOf(view: RunView, t: Transfer): Map<string, Held> {
   return out;
 }
 
-/** All links that hold transfers back, the one that costs most time first. */
-export function heldLinks(views: RunView[]): HeldLink[] {
-  const links = new Map<string, HeldLink & { reasons: Map<string, number> }>();
-  for (const view of views)
-    for (const t of view.run.transfers) {
-      const alone = rateAlone(view, t);
-      const seen = new Set<string>();
-      for (const span of view.spans.get(t.id) ?? []) {
-        if (!span.held) continue;
-        const key = linkText(span.at);
-        const link = links.get(key) ?? { ...empty(key, span.at!, views.length), reasons: new Map<string, number>() };
-        links.set(key, link);
-        for (const held of [link.all, link.runs[views.indexOf(view)]!]) add(held, span, alone, !seen.has(key));
-        const reason = reasonOf(view, t, span);
-        link.reasons.set(reason, (link.reasons.get(reason) ?? 0) + span.to - span.from);
-        seen.add(key);
-      }
+/** What a run suffers at each link that is known of it, by the link as text. */
+type AtLinks = Map<string, HeldInRun & { ends: Ends }>;
+
+const ofRuns = new WeakMap<RunView, AtLinks>();
+
+function atLinks(view: RunView): AtLinks {
+  let known = ofRuns.get(view);
+  if (!known) ofRuns.set(view, (known = view.run.aggregated?.held ? summedUp(view) : bySpans(view)));
+  return known;
+}
+
+/** As the sums over all transfers of an aggregated run say it. */
+function summedUp(view: RunView): AtLinks {
+  const at = (l: HeldSum & Ends & { why: string[] }): [string, HeldInRun & { ends: Ends }] => {
+    const ends = { from: l.from, to: l.to };
+    return [linkText(ends), { ends, ...heldFrom(l), why: l.why, equal: Math.min(1, l.why.length) }];
+  };
+  return new Map(view.run.aggregated!.held!.links.map(at));
+}
+
+const heldFrom = (s: HeldSum): Held => ({ seconds: s.held_s, lost: s.lost_s, transfers: s.transfers });
+
+/** Over the spans of transfers. */
+function bySpans(view: RunView): AtLinks {
+  const links = new Map<string, Held & { ends: Ends; reasons: Map<string, Held> }>();
+  for (const t of view.run.transfers) {
+    const alone = rateAlone(view, t);
+    const seen = new Set<string>();
+    for (const span of view.spans.get(t.id) ?? []) {
+      if (!span.held) continue;
+      const key = linkText(span.at);
+      const link = links.get(key) ?? { ...NOTHING(), ends: span.at!, reasons: new Map<string, Held>() };
+      links.set(key, link);
+      const words = reasonOf(view, t, span);
+      const reason = link.reasons.get(words) ?? NOTHING();
+      link.reasons.set(words, reason);
+      for (const held of [link, reason]) add(held, span, alone, !seen.has(key));
+      seen.add(key);
     }
-  for (const link of links.values()) link.why = [...link.reasons].sort((a, b) => b[1] - a[1]).map(([words]) => words);
-  return [...links.values()].sort((a, b) => weight(b.all) - weight(a.all) || (a.key < b.key ? -1 : 1));
+  }
+  return new Map([...links].map(([key, { reasons, ...held }]) => [key, { ...held, ...causesOf(reasons) }]));
 }
 
-function empty(key: string, ends: Ends, runs: number): HeldLink {
-  return { key, ends, all: NOTHING(), runs: Array.from({ length: runs }, NOTHING), why: [] };
+/** Reasons by what they cost; of those that cost as much as the first, those of most time come first. */
+function causesOf(reasons: Map<string, Held>): { why: string[]; equal: number } {
+  const all = [...reasons].map(([words, held]) => ({ words, held }));
+  const weigh = weightIn(all.map((r) => r.held));
+  all.sort((a, b) => weigh(b.held) - weigh(a.held));
+  const least = all.length > 0 ? weigh(all[0]!.held) * (1 - EQUAL) : 0;
+  const first = all.filter((r) => weigh(r.held) >= least).sort((a, b) => b.held.seconds - a.held.seconds);
+  return { why: [...first, ...all.slice(first.length)].map((r) => r.words), equal: first.length };
 }
 
-const weight = (held: Held) => held.lost ?? held.seconds;
+/** What of several is compared: the time lost where it is known of all, else the time in which transfers are held back. */
+function weightIn(all: Held[]): (held: Held) => number {
+  return all.every((h) => h.lost !== null) ? (h) => h.lost! : (h) => h.seconds;
+}
+
+/** All links that are known to hold transfers back, the one that costs most time first. */
+export function heldLinks(views: RunView[]): HeldLink[] {
+  const known = views.map(atLinks);
+  const ends = new Map(known.flatMap((links) => [...links].map(([key, l]): [string, Ends] => [key, l.ends])));
+  const links = [...ends].map(([key, at]): HeldLink => {
+    const runs = known.map((of) => inRun(of.get(key)));
+    return { key, ends: at, all: total(runs), runs };
+  });
+  return ranked(links, (l) => l.all);
+}
+
+function inRun(at: HeldInRun | undefined): HeldInRun {
+  if (!at) return { ...NOTHING(), why: [], equal: 0 };
+  return { seconds: at.seconds, lost: at.lost, transfers: at.transfers, why: at.why, equal: at.equal };
+}
+
+function ranked(links: HeldLink[], of: (link: HeldLink) => Held): HeldLink[] {
+  const weigh = weightIn(links.map(of));
+  return links.sort((a, b) => weigh(of(b)) - weigh(of(a)) || (a.key < b.key ? -1 : 1));
+}
+
+/** Of ranked links the first `most`, and of each run the first `each`; those that are left are the second list. */
+export function foremost(links: HeldLink[], most: number, each: number): [HeldLink[], HeldLink[]] {
+  const chosen = new Set(links.slice(0, most));
+  for (let i = 0; i < (links[0]?.runs.length ?? 0); i++) {
+    const own = links.filter((l) => l.runs[i]!.transfers > 0);
+    for (const link of ranked(own, (l) => l.runs[i]!).slice(0, each)) chosen.add(link);
+  }
+  return [links.filter((l) => chosen.has(l)), links.filter((l) => !chosen.has(l))];
+}
+
+/** The links of each run that its data only sum up. */
+export function unlisted(views: RunView[]): { links: number; held: Held }[] {
+  return views.map(({ run }) => {
+    const held = run.aggregated?.held;
+    return held ? { links: held.others, held: heldFrom(held.rest) } : { links: 0, held: NOTHING() };
+  });
+}
 
 /** The time that transfers wait for an engine of their source, per run. */
 export function waited(views: RunView[]): Held[] {
   return views.map((view) => {
+    const waiting = view.run.aggregated?.held?.waiting;
+    if (waiting) return { ...waiting, lost: waiting.seconds };
     const out = NOTHING();
     for (const t of view.run.transfers) {
       const seconds = t.ready_s == null ? 0 : (t.start_s ?? view.end) - t.ready_s;

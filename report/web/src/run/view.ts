@@ -1,6 +1,7 @@
 // A run as the page needs it: what `weir run` printed, and what follows from it.
 
 import type { Link, Run, TopologyNode, Transfer } from "../contract.ts";
+import { LONG, shortened } from "../core/dom.ts";
 import { arbiter as arbiterText } from "../core/format.ts";
 import { lastAtMost, type Window } from "../core/scale.ts";
 import { type Loads, loadAt, loadsOf, loadsOfBins } from "./loads.ts";
@@ -13,6 +14,8 @@ export interface RunView {
   letter: string;
   /** What tells it from the other runs. */
   title: string;
+  /** The same where long titles are not cut. */
+  fullTitle: string;
   run: Run;
   nodes: TopologyNode[];
   /** Links by their number on the page. */
@@ -48,7 +51,8 @@ function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunVi
   return {
     index,
     letter: letter(index),
-    title,
+    title: shortened(title, LONG),
+    fullTitle: title,
     run,
     nodes: run.nodes ?? [],
     links,

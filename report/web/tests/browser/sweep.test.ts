@@ -46,7 +46,7 @@ function same(lines: string[], sweep: Sweep, at: number, combination: number): v
   for (const { path } of others) assert.equal(said(text, path), sweep.totals[combination]!.parameters[path]);
   assert.equal(said(text, "as it is"), format.time(point.baseline_s));
   assert.equal(said(text, "best"), format.time(point.best_s));
-  assert.equal(said(text, "gain"), format.percent(point.baseline_s / point.best_s - 1));
+  assert.equal(said(text, "gain"), format.gain(point.baseline_s / point.best_s - 1));
   assert.equal(said(text, "best is"), point.proved_optimal ? "proved" : "not proved");
 }
 
@@ -76,7 +76,7 @@ test("pointing at a line tells the numbers of its point, and the table the total
       "8",
       format.time(t.baseline_s),
       format.time(t.best_s),
-      format.percent(t.gain_percent! / 100),
+      format.gain(t.gain_percent! / 100),
       "yes",
     ]),
   );

@@ -64,7 +64,7 @@ test("what holds transfers back is told in the head and in one table, and leads 
   const { page } = await open(t2());
   assert.match(
     await page.locator(".card .worst").innerText(),
-    /^most time is lost at k80a → plx0: 51\.724 ms lost by 2 transfers, upstream port shared$/,
+    /^most time is lost at k80a → plx0: 51\.724 ms lost by 2 transfers, upstream port shared and head-of-line blocked$/,
   );
   const rows = await page.locator("#held tbody tr").allInnerTexts();
   assert.deepEqual(rows[0]!.split("\t"), [

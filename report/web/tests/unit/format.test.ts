@@ -62,3 +62,11 @@ test("where little time is shown, moments and windows have the decimals that tel
   assert.equal(format.range(at, at + 1e-12), "25.452380123 ms + 1 ps");
   assert.equal(format.timeTo(null, 1), format.NONE);
 });
+
+test("a gain is told as the time saved and as how much faster it is", () => {
+  // 15 s become 11 s.
+  assert.equal(format.gain(15 / 11 - 1), "26.7 % less time, 36.4 % faster");
+  assert.equal(format.gain(1 / 2 - 1), "100.0 % more time, 50.0 % slower");
+  assert.equal(format.gain(0), "0.0 %");
+  assert.equal(format.gain(null), "–");
+});

@@ -17,7 +17,7 @@ import {
   utilisation,
   viewsOf,
 } from "../../src/run/view.ts";
-import { endedText } from "../../src/panels/summary.ts";
+import { endedText } from "../../src/run/told.ts";
 import { differences, tally } from "../../src/run/diff.ts";
 import { fixture, madeUp, numbers } from "../fixture.ts";
 

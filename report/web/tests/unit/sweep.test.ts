@@ -106,7 +106,7 @@ test("a point says its values, both times, the gain and whether it is proved", (
     "\u2068axis1\u2069 \u2068v1.2\u2069",
     "as it is 1.500 ms",
     "best 1.000 ms",
-    "gain 50.0 %",
+    "gain 33.3 % less time, 50.0 % faster",
     "best is not proved",
   ]);
 });

@@ -82,7 +82,7 @@ test("transfers that did not end are held back where they were slower than alone
   );
   near(links[0]!.all.seconds, 2 * at, 1e-12);
   near(links[0]!.all.lost!, 2 * at, 1e-12);
-  assert.deepEqual(links[0]!.why, ["waits for an earlier transfer"]);
+  assert.deepEqual(links[0]!.runs[0]!.why, ["waits for an earlier transfer"]);
   const b = view!.transfers.get("b")!;
   assert.equal(doingAt(b, stretches(b, view!.spans.get("b"), view!.end), 0.01), "blocked");
   assert.equal(view!.spans.get("a")![0]!.held, false);

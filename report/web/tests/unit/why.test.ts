@@ -42,9 +42,10 @@ test("links are ranked by what they cost, as computed by hand for four transfers
     near(l.all.lost! * 1000, lost, 1e-6);
     near(l.all.seconds * 1000, seconds, 1e-6);
     assert.equal(l.all.transfers, transfers);
-    assert.deepEqual(l.all, l.runs[0]);
+    const { why: _, equal: __, ...held } = l.runs[0]!;
+    assert.deepEqual(l.all, held);
   });
-  assert.deepEqual(links[0]!.why, ["upstream port shared", "head-of-line blocked"]);
+  assert.deepEqual(links[0]!.runs[0]!.why, ["upstream port shared", "head-of-line blocked"]);
   assert.equal(rateAlone(view!, view!.transfers.get("a")!)!.toPrecision(6), "1.16000e+10");
 });
 
