@@ -79,9 +79,13 @@ export function telling<T extends SVGElement>(mark: T, lines: Line[]): T {
   return mark;
 }
 
+/** No chart is drawn smaller than this part of its size: its words stay readable, and its box scrolls. */
+const SMALLEST = 0.84;
+
 /** A chart is one stop of Tab; from there arrow keys go from mark to mark. */
 export function chartBox(p: Plot, marks = "mark"): HTMLElement {
   const all = [...p.root.querySelectorAll<SVGElement>("[role='img']")];
+  p.root.style.minWidth = `${SMALLEST * Number(p.root.getAttribute("width"))}px`;
   if (all.length === 0) return h("div", { class: "chart-box" }, p.root);
   const words = `arrow keys go from ${marks} to ${marks}`;
   p.root.setAttribute("aria-label", `${p.root.getAttribute("aria-label")}: ${words}`);

@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import { CATEGORIES, DASHES } from "../core/colour.ts";
 import { arrow, h, isolated, name, s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { timeLabels } from "../core/scale.ts";
+import { type TimeAxis, timeAxis } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import { onPrint, onTheme } from "../core/theme.ts";
 import { type RunView, busiestLinks, knownOverTime, utilisation } from "../run/view.ts";
@@ -21,7 +21,7 @@ const AXIS = 50;
 
 export class Lines {
   readonly element = h("div", { class: "lines" });
-  private plots: { view: RunView; plot: uPlot }[] = [];
+  private plots: { view: RunView; from: HTMLElement; plot: uPlot }[] = [];
   private links: number[] = [];
   private values = new Map<string, HTMLElement>();
   private pointed: number | null = null;
@@ -70,7 +70,9 @@ export class Lines {
       if (view.loads.byLink.size === 0 && [...view.links.values()].some((l) => l.bytes > 0))
         box.append(h("p", { class: "note" }, "Not known: this run was saved without `--full`."));
       plots.append(box);
-      this.plots.push({ view, plot: this.plot(view, box) });
+      const from = h("p", { class: "from", "aria-hidden": "true" });
+      this.plots.push({ view, from, plot: this.plot(view, box) });
+      box.append(from);
     }
     this.window();
     this.tell();
@@ -139,6 +141,7 @@ export class Lines {
   private resize(): void {
     for (const { plot } of this.plots)
       if (plot.width !== this.width()) plot.setSize({ width: this.width(), height: HEIGHT });
+    this.bases();
   }
 
   private selected(u: uPlot): void {
@@ -159,6 +162,16 @@ export class Lines {
   private window(): void {
     const { from, to } = this.store.state.window;
     for (const { plot } of this.plots) plot.setScale("x", { min: from, max: to });
+    this.bases();
+  }
+
+  /** What is to be added to the times under the plots, where these would be long. */
+  private bases(): void {
+    const { from, to } = this.store.state.window;
+    for (const p of this.plots) {
+      const { base } = timeAxis({ from, to, width: inside(p.plot) });
+      p.from.textContent = base ? `${base} …` : "";
+    }
   }
 
   private redraw(): void {
@@ -261,9 +274,23 @@ function axes(): uPlot.Axis[] {
   const rule = { stroke: ink("--rule"), width: 1 };
   const axis = { stroke: ink("--soft"), grid: rule, ticks: rule, font: "11px system-ui, sans-serif" };
   return [
-    { ...axis, size: 32, values: (u, marks) => withoutLast(timeLabels(marks), marks, u.scales.x!) },
+    {
+      ...axis,
+      size: 32,
+      splits: (u, _, from, to) => timeAxis({ from, to, width: inside(u) }).marks,
+      values: (u, marks) => withoutLast(timesOf(u).labels, marks, u.scales.x!),
+    },
     { ...axis, size: AXIS, values: (_, marks) => marks.map((v) => `${v} %`) },
   ];
+}
+
+/** Pixels between the axis of utilisation and the end of a plot. */
+const inside = (u: uPlot) => u.width - AXIS;
+
+/** The times that stand under a plot. */
+function timesOf(u: uPlot): TimeAxis {
+  const { min, max } = u.scales.x!;
+  return timeAxis({ from: min ?? 0, to: max ?? 0, width: inside(u) });
 }
 
 /** A label at the very end would be cut: the axis ends where the rows of the other sections end. */

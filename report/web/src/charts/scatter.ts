@@ -57,11 +57,12 @@ export function scatterChart(data: Validated): HTMLElement {
     s("text", { class: "tick", x: p.right - 12, y: p.bottom - 10, "text-anchor": "end" }, "faster than measured"),
   );
   const held = [...new Set(data.transfers.map((t) => t.bottleneck ?? ""))];
-  for (const group of together(
+  const groups = together(
     data.transfers,
     (t) => `${Math.round(p.x(t.measured_s))} ${Math.round(p.y(t.simulated_s))} ${t.bottleneck}`,
-  ))
-    mark(p, group, held);
+  );
+  for (const group of groups) mark(p, group, held);
+  markCounts(p, groups);
   return h("div", { class: "with-keys" }, chartBox(p, "point"), keys(held));
 }
 
@@ -95,7 +96,45 @@ function mark(p: Plot, group: Point[], held: string[]): void {
   );
   if (t.bottleneck) lines.push({ what: "held back at", names: [t.bottleneck] });
   p.root.append(telling(marker(k, x, y, CATEGORIES[k]!, 5.5), lines));
-  if (group.length > 1) p.root.append(s("text", { class: "times", x: x + 9, y: y + 4 }, `×${group.length}`));
+}
+
+/** A place of a label: its left, its middle in height, and its width. */
+export type Place = [number, number, number];
+
+/** Pixels of a character of a count, and of its height. */
+const [CHARACTER, HIGH] = [7, 13];
+
+/** Beside a mark: right, left, then above and below. */
+export function placesFor(x: number, y: number, width: number): Place[] {
+  const [right, left, middle] = [x + 9, x - 9 - width, x - width / 2];
+  return [
+    [right, y, width],
+    [left, y, width],
+    [middle, y - 15, width],
+    [middle, y + 15, width],
+    [right, y - HIGH, width],
+    [right, y + HIGH, width],
+  ];
+}
+
+/** The first place that none of those taken overlaps. */
+export function freePlace(places: Place[], taken: Place[]): Place | undefined {
+  const over = ([x, y, w]: Place, [a, b, v]: Place) => x < a + v && a < x + w && Math.abs(y - b) < HIGH;
+  return places.find((place) => !taken.some((t) => over(place, t)));
+}
+
+/** How many transfers a mark stands for; a count without room is told by the mark alone. */
+function markCounts(p: Plot, groups: Point[][]): void {
+  const at = ([t]: Point[]): [number, number] => [p.x(t!.measured_s), p.y(t!.simulated_s)];
+  const taken = groups.map((g): Place => [at(g)[0] - 5, at(g)[1], 10]);
+  for (const group of groups) {
+    if (group.length < 2) continue;
+    const words = `×${group.length}`;
+    const place = freePlace(placesFor(...at(group), words.length * CHARACTER), taken);
+    if (!place) continue;
+    taken.push(place);
+    p.root.append(s("text", { class: "times", x: place[0], y: place[1] + 4 }, words));
+  }
 }
 
 /** Links by mark; those beyond the last colour share it. */

@@ -6,12 +6,15 @@ export const NONE = "–";
 /** What a run without transfers says of itself. */
 export const NO_TRANSFERS = "No transfers in this run.";
 
+/** The step of weir's clock, seconds: no time is told more finely, and whole ones have no decimals. */
+export const PICOSECOND = 1e-12;
+
 export const TIME_UNITS: [number, string][] = [
   [1, "s"],
   [1e-3, "ms"],
   [1e-6, "µs"],
   [1e-9, "ns"],
-  [1e-12, "ps"],
+  [PICOSECOND, "ps"],
 ];
 export const RATE_UNITS: [number, string][] = [
   [1e12, "TB/s"],
@@ -46,7 +49,8 @@ function unitFor(value: number, units: [number, string][], digits: number): [num
 function inUnits(value: number, units: [number, string][], digits: number): string {
   if (value === 0) return `0 ${units === TIME_UNITS ? "s" : units[units.length - 1]![1]}`;
   const [size, name] = unitFor(value, units, digits);
-  return `${(value / size).toFixed(digits)} ${name}`;
+  const whole = size === PICOSECOND && Math.abs(value / size - Math.round(value / size)) < 0.5 * 10 ** -digits;
+  return `${(value / size).toFixed(whole ? 0 : digits)} ${name}`;
 }
 
 /** Seconds, such as `66.502 ms`. */
@@ -58,7 +62,7 @@ export function time(seconds: number | null | undefined): string {
 export function timeTo(seconds: number | null | undefined, resolution: number): string {
   if (seconds == null || !(resolution > 0)) return time(seconds);
   const [size] = unitFor(seconds, TIME_UNITS, 3);
-  const needed = Math.ceil(Math.log10(size / Math.max(1e-12, resolution)) - 1e-9);
+  const needed = Math.ceil(Math.log10(size / Math.max(PICOSECOND, resolution)) - 1e-9);
   return inUnits(seconds, TIME_UNITS, Math.max(3, needed));
 }
 

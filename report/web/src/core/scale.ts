@@ -1,6 +1,6 @@
 // Scales from values to pixels, and where their ticks stand.
 
-import { RATE_UNITS, TIME_UNITS, timeTo } from "./format.ts";
+import { PICOSECOND, RATE_UNITS, TIME_UNITS, timeTo } from "./format.ts";
 
 /** A linear map of [from, to] onto [0, width]. */
 export interface Scale {
@@ -28,7 +28,10 @@ export function niceStep(span: number, most: number): number {
 
 /** Ticks inside [from, to], at most `most` + 1 of them. */
 export function ticks(from: number, to: number, most: number): number[] {
-  const step = niceStep(to - from, most);
+  return multiples(from, to, niceStep(to - from, most), most);
+}
+
+function multiples(from: number, to: number, step: number, most: number): number[] {
   const first = Math.ceil(from / step - 1e-9);
   const last = Math.floor(to / step + 1e-9);
   const out: number[] = [];
@@ -63,9 +66,9 @@ function unitOf(values: number[], units: [number, string][]): [number, string] {
 }
 
 /** Labels of ticks of one axis: all in the unit that suits the largest, with the decimals that the step needs. */
-function labels(values: number[], units: [number, string][]): string[] {
+function labels(values: number[], units: [number, string][], step = stepOf(values)): string[] {
   const [size, name] = unitOf(values, units);
-  const digits = digitsOf(stepOf(values) / size);
+  const digits = digitsOf(step / size);
   return values.map((v) =>
     v === 0 ? `0 ${units === TIME_UNITS ? "s" : name}` : `${(v / size).toFixed(digits)} ${name}`,
   );
@@ -89,17 +92,34 @@ function digitsOf(step: number): number {
 /** More decimals than this are not read: such ticks are told from a round time before them. */
 const MOST_DIGITS = 4;
 
-/** Labels of times. Where they would be long, each is what is to be added to `base`, such as `+380 ns`. */
-export function timeMarks(values: number[]): { base: string | null; labels: string[] } {
-  const step = stepOf(values);
+/** Labels of times that are `step` apart. Where they would be long, each is what is to be added to `base`, such as `+380 ns`. */
+export function timeMarks(values: number[], step = stepOf(values)): { base: string | null; labels: string[] } {
   const [size] = unitOf(values, TIME_UNITS);
-  if (values.length < 2 || digitsOf(step / size) <= MOST_DIGITS)
-    return { base: null, labels: labels(values, TIME_UNITS) };
+  if (values.length === 0 || digitsOf(step / size) <= MOST_DIGITS)
+    return { base: null, labels: labels(values, TIME_UNITS, step) };
   const round = TIME_UNITS.map(([unit]) => unit).findLast((unit) => unit >= 100 * step) ?? 1;
   const base = Math.floor(values[0]! / round + 1e-9) * round;
   const after = values.map((v) => v - base);
-  const added = labels(after, TIME_UNITS).map((text) => `+${text}`);
+  const added = labels(after, TIME_UNITS, step).map((text) => `+${text}`);
   return { base: timeTo(base, round), labels: added };
+}
+
+/** Pixels of a label of times with the space beside it. */
+const TIME_LABEL = 110;
+
+/** Where the ticks of an axis of times stand, and their labels. */
+export interface TimeAxis {
+  marks: number[];
+  labels: string[];
+  base: string | null;
+}
+
+/** The ticks of times in a width of pixels: no more than have room, and none between two picoseconds. */
+export function timeAxis({ from, to, width }: Scale): TimeAxis {
+  const most = Math.max(2, Math.floor(width / TIME_LABEL));
+  const step = Math.max(PICOSECOND, niceStep(to - from, most));
+  const marks = multiples(from, to, step, most);
+  return { marks, ...timeMarks(marks, step) };
 }
 
 export function timeLabels(values: number[]): string[] {
@@ -118,7 +138,7 @@ export interface Window {
 
 /** The shortest window: a picosecond, in which weir counts, or what doubles tell apart at the end of a long axis. */
 export function shortest(whole: Window): number {
-  return Math.min(whole.to - whole.from, Math.max(1e-12, whole.to * 2 ** -46));
+  return Math.min(whole.to - whole.from, Math.max(PICOSECOND, whole.to * 2 ** -46));
 }
 
 /** `by` above 1 shows more time. */

@@ -56,7 +56,7 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
     ...views.map((v) => `end in ${v.letter}`),
     ...views.slice(1).map((v) => `${v.letter} against ${base.letter}`),
   ];
-  const why = views.length === 2 ? views : [];
+  const why = views.length === 2 ? views : views.slice(1);
   const rows = all.slice(0, MOST).map((d) => differenceRow(d, why, store));
   const words = why.map((v) => `main cause in ${v.letter}`);
   const parts = [
@@ -64,7 +64,7 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
     all.length > 0 &&
       h(
         "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": "Table of differences" },
+        { class: "scroll wide-words", tabindex: 0, role: "region", "aria-label": "Table of differences" },
         rove(table(head, words, rows), "button"),
       ),
     more(all.length, MOST),
@@ -72,7 +72,7 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
   return parts.filter((x) => x !== false);
 }
 
-/** `why`: the runs whose causes are told. */
+/** `why`: the runs whose causes are told: both of two, otherwise those that are compared with the first. */
 function differenceRow(d: Difference, why: RunView[], store: Store): HTMLElement {
   const ends = d.ends.map((end, i) => h("td", {}, d.open[i] ? "did not end" : format.time(end)));
   const changes = d.changes.slice(1).map((x, i) => changeCell(x, d.ends[0] ?? null, d.ends[i + 1] ?? null));

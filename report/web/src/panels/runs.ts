@@ -20,6 +20,7 @@ import { ganttControls, ganttLegend } from "./gantt-controls.ts";
 import { operationsSection } from "./operations.ts";
 import { heldSection } from "./held.ts";
 import { terms } from "./terms.ts";
+import { runList } from "./run-list.ts";
 import { selectionNote } from "./selection.ts";
 import { summary } from "./summary.ts";
 import { transferTables } from "./table.ts";
@@ -28,6 +29,8 @@ import { topologyControls } from "./topology-controls.ts";
 
 /** Runs that are shown side by side at first; others can be added. */
 const FIRST_SHOWN = 4;
+/** More runs than this have lines of a list in place of cards. */
+const MOST_CARDS = 8;
 
 const LINKS =
   "Each line is a link in one direction. Colour, width and number tell the part of its bandwidth that it carries. ";
@@ -45,7 +48,7 @@ export function runSections(runs: Run[]): HTMLElement[] {
   const gantt = new Gantt(views, store);
   const details = new Details(views, store).element;
   const sections = [
-    summary(views, store),
+    views.length > MOST_CARDS ? runList(views, store) : summary(views, store),
     views.some((v) => v.end > 0) ? timeBar(store, moments(views), selectionNote(views, details, store)) : null,
     topologySection(views, details, store),
     heldSection(views, gantt.held, store),
@@ -98,8 +101,18 @@ function transfersSection(views: RunView[], gantt: Gantt, store: Store): HTMLEle
     ganttControls(gantt, rows, store),
     rows.element,
     terms(views),
-    ...transferTables(views, store),
+    ...shownTables(views, store),
   );
+}
+
+/** The tables of transfers of the runs that are shown. */
+function shownTables(views: RunView[], store: Store): HTMLElement[] {
+  const tables = transferTables(views, store);
+  const runs = views.filter((v) => v.run.transfers.length > 0);
+  const update = () => tables.forEach((t, i) => (t.hidden = !store.state.shown.includes(runs[i]!.index)));
+  store.on(["shown"], update);
+  update();
+  return tables;
 }
 
 /** Says in which runs bars have mean rates, or nothing. */

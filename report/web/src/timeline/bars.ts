@@ -45,20 +45,26 @@ function join(into: Piece, piece: Piece): void {
   into.x1 = piece.x1;
 }
 
+/** No bar is drawn narrower, pixels, unless the next one begins there; such short ones have more colour. */
+const SHORTEST = 2;
+
 /** Two paths per colour: the area, and the line of the rate on top of it. */
 export function areas(all: Piece[], top: number, height: number): SVGElement[] {
-  const byColour = new Map<string, { area: string; edge: string }>();
-  for (const p of all) {
+  const paths = new Map<string, { colour: string; short: boolean; area: string; edge: string }>();
+  all.forEach((p, i) => {
     const y = top + height * (1 - p.part);
-    const [x0, x1] = [p.x0.toFixed(2), Math.max(p.x1, p.x0 + 0.6).toFixed(2)];
-    const { area, edge } = byColour.get(p.colour) ?? { area: "", edge: "" };
-    byColour.set(p.colour, {
-      area: `${area}M${x0} ${top + height}V${y.toFixed(2)}H${x1}V${top + height}Z`,
-      edge: `${edge}M${x0} ${(y + 0.75).toFixed(2)}H${x1}`,
-    });
-  }
-  return [...byColour].flatMap(([colour, { area, edge }]) => {
-    const [body, line] = [s("path", { d: area, class: "moving" }), s("path", { d: edge, class: "moving-edge" })];
+    const room = Math.min(SHORTEST, Math.max(0.6, (all[i + 1]?.x0 ?? Number.POSITIVE_INFINITY) - p.x0));
+    const [x0, x1] = [p.x0.toFixed(2), Math.max(p.x1, p.x0 + room).toFixed(2)];
+    const short = p.x1 - p.x0 < SHORTEST;
+    const key = `${p.colour} ${short}`;
+    const path = paths.get(key) ?? { colour: p.colour, short, area: "", edge: "" };
+    path.area += `M${x0} ${top + height}V${y.toFixed(2)}H${x1}V${top + height}Z`;
+    path.edge += `M${x0} ${(y + 0.75).toFixed(2)}H${x1}`;
+    paths.set(key, path);
+  });
+  return [...paths.values()].flatMap(({ colour, short, area, edge }) => {
+    const body = s("path", { d: area, class: short ? "moving short" : "moving" });
+    const line = s("path", { d: edge, class: "moving-edge" });
     body.style.fill = colour;
     line.style.stroke = colour;
     return [body, line];

@@ -21,8 +21,8 @@ export type Order = "scenario" | "start" | "end" | "slowdown" | "held" | "change
 
 const LANE = 24;
 const GAP = 6;
-/** More transfers than this are sorted by start at first. */
-const MANY = 40;
+/** More transfers than this are sorted by start at first, and still more by the time that they lose to others. */
+const [MANY, TOO_MANY] = [40, 60];
 
 export class Gantt implements RowSource {
   readonly label = "Transfers";
@@ -51,7 +51,14 @@ export class Gantt implements RowSource {
     this.largest = largest;
     store.on(["shown"], () => this.arrange(this.order, this.find));
     store.on(["link"], () => this.order === "held" && this.arrange(this.order, this.find));
-    this.arrange(views[0]!.run.transfers.length > MANY ? "start" : "scenario", "");
+    this.arrange(this.firstOrder(), "");
+  }
+
+  /** Rows that cannot be seen at once begin with those that matter most. */
+  private firstOrder(): Order {
+    const rows = this.views[0]!.run.transfers.length;
+    if (rows > TOO_MANY && this.held.links.length > 0) return "held";
+    return rows > MANY ? "start" : "scenario";
   }
 
   /** The runs that are shown, the baseline first. */

@@ -2,7 +2,7 @@
 
 import { type Child, h, s } from "../core/dom.ts";
 import * as format from "../core/format.ts";
-import { type Scale, type Window, panned, ticks, timeMarks, toPixel, toValue, zoomed } from "../core/scale.ts";
+import { type Scale, type Window, panned, timeAxis, toPixel, toValue, zoomed } from "../core/scale.ts";
 import type { Store } from "../core/store.ts";
 import { hideTip, type Line, showTip, speak } from "../core/tip.ts";
 
@@ -157,8 +157,7 @@ export class Rows {
   }
 
   private drawRuler(scale: Scale): void {
-    const marks = ticks(scale.from, scale.to, Math.max(2, Math.floor(scale.width / 110)));
-    const { base, labels } = timeMarks(marks);
+    const { marks, base, labels } = timeAxis(scale);
     const left = this.measure().names;
     this.ruler.setAttribute("width", String(left + scale.width));
     this.ruler.replaceChildren(

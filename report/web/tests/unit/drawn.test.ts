@@ -9,7 +9,7 @@ import { shortened, visible } from "../../src/core/dom.ts";
 import { extent } from "../../src/core/scale.ts";
 import { aggregatedNote } from "../../src/panels/header.ts";
 import { betterThan, curveOf, histogramOf, shareBelow } from "../../src/charts/curve.ts";
-import { together } from "../../src/charts/scatter.ts";
+import { type Place, freePlace, placesFor, together } from "../../src/charts/scatter.ts";
 import { linesOf } from "../../src/charts/tune.ts";
 import { pieces } from "../../src/timeline/bars.ts";
 import { againstBaseline, searched } from "../../src/panels/search.ts";
@@ -224,4 +224,31 @@ test("what is aggregated for its room is not said to be too many transfers", () 
   );
   run.aggregated!.transfers = 2001;
   assert.match(aggregatedNote(run), /^Aggregated: 2\u202f001 transfers are too many to draw one by one/);
+});
+
+test("counts beside marks never overlap; what has no room is left out", () => {
+  const taken: Place[] = [];
+  const put = [0, 0, 3, 3, 8, 8].map((x, i) => {
+    const place = freePlace(placesFor(100 + x, 100 + (i % 2), 14), taken);
+    if (place) taken.push(place);
+    return place;
+  });
+  assert.deepEqual(
+    [put[0], put[1]],
+    [
+      [109, 100, 14],
+      [77, 101, 14],
+    ],
+  );
+  taken.forEach(([x, y, w], i) =>
+    taken.slice(i + 1).forEach(([a, b, v]) => assert.ok(x + w <= a || a + v <= x || Math.abs(y - b) >= 13)),
+  );
+  assert.equal(
+    freePlace(placesFor(0, 0, 14), [
+      [-100, 0, 300],
+      [-100, 14, 300],
+      [-100, -14, 300],
+    ]),
+    undefined,
+  );
 });

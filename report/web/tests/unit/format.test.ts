@@ -8,7 +8,10 @@ test("times have the unit of which there is at least one, as in the terminal", (
   assert.equal(format.time(0), "0 s");
   assert.equal(format.time(1), "1.000 s");
   assert.equal(format.time(342.156e-6), "342.156 µs");
-  assert.equal(format.time(3e-12), "3.000 ps");
+  assert.equal(format.time(3e-12), "3 ps");
+  assert.equal(format.time(100e-12), "100 ps");
+  assert.equal(format.time(100.5e-12), "100.500 ps");
+  assert.equal(format.time(1e-9), "1.000 ns");
   assert.equal(format.time(null), "–");
 });
 

@@ -9,6 +9,7 @@ import {
   shortest,
   showing,
   ticks,
+  timeAxis,
   timeLabels,
   timeMarks,
   toPixel,
@@ -118,4 +119,21 @@ test("labels of any window are short and differ, down to a picosecond", () => {
     labels: ["+380.0 ns", "+380.2 ns", "+380.4 ns"],
   });
   assert.deepEqual(timeMarks([0.0252]), { base: null, labels: ["25.2 ms"] });
+});
+
+test("no window has ticks between two picoseconds, and labels have room", () => {
+  const next = numbers(12);
+  for (let i = 0; i < 600; i++) {
+    const from = next() * 10 ** -Math.floor(next() * 6);
+    const to = from + 10 ** -(12 * next());
+    const { marks, labels, base } = timeAxis({ from, to, width: 700 });
+    assert.ok(marks.length >= 1 && marks.length <= 7, `${marks.length} ticks in ${to - from} s`);
+    assert.equal(new Set(labels).size, labels.length, labels.join(" "));
+    for (const [k, m] of marks.slice(1).entries()) assert.ok(m - marks[k]! > 0.99e-12);
+    for (const l of labels) assert.ok(l.length <= 13, `${l} after ${base}`);
+    for (const l of labels) assert.ok(!/\.\d* ps/.test(l), l);
+  }
+  const at = 0.036945812807;
+  assert.deepEqual(timeAxis({ from: at, to: at + 1e-12, width: 700 }).base, "36.945812 ms");
+  assert.deepEqual(timeAxis({ from: at, to: at + 1e-12, width: 700 }).labels, ["+807 ps", "+808 ps"]);
 });
