@@ -70,7 +70,7 @@ export class Lines {
       if (view.loads.byLink.size === 0 && [...view.links.values()].some((l) => l.bytes > 0))
         box.append(h("p", { class: "note" }, "Not known: this run was saved without `--full`."));
       plots.append(box);
-      const from = h("p", { class: "from", "aria-hidden": "true" });
+      const from = h("p", { class: "base", "aria-hidden": "true" });
       this.plots.push({ view, from, plot: this.plot(view, box) });
       box.append(from);
     }

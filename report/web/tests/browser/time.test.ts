@@ -172,7 +172,7 @@ test("times under the lines of utilisation do not overlap, and are told from a b
     const words = drawn.map((d) => d.text).join(" ");
     assert.ok(drawn.length >= 1 && drawn.length <= 11, words);
     drawn.slice(1).forEach((d, k) => assert.ok(d.left > drawn[k]!.right, `labels overlap: ${words}`));
-    const from = await page.locator("#lines .from").textContent();
+    const from = await page.locator("#lines .base").textContent();
     assert.equal(from !== "", based, from!);
     assert.equal(from, based ? await page.locator("#transfers .ruler .from").textContent() : "");
     for (const { text } of drawn) assert.ok(text.startsWith("+") === based && !/\.\d* ps/.test(text), text);
