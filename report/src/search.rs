@@ -222,7 +222,7 @@ impl SearchReport {
 }
 
 /// Seconds of ps, as for all results.
-fn seconds(ps: f64) -> f64 {
+pub(crate) fn seconds(ps: f64) -> f64 {
     ps / PS_PER_S as f64
 }
 

@@ -12,10 +12,9 @@ use serde::{Serialize, Serializer};
 use weir_optimize::parameters::Axis;
 use weir_optimize::search::SearchResult;
 use weir_optimize::sweep::{Sweep, Total, gain};
-use weir_plugin_api::PS_PER_S;
 
 use crate::json::write_line;
-use crate::search::{Pairs, SearchSubject, Solution};
+use crate::search::{Pairs, SearchSubject, Solution, seconds};
 
 /// The result of a sweep, ready to be written.
 #[derive(Clone, PartialEq, Debug)]
@@ -137,9 +136,4 @@ impl Serialize for PointOf<'_> {
 
 fn owned(values: &[(&str, &str)]) -> Vec<(String, String)> {
     values.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect()
-}
-
-/// Seconds of ps, as for all results.
-fn seconds(ps: f64) -> f64 {
-    ps / PS_PER_S as f64
 }

@@ -3,10 +3,9 @@
 use weir_optimize::parameters::Row;
 use weir_optimize::search::SearchResult;
 use weir_optimize::sweep::gain;
-use weir_plugin_api::PS_PER_S;
 
 use super::{Column, Table, flag, owner, real, text, whole};
-use crate::search::{SearchReport, SearchSubject, Solution};
+use crate::search::{SearchReport, SearchSubject, Solution, seconds};
 use crate::subject::titled;
 use crate::sweep::SweepReport;
 
@@ -155,9 +154,4 @@ fn totals(sweep: &SweepReport) -> Table {
         real("gain_percent", &rows, |row| (row.finished > 0).then(|| 100.0 * row.gain())),
     ]);
     Table { name: "totals", columns }
-}
-
-/// Seconds of ps.
-fn seconds(ps: f64) -> f64 {
-    ps / PS_PER_S as f64
 }
