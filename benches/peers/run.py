@@ -179,7 +179,7 @@ def main():
     args = arguments()
     args.work.mkdir(parents=True, exist_ok=True)
     if not args.weir.exists():
-        sys.exit(f"{args.weir}: build it with `cargo build --release -p weir`, or name it with --weir")
+        sys.exit(f"{args.weir}: build it with `cargo build --release --bin weir`, or name it with --weir")
     if args.memory:
         sys.exit(memory(args))
     args.simgrid = build(args.work)

@@ -1,6 +1,6 @@
 //! What to do about a fit that does not fit.
 
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use crate::fit::{Compared, Fit, rms};
 use crate::measurement::Experiment;

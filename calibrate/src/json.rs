@@ -1,7 +1,7 @@
 //! A fit as JSON.
 
 use serde_json::{Map, Value, json};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use crate::fit::parameter::Kind;
 use crate::fit::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};

@@ -6,7 +6,7 @@
 //! ```
 
 use weir_plugin_api::NodeId;
-use weir_scenarios::Position;
+use weir_scenario::Position;
 
 /// A transfer of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use weir_plugin_api::SimDuration;
 use weir_report::text::{ROWS, Sheet, clean};
 use weir_report::{binary_bytes, bytes, duration, rate};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use crate::fit::parameter::{Kind, picoseconds};
 use crate::fit::{Compared, Fit, Fitted, Known, rms};

@@ -7,7 +7,7 @@ use serde_json::Map;
 use weir_calibrate::fit::parameter::{Loggp, Setting};
 use weir_calibrate::fit::{Choice, Known, Simulator};
 use weir_calibrate::{Experiment, FitOptions, Seen, Under, fit};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 const TRUE: Loggp = Loggp { latency: 5e-6, overhead: 1e-6, gap: 2e-6, per_byte: 0.8e-9 };
 

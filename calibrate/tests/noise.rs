@@ -9,7 +9,7 @@ use serde_json::Map;
 use weir_calibrate::fit::parameter::{Loggp, Setting};
 use weir_calibrate::fit::{Choice, Known, Simulator};
 use weir_calibrate::{Experiment, Fit, FitOptions, Seen, Under, fit};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 const T2: &str = "topologies/cs-storm-t2.yaml";
 const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";

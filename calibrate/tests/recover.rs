@@ -10,7 +10,7 @@ use serde_json::Map;
 use weir_calibrate::fit::{Choice, Known, Unseparated, rms};
 use weir_calibrate::read::{ReadOptions, read_log};
 use weir_calibrate::{Experiment, Fit, FitOptions, Under, fit};
-use weir_scenarios::{LoadOptions, Machine};
+use weir_scenario::{LoadOptions, Machine};
 
 const T2: &str = "topologies/cs-storm-t2.yaml";
 const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";

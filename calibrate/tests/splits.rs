@@ -6,7 +6,7 @@ use common::{bandwidth_of, group, machine, measure, registry};
 use serde_json::Map;
 use weir_calibrate::fit::Choice;
 use weir_calibrate::{Experiment, Fit, FitOptions, Made, Under, fit, warnings};
-use weir_scenarios::{LoadOptions, Machine};
+use weir_scenario::{LoadOptions, Machine};
 
 const MB: u64 = 1_000_000;
 

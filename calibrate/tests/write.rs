@@ -10,7 +10,7 @@ use weir_calibrate::fit::Simulator;
 use weir_calibrate::fit::parameter::{Kind, Setting};
 use weir_calibrate::{Experiment, Fit, FitOptions, Seen, Transfer, Under, fit, write_topology};
 use weir_plugin_api::{NodeId, NodeKind};
-use weir_scenarios::{LoadOptions, Machine};
+use weir_scenario::{LoadOptions, Machine};
 
 const T2: &str = "topologies/cs-storm-t2.yaml";
 
@@ -231,7 +231,7 @@ proptest! {
         });
         let mut experiment = group(&machine, "all", &[]);
         for transfer in transfers {
-            let place = weir_scenarios::Position { file: "x".into(), line: 1, column: 1 };
+            let place = weir_scenario::Position { file: "x".into(), line: 1, column: 1 };
             experiment = experiment.with(transfer, 1.0, place);
         }
         prop_assert!(matches!(experiment.rows[0].seen, Seen::End(0)));

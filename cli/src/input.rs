@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use weir_scenarios::{Checked, Diagnostic, LoadOptions, Scenario};
+use weir_scenario::{Checked, Diagnostic, LoadOptions, Scenario};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Exit, Failure, message};
@@ -20,7 +20,7 @@ pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Res
 /// As [`load`], of a scenario that was read from standard input already.
 pub(crate) fn load_bytes(text: Vec<u8>, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
     let options = options(args, &[]);
-    let loaded = weir_scenarios::load_text(text, "-", Some(Path::new(".")), &options, &arbiters.registry);
+    let loaded = weir_scenario::load_text(text, "-", Some(Path::new(".")), &options, &arbiters.registry);
     Ok(shown(loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))?, Path::new("-")))
 }
 
@@ -62,9 +62,9 @@ pub(crate) fn read_with(
 
 fn loaded(file: &Path, options: &LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Failure> {
     let loaded = if is_stdin(file) {
-        weir_scenarios::load_text(stdin()?, "-", Some(Path::new(".")), options, &arbiters.registry)
+        weir_scenario::load_text(stdin()?, "-", Some(Path::new(".")), options, &arbiters.registry)
     } else {
-        weir_scenarios::load(file, options, &arbiters.registry)
+        weir_scenario::load(file, options, &arbiters.registry)
     };
     loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))
 }
@@ -73,9 +73,9 @@ fn loaded(file: &Path, options: &LoadOptions, arbiters: &Arbiters) -> Result<Sce
 pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Checked, Failure> {
     let options = options(args, &[]);
     let checked = if is_stdin(file) {
-        weir_scenarios::check_text(stdin()?, "-", Some(Path::new(".")), &options, &arbiters.registry)
+        weir_scenario::check_text(stdin()?, "-", Some(Path::new(".")), &options, &arbiters.registry)
     } else {
-        weir_scenarios::check(file, &options, &arbiters.registry)
+        weir_scenario::check(file, &options, &arbiters.registry)
     };
     checked.map_err(|diagnostics| wrong(&diagnostics, arbiters))
 }

@@ -4,7 +4,7 @@ mod stream;
 
 use weir_plugin_api::{ArbiterEntry, ArbiterError, ClassId, LinkId, Origin, RateArbiter, Registry, RouteId};
 use weir_report::{Alone, ArbiterInfo, Run, instant};
-use weir_scenarios::{ArbiterSpec, Diagnostic, Scenario};
+use weir_scenario::{ArbiterSpec, Diagnostic, Scenario};
 use weir_sim_core::{AnswerError, Outcome, PhaseRecord, RunOptions, Sharing, SimError, Simulation, Stop, TaskId, Work};
 
 use crate::failure::{Exit, Failure, message};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use weir_plugin_api::NodeId;
 use weir_report::{Choice, ModelInfo, Planned, Subject};
-use weir_scenarios::{PlannedOperation, Scenario};
+use weir_scenario::{PlannedOperation, Scenario};
 use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId};
 
 /// A scenario with its names.

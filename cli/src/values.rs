@@ -11,7 +11,7 @@ use weir_report::Lines;
 
 /// A point of simulated time such as `10ms`, written as in scenarios.
 pub(crate) fn time(text: &str) -> Result<SimTime, String> {
-    weir_scenarios::parse_time(text).map(|span| SimTime(span.0))
+    weir_scenario::parse_time(text).map(|span| SimTime(span.0))
 }
 
 /// What to vary.
@@ -45,7 +45,7 @@ pub(crate) fn figures() -> impl TypedValueParser<Value = weir_import::Figures> {
 
 /// A time on the clock such as `60s`, above 0.
 pub(crate) fn budget(text: &str) -> Result<Duration, String> {
-    let span = Duration::from_secs_f64(weir_scenarios::parse_time(text)?.seconds());
+    let span = Duration::from_secs_f64(weir_scenario::parse_time(text)?.seconds());
     if span.is_zero() { Err("give a time above 0, such as 60s".to_owned()) } else { Ok(span) }
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Sizes(pub(crate) Vec<u64>);
 
 /// `1KiB..32MiB`, doubling, or `1KiB,4KiB,1MiB`.
 pub(crate) fn sizes(text: &str) -> Result<Sizes, String> {
-    let size = |text: &str| weir_scenarios::parse_bytes(text.trim());
+    let size = |text: &str| weir_scenario::parse_bytes(text.trim());
     let Some((first, last)) = text.split_once("..") else {
         let mut sizes = text.split(',').map(size).collect::<Result<Vec<_>, _>>()?;
         sizes.sort_unstable();

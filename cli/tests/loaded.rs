@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use weir_plugin_api::{ArbiterEntry, Origin, Registry};
-use weir_scenarios::{LoadOptions, PlannedOperation, Scenario, load};
+use weir_scenario::{LoadOptions, PlannedOperation, Scenario, load};
 use weir_sim_core::{RunOptions, Sharing, Simulation, Work};
 
 #[test]

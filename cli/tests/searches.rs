@@ -1,5 +1,5 @@
 //! Accepted results of the searches of the scenario library: one snapshot for each file with an `optimize` key. Accept a
-//! change with `INSTA_UPDATE=always cargo test -p weir --test searches`, and say why in the commit.
+//! change with `INSTA_UPDATE=always cargo test -p weir-cli --test searches`, and say why in the commit.
 
 mod common;
 

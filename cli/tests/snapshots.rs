@@ -1,5 +1,5 @@
 //! Accepted results of the scenario library: one snapshot per scenario and arbiter, exact picoseconds beside rounded
-//! units. Accept a change with `INSTA_UPDATE=always cargo test -p weir --test snapshots`, and say why in the commit.
+//! units. Accept a change with `INSTA_UPDATE=always cargo test -p weir-cli --test snapshots`, and say why in the commit.
 
 mod common;
 

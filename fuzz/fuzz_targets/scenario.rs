@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use weir_plugin_api::Registry;
-use weir_scenarios::{LoadOptions, Scenario, load_text};
+use weir_scenario::{LoadOptions, Scenario, load_text};
 use weir_sim_core::{RunOptions, Simulation, Work};
 
 /// Largest load that is run: bounds the events of one input.

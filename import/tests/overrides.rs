@@ -5,7 +5,7 @@ mod common;
 use common::{check, read};
 use weir_import::{Figures, Import, Options, import};
 use weir_plugin_api::Registry;
-use weir_scenarios::{LoadOptions, Scenario, load_text};
+use weir_scenario::{LoadOptions, Scenario, load_text};
 
 /// A scenario with a topology and edits.
 fn load(yaml: &str, set: Vec<(String, String)>) -> Scenario {

@@ -3,7 +3,7 @@
 //! share only where rows ask for more; memory of a host only where rows of one group cross it at once.
 
 use weir_plugin_api::{Direction, LinkId, NodeId, NodeKind};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use super::parameter::{Kind, Parameter};
 use super::problem::Task;

@@ -1,6 +1,6 @@
 //! The end of a fit: how well each value is known, what cannot be told apart, and every row.
 
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use super::certainty::{LEAST_COLUMN, Together, certainty};
 use super::outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated};

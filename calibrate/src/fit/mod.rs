@@ -24,7 +24,7 @@ mod wanted;
 
 use serde_json::{Map, Value as Json};
 use weir_plugin_api::{ArbiterEntry, ArbiterError};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 use weir_sim_core::{FabricError, SimError};
 
 use parameter::Setting;

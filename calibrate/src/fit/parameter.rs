@@ -1,7 +1,7 @@
 //! What is fitted: bandwidths and latencies of sets of links, tau, the parameters of LogGP.
 
 use weir_plugin_api::{LinkId, SimDuration};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 /// Largest tau tried; the arbiter takes less than 1/2.
 const TAU_MOST: f64 = 0.499_999;

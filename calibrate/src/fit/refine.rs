@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use weir_plugin_api::LinkId;
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use super::certainty::{Together, certainty};
 use super::parameter::{Direction, Parameter, below};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimTime};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 use weir_sim_core::{
     EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder, Work,
 };

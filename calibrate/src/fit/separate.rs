@@ -2,7 +2,7 @@
 //! most on the unseen change of the parameters is named.
 
 use weir_plugin_api::{NodeId, NodeKind};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use super::parameter::{Kind, Parameter, Setting};
 use super::simulator::Simulator;
@@ -118,7 +118,7 @@ fn candidates(machine: &Machine) -> Vec<Experiment> {
 }
 
 fn experiment(name: String, bytes: u64, pairs: &[(NodeId, NodeId)]) -> Experiment {
-    let place = weir_scenarios::Position { file: "".into(), line: 0, column: 0 };
+    let place = weir_scenario::Position { file: "".into(), line: 0, column: 0 };
     let row = |at: usize| Row { place: place.clone(), seconds: 1.0, seen: Seen::End(at) };
     Experiment {
         transfers: pairs.iter().map(|&(from, to)| Transfer { from, to, bytes }).collect(),

@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value as Json};
 use weir_plugin_api::{ArbiterEntry, EngineScope, Flags, LinkId, Queue, RateArbiter, SimDuration, SimTime};
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 use weir_sim_core::{
     Engine, EngineId, Fabric, Outcome, Routes, RunOptions, Service, ServiceId, Simulation, Task, TaskGraphBuilder,
     TaskId, Work,

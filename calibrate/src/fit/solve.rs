@@ -1,6 +1,6 @@
 //! Least squares from several starts, with times that would be below 0 held at 0.
 
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use super::FitError;
 use super::certainty::LEAST_COLUMN;

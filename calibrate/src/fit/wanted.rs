@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::Value as Json;
-use weir_scenarios::Machine;
+use weir_scenario::Machine;
 
 use super::parameter::{self, Parameter};
 use super::problem::Task;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use csv::{ByteRecord, ReaderBuilder};
-use weir_scenarios::{Diagnostic, Position};
+use weir_scenario::{Diagnostic, Position};
 
 use super::number::Cell;
 use super::{MOST_ROWS, Source, number};
@@ -187,7 +187,7 @@ impl<'a> Table<'a> {
         let shown = self.text.lines().nth(line.saturating_sub(1) as usize).unwrap_or("");
         Box::new(Diagnostic {
             position: Some(self.place(line, column)),
-            excerpt: Some(weir_scenarios::Excerpt::new(shown, column, width)),
+            excerpt: Some(weir_scenario::Excerpt::new(shown, column, width)),
             ..Diagnostic::error(message).with_help(help)
         })
     }

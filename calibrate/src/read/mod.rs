@@ -12,7 +12,7 @@ mod p2p;
 use std::path::Path;
 
 use weir_plugin_api::{NodeId, NodeKind};
-use weir_scenarios::{Diagnostic, Excerpt, Machine, Position};
+use weir_scenario::{Diagnostic, Excerpt, Machine, Position};
 
 pub use csv::{MeasuredRow, MeasuredTable, measured_rows};
 

@@ -5,7 +5,7 @@
 //! (nccl-tests, doc/PERFORMANCE.md, from which the bytes per rank are). Where nccl chooses a tree or a switch that
 //! reduces, this is not what ran; the fit's errors then say so.
 
-use weir_scenarios::Diagnostic;
+use weir_scenario::Diagnostic;
 
 use super::mapping::Used;
 use super::{Collective, MOST_ROWS, Source, number, untagged};

@@ -6,7 +6,7 @@
 //! otherwise (common.h, defaultBufferSize; older versions 64 MiB).
 
 use weir_plugin_api::NodeId;
-use weir_scenarios::{Diagnostic, Position};
+use weir_scenario::{Diagnostic, Position};
 
 use super::json::Placed;
 use super::mapping::Used;

@@ -6,7 +6,7 @@
 //! point-to-point tests; the window is 64 messages unless `-W` says otherwise.)
 
 use weir_plugin_api::NodeId;
-use weir_scenarios::Diagnostic;
+use weir_scenario::Diagnostic;
 
 use super::{MOST_ROWS, Source, number, pair, untagged};
 use crate::measurement::{Experiment, Log, Row, Seen, Transfer};

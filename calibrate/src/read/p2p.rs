@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use weir_scenarios::Diagnostic;
+use weir_scenario::Diagnostic;
 
 use super::mapping::Used;
 use super::{MOST_ROWS, Source, number, untagged};

@@ -6,7 +6,7 @@ mod types;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use weir_scenarios::{Change, Diagnostic, LoadOptions, Machine, rewrite, rewrite_topology};
+use weir_scenario::{Change, Diagnostic, LoadOptions, Machine, rewrite, rewrite_topology};
 
 use types::Plan;
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use weir_plugin_api::{Direction, LinkId};
 use weir_report::rate;
-use weir_scenarios::{BandwidthForm, LinkChange, Machine};
+use weir_scenario::{BandwidthForm, LinkChange, Machine};
 
 use super::{bandwidth, time};
 use crate::fit::parameter::{Setting, below};

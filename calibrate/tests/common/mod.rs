@@ -9,7 +9,7 @@ use weir_calibrate::fit::Simulator;
 use weir_calibrate::fit::parameter::Setting;
 use weir_calibrate::{Experiment, Row, Seen, Transfer};
 use weir_plugin_api::{LinkId, Registry};
-use weir_scenarios::{LoadOptions, Machine, Position};
+use weir_scenario::{LoadOptions, Machine, Position};
 
 pub fn registry() -> Registry {
     let mut registry = Registry::new();

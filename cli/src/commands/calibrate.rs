@@ -8,7 +8,7 @@ use weir_calibrate::fit::Choice;
 use weir_calibrate::{Collective, Experiment, Fit, FitOptions, Log, LogKind, Made, ReadOptions, Under};
 use weir_plugin_api::Registry;
 use weir_report::text::clean;
-use weir_scenarios::{ArbiterSpec, Machine};
+use weir_scenario::{ArbiterSpec, Machine};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Exit, Failure, message};

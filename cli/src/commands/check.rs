@@ -7,7 +7,7 @@ use std::path::Path;
 use weir_plugin_api::NodeId;
 use weir_report::draw::{Drawn, dot, tree};
 use weir_report::text;
-use weir_scenarios::{Checked, Diagnostic, Scenario, TopologyAlone};
+use weir_scenario::{Checked, Diagnostic, Scenario, TopologyAlone};
 use weir_sim_core::{Fabric, Work};
 
 use crate::args::CheckArgs;
@@ -84,7 +84,7 @@ fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit)
 }
 
 fn check_scenario(scenario: &Scenario, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit), Failure> {
-    let lints = weir_scenarios::lint(scenario);
+    let lints = weir_scenario::lint(scenario);
     let mut warnings = tell(scenario.warnings.iter().chain(&lints));
     for spec in &scenario.arbiters {
         Job::new(scenario, spec, &all.registry)?.arbiter()?;

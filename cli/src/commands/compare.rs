@@ -4,7 +4,7 @@ use std::path::Path;
 
 use weir_plugin_api::Origin;
 use weir_report::{Column, Comparison, text};
-use weir_scenarios::{ArbiterSpec, Scenario};
+use weir_scenario::{ArbiterSpec, Scenario};
 use weir_sim_core::RunOptions;
 
 use crate::args::CompareArgs;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use weir_report::{Ranks, SearchReport, Solution, SweepReport, text};
-use weir_scenarios::Scenario;
+use weir_scenario::Scenario;
 
 use crate::args::OptimizeArgs;
 use crate::export::Export;

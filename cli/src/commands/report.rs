@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use weir_plugin_api::SimTime;
 use weir_report::page::{self, Counts, Effort, Page};
 use weir_report::{Run, text};
-use weir_scenarios::{ArbiterSpec, Scenario};
+use weir_scenario::{ArbiterSpec, Scenario};
 use weir_sim_core::{RunOptions, Stop, Work};
 
 use crate::args::ReportArgs;

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use weir_report::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning, binary_bytes, text};
-use weir_scenarios::{Choice, PlannedOperation, Scenario};
+use weir_scenario::{Choice, PlannedOperation, Scenario};
 use weir_sim_core::TaskId;
 
 use crate::args::TuneArgs;
@@ -158,7 +158,7 @@ fn row(choice: Option<&Choice>, bytes: u64, full: bool) -> Option<TunedSize> {
 
 /// The packet of a label, which may be none.
 fn packet(label: &str) -> Option<Option<u64>> {
-    if label == NONE { Some(None) } else { weir_scenarios::parse_bytes(label).ok().map(Some) }
+    if label == NONE { Some(None) } else { weir_scenario::parse_bytes(label).ok().map(Some) }
 }
 
 /// Ids for an error.

@@ -10,7 +10,7 @@ use weir_calibrate::{percent, size};
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 use weir_report::text::{ROWS, Sheet, clean};
 use weir_report::{Run, bottleneck_link, cause_text, duration};
-use weir_scenarios::Scenario;
+use weir_scenario::Scenario;
 use weir_sim_core::{RunOptions, TaskId, TaskTimes};
 
 use crate::args::ScenarioArgs;
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
 
 /// The measured rows, of one group where that is asked for.
 fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Failure> {
-    let wrong = |error: Box<weir_scenarios::Diagnostic>| Failure::diagnosed(Exit::Usage, *error);
+    let wrong = |error: Box<weir_scenario::Diagnostic>| Failure::diagnosed(Exit::Usage, *error);
     let name = args.measured.display().to_string();
     let text = read_text(&args.measured).map_err(wrong)?;
     let MeasuredTable { mut rows, skipped, notes } = measured_rows(&name, &text).map_err(wrong)?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use weir_optimize::search::SearchResult;
 use weir_plugin_api::{ArbiterEntry, Origin};
 use weir_report::{SearchArbiter, SearchReport, SearchSubject, Solution, SweepReport};
-use weir_scenarios::{ArbiterSpec, Change, Scenario};
+use weir_scenario::{ArbiterSpec, Change, Scenario};
 use weir_sim_core::{RunOptions, Stop as Stopped};
 
 use super::part::PartFile;

@@ -2,7 +2,7 @@
 
 use weir_optimize::order::{ClassOrders, OrderProblem};
 use weir_plugin_api::NodeId;
-use weir_scenarios::Scenario;
+use weir_scenario::Scenario;
 
 /// Ranks from which on classes help; measured: with 16 they reach the bound in a second, random orders in a minute or not.
 const LARGE: usize = 16;

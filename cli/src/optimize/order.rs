@@ -10,7 +10,7 @@ use weir_optimize::order::{
 use weir_optimize::search::{MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary};
 use weir_plugin_api::{ArbiterEntry, ArbiterError, Origin};
 use weir_report::{SearchReport, SearchSubject, Solution};
-use weir_scenarios::{Change, Diagnostic, Scenario};
+use weir_scenario::{Change, Diagnostic, Scenario};
 use weir_sim_core::TaskId;
 
 use super::bench::{Bench, Found, report, too_soon};

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use weir_optimize::parameters::{Axis, By, Grid, Outcome, Part, Range, Search, Shard};
 use weir_optimize::search::{Method, Objective, PERCENTILES, SearchResult, Vary};
 use weir_report::{SearchReport, SearchSubject, Solution};
-use weir_scenarios::{AxisSpec, Change, Growth, Parameter};
+use weir_scenario::{AxisSpec, Change, Growth, Parameter};
 
 use super::bench::{Bench, Found, report, too_soon};
 use super::part::{PartFile, PartOf};

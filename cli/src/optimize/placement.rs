@@ -10,7 +10,7 @@ use weir_optimize::placement::{
 use weir_optimize::search::{Candidates, MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary, best_of};
 use weir_plugin_api::NodeId;
 use weir_report::{SearchReport, Solution, text};
-use weir_scenarios::{Change, MeasuredMatrix, OptimizeSpec, Scenario};
+use weir_scenario::{Change, MeasuredMatrix, OptimizeSpec, Scenario};
 
 use super::bench::{Bench, Found, Runs, report, too_soon};
 use super::settings::objective as objective_of;
@@ -78,7 +78,7 @@ impl<'a> Task<'a> {
             let what = "this is sent between devices that are named, wherever the ranks are placed";
             message(&format!("warning: {position}: {what}"));
         }
-        let spec = scenario.optimize.as_ref().filter(|spec| spec.vary == weir_scenarios::Vary::Placement);
+        let spec = scenario.optimize.as_ref().filter(|spec| spec.vary == weir_scenario::Vary::Placement);
         let devices = devices(ranks, spec);
         let messages = traffic.messages.iter().map(|&(from, to, bytes)| (from as usize, to as usize, bytes));
         let pattern = Pattern::new(ranks.len(), messages, traffic.unit.unwrap_or(1).max(1));

@@ -1,7 +1,7 @@
 //! What to search, and how: the command line above the file's `optimize:`.
 
 use weir_optimize::search::{Method, Objective, Vary};
-use weir_scenarios::{Scenario, SearchMethod};
+use weir_scenario::{Scenario, SearchMethod};
 
 use crate::args::OptimizeArgs;
 use crate::failure::Failure;
@@ -93,11 +93,11 @@ impl Settings {
     }
 }
 
-fn vary(vary: weir_scenarios::Vary) -> Vary {
+fn vary(vary: weir_scenario::Vary) -> Vary {
     match vary {
-        weir_scenarios::Vary::Order => Vary::Order,
-        weir_scenarios::Vary::Placement => Vary::Placement,
-        weir_scenarios::Vary::Parameters => Vary::Parameters,
+        weir_scenario::Vary::Order => Vary::Order,
+        weir_scenario::Vary::Placement => Vary::Placement,
+        weir_scenario::Vary::Parameters => Vary::Parameters,
     }
 }
 
@@ -112,11 +112,11 @@ fn method(method: SearchMethod) -> Method {
 }
 
 /// The objective that the file names.
-pub(super) fn objective(objective: weir_scenarios::Objective) -> Objective {
+pub(super) fn objective(objective: weir_scenario::Objective) -> Objective {
     match objective {
-        weir_scenarios::Objective::Makespan => Objective::Makespan,
-        weir_scenarios::Objective::Distance => Objective::Distance,
-        weir_scenarios::Objective::Latency => Objective::Latency,
-        weir_scenarios::Objective::Bandwidth => Objective::Bandwidth,
+        weir_scenario::Objective::Makespan => Objective::Makespan,
+        weir_scenario::Objective::Distance => Objective::Distance,
+        weir_scenario::Objective::Latency => Objective::Latency,
+        weir_scenario::Objective::Bandwidth => Objective::Bandwidth,
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use weir_report::{SearchReport, text};
-use weir_scenarios::{Change, LoadOptions, Scenario, load_text, rewrite};
+use weir_scenario::{Change, LoadOptions, Scenario, load_text, rewrite};
 use weir_sim_core::RunOptions;
 
 use crate::args::OptimizeArgs;
@@ -100,7 +100,7 @@ fn moved(target: &Path, file: &Path, scenario: &Scenario) -> Vec<Change> {
     if to == from {
         return Vec::new();
     }
-    let set = |named: &weir_scenarios::NamedFile| {
+    let set = |named: &weir_scenario::NamedFile| {
         let path = relative(&to, &named.path)?;
         Some(Change::Set(named.key.clone(), text::word(path.to_str()?)))
     };

@@ -1,7 +1,7 @@
 //! One scenario under one arbiter, whose transfers are read while they are simulated and written as they end.
 
 use weir_report::{Alone, Lines, Run, Streamed, Subject};
-use weir_scenarios::TraceStream;
+use weir_scenario::TraceStream;
 use weir_sim_core::{Departure, Departures, Halt, Outcome, RunOptions, SimError, Simulation, Stop, Traffic};
 
 use super::{Job, say_interrupted};

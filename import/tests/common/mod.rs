@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use weir_import::{Import, Options, Refusal, import};
 use weir_plugin_api::Registry;
-use weir_scenarios::{LoadOptions, lint, load_text};
+use weir_scenario::{LoadOptions, lint, load_text};
 
 /// The folder of the dumps.
 pub fn folder() -> PathBuf {

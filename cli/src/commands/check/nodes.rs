@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use weir_plugin_api::NodeId;
 use weir_report::text::clean;
-use weir_scenarios::Place;
+use weir_scenario::Place;
 use weir_sim_core::Fabric;
 
 /// The list, indented by depth. A node without `numa` has that of the nearest node above which tells it.

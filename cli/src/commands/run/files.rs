@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir_report::{Run, write_trace};
-use weir_scenarios::Scenario;
+use weir_scenario::Scenario;
 
 use crate::args::RunArgs;
 use crate::export::Export;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir_report::{Streamed, text, write_streamed};
-use weir_scenarios::{ArbiterSpec, Scenario};
+use weir_scenario::{ArbiterSpec, Scenario};
 
 use super::{inputs, options};
 use crate::args::RunArgs;

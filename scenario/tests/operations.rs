@@ -6,7 +6,7 @@ use common::models::{MACHINES, good, one, read, refused, registry, with_refusing
 use common::write;
 use serde_json::{Value as Json, json};
 use weir_plugin_api::{ArbiterError, NodeId, SimDuration, SimTime};
-use weir_scenarios::{LoadOptions, Scenario, lint, load};
+use weir_scenario::{LoadOptions, Scenario, lint, load};
 use weir_sim_core::{TaskId, Work};
 
 /// What the model was given as parameters.
@@ -149,7 +149,7 @@ fn arbiters_name_no_devices() {
     let registry = with_refusing("naming", schema, || ArbiterError::Refused("never made".to_owned()));
     for given in ["d: g0", "t: a.csv", "n: [g0]"] {
         let text = format!("{MACHINES}arbiter: {{ name: naming, {given} }}\nworkload: [barrier: {{}}]\n");
-        let found = weir_scenarios::load_text(text, "-", None, &LoadOptions::default(), &registry).map(|s| s.name);
+        let found = weir_scenario::load_text(text, "-", None, &LoadOptions::default(), &registry).map(|s| s.name);
         let found = found.unwrap_err().remove(0);
         assert!(found.message.contains("only operations of models name devices"), "{found}");
     }
@@ -256,7 +256,7 @@ fn lists_are_bounded_in_all() {
         &[("c.csv", &format!("bytes,seconds\n{rows}")), ("d.csv", &format!("bytes,seconds\n{rows}{rows}"))],
     );
     let found = |text: &str| {
-        let loaded = weir_scenarios::load_text(text, "-", Some(folder.path()), &LoadOptions::default(), &registry());
+        let loaded = weir_scenario::load_text(text, "-", Some(folder.path()), &LoadOptions::default(), &registry());
         loaded.map(|s| s.name).unwrap_err().remove(0)
     };
     // Eleven times 90 000 rows and 10^4 names are a million, and no more is taken.
@@ -331,7 +331,7 @@ fn edits_reach_operations() {
     let set = vec![("workload[0].echo.bytes".to_owned(), "2kB".to_owned())];
     let options = LoadOptions { set, ..LoadOptions::default() };
     let text = one("echo: { bytes: 1kB }");
-    let scenario = weir_scenarios::load_text(text, "-", None, &options, &registry()).unwrap();
+    let scenario = weir_scenario::load_text(text, "-", None, &options, &registry()).unwrap();
     assert_eq!(scenario.operations[0].details["params"]["bytes"], 2000);
     assert!(read(one("echo: { bytes: 1kB }")).is_ok());
 }

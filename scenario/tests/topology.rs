@@ -4,7 +4,7 @@ mod common;
 
 use common::{first_bad, good};
 use weir_plugin_api::{Direction, LinkKind, NodeId, NodeKind};
-use weir_scenarios::Scenario;
+use weir_scenario::Scenario;
 
 fn topology(lines: &str) -> String {
     format!("weir: 1\ntopology:\n{lines}workload: []\n")

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 
 use common::{registry, write};
-use weir_scenarios::{LoadOptions, load};
+use weir_scenario::{LoadOptions, load};
 use weir_sim_core::TaskId;
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::{T2, bad, good, on_t2, registry, transfers, write};
 use weir_plugin_api::SimTime;
-use weir_scenarios::{Diagnostic, LoadOptions, Scenario, load, load_text};
+use weir_scenario::{Diagnostic, LoadOptions, Scenario, load, load_text};
 use weir_sim_core::TaskId;
 
 fn load_in(folder: &Path, file: &str) -> Result<Scenario, Vec<Diagnostic>> {

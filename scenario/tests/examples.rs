@@ -4,7 +4,7 @@ mod common;
 
 use common::{T2, good, on_t2, registry, transfers, write};
 use weir_plugin_api::{LinkKind, NodeKind, SimTime};
-use weir_scenarios::{LoadOptions, TaskKind, load};
+use weir_scenario::{LoadOptions, TaskKind, load};
 use weir_sim_core::{EngineId, TaskId};
 
 const FOUR: &str = "\

@@ -6,7 +6,7 @@ use weir_plugin_api::{
     ModelPlugin, NodeId, Origin, Plan, PlannedTask, PlannedWork, Queue, RateArbiter, Registry, Relation, Surroundings,
     Wait,
 };
-use weir_scenarios::{Diagnostic, LoadOptions, Scenario, load_text};
+use weir_scenario::{Diagnostic, LoadOptions, Scenario, load_text};
 
 /// Serves `echo` with a parameter of every kind; its details are the operation that it was given.
 pub struct Echo;

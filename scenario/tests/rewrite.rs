@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use common::{T2, good, on_t2, registry, write};
 use weir_plugin_api::Registry;
-use weir_scenarios::{Change, Diagnostic, LoadOptions, Scenario, load, load_text, rewrite, rewrite_text};
+use weir_scenario::{Change, Diagnostic, LoadOptions, Scenario, load, load_text, rewrite, rewrite_text};
 
 const TEXT: &str = "\
 # What is asked.
@@ -205,7 +205,7 @@ fn every_scenario_of_the_library_runs_the_same_when_written() {
     weir_models::register(&mut registry).unwrap();
     let options = LoadOptions::default();
     let mut seen = 0;
-    for path in library(Path::new(env!("CARGO_MANIFEST_DIR"))) {
+    for path in library(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios")) {
         let text = std::fs::read_to_string(&path).unwrap();
         if !text.contains("\nworkload:") {
             continue;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use tempfile::TempDir;
-use weir_scenarios::{LoadOptions, Scenario, load};
+use weir_scenario::{LoadOptions, Scenario, load};
 use weir_sim_core::api::Registry;
 use weir_sim_core::{Arrivals, Halt, TaskId, Work};
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::models::{MACHINES, bad, good, one, refused, with_refusing};
 use weir_plugin_api::{ArbiterError, EngineScope, Queue, SimDuration};
-use weir_scenarios::{Choice, Scenario};
+use weir_scenario::{Choice, Scenario};
 use weir_sim_core::{EngineId, TaskId, Work};
 
 /// A script on line 6; its id stands at column 21.
@@ -199,8 +199,8 @@ fn alternatives_need_an_arbiter_that_works() {
     let with = |error: fn() -> ArbiterError| {
         let registry = with_refusing("broken", "{}", error);
         let text = format!("{MACHINES}arbiter: broken\nworkload:\n  - choose: {{ id: o, pick: auto, times: [5ns] }}\n");
-        let options = weir_scenarios::LoadOptions::default();
-        weir_scenarios::load_text(text, "-", None, &options, &registry).map(|s| s.name).unwrap_err().remove(0)
+        let options = weir_scenario::LoadOptions::default();
+        weir_scenario::load_text(text, "-", None, &options, &registry).map(|s| s.name).unwrap_err().remove(0)
     };
     let found = with(|| ArbiterError::Refused("no trees".to_owned()));
     assert!(found.message.contains("choose `o` cannot be tried under arbiter `broken`: no trees"), "{found}");
@@ -218,8 +218,8 @@ fn a_long_plan_is_read_in_linear_time() {
     let text = format!(
         "weir: 1\nworkload:\n  - put: {{ id: p, from: a, to: b, size: 100kB, packet: 1B, overlap: [[read], [network], [write]], read: {level}, network: {level}, write: {level} }}\n"
     );
-    let options = weir_scenarios::LoadOptions::default();
-    let scenario = weir_scenarios::load_text(text, "-", None, &options, &registry).unwrap();
+    let options = weir_scenario::LoadOptions::default();
+    let scenario = weir_scenario::load_text(text, "-", None, &options, &registry).unwrap();
     let tasks = scenario.operations[0].tasks.clone();
     assert_eq!(tasks.len(), 300_000);
     let last = scenario.task_name(TaskId(tasks.end - 1)).into_owned();

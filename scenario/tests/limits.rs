@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use common::{on_t2, read};
-use weir_scenarios::Diagnostic;
+use weir_scenario::Diagnostic;
 
 /// Bytes of each hostile text.
 const SIZE: usize = 1 << 20;
@@ -221,7 +221,7 @@ fn lint_of_many_unused_types_ends_quickly() {
     assert!(text.len() < SIZE);
     let scenario = read(text).unwrap();
     let begin = Instant::now();
-    let found = weir_scenarios::lint(&scenario);
+    let found = weir_scenario::lint(&scenario);
     assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
     assert_eq!(found.len(), 21);
     assert_eq!(found[19].message, "no link has the type `type19`");

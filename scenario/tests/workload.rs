@@ -4,7 +4,7 @@ mod common;
 
 use common::{first_bad, good, on_t2, transfers};
 use weir_plugin_api::{ClassId, EngineScope, SimDuration, SimTime};
-use weir_scenarios::{Scenario, TaskKind};
+use weir_scenario::{Scenario, TaskKind};
 use weir_sim_core::{EngineId, TaskId, Work};
 
 /// Names of the tasks that wait for a task, joins shown by what waits for them.

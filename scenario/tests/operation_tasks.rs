@@ -5,7 +5,7 @@ mod common;
 use common::models::{MACHINES, good, one, refused};
 use serde_json::{Value as Json, json};
 use weir_plugin_api::{NodeId, SimTime};
-use weir_scenarios::{Scenario, TaskKind, lint};
+use weir_scenario::{Scenario, TaskKind, lint};
 use weir_sim_core::{TaskId, Work};
 
 fn node(scenario: &Scenario, name: &str) -> u32 {

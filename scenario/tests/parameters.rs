@@ -3,7 +3,7 @@
 mod common;
 
 use common::{bad, good, on_t2};
-use weir_scenarios::{Severity, lint};
+use weir_scenario::{Severity, lint};
 
 fn params(given: &str) -> String {
     on_t2(&format!("arbiter: {{ name: pcie-congestion, {given} }}\nworkload: []\n"))

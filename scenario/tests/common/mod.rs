@@ -8,7 +8,7 @@ use std::path::Path;
 use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, PhaseView, RateArbiter, Registry, SimTime,
 };
-use weir_scenarios::{Diagnostic, LoadOptions, Scenario, load_text};
+use weir_scenario::{Diagnostic, LoadOptions, Scenario, load_text};
 use weir_sim_core::{TaskId, Work};
 
 macro_rules! arbiter {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir_plugin_api::Registry;
-use weir_scenarios::{Diagnostic, LoadOptions, Scenario, load_text};
+use weir_scenario::{Diagnostic, LoadOptions, Scenario, load_text};
 use weir_sim_core::{RunOptions, Simulation};
 
 fn registry() -> Registry {

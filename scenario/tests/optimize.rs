@@ -3,7 +3,7 @@
 mod common;
 
 use common::{T2, first_bad, good, on_t2, registry, write};
-use weir_scenarios::{AxisSpec, Growth, LoadOptions, Objective, SearchMethod, Vary, load};
+use weir_scenario::{AxisSpec, Growth, LoadOptions, Objective, SearchMethod, Vary, load};
 
 /// A scenario with an arbiter on line 5, a transfer between ranks on line 7 and `optimize` from line 8.
 fn with(optimize: &str) -> String {
@@ -212,7 +212,7 @@ fn refuses_parameters_that_are_none() {
 }
 
 /// Reads a scenario with a placement by a measured matrix, in a folder of its own.
-fn measured(case: &str, objective: &str, table: &str) -> Result<weir_scenarios::Scenario, (u32, u32, String)> {
+fn measured(case: &str, objective: &str, table: &str) -> Result<weir_scenario::Scenario, (u32, u32, String)> {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("matrix-{case}"));
     let text = with(&format!("{{ vary: placement, {objective} matrix: m.csv }}"));
     let ranked = text.replace("workload:", "ranks: [gpu0, gpu1]\nworkload:");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::models::{MACHINES, registry};
 use common::{bad, first_bad, good, on_t2, read};
-use weir_scenarios::{Change, LoadOptions, RankTraffic, Scenario, load, load_text, rewrite};
+use weir_scenario::{Change, LoadOptions, RankTraffic, Scenario, load, load_text, rewrite};
 use weir_sim_core::{RunOptions, Simulation, TaskId, Work};
 
 /// Three transfers from gpu0, on lines 6 to 8, one from gpu1, and an order on line 10.
@@ -233,7 +233,7 @@ fn makespan(scenario: &Scenario, registry: &weir_plugin_api::Registry) -> u64 {
 fn a_saved_order_runs_as_the_file_it_came_from() {
     let mut registry = weir_plugin_api::Registry::new();
     weir_arbiters::register(&mut registry).unwrap();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("pcie");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/pcie");
     let options = LoadOptions::default();
     let file = |name: &str| load(&folder.join(name), &options, &registry).unwrap();
     let (slow, fast) = (file("halo-2d-file-order.yaml"), file("halo-2d-fastest.yaml"));

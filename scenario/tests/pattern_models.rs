@@ -5,7 +5,7 @@ mod common;
 use common::models::{good as good_model, refused};
 use common::on_t2;
 use weir_plugin_api::Registry;
-use weir_scenarios::{LoadOptions, RankTraffic, Scenario, load_text};
+use weir_scenario::{LoadOptions, RankTraffic, Scenario, load_text};
 use weir_sim_core::{Outcome, RunOptions, Simulation, TaskId, Work};
 
 const LOGGP: &str = "{ name: loggp, latency: 1us, overhead: 5us, gap: 3us, over: fabric }";
