@@ -11,8 +11,8 @@ use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };
 
-use crate::groups::{Groups, NONE, grant_lone, lone_binding, narrowest};
-use crate::params::{NoParams, decode, schema};
+use crate::common::groups::{Groups, NONE, grant_lone, lone_binding, narrowest};
+use crate::common::params::{NoParams, decode, schema};
 
 /// A link: its bandwidth, and who is on it in the current phase.
 #[derive(Clone, Copy, Debug)]

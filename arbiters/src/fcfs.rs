@@ -14,8 +14,8 @@ use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };
 
-use crate::groups::{NONE, lone_binding, narrowest};
-use crate::params::{NoParams, decode, schema};
+use crate::common::groups::{NONE, lone_binding, narrowest};
+use crate::common::params::{NoParams, decode, schema};
 
 /// A link: its bandwidth, and the earliest transfer that wants it.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,5 @@
-//! The built-in rate arbiters, one file per policy. Built into the program, and the same crate as a loadable library.
+//! The built-in rate arbiters, one file per policy. Built into the program, and the same crate as a loadable library. What
+//! several share is in `common`, and what makes large runs of two of them fast in `incremental`.
 //!
 //! ```text
 //! PhaseView ──► groups (transfers of one class) ──► policy, per group and link ──► rates and bindings per transfer
@@ -9,21 +10,19 @@
 //! where the last phase touched them; a call allocates nothing once they have grown. Each transfer's answer depends
 //! only on the transfers it is connected to through shared links, bit for bit.
 
+mod common;
 mod equal_share;
 mod fcfs;
-mod fill;
-mod groups;
 mod incremental;
 mod max_min;
-mod params;
 mod pcie_congestion;
 mod strict_priority;
 
+pub use common::params::NoParams;
 pub use equal_share::EqualShare;
 pub use fcfs::Fcfs;
 pub use incremental::{Layers, Shares};
 pub use max_min::MaxMin;
-pub use params::NoParams;
 pub use pcie_congestion::{DEFAULT_TAU, PcieCongestion, PcieCongestionParams};
 pub use strict_priority::StrictPriority;
 

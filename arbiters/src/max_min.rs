@@ -1,7 +1,7 @@
 //! `max-min`: weighted max-min fairness.
 //!
 //! **Definition.** The allocation that lexicographically maximises the sorted r_c / weight_c, subject to the bandwidth
-//! of every link and the limit of every transfer. Computed by progressive filling ([`crate::fill`]).
+//! of every link and the limit of every transfer. Computed by progressive filling ([`crate::common::fill`]).
 //! **Ties.** Links that saturate at equal levels: lowest link id first (it decides which one is named as the bottleneck).
 //! **Fairness.** No transfer's rate per weight can be raised without lowering one that is no larger. Pure,
 //! work-conserving. Reads limit and weight; ignores priority.
@@ -12,9 +12,9 @@ use weir_plugin_api::{
     RouteTable, Step,
 };
 
-use crate::fill::{Bound, Filling};
-use crate::groups::{Groups, NONE, grant_lone, narrowest};
-use crate::params::{NoParams, decode, schema};
+use crate::common::fill::{Bound, Filling};
+use crate::common::groups::{Groups, NONE, grant_lone, narrowest};
+use crate::common::params::{NoParams, decode, schema};
 
 /// The arbiter `max-min`.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! `strict-priority`: higher priorities take what they can, lower ones share what is left.
 //!
 //! **Definition.** Classes of transfers by descending `priority`; each class gets the weighted max-min allocation
-//! ([`crate::fill`]) over what the higher ones left on each link. A remainder of at most 1e-9 · B(l) counts as 0.
+//! ([`crate::common::fill`]) over what the higher ones left on each link. A remainder of at most 1e-9 · B(l) counts as 0.
 //! **Ties.** Within a class as `max-min`: lowest link id first.
 //! **Fairness.** Within a class only. Pre-emptive; lower classes may starve; never stalls, since the highest class
 //! present always gets more than 0. Work-conserving up to the remainder. Reads limit, weight and priority.
@@ -14,9 +14,9 @@ use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };
 
-use crate::fill::{Bound, Filling};
-use crate::groups::{Groups, NONE, grant_lone};
-use crate::params::{NoParams, decode, schema};
+use crate::common::fill::{Bound, Filling};
+use crate::common::groups::{Groups, NONE, grant_lone};
+use crate::common::params::{NoParams, decode, schema};
 
 /// Part of a link's bandwidth below which a remainder counts as 0: the tolerance of the rate check (*assumed*), so that
 /// rounding in one class never shows as a trickle in the next.

@@ -27,7 +27,7 @@ use weir_plugin_api::{
     Setting,
 };
 
-use crate::params::{NoParams, decode};
+use crate::common::params::{NoParams, decode};
 use crate::{MaxMin, StrictPriority};
 
 /// An event costs the square of the priorities below it (measured: from about a hundred on, phase by phase costs less).

@@ -3,7 +3,7 @@
 use weir_plugin_api::{Binding, Cause};
 
 use super::layout::Layout;
-use crate::groups::{Group, NONE, lone_binding};
+use crate::common::groups::{Group, NONE, lone_binding};
 
 /// The binding of an item's first transfer: where it is blocked, else its last cut, else its limit or narrowest link.
 pub(super) fn binding(layout: &Layout, groups: &[Group], index: usize) -> Binding {

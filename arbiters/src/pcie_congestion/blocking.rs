@@ -2,7 +2,7 @@
 
 use super::EPS;
 use super::layout::Layout;
-use crate::groups::NONE;
+use crate::common::groups::NONE;
 
 /// Reused from phase to phase.
 #[derive(Debug, Default)]

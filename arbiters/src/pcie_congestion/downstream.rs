@@ -2,7 +2,7 @@
 
 use super::EPS;
 use super::layout::{Layout, scaled};
-use crate::groups::NONE;
+use crate::common::groups::NONE;
 
 /// The transfers that come to a port from one link: a "super communication" of the text.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use weir_plugin_api::{LinkId, Step};
 
 use super::blocking::raise;
 use super::layout::Layout;
-use crate::groups::{Groups, NONE};
+use crate::common::groups::{Groups, NONE};
 
 /// A step of one item: name, deciding link, rate, items responsible.
 struct Line {

@@ -3,7 +3,7 @@
 use weir_plugin_api::{Direction, LinkId, PhaseView};
 
 use super::ports::{Port, crosses_root_complex};
-use crate::groups::{Group, NONE};
+use crate::common::groups::{Group, NONE};
 
 /// A link of the fabric that is in use.
 #[derive(Clone, Copy, Debug)]

@@ -51,8 +51,8 @@ use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };
 
-use crate::groups::{Groups, NONE, lone_binding};
-use crate::params::{decode, schema};
+use crate::common::groups::{Groups, NONE, lone_binding};
+use crate::common::params::{decode, schema};
 use layout::Layout;
 use ports::{Port, crosses_root_complex};
 

@@ -2,7 +2,7 @@
 
 use weir_plugin_api::{ArbiterError, Direction, FabricView, LinkId, NodeKind};
 
-use crate::groups::NONE;
+use crate::common::groups::NONE;
 
 /// A directed link of the fabric.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! A link in a filling: what is left on it, and the level at which it saturates.
 
-use crate::groups::NONE;
+use crate::common::groups::NONE;
 
 /// A number with the rounding error of its additions (Knuth, *The Art of Computer Programming*, vol. 2, 4.2.2, TwoSum).
 #[derive(Clone, Copy, Debug)]

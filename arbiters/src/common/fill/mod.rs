@@ -25,7 +25,7 @@ use std::collections::binary_heap::PeekMut;
 
 use weir_plugin_api::LinkId;
 
-use crate::groups::{NONE, narrowest};
+use crate::common::groups::{NONE, narrowest};
 use shared::{Port, Terms};
 
 /// What bounds a flow.
