@@ -14,7 +14,7 @@ pub enum Figures {
 
 impl Figures {
     /// What they are, for a person.
-    pub(crate) fn told(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Effective => {
                 "effective, what transfers reach by NCCL's tables; `--bandwidth raw` writes what wires carry"
@@ -127,7 +127,7 @@ impl Processor {
         Sourced { megabytes, source }
     }
 
-    /// The kind that arbiters are told.
+    /// The `kind` of the written link type.
     pub(crate) fn link_kind(self) -> &'static str {
         match self {
             Self::AmdZen12 | Self::AmdZen34 | Self::AmdZen5 => "xgmi",

@@ -1,19 +1,15 @@
 //! What a person must know about an import: what is doubtful, assumed, left out.
 
-mod links;
-
-pub(crate) use links::Change;
-
 use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::format::Format;
 use crate::machine::{Counts, Machine, Wire};
-use crate::plain::plain;
+use crate::printable::printable;
 
 /// Bus ids that one finding names on a terminal; the written file has all.
 const NAMED: usize = 8;
-/// Findings of one level that are kept; of more only the number is told.
+/// Findings of one level that are kept; of further ones only the number is reported.
 const KEPT: usize = 50;
 
 /// How much a finding matters.
@@ -69,7 +65,7 @@ pub(crate) struct Findings {
     left_out: BTreeMap<String, Ids>,
 }
 
-/// Some bus ids.
+/// Bus ids that one finding is about.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
     named: Vec<String>,
@@ -94,7 +90,6 @@ impl Ids {
         }
     }
 
-    /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -140,7 +135,7 @@ impl Findings {
         *count += 1;
         if *count <= KEPT {
             // What the dump says may hold characters that change what a terminal shows.
-            let clean = |text: String| plain(&text, '?');
+            let clean = |text: String| printable(&text, '?');
             let (message, whole, help) = (clean(message), whole.map(clean), help.map(clean));
             self.kept.push(Finding { level, message, whole, help });
         }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::bus::BusId;
 use crate::finding::Findings;
 use crate::gpu::Gpu;
-use crate::machine::{Device, Kind, Machine, Parent, Up};
+use crate::machine::{Device, DeviceKind, Machine, Parent, Up};
 use crate::pcie::{Doubt, PcieLink};
 use crate::refusal::Refusal;
 
@@ -33,7 +33,7 @@ pub(crate) enum Port {
 #[derive(Debug, Default)]
 pub(crate) struct Function {
     /// `None` for what is of no interest.
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<DeviceKind>,
     pub(crate) bus: Option<BusId>,
     pub(crate) link: Option<PcieLink>,
     pub(crate) port: Port,
@@ -92,7 +92,7 @@ impl Functions {
     ) -> Result<Vec<Option<usize>>, Refusal> {
         self.without_virtual(findings);
         let wanted = self.wanted();
-        machine.bridges += self.list.iter().filter(|function| function.kind == Some(Kind::Switch)).count();
+        machine.bridges += self.list.iter().filter(|function| function.kind == Some(DeviceKind::Switch)).count();
         let mut devices = vec![None; self.list.len()];
         let place = |top: usize| Place { parent: Parent::Root(self.list[top].root), level: 0, port: None };
         let mut stack: Vec<(usize, Place)> = self.tops.iter().rev().map(|&top| (top, place(top))).collect();
@@ -108,17 +108,17 @@ impl Functions {
                 devices[index] = Some(device);
                 Place { parent: Parent::Device(device), level: place.level + 1, port: None }
             };
-            if self.list[index].kind == Some(Kind::Switch) {
+            if self.list[index].kind == Some(DeviceKind::Switch) {
                 stack.extend(self.list[index].children.iter().rev().map(|&child| (child, below)));
             }
         }
-        self.tell_ports(machine, findings);
+        self.report_ports(machine, findings);
         Ok(devices)
     }
 
-    /// Tells of the bridges that became no node.
-    fn tell_ports(&self, machine: &Machine, findings: &mut Findings) {
-        let ports = self.list.iter().filter(|f| f.kind == Some(Kind::Switch)).count() - machine_switches(machine);
+    /// Notes the bridges that became no node.
+    fn report_ports(&self, machine: &Machine, findings: &mut Findings) {
+        let ports = self.list.iter().filter(|f| f.kind == Some(DeviceKind::Switch)).count() - machine_switches(machine);
         if ports > 0 {
             findings.note(format!(
                 "of the bridges, {ports} are ports of switches or root complexes, or lead to no device of interest: they \
@@ -131,7 +131,7 @@ impl Functions {
     fn wanted(&self) -> Vec<bool> {
         let mut wanted = vec![false; self.list.len()];
         for (index, function) in self.list.iter().enumerate().rev() {
-            if function.kind.is_some_and(|kind| kind != Kind::Switch) {
+            if function.kind.is_some_and(|kind| kind != DeviceKind::Switch) {
                 wanted[index] = true;
             }
             if let (true, Some(above)) = (wanted[index], function.above) {
@@ -152,7 +152,7 @@ impl Functions {
         let below = function.children.iter().filter(|&&child| wanted[child]);
         let devices: BTreeSet<_> =
             below.map(|&child| self.list[child].bus.map(|b| (b.domain, b.bus, b.device))).collect();
-        function.kind == Some(Kind::Switch) && down && devices.len() <= 1
+        function.kind == Some(DeviceKind::Switch) && down && devices.len() <= 1
     }
 
     /// The device of a function; `port` is what the other end says of its link.
@@ -171,7 +171,7 @@ impl Functions {
             }
             _ => own,
         };
-        let kind = function.kind.unwrap_or(Kind::Switch);
+        let kind = function.kind.unwrap_or(DeviceKind::Switch);
         let mut device = Device::new(kind, function.bus, Up::Pcie(link));
         device.gpu = function.gpu;
         device.number = function.number;
@@ -181,5 +181,5 @@ impl Functions {
 }
 
 fn machine_switches(machine: &Machine) -> usize {
-    machine.devices.iter().filter(|device| device.kind == Kind::Switch).count()
+    machine.devices.iter().filter(|device| device.kind == DeviceKind::Switch).count()
 }

@@ -15,12 +15,11 @@ use crate::class::Identity;
 use crate::finding::{Findings, Ids, Level};
 use crate::functions::{Function, Functions};
 use crate::gpu::Gpu;
-use crate::machine::{Kind, Machine, Root};
+use crate::machine::{DeviceKind, Machine, Root};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
 use crate::xml::{self, Dump};
 
-/// Reads a dump.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let Dump { document, lines } = xml::parse(text)?;
     let topology = document.root_element();
@@ -37,7 +36,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
             format!("{} host bridges are near to several NUMA nodes, or to none: put below the first", reader.unsure);
         findings.warning(message, "move their devices below the right `rc` in the written file");
     }
-    reader.tell_speeds(findings);
+    reader.report_speeds(findings);
     reader.functions.check_twins(findings);
     let devices = reader.functions.place(&mut machine, findings)?;
     let told =
@@ -173,7 +172,11 @@ impl Reader {
         let bridge = is(node, "Bridge");
         let function = Function {
             // hwloc lists devices with bridges inside as bridges, whatever their class.
-            kind: if bridge { Some(Kind::Switch) } else { identity.kind().filter(|kind| *kind != Kind::Switch) },
+            kind: if bridge {
+                Some(DeviceKind::Switch)
+            } else {
+                identity.kind().filter(|kind| *kind != DeviceKind::Switch)
+            },
             bus,
             link: Some(self.link(node, identity.kind().is_some())),
             maker: ids.map_or_else(String::new, |(vendor, _)| format!("{vendor:04x}")),
@@ -205,8 +208,7 @@ impl Reader {
         })
     }
 
-    /// Tells of odd speeds.
-    fn tell_speeds(&mut self, findings: &mut Findings) {
+    fn report_speeds(&mut self, findings: &mut Findings) {
         for (text, (link, ids)) in std::mem::take(&mut self.odd) {
             let text = text.replace("{}", "");
             if let Some(link) = link {
@@ -235,13 +237,13 @@ impl Reader {
         };
         let function = self.functions.get_mut(index);
         if coprocessor && function.kind.is_none() {
-            function.kind = Some(Kind::Gpu);
+            function.kind = Some(DeviceKind::Gpu);
         }
-        if network && function.kind == Some(Kind::Nic) && function.label.len() < 200 {
+        if network && function.kind == Some(DeviceKind::Nic) && function.label.len() < 200 {
             let separator = if function.label.is_empty() { "" } else { ", " };
             function.label.extend([separator, &name]);
         }
-        if function.kind == Some(Kind::Gpu) {
+        if function.kind == Some(DeviceKind::Gpu) {
             let number = ["nvml", "rsmi"].iter().find_map(|word| name.strip_prefix(word)?.parse().ok());
             function.number = function.number.or(number);
             if let (true, Some(model)) = (function.label.is_empty(), info(node, "GPUModel")) {

@@ -1,18 +1,20 @@
 //! Reads a dump of a machine into a topology file of weir: text in, topology and findings out.
 //!
 //! ```text
-//! bytes ─► decode ─► recognise ─► nccl, hwloc, smi, lspci ─► Machine ─► settle ─► yaml (the topology file)
-//!          (text)    (format)     (one file per format)       (tree,     (doubts,  show (the tree for a person)
-//!                                                              laterals)  names)   findings
+//! bytes ─► decode ─► recognise ─► nccl, hwloc, smi, lspci ─► Machine ─► complete ─► yaml (the topology file)
+//!          (text)    (format)     (one file per format)       (tree,     (ports,     show (the tree for a person)
+//!                                                              laterals)  doubts)    findings
 //! ```
 //!
-//! What a dump does not say is assumed, what it says is written even where it is doubtful; both are told, with the bus id
-//! and the key that changes it. Numbers come from NCCL's own tables, see `bandwidth`.
+//! What a dump does not say is assumed; what it says is written even where it is doubtful. A finding reports both, with the
+//! bus id and the key that changes it. Numbers come from NCCL's own tables, see `bandwidth`.
 
 mod bandwidth;
 mod bus;
 mod class;
+mod complete;
 mod decode;
+mod doubts;
 mod finding;
 mod format;
 mod functions;
@@ -24,9 +26,9 @@ mod machine;
 mod names;
 mod nccl;
 mod pcie;
-mod plain;
+mod printable;
+mod recognise;
 mod refusal;
-mod settle;
 mod show;
 mod smi;
 mod xml;
@@ -75,7 +77,7 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     let text = decode::text(bytes)?;
     let format = match options.format {
         Some(format) => format,
-        None => format::recognise(&text)?,
+        None => recognise::format(&text)?,
     };
     let mut findings = finding::Findings::default();
     let mut machine = match format {
@@ -84,10 +86,10 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
         Format::NvidiaSmi => smi::read(&text, &mut findings)?,
         Format::Lspci => lspci::read(&text, &mut findings)?,
     };
-    settle::settle(&mut machine, &mut findings);
+    complete::complete(&mut machine, &mut findings);
     let names = names::Names::of(&machine);
     let types = link_types::LinkTypes::of(&machine, options.figures);
-    findings.of_links(&machine, &names, &types, format);
+    doubts::report(&machine, &names, &types, format, &mut findings);
     let counts = machine.counts();
     findings.of_machine(&machine, &counts, format);
     let head = yaml::Head { name, format, figures: options.figures };

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::bandwidth::{Figures, MEMORY, Sourced, gigabytes, nvlinks, xgmis};
-use crate::finding::Change;
 use crate::machine::{Machine, Up, Wire};
 use crate::pcie::{Doubt, PcieLink};
 
-/// A type.
+/// A link type as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct LinkType {
     /// The map behind its name.
@@ -24,6 +23,13 @@ pub(crate) struct LinkTypes {
     pcie: BTreeMap<PcieLink, String>,
     networks: BTreeMap<u32, String>,
     wires: BTreeMap<Wire, String>,
+}
+
+/// What a person may change of a link type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    Generation(u8),
+    Width(u8),
 }
 
 /// The type of host memory.
@@ -155,11 +161,11 @@ fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, S
             let source = "as the dump says".to_owned();
             ("c2c".to_owned(), "nvlink", "Chip to chip, GPU and processor", Sourced { megabytes, source })
         }
-        Wire::Told(megabytes) => {
+        Wire::NvLinkSum(megabytes) => {
             let source = "raw, as the dump says; it does not say which GPUs these are".to_owned();
             (format!("nvlink-{}GB", gigabytes(megabytes)), "nvlink", "NVLink", Sourced { megabytes, source })
         }
-        Wire::ToldXgmi(megabytes) => {
+        Wire::XgmiSum(megabytes) => {
             let source = "raw, as the dump says; it does not say how many links these are".to_owned();
             (format!("xgmi-{}GB", gigabytes(megabytes)), "xgmi", "xGMI", Sourced { megabytes, source })
         }

@@ -42,11 +42,10 @@ pub(crate) struct Root {
     pub(crate) children: Vec<usize>,
 }
 
-/// What a device is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum DeviceKind {
     Switch,
-    /// A port of a switch or root complex, see `settle`.
+    /// A port of a switch or root complex, see `complete`.
     Port,
     Gpu,
     Nic,
@@ -68,10 +67,9 @@ pub(crate) enum Parent {
     Device(usize),
 }
 
-/// A device.
 #[derive(Debug)]
 pub(crate) struct Device {
-    pub(crate) kind: Kind,
+    pub(crate) kind: DeviceKind,
     pub(crate) bus: Option<BusId>,
     pub(crate) up: Up,
     pub(crate) parent: Parent,
@@ -81,18 +79,17 @@ pub(crate) struct Device {
     pub(crate) gpu: Gpu,
     /// What else is told of it; may be any text of the dump.
     pub(crate) label: String,
-    /// Bridges above it.
+    /// Number of bridges above it.
     pub(crate) depth: usize,
 }
 
 impl Device {
     /// A device before it is put into a machine.
-    pub(crate) fn new(kind: Kind, bus: Option<BusId>, up: Up) -> Self {
+    pub(crate) fn new(kind: DeviceKind, bus: Option<BusId>, up: Up) -> Self {
         let (parent, children, depth) = (Parent::Root(0), Vec::new(), 0);
         Self { kind, bus, up, parent, children, number: None, gpu: Gpu::Unknown, label: String::new(), depth }
     }
 
-    /// Its PCIe link.
     pub(crate) fn pcie(&self) -> Option<PcieLink> {
         match self.up {
             Up::Pcie(link) => Some(link),
@@ -109,7 +106,7 @@ pub(crate) enum End {
     NvSwitch,
 }
 
-/// A lateral link.
+/// What a lateral link is, and what its bandwidth depends on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Wire {
     /// Between two NUMA nodes, of two packages as far as the dump says.
@@ -121,9 +118,9 @@ pub(crate) enum Wire {
     /// Between a GPU and its processor, in MB/s.
     C2c(u64),
     /// Some NVLinks of which the dump says how much they carry together, in MB/s.
-    Told(u64),
-    /// Some xGMI links, likewise.
-    ToldXgmi(u64),
+    NvLinkSum(u64),
+    /// The same of some xGMI links.
+    XgmiSum(u64),
 }
 
 /// How many of what there are.
@@ -152,7 +149,6 @@ pub struct Counts {
 }
 
 impl Machine {
-    /// Adds a NUMA node.
     pub(crate) fn root(&mut self, root: Root) -> Result<usize, Refusal> {
         if self.roots.len() == ROOTS {
             return Err(Refusal::new(format!("more than {ROOTS} NUMA nodes")).help("give the dump of one machine"));
@@ -225,7 +221,6 @@ impl Machine {
         }
     }
 
-    /// The same, to be changed.
     pub(crate) fn children_mut(&mut self, parent: Parent) -> &mut Vec<usize> {
         match parent {
             Parent::Root(root) => &mut self.roots[root].children,
@@ -250,11 +245,11 @@ impl Machine {
         let mut counts = Counts { roots, sockets, bridges, ..Counts::default() };
         for device in self.in_order().into_iter().map(|index| &self.devices[index]) {
             match device.kind {
-                Kind::Switch => counts.switches += 1,
-                Kind::Port => continue,
-                Kind::Gpu => counts.gpus += 1,
-                Kind::Nic => counts.nics += 1,
-                Kind::Fpga => counts.fpgas += 1,
+                DeviceKind::Switch => counts.switches += 1,
+                DeviceKind::Port => continue,
+                DeviceKind::Gpu => counts.gpus += 1,
+                DeviceKind::Nic => counts.nics += 1,
+                DeviceKind::Fpga => counts.fpgas += 1,
             }
             if let Up::Pcie(link) = device.up {
                 *counts.pcie.entry((link.generation, link.width)).or_default() += 1;
@@ -263,9 +258,9 @@ impl Machine {
         for wire in self.laterals.values() {
             match wire {
                 Wire::NvLink(_, links) => counts.nvlinks += u64::from(*links),
-                Wire::Told(_) => counts.nvlinks += 1,
+                Wire::NvLinkSum(_) => counts.nvlinks += 1,
                 Wire::Xgmi(_, links) => counts.xgmi += u64::from(*links),
-                Wire::ToldXgmi(_) => counts.xgmi += 1,
+                Wire::XgmiSum(_) => counts.xgmi += 1,
                 Wire::Socket(_) | Wire::Package(_) | Wire::C2c(_) => {}
             }
         }

@@ -1,6 +1,6 @@
 //! Names of nodes: short and unique.
 
-use crate::machine::{End, Kind, Machine};
+use crate::machine::{DeviceKind, End, Machine};
 
 /// The name of each device, by its index.
 #[derive(Debug)]
@@ -16,7 +16,8 @@ impl Names {
     pub(crate) fn of(machine: &Machine) -> Self {
         let order = machine.in_order();
         let mut devices = vec![String::new(); machine.devices.len()];
-        let mut gpus: Vec<usize> = order.iter().copied().filter(|&i| machine.devices[i].kind == Kind::Gpu).collect();
+        let mut gpus: Vec<usize> =
+            order.iter().copied().filter(|&i| machine.devices[i].kind == DeviceKind::Gpu).collect();
         // A file that joins several machines repeats the numbers: each machine's come after those before.
         if gpus.iter().all(|&gpu| machine.devices[gpu].number.is_some()) {
             gpus.sort_by_key(|&gpu| (machine.roots[machine.root_of(gpu)].host, machine.devices[gpu].number));
@@ -24,7 +25,12 @@ impl Names {
         for (number, gpu) in gpus.into_iter().enumerate() {
             devices[gpu] = format!("gpu{number}");
         }
-        let words = [(Kind::Switch, "plx"), (Kind::Port, "port"), (Kind::Nic, "nic"), (Kind::Fpga, "fpga")];
+        let words = [
+            (DeviceKind::Switch, "plx"),
+            (DeviceKind::Port, "port"),
+            (DeviceKind::Nic, "nic"),
+            (DeviceKind::Fpga, "fpga"),
+        ];
         for (kind, word) in words {
             let of_kind = order.iter().filter(|&&device| machine.devices[device].kind == kind);
             for (number, &device) in of_kind.enumerate() {

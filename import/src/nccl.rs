@@ -11,12 +11,11 @@ use crate::bus::BusId;
 use crate::class::Identity;
 use crate::finding::Findings;
 use crate::gpu::Gpu;
-use crate::machine::{Device, Kind, Machine, Parent, Root, Up};
+use crate::machine::{Device, DeviceKind, Machine, Parent, Root, Up};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
 use crate::xml::{self, Lines};
 
-/// Reads a dump.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let dump = xml::parse(text)?;
     let system = dump.document.root_element();
@@ -43,7 +42,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
         let refusal = Refusal::new("no `<cpu>` below `<system>`").help("make the dump again");
         return Err(xml::refused(system, refusal));
     }
-    reader.tell_hosts();
+    reader.report_hosts();
     reader.laterals();
     reader.machine.join_sockets();
     Ok(reader.machine)
@@ -119,8 +118,8 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         Ok(())
     }
 
-    /// Tells that the dump is of several machines.
-    fn tell_hosts(&mut self) {
+    /// Warns that the dump is of several machines.
+    fn report_hosts(&mut self) {
         let roots = |host: usize| {
             let of_host = self.machine.roots.iter().enumerate().filter(|(_, root)| root.host == host);
             of_host.map(|(index, _)| format!("rc{index}")).collect::<Vec<_>>().join(" ")
@@ -169,18 +168,18 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         };
         let gpu = self.gpu(node, bus);
         let device = device(node, kind, bus, gpu);
-        self.machine.bridges += usize::from(kind == Kind::Switch);
+        self.machine.bridges += usize::from(kind == DeviceKind::Switch);
         let index = self.machine.device(parent, device)?;
         self.gpus.extend(gpu.map(|gpu| (index, gpu)));
         // Nothing passes through a device: what a file hangs below one is put beside it.
-        Ok((kind != Kind::Nic || !is_leaf(node)).then_some(if kind == Kind::Switch {
+        Ok((kind != DeviceKind::Nic || !is_leaf(node)).then_some(if kind == DeviceKind::Switch {
             Parent::Device(index)
         } else {
             parent
         }))
     }
 
-    /// The first `<gpu>` of a device; tells of more.
+    /// The first `<gpu>` of a device; notes further ones.
     fn gpu(&mut self, node: Node<'a, 'd>, bus: Option<BusId>) -> Option<Node<'a, 'd>> {
         let mut gpus = elements(node).filter(|child| child.has_tag_name("gpu"));
         let gpu = gpus.next();
@@ -195,20 +194,20 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
     }
 
     /// What a device is; `None` for what is neither bridge, GPU, network card nor FPGA.
-    fn kind(&self, node: Node<'_, '_>) -> Option<Kind> {
+    fn kind(&self, node: Node<'_, '_>) -> Option<DeviceKind> {
         let has = |name: &str| elements(node).any(|child| child.has_tag_name(name));
         if has("gpu") {
-            return Some(Kind::Gpu);
+            return Some(DeviceKind::Gpu);
         }
         if has("nic") {
-            return Some(Kind::Nic);
+            return Some(DeviceKind::Nic);
         }
         let class = node.attribute("class").unwrap_or("").trim().trim_start_matches("0x");
         let class = class.get(..4).and_then(|text| u16::from_str_radix(text, 16).ok()).unwrap_or(0);
         let vendor = xml::number(node, "vendor").map(|id| id as u16);
         let kind = Identity { class, vendor, on_bus_0: false }.kind();
         // NCCL takes what it does not know for a switch.
-        kind.or_else(|| has("pci").then_some(Kind::Switch))
+        kind.or_else(|| has("pci").then_some(DeviceKind::Switch))
     }
 
     /// A card that hangs on a processor: virtual, or without a path in the system's files.
@@ -218,7 +217,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         }
         let (label, speed) = nets(node);
         let speed = if speed == 0 { 10_000 } else { speed };
-        let mut device = Device::new(Kind::Nic, None, Up::Network(speed));
+        let mut device = Device::new(DeviceKind::Nic, None, Up::Network(speed));
         self.findings.note(format!("network card {label} has no PCIe link in the dump; its port's speed is its link"));
         device.label = label;
         self.machine.device(parent, device).map(drop)
@@ -226,14 +225,14 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
 }
 
 /// What a `<pci>` tells of a device.
-fn device(node: Node<'_, '_>, kind: Kind, bus: Option<BusId>, gpu: Option<Node<'_, '_>>) -> Device {
+fn device(node: Node<'_, '_>, kind: DeviceKind, bus: Option<BusId>, gpu: Option<Node<'_, '_>>) -> Device {
     let generation = node.attribute("link_speed").and_then(pcie::generation);
     let width = node.attribute("link_width").and_then(pcie::width);
     let mut device = Device::new(kind, bus, Up::Pcie(PcieLink::new(generation, width)));
-    if kind == Kind::Nic {
+    if kind == DeviceKind::Nic {
         device.label = nets(node).0;
     }
-    if kind == Kind::Gpu {
+    if kind == DeviceKind::Gpu {
         device.gpu = generation_of(node, gpu);
         device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
     }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use crate::bandwidth::Figures;
 use crate::link_types::LinkTypes;
-use crate::machine::{Device, End, Kind, Machine, Up, Wire};
+use crate::machine::{Device, DeviceKind, End, Machine, Up, Wire};
 use crate::names::Names;
-use crate::plain::is_unseen;
+use crate::printable::is_unseen;
 
 /// Lines at most; *assumed*, more than fits on some screens.
 const LINES: usize = 400;
@@ -42,7 +42,7 @@ pub(crate) fn tree(machine: &Machine, names: &Names, types: &LinkTypes) -> Strin
 
 /// Which bandwidths are written, and a line for each link type.
 pub(crate) fn bandwidths(types: &LinkTypes, figures: Figures) -> String {
-    let mut out = format!("bandwidths: {}\n", figures.told());
+    let mut out = format!("bandwidths: {}\n", figures.words());
     let longest = types.all().map(|(name, _)| name.len()).max().unwrap_or(0);
     for (name, link) in types.all() {
         let _ = writeln!(out, "  {name:longest$}  {}", link.comment.trim_end_matches('.'));
@@ -59,7 +59,7 @@ fn push(stack: &mut Vec<(usize, String, bool)>, children: &[usize], indent: &str
 fn line(device: &Device, name: &str, types: &LinkTypes) -> String {
     let bus = device.bus.map_or_else(String::new, |bus| bus.to_string());
     let what = match (device.kind, device.up) {
-        (Kind::Port, _) => "(the port it hangs on)".to_owned(),
+        (DeviceKind::Port, _) => "(the port it hangs on)".to_owned(),
         (_, Up::Pcie(_) | Up::Network(_)) => types.up(device.up).to_owned(),
     };
     let label: String = device.label.chars().filter(|&c| !is_unseen(c)).take(60).collect();

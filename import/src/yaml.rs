@@ -6,9 +6,9 @@ use crate::bandwidth::Figures;
 use crate::finding::{Finding, Level};
 use crate::format::Format;
 use crate::link_types::{LinkTypes, MEMORY_NAME};
-use crate::machine::{End, Kind, Machine, Parent, Wire};
+use crate::machine::{DeviceKind, End, Machine, Parent, Wire};
 use crate::names::{NVSWITCH, Names};
-use crate::plain::plain;
+use crate::printable::printable;
 
 /// What stands at the beginning.
 #[derive(Debug)]
@@ -68,10 +68,10 @@ fn write_head(out: &mut String, head: &Head<'_>, findings: &[Finding]) {
         "# Which links do the devices of this machine share? Made by `weir import` from a dump ({}).",
         head.format
     );
-    let _ = writeln!(out, "# Bandwidths: {}.", head.figures.told());
+    let _ = writeln!(out, "# Bandwidths: {}.", head.figures.words());
     for finding in findings.iter().filter(|finding| finding.level != Level::Note || finding.whole.is_some()) {
         let message = finding.whole.as_ref().unwrap_or(&finding.message);
-        comment(out, &format!("{}: {}.", finding.level.word(), plain(message, ' ')));
+        comment(out, &format!("{}: {}.", finding.level.word(), printable(message, ' ')));
     }
     let name = head.name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' });
     let _ = writeln!(out, "weir: 1\nname: \"{}\"", name.take(100).collect::<String>());
@@ -81,10 +81,10 @@ fn write_head(out: &mut String, head: &Head<'_>, findings: &[Finding]) {
 fn node(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes, index: usize, indent: usize) {
     let device = &machine.devices[index];
     let kind = match device.kind {
-        Kind::Switch | Kind::Port => "switch",
-        Kind::Gpu => "gpu",
-        Kind::Nic => "nic",
-        Kind::Fpga => "fpga",
+        DeviceKind::Switch | DeviceKind::Port => "switch",
+        DeviceKind::Gpu => "gpu",
+        DeviceKind::Nic => "nic",
+        DeviceKind::Fpga => "fpga",
     };
     let (name, link) = (names.device(index), types.up(device.up));
     let bus = device.bus.map(|bus| format!("bus_id: \"{bus}\""));
@@ -136,7 +136,7 @@ fn follows(last: End, next: End) -> bool {
 
 /// A text of the dump within a comment: one line of printable characters.
 fn clean(text: &str, most: usize) -> String {
-    plain(text, ' ').chars().take(most).collect::<String>().trim().to_owned()
+    printable(text, ' ').chars().take(most).collect::<String>().trim().to_owned()
 }
 
 /// A comment, in as many lines as it needs.

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Function, Functions};
 use crate::bus::BusId;
 use crate::finding::{Findings, Ids, Level};
-use crate::machine::Kind;
+use crate::machine::DeviceKind;
 use crate::pcie::Doubt;
 
 /// Where a card and its virtual functions are alike: kind, maker, and the bridge above, or else the bus.
-type Card<'f> = (Kind, &'f str, Option<usize>, Option<(u32, u8)>);
+type Card<'f> = (DeviceKind, &'f str, Option<usize>, Option<(u32, u8)>);
 
 impl Functions {
     /// Leaves out the virtual functions of cards that are there themselves.
@@ -38,7 +38,7 @@ impl Functions {
     /// Tells of devices of one bus id.
     pub(crate) fn check_twins(&self, findings: &mut Findings) {
         let mut seen = BTreeSet::new();
-        let devices = self.list.iter().filter(|f| f.kind.is_some_and(|kind| kind != Kind::Switch));
+        let devices = self.list.iter().filter(|f| f.kind.is_some_and(|kind| kind != DeviceKind::Switch));
         let twins: Ids =
             devices.filter_map(|f| f.bus).filter(|bus| !seen.insert(*bus)).map(|bus| bus.to_string()).collect();
         if !twins.is_empty() {
@@ -60,7 +60,7 @@ fn is_silent_part(function: &Function, first: &BTreeMap<BusId, &Function>) -> bo
     let silent = |f: &Function| f.link.is_some_and(|link| link.doubt == Some(Doubt::Nothing));
     let Some(bus) = function.bus.filter(|bus| (bus.device, bus.function) != (0, 0)) else { return false };
     let Some(own) = first.get(&BusId { device: 0, function: 0, ..bus }) else { return false };
-    let alike = function.kind.is_some_and(|kind| kind != Kind::Switch) && card(function) == card(own);
-    let joined = function.kind == Some(Kind::Nic) && bus.device == 0;
+    let alike = function.kind.is_some_and(|kind| kind != DeviceKind::Switch) && card(function) == card(own);
+    let joined = function.kind == Some(DeviceKind::Nic) && bus.device == 0;
     function.above.is_some() && alike && !joined && silent(function) && !silent(own)
 }

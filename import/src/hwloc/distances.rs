@@ -11,7 +11,7 @@ use super::{Nodes, is, objects};
 use crate::bandwidth::raw_of_one;
 use crate::finding::Findings;
 use crate::gpu::Gpu;
-use crate::machine::{End, Kind, Machine, Wire};
+use crate::machine::{DeviceKind, End, Machine, Wire};
 use crate::xml::Lines;
 
 /// Links of one sort between two ends at most; *assumed*, as in NCCL's dumps.
@@ -142,7 +142,7 @@ fn all_ends(told: &Told<'_, '_, '_>, machine: &Machine) -> BTreeMap<u64, End> {
         "PCIDev" | "OSDev" => {
             let pci = node.ancestors().find(|above| is(*above, "PCIDev"))?;
             match told.devices[*told.functions.get(&pci.id().get())?] {
-                Some(device) if machine.devices[device].kind == Kind::Gpu => Some(End::Device(device)),
+                Some(device) if machine.devices[device].kind == DeviceKind::Gpu => Some(End::Device(device)),
                 // What NVLinks lead to beside GPUs and processors is a switch, also one that has lost its class.
                 _ => is(node, "PCIDev").then_some(End::NvSwitch),
             }
@@ -177,7 +177,7 @@ fn wire(gpu: Gpu, value: u64, xgmi: bool) -> Wire {
         Some(links) if xgmi => Wire::Xgmi(gpu, links),
         Some(links) => Wire::NvLink(gpu, links),
         // More than a bandwidth can be, 10^18 B/s, is cut.
-        None if xgmi => Wire::ToldXgmi(value.min(1_000_000_000)),
-        None => Wire::Told(value.min(1_000_000_000)),
+        None if xgmi => Wire::XgmiSum(value.min(1_000_000_000)),
+        None => Wire::NvLinkSum(value.min(1_000_000_000)),
     }
 }

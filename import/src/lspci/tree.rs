@@ -7,12 +7,12 @@
 //!  \-[0000:20]---03.1-[21]----00.0  a card
 //! ```
 
-use super::{ASIDE, Named, by_name, label};
+use super::name::{self, ASIDE, Named, label};
 use crate::bus::BusId;
 use crate::finding::{Findings, Ids, Level};
 use crate::format::Format;
 use crate::functions::{Function, Functions};
-use crate::machine::{Kind, Machine, Root};
+use crate::machine::{DeviceKind, Machine, Root};
 use crate::refusal::Refusal;
 
 /// A column of branches: from its `+` down to its `\\`.
@@ -33,7 +33,6 @@ struct Bus {
     bridge: Option<usize>,
 }
 
-/// Reads a dump.
 pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let mut machine = Machine::default();
     machine.root(Root::default())?;
@@ -168,15 +167,15 @@ impl Reader {
     }
 
     /// What is no bridge: the rest of its line is its name.
-    fn device(&mut self, name: &str, id: BusId, bus: Bus) -> Result<(), Refusal> {
-        let (named, label) = (Named::of(name), label(name));
-        let kind = by_name(name, &named);
+    fn device(&mut self, text: &str, id: BusId, bus: Bus) -> Result<(), Refusal> {
+        let (named, label) = (Named::of(text), label(text));
+        let kind = name::kind(text, &named);
         self.leaves += 1;
         self.names += usize::from(label.contains(|c: char| c.is_alphabetic() && !c.is_ascii_hexdigit()));
         // On the bus of a root complex sit functions of the processor.
         let of_processor =
-            bus.bridge.is_none() && ["Intel Corporation", "[AMD]"].iter().any(|maker| name.contains(maker));
-        if kind.is_none() && !of_processor && !ASIDE.iter().any(|word| name.contains(word)) {
+            bus.bridge.is_none() && ["Intel Corporation", "[AMD]"].iter().any(|maker| text.contains(maker));
+        if kind.is_none() && !of_processor && !ASIDE.iter().any(|word| text.contains(word)) {
             self.unclear.add(&id.to_string());
         }
         let Named { gpu, maker, is_virtual, .. } = named;
@@ -189,7 +188,8 @@ impl Reader {
     fn bridge(&mut self, inner: &str, id: BusId, bus: Bus) -> Result<(Bus, usize), Refusal> {
         let close = inner.find(']').ok_or_else(|| wrong("a `[` without `]`"))?;
         let number = number(&inner[..close]).ok_or_else(|| wrong("no bus in brackets"))?;
-        let bridge = Function { kind: Some(Kind::Switch), bus: Some(id), above: bus.bridge, ..Function::default() };
+        let bridge =
+            Function { kind: Some(DeviceKind::Switch), bus: Some(id), above: bus.bridge, ..Function::default() };
         let bridge = self.functions.add(bridge)?;
         Ok((Bus { domain: bus.domain, number, bridge: Some(bridge) }, close))
     }

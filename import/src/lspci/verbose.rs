@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Named, by_name, label};
+use super::name::{self, Named, label};
 use crate::bus::BusId;
 use crate::class::Identity;
 use crate::finding::{Findings, Ids, Level};
 use crate::functions::{Function, Functions, Port};
-use crate::machine::{Kind, Machine, Root};
+use crate::machine::{DeviceKind, Machine, Root};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
 
-/// What is told of a function.
+/// What the list says of a function.
 #[derive(Debug, Default)]
-struct Told {
+struct Listed {
     bus: Option<BusId>,
     class: String,
     name: String,
@@ -28,29 +28,28 @@ struct Told {
     has: (Option<u8>, Option<u8>),
 }
 
-/// Reads a dump.
 pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
-    let told = functions(text)?;
-    if told.iter().all(|f| f.can == (None, None) && f.has == (None, None)) {
+    let listed = functions(text)?;
+    if listed.iter().all(|f| f.can == (None, None) && f.has == (None, None)) {
         findings.warning("no function tells its link", "run it as root: `sudo lspci -Dvvnn`");
     }
-    let slow = told.iter().filter(|f| f.has.0.is_some() && f.has.0 < f.can.0).count();
+    let slow = listed.iter().filter(|f| f.has.0.is_some() && f.has.0 < f.can.0).count();
     if slow > 0 {
         findings
             .note(format!("{slow} functions run below the speed that they can: what they can is written, as in NCCL"));
     }
-    place(told, findings)
+    place(listed, findings)
 }
 
 /// All functions of the list.
-fn functions(text: &str) -> Result<Vec<Told>, Refusal> {
-    let mut told: Vec<Told> = Vec::new();
+fn functions(text: &str) -> Result<Vec<Listed>, Refusal> {
+    let mut listed: Vec<Listed> = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         if text.trim().is_empty() {
             continue;
         }
         if text.starts_with([' ', '\t']) {
-            match told.last_mut() {
+            match listed.last_mut() {
                 Some(function) => detail(function, text.trim()),
                 None => {
                     let help = "give the whole output of `sudo lspci -Dvvnn`, from its first line on";
@@ -65,13 +64,13 @@ fn functions(text: &str) -> Result<Vec<Told>, Refusal> {
             return Err(Refusal::new("a line that begins with no bus id such as 07:00.0").at(line).help(help));
         };
         let (class, name) = rest.split_once(": ").unwrap_or((rest, ""));
-        told.push(Told { bus: Some(bus), class: class.to_owned(), name: name.to_owned(), ..Told::default() });
+        listed.push(Listed { bus: Some(bus), class: class.to_owned(), name: name.to_owned(), ..Listed::default() });
     }
-    Ok(told)
+    Ok(listed)
 }
 
 /// An indented line.
-fn detail(function: &mut Told, text: &str) {
+fn detail(function: &mut Listed, text: &str) {
     let after = |word: &str| Some(text.split_once(word)?.1.split([',', ' ']).next().unwrap_or(""));
     if text.starts_with("Bus: ") {
         let bus = |word| after(word).and_then(|bus| u8::from_str_radix(bus, 16).ok());
@@ -94,15 +93,15 @@ fn detail(function: &mut Told, text: &str) {
 }
 
 /// Puts the functions below the bridges that lead to their buses, and those by NUMA node below root complexes.
-fn place(mut told: Vec<Told>, findings: &mut Findings) -> Result<Machine, Refusal> {
-    told.sort_by_key(|function| function.bus);
-    check_twins(&told, findings);
-    let trees = Trees::of(&told, findings);
-    let numa = trees.numa_nodes(&told, findings);
+fn place(mut listed: Vec<Listed>, findings: &mut Findings) -> Result<Machine, Refusal> {
+    listed.sort_by_key(|function| function.bus);
+    check_twins(&listed, findings);
+    let trees = Trees::of(&listed, findings);
+    let numa = trees.numa_nodes(&listed, findings);
     let mut machine = Machine::default();
-    let roots = root_complexes(&told, &trees, &numa, &mut machine)?;
+    let roots = root_complexes(&listed, &trees, &numa, &mut machine)?;
     let mut functions = Functions::default();
-    for (index, function) in told.into_iter().enumerate() {
+    for (index, function) in listed.into_iter().enumerate() {
         let root = roots.get(&numa[trees.top[index]]).copied().unwrap_or(0);
         functions.add(as_function(function, trees.above[index], root))?;
     }
@@ -127,10 +126,10 @@ struct Trees {
 
 impl Trees {
     /// Of a list in the order of bus ids: bridges stand before what is below them.
-    fn of(told: &[Told], findings: &mut Findings) -> Self {
+    fn of(listed: &[Listed], findings: &mut Findings) -> Self {
         let mut bridges = Bridges::default();
-        let mut trees = Self { above: Vec::with_capacity(told.len()), top: Vec::with_capacity(told.len()) };
-        for (index, function) in told.iter().enumerate() {
+        let mut trees = Self { above: Vec::with_capacity(listed.len()), top: Vec::with_capacity(listed.len()) };
+        for (index, function) in listed.iter().enumerate() {
             let above = function.bus.and_then(|bus| bridges.above(bus)).map(|bridge| bridge.index);
             trees.above.push(above);
             trees.top.push(above.map_or(index, |above| trees.top[above]));
@@ -140,19 +139,19 @@ impl Trees {
                 bridges.add(bus.domain, secondary, Bridge { index, last });
             }
         }
-        bridges.tell(findings);
+        bridges.report_orphans(findings);
         trees
     }
 
     /// The NUMA node of each tree, by its top: what the top tells, or else the first below it that tells one.
-    fn numa_nodes(&self, told: &[Told], findings: &mut Findings) -> Vec<Option<u32>> {
-        let mut numa: Vec<Option<u32>> = vec![None; told.len()];
-        for (index, function) in told.iter().enumerate() {
+    fn numa_nodes(&self, listed: &[Listed], findings: &mut Findings) -> Vec<Option<u32>> {
+        let mut numa: Vec<Option<u32>> = vec![None; listed.len()];
+        for (index, function) in listed.iter().enumerate() {
             let of_tree = &mut numa[self.top[index]];
             *of_tree = of_tree.or(function.numa);
         }
-        let other = |index: usize, f: &Told| f.numa.is_some() && f.numa != numa[self.top[index]];
-        let others = told.iter().enumerate().filter(|&(index, f)| other(index, f) && kind(f).is_some());
+        let other = |index: usize, f: &Listed| f.numa.is_some() && f.numa != numa[self.top[index]];
+        let others = listed.iter().enumerate().filter(|&(index, f)| other(index, f) && kind(f).is_some());
         let others: Ids = others.filter_map(|(_, f)| f.bus).map(|bus| bus.to_string()).collect();
         if !others.is_empty() {
             let message =
@@ -166,16 +165,16 @@ impl Trees {
 
 /// A root complex for each NUMA node that a tree with a device of interest hangs on.
 fn root_complexes(
-    told: &[Told],
+    listed: &[Listed],
     trees: &Trees,
     numa: &[Option<u32>],
     machine: &mut Machine,
 ) -> Result<BTreeMap<Option<u32>, usize>, Refusal> {
-    let of_interest = |numa: Option<u32>, kind: Option<Kind>| match kind {
-        Some(Kind::Switch) => numa.is_some(),
+    let of_interest = |numa: Option<u32>, kind: Option<DeviceKind>| match kind {
+        Some(DeviceKind::Switch) => numa.is_some(),
         kind => kind.is_some(),
     };
-    let all = told.iter().enumerate().map(|(index, function)| (numa[trees.top[index]], kind(function)));
+    let all = listed.iter().enumerate().map(|(index, function)| (numa[trees.top[index]], kind(function)));
     let mut roots: BTreeMap<Option<u32>, usize> =
         all.filter(|&(numa, kind)| of_interest(numa, kind)).map(|(numa, _)| (numa, 0)).collect();
     if roots.is_empty() {
@@ -187,9 +186,9 @@ fn root_complexes(
     Ok(roots)
 }
 
-/// Tells of functions that stand in the list twice.
-fn check_twins(told: &[Told], findings: &mut Findings) {
-    let twins = told.windows(2).filter(|pair| pair[0].bus == pair[1].bus).filter_map(|pair| pair[0].bus);
+/// Warns of functions that stand in the list twice.
+fn check_twins(listed: &[Listed], findings: &mut Findings) {
+    let twins = listed.windows(2).filter(|pair| pair[0].bus == pair[1].bus).filter_map(|pair| pair[0].bus);
     let twins: Ids = twins.map(|bus| bus.to_string()).collect();
     if !twins.is_empty() {
         let help = "both are kept; paste the output of one `lspci` only";
@@ -229,7 +228,7 @@ impl Bridges {
         found.map(|(_, bridge)| bridge)
     }
 
-    fn tell(&self, findings: &mut Findings) {
+    fn report_orphans(&self, findings: &mut Findings) {
         let buses: Ids = self.orphans.iter().map(|(domain, bus)| format!("{domain:04x}:{bus:02x}")).collect();
         if !buses.is_empty() {
             let help = "their devices hang on the bridge above; paste all of `sudo lspci -Dvvnn`";
@@ -238,19 +237,19 @@ impl Bridges {
     }
 }
 
-fn as_function(told: Told, above: Option<usize>, root: usize) -> Function {
-    let (kind, named) = (kind(&told), Named::of(&told.name));
+fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
+    let (kind, named) = (kind(&listed), Named::of(&listed.name));
     // A link is as wide as it was trained; its speed goes down when it is idle.
-    let link = PcieLink::new(told.can.0.or(told.has.0), told.has.1.or(told.can.1));
+    let link = PcieLink::new(listed.can.0.or(listed.has.0), listed.has.1.or(listed.can.1));
     Function {
         kind,
-        bus: told.bus,
+        bus: listed.bus,
         link: Some(link),
-        port: told.port,
+        port: listed.port,
         gpu: named.gpu,
         maker: named.maker,
         is_virtual: named.is_virtual,
-        label: label(&told.name),
+        label: label(&listed.name),
         above,
         root,
         ..Function::default()
@@ -258,13 +257,13 @@ fn as_function(told: Told, above: Option<usize>, root: usize) -> Function {
 }
 
 /// What a function is: by the number of its class where `-nn` gives it, else by the class's name.
-fn kind(told: &Told) -> Option<Kind> {
-    let in_brackets = told.class.rsplit_once('[').and_then(|(_, rest)| rest.strip_suffix(']'));
+fn kind(listed: &Listed) -> Option<DeviceKind> {
+    let in_brackets = listed.class.rsplit_once('[').and_then(|(_, rest)| rest.strip_suffix(']'));
     // `-n` writes numbers in the place of names.
-    let alone = (told.class.len() == 4).then_some(told.class.as_str());
+    let alone = (listed.class.len() == 4).then_some(listed.class.as_str());
     let number = in_brackets.or(alone).and_then(|text| u16::from_str_radix(text, 16).ok());
     let named = || {
-        let has = |word: &str| told.class.starts_with(word);
+        let has = |word: &str| listed.class.starts_with(word);
         Some(match () {
             () if has("PCI bridge") => 0x0604,
             () if has("3D controller") => 0x0302,
@@ -276,11 +275,11 @@ fn kind(told: &Told) -> Option<Kind> {
         })
     };
     let class = number.or_else(named)?;
-    let named = Named::of(&told.name);
-    let identity = Identity { class, vendor: named.vendor, on_bus_0: told.bus.is_some_and(|bus| bus.bus == 0) };
+    let named = Named::of(&listed.name);
+    let identity = Identity { class, vendor: named.vendor, on_bus_0: listed.bus.is_some_and(|bus| bus.bus == 0) };
     match identity.kind() {
         // Without numbers the name tells whose display it is.
-        Some(Kind::Gpu) if class == 0x0300 && named.vendor.is_none() => by_name(&told.name, &named),
+        Some(DeviceKind::Gpu) if class == 0x0300 && named.vendor.is_none() => name::kind(&listed.name, &named),
         kind => kind,
     }
 }

@@ -7,7 +7,7 @@ use roxmltree::Node;
 use super::{Reader, cut, elements};
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
-use crate::machine::{End, Kind, Wire};
+use crate::machine::{DeviceKind, End, Wire};
 use crate::xml;
 
 /// Links of one sort between two ends at most; *assumed*: a GPU has 18 NVLinks today.
@@ -90,7 +90,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         let root = self.machine.root_of(gpu);
         let known = &self.machine.roots[root];
         let found = BusId::read(target).and_then(|bus| by_bus.get(&(known.host, bus)).copied());
-        if let Some(device) = found.filter(|&device| self.machine.devices[device].kind == Kind::Gpu) {
+        if let Some(device) = found.filter(|&device| self.machine.devices[device].kind == DeviceKind::Gpu) {
             return Some(End::Device(device));
         }
         let class = class.trim().trim_start_matches("0x").to_ascii_lowercase();

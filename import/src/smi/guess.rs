@@ -3,26 +3,25 @@
 
 use std::collections::BTreeMap;
 
-use super::{Table, Way};
+use super::matrix::{Matrix, Way};
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
-use crate::machine::{Device, End, Kind, Machine, Parent, Root, Up, Wire};
+use crate::machine::{Device, DeviceKind, End, Machine, Parent, Root, Up, Wire};
 use crate::pcie::PcieLink;
 use crate::refusal::Refusal;
 
 /// NVLinks of one GPU at most (18 on NVIDIA's H100 and B200): where a matrix has more in a row, they lead to an NVSwitch.
 const LINKS: u32 = 18;
 
-/// Guesses the machine.
-pub(super) fn machine(table: &Table, findings: &mut Findings) -> Result<Machine, Refusal> {
-    let nodes = numa_nodes(table, findings);
-    let boards = groups(table, |i, j| table.ways[i][j] <= Way::Pxb);
-    let switches = groups(table, |i, j| table.ways[i][j] == Way::Pix);
-    check(table, &nodes, &boards, &switches, findings);
+pub(super) fn machine(matrix: &Matrix, findings: &mut Findings) -> Result<Machine, Refusal> {
+    let nodes = numa_nodes(matrix, findings);
+    let boards = groups(matrix, |i, j| matrix.ways[i][j] <= Way::Pxb);
+    let switches = groups(matrix, |i, j| matrix.ways[i][j] == Way::Pix);
+    check(matrix, &nodes, &boards, &switches, findings);
     let mut guess = Guess { machine: Machine::default(), roots: BTreeMap::new(), switches: BTreeMap::new() };
-    let mut devices = Vec::with_capacity(table.names.len());
-    for (i, name) in table.names.iter().enumerate() {
-        let mut parent = Parent::Root(guess.root(table, &nodes, nodes[i])?);
+    let mut devices = Vec::with_capacity(matrix.names.len());
+    for (i, name) in matrix.names.iter().enumerate() {
+        let mut parent = Parent::Root(guess.root(matrix, &nodes, nodes[i])?);
         for (lower, groups) in [(false, &boards), (true, &switches)] {
             let size = groups.iter().filter(|&&group| group == groups[i]).count();
             let same = lower && size == boards.iter().filter(|&&group| group == boards[i]).count();
@@ -30,7 +29,7 @@ pub(super) fn machine(table: &Table, findings: &mut Findings) -> Result<Machine,
                 parent = Parent::Device(guess.switch(parent, lower, groups[i])?);
             }
         }
-        let kind = if name.starts_with("GPU") { Kind::Gpu } else { Kind::Nic };
+        let kind = if name.starts_with("GPU") { DeviceKind::Gpu } else { DeviceKind::Nic };
         let mut device = Device::new(kind, None, Up::Pcie(PcieLink::new(None, None)));
         device.number = name.strip_prefix("GPU").and_then(|number| number.parse().ok());
         device.label.clone_from(name);
@@ -38,7 +37,7 @@ pub(super) fn machine(table: &Table, findings: &mut Findings) -> Result<Machine,
     }
     let Guess { mut machine, switches, .. } = guess;
     machine.bridges = switches.len();
-    nvlinks(table, &mut machine, &devices, findings);
+    nvlinks(matrix, &mut machine, &devices, findings);
     machine.join_sockets();
     Ok(machine)
 }
@@ -53,12 +52,12 @@ struct Guess {
 
 impl Guess {
     /// The root complex of a group, made when the first device of the group comes.
-    fn root(&mut self, table: &Table, nodes: &[usize], group: usize) -> Result<usize, Refusal> {
+    fn root(&mut self, matrix: &Matrix, nodes: &[usize], group: usize) -> Result<usize, Refusal> {
         if let Some(&root) = self.roots.get(&group) {
             return Ok(root);
         }
-        let members = (0..table.names.len()).filter(|&j| nodes[j] == group);
-        let numa = members.filter_map(|j| table.numa[j]).next();
+        let members = (0..matrix.names.len()).filter(|&j| nodes[j] == group);
+        let numa = members.filter_map(|j| matrix.numa[j]).next();
         let root = self.machine.root(Root { numa, ..Root::default() })?;
         self.roots.insert(group, root);
         Ok(root)
@@ -69,7 +68,7 @@ impl Guess {
         if let Some(&device) = self.switches.get(&(lower, group)) {
             return Ok(device);
         }
-        let mut device = Device::new(Kind::Switch, None, Up::Pcie(PcieLink::new(None, None)));
+        let mut device = Device::new(DeviceKind::Switch, None, Up::Pcie(PcieLink::new(None, None)));
         device.label = "a guess".to_owned();
         let device = self.machine.device(parent, device)?;
         self.switches.insert((lower, group), device);
@@ -78,8 +77,8 @@ impl Guess {
 }
 
 /// Per device the smallest member of its group: those that a relation joins, also by others.
-fn groups(table: &Table, joined: impl Fn(usize, usize) -> bool) -> Vec<usize> {
-    let n = table.names.len();
+fn groups(matrix: &Matrix, joined: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+    let n = matrix.names.len();
     let mut group: Vec<usize> = vec![usize::MAX; n];
     for start in 0..n {
         if group[start] != usize::MAX {
@@ -97,18 +96,18 @@ fn groups(table: &Table, joined: impl Fn(usize, usize) -> bool) -> Vec<usize> {
 }
 
 /// Tells where the matrix contradicts itself: what others join, though its own cell or affinity says that it is farther away.
-fn check(table: &Table, nodes: &[usize], boards: &[usize], switches: &[usize], findings: &mut Findings) {
+fn check(matrix: &Matrix, nodes: &[usize], boards: &[usize], switches: &[usize], findings: &mut Findings) {
     let told =
-        |i: usize, j: usize| (table.numa[i].is_none() || table.numa[j].is_none()) || table.numa[i] == table.numa[j];
-    let farther = |i: usize, j: usize| match table.ways[i][j] {
+        |i: usize, j: usize| (matrix.numa[i].is_none() || matrix.numa[j].is_none()) || matrix.numa[i] == matrix.numa[j];
+    let farther = |i: usize, j: usize| match matrix.ways[i][j] {
         Way::Sys => nodes[i] == nodes[j],
         Way::Phb | Way::Node => boards[i] == boards[j],
         Way::Pxb => switches[i] == switches[j],
         Way::Pix | Way::Nv(_) | Way::Own => false,
     };
-    let pairs = (0..table.names.len()).flat_map(|i| (i + 1..table.names.len()).map(move |j| (i, j)));
+    let pairs = (0..matrix.names.len()).flat_map(|i| (i + 1..matrix.names.len()).map(move |j| (i, j)));
     let wrong = pairs.filter(|&(i, j)| farther(i, j) || (nodes[i] == nodes[j] && !told(i, j)));
-    let wrong: Ids = wrong.map(|(i, j)| format!("{} and {}", table.names[i], table.names[j])).collect();
+    let wrong: Ids = wrong.map(|(i, j)| format!("{} and {}", matrix.names[i], matrix.names[j])).collect();
     if !wrong.is_empty() {
         let message = "the matrix contradicts itself: other cells put {} nearer to each other than their own cell or NUMA affinity does";
         let help = "they are put together; look at these cells, and move the devices in the written file";
@@ -117,20 +116,20 @@ fn check(table: &Table, nodes: &[usize], boards: &[usize], switches: &[usize], f
 }
 
 /// The NUMA node of each device. NVLinks hide what is between two GPUs: then affinities tell, else it is assumed.
-fn numa_nodes(table: &Table, findings: &mut Findings) -> Vec<usize> {
-    let told = |i: usize| table.cpus[i].starts_with(|c: char| c.is_ascii_digit());
-    let near = |i: usize, j: usize| match (table.numa[i], table.numa[j]) {
+fn numa_nodes(matrix: &Matrix, findings: &mut Findings) -> Vec<usize> {
+    let told = |i: usize| matrix.cpus[i].starts_with(|c: char| c.is_ascii_digit());
+    let near = |i: usize, j: usize| match (matrix.numa[i], matrix.numa[j]) {
         (Some(a), Some(b)) => a == b,
-        _ => told(i) && told(j) && table.cpus[i] == table.cpus[j],
+        _ => told(i) && told(j) && matrix.cpus[i] == matrix.cpus[j],
     };
-    let nodes = groups(table, |i, j| match table.ways[i][j] {
+    let nodes = groups(matrix, |i, j| match matrix.ways[i][j] {
         Way::Pix | Way::Pxb | Way::Phb | Way::Node => true,
         Way::Nv(_) => near(i, j),
         Way::Sys | Way::Own => false,
     });
-    let alone = (0..nodes.len()).filter(|&i| table.numa[i].is_none() && !told(i));
-    let hidden = alone.filter(|&i| table.ways[i].iter().all(|way| matches!(way, Way::Nv(_) | Way::Own)));
-    let hidden: Vec<&str> = hidden.map(|i| table.names[i].as_str()).take(8).collect();
+    let alone = (0..nodes.len()).filter(|&i| matrix.numa[i].is_none() && !told(i));
+    let hidden = alone.filter(|&i| matrix.ways[i].iter().all(|way| matches!(way, Way::Nv(_) | Way::Own)));
+    let hidden: Vec<&str> = hidden.map(|i| matrix.names[i].as_str()).take(8).collect();
     if !hidden.is_empty() && nodes.len() > 1 {
         let message =
             format!("the matrix does not tell where {} hang: each gets a NUMA node of its own", hidden.join(", "));
@@ -140,12 +139,12 @@ fn numa_nodes(table: &Table, findings: &mut Findings) -> Vec<usize> {
 }
 
 /// Lateral links. Where a GPU would have more NVLinks than there are, all of them lead to an NVSwitch.
-fn nvlinks(table: &Table, machine: &mut Machine, devices: &[usize], findings: &mut Findings) {
-    let links = |i: usize, j: usize| match table.ways[i][j] {
+fn nvlinks(matrix: &Matrix, machine: &mut Machine, devices: &[usize], findings: &mut Findings) {
+    let links = |i: usize, j: usize| match matrix.ways[i][j] {
         Way::Nv(links) => links.min(LINKS),
         _ => 0,
     };
-    let all = 0..table.names.len();
+    let all = 0..matrix.names.len();
     let through_switch = all.clone().any(|i| all.clone().map(|j| links(i, j)).sum::<u32>() > LINKS);
     let mut any = false;
     for i in all.clone() {
@@ -154,7 +153,7 @@ fn nvlinks(table: &Table, machine: &mut Machine, devices: &[usize], findings: &m
         if through_switch && most > 0 {
             machine.lateral(End::Device(devices[i]), End::NvSwitch, Wire::NvLink(Gpu::Unknown, most));
         }
-        for j in i + 1..table.names.len() {
+        for j in i + 1..matrix.names.len() {
             if !through_switch && links(i, j) > 0 {
                 let wire = Wire::NvLink(Gpu::Unknown, links(i, j));
                 machine.lateral(End::Device(devices[i]), End::Device(devices[j]), wire);

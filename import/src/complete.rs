@@ -1,14 +1,13 @@
-//! What is the same for all formats once a dump is read: functions of one card become one, doubtful links are marked, and ports
+//! Completes a machine, whatever format it was read from: functions of one card become one, doubtful links are marked, and ports
 //! are put where a lateral link must be the shorter route.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Findings;
-use crate::machine::{Device, End, Kind, Machine, Parent, Up, Wire};
+use crate::machine::{Device, DeviceKind, End, Machine, Parent, Up, Wire};
 use crate::pcie::Doubt;
 
-/// Settles a machine.
-pub(crate) fn settle(machine: &mut Machine, findings: &mut Findings) {
+pub(crate) fn complete(machine: &mut Machine, findings: &mut Findings) {
     merge_functions(machine, findings);
     doubt_bridges(machine);
     doubt_gpus(machine);
@@ -27,7 +26,7 @@ fn merge_functions(machine: &mut Machine, findings: &mut Findings) {
         let mut gone = Vec::new();
         for &child in machine.children(parent) {
             let device = &machine.devices[child];
-            let Some(bus) = device.bus.filter(|_| device.kind == Kind::Nic) else { continue };
+            let Some(bus) = device.bus.filter(|_| device.kind == DeviceKind::Nic) else { continue };
             match first.get(&(bus.domain, bus.bus, bus.device)) {
                 Some(&kept) => gone.push((child, kept)),
                 None => drop(first.insert((bus.domain, bus.bus, bus.device), child)),
@@ -40,10 +39,10 @@ fn merge_functions(machine: &mut Machine, findings: &mut Findings) {
             let (bus, label) = (machine.devices[child].bus, std::mem::take(&mut machine.devices[child].label));
             let bus = bus.map_or_else(String::new, |bus| bus.to_string());
             findings.left_out("further functions of a card, which share its link", &bus);
-            let told = &mut machine.devices[kept].label;
-            if !told.contains(&label) && told.len() < 200 {
-                let separator = if told.is_empty() { "" } else { ", " };
-                told.extend([separator, &label]);
+            let all = &mut machine.devices[kept].label;
+            if !all.contains(&label) && all.len() < 200 {
+                let separator = if all.is_empty() { "" } else { ", " };
+                all.extend([separator, &label]);
             }
         }
         let gone: BTreeSet<usize> = gone.into_iter().map(|(child, _)| child).collect();
@@ -59,11 +58,11 @@ fn doubt_bridges(machine: &mut Machine) {
         let device = &mut machine.devices[index];
         let Up::Pcie(link) = &mut device.up else { continue };
         let fastest = match device.kind {
-            Kind::Switch => below[index],
+            DeviceKind::Switch => below[index],
             _ if matches!(link.doubt, Some(Doubt::Nothing | Doubt::Speed)) => 0,
             _ => link.generation,
         };
-        if device.kind == Kind::Switch && link.doubt.is_none() && fastest >= link.generation + 2 {
+        if device.kind == DeviceKind::Switch && link.doubt.is_none() && fastest >= link.generation + 2 {
             link.doubt = Some(Doubt::SlowBridge);
         }
         if let Parent::Device(above) = device.parent {
@@ -77,7 +76,7 @@ fn doubt_bridges(machine: &mut Machine) {
 fn doubt_gpus(machine: &mut Machine) {
     let c2c = machine.laterals.iter().filter(|(_, wire)| matches!(wire, Wire::C2c(_)));
     let ends: BTreeSet<End> = c2c.flat_map(|((a, b), _)| [*a, *b]).collect();
-    for (index, device) in machine.devices.iter_mut().enumerate().filter(|(_, device)| device.kind == Kind::Gpu) {
+    for (index, device) in machine.devices.iter_mut().enumerate().filter(|(_, device)| device.kind == DeviceKind::Gpu) {
         let Up::Pcie(link) = &mut device.up else { continue };
         let more = device.gpu.pcie_generation().is_some_and(|generation| generation >= 4);
         link.doubt = match link.doubt {
@@ -119,7 +118,7 @@ fn add_ports(machine: &mut Machine) {
 fn insert_port(machine: &mut Machine, parent: Parent, place: usize) {
     let child = machine.children(parent)[place];
     let index = machine.devices.len();
-    let mut port = Device::new(Kind::Port, None, machine.devices[child].up);
+    let mut port = Device::new(DeviceKind::Port, None, machine.devices[child].up);
     port.parent = parent;
     port.depth = machine.devices[child].depth;
     port.children = vec![child];

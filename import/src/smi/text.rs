@@ -1,6 +1,6 @@
 //! The text of the matrix: columns may be apart by tabs or spaces, or by nothing where they were pasted.
 
-use super::{Table, Way};
+use super::matrix::{Matrix, Way};
 use crate::finding::{Findings, Level};
 use crate::refusal::Refusal;
 
@@ -8,7 +8,7 @@ use crate::refusal::Refusal;
 const MOST: usize = 512;
 
 /// A line without the codes that underline its head, also where their first character was lost, as on web pages: `[4m`, `^[[4m`.
-pub(super) fn plain(line: &str) -> String {
+pub(super) fn without_escapes(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(at) = rest.find(['\u{1b}', '[']) {
@@ -36,9 +36,8 @@ pub(super) fn plain(line: &str) -> String {
     out.replace('\r', "")
 }
 
-/// Reads the matrix.
-pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal> {
-    let lines: Vec<(u32, String)> = (1..).zip(text.lines().map(plain)).collect();
+pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Matrix, Refusal> {
+    let lines: Vec<(u32, String)> = (1..).zip(text.lines().map(without_escapes)).collect();
     let head = lines.iter().position(|(_, line)| line.trim_start().starts_with("GPU0"));
     let Some(head) = head else {
         return Err(
@@ -47,7 +46,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal
     };
     let names = names(&lines[head].1);
     check_names(&names).map_err(|refusal| refusal.at(lines[head].0))?;
-    let mut rows: Vec<Option<Row>> = (0..names.len()).map(|_| None).collect();
+    let mut rows: Vec<Option<MatrixRow>> = (0..names.len()).map(|_| None).collect();
     for (number, line) in &lines[head + 1..] {
         let Some((index, rest)) = row_name(line, &names) else { continue };
         // The legend of network cards comes after the matrix: `NIC0: mlx5_0`.
@@ -61,7 +60,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Table, Refusal
         }
         rows[index] = Some(row(line, rest, &names, index).map_err(|refusal| refusal.at(*number))?);
     }
-    table(names, rows, findings)
+    matrix(names, rows, findings)
 }
 
 /// Refuses too many names, and one that stands there twice.
@@ -74,7 +73,7 @@ fn check_names(names: &[String]) -> Result<(), Refusal> {
     Err(refusal.help("paste all of one `nvidia-smi topo -m`"))
 }
 
-struct Row {
+struct MatrixRow {
     ways: Vec<Way>,
     cpus: String,
     numa: Option<u32>,
@@ -111,7 +110,7 @@ fn row_name<'l>(line: &'l str, names: &[String]) -> Option<(usize, &'l str)> {
 }
 
 /// One row: as many cells as there are devices, then affinities.
-fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<Row, Refusal> {
+fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<MatrixRow, Refusal> {
     let mut ways = Vec::with_capacity(names.len());
     let mut rest = rest;
     for name in names {
@@ -132,7 +131,7 @@ fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<Row, Refu
     let mut words = rest.split_whitespace();
     let cpus = words.next().unwrap_or("").to_owned();
     let numa = words.next().and_then(|word| word.parse().ok()).filter(|&numa| numa < 1024);
-    Ok(Row { ways, cpus, numa })
+    Ok(MatrixRow { ways, cpus, numa })
 }
 
 /// A cell at the beginning of a text, and the rest.
@@ -157,13 +156,13 @@ fn cell(text: &str) -> Option<(Way, &str)> {
 }
 
 /// Puts the rows together: what one row tells of a pair, the other must too.
-fn table(names: Vec<String>, rows: Vec<Option<Row>>, findings: &mut Findings) -> Result<Table, Refusal> {
+fn matrix(names: Vec<String>, rows: Vec<Option<MatrixRow>>, findings: &mut Findings) -> Result<Matrix, Refusal> {
     let missing = rows.iter().position(Option::is_none);
     if let Some(missing) = missing {
         let message = format!("the row of {} is missing", names[missing]);
         return Err(Refusal::new(message).help("the matrix is cut; paste all of `nvidia-smi topo -m`"));
     }
-    let mut rows: Vec<Row> = rows.into_iter().flatten().collect();
+    let mut rows: Vec<MatrixRow> = rows.into_iter().flatten().collect();
     let mut unlike = Vec::new();
     for i in 0..rows.len() {
         for j in i + 1..rows.len() {
@@ -179,13 +178,13 @@ fn table(names: Vec<String>, rows: Vec<Option<Row>>, findings: &mut Findings) ->
             }
         }
     }
-    tell_unlike(&unlike, findings);
+    report_unlike(&unlike, findings);
     let numa = rows.iter().map(|row| row.numa).collect();
     let (ways, cpus) = rows.into_iter().map(|row| (row.ways, row.cpus)).unzip();
-    Ok(Table { names, ways, numa, cpus })
+    Ok(Matrix { names, ways, numa, cpus })
 }
 
-fn tell_unlike(pairs: &[String], findings: &mut Findings) {
+fn report_unlike(pairs: &[String], findings: &mut Findings) {
     if !pairs.is_empty() {
         let message = "the two cells of a pair tell different things: {}";
         let help = "the nearer one is taken, NVLinks before all; look at both cells of the matrix";
@@ -214,7 +213,7 @@ mod tests {
         assert_eq!(ways(fused), expected);
         let pasted = tabs.replace('\u{1b}', "");
         assert_eq!((ways(&pasted), ways(&tabs.replace('\u{1b}', "^["))), (expected.clone(), expected));
-        assert_eq!(plain("[0000] ^[x [4m\u{1b}[1;31mGPU0\u{1b}[0m\u{1b}"), "[0000] ^[x GPU0");
+        assert_eq!(without_escapes("[0000] ^[x [4m\u{1b}[1;31mGPU0\u{1b}[0m\u{1b}"), "[0000] ^[x GPU0");
     }
 
     #[test]

@@ -2,56 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use super::{Findings, Ids, Level};
+use crate::finding::{Findings, Ids, Level};
 use crate::format::Format;
-use crate::link_types::LinkTypes;
-use crate::machine::{Kind, Machine};
+use crate::link_types::{Change, LinkTypes};
+use crate::machine::{DeviceKind, Machine};
 use crate::names::Names;
 use crate::pcie::{Doubt, PcieLink};
 
 /// Devices with one doubt about links of one type.
 #[derive(Debug)]
-struct Group {
+struct DoubtfulLinks {
     ids: Ids,
     link: PcieLink,
     /// The newest generation that their chips can, where it is known.
     chips: Option<u8>,
 }
 
-impl Findings {
-    /// Tells it by reason and link type.
-    pub(crate) fn of_links(&mut self, machine: &Machine, names: &Names, types: &LinkTypes, format: Format) {
-        let sure = machine.devices.iter().filter_map(|device| device.pcie()).filter(|link| link.doubt.is_none());
-        let fastest = sure.map(|link| link.generation).max().unwrap_or(4);
-        let mut settings = false;
-        for ((doubt, name), group) in groups(machine, names, types) {
-            let changes = changes(doubt, &group, fastest);
-            let sets: Vec<String> =
-                changes.iter().map(|change| format!("`{}`", types.setting(&name, group.link, *change))).collect();
-            settings |= !sets.is_empty();
-            let level = level(doubt, format);
-            self.of_ids(level, &message(doubt, &name), &group.ids, Some(help(doubt, &sets.join(" or "))));
-        }
-        if settings {
-            self.note(
+/// Reports doubtful links by reason and link type.
+pub(crate) fn report(machine: &Machine, names: &Names, types: &LinkTypes, format: Format, findings: &mut Findings) {
+    let sure = machine.devices.iter().filter_map(|device| device.pcie()).filter(|link| link.doubt.is_none());
+    let fastest = sure.map(|link| link.generation).max().unwrap_or(4);
+    let mut settings = false;
+    for ((doubt, name), group) in groups(machine, names, types) {
+        let changes = changes(doubt, &group, fastest);
+        let sets: Vec<String> =
+            changes.iter().map(|change| format!("`{}`", types.setting(&name, group.link, *change))).collect();
+        settings |= !sets.is_empty();
+        let level = level(doubt, format);
+        findings.of_ids(level, &message(doubt, &name), &group.ids, Some(help(doubt, &sets.join(" or "))));
+    }
+    if settings {
+        findings.note(
                 "a `--set` above goes behind `weir run` and the like, with the numbers of your machine; or change the same key of \
                  `link_types` in the written file, once",
             );
-        }
     }
 }
 
 /// The devices whose links are in doubt, by reason and link type.
-fn groups(machine: &Machine, names: &Names, types: &LinkTypes) -> BTreeMap<(Doubt, String), Group> {
-    let mut groups: BTreeMap<(Doubt, String), Group> = BTreeMap::new();
+fn groups(machine: &Machine, names: &Names, types: &LinkTypes) -> BTreeMap<(Doubt, String), DoubtfulLinks> {
+    let mut groups: BTreeMap<(Doubt, String), DoubtfulLinks> = BTreeMap::new();
     for index in machine.in_order() {
         let device = &machine.devices[index];
         let Some((link, doubt)) = device.pcie().and_then(|link| link.doubt.map(|doubt| (link, doubt))) else {
             continue;
         };
-        if device.kind != Kind::Port {
+        if device.kind != DeviceKind::Port {
             let id = device.bus.map_or_else(|| names.device(index).to_owned(), |bus| bus.to_string());
-            let new = Group { ids: Ids::default(), link, chips: None };
+            let new = DoubtfulLinks { ids: Ids::default(), link, chips: None };
             let group = groups.entry((doubt, types.pcie(link).to_owned())).or_insert(new);
             group.ids.add(&id);
             group.chips = group.chips.max(device.gpu.pcie_generation());
@@ -61,7 +59,7 @@ fn groups(machine: &Machine, names: &Names, types: &LinkTypes) -> BTreeMap<(Doub
 }
 
 /// Generations or widths that the links may rather have: the one or the other.
-fn changes(doubt: Doubt, group: &Group, fastest: u8) -> Vec<Change> {
+fn changes(doubt: Doubt, group: &DoubtfulLinks, fastest: u8) -> Vec<Change> {
     let now = group.link;
     let other = if now.generation == 5 { 4 } else { 5 };
     let likely = [group.chips, Some(fastest)].into_iter().flatten().find(|&generation| generation != now.generation);
@@ -77,13 +75,6 @@ fn changes(doubt: Doubt, group: &Group, fastest: u8) -> Vec<Change> {
             generation.into_iter().chain((width != now.width).then_some(Change::Width(width))).collect()
         }
     }
-}
-
-/// What a person may change of a link type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Change {
-    Generation(u8),
-    Width(u8),
 }
 
 /// How much a doubt matters. That whole formats tell no links is told once, by their readers.

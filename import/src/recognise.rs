@@ -1,0 +1,61 @@
+//! Which format a dump has, by its content.
+
+use crate::format::Format;
+use crate::refusal::Refusal;
+use crate::{lspci, smi};
+
+/// The remedy where a text is no known dump.
+const FORMATS: &str = "give NCCL topology XML, hwloc XML, or the output of `nvidia-smi topo -m`, `lspci -tv` or `lspci -vv`; \
+     `--as` names the kind";
+
+/// The format of a text, by its content.
+pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
+    let start = text.trim_start();
+    if start.starts_with('<') {
+        return xml(start);
+    }
+    smi::refuse_others(text)?;
+    if text.lines().any(smi::is_head) {
+        return Ok(Format::NvidiaSmi);
+    }
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    if lspci::is_tree(first) || lspci::is_list(first) {
+        return Ok(Format::Lspci);
+    }
+    if text.contains("<system") || text.contains("<topology") {
+        let help = "remove what stands before `<system` or `<topology`";
+        return Err(Refusal::new("there is XML in the file, but it does not begin with it").at(1).help(help));
+    }
+    Err(Refusal::new("no dump of a kind that is known").at(1).help(FORMATS))
+}
+
+/// By the first tag that is no declaration, comment or document type. A cut file is left to the parser.
+fn xml(text: &str) -> Result<Format, Refusal> {
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        rest = &rest[at..];
+        let end = if rest.starts_with("<!--") {
+            rest.find("-->")
+        } else if rest.starts_with("<?") || rest.starts_with("<!") {
+            rest.find('>')
+        } else {
+            break;
+        };
+        let Some(end) = end else { break };
+        rest = &rest[end..];
+    }
+    let name = rest.strip_prefix('<').unwrap_or("");
+    let name = name.split(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '!')).next().unwrap_or("");
+    match name {
+        "system" => Ok(Format::Nccl),
+        "topology" => Ok(Format::Hwloc),
+        "graphs" => Err(Refusal::new("these are NCCL's graphs (NCCL_GRAPH_DUMP_FILE), not its topology")
+            .help("set `NCCL_TOPO_DUMP_FILE=topology.xml` instead and run again")),
+        "" => Err(Refusal::new("the XML has no element: the file is cut, or no XML").help(FORMATS)),
+        other => {
+            let other: String = other.chars().take(40).collect();
+            let message = format!("XML whose root is `{other}`; NCCL's is `system`, hwloc's `topology`");
+            Err(Refusal::new(message).help(FORMATS))
+        }
+    }
+}
