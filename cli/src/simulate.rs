@@ -82,7 +82,7 @@ impl<'a> Job<'a> {
         listener: &mut dyn FnMut(PhaseRecord),
     ) -> Result<Outcome, Failure> {
         let mut arbiter = self.arbiter()?;
-        let outcome = self.simulation().tell(&mut *arbiter, self.entry.flags, watched(options), listener);
+        let outcome = self.simulation().run_with_listener(&mut *arbiter, self.entry.flags, watched(options), listener);
         outcome.map_err(|error| self.stopped(&error))
     }
 

@@ -2,7 +2,7 @@
 //! program, and the same crate as a loadable library.
 //!
 //! ```text
-//! operation (JSON) ──► params ──► settled (presets, routes, tables) ──┬─► plan: tasks on engines ──► simulated time
+//! operation (JSON) ──► params ──► resolved (presets, routes, tables) ──┬─► plan: tasks on engines ──► simulated time
 //!                                                                     └─► formula, departures ────► estimate, relation
 //! ```
 //!

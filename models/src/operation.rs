@@ -91,12 +91,12 @@ pub(crate) fn choose(
 
 /// The route between two nodes, or a refusal that begins with `key`.
 pub(crate) fn route(
-    around: &Surroundings<'_>,
+    surroundings: &Surroundings<'_>,
     ends: (u32, u32),
     key: &str,
     what: &str,
 ) -> Result<RouteInfo, ModelError> {
-    around.routes.route(NodeId(ends.0), NodeId(ends.1)).ok_or_else(|| {
+    surroundings.routes.route(NodeId(ends.0), NodeId(ends.1)).ok_or_else(|| {
         refused(format!("{key}: the topology has no route {what}; add links, or give times instead of the fabric"))
     })
 }

@@ -81,12 +81,12 @@ schema_of!(
 );
 
 /// A size and the time it takes.
-pub(crate) type Row = (Bytes, Time);
+pub(crate) type Sample = (Bytes, Time);
 
 /// Rows of a file with the columns `bytes` and `seconds`.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(transparent)]
-pub(crate) struct Curve(pub(crate) Vec<Row>);
+pub(crate) struct Curve(pub(crate) Vec<Sample>);
 
 impl JsonSchema for Curve {
     fn inline_schema() -> bool {
@@ -98,7 +98,7 @@ impl JsonSchema for Curve {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let row = generator.subschema_for::<Row>();
+        let row = generator.subschema_for::<Sample>();
         json_schema!({ "type": "array", "items": row, "x-weir-table": ["bytes", "seconds"] })
     }
 }

@@ -51,7 +51,7 @@ struct LoggpParams {
     over: Option<Over>,
 }
 
-/// A transfer with every value settled.
+/// A transfer with every value resolved.
 struct Message {
     params: LoggpParams,
     transfer: PlainTransfer,
@@ -95,12 +95,12 @@ impl Message {
     }
 
     /// The closed form, ps.
-    fn time(&self, around: &Surroundings<'_>) -> Result<f64, ModelError> {
+    fn time(&self, surroundings: &Surroundings<'_>) -> Result<f64, ModelError> {
         let (t, params) = (&self.transfer, &self.params);
         let sending = match self.per_byte {
             Some(per_byte) => after_first(t.bytes) * per_byte,
             None => {
-                let route = route(around, (t.from, t.to), "over", "from source to target")?;
+                let route = route(surroundings, (t.from, t.to), "over", "from source to target")?;
                 let slowest = t.limit.map_or(0.0, |limit| PS_PER_S as f64 / limit);
                 t.bytes as f64 * per_byte(&route).max(slowest) + route.latency_ps
             }
@@ -123,7 +123,7 @@ impl Model for Loggp {
     fn estimate(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         estimates: &mut Estimates,
     ) -> Result<(), ModelError> {
         let message = Message::new(operation)?;
@@ -131,7 +131,7 @@ impl Model for Loggp {
         if message.per_byte.is_none() {
             departures.add(Effect::More, "over: fabric: the formula assumes that the links are the transfer's own");
         }
-        let time = message.time(around)?;
+        let time = message.time(surroundings)?;
         estimates.list = vec![estimate("loggp", time, departures.relation(), &departures.because())?];
         Ok(())
     }

@@ -110,14 +110,14 @@ fn examples() -> Vec<(&'static str, Value, bool)> {
 fn schemas_agree_with_the_models() {
     let (registry, world) = (registry(), World::small(1e9, 0));
     let view = world.fabric.view();
-    let around = Surroundings { fabric: &view, routes: &world };
+    let surroundings = Surroundings { fabric: &view, routes: &world };
     for (key, params, taken) in examples() {
         let entry = registry.models().find(|m| m.operations.iter().any(|k| k == key)).unwrap();
         let validator = jsonschema::validator_for(&serde_json::from_str(&entry.schema).unwrap()).unwrap();
         assert_eq!(validator.is_valid(&json!({ key: params })), taken, "schema of {key}: {params}");
         let mut operation: Value = serde_json::from_str(&operation(key, &params)).unwrap();
         operation["transfer"] = json!({ "from": 2, "to": 3, "bytes": 9, "limit": null, "slots": 1 });
-        let planned = model(key).plan(&operation.to_string(), &around, &mut Plan::new());
+        let planned = model(key).plan(&operation.to_string(), &surroundings, &mut Plan::new());
         assert_eq!(planned.is_ok(), taken, "model of {key}: {params}: {planned:?}");
     }
 }
@@ -157,8 +157,8 @@ fn broken_operations_are_refused() {
             let planned = common::try_plan_text(&world, key, text).unwrap_err().to_string();
             assert!(planned.contains("does not fit the model"), "{planned}");
             let (view, mut out) = (world.fabric.view(), Vec::new());
-            let around = Surroundings { fabric: &view, routes: &world };
-            let _ = model(key).alternatives(text, &around, &mut out);
+            let surroundings = Surroundings { fabric: &view, routes: &world };
+            let _ = model(key).alternatives(text, &surroundings, &mut out);
             assert!(out.is_empty());
         }
     }

@@ -33,10 +33,10 @@ fn cell(params: &Value, formula: &str, printed: f64, observed: f64) -> f64 {
 }
 
 /// n, T_cpu<-fpga, T_cpu<->cpu, then per approach estimate and observation, ms.
-type Row<const APPROACHES: usize> = (u64, f64, f64, [(f64, f64); APPROACHES]);
+type Sample<const APPROACHES: usize> = (u64, f64, f64, [(f64, f64); APPROACHES]);
 
 /// Table 1: one device per node, approaches 1 to 3.
-const TABLE_1: [Row<3>; 5] = [
+const TABLE_1: [Sample<3>; 5] = [
     (1, 8.14, 5.72, [(8.14, 8.33), (8.14, 8.27), (8.14, 8.22)]),
     (2, 4.93, 2.88, [(12.74, 12.41), (7.81, 7.98), (7.81, 7.98)]),
     (4, 2.93, 1.45, [(16.07, 16.79), (7.28, 6.90), (7.28, 6.84)]),
@@ -45,7 +45,7 @@ const TABLE_1: [Row<3>; 5] = [
 ];
 
 /// Table 2a: four devices per node, approaches 1 and 2.
-const TABLE_2A: [Row<2>; 5] = [
+const TABLE_2A: [Sample<2>; 5] = [
     (1, 2.93, 1.45, [(11.72, 12.00), (11.72, 12.00)]),
     (2, 1.91, 0.73, [(18.20, 20.85), (10.56, 11.99)]),
     (4, 1.51, 0.37, [(28.60, 31.72), (10.48, 8.54)]),
@@ -54,7 +54,7 @@ const TABLE_2A: [Row<2>; 5] = [
 ];
 
 /// Table 2b: the same, approach 3.
-const TABLE_2B: [Row<1>; 5] = [
+const TABLE_2B: [Sample<1>; 5] = [
     (1, 2.93, 5.72, [(11.72, 13.93)]),
     (2, 1.91, 2.88, [(10.52, 10.99)]),
     (4, 1.51, 1.45, [(10.39, 10.64)]),

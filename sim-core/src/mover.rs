@@ -43,7 +43,7 @@ impl<'a> Mover<'a> {
         Ok(Self::Plain(Box::new(Flows::new(fabric, routes, &tasks.classes, arbiter, flags))))
     }
 
-    /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::settle`].
+    /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::arbitrate`].
     pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
         match self {
             Self::Plain(flows) => flows.admit(now, task, class, bytes),
@@ -79,19 +79,19 @@ impl<'a> Mover<'a> {
 
     /// Whether rates are out of date at `now`.
     #[inline]
-    pub(crate) fn unsettled(&self, now: SimTime) -> bool {
+    pub(crate) fn is_outdated(&self, now: SimTime) -> bool {
         match self {
-            Self::Plain(flows) => flows.unsettled(now),
-            Self::Incremental(shares) => shares.unsettled(),
+            Self::Plain(flows) => flows.is_outdated(now),
+            Self::Incremental(shares) => shares.is_outdated(),
         }
     }
 
     /// Gives new rates to all whose rates change. Returns whether any did, or any transfer came or went.
-    pub(crate) fn settle(&mut self, now: SimTime) -> Result<bool, SimError> {
+    pub(crate) fn arbitrate(&mut self, now: SimTime) -> Result<bool, SimError> {
         match self {
-            Self::Plain(flows) => flows.settle(now),
+            Self::Plain(flows) => flows.arbitrate(now),
             Self::Incremental(shares) => {
-                shares.settle(now).map_err(|error| failed(now, error))?;
+                shares.arbitrate(now).map_err(|error| failed(now, error))?;
                 Ok(true)
             }
         }
@@ -146,7 +146,7 @@ impl<'a> Mover<'a> {
     pub(crate) fn arbitrations(&self) -> u64 {
         match self {
             Self::Plain(flows) => flows.arbitrations(),
-            Self::Incremental(shares) => shares.settled(),
+            Self::Incremental(shares) => shares.arbitrations(),
         }
     }
 }

@@ -34,7 +34,7 @@ impl TaskTimes {
         Self { ready: SimTime::NEVER, start: SimTime::NEVER, sent: SimTime::NEVER, end: SimTime::NEVER };
 }
 
-/// What held a transfer back: the link at which it lost most against its full rate, and why.
+/// What limited a transfer: the link at which it lost most against its full rate, and why.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bottleneck {
     /// The binding; its `by` is a task id here (`u32::MAX` for none).
@@ -107,7 +107,7 @@ pub struct Outcome {
     pub tasks: Vec<TaskTimes>,
     /// Per task: bytes sent (0 for tasks that carry none).
     pub sent_bytes: Vec<u64>,
-    /// Per task: what held it back ([`Binding::NONE`] for tasks that carry no bytes or never had a rate).
+    /// Per task: what limited it ([`Binding::NONE`] for tasks that carry no bytes or never had a rate).
     pub bottlenecks: Vec<Bottleneck>,
     /// Per directed link.
     pub links: Vec<LinkTotals>,
@@ -126,7 +126,7 @@ pub enum SimError {
     #[error("{0}")]
     Arbiter(#[from] crate::check::AnswerError),
     /// Tasks are left and nothing is pending: all active transfers have rate 0, or, where none is active, the heads of
-    /// the engines' queues wait for tasks that are held back in such queues.
+    /// the engines' queues wait for tasks that are delayed in such queues.
     #[error("deadlock at {time}: {}", deadlock(.waiting))]
     Deadlock {
         /// When.

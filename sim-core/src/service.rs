@@ -7,7 +7,7 @@ use weir_plugin_api::{Queue, SimDuration, SimTime};
 /// The work of a task begins at `max(ready + lead, end of the previous + gap)` after a task of the same `class` on its
 /// slot, at `max(ready, end of the previous) + lead` after one of another class, and at `ready + lead` when it is the
 /// first there, or has no engine. The end of a task that carries bytes is here the instant its last byte leaves. A task
-/// that was held back by the one ahead of it in the queue has no slot before that one: its work begins no earlier.
+/// that was delayed by the one ahead of it in the queue has no slot before that one: its work begins no earlier.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Service {
     /// When it takes its place in the queue.

@@ -81,26 +81,26 @@ impl Simulation<'_> {
         flags: Flags,
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
-        self.run_telling(arbiter, flags, options, None)
+        self.run_listened(arbiter, flags, options, None)
     }
 
-    /// As [`Self::run`] with phases, each of which `listener` is told when it is over; the outcome has none of them. So
+    /// As [`Self::run`] with phases, each of which `listener` gets when it is over; the outcome has none of them. So
     /// memory does not grow with their number.
     ///
     /// # Errors
     /// As [`Self::run`].
-    pub fn tell(
+    pub fn run_with_listener(
         &self,
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
         options: RunOptions<'_>,
         listener: &mut dyn FnMut(PhaseRecord),
     ) -> Result<Outcome, SimError> {
-        let outcome = self.run_telling(arbiter, flags, RunOptions { phases: true, ..options }, Some(listener))?;
+        let outcome = self.run_listened(arbiter, flags, RunOptions { phases: true, ..options }, Some(listener))?;
         Ok(Outcome { phases: None, ..outcome })
     }
 
-    fn run_telling(
+    fn run_listened(
         &self,
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
@@ -186,9 +186,9 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             }
             clock.move_to(next);
             instant.drain(next, &mut flows);
-            if flows.unsettled(next) {
+            if flows.is_outdated(next) {
                 clock.count_round(&mut flows)?;
-                if flows.settle(next)?
+                if flows.arbitrate(next)?
                     && let Some(recorder) = &mut recorder
                     && let Some(flows) = flows.plain()
                 {

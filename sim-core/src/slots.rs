@@ -17,12 +17,12 @@ pub(crate) struct Slots {
     /// Used slots that are free, by (when freed, slot).
     free: BinaryHeap<Reverse<(SimTime, u32)>>,
     /// Who holds which; never iterated.
-    held: FxHashMap<TaskId, u32>,
+    slot_of: FxHashMap<TaskId, u32>,
 }
 
 impl Slots {
     pub(crate) fn new(count: u32) -> Self {
-        Self { count, classes: Vec::new(), free: BinaryHeap::new(), held: FxHashMap::default() }
+        Self { count, classes: Vec::new(), free: BinaryHeap::new(), slot_of: FxHashMap::default() }
     }
 
     /// Gives a task the slot that has been free for longest (one never used first), the lowest among equals. Returns
@@ -31,17 +31,17 @@ impl Slots {
         let used = self.classes.len() as u32;
         if used < self.count {
             self.classes.push(class);
-            self.held.insert(task, used);
+            self.slot_of.insert(task, used);
             return None;
         }
         let Reverse((freed, slot)) = self.free.pop()?;
-        self.held.insert(task, slot);
+        self.slot_of.insert(task, slot);
         Some((freed, std::mem::replace(&mut self.classes[slot as usize], class)))
     }
 
     /// A task gives its slot back.
     pub(crate) fn release(&mut self, now: SimTime, task: TaskId) {
-        if let Some(slot) = self.held.remove(&task) {
+        if let Some(slot) = self.slot_of.remove(&task) {
             self.free.push(Reverse((now, slot)));
         }
     }
@@ -60,14 +60,14 @@ mod tests {
         slots.release(SimTime(1), task(10));
         assert_eq!(slots.take(task(11), 71), None);
         assert_eq!(slots.take(task(12), 72), None);
-        assert_eq!((slots.held[&task(11)], slots.held[&task(12)]), (1, 2));
+        assert_eq!((slots.slot_of[&task(11)], slots.slot_of[&task(12)]), (1, 2));
         // Freed at 5 (slot 2), 5 (slot 1), 1 (slot 0): 0 first, then 1 before 2.
         slots.release(SimTime(5), task(12));
         slots.release(SimTime(5), task(11));
         assert_eq!(slots.take(task(13), 0), Some((SimTime(1), 70)));
         assert_eq!(slots.take(task(14), 0), Some((SimTime(5), 71)));
         assert_eq!(slots.take(task(15), 0), Some((SimTime(5), 72)));
-        assert_eq!([13, 14, 15].map(|t| slots.held[&task(t)]), [0, 1, 2]);
+        assert_eq!([13, 14, 15].map(|t| slots.slot_of[&task(t)]), [0, 1, 2]);
     }
 
     #[test]

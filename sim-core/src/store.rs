@@ -5,7 +5,7 @@ use weir_plugin_api::{Binding, SimDuration, SimTime};
 use crate::outcome::{Bottleneck, TaskTimes};
 use crate::tasks::{EngineId, Task, TaskGraph, TaskId};
 
-/// Nothing has held a task back.
+/// Nothing has limited a task.
 pub(crate) const NO_BOTTLENECK: Bottleneck = Bottleneck { binding: Binding::NONE, time: SimDuration::ZERO };
 
 /// The tasks of a run that are released and have not ended, those to be released, and what is known of them.
@@ -16,7 +16,7 @@ pub(crate) trait Store {
     fn times(&mut self, task: TaskId) -> &mut TaskTimes;
     /// What has happened to all tasks, by id, where engines may ask for it.
     fn all_times(&self) -> &[TaskTimes];
-    /// A transfer has sent so much, and this held it back.
+    /// A transfer has sent so much, and this limited it.
     fn note(&mut self, task: TaskId, sent_bytes: u64, bottleneck: Bottleneck);
     /// When the next task that waits for nothing is released; [`SimTime::NEVER`] after the last.
     fn next_release(&self) -> SimTime;

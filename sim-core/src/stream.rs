@@ -41,7 +41,7 @@ pub struct Departure {
     pub times: TaskTimes,
     /// Bytes sent: all, unless the run stops before.
     pub sent_bytes: u64,
-    /// What held it back.
+    /// What limited it.
     pub bottleneck: Bottleneck,
     /// The instant of this report: its end, or where the run stops.
     pub at: SimTime,
@@ -131,7 +131,7 @@ pub struct Traffic<'a> {
 
 /// An active transfer.
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct ActiveTransfer {
     id: TaskId,
     task: Task,
     times: TaskTimes,
@@ -139,7 +139,7 @@ struct Row {
     bottleneck: Bottleneck,
 }
 
-impl Row {
+impl ActiveTransfer {
     fn new(arrival: Arrival) -> Self {
         let Arrival { task: id, start, engine, class, bytes } = arrival;
         let task = Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } };
@@ -158,8 +158,8 @@ pub(crate) struct Streamed<'a> {
     arrivals: &'a mut dyn Arrivals,
     departures: &'a mut dyn Departures,
     next: Option<Arrival>,
-    rows: Vec<Row>,
-    /// Whether a row of `rows` is in use is whether `slots` leads to it.
+    transfers: Vec<ActiveTransfer>,
+    /// Whether a transfer of `transfers` is in use is whether `slots` leads to it.
     free: Vec<u32>,
     /// For look-up only.
     slots: FxHashMap<TaskId, u32>,
@@ -175,7 +175,7 @@ impl<'a> Streamed<'a> {
             arrivals,
             departures,
             next: None,
-            rows: Vec::new(),
+            transfers: Vec::new(),
             free: Vec::new(),
             slots: FxHashMap::default(),
             left: census.transfers(),
@@ -194,50 +194,54 @@ impl<'a> Streamed<'a> {
     }
 
     fn insert(&mut self, arrival: Arrival) {
-        let row = Row::new(arrival);
+        let transfer = ActiveTransfer::new(arrival);
         let slot = if let Some(slot) = self.free.pop() {
-            self.rows[slot as usize] = row;
+            self.transfers[slot as usize] = transfer;
             slot
         } else {
-            self.rows.push(row);
-            (self.rows.len() - 1) as u32
+            self.transfers.push(transfer);
+            (self.transfers.len() - 1) as u32
         };
         self.slots.insert(arrival.task, slot);
     }
 
     #[inline]
-    fn row(&self, task: TaskId) -> &Row {
-        &self.rows[self.slots[&task] as usize]
+    fn transfer(&self, task: TaskId) -> &ActiveTransfer {
+        &self.transfers[self.slots[&task] as usize]
     }
 
     #[inline]
-    fn row_mut(&mut self, task: TaskId) -> &mut Row {
-        &mut self.rows[self.slots[&task] as usize]
+    fn transfer_mut(&mut self, task: TaskId) -> &mut ActiveTransfer {
+        &mut self.transfers[self.slots[&task] as usize]
     }
 
     /// The active transfers, by id.
-    fn active(&self) -> Vec<&Row> {
-        let used = |(slot, row): &(usize, &Row)| self.slots.get(&row.id) == Some(&(*slot as u32));
-        let mut active: Vec<&Row> = self.rows.iter().enumerate().filter(used).map(|(_, row)| row).collect();
-        active.sort_unstable_by_key(|row| row.id);
+    fn active(&self) -> Vec<&ActiveTransfer> {
+        let used = |(slot, transfer): &(usize, &ActiveTransfer)| self.slots.get(&transfer.id) == Some(&(*slot as u32));
+        let mut active: Vec<&ActiveTransfer> =
+            self.transfers.iter().enumerate().filter(used).map(|(_, transfer)| transfer).collect();
+        active.sort_unstable_by_key(|transfer| transfer.id);
         active
     }
 
     /// Reports what has not ended.
     pub(crate) fn leave(&mut self, at: SimTime) -> Result<(), Halt> {
-        let mut rest: Vec<Row> = self.active().into_iter().copied().chain(self.next.map(Row::new)).collect();
-        rest.sort_unstable_by_key(|row| row.id);
-        rest.iter().filter_map(|row| row.departure(at)).try_for_each(|departure| self.departures.take(&departure))
+        let mut rest: Vec<ActiveTransfer> =
+            self.active().into_iter().copied().chain(self.next.map(ActiveTransfer::new)).collect();
+        rest.sort_unstable_by_key(|transfer| transfer.id);
+        rest.iter()
+            .filter_map(|transfer| transfer.departure(at))
+            .try_for_each(|departure| self.departures.take(&departure))
     }
 }
 
 impl Store for Streamed<'_> {
     fn task(&self, task: TaskId) -> &Task {
-        &self.row(task).task
+        &self.transfer(task).task
     }
 
     fn times(&mut self, task: TaskId) -> &mut TaskTimes {
-        &mut self.row_mut(task).times
+        &mut self.transfer_mut(task).times
     }
 
     fn all_times(&self) -> &[TaskTimes] {
@@ -246,8 +250,8 @@ impl Store for Streamed<'_> {
     }
 
     fn note(&mut self, task: TaskId, sent_bytes: u64, bottleneck: Bottleneck) {
-        let row = self.row_mut(task);
-        (row.sent_bytes, row.bottleneck) = (sent_bytes, bottleneck);
+        let transfer = self.transfer_mut(task);
+        (transfer.sent_bytes, transfer.bottleneck) = (sent_bytes, bottleneck);
     }
 
     fn next_release(&self) -> SimTime {
@@ -265,7 +269,7 @@ impl Store for Streamed<'_> {
         self.left -= 1;
         let Some(slot) = self.slots.remove(&task) else { return };
         self.free.push(slot);
-        let departure = self.rows[slot as usize].departure(now);
+        let departure = self.transfers[slot as usize].departure(now);
         self.halted |= departure.is_some_and(|departure| self.departures.take(&departure).is_err());
     }
 
@@ -278,7 +282,8 @@ impl Store for Streamed<'_> {
     }
 
     fn unserved(&self) -> Vec<TaskId> {
-        let waits = |row: &&Row| row.task.engine != EngineId::NONE && row.times.start.is_never();
-        self.active().into_iter().filter(waits).map(|row| row.id).collect()
+        let waits =
+            |transfer: &&ActiveTransfer| transfer.task.engine != EngineId::NONE && transfer.times.start.is_never();
+        self.active().into_iter().filter(waits).map(|transfer| transfer.id).collect()
     }
 }

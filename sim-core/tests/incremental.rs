@@ -58,15 +58,15 @@ fn slack(outcome: &Outcome) -> u64 {
 
 /// What must be true of any finished run.
 fn complete(world: &World, name: &str, outcome: &Outcome) -> Result<(), TestCaseError> {
-    for (task, (times, held)) in outcome.tasks.iter().zip(&outcome.bottlenecks).enumerate() {
+    for (task, (times, bottleneck)) in outcome.tasks.iter().zip(&outcome.bottlenecks).enumerate() {
         prop_assert_eq!(outcome.sent_bytes[task], world.bytes_of(task));
-        prop_assert!(held.time <= times.sent - times.start);
+        prop_assert!(bottleneck.time <= times.sent - times.start);
         let route = world.routes.links(world.tasks.classes().route(world.class_of(task)));
-        prop_assert!(route.contains(&held.binding.link));
-        let cause = held.binding.cause;
+        prop_assert!(route.contains(&bottleneck.binding.link));
+        let cause = bottleneck.binding.cause;
         let by_priority = cause == Cause::Priority as u32 && name == "strict-priority";
-        prop_assert!(held.binding.by == u32::MAX || cause == Cause::SharedLink as u32 || by_priority);
-        prop_assert!(held.binding.by as usize != task);
+        prop_assert!(bottleneck.binding.by == u32::MAX || cause == Cause::SharedLink as u32 || by_priority);
+        prop_assert!(bottleneck.binding.by as usize != task);
     }
     for (link, total) in outcome.links.iter().enumerate() {
         let bandwidth = world.fabric.link(LinkId(link as u32)).bandwidth;

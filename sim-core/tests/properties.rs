@@ -74,9 +74,9 @@ proptest! {
         let options = RunOptions { phases: true, explain: true, ..RunOptions::default() };
         let (mut arbiter, flags) = arbiter(name, &world.fabric.view());
         let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
-        let mut told = Vec::new();
-        let outcome = simulation.tell(arbiter.as_mut(), flags, options, &mut |phase| told.push(phase)).expect("all end");
-        prop_assert_eq!(Outcome { phases: Some(told), ..outcome }, run(&world, name, options));
+        let mut listened = Vec::new();
+        let outcome = simulation.run_with_listener(arbiter.as_mut(), flags, options, &mut |phase| listened.push(phase)).expect("all end");
+        prop_assert_eq!(Outcome { phases: Some(listened), ..outcome }, run(&world, name, options));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use weir_plugin_api::{Estimates, Model, ModelError, ModelPlugin, Plan, Surroundi
 
 use crate::operation::{self, estimate, read, schema, seconds};
 use params::GatherParams;
-use resolve::Gather as Settled;
+use resolve::Gather as Resolved;
 
 /// The model `gather`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,24 +36,24 @@ struct Details {
 }
 
 impl Gather {
-    fn read(operation: &str, around: &Surroundings<'_>) -> Result<Settled, ModelError> {
-        Settled::new(&read::<GatherParams>(Self::NAME, operation)?.params, around)
+    fn read(operation: &str, surroundings: &Surroundings<'_>) -> Result<Resolved, ModelError> {
+        Resolved::new(&read::<GatherParams>(Self::NAME, operation)?.params, surroundings)
     }
 }
 
 impl Model for Gather {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        plan::plan(&Self::read(operation, around)?, plan);
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+        plan::plan(&Self::read(operation, surroundings)?, plan);
         Ok(())
     }
 
     fn estimate(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         estimates: &mut Estimates,
     ) -> Result<(), ModelError> {
-        let gather = Self::read(operation, around)?;
+        let gather = Self::read(operation, surroundings)?;
         let (name, time) = gather.formula();
         let departures = gather.departures();
         estimates.list = vec![estimate(name, time, departures.relation(), &departures.because())?];

@@ -1,4 +1,4 @@
-//! A gather with every value settled: the time of every read and of every message.
+//! A gather with every value resolved: the time of every read and of every message.
 
 use weir_plugin_api::{ModelError, Surroundings};
 
@@ -29,8 +29,8 @@ pub(super) struct Gather {
 }
 
 impl Gather {
-    /// Settles what was written.
-    pub(super) fn new(params: &GatherParams, around: &Surroundings<'_>) -> Result<Self, ModelError> {
+    /// Resolves what was written.
+    pub(super) fn new(params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
         let (nodes, root) = nodes(params)?;
         if !matches!(params.approach, 1..=3) {
             return Err(refused("approach: give 1, 2 or 3"));
@@ -63,8 +63,8 @@ impl Gather {
             network,
             messages: Vec::new(),
         };
-        gather.find_reads(params, around)?;
-        gather.find_messages(around)?;
+        gather.find_reads(params, surroundings)?;
+        gather.find_messages(surroundings)?;
         Ok(gather)
     }
 
@@ -79,7 +79,7 @@ impl Gather {
         (from.unwrap_or(self.nodes[node]), self.nodes[node])
     }
 
-    fn find_reads(&mut self, params: &GatherParams, around: &Surroundings<'_>) -> Result<(), ModelError> {
+    fn find_reads(&mut self, params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
         let count = self.nodes.len() * self.devices;
         if !self.read.is_fabric() {
             self.reads = vec![self.read.time(self.size, None)?; count];
@@ -91,14 +91,15 @@ impl Gather {
         self.read_from.clone_from(&devices.0);
         for node in 0..self.nodes.len() {
             for device in 0..self.devices {
-                let route = route(around, self.read_ends(node, device), "read.fabric", "from a device to its node")?;
+                let route =
+                    route(surroundings, self.read_ends(node, device), "read.fabric", "from a device to its node")?;
                 self.reads.push(self.read.time(self.size, Some(&route))?);
             }
         }
         Ok(())
     }
 
-    fn find_messages(&mut self, around: &Surroundings<'_>) -> Result<(), ModelError> {
+    fn find_messages(&mut self, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
         let root = self.nodes[self.root];
         self.messages = vec![0.0; self.nodes.len()];
         if self.nodes.len() == 1 {
@@ -115,7 +116,7 @@ impl Gather {
             return Ok(());
         }
         for (&node, message) in others {
-            let route = route(around, (node, root), "network.fabric", "from a node to the root")?;
+            let route = route(surroundings, (node, root), "network.fabric", "from a node to the root")?;
             *message = network.time(bytes, Some(&route))?;
         }
         Ok(())

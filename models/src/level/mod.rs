@@ -18,7 +18,7 @@ use serde::Deserialize;
 use weir_plugin_api::{ModelError, NodeId, PlannedWork, RouteInfo};
 
 use crate::operation::{per_byte, refused};
-use crate::quantities::{Curve, PerByte, Row, Time};
+use crate::quantities::{Curve, PerByte, Sample, Time};
 use samples::Samples;
 
 /// A level as written: exactly one of `table`, `curve`, `affine`, `loggp`, `fabric`.
@@ -28,8 +28,8 @@ pub(crate) struct LevelParams {
     /// Measured pairs [size, time], by ascending size. Other sizes are refused unless `interpolate` or `extrapolate`
     /// says more.
     #[serde(default)]
-    #[schemars(with = "Vec<Row>")]
-    table: Option<Vec<Row>>,
+    #[schemars(with = "Vec<Sample>")]
+    table: Option<Vec<Sample>>,
     /// A file of such pairs, with the columns `bytes` and `seconds`.
     #[serde(default)]
     #[schemars(with = "Curve")]
@@ -113,7 +113,7 @@ impl LevelParams {
         Ok(level)
     }
 
-    fn samples(&self, key: &str, rows: Option<&[Row]>, between: Rule) -> Result<Option<Level>, ModelError> {
+    fn samples(&self, key: &str, rows: Option<&[Sample]>, between: Rule) -> Result<Option<Level>, ModelError> {
         let linear = |rule: Option<Rule>, default| rule.unwrap_or(default) == Rule::Linear;
         let (inside, outside) = (linear(self.interpolate, between), linear(self.extrapolate, Rule::None));
         rows.map(|rows| Samples::new(key.to_owned(), rows, inside, outside).map(Level::Measured)).transpose()

@@ -7,7 +7,7 @@
 use weir_plugin_api::ModelError;
 
 use crate::operation::refused;
-use crate::quantities::{Row, size};
+use crate::quantities::{Sample, size};
 
 /// Sizes in bytes, ascending, and times in ps.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Samples {
 
 impl Samples {
     /// Checks the rows: at least one, sizes ascending, none twice.
-    pub(crate) fn new(key: String, rows: &[Row], interpolate: bool, extrapolate: bool) -> Result<Self, ModelError> {
+    pub(crate) fn new(key: String, rows: &[Sample], interpolate: bool, extrapolate: bool) -> Result<Self, ModelError> {
         if rows.is_empty() {
             return Err(refused(format!("{key}: there is no row; give sizes and times")));
         }

@@ -18,31 +18,31 @@ use weir_plugin_api::{Alternative, Estimate, Estimates, Model, ModelError, Model
 
 use crate::operation::{self, choose, estimate, read, refused, schema};
 use params::{MOST_STREAMS, Method, OffloadParams, Streams};
-use resolve::Offload as Settled;
+use resolve::Offload as Resolved;
 
 /// The model `offload`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Offload;
 
 impl Offload {
-    fn read(operation: &str, around: &Surroundings<'_>) -> Result<Settled, ModelError> {
-        Settled::new(&read::<OffloadParams>(Self::NAME, operation)?.params, around)
+    fn read(operation: &str, surroundings: &Surroundings<'_>) -> Result<Resolved, ModelError> {
+        Resolved::new(&read::<OffloadParams>(Self::NAME, operation)?.params, surroundings)
     }
 }
 
 impl Model for Offload {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        plan::plan(&Self::read(operation, around)?, plan);
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+        plan::plan(&Self::read(operation, surroundings)?, plan);
         Ok(())
     }
 
     fn estimate(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         estimates: &mut Estimates,
     ) -> Result<(), ModelError> {
-        let offload = Self::read(operation, around)?;
+        let offload = Self::read(operation, surroundings)?;
         estimates.list = list(&offload)?;
         estimates.details = operation::details(&details::details(&offload))?;
         Ok(())
@@ -51,7 +51,7 @@ impl Model for Offload {
     fn alternatives(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
     ) -> Result<(), ModelError> {
         let mut params = read::<OffloadParams>(Self::NAME, operation)?.params;
@@ -61,7 +61,7 @@ impl Model for Offload {
         }
         // Beside the numbers that the text measures, the optimum of the formula, where that lies beyond.
         params.streams = Some(Streams::Number(1));
-        let optimum = details::stream_optimum(&Settled::new(&params, around)?);
+        let optimum = details::stream_optimum(&Resolved::new(&params, surroundings)?);
         let beyond = optimum.filter(|&n| (details::TRIED_STREAMS + 1..MOST_STREAMS).contains(&n));
         let tried = (1..=details::TRIED_STREAMS).chain(beyond);
         choose(operation, "streams", None, tried.map(|n| (n.to_string(), n.into())), out)
@@ -69,7 +69,7 @@ impl Model for Offload {
 }
 
 /// The formulas of the operation's category, the one that stands for it last.
-fn list(offload: &Settled) -> Result<Vec<Estimate>, ModelError> {
+fn list(offload: &Resolved) -> Result<Vec<Estimate>, ModelError> {
     let n = offload.pieces() as f64;
     let branches: &[(&str, f64)] = match (offload.method, offload.engines, offload.sync) {
         (Method::Mapped, ..) => &[],

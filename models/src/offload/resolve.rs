@@ -1,4 +1,4 @@
-//! An offload with every value settled: what is written, over the preset, or from the route.
+//! An offload with every value resolved: what is written, over the preset, or from the route.
 
 use weir_plugin_api::{ModelError, Surroundings};
 
@@ -49,8 +49,8 @@ pub(crate) struct Offload {
 }
 
 impl Offload {
-    /// Settles what was written.
-    pub(crate) fn new(params: &OffloadParams, around: &Surroundings<'_>) -> Result<Self, ModelError> {
+    /// Resolves what was written.
+    pub(crate) fn new(params: &OffloadParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
         let method = method(params);
         let streams = match params.streams {
             Some(Streams::Number(0)) => return Err(refused("streams: 0 streams do nothing; give 1 or more")),
@@ -65,7 +65,7 @@ impl Offload {
         }
         check_count(streams.saturating_mul(3), "streams: give fewer streams")?;
         let fabric = fabric(params)?;
-        let [into, out] = ways(params, fabric, around)?;
+        let [into, out] = ways(params, fabric, surroundings)?;
         Ok(Self {
             device: params.device.0,
             fabric,
@@ -130,7 +130,7 @@ fn fabric(params: &OffloadParams) -> Result<Option<u32>, ModelError> {
 }
 
 /// Both directions.
-fn ways(params: &OffloadParams, fabric: Option<u32>, around: &Surroundings<'_>) -> Result<[Way; 2], ModelError> {
+fn ways(params: &OffloadParams, fabric: Option<u32>, surroundings: &Surroundings<'_>) -> Result<[Way; 2], ModelError> {
     let preset = params.preset.map_or_else(Measured::default, |preset| preset.measured());
     let written = &params.parameters;
     let mut into = Way {
@@ -148,8 +148,8 @@ fn ways(params: &OffloadParams, fabric: Option<u32>, around: &Surroundings<'_>) 
     match fabric {
         Some(host) => {
             let device = params.device.0;
-            travel(&mut into, (host, device), "from the host to the device", around)?;
-            travel(&mut out, (device, host), "from the device to the host", around)?;
+            travel(&mut into, (host, device), "from the host to the device", surroundings)?;
+            travel(&mut out, (device, host), "from the device to the host", surroundings)?;
         }
         None => {
             let pair = times_per_byte(params)?;
@@ -159,9 +159,9 @@ fn ways(params: &OffloadParams, fabric: Option<u32>, around: &Surroundings<'_>) 
     Ok([into, out])
 }
 
-fn travel(way: &mut Way, ends: (u32, u32), what: &str, around: &Surroundings<'_>) -> Result<(), ModelError> {
+fn travel(way: &mut Way, ends: (u32, u32), what: &str, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
     if way.bytes > 0 {
-        let route = route(around, ends, "over", what)?;
+        let route = route(surroundings, ends, "over", what)?;
         (way.per_byte, way.travel) = (per_byte(&route), route.latency_ps);
     }
     Ok(())

@@ -25,7 +25,7 @@ use weir_plugin_api::{
 
 use crate::operation::{self, Name, choose, estimate, read, schema, seconds};
 use params::{PutParams, StepName};
-use resolve::Put as Settled;
+use resolve::Put as Resolved;
 
 /// The model `put`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,24 +41,24 @@ struct Details {
 }
 
 impl Put {
-    fn read(operation: &str, around: &Surroundings<'_>) -> Result<Settled, ModelError> {
-        Settled::new(&read::<PutParams>(Self::NAME, operation)?.params, around)
+    fn read(operation: &str, surroundings: &Surroundings<'_>) -> Result<Resolved, ModelError> {
+        Resolved::new(&read::<PutParams>(Self::NAME, operation)?.params, surroundings)
     }
 }
 
 impl Model for Put {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        add_tasks(&Self::read(operation, around)?, plan);
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+        add_tasks(&Self::read(operation, surroundings)?, plan);
         Ok(())
     }
 
     fn estimate(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         estimates: &mut Estimates,
     ) -> Result<(), ModelError> {
-        let put = Self::read(operation, around)?;
+        let put = Self::read(operation, surroundings)?;
         let departures = put.departures();
         let time = estimate("eq15", put.eq15(), departures.relation(), &departures.because())?;
         let details = Details {
@@ -75,13 +75,13 @@ impl Model for Put {
     fn alternatives(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
     ) -> Result<(), ModelError> {
         let choices = packets::choices(&read::<PutParams>(Self::NAME, operation)?.params)?;
         choose(operation, "packet", Some("packets"), choices.into_iter(), out)?;
         // What no level has measured, or is cut too small, cannot be tried. Where nothing can, planning the first says why.
-        let known: Vec<bool> = out.iter().map(|way| Self::read(&way.operation, around).is_ok()).collect();
+        let known: Vec<bool> = out.iter().map(|way| Self::read(&way.operation, surroundings).is_ok()).collect();
         if known.contains(&true) {
             let mut known = known.into_iter();
             out.retain(|_| known.next().unwrap_or(false));
@@ -91,7 +91,7 @@ impl Model for Put {
 }
 
 /// The tasks, packet by packet: step s of packet i is task i · steps + s.
-fn add_tasks(put: &Settled, plan: &mut Plan) {
+fn add_tasks(put: &Resolved, plan: &mut Plan) {
     let engines: Vec<u32> = put.steps.iter().map(|step| plan.engine(step.engine.0, 1, step.engine.1)).collect();
     let (count, packets) = (put.steps.len() as u64, put.packets());
     let mut name = Name::default();

@@ -15,7 +15,7 @@ use crate::quantities::size;
 const MOST_PACKETS: usize = 1000;
 
 /// The packet of a put; `None` for all in one piece, also where a packet holds all of it.
-pub(super) fn settled(params: &PutParams) -> Result<Option<u64>, ModelError> {
+pub(super) fn packet_size(params: &PutParams) -> Result<Option<u64>, ModelError> {
     let bytes = params.size.0;
     let packet = match &params.packet {
         None | Some(Packet::Word(PacketWord::None)) => None,

@@ -1,8 +1,8 @@
-//! A put with every value settled: steps with their levels, ends and times; groups; packets.
+//! A put with every value resolved: steps with their levels, ends and times; groups; packets.
 
 use weir_plugin_api::{EngineScope, ModelError, NodeId, Surroundings};
 
-use super::packets::settled;
+use super::packets::packet_size;
 use super::params::{PutParams, StepName};
 use crate::level::Level;
 use crate::machine::machine_of;
@@ -36,18 +36,18 @@ pub(super) struct Put {
 }
 
 impl Put {
-    /// Settles what was written.
-    pub(super) fn new(params: &PutParams, around: &Surroundings<'_>) -> Result<Self, ModelError> {
+    /// Resolves what was written.
+    pub(super) fn new(params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
         let bytes = params.size.0;
         if params.from == params.to {
             return Err(refused("to: source and target are the same device; name two"));
         }
-        let mut put = Self { bytes, packet: settled(params)?, steps: Vec::new() };
+        let mut put = Self { bytes, packet: packet_size(params)?, steps: Vec::new() };
         let levels =
             [(StepName::Read, &params.read), (StepName::Network, &params.network), (StepName::Write, &params.write)];
         for (name, level) in levels {
             if let Some(level) = level {
-                put.steps.push(step(name, level.level(name.key())?, params, around)?);
+                put.steps.push(step(name, level.level(name.key())?, params, surroundings)?);
             }
         }
         if put.steps.is_empty() {
@@ -56,7 +56,7 @@ impl Put {
         let remedy = format!("packet: give a packet larger than {}", size(put.packet.unwrap_or(bytes)));
         check_count(put.packets().saturating_mul(put.steps.len() as u64), &remedy)?;
         group(&mut put.steps, params.overlap.as_deref())?;
-        put.find_times(around)?;
+        put.find_times(surroundings)?;
         Ok(put)
     }
 
@@ -75,11 +75,11 @@ impl Put {
         self.bytes - (self.packets() - 1) * self.full()
     }
 
-    fn find_times(&mut self, around: &Surroundings<'_>) -> Result<(), ModelError> {
+    fn find_times(&mut self, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
         let (full, last) = (self.full(), self.last());
         for step in &mut self.steps {
             let route = if step.level.is_fabric() {
-                Some(route(around, step.ends, &format!("{}.fabric", step.name.key()), "between its two ends")?)
+                Some(route(surroundings, step.ends, &format!("{}.fabric", step.name.key()), "between its two ends")?)
             } else {
                 None
             };
@@ -90,7 +90,7 @@ impl Put {
     }
 }
 
-fn step(name: StepName, level: Level, params: &PutParams, around: &Surroundings<'_>) -> Result<Step, ModelError> {
+fn step(name: StepName, level: Level, params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Step, ModelError> {
     let (from, to) = (params.from.0, params.to.0);
     let via = match params.via.as_ref().map(|via| &via.0[..]) {
         None => None,
@@ -115,7 +115,7 @@ fn step(name: StepName, level: Level, params: &PutParams, around: &Surroundings<
         let key = name.key();
         return Err(refused(format!("{key}.fabric: both ends are the same node; leave `{key}` out, or give `via`")));
     }
-    let nic = via.map(|(source, _)| source).or_else(|| machine_of(around.fabric, from));
+    let nic = via.map(|(source, _)| source).or_else(|| machine_of(surroundings.fabric, from));
     let engine = match name {
         StepName::Read => ("dma", device(from)),
         StepName::Network => ("nic", nic.map_or(EngineScope::Operation, device)),

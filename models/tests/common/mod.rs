@@ -89,7 +89,7 @@ fn ask<T>(world: &World, f: impl FnOnce(&Surroundings<'_>) -> T) -> T {
 
 pub fn try_plan_text(world: &World, key: &str, operation: &str) -> Result<Plan, ModelError> {
     let mut plan = Plan::new();
-    ask(world, |around| model(key).plan(operation, around, &mut plan)).map(|()| plan)
+    ask(world, |surroundings| model(key).plan(operation, surroundings, &mut plan)).map(|()| plan)
 }
 
 pub fn try_plan(world: &World, key: &str, params: &Value) -> Result<Plan, ModelError> {
@@ -103,7 +103,7 @@ pub fn plan(world: &World, key: &str, params: &Value) -> Plan {
 pub fn try_estimates(world: &World, key: &str, params: &Value) -> Result<Estimates, ModelError> {
     let mut estimates = Estimates::default();
     let operation = operation(key, params);
-    ask(world, |around| model(key).estimate(&operation, around, &mut estimates)).map(|()| estimates)
+    ask(world, |surroundings| model(key).estimate(&operation, surroundings, &mut estimates)).map(|()| estimates)
 }
 
 pub fn estimates(world: &World, key: &str, params: &Value) -> Estimates {
@@ -121,7 +121,7 @@ pub fn details(world: &World, key: &str, params: &Value) -> Value {
 
 pub fn try_alternatives(world: &World, key: &str, params: &Value) -> Result<Vec<Alternative>, ModelError> {
     let (mut out, operation) = (Vec::new(), operation(key, params));
-    ask(world, |around| model(key).alternatives(&operation, around, &mut out)).map(|()| out)
+    ask(world, |surroundings| model(key).alternatives(&operation, surroundings, &mut out)).map(|()| out)
 }
 
 /// The refusal's text, whether planning or estimating.

@@ -2,18 +2,18 @@
 //!
 //! ```text
 //! admit ─┐                              ┌─► next_end, take_ended
-//!        ├─► settle: connected set ─► arbiter ─► check ─► only changed rates touch a transfer
-//! ended ─┘        (neighbours)       (asker)  (loads)          (ends, tally)
+//!        ├─► arbitrate: connected set ─► arbiter ─► check ─► only changed rates touch a transfer
+//! ended ─┘        (neighbours)       (call)   (loads)          (ends, bottlenecks)
 //! ```
 //!
 //! This is the whole interface between the simulation and rates: [`Flows::admit`], [`Flows::take_ended`],
-//! [`Flows::next_end`], [`Flows::settle`]. Another way of moving bytes replaces this module and nothing else.
+//! [`Flows::next_end`], [`Flows::arbitrate`]. Another way of moving bytes replaces this module and nothing else.
 
-mod asker;
+mod bottlenecks;
+mod call;
+mod columns;
 mod loads;
 mod neighbours;
-mod shown;
-mod tally;
 
 use weir_plugin_api::{Binding, ClassId, Flags, LinkId, RateArbiter, SimTime, Step, TransferId};
 
@@ -24,11 +24,11 @@ use crate::outcome::{Bottleneck, LinkTotals, PhaseStep, SimError};
 use crate::progress::{remaining_after, time_to_send};
 use crate::routes::Routes;
 use crate::tasks::TaskId;
-use asker::Asker;
+use bottlenecks::BottleneckLog;
+use call::ArbiterCall;
+use columns::{ActiveSet, PhaseColumns};
 use loads::Loads;
 use neighbours::Neighbours;
-use shown::{All, Shown};
-use tally::Tally;
 
 /// One active transfer: its progress at its last change of rate.
 #[derive(Clone, Copy, Debug)]
@@ -56,17 +56,17 @@ pub(crate) struct Flows<'a> {
     fabric: &'a Fabric,
     routes: &'a Routes,
     classes: &'a Classes,
-    asker: Asker<'a>,
+    call: ArbiterCall<'a>,
     /// All active transfers.
-    all: All,
+    all: ActiveSet,
     /// The part of them that is connected to the changes of this instant.
-    part: Shown,
+    part: PhaseColumns,
     active: Vec<Active>,
     free: Vec<u32>,
     ends: Ends,
     neighbours: Neighbours,
     loads: Loads,
-    tally: Tally,
+    bottlenecks: BottleneckLog,
     changed: bool,
     scratch: Vec<u32>,
 }
@@ -83,21 +83,21 @@ impl<'a> Flows<'a> {
             fabric,
             routes,
             classes,
-            asker: Asker::new(arbiter, flags),
-            all: All::default(),
-            part: Shown::default(),
+            call: ArbiterCall::new(arbiter, flags),
+            all: ActiveSet::default(),
+            part: PhaseColumns::default(),
             active: Vec::new(),
             free: Vec::new(),
             ends: Ends::default(),
             neighbours: Neighbours::new(fabric.links().len()),
             loads: Loads::new(fabric),
-            tally: Tally::default(),
+            bottlenecks: BottleneckLog::default(),
             changed: false,
             scratch: Vec::new(),
         }
     }
 
-    /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::settle`].
+    /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::arbitrate`].
     pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
         let fresh = Active { task, class, bytes, remaining: bytes as f64, since: now, rate: 0.0, arrival: now };
         let slot = if let Some(slot) = self.free.pop() {
@@ -106,7 +106,7 @@ impl<'a> Flows<'a> {
         } else {
             self.active.push(fresh);
             self.ends.add_slot();
-            self.tally.add_slot();
+            self.bottlenecks.add_slot();
             (self.active.len() - 1) as u32
         };
         self.all.insert(slot, &self.active);
@@ -138,7 +138,7 @@ impl<'a> Flows<'a> {
             self.neighbours.detach(slot, route);
             self.loads.deliver(route, ended.bytes);
             let full = full_rate(self.fabric, route, self.classes.limit(ended.class));
-            let bottleneck = self.tally.close(slot, now, 0.0, full);
+            let bottleneck = self.bottlenecks.close(slot, now, 0.0, full);
             out.push(Ended { task: ended.task, class: ended.class, bytes: ended.bytes, bottleneck });
             self.free.push(slot);
         }
@@ -148,30 +148,30 @@ impl<'a> Flows<'a> {
 
     /// Whether rates are out of date at `now`.
     #[inline]
-    pub(crate) fn unsettled(&self, now: SimTime) -> bool {
-        self.changed || self.asker.recheck() == now
+    pub(crate) fn is_outdated(&self, now: SimTime) -> bool {
+        self.changed || self.call.recheck() == now
     }
 
     /// When the arbiter wants to be asked again even if nothing changes.
     #[inline]
     pub(crate) fn recheck(&self) -> SimTime {
-        self.asker.recheck()
+        self.call.recheck()
     }
 
     /// Gives new rates to every transfer connected to the changes since the last call. Returns whether any rate
     /// changed its bits or any transfer came or went.
-    pub(crate) fn settle(&mut self, now: SimTime) -> Result<bool, SimError> {
-        let whole = self.asker.wants_whole_set(now) || !self.find_part();
+    pub(crate) fn arbitrate(&mut self, now: SimTime) -> Result<bool, SimError> {
+        let whole = self.call.wants_whole_set(now) || !self.find_part();
         if whole {
             self.all.make_ready(&self.active);
         }
-        let shown = if whole { self.all.shown() } else { &self.part };
-        self.asker.ask(now, shown, self.classes, self.routes)?;
+        let columns = if whole { self.all.columns() } else { &self.part };
+        self.call.ask(now, columns, self.classes, self.routes)?;
         self.loads.begin(self.classes.len());
-        for (i, (&class, &rate)) in shown.classes.iter().zip(&self.asker.rates).enumerate() {
+        for (i, (&class, &rate)) in columns.classes.iter().zip(&self.call.rates).enumerate() {
             let limit = self.classes.limit(class);
             if !(rate >= 0.0 && rate <= limit.min(f64::MAX)) {
-                return Err(asker::bad_rate(now, shown.ids[i], rate, limit).into());
+                return Err(call::bad_rate(now, columns.ids[i], rate, limit).into());
             }
             self.loads.add(class, rate);
         }
@@ -198,10 +198,10 @@ impl<'a> Flows<'a> {
 
     /// Moves every transfer whose rate changed its bits; the others are not touched.
     fn apply(&mut self, now: SimTime, whole: bool) -> bool {
-        let shown = if whole { self.all.shown() } else { &self.part };
+        let columns = if whole { self.all.columns() } else { &self.part };
         let mut moved = false;
-        let answers = self.asker.rates.iter().zip(&self.asker.bindings);
-        for (&slot, (&rate, &binding)) in shown.slots.iter().zip(answers) {
+        let answers = self.call.rates.iter().zip(&self.call.bindings);
+        for (&slot, (&rate, &binding)) in columns.slots.iter().zip(answers) {
             let transfer = &mut self.active[slot as usize];
             if rate.to_bits() != transfer.rate.to_bits() {
                 transfer.remaining = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
@@ -210,11 +210,11 @@ impl<'a> Flows<'a> {
                 self.ends.set(slot as usize, now.after(time_to_send(transfer.remaining, rate)));
                 moved = true;
             }
-            if self.tally.differs(slot, &binding) {
+            if self.bottlenecks.differs(slot, &binding) {
                 let route = self.routes.links(self.classes.route(transfer.class));
-                let named = named(binding, route, shown, &self.loads);
+                let named = named(binding, route, columns, &self.loads);
                 let left = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
-                self.tally.change(slot, now, left, binding, named);
+                self.bottlenecks.change(slot, now, left, binding, named);
             }
         }
         moved
@@ -235,17 +235,17 @@ impl<'a> Flows<'a> {
     /// The active transfers with their rates, in id order.
     pub(crate) fn rates(&mut self) -> impl Iterator<Item = (TaskId, f64)> + '_ {
         self.all.make_ready(&self.active);
-        self.all.shown().slots.iter().map(|&s| (self.active[s as usize].task, self.active[s as usize].rate))
+        self.all.columns().slots.iter().map(|&s| (self.active[s as usize].task, self.active[s as usize].rate))
     }
 
     /// The arbiter's steps for all active transfers; from the bindings where it has no explanation.
     pub(crate) fn explain(&mut self, now: SimTime) -> Result<Vec<PhaseStep>, SimError> {
         let mut steps = Vec::new();
         self.all.make_ready(&self.active);
-        let all = self.all.shown();
-        if !self.asker.explain(now, all, self.classes, self.routes, &mut steps)? {
+        let all = self.all.columns();
+        if !self.call.explain(now, all, self.classes, self.routes, &mut steps)? {
             for (i, &slot) in all.slots.iter().enumerate() {
-                let binding = self.tally.current(slot);
+                let binding = self.bottlenecks.current(slot);
                 let because = all.ids.binary_search(&TransferId(binding.by)).into_iter();
                 steps.push(Step {
                     transfer: i as u32,
@@ -268,14 +268,14 @@ impl<'a> Flows<'a> {
     pub(crate) fn close(&mut self, now: SimTime) -> Vec<(TaskId, u64, Bottleneck)> {
         let mut left = Vec::with_capacity(self.all.len());
         self.all.make_ready(&self.active);
-        for &slot in &self.all.shown().slots {
+        for &slot in &self.all.columns().slots {
             let a = &self.active[slot as usize];
             let remaining = remaining_after(a.remaining, a.rate, now - a.since);
             let sent = a.bytes - (remaining.ceil() as u64).min(a.bytes);
             let route = self.routes.links(self.classes.route(a.class));
             self.loads.deliver(route, sent);
             let full = full_rate(self.fabric, route, self.classes.limit(a.class));
-            left.push((a.task, sent, self.tally.close(slot, now, remaining, full)));
+            left.push((a.task, sent, self.bottlenecks.close(slot, now, remaining, full)));
         }
         left
     }
@@ -287,13 +287,13 @@ impl<'a> Flows<'a> {
 
     /// Times the arbiter was asked.
     pub(crate) fn arbitrations(&self) -> u64 {
-        self.asker.asked()
+        self.call.asked()
     }
 }
 
 /// The arbiter's binding with a task id in `by`; where it names no link of the route, the most loaded one.
-fn named(binding: Binding, route: &[LinkId], shown: &Shown, loads: &Loads) -> Binding {
-    let by = shown.ids.get(binding.by as usize).map_or(u32::MAX, |id| id.0);
+fn named(binding: Binding, route: &[LinkId], columns: &PhaseColumns, loads: &Loads) -> Binding {
+    let by = columns.ids.get(binding.by as usize).map_or(u32::MAX, |id| id.0);
     let link = if route.contains(&binding.link) { binding.link } else { loads.most_loaded(route) };
     Binding { link, by, ..binding }
 }

@@ -90,7 +90,7 @@ impl Neighbours {
     }
 
     /// The slots connected to a touched link through shared links, in no particular order; `None` where that is more
-    /// than half of the `active` ones (then all are shown: the answer has the same bits). After such a search the next
+    /// than half of the `active` ones (then all are columns: the answer has the same bits). After such a search the next
     /// ones are skipped, for longer each time.
     pub(crate) fn connected<'r>(
         &mut self,

@@ -12,7 +12,7 @@ use super::events::Gone;
 use super::numbers::{Level, time_until};
 use super::soonest::NEVER;
 
-/// In the place of a link: its own limit holds a transfer back.
+/// In the place of a link: its own limit binds.
 const LIMIT: u32 = NONE - 1;
 
 impl Clocks {

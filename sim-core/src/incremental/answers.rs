@@ -88,7 +88,7 @@ impl Clocks {
         self.sum_loads()
     }
 
-    /// Sums up all links: none above its capacity, no class above its limit, each held back on its route.
+    /// Sums up all links: none above its capacity, no class above its limit, each limited on its route.
     pub(super) fn sum_loads(&mut self) -> Result<(), ArbiterError> {
         let mut loads = std::mem::take(&mut self.loads);
         loads.clear();

@@ -18,7 +18,7 @@ pub(super) struct Transfer {
     /// Its class; [`NONE`] while it is alone.
     pub(super) class: u32,
     pub(super) weight: u32,
-    /// The link that holds it back while it is alone on all of its links; [`NONE`] while it is not alone.
+    /// The link that limits it while it is alone on all of its links; [`NONE`] while it is not alone.
     pub(super) holder: u32,
     pub(super) start: u64,
     /// How far the clock of its class goes for it, from when it was placed on.
@@ -55,7 +55,7 @@ pub(super) struct Class {
 
 /// Classes of one level, whatever it is.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct ClassGroup {
     /// Its root; [`NONE`] for a free record.
     pub(super) root: u32,
     /// Clock of its root less its own.
@@ -127,7 +127,7 @@ pub(crate) struct Clocks {
     /// (Limit of a level, priority as in the scenario), each once while it repeats.
     pub(super) terms: Vec<(Level, i64)>,
     pub(super) classes: Vec<Class>,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<ClassGroup>,
     pub(super) roots: Vec<Root>,
     /// Positions in the heaps: a transfer in its class, a class in its group, a group in its root.
     pub(super) transfer_places: Vec<u32>,
@@ -234,7 +234,7 @@ impl Clocks {
     /// Hangs a group below a root. Its clock goes on; nothing inside it is touched.
     fn put_group(&mut self, group: u32, root: u32, now: u64) {
         while self.groups.len() <= group as usize {
-            self.groups.push(Group { root: NONE, offset: 0, since: 0, heap: Heap::default() });
+            self.groups.push(ClassGroup { root: NONE, offset: 0, since: 0, heap: Heap::default() });
             self.group_places.push(OUT);
         }
         let clock = self.root(root).clock_at(now);
@@ -255,7 +255,7 @@ impl Clocks {
         self.key_group(group);
     }
 
-    /// Puts a class into a group. Its clock goes on, and so does the time for which the same root has held it back.
+    /// Puts a class into a group. Its clock goes on, and so does the time for which the same root has limited it.
     fn put_class(&mut self, class: u32, group: u32, now: u64) -> Result<(), ArbiterError> {
         let root = self.check_group(class, group)?;
         let record = &mut self.classes[class as usize];
@@ -267,7 +267,7 @@ impl Clocks {
         if from == group {
             return Ok(());
         }
-        let (holder, since) = self.held_by(class);
+        let (holder, since) = self.root_and_since(class);
         let clock = self.clock_of(from, now) - self.classes[class as usize].offset;
         let offset = self.clock_of(group, now) - clock;
         self.groups[from as usize].heap.remove(class, &mut self.class_places);
@@ -294,8 +294,8 @@ impl Clocks {
         Ok(())
     }
 
-    /// The root that holds a class back, and since when.
-    pub(super) fn held_by(&self, class: u32) -> (u32, u64) {
+    /// The root that limits a class, and since when.
+    pub(super) fn root_and_since(&self, class: u32) -> (u32, u64) {
         let class = &self.classes[class as usize];
         let group = &self.groups[class.group as usize];
         (group.root, group.since.max(class.since))

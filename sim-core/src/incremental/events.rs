@@ -12,18 +12,18 @@ use super::soonest::NEVER;
 pub(crate) struct Gone {
     /// As it was given.
     pub(crate) id: u32,
-    /// The link that held it back at its end, or [`LinkId::NONE`] for its limit, and for how long without a break.
+    /// The link that limited it at its end, or [`LinkId::NONE`] for its limit, and for how long without a break.
     pub(crate) link: LinkId,
     pub(crate) time: u64,
     /// Why: [`Cause::OwnLimit`], `FullRate` where it is alone, `Priority` or `SharedLink`.
     pub(crate) cause: Cause,
-    /// One that is served before it there, or another one that the link holds back, or else crosses it; [`NONE`] where there
+    /// One that is served before it there, or another one that the link limits, or else crosses it; [`NONE`] where there
     /// is none.
     pub(crate) by: u32,
 }
 
 impl Clocks {
-    /// Adds a transfer; it is placed by the next [`Self::settle`]. `work` is how far the clock goes for it.
+    /// Adds a transfer; it is placed by the next [`Self::arbitrate`]. `work` is how far the clock goes for it.
     pub(crate) fn admit(&mut self, now: u64, id: u32, path: u32, weight: u32, work: i128) {
         let transfer = Transfer { id, path, class: NONE, weight, start: now, work, holder: NONE };
         let slot = if let Some(slot) = self.free_transfers.pop() {
@@ -44,9 +44,9 @@ impl Clocks {
         self.due.time().min(self.alone.time())
     }
 
-    /// Whether anything has changed since the last [`Self::settle`].
+    /// Whether anything has changed since the last [`Self::arbitrate`].
     #[inline]
-    pub(crate) fn unsettled(&self) -> bool {
+    pub(crate) fn is_outdated(&self) -> bool {
         !self.removed.is_empty() || !self.arrivals.is_empty()
     }
 
@@ -92,10 +92,10 @@ impl Clocks {
         }
     }
 
-    /// What held a transfer back; `equal` is another one that ends with it below the same root.
+    /// What limited a transfer; `equal` is another one that ends with it below the same root.
     pub(super) fn gone(&self, slot: u32, now: u64, equal: Option<u32>, arbiter: &dyn IncrementalArbiter) -> Gone {
         let Transfer { id, class, start, .. } = self.transfers[slot as usize];
-        let (root, since) = self.held_by(class);
+        let (root, since) = self.root_and_since(class);
         let (link, time) = (self.roots[root as usize].link, now - since.max(start));
         let gone = |cause, by: Option<u32>| Gone {
             id,
@@ -117,12 +117,12 @@ impl Clocks {
         }
     }
 
-    /// A transfer other than `slot` on the link of a root, as far as first ones tell: of those that it holds back, else any.
+    /// A transfer other than `slot` on the link of a root, as far as first ones tell: of those that it limits, else any.
     fn beside(&self, root: u32, slot: u32, arbiter: &dyn IncrementalArbiter) -> Option<u32> {
         let of_class = |class: u32| self.classes[class as usize].heap.ids().take(2).find(|&other| other != slot);
         let of_group = |group: u32| self.groups[group as usize].heap.ids().take(2).find_map(of_class);
-        let held = self.roots[root as usize].heap.ids().take(2).find_map(of_group);
-        held.or_else(|| arbiter.beside(root, self.transfers[slot as usize].class).and_then(of_class))
+        let below = self.roots[root as usize].heap.ids().take(2).find_map(of_group);
+        below.or_else(|| arbiter.beside(root, self.transfers[slot as usize].class).and_then(of_class))
     }
 
     /// Takes the weight of an ended transfer off its links, and its class out of its group if it was the last.
@@ -148,7 +148,7 @@ impl Clocks {
     }
 
     /// Places what has arrived, lets the arbiter make all levels right, and finds the next ends.
-    pub(crate) fn settle(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), ArbiterError> {
+    pub(crate) fn arbitrate(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), ArbiterError> {
         let (mut is_first, arrivals) = (false, self.arrivals.len());
         for at in 0..arrivals {
             is_first |= self.add_weight(self.arrivals[at], now);
@@ -234,7 +234,7 @@ impl Clocks {
         Ok(())
     }
 
-    /// A transfer that was alone until now, and is still held back by the same link, has been so since its start.
+    /// A transfer that was alone until now, and is still limited by the same link, has been so since its start.
     fn keep_since(&mut self, class: u32, holder: u32, start: u64) {
         let holder = self.links.get(holder as usize).map_or(LinkId::NONE, |link| link.id);
         let group = self.classes[class as usize].group;

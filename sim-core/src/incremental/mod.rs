@@ -50,7 +50,7 @@ pub(crate) struct Incremental<'a> {
     /// Per link of the fabric, its record in `clocks`; [`NONE`] until a transfer crosses it.
     record_of: Vec<u32>,
     /// Per class of the tasks.
-    class_of: Vec<Known>,
+    class_of: Vec<ClassPath>,
     /// Route → path in `clocks` of the transfers without a limit, of priority 0; [`NONE`] until there is one.
     unlimited: Vec<u32>,
     /// (Route, level of the limit, priority) → path of the others; for look-up only.
@@ -58,14 +58,14 @@ pub(crate) struct Incremental<'a> {
     /// Per class of the tasks: bytes sent.
     sent: Vec<u64>,
     gone: Vec<Gone>,
-    settled: u64,
+    arbitrations: u64,
     /// What the active transfers of a stream carry, whose tasks are not in `tasks`; for look-up only.
     carried: Option<FxHashMap<u32, (ClassId, u64)>>,
 }
 
 /// A class of the tasks in `clocks`.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct ClassPath {
     /// [`NONE`] until it is known.
     path: u32,
     weight: u32,
@@ -109,12 +109,12 @@ impl<'a> Incremental<'a> {
             clocks: Clocks::with_room(fabric.links().len(), used, classes),
             arbiter,
             record_of: vec![NONE; fabric.links().len()],
-            class_of: vec![Known { path: NONE, weight: 0 }; classes],
+            class_of: vec![ClassPath { path: NONE, weight: 0 }; classes],
             unlimited: vec![NONE; routes.len()],
             others: FxHashMap::default(),
             sent: vec![0; classes],
             gone: Vec::new(),
-            settled: 0,
+            arbitrations: 0,
             carried: None,
         }))
     }
@@ -129,15 +129,15 @@ impl<'a> Incremental<'a> {
         if let Some(carried) = &mut self.carried {
             carried.insert(task.0, (class, bytes));
         }
-        let Known { path, weight } = match self.class_of[class.index()] {
-            Known { path: NONE, .. } => self.learn(class),
+        let ClassPath { path, weight } = match self.class_of[class.index()] {
+            ClassPath { path: NONE, .. } => self.learn(class),
             known => known,
         };
         self.clocks.admit(now.0, task.0, path, weight, self.scale.work(bytes, weight));
     }
 
     /// Makes a class of the tasks known, with the links it crosses.
-    fn learn(&mut self, id: ClassId) -> Known {
+    fn learn(&mut self, id: ClassId) -> ClassPath {
         let (route, limit) = (self.tasks.classes.route(id), self.tasks.classes.limit(id));
         let weight = self.scale.weight(self.tasks.classes.weight(id));
         let binds = || limit < self.fabric.link(narrowest(self.fabric, self.routes.links(route))).bandwidth;
@@ -151,7 +151,7 @@ impl<'a> Incremental<'a> {
             self.others.get(&(route, limit, priority)).copied()
         };
         let path = known.unwrap_or_else(|| self.add_path(route, limit, priority));
-        let known = Known { path, weight };
+        let known = ClassPath { path, weight };
         self.class_of[id.index()] = known;
         known
     }
@@ -210,7 +210,7 @@ impl<'a> Incremental<'a> {
         }
     }
 
-    /// What held a transfer back at its end.
+    /// What limited a transfer at its end.
     fn bottleneck(&self, gone: &Gone, class: ClassId) -> Bottleneck {
         let link = gone.link;
         let binding = if link.is_none() {
@@ -224,17 +224,17 @@ impl<'a> Incremental<'a> {
 
     /// Whether shares are out of date.
     #[inline]
-    pub(crate) fn unsettled(&self) -> bool {
-        self.clocks.unsettled()
+    pub(crate) fn is_outdated(&self) -> bool {
+        self.clocks.is_outdated()
     }
 
     /// Makes all shares right.
     ///
     /// # Errors
     /// The arbiter failed, or its answer is wrong.
-    pub(crate) fn settle(&mut self, now: SimTime) -> Result<(), ArbiterError> {
-        self.settled += 1;
-        self.clocks.settle(now.0, &mut *self.arbiter)
+    pub(crate) fn arbitrate(&mut self, now: SimTime) -> Result<(), ArbiterError> {
+        self.arbitrations += 1;
+        self.clocks.arbitrate(now.0, &mut *self.arbiter)
     }
 
     /// Number of active transfers.
@@ -289,8 +289,8 @@ impl<'a> Incremental<'a> {
     }
 
     /// Instants in which shares were made right.
-    pub(crate) fn settled(&self) -> u64 {
-        self.settled
+    pub(crate) fn arbitrations(&self) -> u64 {
+        self.arbitrations
     }
 }
 

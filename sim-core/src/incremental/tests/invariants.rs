@@ -35,7 +35,7 @@ impl Clocks {
 
     /// The level of a class, and the link that holds it back.
     fn level_of(&self, class: u32) -> (Level, weir_plugin_api::LinkId) {
-        let root = &self.roots[self.held_by(class).0 as usize];
+        let root = &self.roots[self.root_and_since(class).0 as usize];
         (root.level, root.link)
     }
 
@@ -54,7 +54,7 @@ impl Clocks {
             let class = self.paths[path as usize].class;
             let (level, holder) = self.level_of(class);
             let Some(link) = self.links.iter().position(|link| link.id == holder) else {
-                assert_eq!(level, self.limit_of(path), "held back by its limit");
+                assert_eq!(level, self.limit_of(path), "at its limit");
                 continue;
             };
             let (mut load, mut own) = (0, 0);

@@ -115,7 +115,7 @@ fn try_run<A: IncrementalArbiter>(
             clocks.admit(now, next as u32, paths[next], offer.weight, scale.work(offer.bytes, offer.weight));
             next += 1;
         }
-        clocks.settle(now, arbiter)?;
+        clocks.arbitrate(now, arbiter)?;
         check(&mut clocks, arbiter);
     }
 }

@@ -2,7 +2,7 @@
 
 use weir_plugin_api::{Binding, Flags, Grant, PhaseView, RateArbiter, SimTime, Step, TransferId};
 
-use super::shown::Shown;
+use super::columns::PhaseColumns;
 use crate::check::AnswerError;
 use crate::classes::Classes;
 use crate::memo::Memo;
@@ -10,19 +10,19 @@ use crate::routes::Routes;
 use crate::tasks::TaskId;
 
 /// An arbiter with its last answer.
-pub(crate) struct Asker<'a> {
+pub(crate) struct ArbiterCall<'a> {
     arbiter: &'a mut dyn RateArbiter,
     flags: Flags,
     memo: Memo,
-    /// Rates of the last answer, in the order shown.
+    /// Rates of the last answer, in the order of the columns.
     pub(crate) rates: Vec<f64>,
-    /// Bindings of the last answer; `by` is a position in the order shown.
+    /// Bindings of the last answer; `by` is a position in the order of the columns.
     pub(crate) bindings: Vec<Binding>,
     recheck: SimTime,
     asked: u64,
 }
 
-impl<'a> Asker<'a> {
+impl<'a> ArbiterCall<'a> {
     pub(crate) fn new(arbiter: &'a mut dyn RateArbiter, flags: Flags) -> Self {
         Self {
             arbiter,
@@ -52,11 +52,11 @@ impl<'a> Asker<'a> {
     pub(crate) fn ask(
         &mut self,
         now: SimTime,
-        shown: &Shown,
+        columns: &PhaseColumns,
         classes: &Classes,
         routes: &Routes,
     ) -> Result<(), AnswerError> {
-        let count = shown.ids.len();
+        let count = columns.ids.len();
         if self.recheck <= now {
             self.recheck = SimTime::NEVER;
         }
@@ -65,7 +65,7 @@ impl<'a> Asker<'a> {
             self.bindings.clear();
             return Ok(());
         }
-        if self.memo.recall(&shown.classes, &shown.arrivals, &mut self.rates, &mut self.bindings) {
+        if self.memo.recall(&columns.classes, &columns.arrivals, &mut self.rates, &mut self.bindings) {
             return Ok(());
         }
         self.rates.clear();
@@ -74,7 +74,7 @@ impl<'a> Asker<'a> {
         self.bindings.resize(count, Binding::NONE);
         self.asked += 1;
         let mut grant = Grant { rates: &mut self.rates, bindings: &mut self.bindings, recheck: SimTime::NEVER };
-        let answer = self.arbiter.allocate(&view(now, shown, classes, routes), &mut grant);
+        let answer = self.arbiter.allocate(&view(now, columns, classes, routes), &mut grant);
         let recheck = grant.recheck;
         answer.map_err(|error| AnswerError::Failed { time: now, error })?;
         if recheck.is_never() {
@@ -90,22 +90,22 @@ impl<'a> Asker<'a> {
     pub(crate) fn explain(
         &mut self,
         now: SimTime,
-        shown: &Shown,
+        columns: &PhaseColumns,
         classes: &Classes,
         routes: &Routes,
         steps: &mut Vec<Step>,
     ) -> Result<bool, AnswerError> {
-        let answer = self.arbiter.explain(&view(now, shown, classes, routes), steps);
+        let answer = self.arbiter.explain(&view(now, columns, classes, routes), steps);
         answer.map_err(|error| AnswerError::Failed { time: now, error })
     }
 }
 
-fn view<'v>(now: SimTime, shown: &'v Shown, classes: &'v Classes, routes: &'v Routes) -> PhaseView<'v> {
+fn view<'v>(now: SimTime, columns: &'v PhaseColumns, classes: &'v Classes, routes: &'v Routes) -> PhaseView<'v> {
     PhaseView {
         now,
-        id: (&shown.ids).into(),
-        class: (&shown.classes).into(),
-        arrival: (&shown.arrivals).into(),
+        id: (&columns.ids).into(),
+        class: (&columns.classes).into(),
+        arrival: (&columns.arrivals).into(),
         classes: classes.table(),
         routes: routes.table(),
     }

@@ -9,14 +9,14 @@ const PATIENCE: u32 = 64;
 
 /// Some transfers, in id order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct PhaseColumns {
     pub(super) ids: Vec<TransferId>,
     pub(super) classes: Vec<ClassId>,
     pub(super) arrivals: Vec<u64>,
     pub(super) slots: Vec<u32>,
 }
 
-impl Shown {
+impl PhaseColumns {
     /// Shows the transfers of these slots, given in any order.
     pub(super) fn show(&mut self, slots: &mut [u32], active: &[Active]) {
         if slots.len() > 1 {
@@ -61,17 +61,17 @@ impl Shown {
 
 /// All active transfers. The columns are kept up only while arbitrations need them: local loads never do.
 #[derive(Clone, Debug, Default)]
-pub(super) struct All {
+pub(super) struct ActiveSet {
     /// The slots in use, in no particular order.
     slots: Vec<u32>,
     /// Per slot: its position in `slots`.
     places: Vec<u32>,
-    shown: Shown,
+    columns: PhaseColumns,
     ready: bool,
     unused: u32,
 }
 
-impl All {
+impl ActiveSet {
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -83,7 +83,7 @@ impl All {
         self.places[slot as usize] = self.slots.len() as u32;
         self.slots.push(slot);
         if self.ready {
-            self.shown.insert(slot, &active[slot as usize]);
+            self.columns.insert(slot, &active[slot as usize]);
         }
     }
 
@@ -94,7 +94,7 @@ impl All {
             self.places[moved as usize] = place as u32;
         }
         if self.ready {
-            self.shown.remove(&active[slot as usize]);
+            self.columns.remove(&active[slot as usize]);
         }
     }
 
@@ -103,7 +103,7 @@ impl All {
         self.unused = 0;
         if !self.ready {
             let mut slots = self.slots.clone();
-            self.shown.show(&mut slots, active);
+            self.columns.show(&mut slots, active);
             self.ready = true;
         }
     }
@@ -117,8 +117,8 @@ impl All {
     }
 
     /// The columns; valid after [`Self::make_ready`].
-    pub(super) fn shown(&self) -> &Shown {
+    pub(super) fn columns(&self) -> &PhaseColumns {
         debug_assert!(self.ready);
-        &self.shown
+        &self.columns
     }
 }
