@@ -1,0 +1,10 @@
+//! The integration tests, one program: linking one for each file took minutes and gigabytes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod contract;
+mod properties;
+mod published;
+mod reset;
+mod twins;

@@ -1,0 +1,157 @@
+//! With 2 % noise on every row, values lie within two of their standard errors about 95 times of 100. The seeds are fixed.
+
+use crate::common::{group, machine, measure, registry};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use serde_json::Map;
+use weir_calibrate::fit::parameter::{Loggp, Setting};
+use weir_calibrate::fit::{Choice, Known, Simulator};
+use weir_calibrate::{Experiment, Fit, FitOptions, Seen, Under, fit};
+use weir_scenario::Machine;
+
+const T2: &str = "topologies/cs-storm-t2.yaml";
+const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";
+const MB: u64 = 1_000_000;
+const SEEDS: u64 = 40;
+const NOISE: f64 = 0.02;
+
+/// A factor: 1 and a normal number, the sum of twelve uniform ones less 6, times the noise.
+fn factor(random: &mut ChaCha8Rng) -> f64 {
+    let uniform = |random: &mut ChaCha8Rng| (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+    1.0 + NOISE * ((0..12).map(|_| uniform(random)).sum::<f64>() - 6.0)
+}
+
+/// Counts how many values lie within two standard errors of what they were made with.
+#[derive(Default)]
+struct Count {
+    within: usize,
+    all: usize,
+}
+
+impl Count {
+    fn add(&mut self, fit: &Fit, name: &str, expected: f64) {
+        let fitted = fit.parameters.iter().find(|f| f.parameter.name.starts_with(name));
+        let fitted = fitted.unwrap_or_else(|| panic!("no {name} in {:#?}", fit.parameters));
+        let Known::Error(error) = fitted.known else { panic!("{name} has no error: {fitted:?}") };
+        // Of the size of the noise: tau is a difference of two times.
+        assert!(
+            error < 5.0 * NOISE * expected && error > NOISE * expected / 50.0,
+            "{name}: {} ± {error}",
+            fitted.value
+        );
+        self.within += usize::from((fitted.value - expected).abs() <= 2.0 * error);
+        self.all += 1;
+    }
+
+    /// About 95 %: three standard deviations of so many draws.
+    fn about_95_percent(&self) {
+        let share = self.within as f64 / self.all as f64;
+        let most = 3.0 * (0.9545 * 0.0455 / self.all as f64).sqrt();
+        assert!((share - 0.9545).abs() < most, "{} of {}: {share}", self.within, self.all);
+    }
+}
+
+fn run(machine: &Machine, arbiter: &str, experiments: &[Experiment], options: &FitOptions) -> Fit {
+    let registry = registry();
+    let entry = registry.get(arbiter).expect("a built-in arbiter");
+    fit(machine, Under { entry, params: &Map::new() }, experiments, options).expect("the data can be fitted")
+}
+
+fn plain() -> FitOptions {
+    FitOptions { finer: Choice::No, ..FitOptions::default() }
+}
+
+#[test]
+fn bandwidth_and_tau() {
+    let (truth, start) = (machine(T2, &[("link_types.pcie.bandwidth", "12.5GB/s")]), machine(T2, &[]));
+    let mut count = Count::default();
+    for seed in 0..SEEDS {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let once = [
+            group(&truth, "inside", &[("gpu0", "gpu1", 300 * MB)]),
+            group(&truth, "across", &[("gpu4", "gpu1", 300 * MB)]),
+            group(&truth, "both", &[("gpu0", "gpu2", 300 * MB), ("gpu4", "gpu1", 300 * MB)]),
+        ];
+        let mut experiments: Vec<Experiment> = (0..5).flat_map(|_| once.clone()).collect();
+        measure(&truth, ("pcie-congestion", Some(0.2)), &mut experiments, || factor(&mut random));
+        let found = run(&start, "pcie-congestion", &experiments, &plain());
+        count.add(&found, "bandwidth of pcie", 12.5e9);
+        count.add(&found, "tau of pcie-congestion", 0.2);
+    }
+    count.about_95_percent();
+}
+
+#[test]
+fn bandwidth_per_direction_and_latency() {
+    let memory = ("link_types.memory", "{ bandwidth: 204.8GB/s, latency: 1us, kind: memory }");
+    let set = [("link_types.pcie", "{ up: 20GB/s, down: 24GB/s, latency: 2us }"), memory];
+    let start = machine(SOCKETS, &[("link_types.pcie", "{ up: 15GB/s, down: 30GB/s }")]);
+    let truth = machine(SOCKETS, &set);
+    let mut count = Count::default();
+    for seed in 0..SEEDS / 2 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let sizes = [1_000, 100 * MB];
+        let ends = [("cpu0", "gpu0"), ("gpu1", "cpu0"), ("gpu4", "gpu6")];
+        let once = sizes.iter().flat_map(|&bytes| ends.map(|(a, b)| group(&truth, "lone", &[(a, b, bytes)])));
+        let mut experiments: Vec<Experiment> = (0..3).flat_map(|_| once.clone()).collect();
+        measure(&truth, ("max-min", None), &mut experiments, || factor(&mut random));
+        let found = run(&start, "max-min", &experiments, &plain());
+        count.add(&found, "bandwidth of pcie, up", 20e9);
+        count.add(&found, "bandwidth of pcie, down", 24e9);
+        count.add(&found, "latency of pcie", 2e-6);
+        count.add(&found, "latency of memory", 1e-6);
+    }
+    count.about_95_percent();
+}
+
+#[test]
+fn a_link_of_its_own() {
+    let slow = "{ gpu0: { kind: gpu, link: pcie }, gpu1: { kind: gpu, link: { bandwidth: 6GB/s } } }";
+    let truth = machine(T2, &[("tree.rc.children.plx0.children.k80a.children", slow)]);
+    let start = machine(T2, &[]);
+    let names = ["gpu0", "gpu1", "gpu2", "gpu3"];
+    let mut count = Count::default();
+    for seed in 0..SEEDS / 4 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let pairs = names.iter().flat_map(|a| names.iter().filter(move |b| a != *b).map(move |b| (*a, *b)));
+        let mut experiments: Vec<Experiment> =
+            pairs.flat_map(|(a, b)| [(); 2].map(|()| group(&truth, "pair", &[(a, b, 300 * MB)]))).collect();
+        measure(&truth, ("max-min", None), &mut experiments, || factor(&mut random));
+        let found = run(&start, "max-min", &experiments, &FitOptions::default());
+        count.add(&found, "bandwidth of pcie at gpu1", 6e9);
+        count.add(&found, "bandwidth of pcie, elsewhere", 11.6e9);
+    }
+    count.about_95_percent();
+}
+
+#[test]
+fn gap_and_time_per_byte() {
+    const TRUE: Loggp = Loggp { latency: 5e-6, overhead: 1e-6, gap: 2e-6, per_byte: 0.8e-9 };
+    let (machine, registry) = (machine(SOCKETS, &[]), registry());
+    let entry = registry.get("max-min").expect("a built-in arbiter");
+    let one = |bytes| group(&machine, "one", &[("gpu0", "gpu1", bytes)]);
+    let window = |bytes| {
+        let mut window = Experiment { messages: 16, reply: Some(4), ..one(bytes) };
+        window.rows[0].seen = Seen::Last;
+        window
+    };
+    let once = [one(1), one(10_001), one(1_000_001), window(1), window(1001), window(100_001)];
+    let all: Vec<Experiment> = (0..4).flat_map(|_| once.clone()).collect();
+    let simulator = Simulator::new(&machine, (entry, &Map::new()), &all).expect("routes");
+    let setting = Setting { loggp: Some(TRUE), ..Setting::of(&machine) };
+    let seconds = simulator.seconds(&setting, |_| true).expect("messages");
+    let (latency, tau) = (Choice::No, Choice::No);
+    let options = FitOptions { bandwidth: false, latency, tau, loggp: true, ..plain() };
+    let mut count = Count::default();
+    for seed in 0..SEEDS / 4 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut experiments = all.clone();
+        for (experiment, seconds) in experiments.iter_mut().zip(&seconds) {
+            experiment.rows[0].seconds = seconds[0] * factor(&mut random);
+        }
+        let found = run(&machine, "max-min", &experiments, &options);
+        count.add(&found, "gap g", TRUE.gap);
+        count.add(&found, "per_byte G", TRUE.per_byte);
+    }
+    count.about_95_percent();
+}

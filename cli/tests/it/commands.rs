@@ -1,0 +1,345 @@
+//! What each command prints and how it exits.
+
+use crate::common::{SHARED, json_lines, run, run_with_input, scenario};
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a temporary folder")
+}
+
+fn write(folder: &TempDir, name: &str, text: &str) -> String {
+    let path = folder.path().join(name);
+    std::fs::write(&path, text).expect("the file is written");
+    path.to_str().expect("a UTF-8 path").to_owned()
+}
+
+#[test]
+fn run_prints_when_each_transfer_ends_and_why() {
+    let ended = run(&["run", &scenario("pcie/four-transfers.yaml")]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert!(ended.stdout.contains("makespan 66.502 ms ("), "{}", ended.stdout);
+    for row in ["a          gpu0 → gpu2", "b          gpu1 → gpu4", "c          gpu3 → gpu2", "d          gpu6 → gpu4"]
+    {
+        assert!(ended.stdout.contains(row), "{row} in {}", ended.stdout);
+    }
+    assert!(ended.stdout.contains("head-of-line blocked behind b"), "{}", ended.stdout);
+}
+
+#[test]
+fn standard_input_is_a_scenario() {
+    let ended = run_with_input(&["run", "-", "--json"], SHARED.as_bytes());
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let results = json_lines(&ended.stdout);
+    assert_eq!(results.len(), 1);
+    assert_eq!((&results[0]["file"], &results[0]["arbiter"]["name"]), (&"-".into(), &"max-min".into()));
+    // Both at 0.5 GB/s until p ends at 20 ms; then q has the link, 10 MB left: 30 ms.
+    let ends: Vec<_> = results[0]["transfers"].as_array().expect("a list").iter().map(|t| &t["end_ps"]).collect();
+    assert_eq!(ends, [20_000_000_000_u64, 30_000_000_000]);
+    // q alone: 20 ms.
+    assert_eq!(results[0]["transfers"][1]["alone_s"], 0.02);
+}
+
+#[test]
+fn every_file_and_arbiter_is_run_and_the_largest_code_counts() {
+    let folder = folder();
+    let good = write(&folder, "good.yaml", SHARED);
+    let bad = write(&folder, "bad.yaml", "weir: 1\n");
+    let ended = run(&["run", &bad, &good, "/nowhere.yaml", "--json", "--arbiter", "fcfs", "--arbiter", "equal-share"]);
+    assert_eq!(ended.code, 2);
+    let names: Vec<_> = json_lines(&ended.stdout).iter().map(|r| r["arbiter"]["name"].clone()).collect();
+    assert_eq!(names, ["fcfs", "equal-share"]);
+    assert!(ended.stderr.contains("bad.yaml") && ended.stderr.contains("/nowhere.yaml"), "{}", ended.stderr);
+}
+
+#[test]
+fn until_stops_early_and_says_so() {
+    let ended = run_with_input(&["run", "-", "--json", "--until", "25ms"], SHARED.as_bytes());
+    assert_eq!(ended.code, 0);
+    let result = &json_lines(&ended.stdout)[0];
+    assert_eq!((&result["complete"], &result["stopped_ps"]), (&false.into(), &25_000_000_000_u64.into()));
+    let q = &result["transfers"][1];
+    assert_eq!((&q["end_s"], &q["sent_bytes"]), (&().into(), &15_000_000.into()));
+    let ended = run_with_input(&["run", "-", "--until", "25ms"], SHARED.as_bytes());
+    assert!(ended.stdout.contains("stopped at 25.000 ms (25000000000 ps) (--until): 1 of 2"), "{}", ended.stdout);
+    for (wrong, reason) in [("25", "has no unit"), ("-5ms", "is negative")] {
+        let ended = run(&["run", "-", "--until", wrong]);
+        assert_eq!(ended.code, 2);
+        assert!(ended.stderr.contains("--until") && ended.stderr.contains(reason), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn output_files_are_whole_or_absent() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let target = folder.path().join("out.json");
+    let target = target.to_str().expect("a UTF-8 path");
+    let ended = run(&["run", &file, "--json", "--output", target]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""));
+    let printed = run(&["run", &file, "--json"]).stdout;
+    assert_eq!(std::fs::read_to_string(target).expect("is there"), printed);
+    let ended = run(&["run", &file, "--output", "/nowhere/out.json"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.starts_with("error: /nowhere/out.json cannot be written"), "{}", ended.stderr);
+    let names: Vec<_> =
+        std::fs::read_dir(folder.path()).expect("lists").map(|f| f.expect("a file").file_name()).collect();
+    assert_eq!(names.len(), 2, "nothing is left beside the target: {names:?}");
+}
+
+#[test]
+fn a_target_that_cannot_be_is_named_with_the_reason() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    for (target, reason) in [("no/such.json", "/no; create it"), ("s.yaml/x.json", "s.yaml is not a folder")] {
+        let target = folder.path().join(target);
+        let target = target.to_str().expect("a UTF-8 path");
+        let ended = run(&["run", &file, "-o", target]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert!(ended.stderr.starts_with(&format!("error: {target} cannot be written: ")), "{}", ended.stderr);
+        assert!(ended.stderr.contains(reason) && !ended.stderr.contains(".weir-"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_folder_is_no_target() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let there = folder.path().to_str().expect("a UTF-8 path");
+    for target in [there.to_owned(), format!("{there}/new/")] {
+        let ended = run(&["run", &file, "-o", &target]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert_eq!(ended.stderr, format!("error: {target} is a folder: name a file for --output\n"));
+    }
+}
+
+#[test]
+fn inputs_are_not_written_over() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let again = folder.path().join(".").join("s.yaml");
+    for target in [file.as_str(), again.to_str().expect("a UTF-8 path")] {
+        let ended = run(&["run", &scenario("pcie/four-transfers.yaml"), &file, "-o", target]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+        assert!(ended.stderr.contains("would overwrite the input") && ended.stderr.contains(&file), "{}", ended.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&file).expect("is there"), SHARED);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_and_keep_their_place() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let printed = run(&["run", &file, "--json"]).stdout;
+    let there = write(&folder, "there.json", "old");
+    std::fs::set_permissions(&there, std::fs::Permissions::from_mode(0o600)).expect("set");
+    // One link to a file that is there, one to a file that is not yet, one by way of another.
+    for (link, to) in [("a", "there.json"), ("b", "new.json"), ("c", "b")] {
+        let link = folder.path().join(link);
+        symlink(to, &link).expect("linked");
+        let ended = run(&["run", &file, "--json", "-o", link.to_str().expect("a UTF-8 path")]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        assert_eq!(std::fs::read_link(&link).expect("still a link").to_str(), Some(to));
+        assert_eq!(std::fs::read_to_string(&link).expect("is there"), printed);
+    }
+    assert_eq!(std::fs::metadata(&there).expect("is there").permissions().mode() & 0o777, 0o600);
+    let to_input = folder.path().join("d");
+    symlink("s.yaml", &to_input).expect("linked");
+    assert_eq!(run(&["run", &file, "-o", to_input.to_str().expect("a UTF-8 path")]).code, 2);
+    assert_eq!(std::fs::read_to_string(&file).expect("is there"), SHARED);
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_written_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let pipe = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo starts");
+    assert!(made.success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).expect("is read")
+    });
+    let ended = run(&["run", &file, "--json", "-o", pipe.to_str().expect("a UTF-8 path")]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert!(std::fs::symlink_metadata(&pipe).expect("is there").file_type().is_fifo());
+    assert_eq!(reader.join().expect("has read"), run(&["run", &file, "--json"]).stdout);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    use std::process::Stdio;
+    let mut child = crate::common::weir()
+        .args(["run", "--json", "--full", &scenario("network/random-64-hosts.yaml")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    drop(child.stdout.take());
+    let ended = crate::common::ended(child.wait_with_output().expect("the command ends"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn an_arbiter_that_refuses_a_route_names_the_transfer_and_the_place() {
+    let ended = run(&["run", &scenario("network/cluster-ring.yaml"), "--arbiter", "pcie-congestion"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.starts_with("error: arbiter `pcie-congestion` refuses transfer `"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("cluster-ring.yaml:") && ended.stderr.contains("max-min"), "{}", ended.stderr);
+}
+
+#[test]
+fn ignored_attributes_are_named_once() {
+    let text = SHARED.replace("size: 10MB", "size: 10MB, priority: 3, weight: 2");
+    let ended = run_with_input(&["run", "-", "--json", "--arbiter", "max-min"], text.as_bytes());
+    assert_eq!(ended.stderr, "warning: -: arbiter `max-min` ignores the transfers' priority\n");
+    let ended = run_with_input(&["run", "-", "--json", "--arbiter", "strict-priority"], text.as_bytes());
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn set_changes_the_scenario() {
+    let ended = run_with_input(&["run", "-", "--json", "--set", "workload[1].transfer.size=40MB"], SHARED.as_bytes());
+    assert_eq!(json_lines(&ended.stdout)[0]["makespan_ps"], 50_000_000_000_u64);
+}
+
+#[test]
+fn compare_shows_ratios_and_can_fail() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let ended = run(&["compare", &file, "--json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let value = &json_lines(&ended.stdout)[0];
+    let names: Vec<_> =
+        value["results"].as_array().expect("a list").iter().map(|r| r["arbiter"]["name"].clone()).collect();
+    assert_eq!(names, ["max-min", "equal-share", "fcfs", "pcie-congestion", "strict-priority"]);
+    // fcfs: p 10 ms, then q 20 ms: 30 ms as under max-min.
+    assert_eq!(value["ratios"]["transfers"]["p"][2], 0.5);
+    assert_eq!(value["ratios"]["makespan"][2], 1.0);
+    let saved = folder.path().join("old.json");
+    let saved = saved.to_str().expect("a UTF-8 path");
+    assert_eq!(run(&["run", &file, "--json", "-o", saved]).code, 0);
+    let same = ["compare", saved, &file, "--arbiter", "max-min", "--fail-if", "slower:0%"];
+    assert_eq!(run(&same).code, 0);
+    let slower = [&same[..], &["--set", "workload[1].transfer.size=21MB"]].concat();
+    let ended = run(&slower);
+    assert_eq!(ended.code, 1, "{}", ended.stdout);
+    assert!(ended.stderr.contains("is more than 0 % slower"), "{}", ended.stderr);
+    let lenient: Vec<&str> = slower.iter().map(|a| if *a == "slower:0%" { "slower:4%" } else { a }).collect();
+    assert_eq!(run(&lenient).code, 0, "31 ms is 3.3 % above 30 ms");
+}
+
+#[test]
+fn compare_names_the_arbiters_that_refuse() {
+    let ended = run(&["compare", &scenario("network/cluster-ring.yaml")]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains("note: without `pcie-congestion`: "), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("pcie-congestion"), "{}", ended.stdout);
+}
+
+#[test]
+fn check_sums_up_and_strict_fails_on_warnings() {
+    let ended = run(&["check", "--strict", &scenario("pcie/four-transfers.yaml")]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert!(ended.stdout.contains("ok: 15 nodes, 28 links, 4 transfers on 4 routes"), "{}", ended.stdout);
+    let unused = SHARED.replace("{ x: ", "{ y: { bandwidth: 2GB/s }, x: ");
+    let ended = run_with_input(&["check", "-"], unused.as_bytes());
+    assert_eq!(ended.code, 0);
+    assert!(ended.stderr.starts_with("warning: ") && ended.stderr.contains("`y`"), "{}", ended.stderr);
+    assert_eq!(run_with_input(&["check", "--strict", "-"], unused.as_bytes()).code, 2);
+}
+
+#[test]
+fn strict_fails_on_attributes_that_the_arbiter_ignores() {
+    let text = SHARED.replace("size: 10MB", "size: 10MB, priority: 3");
+    let ended = run_with_input(&["check", "-"], text.as_bytes());
+    assert_eq!((ended.code, ended.stderr.lines().count()), (0, 1), "{}", ended.stderr);
+    let ended = run_with_input(&["check", "--strict", "-"], text.as_bytes());
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
+    let expected = "warning: -: arbiter `max-min` ignores the transfers' priority\n\
+                    error: -: 1 warning, and --strict lets none pass\n";
+    assert_eq!(ended.stderr, expected);
+    let heeded = ["check", "--strict", "-", "--arbiter", "strict-priority"];
+    assert_eq!(run_with_input(&heeded, text.as_bytes()).code, 0);
+}
+
+#[test]
+fn compare_goes_on_after_a_broken_saved_file() {
+    let folder = folder();
+    let broken = write(&folder, "broken.json", r#"{"fingerprint": "0", "makespan_ps": 1}"#);
+    let file = write(&folder, "s.yaml", SHARED);
+    let ended = run(&["compare", &broken, &file, "--arbiter", "max-min", "--json"]);
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.starts_with("error: ") && ended.stderr.contains("broken.json: result 1"), "{}", ended.stderr);
+    assert_eq!(json_lines(&ended.stdout)[0]["results"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn explain_prints_table_one() {
+    let ended = run(&["explain", &scenario("pcie/four-transfers.yaml")]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    // Martinasso et al., SC16, Table I: 0→2 falls from 1/2 to 3/10 in the last step.
+    let row = ended.stdout.lines().find(|line| line.starts_with("a ")).expect("a row for a");
+    assert!(row.contains("0.5000") && row.contains("0.3000") && row.contains("3.480 GB/s"), "{row}");
+    assert!(ended.stdout.contains("phase 1 of 2, 0 s to 36.946 ms"), "{}", ended.stdout);
+    let ended = run(&["explain", "--json", &scenario("pcie/four-transfers.yaml")]);
+    let first = &json_lines(&ended.stdout)[0]["phases"][0]["transfers"][0];
+    assert_eq!(first["id"], "a");
+    let steps = first["steps"].as_array().expect("a list");
+    assert_eq!(steps.last().expect("steps")["rate_Bps"].as_f64().map(f64::round), Some(3.48e9));
+}
+
+#[test]
+fn init_writes_a_scenario_that_runs_and_overwrites_nothing() {
+    let folder = folder();
+    let file = folder.path().join("new.yaml");
+    let file = file.to_str().expect("a UTF-8 path");
+    assert_eq!(run(&["init", file]).code, 0);
+    let check = run(&["check", "--strict", file]);
+    assert_eq!((check.code, check.stderr.as_str()), (0, ""));
+    assert_eq!(run(&["run", file]).code, 0);
+    std::fs::write(file, "mine").expect("the file is written");
+    let again = run(&["init", file]);
+    assert_eq!(again.code, 2);
+    assert!(again.stderr.contains("exists already"), "{}", again.stderr);
+    assert_eq!(std::fs::read_to_string(file).expect("is there"), "mine");
+}
+
+#[test]
+fn completions_are_made_for_each_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ended = run(&["completions", shell]);
+        assert!(ended.code == 0 && ended.stdout.contains("weir") && ended.stdout.contains("explain"), "{shell}");
+    }
+}
+
+#[test]
+fn wrong_usage_exits_with_two() {
+    for arguments in
+        [&["run"][..], &["frobnicate"], &["run", "x.yaml", "--phases"], &["compare", "x.yaml", "--fail-if", "2%"]]
+    {
+        let ended = run(arguments);
+        assert_eq!(ended.code, 2, "{arguments:?}");
+        assert!(ended.stderr.starts_with("error: "), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn plugins_that_are_not_libraries_are_refused_in_one_line() {
+    let folder = folder();
+    let text = write(&folder, "text.so", "not a library");
+    let file = write(&folder, "s.yaml", SHARED);
+    for plugin in [text.as_str(), "/nowhere.so", folder.path().to_str().expect("a UTF-8 path")] {
+        for arguments in [&["run", &file, "--plugin", plugin][..], &["plugin", "add", plugin]] {
+            let ended = run(arguments);
+            assert_eq!((ended.code, ended.stdout.as_str()), (4, ""), "{arguments:?}");
+            assert!(ended.stderr.starts_with("error: ") && ended.stderr.lines().count() == 1, "{}", ended.stderr);
+        }
+    }
+    let ended = run(&["plugin", "list"]);
+    assert!(ended.stdout.contains("pcie-congestion") && ended.stdout.contains("built in"), "{}", ended.stdout);
+    assert_eq!(run(&["plugin", "remove", "nobody"]).code, 4);
+}

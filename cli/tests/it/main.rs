@@ -1,0 +1,20 @@
+//! The integration tests, one program: linking one for each file took minutes and gigabytes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod commands;
+mod exports;
+mod loaded;
+mod optimize;
+mod optimize_parts;
+mod plugins;
+mod report;
+mod schemas;
+mod search_tables;
+mod searches;
+mod snapshots;
+mod streamed;
+mod sweeps;
+mod trycmd;
+mod tune;

@@ -1,0 +1,262 @@
+//! Loaded arbiters and models seen from the command line: trust, results, and what is said when they fail.
+#![cfg(target_os = "linux")]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::common::{Ended, SHARED, json_lines, scenario, weir};
+use tempfile::TempDir;
+
+/// A folder for a user's configuration, libraries and scenarios.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ended {
+        let mut command = weir();
+        command.args(arguments).env("WEIR_CONFIG_DIR", self.path("config")).current_dir(self.0.path());
+        crate::common::ended(command.output().expect("the command starts"))
+    }
+
+    /// Compiles a C source of the repository into a library here.
+    fn compile(&self, source: &str, defines: &[&str], library: &str) {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc")));
+        cc.args(["-std=c99", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-I"])
+            .arg(root.join("plugin-api/include"));
+        cc.args(defines).arg("-o").arg(self.path(library)).arg(root.join(source));
+        let output = cc.output().expect("these tests need a C compiler: install one, or name it in CC");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn equal_split() -> Self {
+        let place = Self::new();
+        place.compile("examples/plugins/c-equal-split/equal-split.c", &[], "equal-split.so");
+        place
+    }
+
+    fn sick(mode: &str) -> Self {
+        let place = Self::new();
+        place.compile("cli/tests/plugins/sick.c", &[&format!("-DMODE={mode}")], "sick.so");
+        std::fs::write(place.path("s.yaml"), SHARED).expect("the file is written");
+        place
+    }
+}
+
+/// A scenario of one operation that only a plugin serves.
+fn operation(item: &str) -> String {
+    let workload = SHARED.find("workload:").expect("has one");
+    format!("{}workload:\n  - {item}\n", &SHARED[..workload])
+}
+
+#[test]
+fn a_library_is_used_for_one_run_only_when_it_is_named() {
+    let place = Place::equal_split();
+    let file = scenario("pcie/four-transfers.yaml");
+    let ended = place.run(&["run", &file, "--arbiter", "equal-split", "--json"]);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    let loaded = place.run(&["run", &file, "--arbiter", "equal-split", "--json", "--plugin", "equal-split.so"]);
+    assert_eq!((loaded.code, loaded.stderr.as_str()), (0, ""));
+    let built_in = place.run(&["run", &file, "--arbiter", "equal-share", "--json"]);
+    let (loaded, built_in) = (&json_lines(&loaded.stdout)[0], &json_lines(&built_in.stdout)[0]);
+    // The same policy, once loaded and once built in.
+    assert_eq!(loaded["fingerprint"], built_in["fingerprint"]);
+    assert_eq!(loaded["arbiter"]["sha256"].as_str().map(str::len), Some(64));
+    assert_eq!(built_in["arbiter"].get("sha256"), None);
+}
+
+#[test]
+fn an_added_library_is_trusted_until_it_changes_or_is_removed() {
+    let place = Place::equal_split();
+    let file = scenario("pcie/four-transfers.yaml");
+    let run = ["run", &file, "--arbiter", "equal-split"];
+    let added = place.run(&["plugin", "add", "equal-split.so"]);
+    assert_eq!((added.code, added.stderr.as_str()), (0, ""));
+    assert!(added.stdout.starts_with("added equal-split 1.0.0\n"), "{}", added.stdout);
+    assert_eq!(place.run(&run).code, 0);
+    assert_eq!(place.run(&[&run[..], &["--no-plugins"]].concat()).code, 2);
+    let listed = &json_lines(&place.run(&["plugin", "list", "--json"]).stdout)[0]["arbiters"];
+    let names: Vec<_> =
+        listed.as_array().expect("a list").iter().map(|a| a["name"].as_str().expect("a name")).collect();
+    assert_eq!(names.last(), Some(&"equal-split"));
+
+    place.compile("examples/plugins/c-equal-split/equal-split.c", &["-O0"], "equal-split.so");
+    let changed = place.run(&run);
+    assert_eq!(changed.code, 4);
+    assert!(changed.stderr.contains("has changed since it was added") && changed.stderr.contains("weir plugin add"));
+    assert_eq!(changed.stderr.lines().count(), 1, "{}", changed.stderr);
+    assert_eq!(place.run(&["run", &file]).code, 0, "a run that does not need it does not mind");
+
+    assert_eq!(place.run(&["plugin", "remove", "equal-split"]).code, 0);
+    assert_eq!(place.run(&run).code, 2);
+}
+
+#[test]
+fn a_deadlock_names_arbiter_time_and_transfers() {
+    let ended = Place::sick("STALLS").run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (3, ""));
+    let expected = "error: s.yaml: under arbiter `sick`, deadlock at 0 s (0 ps): every active transfer has rate 0 and \
+                    nothing else is pending; waiting: p, q (2 in all)\n";
+    assert_eq!(ended.stderr, expected);
+}
+
+#[test]
+fn a_wrong_answer_names_arbiter_transfer_and_link() {
+    let ended = Place::sick("FORGETS").run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]);
+    assert_eq!(ended.code, 4);
+    let expected = "error: s.yaml: under arbiter `sick`, at 0 s (0 ps) transfer `p` was given the rate NaN B/s: rates \
+                    must be finite and at least 0; the arbiter is wrong, report it to its author\n";
+    assert_eq!(ended.stderr, expected);
+    let ended = Place::sick("OVERFILLS").run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]);
+    assert_eq!(ended.code, 4);
+    assert!(
+        ended.stderr.contains("above its bandwidth of 1000000000 B/s, with transfer `p` on it"),
+        "{}",
+        ended.stderr
+    );
+    assert!(ended.stderr.contains("link h0 → s"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_wrong_answer_about_a_lone_transfer_is_a_warning_and_its_time_is_null() {
+    let reasons = [("FORGETS_LONE", "it gave the rate NaN B/s"), ("FAILS_LONE", "it failed: nobody is alone")];
+    for (mode, reason) in reasons {
+        let ended = Place::sick(mode).run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "--json"]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let at = "warning: s.yaml: arbiter `sick`, asked about one transfer alone: ";
+        assert!(ended.stderr.starts_with(&format!("{at}{reason}")), "{}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+        let transfers = &json_lines(&ended.stdout)[0]["transfers"];
+        let ends = [&transfers[0]["end_ps"], &transfers[1]["end_ps"]];
+        assert_eq!(ends, [20_000_000_000_u64, 30_000_000_000]);
+        assert!(transfers[0]["alone_s"].is_null() && transfers[1]["alone_s"].is_null(), "{transfers}");
+    }
+}
+
+#[test]
+fn a_call_that_never_returns_is_named_and_finished_results_are_kept() {
+    let place = Place::sick("HANGS");
+    let arguments = ["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "max-min", "--arbiter", "sick", "--json"];
+    let hanging = |extra: &[&str]| {
+        let mut command = weir();
+        command.args(arguments).args(extra).env("WEIR_PLUGIN_LIMIT", "200ms").current_dir(place.0.path());
+        crate::common::ended(command.output().expect("the command starts"))
+    };
+    let ended = hanging(&[]);
+    assert_eq!(ended.code, 4);
+    assert!(ended.stderr.contains("plugin `sick`") && ended.stderr.contains("allocate"), "{}", ended.stderr);
+    assert_eq!(json_lines(&ended.stdout).len(), 1);
+    assert_eq!(hanging(&["--output", "out.json"]).code, 4);
+    assert_eq!(std::fs::read_to_string(place.path("out.json")).expect("is there"), ended.stdout);
+}
+
+#[test]
+fn ctrl_c_ends_a_call_that_never_returns() {
+    let place = Place::sick("HANGS");
+    let took = crate::common::shortest(|| interrupt_a_hanging_run(&place));
+    assert!(took < crate::common::LIMIT, "took {took:?}");
+}
+
+fn interrupt_a_hanging_run(place: &Place) -> std::time::Duration {
+    let mut child = weir()
+        .args(["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"])
+        .current_dir(place.0.path())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    assert!(child.try_wait().expect("can be asked").is_none(), "the call never returns");
+    let pressed = std::time::Instant::now();
+    crate::common::interrupt(&child);
+    let status = child.wait().expect("the command ends");
+    let took = pressed.elapsed();
+    assert_eq!(status.code(), Some(130));
+    took
+}
+
+#[test]
+fn an_added_model_is_trusted_until_it_changes_or_is_removed() {
+    let place = Place::new();
+    place.compile("examples/plugins/c-delay/delay.c", &[], "delay.so");
+    std::fs::write(place.path("d.yaml"), operation("delay: { id: d, time: 3us }")).expect("the file is written");
+    let run = ["run", "d.yaml", "--json"];
+    let unknown = place.run(&run);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("unknown operation `delay`"), "{}", unknown.stderr);
+
+    let added = place.run(&["plugin", "add", "delay.so"]);
+    assert_eq!((added.code, added.stderr.as_str()), (0, ""));
+    assert!(added.stdout.starts_with("added delay 1.0.0 (model of delay)\n"), "{}", added.stdout);
+    let ended = place.run(&run);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let result = &json_lines(&ended.stdout)[0];
+    assert_eq!(result["makespan_ps"], 3_000_000);
+    let operation = &result["operations"][0];
+    let estimate = serde_json::json!([{ "formula": "delay", "seconds": 3e-6 }]);
+    assert_eq!((operation["kind"].as_str(), &operation["estimates"]), (Some("delay"), &estimate));
+    let listed = place.run(&["plugin", "list"]).stdout;
+    assert!(listed.lines().last().is_some_and(|line| line.contains("model of delay; /")), "{listed}");
+    let listed = &json_lines(&place.run(&["plugin", "list", "--json"]).stdout)[0];
+    let models = listed["models"].as_array().expect("a list");
+    let (own, last) = (&models[0], &models[models.len() - 1]);
+    assert_eq!((&last["name"], &last["operations"]), (&"delay".into(), &serde_json::json!(["delay"])));
+    assert!(last["path"].is_string() && own.get("path").is_none() && own["operations"].is_array(), "{listed}");
+    assert!(listed["arbiters"].as_array().is_some_and(|list| list.iter().all(|a| a.get("operations").is_none())));
+
+    place.compile("examples/plugins/c-delay/delay.c", &["-O0"], "delay.so");
+    let changed = place.run(&run);
+    assert_eq!(changed.code, 4);
+    assert!(changed.stderr.contains("has changed since it was added"), "{}", changed.stderr);
+    assert_eq!(changed.stderr.lines().count(), 1, "{}", changed.stderr);
+    assert!(place.run(&["plugin", "list"]).stdout.contains("model of delay; cannot be used: "));
+    let removed = place.run(&["plugin", "remove", "delay"]);
+    assert!(removed.stdout.starts_with("removed delay 1.0.0 (model of delay)\n"), "{}", removed.stdout);
+    assert_eq!(place.run(&run).code, 2);
+}
+
+#[test]
+fn a_model_may_not_serve_what_a_built_in_one_serves() {
+    let place = Place::new();
+    place.compile("cli/tests/plugins/sick-model.c", &["-DMODE=REFUSES", "-DKEY=\"put\""], "sick.so");
+    std::fs::write(place.path("s.yaml"), SHARED).expect("the file is written");
+    for arguments in [&["plugin", "add", "sick.so"][..], &["run", "s.yaml", "--plugin", "sick.so"]] {
+        let ended = place.run(arguments);
+        assert_eq!(ended.code, 4);
+        let words = "its model `sick-model` serves `put`, which the built-in model `put` serves: choose another key";
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_sick_model_is_named_with_what_it_did() {
+    let runs = [
+        ("REFUSES", 2, "`amount` of ail `r`: nobody has so much"),
+        (
+            "PANICS",
+            4,
+            "model `sick-model` failed at ail `r`: the model panicked: the model is at its end (in plan of /",
+        ),
+        ("ODD_RECORD", 4, "emits task 0 (`one`) with queue 7, which is none of 0 (issued) or 1 (ready)"),
+        ("CYCLE", 4, "model `sick-model` planned tasks that wait for each other"),
+        ("HANGS", 4, "plugin `sick-model` (/"),
+        ("HANGS_IN_ESTIMATE", 4, "estimate has not returned for 0.2 s"),
+    ];
+    for (mode, code, words) in runs {
+        let place = Place::new();
+        place.compile("cli/tests/plugins/sick-model.c", &[&format!("-DMODE={mode}")], "sick.so");
+        std::fs::write(place.path("s.yaml"), operation("ail: { id: r, amount: 4 }")).expect("the file is written");
+        let mut command = weir();
+        command.args(["run", "s.yaml", "--plugin", "sick.so"]).env("WEIR_PLUGIN_LIMIT", "200ms");
+        let ended = crate::common::ended(command.current_dir(place.0.path()).output().expect("the command starts"));
+        assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{mode}: {}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{mode}: {}", ended.stderr);
+    }
+}

@@ -1,0 +1,184 @@
+//! Accepted results of the scenario library: one snapshot per scenario and arbiter, exact picoseconds beside rounded
+//! units. Accept a change with `INSTA_UPDATE=always cargo test -p weir-cli --test it snapshots`, and say why in the commit.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use crate::common::{json_lines, library, run, scenarios};
+use serde_json::Value;
+use weir_plugin_api::SimDuration;
+use weir_report::duration;
+
+/// Transfers listed in full; of more, only the first and the last.
+const ALL: usize = 64;
+/// How many of the first, and of the last.
+const SOME: usize = 8;
+
+#[test]
+fn the_library_gives_the_accepted_results() {
+    let builtin = builtin();
+    let (mut names, mut wrong) = (BTreeSet::new(), Vec::new());
+    // Each difference is printed when it is found; its panic, caught so that all are found, would only repeat it.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| ()));
+    for file in scenarios() {
+        for result in results(&file, &builtin) {
+            let name = name(&file, &result, &names);
+            let text = text(&result);
+            let check = || insta::assert_snapshot!(name.as_str(), text);
+            let checked = catch_unwind(AssertUnwindSafe(|| settings().bind(check)));
+            if checked.is_err() {
+                wrong.push(name.clone());
+            }
+            names.insert(name);
+        }
+    }
+    std::panic::set_hook(hook);
+    assert!(wrong.is_empty(), "{} snapshots differ: {wrong:#?}", wrong.len());
+    let stale: Vec<_> = accepted().into_iter().filter(|name| !names.contains(name)).collect();
+    assert!(stale.is_empty(), "no scenario and arbiter give these any more, remove them: {stale:?}");
+}
+
+fn settings() -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(snapshots());
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings
+}
+
+fn snapshots() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../snapshots")
+}
+
+fn accepted() -> Vec<String> {
+    let files = std::fs::read_dir(snapshots()).expect("the folder of snapshots is there");
+    let names = files.map(|file| file.expect("an entry").file_name().into_string().expect("a UTF-8 name"));
+    names.filter_map(|name| name.strip_suffix(".snap").map(str::to_owned)).collect()
+}
+
+fn builtin() -> Vec<String> {
+    let list = &json_lines(&run(&["plugin", "list", "--json"]).stdout)[0];
+    let arbiters = list["arbiters"].as_array().expect("a list");
+    arbiters.iter().map(|arbiter| arbiter["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+/// The results under the scenario's own arbiters, then under every other built-in one that accepts it.
+fn results(file: &Path, builtin: &[String]) -> Vec<Value> {
+    let path = file.to_str().expect("a UTF-8 path");
+    let own = run(&["run", path, "--json"]);
+    assert_eq!(own.code, 0, "{path}: {}", own.stderr);
+    let mut results = json_lines(&own.stdout);
+    for arbiter in builtin {
+        if results.iter().any(|r| r["arbiter"]["name"] == *arbiter.as_str()) {
+            continue;
+        }
+        let ended = run(&["run", path, "--json", "--arbiter", arbiter]);
+        match ended.code {
+            0 => results.extend(json_lines(&ended.stdout)),
+            _ => assert!(ended.stderr.contains("refuses"), "{path} under {arbiter}: {}", ended.stderr),
+        }
+    }
+    results
+}
+
+/// The path below the library and the arbiter; a second run under one arbiter, with other parameters, has a number.
+fn name(file: &Path, result: &Value, taken: &BTreeSet<String>) -> String {
+    let below = file.strip_prefix(library()).expect("is in the library").with_extension("");
+    let words: Vec<_> = below.iter().map(|word| word.to_str().expect("a UTF-8 name")).collect();
+    let base = format!("{}__{}", words.join("__"), result["arbiter"]["name"].as_str().expect("a name"));
+    let numbered = (2..).map(|n| format!("{base}-{n}"));
+    std::iter::once(base.clone()).chain(numbered).find(|name| !taken.contains(name)).expect("numbers do not end")
+}
+
+fn text(result: &Value) -> String {
+    let transfers = result["transfers"].as_array().expect("a list");
+    let mut out = format!("{}\n", result["scenario"].as_str().expect("a name"));
+    let _ = writeln!(out, "arbiter {} {}", result["arbiter"]["name"], result["arbiter"]["params"]);
+    let _ = writeln!(out, "makespan {}", exact(&result["makespan_ps"]));
+    let _ = writeln!(out, "events {}, fingerprint {}", result["events"], result["fingerprint"]);
+    let bytes: u64 = transfers.iter().filter_map(|t| t["bytes"].as_u64()).sum();
+    let _ = writeln!(
+        out,
+        "transfers {}, {bytes} B, links used {}\n",
+        transfers.len(),
+        result["links"].as_array().map_or(0, Vec::len)
+    );
+    for (i, transfer) in transfers.iter().enumerate() {
+        if transfers.len() <= ALL || i < SOME || i >= transfers.len() - SOME {
+            row(&mut out, transfer);
+        } else if i == SOME {
+            out.push_str("…\n");
+        }
+    }
+    for operation in result["operations"].as_array().expect("a list") {
+        let _ = writeln!(
+            out,
+            "{} {}: {}",
+            text_of(&operation["kind"]),
+            text_of(&operation["id"]),
+            exact(&operation["end_ps"])
+        );
+        planned(&mut out, operation);
+    }
+    if !result["percentiles"].is_null() {
+        let _ = writeln!(out, "\npercentiles {}", result["percentiles"]);
+    }
+    out
+}
+
+fn row(out: &mut String, t: &Value) {
+    let start = t["start_s"].as_f64().map(|s| (s * 1e12).round() as u64);
+    let link = &t["bottleneck"];
+    let _ = writeln!(
+        out,
+        "{}: {} → {}, {} B, {} to {}; {} → {}: {}",
+        text_of(&t["id"]),
+        text_of(&t["from"]),
+        text_of(&t["to"]),
+        t["bytes"],
+        exact(&start.into()),
+        exact(&t["end_ps"]),
+        text_of(&link["from"]),
+        text_of(&link["to"]),
+        text_of(&t["cause"])
+    );
+}
+
+/// Of an operation that a model planned: its time, its closed forms, how far it is from the last one and why, and what was
+/// chosen.
+fn planned(out: &mut String, operation: &Value) {
+    let details = &operation["details"];
+    let Some(simulated) = details["simulated_s"].as_f64() else { return };
+    let _ = writeln!(out, "  model {}, simulated {simulated} s", text_of(&details["model"]["name"]));
+    for estimate in operation["estimates"].as_array().expect("a list") {
+        let _ = writeln!(out, "  {} {} s", text_of(&estimate["formula"]), estimate["seconds"]);
+    }
+    let difference = &details["difference"];
+    if let Some(relative) = difference["relative"].as_f64() {
+        // Adding 0 makes a 0 of -0.
+        let percent = (relative * 1e8).round() / 1e6 + 0.0;
+        let _ = writeln!(out, "  difference {percent:.6} %");
+    }
+    for reason in difference["because"].as_array().map_or(&[][..], Vec::as_slice) {
+        let _ = writeln!(out, "    {}", text_of(reason));
+    }
+    if let Some(alternatives) = details["choice"]["alternatives"].as_array() {
+        let _ = writeln!(out, "  chosen {}", text_of(&details["choice"]["chosen"]));
+        for way in alternatives {
+            let _ = writeln!(out, "    {} {} s", text_of(&way["label"]), way["seconds"]);
+        }
+    }
+}
+
+/// Rounded units with exact picoseconds.
+fn exact(ps: &Value) -> String {
+    let ps = ps.as_u64().expect("every transfer of the library ends");
+    format!("{} ({ps} ps)", duration(SimDuration(ps)))
+}
+
+fn text_of(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}

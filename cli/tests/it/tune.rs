@@ -1,0 +1,115 @@
+//! `weir tune`: its file, and that a scenario reads it back.
+
+use std::path::Path;
+
+use crate::common::{json_lines, run};
+use tempfile::TempDir;
+
+/// A put whose steps take 100 µs and 1 ns/B each.
+const PUT: &str = "\
+weir: 1
+name: one put
+workload:
+  - barrier: { id: first }
+  - put:
+      { id: p, from: a, to: b, size: 4MiB, packet: PACKET, packets: [512KiB, 1MiB, 2MiB], after: first,
+        read: &level { affine: { latency: 100us, per_byte: 1ns } }, network: *level, write: *level }
+topology: { tree: { a: { kind: host }, b: { kind: host } } }
+";
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = Self(TempDir::new().expect("a temporary folder"));
+        folder.write("put.yaml", &PUT.replace("PACKET", "auto"));
+        folder
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().expect("a UTF-8 path").to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).expect("the file is written");
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("the file is there")
+    }
+
+    /// All names in it.
+    fn names(&self) -> Vec<String> {
+        let files = std::fs::read_dir(self.0.path()).expect("lists");
+        let mut names: Vec<_> = files.map(|f| f.expect("a file").file_name().into_string().expect("UTF-8")).collect();
+        names.sort();
+        names
+    }
+}
+
+#[test]
+fn the_tuned_table_is_read_back_and_gives_the_same_times() {
+    let folder = Folder::new();
+    let (put, table) = (folder.path("put.yaml"), folder.path("tuned.csv"));
+    let ended = run(&["tune", &put, "--sizes", "256KiB..4MiB", "--output", &table, "--json"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    // n packets take (n · 2 + 1) steps of 100 µs + packet · 1 ns: the write of all but the last overlaps reading and
+    // sending the next. 256 KiB and 512 KiB are no larger than any packet; 1 MiB in two: 5 · 624.288 µs = 3121.44 µs
+    // against 3 · 1148.576 µs = 3445.728 µs in one. 2 MiB: 9 · 624.288 µs < 5 · 1148.576 µs; 4 MiB: 9 · 1148.576 µs is
+    // less than 17 · 624.288 µs = 10612.896 µs.
+    let tuned = "bytes,packet\n262144,\n524288,\n1048576,524288\n2097152,524288\n4194304,1048576\n";
+    assert_eq!(folder.read("tuned.csv"), tuned);
+    let tuning = &json_lines(&ended.stdout)[0];
+    let rows = tuning["operations"][0]["sizes"].as_array().expect("a list");
+    assert_eq!((&rows[2]["ps"], &rows[2]["packet"]), (&3_121_440_000_u64.into(), &524_288.into()));
+    assert_eq!(rows[2]["without_packets_s"], 3.445_728e-3);
+    assert_eq!((&rows[0]["packet"], &rows[0]["gain"]), (&().into(), &0.0.into()));
+    folder.write("again.yaml", &PUT.replace("PACKET", "{ table: tuned.csv }"));
+    for row in rows {
+        let size = format!("workload[1].put.size={}B", row["bytes"]);
+        let ended = run(&["run", &folder.path("again.yaml"), "--json", "--set", &size]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+        assert_eq!(json_lines(&ended.stdout)[0]["operations"][1]["end_ps"], row["ps"], "{size}");
+    }
+}
+
+#[test]
+fn a_tuned_table_is_replaced_and_nothing_else_is() {
+    let folder = Folder::new();
+    let (put, table) = (folder.path("put.yaml"), folder.path("tuned.csv"));
+    let tune = |target: &str, sizes: &str| run(&["tune", &put, "--sizes", sizes, "-o", target]);
+    assert_eq!(tune(&table, "1MiB").code, 0);
+    let ended = tune(&table, "1KiB");
+    assert_eq!((ended.code, folder.read("tuned.csv").as_str()), (0, "bytes,packet\n1024,\n"));
+    folder.write("curve.csv", "bytes,seconds\n1,1\n");
+    let ended = tune(&folder.path("curve.csv"), "1KiB");
+    assert_eq!(ended.code, 2);
+    assert!(ended.stderr.contains("would overwrite a file that is no tuned table"), "{}", ended.stderr);
+    let ended = tune(&put, "1KiB");
+    assert!(ended.stderr.contains("would overwrite the input"), "{}", ended.stderr);
+    assert_eq!(folder.read("curve.csv"), "bytes,seconds\n1,1\n");
+    // A failure leaves nothing behind, and the old table as it was.
+    let ended = run(&["tune", &put, "--sizes", "1KiB", "-o", &table, "--operation", "nobody"]);
+    assert_eq!((ended.code, folder.read("tuned.csv").as_str()), (2, "bytes,packet\n1024,\n"));
+    assert_eq!(folder.names(), ["curve.csv", "put.yaml", "tuned.csv"]);
+}
+
+#[test]
+fn what_is_set_on_the_command_line_holds_while_tuning() {
+    let folder = Folder::new();
+    let put = folder.path("put.yaml");
+    let slower = "workload[1].put.write.affine.per_byte=10ns";
+    let ended = run(&["tune", &put, "--sizes", "1MiB", "--set", slower, "--json"]);
+    let row = &json_lines(&ended.stdout)[0]["operations"][0]["sizes"][0];
+    // In two packets: read and sent in 2 · 624.288 µs, then two writes of 100 µs + 5242.88 µs.
+    assert_eq!((&row["packet"], &row["ps"]), (&524_288.into(), &11_934_336_000_u64.into()), "{}", ended.stderr);
+}
+
+#[test]
+fn the_example_of_the_library_is_as_its_comment_says() {
+    let file = crate::common::scenario("multilevel/tuning-made-up.yaml");
+    assert!(Path::new(&file).exists());
+    let ended = run(&["tune", &file, "--sizes", "1KiB..32MiB"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    assert_eq!(ended.stdout.lines().filter(|line| line.contains("iB ")).count(), 16, "{}", ended.stdout);
+}

@@ -1,0 +1,15 @@
+//! The integration tests, one program: linking one for each file took minutes and gigabytes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod hwloc;
+mod lists;
+mod lspci;
+mod mutations;
+mod overrides;
+mod random;
+mod samples;
+mod traps;
+mod variants;
+mod xml;

@@ -1,0 +1,11 @@
+//! The integration tests, one program: linking one for each file took minutes and gigabytes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod contract;
+mod gather;
+mod loggp;
+mod offload;
+mod offload_details;
+mod put;

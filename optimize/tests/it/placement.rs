@@ -1,0 +1,298 @@
+//! Placement: published numbers, costs by hand, refusals.
+
+use crate::placement_support::{Below, fabric, grid, helios};
+use weir_optimize::placement::{
+    Effort, Machine, Measured, Method, Options, Pattern, Placement, PlacementError, objective, payback,
+    refine_simulated, search,
+};
+use weir_sim_core::api::{NodeId, NodeKind};
+use weir_sim_core::{FabricBuilder, LinkSpec};
+
+fn helios_distance() -> Machine {
+    let (fabric, devices) = helios();
+    Machine::distance(&fabric, &devices, None).expect("a machine")
+}
+
+fn bisection(effort: Option<Effort>) -> Options<'static> {
+    Options { method: Method::Bisection, effort, ..Options::default() }
+}
+
+/// Objective before and after, by exact search and by bisection.
+fn both(pattern: &Pattern, machine: &Machine) -> [(f64, f64); 2] {
+    let exact = search(pattern, machine, Options::default()).expect("a result");
+    assert!(exact.proved_optimal && exact.complete && exact.method == Method::Exact);
+    let found = search(pattern, machine, bisection(None)).expect("a result");
+    assert!(!found.proved_optimal && found.method == Method::Bisection);
+    for result in [&exact, &found] {
+        assert_eq!(objective(pattern, machine, &result.placement), Ok(result.after));
+    }
+    [(exact.before, exact.after), (found.before, found.after)]
+}
+
+/// The patterns of Faraji et al., section V-B, on their node. The numbers before follow by counting: in the 4 × 4 stencil
+/// the edges along the fast axis join (0,1), (2,3) at cost 1 and (1,2) at cost 2 in each of 4 rows: 16; those along the slow
+/// axis join rows 0–1 and 2–3 at cost 3 and rows 1–2 at cost 4, 4 edges each: 40; together 56, and 3 · 40 + 16 = 136 or
+/// 40 + 3 · 16 = 88 with one axis three times as heavy.
+#[test]
+fn published_numbers() {
+    let machine = helios_distance();
+    let cases = [
+        ("stencil", grid(&[4, 4], &[1, 1], false), 56.0, 52.0),
+        ("torus, 2-D", grid(&[4, 4], &[1, 1], true), 80.0, 80.0),
+        ("torus, 3-D", grid(&[4, 2, 2], &[1, 1, 1], true), 80.0, 80.0),
+        ("hypercube", grid(&[2, 2, 2, 2], &[1, 1, 1, 1], true), 80.0, 80.0),
+        ("stencil, heavy slow axis", grid(&[4, 4], &[1, 3], false), 136.0, 88.0),
+        ("stencil, heavy fast axis", grid(&[4, 4], &[3, 1], false), 88.0, 88.0),
+    ];
+    for (name, pattern, before, after) in cases {
+        assert_eq!(both(&pattern, &machine), [(before, after); 2], "{name}");
+    }
+}
+
+/// Where the baseline is best it is also the smallest of the best, so it is kept.
+#[test]
+fn a_best_baseline_stays() {
+    let machine = helios_distance();
+    for options in [Options::default(), bisection(None)] {
+        let found = search(&grid(&[4, 4], &[1, 1], true), &machine, options).expect("a result");
+        assert_eq!(found.placement, (0..16).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn helios_costs() {
+    let (fabric, devices) = helios();
+    let distance = Machine::distance(&fabric, &devices, Some(&[1.0, 2.0, 5.0, 12.0])).expect("a machine");
+    let from_0 = |m: &Machine| [1, 2, 4, 8, 15].map(|d| m.cost(0, d));
+    assert_eq!(from_0(&distance), [1.0, 2.0, 5.0, 12.0, 12.0]);
+    // Across sockets 6 GB/s is the narrowest, elsewhere 11.6 GB/s; within the step of 2⁻³³.
+    let bandwidth = Machine::bandwidth(&fabric, &devices).expect("a machine");
+    let expected = [6.0 / 11.6, 6.0 / 11.6, 6.0 / 11.6, 1.0, 1.0];
+    assert!(from_0(&bandwidth).iter().zip(expected).all(|(c, e)| (c - e).abs() < 2e-10));
+    assert!(bandwidth.is_tree() && distance.is_tree() && !bandwidth.all_alike());
+    // No link of the node has a latency.
+    assert!(Machine::latency(&fabric, &devices).expect("a machine").all_alike());
+}
+
+/// A device right below the root, two a level deeper: the greatest depth is 2, so the first pair is 2 − 0 − 1 = 1 level
+/// apart and the second 2 − 1 − 1 = 0. With a latency of 10 ps per link the routes take 30 ps and 20 ps.
+#[test]
+fn uneven_depths() {
+    let shape = Below::Node(vec![Below::Device, Below::regular(&[2])]);
+    let (fabric, devices) = fabric(&shape, &[10]);
+    let distance = Machine::distance(&fabric, &devices, None).expect("a machine");
+    assert_eq!(
+        [distance.cost(0, 1), distance.cost(1, 2), distance.cost(2, 0), distance.cost(1, 1)],
+        [2.0, 1.0, 2.0, 0.0]
+    );
+    let latency = Machine::latency(&fabric, &devices).expect("a machine");
+    assert_eq!([latency.cost(0, 1), latency.cost(2, 0)], [1.0, 1.0]);
+    assert!((latency.cost(1, 2) - 2.0 / 3.0).abs() < 1e-15);
+}
+
+/// Devices below two roots with no link between: the virtual root is one level above the roots.
+#[test]
+fn two_roots() {
+    let mut builder = FabricBuilder::new();
+    let mut devices = Vec::new();
+    for _ in 0..2 {
+        let root = builder.root(NodeKind::Switch).expect("a root");
+        devices.extend(
+            (0..2).map(|_| builder.child(root, NodeKind::Gpu, crate::placement_support::link(1)).expect("a GPU")),
+        );
+    }
+    let fabric = builder.build();
+    let machine = Machine::distance(&fabric, &devices, None).expect("a machine");
+    assert_eq!([machine.cost(0, 1), machine.cost(0, 2)], [1.0, 2.0]);
+    assert_eq!(Machine::latency(&fabric, &devices).unwrap_err(), PlacementError::NoRoute { first: 0, second: 2 });
+    assert_eq!(Machine::bandwidth(&fabric, &devices).unwrap_err(), PlacementError::NoRoute { first: 0, second: 2 });
+    let twice = [devices[1], devices[0], devices[1]];
+    let refused = Machine::distance(&fabric, &twice, None).unwrap_err();
+    assert_eq!(refused, PlacementError::DeviceTwice { first: 0, second: 2 });
+}
+
+/// 3 bytes there and 2 back are 5 / 2 / 2 = 1.25 units; a message to oneself counts nothing.
+#[test]
+fn weights() {
+    let pattern = Pattern::new(3, [(0, 1, 3), (1, 0, 2), (2, 2, 7)], 2).expect("a pattern");
+    assert_eq!(pattern.edges(), [(0, 1, 5)]);
+    let machine = helios_distance();
+    assert_eq!(objective(&pattern, &machine, &[0, 15, 3]), Ok(5.0));
+    assert_eq!(objective(&pattern, &machine, &[0, 1, 15]), Ok(1.25));
+}
+
+#[test]
+fn refusals() {
+    let machine = helios_distance();
+    let none: [(usize, usize, u64); 0] = [];
+    let seventeen = Pattern::new(17, none, 1).expect("a pattern");
+    let refused = PlacementError::TooFewDevices { ranks: 17, devices: 16 };
+    assert_eq!(search(&seventeen, &machine, Options::default()), Err(refused.clone()));
+    assert_eq!(refused.to_string(), "17 ranks do not fit on 16 devices; list at least 17 devices");
+    assert_eq!(Pattern::new(2, [(0, 2, 1)], 1), Err(PlacementError::NoSuchRank { rank: 2, ranks: 2 }));
+    assert_eq!(Pattern::new(2, none, 0), Err(PlacementError::NoUnit));
+    let (fabric, devices) = helios();
+    let few = Machine::distance(&fabric, &devices, Some(&[1.0, 2.0])).unwrap_err();
+    assert_eq!(few, PlacementError::TooFewLevelCosts { given: 2, needed: 4 });
+    let bad = Machine::distance(&fabric, &devices, Some(&[1.0, -1.0, 1.0, 1.0])).unwrap_err();
+    assert_eq!(bad, PlacementError::Cost { cost: -1.0 });
+    let shape = Machine::measured(&[vec![0.0, 1.0], vec![1.0]], Measured::Cost).unwrap_err();
+    assert_eq!(shape, PlacementError::MatrixShape { row: 1, found: 1, devices: 2 });
+    assert!(Machine::measured(&[vec![0.0, 0.0], vec![1.0, 0.0]], Measured::Bandwidth).is_err());
+    let pair = Pattern::new(2, [(0, 1, 1)], 1).expect("a pattern");
+    assert_eq!(objective(&pair, &machine, &[3, 3]), Err(PlacementError::BadStart { rank: 1, device: 3 }));
+    assert_eq!(objective(&pair, &machine, &[3]), Err(PlacementError::ShortStart { given: 1, ranks: 2 }));
+    let heavy = Pattern::new(2, (0..4).map(|_| (0, 1, u64::MAX)), 1).expect("a pattern");
+    assert!(search(&heavy, &machine, Options::default()).is_ok(), "a common factor is taken out first");
+}
+
+#[test]
+fn nothing_to_place() {
+    let nobody = Pattern::new(0, std::iter::empty(), 1).expect("a pattern");
+    let nowhere = Machine::measured(&[], Measured::Cost).expect("a machine");
+    for machine in [&nowhere, &helios_distance()] {
+        for options in [Options::default(), bisection(Some(Effort::THOROUGH))] {
+            let found = search(&nobody, machine, options).expect("a result");
+            assert_eq!((found.placement, found.before, found.after), (vec![], 0.0, 0.0));
+        }
+    }
+}
+
+/// Five codes on 64 devices: exact all the same, since few sets of ranks are to be shared out.
+#[test]
+fn more_devices_than_ranks() {
+    let (fabric, devices) = fabric(&Below::regular(&[4, 4, 4]), &[1]);
+    let machine = Machine::distance(&fabric, &devices, None).expect("a machine");
+    let edges = [(0, 1, 1), (1, 2, 2), (2, 3, 2), (3, 4, 1), (0, 4, 8)];
+    let messages = edges.iter().flat_map(|&(u, v, w)| [(u, v, w), (v, u, w)]);
+    let pattern = Pattern::new(5, messages, 1).expect("a pattern");
+    let [exact, found] = both(&pattern, &machine);
+    // Before, rank 4 is alone on the second switch; best are {0, 4} and {1, 2, 3}, cut by two edges of weight 1.
+    assert_eq!(exact, (1.0 + 2.0 + 2.0 + (1.0 + 8.0) * 2.0, 8.0 + 2.0 + 2.0 + (1.0 + 1.0) * 2.0));
+    assert_eq!(found, exact);
+}
+
+/// A ring of eight devices beside a common switch: cost 1 between neighbours, 2 across; no tree.
+#[test]
+fn a_ring_of_devices() {
+    let rows: Vec<Vec<f64>> = (0..8_usize)
+        .map(|a| (0..8).map(|b| if matches!(a.abs_diff(b), 1 | 7) { 1.0 } else { 2.0 }).collect())
+        .collect();
+    let machine = Machine::measured(&rows, Measured::Cost).expect("a machine");
+    assert!(!machine.is_tree());
+    let ring = [0, 3, 6, 1, 4, 7, 2, 5];
+    let pattern = Pattern::new(8, (0..8).map(|i| (ring[i], ring[(i + 1) % 8], 2)), 1).expect("a pattern");
+    let found =
+        search(&pattern, &machine, Options { effort: Some(Effort::THOROUGH), ..Options::default() }).expect("a result");
+    assert_eq!((found.before, found.after), (16.0, 8.0));
+    let exact = search(&pattern, &machine, Options { method: Method::Exact, ..Options::default() });
+    assert_eq!(exact, Err(PlacementError::NotExact));
+}
+
+/// Four GPUs on one switch, each joined to the next by a link of twice the bandwidth beside the tree: no tree any more. The
+/// square 0-1-2-3 costs 1/2 along its sides and 1 across; a square of ranks that crosses it fits onto the sides.
+#[test]
+fn links_beside_the_tree() {
+    let mut builder = FabricBuilder::new();
+    let root = builder.root(NodeKind::Switch).expect("a root");
+    let devices: Vec<NodeId> =
+        (0..4).map(|_| builder.child(root, NodeKind::Gpu, crate::placement_support::link(5)).expect("a GPU")).collect();
+    let fast = LinkSpec { up: 2e9, down: 2e9, ..crate::placement_support::link(3) };
+    for i in 0..4 {
+        builder.lateral(devices[i], devices[(i + 1) % 4], fast).expect("a link");
+    }
+    let fabric = builder.build();
+    let bandwidth = Machine::bandwidth(&fabric, &devices).expect("a machine");
+    assert_eq!([bandwidth.cost(0, 1), bandwidth.cost(3, 0), bandwidth.cost(0, 2)], [0.5, 0.5, 1.0]);
+    // 3 ps beside the tree, 10 ps through the switch (a GPU forwards nothing).
+    let latency = Machine::latency(&fabric, &devices).expect("a machine");
+    assert_eq!([latency.cost(0, 1), latency.cost(0, 2)].map(|c| (c * 10.0).round()), [3.0, 10.0]);
+    let square = Pattern::new(4, [(0, 2, 2), (2, 1, 2), (1, 3, 2), (3, 0, 2)], 1).expect("a pattern");
+    for (machine, before, after) in [(&bandwidth, 3.0, 2.0), (&latency, 2.6, 1.2)] {
+        assert!(!machine.is_tree());
+        let found = search(&square, machine, Options::default()).expect("a result");
+        assert!((found.before - before).abs() < 1e-9 && (found.after - after).abs() < 1e-9, "{found:?}");
+        // Rank 1 is opposite rank 0.
+        assert!(found.placement[0].abs_diff(found.placement[1]) == 2 && !found.proved_optimal);
+    }
+}
+
+#[test]
+fn stopping_keeps_the_baseline() {
+    let machine = helios_distance();
+    let options = Options { stop: &|| true, ..bisection(None) };
+    let found = search(&grid(&[4, 4], &[1, 1], false), &machine, options).expect("a result");
+    assert_eq!((found.complete, found.after), (false, 56.0));
+}
+
+/// A search of 2 ms that saves 300 µs per exchange is paid back by the 7th.
+#[test]
+fn paying_back() {
+    assert_eq!(payback(2e-3, 1_000_000_000, 700_000_000), Some(7));
+    assert_eq!(payback(2.1e-3, 1_000_000_000, 700_000_000), Some(7));
+    assert_eq!(payback(0.0, 2, 1), Some(0));
+    assert_eq!(payback(1.0, 5, 5), None);
+    assert_eq!(payback(1.0, 5, 6), None);
+}
+
+/// The time of an exchange as the heaviest edge: a sum is not what is refined.
+fn slowest(pattern: &Pattern, machine: &Machine, placement: &[usize]) -> u64 {
+    let time = |&(u, v, bytes): &(u32, u32, u128)| {
+        bytes as u64 * machine.cost(placement[u as usize], placement[v as usize]) as u64
+    };
+    pattern.edges().iter().map(time).max().unwrap_or(0)
+}
+
+#[test]
+fn refinement_by_simulation() {
+    let machine = helios_distance();
+    let pattern = grid(&[4, 4], &[1, 3], false);
+    let evaluate = |p: &[usize]| Ok::<_, String>(slowest(&pattern, &machine, p));
+    let start = search(&pattern, &machine, Options::default()).expect("a result").placement;
+    let alone = refine_simulated(16, 16, &[], 10_000, evaluate, &|| false).expect("a result");
+    // Before, heavy edges (2 · 3 bytes) cross the sockets at cost 4.
+    assert_eq!((alone.before_ps, alone.complete), (24, true));
+    assert_eq!(alone.after_ps, slowest(&pattern, &machine, &alone.placement));
+    let found = refine_simulated(16, 16, std::slice::from_ref(&start), 10_000, evaluate, &|| false).expect("a result");
+    assert!(found.after_ps <= slowest(&pattern, &machine, &start).min(24));
+    let short = refine_simulated(16, 16, std::slice::from_ref(&start), 2, evaluate, &|| false).expect("a result");
+    assert_eq!((short.evaluated, short.complete, short.placement), (2, false, start));
+    let failed = refine_simulated(16, 16, &[], 9, |_: &[usize]| Err("deadlock"), &|| false);
+    assert_eq!(failed.unwrap_err().to_string(), "deadlock");
+    assert!(refine_simulated(2, 1, &[], 9, evaluate, &|| false).is_err());
+    assert!(refine_simulated(2, 3, &[vec![1, 1]], 9, evaluate, &|| false).is_err());
+}
+
+/// A free device is as good a partner as a rank. Of the exchanges tried in order, that of rank 0's device for the neighbour
+/// of rank 1's is the first that helps.
+#[test]
+fn simulation_moves_to_free_devices() {
+    let (fabric, devices) = fabric(&Below::regular(&[2, 2]), &[1]);
+    let order: Vec<NodeId> = [0, 2, 1, 3].map(|d| devices[d]).to_vec();
+    let machine = Machine::distance(&fabric, &order, None).expect("a machine");
+    let pattern = Pattern::new(2, [(0, 1, 1)], 1).expect("a pattern");
+    let evaluate = |p: &[usize]| Ok::<_, String>(slowest(&pattern, &machine, p));
+    let found = refine_simulated(2, 4, &[], 100, evaluate, &|| false).expect("a result");
+    assert_eq!((found.before_ps, found.after_ps, found.placement), (2, 1, vec![3, 1]));
+}
+
+#[test]
+fn the_same_on_any_number_of_threads() {
+    let (fabric, devices) = fabric(&Below::regular(&[4, 4, 4]), &[1]);
+    let machine = Machine::distance(&fabric, &devices, None).expect("a machine");
+    let pattern = grid(&[5, 4, 3], &[3, 1, 2], true);
+    let effort = Effort { starts: 8, attempts: 3, kicks: 30 };
+    let evaluate = |p: &[usize]| Ok::<_, String>(slowest(&pattern, &machine, p));
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| {
+            let found: Placement = search(&pattern, &machine, bisection(Some(effort))).expect("a result");
+            let refined = refine_simulated(60, 64, std::slice::from_ref(&found.placement), 2000, evaluate, &|| false);
+            (found, refined.expect("a result"))
+        })
+    };
+    let one = on(1);
+    assert!(one.0.after < one.0.before);
+    assert_eq!(one, on(2));
+    assert_eq!(one, on(8));
+}

@@ -1,0 +1,16 @@
+//! The integration tests, one program: linking one for each file took minutes and gigabytes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+#[path = "../plugins/faithful.rs"]
+mod faithful;
+
+mod bad_libraries;
+mod bad_models;
+mod configuration;
+mod examples;
+mod incremental;
+mod instances;
+mod layout;
+mod models;

@@ -1,0 +1,24 @@
+//! The integration tests, one program: linking one for each file took minutes and gigabytes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bad_input;
+mod examples;
+mod files;
+mod large;
+mod library;
+mod limits;
+mod models;
+mod operation_tasks;
+mod operations;
+mod optimize;
+mod order;
+mod parameters;
+mod pattern_models;
+mod patterns;
+mod plans;
+mod rewrite;
+mod streams;
+mod topology;
+mod workload;

@@ -1,0 +1,14 @@
+//! The integration tests, one program: linking one for each file took minutes and gigabytes.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod engines;
+mod engines_twin;
+mod event_queue;
+mod halo;
+mod incremental;
+mod properties;
+mod routes;
+mod simulation;
+mod stream;
