@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use weir_optimize::order::Tally;
+use weir_optimize::order::Distribution;
 use weir_plugin_api::PS_PER_S;
 
 use crate::json::{IdleLinks, Nodes, write_line};
@@ -40,9 +40,9 @@ impl SearchReport {
     pub fn write_full(&self, ranks: Option<&Ranks<'_>>, out: impl Write) -> io::Result<()> {
         let text = serde_json::to_string(self)?;
         let mut object: Object<'_> = serde_json::from_str(&text)?;
-        if let Some(tally) = self.all().filter(|tally| tally.count() > 0) {
-            object.set("curve_s", &curve(&tally))?;
-            object.set("histogram", &histogram(&tally))?;
+        if let Some(distribution) = self.all().filter(|distribution| distribution.count() > 0) {
+            object.set("curve_s", &curve(&distribution))?;
+            object.set("histogram", &histogram(&distribution))?;
         }
         if let Some(Ranks { subject, devices }) = ranks {
             object.set("nodes", &Nodes { subject: *subject })?;
@@ -53,24 +53,24 @@ impl SearchReport {
     }
 
     /// The makespans of all candidates, where they are known.
-    fn all(&self) -> Option<Tally> {
+    fn all(&self) -> Option<Distribution> {
         if !self.result.complete {
             return None;
         }
         let grid = || Some(self.grid.as_ref()?.makespans().flatten().collect());
-        self.tally.clone().or_else(grid)
+        self.distribution.clone().or_else(grid)
     }
 }
 
 /// All makespans ascending; of n > 1000 those at ⌊i·(n−1)/999⌋.
-pub(crate) fn curve(tally: &Tally) -> Vec<f64> {
-    let (last, points) = (tally.count() - 1, tally.count().min(POINTS));
+pub(crate) fn curve(distribution: &Distribution) -> Vec<f64> {
+    let (last, points) = (distribution.count() - 1, distribution.count().min(POINTS));
     // By parts, as the product may be more than 128 bits.
     let position = |i: u128| match points - 1 {
         0 => 0,
         steps => last / steps * i + last % steps * i / steps,
     };
-    let (mut pairs, mut before) = (tally.pairs().iter().copied(), 0);
+    let (mut pairs, mut before) = (distribution.pairs().iter().copied(), 0);
     let mut makespan = 0;
     (0..points)
         .map(|i| {
@@ -84,10 +84,10 @@ pub(crate) fn curve(tally: &Tally) -> Vec<f64> {
         .collect()
 }
 
-pub(crate) fn histogram(tally: &Tally) -> Histogram {
-    let (first, last) = (tally.at(0).unwrap_or_default(), tally.worst().unwrap_or_default());
+pub(crate) fn histogram(distribution: &Distribution) -> Histogram {
+    let (first, last) = (distribution.at(0).unwrap_or_default(), distribution.worst().unwrap_or_default());
     // The last bin ends behind the worst.
-    Histogram { from_s: seconds(first), to_s: seconds(last + 1), counts: tally.histogram(BINS) }
+    Histogram { from_s: seconds(first), to_s: seconds(last + 1), counts: distribution.histogram(BINS) }
 }
 
 fn seconds(ps: u64) -> f64 {
@@ -100,10 +100,10 @@ mod tests {
 
     #[test]
     fn few_makespans_are_all_there() {
-        let tally: Tally = [3, 1, 2, 2].into_iter().map(|s| s * PS_PER_S).collect();
-        assert_eq!(curve(&tally), [1.0, 2.0, 2.0, 3.0]);
+        let distribution: Distribution = [3, 1, 2, 2].into_iter().map(|s| s * PS_PER_S).collect();
+        assert_eq!(curve(&distribution), [1.0, 2.0, 2.0, 3.0]);
         assert_eq!(curve(&[5 * PS_PER_S].into_iter().collect()), [5.0]);
-        let histogram = histogram(&tally);
+        let histogram = histogram(&distribution);
         assert_eq!((histogram.from_s, histogram.counts.iter().sum::<u128>()), (1.0, 4));
         assert_eq!((histogram.counts[0], histogram.counts[29], histogram.counts[59]), (1, 2, 1));
         assert!(histogram.to_s > 3.0);

@@ -10,7 +10,7 @@ use std::io::Write;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
-use weir_optimize::order::Tally;
+use weir_optimize::order::Distribution;
 use weir_optimize::parameters::Outcome;
 use weir_optimize::search::{Objective, PERCENTILES, SearchResult};
 use weir_plugin_api::PS_PER_S;
@@ -121,7 +121,7 @@ pub struct SearchReport {
     /// Of a placement: exchanges after which the time of the search is paid back.
     pub payback: Option<u64>,
     /// All makespans, where they are known.
-    pub tally: Option<Tally>,
+    pub distribution: Option<Distribution>,
     /// All candidates, of a grid of parameters.
     pub grid: Option<Outcome>,
 }
@@ -254,7 +254,7 @@ mod tests {
             wall_s: None,
             solution: Solution::Order(vec![("b".into(), vec!["x".into()]), ("a".into(), Vec::new())]),
         };
-        SearchReport { subject, result, simulated: Some((8, 6)), payback: None, tally: None, grid: None }
+        SearchReport { subject, result, simulated: Some((8, 6)), payback: None, distribution: None, grid: None }
     }
 
     fn json(report: &SearchReport) -> String {

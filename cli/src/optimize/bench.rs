@@ -70,7 +70,7 @@ impl Found {
 
 /// A report of a result, without what only some searches know.
 pub(super) fn report(subject: SearchSubject, result: SearchResult<Solution>) -> SearchReport {
-    SearchReport { subject, result, simulated: None, payback: None, tally: None, grid: None }
+    SearchReport { subject, result, simulated: None, payback: None, distribution: None, grid: None }
 }
 
 impl<'a> Bench<'a> {

@@ -185,8 +185,8 @@ fn exhaustive(bench: &Bench<'_>, subject: SearchSubject, problem: &OrderProblem<
         return Ok(Found::part(PartFile::new(subject, PartOf::Order { names, makespans: part })));
     }
     let result = as_it_is(own, from_part(problem, &part, best));
-    let tally = Some(part.tally);
-    Ok(found(bench, problem, result, |result| SearchReport { tally, ..report(subject, result) }))
+    let distribution = Some(part.distribution);
+    Ok(found(bench, problem, result, |result| SearchReport { distribution, ..report(subject, result) }))
 }
 
 /// Visits what is left of a part, and keeps its states.
@@ -198,9 +198,9 @@ fn go_on(
 ) -> Result<Option<Best>, OrderError> {
     let shown = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
     let progress = Progress::new("orders", shown(part.candidates / u128::from(part.shards)));
-    progress.told().begin(shown(part.tally.count()));
+    progress.told().begin(shown(part.distribution.count()));
     let mut saved = |part: &Part| {
-        progress.told().done.store(shown(part.tally.count()), Ordering::Relaxed);
+        progress.told().done.store(shown(part.distribution.count()), Ordering::Relaxed);
         part.best.into_iter().for_each(|best| progress.told().best(best.makespan));
         if let Some(checkpoint) = checkpoint.as_deref_mut() {
             checkpoint.save_unless(bench.stop, part);
@@ -297,28 +297,28 @@ pub(super) fn merged(subject: SearchSubject, parts: Vec<(OrderNames, Part)>) -> 
     let whole = Part::merge(&parts).map_err(Failure::usage)?;
     let at = parts.iter().position(|part| part.best == whole.best).zip(whole.best);
     let Some((at, best)) = at else { return Err(Failure::usage("the parts hold no order: run them again")) };
-    let tally = whole.tally;
+    let distribution = whole.distribution;
     let makespan = best.makespan as f64;
     let result = SearchResult {
         vary: Vary::Order,
         method: Method::Exhaustive,
         candidates: Some(whole.candidates),
-        evaluated: tally.count(),
+        evaluated: distribution.count(),
         complete: true,
         proved_optimal: true,
         objective: Objective::Makespan,
         bound: Some(makespan),
         baseline: names[at].baseline as f64,
         best: makespan,
-        median: tally.median(),
-        mean: tally.mean(),
-        worst: tally.worst().map(|worst| worst as f64),
-        percentiles: Some(PERCENTILES.map(|p| tally.percentile(p).unwrap_or(best.makespan) as f64)),
-        best_count: Some(tally.best_count()),
+        median: distribution.median(),
+        mean: distribution.mean(),
+        worst: distribution.worst().map(|worst| worst as f64),
+        percentiles: Some(PERCENTILES.map(|p| distribution.percentile(p).unwrap_or(best.makespan) as f64)),
+        best_count: Some(distribution.best_count()),
         wall_s: None,
         solution: Solution::Order(names[at].best.clone()),
     };
-    Ok(SearchReport { tally: Some(tally), ..report(subject, result) })
+    Ok(SearchReport { distribution: Some(distribution), ..report(subject, result) })
 }
 
 /// Why there is no search, with the place in the file where there is one.

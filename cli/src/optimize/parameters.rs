@@ -80,13 +80,13 @@ pub(super) fn at(parameters: &[Parameter], error: &dyn std::fmt::Display) -> Fai
 pub(super) fn whole_report(subject: SearchSubject, part: Part) -> Result<SearchReport, Failure> {
     let grid = Outcome::new(part).map_err(Failure::usage)?;
     let result = whole(&grid)?;
-    Ok(SearchReport { tally: Some(grid.tally().clone()), grid: Some(grid), ..report(subject, result) })
+    Ok(SearchReport { distribution: Some(grid.distribution().clone()), grid: Some(grid), ..report(subject, result) })
 }
 
 /// What a whole grid tells.
 fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Failure> {
     let ((best, _), values) = outcome.best().zip(outcome.solution()).ok_or_else(too_soon)?;
-    let (tally, complete) = (outcome.tally(), outcome.complete());
+    let (distribution, complete) = (outcome.distribution(), outcome.complete());
     let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
     Ok(SearchResult {
         vary: Vary::Parameters,
@@ -99,11 +99,11 @@ fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Failure> {
         bound: complete.then_some(best as f64),
         baseline: outcome.baseline().unwrap_or(best) as f64,
         best: best as f64,
-        median: tally.median(),
-        mean: tally.mean(),
+        median: distribution.median(),
+        mean: distribution.mean(),
         worst: outcome.worst().map(|worst| worst as f64),
-        percentiles: Some(PERCENTILES.map(|p| tally.percentile(p).unwrap_or(best) as f64)),
-        best_count: Some(tally.best_count()),
+        percentiles: Some(PERCENTILES.map(|p| distribution.percentile(p).unwrap_or(best) as f64)),
+        best_count: Some(distribution.best_count()),
         wall_s: None,
         solution: Solution::Parameters(values.into_iter().map(own).collect()),
     })

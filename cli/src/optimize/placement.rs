@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_optimize::order::Tally;
+use weir_optimize::order::Distribution;
 use weir_optimize::placement::{
     Effort, Machine, Measured, Method as Way, Options, Pattern, Placement, PlacementError, SimulatedError,
     objective as place_value, payback, refine_simulated, search as place,
@@ -35,7 +35,7 @@ struct Placed {
     evaluated: u128,
     complete: bool,
     proved: bool,
-    tally: Option<Tally>,
+    distribution: Option<Distribution>,
 }
 
 /// Searches for the best placement.
@@ -57,11 +57,11 @@ pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
     interrupt::settling();
     let names = task.names(&placed.placement);
     let changes = vec![Change::Ranks(names.clone())];
-    let tally = placed.tally.clone();
+    let distribution = placed.distribution.clone();
     let result = SearchResult { wall_s, ..task.result(placed, Solution::Placement(names)) };
     let simulated = makespans.filter(|_| objective != Objective::Makespan);
     let payback = wall_s.zip(makespans).and_then(|(wall, (before, after))| payback(wall, before, after));
-    let report = SearchReport { simulated, payback, tally, ..report(subject, result) };
+    let report = SearchReport { simulated, payback, distribution, ..report(subject, result) };
     Ok(Found::whole(report, changes))
 }
 
@@ -146,7 +146,7 @@ impl<'a> Task<'a> {
             evaluated: if exact { ends } else { found.evaluated.into() },
             complete: found.complete,
             proved: found.proved_optimal,
-            tally: None,
+            distribution: None,
         })
     }
 
@@ -178,7 +178,7 @@ impl<'a> Task<'a> {
             evaluated: found.evaluated.into(),
             complete: found.complete && !stop(),
             proved: false,
-            tally: None,
+            distribution: None,
         })
     }
 
@@ -203,7 +203,7 @@ impl<'a> Task<'a> {
             evaluated: best.evaluated,
             complete,
             proved: complete,
-            tally: Some(makespans.into_iter().collect()),
+            distribution: Some(makespans.into_iter().collect()),
         })
     }
 
@@ -255,7 +255,7 @@ impl<'a> Task<'a> {
     }
 
     fn result(&self, placed: Placed, solution: Solution) -> SearchResult<Solution> {
-        let tally = placed.tally.as_ref();
+        let distribution = placed.distribution.as_ref();
         SearchResult {
             vary: Vary::Placement,
             method: placed.method,
@@ -267,11 +267,12 @@ impl<'a> Task<'a> {
             bound: placed.proved.then_some(placed.after),
             baseline: placed.before,
             best: placed.after,
-            median: tally.and_then(Tally::median),
-            mean: tally.and_then(Tally::mean),
-            worst: tally.and_then(Tally::worst).map(|worst| worst as f64),
-            percentiles: tally.map(|tally| PERCENTILES.map(|p| tally.percentile(p).unwrap_or(0) as f64)),
-            best_count: tally.map(Tally::best_count),
+            median: distribution.and_then(Distribution::median),
+            mean: distribution.and_then(Distribution::mean),
+            worst: distribution.and_then(Distribution::worst).map(|worst| worst as f64),
+            percentiles: distribution
+                .map(|distribution| PERCENTILES.map(|p| distribution.percentile(p).unwrap_or(0) as f64)),
+            best_count: distribution.map(Distribution::best_count),
             wall_s: None,
             solution,
         }

@@ -4,14 +4,14 @@ use super::error::ParameterError;
 use super::grid::Grid;
 use super::part::Part;
 use super::table::Table;
-use crate::order::Tally;
+use crate::order::Distribution;
 
 /// The makespans of a grid, its best candidate and statistics over all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
     grid: Grid,
     part: Part,
-    tally: Tally,
+    distribution: Distribution,
     best: Option<(u64, u64)>,
 }
 
@@ -27,8 +27,8 @@ impl Outcome {
         }
         let known =
             || (0..).zip(&part.makespans).filter_map(|(number, makespan)| Some((makespan.as_ref()?.get(), number)));
-        let (best, tally) = (known().min(), known().map(|(makespan, _)| makespan).collect());
-        Ok(Self { grid, best, tally, part })
+        let (best, distribution) = (known().min(), known().map(|(makespan, _)| makespan).collect());
+        Ok(Self { grid, best, distribution, part })
     }
 
     /// The grid.
@@ -74,14 +74,14 @@ impl Outcome {
 
     /// All makespans, for median, mean, percentiles, the number of best ones and a histogram.
     #[must_use]
-    pub fn tally(&self) -> &Tally {
-        &self.tally
+    pub fn distribution(&self) -> &Distribution {
+        &self.distribution
     }
 
     /// The largest makespan, ps.
     #[must_use]
     pub fn worst(&self) -> Option<u64> {
-        self.tally.worst()
+        self.distribution.worst()
     }
 
     /// A row for each candidate that was evaluated.

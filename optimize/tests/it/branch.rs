@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{LONE, all_orders, halo_on_t2};
 use proptest::prelude::*;
-use weir_optimize::order::{BranchOptions, Enumeration, Rule, branch_and_bound, root_bound};
+use weir_optimize::order::{BranchOptions, Rule, branch_and_bound, root_bound};
 
 static GO: AtomicBool = AtomicBool::new(false);
 const EXACT: BranchOptions = BranchOptions { rule: Rule::Exact, nodes: u64::MAX };
@@ -19,18 +19,15 @@ fn proven_halos_on_t2() {
     {
         let world = halo_on_t2(&grid, arbiter);
         let problem = world.problem();
-        let all = Enumeration::new(&problem, true).expect("covered");
         assert!((root_bound(&problem) / LONE - 4.84).abs() < 1e-6, "{}", root_bound(&problem) / LONE);
-        for symmetry in [None, Some(all.symmetry())] {
-            let found = branch_and_bound(&problem, symmetry, BranchOptions::default(), &GO).expect("covered");
-            assert!(found.proved);
-            let ratio = found.best.makespan as f64 / LONE;
-            assert!((ratio - best).abs() < 1e-8, "{ratio}");
-            assert!(found.bound <= found.best.makespan as f64 && found.nodes < 5_000, "{found:?}");
-            assert_eq!(tight, root_bound(&problem) >= found.best.makespan as f64 * (1.0 - 1e-9));
-            let order = problem.order(found.best.number).expect("a number of an order");
-            assert_eq!(world.simulate(&order), found.best.makespan);
-        }
+        let found = branch_and_bound(&problem, BranchOptions::default(), &GO).expect("covered");
+        assert!(found.proved);
+        let ratio = found.best.makespan as f64 / LONE;
+        assert!((ratio - best).abs() < 1e-8, "{ratio}");
+        assert!(found.bound <= found.best.makespan as f64 && found.nodes < 5_000, "{found:?}");
+        assert_eq!(tight, root_bound(&problem) >= found.best.makespan as f64 * (1.0 - 1e-9));
+        let order = problem.order(found.best.number).expect("a number of an order");
+        assert_eq!(world.simulate(&order), found.best.makespan);
     }
 }
 
@@ -38,23 +35,21 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_best_is_that_of_brute_force(world in crate::common::world(), symmetries: bool) {
+    fn the_best_is_that_of_brute_force(world in crate::common::world()) {
         let problem = world.problem();
         let brute = all_orders(&problem).iter().map(|order| world.simulate(order)).min().expect("an order");
-        let all = Enumeration::new(&problem, true).expect("covered");
-        let symmetry = symmetries.then(|| all.symmetry());
-        let exact = branch_and_bound(&problem, symmetry, EXACT, &GO).expect("covered");
+        let exact = branch_and_bound(&problem, EXACT, &GO).expect("covered");
         prop_assert!(exact.proved);
         prop_assert_eq!(exact.best.makespan, brute);
         let order = problem.order(exact.best.number).expect("an order");
         prop_assert_eq!(world.simulate(&order), brute);
         prop_assert_eq!(problem.number(&order), Some(exact.best.number));
         prop_assert!(root_bound(&problem) <= brute as f64 * (1.0 + 1e-12));
-        let close = branch_and_bound(&problem, symmetry, BranchOptions::default(), &GO).expect("covered");
+        let close = branch_and_bound(&problem, BranchOptions::default(), &GO).expect("covered");
         prop_assert!(close.proved && close.best.makespan as f64 <= brute as f64 * (1.0 + 1e-9) + 1.0);
         // Stopped at once, the bound holds all the same.
         let one = BranchOptions { nodes: 1, ..BranchOptions::default() };
-        let stopped = branch_and_bound(&problem, symmetry, one, &GO).expect("covered");
+        let stopped = branch_and_bound(&problem, one, &GO).expect("covered");
         prop_assert!(stopped.bound <= brute as f64 * (1.0 + 1e-12), "{:?} {}", stopped, brute);
     }
 }
@@ -67,7 +62,7 @@ fn the_number_of_threads_changes_nothing() {
     let options = BranchOptions { rule: Rule::Exact, nodes: 150_000 };
     let found = [1, 2, 8].map(|threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| branch_and_bound(&problem, None, options, &GO).expect("covered"))
+        pool.install(|| branch_and_bound(&problem, options, &GO).expect("covered"))
     });
     assert_eq!(found[0], found[1]);
     assert_eq!(found[0], found[2]);

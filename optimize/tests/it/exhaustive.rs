@@ -24,15 +24,18 @@ fn the_3d_halo_on_t2() {
     let world = halo_on_t2(&[2, 2, 2], "pcie-congestion");
     let (part, symmetries) = whole(&world, true);
     assert_eq!(symmetries, 8, "xor of the device number");
-    assert_eq!(part.tally.count(), 1_679_616);
+    assert_eq!(part.distribution.count(), 1_679_616);
     let best = part.best.expect("there is one").makespan as f64;
-    let worst = part.tally.pairs().last().expect("not empty").0 as f64;
-    let median = part.tally.median().expect("not empty");
+    let worst = part.distribution.pairs().last().expect("not empty").0 as f64;
+    let median = part.distribution.median().expect("not empty");
     assert!((best / LONE - 4.863795506).abs() < 1e-8, "{}", best / LONE);
     assert!((worst / best - 2.57).abs() < 0.005, "{}", worst / best);
     assert!((worst / median - 1.44).abs() < 0.005, "{}", worst / median);
     let plain = whole(&world, false).0;
-    assert!(plain.tally == part.tally && plain.best == part.best, "pair by pair the same without symmetries");
+    assert!(
+        plain.distribution == part.distribution && plain.best == part.best,
+        "pair by pair the same without symmetries"
+    );
 }
 
 /// Section VIII.A: 20,736 orders, the fastest 4.84 lone messages; slowest / fastest 2.045 in this reading of the model.
@@ -41,13 +44,13 @@ fn the_2d_halo_on_t2() {
     let world = halo_on_t2(&[4, 2], "pcie-congestion");
     let (part, symmetries) = whole(&world, true);
     assert_eq!(symmetries, 4, "xor with 0, 3, 4, 7");
-    assert_eq!(part.tally.count(), 20_736);
+    assert_eq!(part.distribution.count(), 20_736);
     let best = part.best.expect("there is one").makespan as f64;
     assert!((best / LONE - 4.84).abs() < 1e-6, "{}", best / LONE);
-    let worst = part.tally.pairs().last().expect("not empty").0 as f64;
+    let worst = part.distribution.pairs().last().expect("not empty").0 as f64;
     assert!((worst / best - 2.05).abs() < 0.01, "{}", worst / best);
     let plain = whole(&world, false).0;
-    assert_eq!((&plain.tally, plain.best), (&part.tally, part.best));
+    assert_eq!((&plain.distribution, plain.best), (&part.distribution, part.best));
 }
 
 /// Every (makespan, number) by the simulation, one order after another.
@@ -65,7 +68,7 @@ proptest! {
         let mut sorted = brute.clone();
         sorted.sort_unstable();
         let visited: Vec<u64> =
-            part.tally.pairs().iter().flat_map(|&(makespan, weight)| vec![makespan; weight as usize]).collect();
+            part.distribution.pairs().iter().flat_map(|&(makespan, weight)| vec![makespan; weight as usize]).collect();
         prop_assert_eq!(visited, &sorted[..]);
         // The lowest number among the best, and number 0 is the workload's own order.
         let best = part.best.expect("there is one");
@@ -156,9 +159,14 @@ fn a_part_of_unequal_sizes_is_short() {
     let t2 = halo_on_t2(&[4, 2], "max-min");
     let world = World::new(t2.fabric, t2.gpus, &sent, "pcie-congestion", 0.2);
     let part = whole(&world, true).0;
-    assert_eq!(part.tally.count(), 24_u128.pow(4));
+    assert_eq!(part.distribution.count(), 24_u128.pow(4));
     let text = serde_json::to_string(&part).expect("plain data");
-    assert!(text.len() < part.tally.pairs().len() * 5 + 1000, "{} for {}", text.len(), part.tally.pairs().len());
+    assert!(
+        text.len() < part.distribution.pairs().len() * 5 + 1000,
+        "{} for {}",
+        text.len(),
+        part.distribution.pairs().len()
+    );
     assert_eq!(serde_json::from_str::<Part>(&text).expect("what was written"), part);
     let wrong = text.replace("\"tally\":\"", "\"tally\":\"!");
     assert!(serde_json::from_str::<Part>(&wrong).is_err_and(|error| error.to_string().contains("was changed")));

@@ -40,11 +40,14 @@ fn among_equals_the_lowest_number_is_best() {
 #[test]
 fn statistics_are_over_all_candidates() {
     let outcome = small_outcome();
-    let tally = outcome.tally();
+    let distribution = outcome.distribution();
     assert_eq!((outcome.evaluated(), outcome.baseline(), outcome.worst()), (4, Some(9), Some(50_000_000_000)));
-    assert_eq!((tally.median(), tally.mean()), (Some(25e9), Some(30e9)));
-    assert_eq!((tally.percentile(25), tally.percentile(75)), (Some(20_000_000_000), Some(50_000_000_000)));
-    assert_eq!(tally.best_count(), 2);
+    assert_eq!((distribution.median(), distribution.mean()), (Some(25e9), Some(30e9)));
+    assert_eq!(
+        (distribution.percentile(25), distribution.percentile(75)),
+        (Some(20_000_000_000), Some(50_000_000_000))
+    );
+    assert_eq!(distribution.best_count(), 2);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use weir_optimize::order::Tally;
+use weir_optimize::order::Distribution;
 
 use super::PageError;
 use crate::object::Object;
@@ -40,9 +40,9 @@ pub(super) fn slim(object: &Object<'_>, text: &str) -> Result<Slim, PageError> {
     slim.set("rows", &places.iter().map(|&place| rows[place]).collect::<Vec<_>>())?;
     let complete = object.get("complete").is_some_and(|complete| complete.get() == "true");
     if complete && object.get("curve_s").is_none() {
-        let tally: Tally = makespans.into_iter().collect();
-        slim.set("curve_s", &curve(&tally))?;
-        slim.set("histogram", &histogram(&tally))?;
+        let distribution: Distribution = makespans.into_iter().collect();
+        slim.set("curve_s", &curve(&distribution))?;
+        slim.set("histogram", &histogram(&distribution))?;
     }
     Ok(Slim { json: serde_json::to_string(&slim)?, left_out: Some(rows.len()) })
 }

@@ -12,8 +12,8 @@ use crate::sweep::SweepReport;
 /// What a search has found.
 pub(super) fn of_search(search: &SearchReport) -> Vec<Table> {
     let mut tables = vec![summary(search), solution(search)];
-    if let Some(tally) = search.tally.as_ref().filter(|_| search.result.complete) {
-        tables.push(makespans(search, tally.pairs()));
+    if let Some(distribution) = search.distribution.as_ref().filter(|_| search.result.complete) {
+        tables.push(makespans(search, distribution.pairs()));
     }
     if let Some(grid) = &search.grid {
         let (paths, rows): (Vec<&str>, Vec<_>) = (grid.table().paths().collect(), grid.table().rows().collect());

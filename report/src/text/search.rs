@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use weir_optimize::order::Tally;
+use weir_optimize::order::Distribution;
 use weir_optimize::search::{Method, PERCENTILES, Vary};
 use weir_plugin_api::SimDuration;
 
@@ -22,8 +22,8 @@ pub fn search(report: &SearchReport) -> String {
     let under = titled(&subject.arbiter.name, &subject.arbiter.params);
     let mut out = format!("{}\n{}, {}\n\n", clean(&subject.scenario), clean(&subject.file), clean(&under));
     out.push_str(&headline(report));
-    let tally = report.tally.as_ref().filter(|_| !listed(report));
-    for part in [statistics(report), grid(report), tally.map_or_else(String::new, histogram)] {
+    let distribution = report.distribution.as_ref().filter(|_| !listed(report));
+    for part in [statistics(report), grid(report), distribution.map_or_else(String::new, histogram)] {
         if !part.is_empty() {
             out.push('\n');
             out.push_str(&part);
@@ -169,12 +169,14 @@ fn grid(report: &SearchReport) -> String {
 }
 
 /// All makespans, from the best to the worst, in bars of equal width in time.
-fn histogram(tally: &Tally) -> String {
-    let (Some(first), Some(last)) = (tally.pairs().first(), tally.pairs().last()) else { return String::new() };
-    if first.0 == last.0 || tally.count() < BARS as u128 {
+fn histogram(distribution: &Distribution) -> String {
+    let (Some(first), Some(last)) = (distribution.pairs().first(), distribution.pairs().last()) else {
+        return String::new();
+    };
+    if first.0 == last.0 || distribution.count() < BARS as u128 {
         return String::new();
     }
-    let counts = tally.histogram(BARS);
+    let counts = distribution.histogram(BARS);
     let most = counts.iter().copied().max().unwrap_or(1).max(1);
     let span = u128::from(last.0 - first.0) + 1;
     let mut sheet = Sheet::new([">from", ">count", ""]);
@@ -254,8 +256,8 @@ mod tests {
     #[test]
     fn a_bar_is_as_long_as_its_count() {
         // 10 of 1000 are half a character of 50, rounded up.
-        let tally: Tally = (0..10).map(|_| 1000).chain((0..1000).map(|_| 3000)).collect();
-        let text = histogram(&tally);
+        let distribution: Distribution = (0..10).map(|_| 1000).chain((0..1000).map(|_| 3000)).collect();
+        let text = histogram(&distribution);
         let rows: Vec<&str> = text.lines().skip(2).collect();
         assert_eq!(rows.len(), BARS);
         assert!(rows[0].contains("10") && rows[0].matches('█').count() == 1, "{text}");

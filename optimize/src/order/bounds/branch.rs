@@ -1,0 +1,342 @@
+//! A proven best order by branch and bound over the tree of decisions.
+//!
+//! A node is a moment at which sources decide. Expanding it makes all children, runs each to its next decision, and drops
+//! it as soon as a potential's bound is too large; the others are visited by (largest bound, mean of bounds). The
+//! workload's own order is the first incumbent. Two rules:
+//! - within 1e-9: drop at bound ≥ best · (1 − 1e-9). Rounding to ps leaves the optimum a few ps above a tight bound.
+//! - to the picosecond: drop at bound − 1e-13 · best > best − 1; makespans are whole, 1e-13 pays for sums in f64.
+//!
+//! One thread up to 10^5 nodes; then batches of 64 subtrees in fixed order, which share the incumbent between batches
+//! only: the result is the same on any number of threads.
+//!
+//! Not used, as they are wrong for arbiters under which removing a transfer can slow others: "less left and not later is
+//! no worse", and bounds from runs without some messages.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+
+use super::potentials::Potentials;
+use crate::order::problem::{OrderError, OrderProblem};
+use crate::order::run::best::Best;
+use crate::order::run::plan::{Plan, with_lanes};
+use crate::order::run::rates::Memo;
+use crate::order::run::state::State;
+use crate::order::run::tree::{advance, begin, covered, makespan, run};
+
+/// Nodes before threads share the work.
+const ALONE: u64 = 100_000;
+/// Subtrees of a batch.
+const BATCH: usize = 64;
+/// Nodes of one subtree in a batch; what is left of it goes back in front of the queue.
+const SUBTREE: u64 = 4_000;
+/// Most children of a node: 2^18 of them take up to 600 MB.
+const MOST_CHILDREN: u64 = 1 << 18;
+
+/// How close to the best is proven.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Rule {
+    /// Within 1e-9.
+    #[default]
+    Close,
+    /// To the picosecond.
+    Exact,
+}
+
+impl Rule {
+    /// Whether nothing below a node of this bound is worth visiting.
+    #[inline]
+    fn drops(self, bound: f64, best: u64) -> bool {
+        let best = best as f64;
+        match self {
+            Self::Close => bound >= best * (1.0 - 1e-9),
+            Self::Exact => bound - 1e-13 * best > best - 1.0,
+        }
+    }
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug)]
+pub struct BranchOptions {
+    /// How close.
+    pub rule: Rule,
+    /// Stop after about so many nodes.
+    pub nodes: u64,
+}
+
+impl Default for BranchOptions {
+    /// Within 1e-9, 10^6 nodes.
+    fn default() -> Self {
+        Self { rule: Rule::Close, nodes: 1_000_000 }
+    }
+}
+
+/// What branch and bound found.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Branched {
+    /// The best order.
+    pub best: Best,
+    /// Makespan of the workload's own order, ps.
+    pub baseline: u64,
+    /// No order is faster than this, ps.
+    pub bound: f64,
+    /// Nodes expanded.
+    pub nodes: u64,
+    /// Orders run to their end.
+    pub runs: u64,
+    /// Whether `best` is proven by the rule.
+    pub proved: bool,
+}
+
+/// Searches for a proven best order.
+///
+/// # Errors
+/// A wrong answer of the arbiter; more sources, messages or first choices than a tree search covers.
+pub fn branch_and_bound(
+    problem: &OrderProblem<'_>,
+    options: BranchOptions,
+    cancel: &AtomicBool,
+) -> Result<Branched, OrderError> {
+    let plan = Plan::new(problem);
+    covered(&plan)?;
+    let firsts = plan.counts.iter().try_fold(1_u64, |all, &n| all.checked_mul(n as u64));
+    if firsts.is_none_or(|firsts| firsts > MOST_CHILDREN) {
+        return Err(OrderError::TooManyFirst { most: MOST_CHILDREN });
+    }
+    with_lanes!(plan.sources, search(problem, &plan, options, cancel))
+}
+
+/// A moment of decision.
+struct Node<const N: usize> {
+    state: State<N>,
+    deciding: u64,
+    /// Per potential: the loss so far, ps.
+    losses: Box<[f64]>,
+    bound: f64,
+    mean: f64,
+}
+
+/// What all subtrees share.
+struct Shared<'p, 'a> {
+    problem: &'p OrderProblem<'a>,
+    plan: &'p Plan,
+    potentials: Potentials,
+    rule: Rule,
+    cancel: &'p AtomicBool,
+    /// Per source and message: the earlier messages that are equal to it, a bit each. Only the first that is left is
+    /// tried.
+    alike: Vec<u32>,
+}
+
+/// One depth-first search.
+struct Dive<'s, 'p, 'a, const N: usize> {
+    shared: &'s Shared<'p, 'a>,
+    memo: Memo<'s, 'a, N>,
+    best: Best,
+    nodes: u64,
+    runs: u64,
+}
+
+fn search<const N: usize>(
+    problem: &OrderProblem<'_>,
+    plan: &Plan,
+    options: BranchOptions,
+    cancel: &AtomicBool,
+) -> Result<Branched, OrderError> {
+    let potentials = Potentials::new(problem, plan);
+    let (rule, alike) = (options.rule, alike(problem, plan));
+    let shared = Shared { problem, plan, potentials, rule, cancel, alike };
+    let own: Vec<Vec<usize>> = plan.counts.iter().map(|&n| (0..n).collect()).collect();
+    let mut memo = shared.memo::<N>()?;
+    let baseline = run(plan, &mut memo, &own)?;
+    let mut dive = Dive { shared: &shared, memo, best: Best { makespan: baseline, number: 0 }, nodes: 0, runs: 1 };
+    let mut open = dive.root()?;
+    if cancel.load(Ordering::Relaxed) {
+        // Some nodes may be missing.
+        let bound = shared.potentials.root().min(dive.best.makespan as f64);
+        return Ok(Branched { best: dive.best, baseline, bound, nodes: dive.nodes, runs: dive.runs, proved: false });
+    }
+    dive.go_on(&mut open, ALONE.min(options.nodes))?;
+    let (mut best, mut nodes, mut runs) = (dive.best, dive.nodes, dive.runs);
+    // In order of visit from here on.
+    let mut queue: VecDeque<Node<N>> = open.into_iter().rev().collect();
+    let idle = Mutex::new(vec![dive.memo]);
+    while !queue.is_empty() && nodes < options.nodes && !cancel.load(Ordering::Relaxed) {
+        let batch: Vec<Node<N>> = queue.drain(..BATCH.min(queue.len())).collect();
+        let done: Vec<_> = batch.into_par_iter().map(|node| shared.subtree(node, best, &idle)).collect();
+        let mut left = Vec::new();
+        for result in done {
+            let (found, subtree_nodes, subtree_runs, open) = result?;
+            (best, nodes, runs) = (best.min(found), nodes + subtree_nodes, runs + subtree_runs);
+            left.extend(open);
+        }
+        left.into_iter().rev().for_each(|node| queue.push_front(node));
+        queue.retain(|node| !rule.drops(node.bound, best.makespan));
+    }
+    let bound = shared.proven(best, queue.iter().map(|node| node.bound));
+    Ok(Branched { best, baseline, bound, nodes, runs, proved: queue.is_empty() })
+}
+
+/// What came of a subtree: the best, nodes, runs, and what is open in order of visit.
+type Subtree<const N: usize> = (Best, u64, u64, Vec<Node<N>>);
+
+impl<'a> Shared<'_, 'a> {
+    fn memo<const N: usize>(&self) -> Result<Memo<'_, 'a, N>, OrderError> {
+        Memo::new(self.problem, self.plan, self.potentials.weights.clone())
+    }
+
+    fn subtree<'s, const N: usize>(
+        &'s self,
+        node: Node<N>,
+        best: Best,
+        idle: &Mutex<Vec<Memo<'s, 'a, N>>>,
+    ) -> Result<Subtree<N>, OrderError> {
+        let kept = idle.lock().ok().and_then(|mut idle| idle.pop());
+        let memo = kept.map_or_else(|| self.memo(), Ok)?;
+        let mut dive = Dive { shared: self, memo, best, nodes: 0, runs: 0 };
+        let mut open = vec![node];
+        dive.go_on(&mut open, SUBTREE)?;
+        open.reverse();
+        if let Ok(mut idle) = idle.lock() {
+            idle.push(dive.memo);
+        }
+        Ok((dive.best, dive.nodes, dive.runs, open))
+    }
+
+    /// No order is faster than this: the root's bound, or what the rule and the open nodes leave.
+    fn proven(&self, best: Best, open: impl Iterator<Item = f64>) -> f64 {
+        let best = best.makespan as f64;
+        let least = if self.rule == Rule::Exact { best } else { best * (1.0 - 1e-9) };
+        open.fold(least, f64::min).max(self.potentials.root()).min(best)
+    }
+}
+
+impl<const N: usize> Dive<'_, '_, '_, N> {
+    /// Expands nodes depth first, the last one first, until none or about `most` were.
+    fn go_on(&mut self, open: &mut Vec<Node<N>>, most: u64) -> Result<(), OrderError> {
+        let mut children = Vec::new();
+        while self.nodes < most && !self.cancelled() {
+            let Some(node) = open.pop() else { return Ok(()) };
+            if self.shared.rule.drops(node.bound, self.best.makespan) {
+                continue;
+            }
+            self.nodes += 1;
+            self.decide(&node.state, node.deciding, &node.losses, &mut children)?;
+            if self.cancelled() {
+                // Some children may be missing.
+                open.push(node);
+                return Ok(());
+            }
+            // A stable sort: equal ones stay in order of their numbers.
+            children.sort_by(|a, b| a.bound.total_cmp(&b.bound).then(a.mean.total_cmp(&b.mean)));
+            open.extend(children.drain(..).rev());
+        }
+        Ok(())
+    }
+
+    /// The children of the moment before anything has started, in reverse order of visit.
+    fn root(&mut self) -> Result<Vec<Node<N>>, OrderError> {
+        let (state, deciding) = begin::<N>(self.shared.plan);
+        let mut children = Vec::new();
+        let none = vec![0.0; self.shared.potentials.roots.len()];
+        if deciding == 0 {
+            self.follow(state, &none, &mut children)?;
+        } else {
+            self.nodes += 1;
+            self.decide(&state, deciding, &none, &mut children)?;
+        }
+        children.sort_by(|a, b| b.bound.total_cmp(&a.bound).then(b.mean.total_cmp(&a.mean)));
+        Ok(children)
+    }
+
+    fn cancelled(&self) -> bool {
+        self.shared.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Makes the children of a state: every combination of choices of the sources that decide; some only when cancelled.
+    fn decide(
+        &mut self,
+        state: &State<N>,
+        deciding: u64,
+        losses: &[f64],
+        children: &mut Vec<Node<N>>,
+    ) -> Result<(), OrderError> {
+        let plan = self.shared.plan;
+        let source = deciding.trailing_zeros() as usize;
+        let mut left = state.left[source];
+        while left != 0 && !self.cancelled() {
+            let message = left.trailing_zeros() as usize;
+            left &= left - 1;
+            if self.shared.alike[plan.message(source, message)] & state.left[source] != 0 {
+                continue;
+            }
+            let mut child = state.clone();
+            child.choose::<true>(plan, source, message);
+            match deciding & (deciding - 1) {
+                0 => self.follow(child, losses, children)?,
+                others => self.decide(&child, others, losses, children)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a child to its next decision, or to its end.
+    fn follow(&mut self, mut state: State<N>, losses: &[f64], children: &mut Vec<Node<N>>) -> Result<(), OrderError> {
+        let mut losses: Box<[f64]> = losses.into();
+        loop {
+            let before = state.now;
+            let at = self.memo.find(&state)?;
+            state.apply(self.memo.rates(at));
+            let deciding = advance::<N, true>(self.shared.plan, &mut state)?;
+            let (bound, mean) = self.bound(at, state.now - before, &mut losses, &state);
+            if self.shared.rule.drops(bound, self.best.makespan) {
+                return Ok(());
+            }
+            if deciding != 0 {
+                children.push(Node { state, deciding, losses, bound, mean });
+                return Ok(());
+            }
+            if state.busy == 0 {
+                self.runs += 1;
+                self.best = self.best.min(Best { makespan: makespan(&state)?, number: state.number });
+                return Ok(());
+            }
+        }
+    }
+
+    /// Adds the loss of a phase; the largest bound, and the mean of bounds.
+    #[inline]
+    fn bound(&self, at: usize, span: f64, losses: &mut [f64], state: &State<N>) -> (f64, f64) {
+        let potentials = &self.shared.potentials;
+        let (mut most, mut sum) = (0.0_f64, 0.0);
+        for ((loss, &rate), &root) in losses.iter_mut().zip(self.memo.losses(at)).zip(&potentials.roots) {
+            *loss += rate * span;
+            let bound = root + *loss;
+            most = if bound > most { bound } else { most };
+            sum += bound;
+        }
+        for &(potential, source) in &potentials.paced {
+            let pauses = state.pauses_left(self.shared.plan, source);
+            most = most.max(potentials.roots[potential] + losses[potential] + pauses);
+            sum += pauses;
+        }
+        ((most + potentials.latency).max(state.latest), sum)
+    }
+}
+
+fn alike(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<u32> {
+    let mut alike = vec![0; plan.messages()];
+    for (s, source) in problem.sources.iter().enumerate() {
+        let key = |m: usize| {
+            let m = &source.messages[m];
+            (m.class, m.bytes, m.lead, m.gap, m.tail)
+        };
+        for m in 0..source.messages.len() {
+            let earlier = (0..m).filter(|&e| key(e) == key(m));
+            alike[plan.message(s, m)] = earlier.fold(0, |bits, e| bits | 1 << e);
+        }
+    }
+    alike
+}

@@ -1,0 +1,106 @@
+//! The messages of a workload, by what sends them one after another.
+
+use std::collections::BTreeMap;
+
+use weir_sim_core::api::{ClassId, NodeId};
+use weir_sim_core::{EngineId, Fabric, Routes, TaskGraph, TaskId, Work};
+
+use super::error::{OrderError, TaskRefusal};
+use super::limits::{MOST_MESSAGES, MOST_SOURCES};
+use super::shapes::Shapes;
+
+/// One transfer of the problem.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    pub(crate) task: TaskId,
+    pub(crate) class: ClassId,
+    pub(crate) bytes: u64,
+    /// Latency of its route, ps.
+    pub(crate) latency: u64,
+    /// What follows its arrival, ps.
+    pub(crate) tail: u64,
+    /// It begins no sooner, ps: what it needs before may overlap the message before it.
+    pub(crate) lead: u64,
+    /// Time between the last byte of the message before it and its first, ps.
+    pub(crate) gap: u64,
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+}
+
+/// What sends one message after another.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// Its messages in expansion order.
+    pub(crate) messages: Vec<Message>,
+}
+
+impl Source {
+    /// The task whose place in the workload the k-th message sent takes.
+    pub(crate) fn place(&self, k: usize) -> TaskId {
+        self.messages[k].task
+    }
+}
+
+/// The messages of a workload by source, in the order of the first of each.
+pub(super) fn sources(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Result<Vec<Source>, OrderError> {
+    let shapes = Shapes::of(tasks)?;
+    let mut on_engine: BTreeMap<EngineId, usize> = BTreeMap::new();
+    shapes.messages(tasks).for_each(|(_, task)| *on_engine.entry(task.engine).or_default() += 1);
+    let mut sources: Vec<Source> = Vec::new();
+    let mut known: BTreeMap<EngineId, usize> = BTreeMap::new();
+    for (id, task) in shapes.messages(tasks) {
+        let message = Message { tail: shapes.tail(id), ..message(fabric, routes, tasks, id) };
+        let own = task.engine == EngineId::NONE || {
+            let slots = tasks.engines()[task.engine.0 as usize].slots;
+            let count = on_engine[&task.engine];
+            if slots > 1 && (slots as usize) < count {
+                return Err(OrderError::Task { task: id, why: TaskRefusal::Slots { slots, count } });
+            }
+            slots > 1
+        };
+        match known.get(&task.engine).filter(|_| !own) {
+            Some(&source) => {
+                // Only the same class follows without its whole lead.
+                let first = sources[source].place(0);
+                if tasks.service(first).class != tasks.service(id).class {
+                    return Err(OrderError::Task { task: id, why: TaskRefusal::Service });
+                }
+                sources[source].messages.push(message);
+            }
+            None => {
+                known.insert(task.engine, sources.len());
+                sources.push(Source { messages: vec![message] });
+            }
+        }
+    }
+    bounded(&sources)?;
+    Ok(sources)
+}
+
+fn bounded(sources: &[Source]) -> Result<(), OrderError> {
+    if sources.is_empty() {
+        return Err(OrderError::Nothing);
+    }
+    if sources.len() > MOST_SOURCES {
+        return Err(OrderError::Sources { count: sources.len() });
+    }
+    match sources.iter().find(|s| s.messages.len() > MOST_MESSAGES) {
+        Some(s) => Err(OrderError::Messages { task: s.place(0), count: s.messages.len() }),
+        None => Ok(()),
+    }
+}
+
+fn message(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, id: TaskId) -> Message {
+    let Work::Carries { bytes, class } = tasks.tasks()[id.index()].work else { unreachable!("checked before") };
+    let (route, service) = (tasks.classes().route(class), tasks.service(id));
+    let links = routes.links(route);
+    let (from, to) = (fabric.link(links[0]).from, fabric.link(links[links.len() - 1]).to);
+    let (latency, lead, gap) = (routes.latency(route).0, service.lead.0, service.gap.0);
+    Message { task: id, class, bytes, latency, tail: 0, lead, gap, from, to }
+}
+
+/// Whether no id of one source lies between two of another.
+pub(super) fn grouped(sources: &[Source]) -> bool {
+    let last = |s: &Source| s.place(s.messages.len() - 1);
+    sources.windows(2).all(|pair| last(&pair[0]) < pair[1].place(0))
+}
