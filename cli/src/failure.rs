@@ -82,6 +82,17 @@ impl Failure {
     }
 }
 
+impl From<weir::Error> for Failure {
+    fn from(error: weir::Error) -> Self {
+        let exit = match error.kind() {
+            weir::ErrorKind::Stopped => Exit::Stopped,
+            weir::ErrorKind::Plugin => Exit::Plugin,
+            _ => Exit::Usage,
+        };
+        Self { exit, message: error.to_string() }
+    }
+}
+
 /// What failed while writing to `target`; a reader that went away (`| head`) is no failure.
 pub(crate) fn writing(target: &str, error: &std::io::Error) -> Failure {
     if error.kind() == std::io::ErrorKind::BrokenPipe {

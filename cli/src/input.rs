@@ -3,10 +3,11 @@
 use std::io::Read;
 use std::path::Path;
 
+use weir::Error;
 use weir_scenario::{Checked, Diagnostic, LoadOptions, Scenario};
 
 use crate::args::ScenarioArgs;
-use crate::failure::{Exit, Failure, message};
+use crate::failure::{Failure, message};
 use crate::plugins::Arbiters;
 
 /// Most bytes of a scenario on standard input: one more than the format allows, so that the reader can refuse.
@@ -14,43 +15,26 @@ const MOST: u64 = (16 << 20) + 1;
 
 /// Reads a scenario and shows its warnings.
 pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    Ok(shown(read(file, args, arbiters)?, file))
+    Ok(shown(read_with(file, args, &[], arbiters)?))
 }
 
 /// As [`load`], of a scenario that was read from standard input already.
 pub(crate) fn load_bytes(text: Vec<u8>, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    let options = options(args, &[]);
-    let loaded = weir_scenario::load_text(text, "-", Some(Path::new(".")), &options, &arbiters.registry);
-    Ok(shown(loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))?, Path::new("-")))
+    Ok(shown(weir::load::load_text(text, "-", Path::new("."), &options(args, &[]), &arbiters.registry)?))
 }
 
 /// As [`load`], of a scenario whose transfers are to be streamed.
 pub(crate) fn load_streamed(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
     let options = LoadOptions { stream: true, ..options(args, &[]) };
-    Ok(shown(loaded(file, &options, arbiters)?, file))
+    Ok(shown(loaded(file, &options, arbiters)?))
 }
 
-/// Shows the warnings of a scenario.
-fn shown(scenario: Scenario, file: &Path) -> Scenario {
-    for warning in &scenario.warnings {
-        message(&warning.to_string());
-    }
-    tracing::info!(
-        file = %file.display(),
-        nodes = scenario.fabric.nodes().len(),
-        tasks = scenario.stream.as_ref().map_or(scenario.tasks.tasks().len(), |stream| stream.census().transfers()),
-        routes = scenario.routes.len(),
-        "read a scenario"
-    );
+fn shown(scenario: Scenario) -> Scenario {
+    scenario.warnings.iter().for_each(|warning| message(&warning.to_string()));
     scenario
 }
 
-/// Reads a scenario; its warnings are left to the caller.
-pub(crate) fn read(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    read_with(file, args, &[], arbiters)
-}
-
-/// As [`read`], with edits after those of the command line.
+/// Reads a scenario, with edits after those of the command line; its warnings are left to the caller.
 pub(crate) fn read_with(
     file: &Path,
     args: &ScenarioArgs,
@@ -61,23 +45,19 @@ pub(crate) fn read_with(
 }
 
 fn loaded(file: &Path, options: &LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    let loaded = if is_stdin(file) {
-        weir_scenario::load_text(stdin()?, "-", Some(Path::new(".")), options, &arbiters.registry)
-    } else {
-        weir_scenario::load(file, options, &arbiters.registry)
-    };
-    loaded.map_err(|diagnostics| wrong(&diagnostics, arbiters))
+    Ok(match is_stdin(file) {
+        true => weir::load::load_text(stdin()?, "-", Path::new("."), options, &arbiters.registry)?,
+        false => weir::load::load(file, options, &arbiters.registry)?,
+    })
 }
 
 /// Reads a scenario or a topology; warnings are left to the caller.
 pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Checked, Failure> {
     let options = options(args, &[]);
-    let checked = if is_stdin(file) {
-        weir_scenario::check_text(stdin()?, "-", Some(Path::new(".")), &options, &arbiters.registry)
-    } else {
-        weir_scenario::check(file, &options, &arbiters.registry)
-    };
-    checked.map_err(|diagnostics| wrong(&diagnostics, arbiters))
+    Ok(match is_stdin(file) {
+        true => weir::load::check_text(stdin()?, "-", Path::new("."), &options, &arbiters.registry)?,
+        false => weir::load::check(file, &options, &arbiters.registry)?,
+    })
 }
 
 /// What the command line, and further edits, make of a file.
@@ -105,11 +85,5 @@ fn stdin() -> Result<Vec<u8>, Failure> {
 
 /// What is wrong with a scenario, as a failure of the command.
 pub(crate) fn wrong(diagnostics: &[Diagnostic], arbiters: &Arbiters) -> Failure {
-    let mentioned = |name: &str| diagnostics.iter().any(|d| d.message.contains(&format!("`{name}`")));
-    if let Some(error) = arbiters.refusal_of(mentioned) {
-        return crate::plugins::refused(error);
-    }
-    let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    let exit = if diagnostics.iter().any(|d| d.plugin) { Exit::Plugin } else { Exit::Usage };
-    Failure::diagnosed(exit, texts.join("\n\n"))
+    Error::of_findings(diagnostics, &arbiters.registry).into()
 }

@@ -16,7 +16,6 @@ mod optimize;
 mod output;
 mod plugins;
 mod simulate;
-mod subject;
 mod terminal;
 mod values;
 

@@ -83,7 +83,7 @@ pub struct Run<'a> {
     /// What the simulation returned.
     pub outcome: &'a Outcome,
     /// Times of lone transfers under the same arbiter.
-    pub alone: Alone<'a>,
+    pub alone: &'a Alone<'a>,
 }
 
 impl Run<'_> {

@@ -13,7 +13,7 @@ use crate::input::{is_stdin, load};
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{Job, warn_ignored};
+use crate::simulate::{self, Job, warn_ignored};
 
 /// Compares everything named on the command line.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
@@ -92,7 +92,8 @@ fn others(scenario: &Scenario, all: &Arbiters) -> Vec<ArbiterSpec> {
 
 fn column(scenario: &Scenario, spec: &ArbiterSpec, all: &Arbiters, json: bool) -> Result<Column, Failure> {
     let job = Job::new(scenario, spec, &all.registry)?;
-    let column = job.report(RunOptions::default(), |run| Column::of_run(run, json).map_err(Failure::usage))?;
+    let column =
+        simulate::report(&job, RunOptions::default(), |run| Column::of_run(run, json).map_err(Failure::usage))?;
     warn_ignored(scenario, &spec.name);
     Ok(column)
 }

@@ -12,7 +12,7 @@ use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{Job, warn_ignored};
+use crate::simulate::{self, Job, warn_ignored};
 
 /// Explains all files; the exit code is the largest.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
@@ -48,10 +48,10 @@ fn explain(
         warn_ignored(&scenario, &spec.name);
         let job = match Job::new(&scenario, spec, &all.registry) {
             Ok(job) => job,
-            Err(failure) => return Ok(failure.print()),
+            Err(error) => return Ok(Failure::from(error).print()),
         };
         let gap = if later { "\n" } else { "" };
-        let explained = job.report(options, |run| {
+        let explained = simulate::report(&job, options, |run| {
             Ok(out.result(|writer| match args.json {
                 true => write_explanation(run, writer),
                 false => write!(writer, "{gap}{}", text::explain(run)),

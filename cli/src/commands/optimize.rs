@@ -14,7 +14,6 @@ use crate::interrupt::{self, Stage};
 use crate::optimize::{Bench, Found, Settings, Stop, Target, search};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
-use crate::subject::Named;
 
 /// Searches one file, under each arbiter it asks for.
 pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
@@ -137,7 +136,7 @@ fn show(
 
 /// Writes a result as JSON with what pictures need.
 fn write_full(report: &SearchReport, scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
-    let subject = Named::new(scenario);
+    let subject = weir::names::Named::new(scenario);
     let devices = scenario.ranks.iter().flatten().map(|&device| scenario.node_name(device)).collect();
     let placed = matches!(report.result.solution, Solution::Placement(_));
     let ranks = placed.then_some(Ranks { subject: &subject, devices });

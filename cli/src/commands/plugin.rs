@@ -4,13 +4,13 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use weir_plugin_api::Registry;
+use weir::{Error, Registry};
 use weir_plugin_host::{PluginConfig, PluginError, PluginRecord};
 
 use crate::args::{PluginAction, PluginArgs};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-use crate::plugins::{builtin, program, refused, watch};
+use crate::plugins::{program, watch};
 
 /// Lists, adds or removes.
 pub(crate) fn run(args: &PluginArgs) -> Result<Exit, Failure> {
@@ -27,17 +27,17 @@ pub(crate) fn run(args: &PluginArgs) -> Result<Exit, Failure> {
 }
 
 fn usable(config: Result<PluginConfig, PluginError>) -> Result<PluginConfig, Failure> {
-    config.map_err(|error| refused(&error))
+    Ok(config.map_err(Error::from)?)
 }
 
 fn add(mut config: PluginConfig, file: &Path) -> Result<String, Failure> {
     let _watchdog = watch()?;
-    let record = config.add(file, &program()?, &builtin()?).map_err(|error| refused(&error))?;
+    let record = config.add(file, &program()?, &*Registry::built_in()?).map_err(Error::from)?;
     Ok(format!("added {}\n  {}\n  sha256 {}\n", names(record), record.path.display(), record.sha256))
 }
 
 fn remove(mut config: PluginConfig, what: &str) -> Result<String, Failure> {
-    let record = config.remove(what).map_err(|error| refused(&error))?;
+    let record = config.remove(what).map_err(Error::from)?;
     Ok(format!("removed {}\n  {}\n", names(&record), record.path.display()))
 }
 
@@ -69,7 +69,7 @@ struct Listed {
 }
 
 fn list(records: &[PluginRecord], json: bool) -> Result<String, Failure> {
-    let (arbiters, models) = listed(records, &builtin()?);
+    let (arbiters, models) = listed(records, &Registry::built_in()?);
     if json {
         let list = serde_json::json!({ "weir": 1, "arbiters": arbiters, "models": models });
         return Ok(format!("{list}\n"));

@@ -15,7 +15,7 @@ use crate::input::{self, is_stdin};
 use crate::interrupt::{self, Stage};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{Job, warn_ignored};
+use crate::simulate::{self, Job, warn_ignored};
 
 /// The page, where none is named.
 const PAGE: &str = "report.html";
@@ -240,7 +240,7 @@ fn add_run(
     let transfers = scenario.tasks.tasks().iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
     let mut record = Record::Explained;
     if transfers > FEW {
-        record = job.report(plain, |run| {
+        record = simulate::report(&job, plain, |run| {
             let record = Record::fitting(run, transfers);
             match record {
                 Record::Times => page.add_run(run).map_err(Failure::usage)?,
@@ -254,7 +254,7 @@ fn add_run(
         return Ok(());
     }
     let phases = RunOptions { phases: true, explain: record == Record::Explained, ..plain };
-    job.report(phases, |run| {
+    simulate::report(&job, phases, |run| {
         if record == Record::Rates && transfers <= page::MOST_ROWS {
             page.note(run, "too many transfers are active at once for explanations, so culprits are not shown");
         }
@@ -265,7 +265,8 @@ fn add_run(
 /// Adds a run whose phases are told by a second run.
 fn retold(job: &Job<'_>, options: RunOptions<'_>, run: &Run<'_>, page: &mut Page) -> Result<(), Failure> {
     let ended = Cell::new(None);
-    page.add_retold(run, &|listener| ended.set(Some(job.tell(options, listener)))).map_err(Failure::usage)?;
+    page.add_retold(run, &|listener| ended.set(Some(job.tell(simulate::watched(options), listener))))
+        .map_err(Failure::usage)?;
     if ended.into_inner().transpose()?.is_some_and(|outcome| outcome.stop == Stop::Cancelled) {
         page.note(run, "interrupted, so that rates over time end early");
     }

@@ -2,6 +2,7 @@
 
 mod files;
 mod stream;
+mod writer;
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{Job, warn_ignored};
+use crate::simulate::{self, Job, warn_ignored};
 use crate::terminal;
 
 /// Runs all files; the exit code is the largest.
@@ -63,10 +64,14 @@ fn run_file(
         warn_ignored(&scenario, &spec.name);
         let job = match Job::new(&scenario, spec, &all.registry) {
             Ok(job) => job.with_peaks(args.peaks),
-            Err(failure) => return Ok(failure.print()),
+            Err(error) => return Ok(Failure::from(error).print()),
         };
         // An outer failure is of the run, an inner one of the output.
-        match job.report(options(args), |run| Ok(write(run, args, later, out).and_then(|()| files.add(run)))) {
+        match simulate::report(
+            &job,
+            options(args),
+            |run| Ok(write(run, args, later, out).and_then(|()| files.add(run))),
+        ) {
             Ok(written) => written?,
             Err(failure) => exit = exit.max(failure.print()),
         }

@@ -18,7 +18,7 @@ use crate::failure::{Exit, Failure, message};
 use crate::input::load;
 use crate::output::{Output, check_target, replace};
 use crate::plugins::arbiters;
-use crate::simulate::{Job, warn_ignored};
+use crate::simulate::{self, Job, warn_ignored};
 
 /// Rows explained.
 const WORST: usize = 5;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
     for (i, spec) in scenario.arbiters.iter().enumerate() {
         warn_ignored(&scenario, &spec.name);
         let job = Job::new(&scenario, spec, &all.registry)?;
-        job.report(RunOptions::default(), |run| {
+        simulate::report(&job, RunOptions::default(), |run| {
             let found = Found::new(args, &scenario, run, &rows)?;
             csv.push_str(&found.csv());
             output.result(|writer| match args.json {

@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::input::{options, wrong};
 use crate::output;
 use crate::plugins::Arbiters;
-use crate::simulate::Job;
+use crate::simulate::{Job, watched};
 
 /// A file that will hold the best scenario.
 pub(crate) struct Target<'a> {
@@ -81,7 +81,7 @@ impl<'a> Target<'a> {
         let expected = report.and_then(SearchReport::makespans).map(|(_, best)| best);
         if let (Some(expected), Some(spec)) = (expected, scenario.arbiters.first()) {
             let job = Job::new(&scenario, spec, &arbiters.registry)?;
-            let outcome = job.outcome(RunOptions::default())?;
+            let outcome = job.outcome(watched(RunOptions::default()))?;
             let cut = outcome.stop != weir_sim_core::Stop::Finished;
             if !cut && outcome.makespan.0 != expected {
                 let found = outcome.makespan.0;

@@ -33,7 +33,7 @@ impl Transfers<'_> {
     }
 
     fn row(&self, task: TaskId) -> Option<TransferRow<'_>> {
-        let row = transfer_row(self.run.subject, &self.run.alone, &self.run.departure(task)?)?;
+        let row = transfer_row(self.run.subject, self.run.alone, &self.run.departure(task)?)?;
         let links = self.full.then(|| self.run.carried(task)).flatten().map(|carried| carried.links);
         Some(TransferRow { route: links.map(|links| links.iter().map(|l| l.0).collect()), ..row })
     }

@@ -9,7 +9,7 @@ use crate::json::{Row, transfer_row};
 /// What `--json` says of transfers, but for their routes.
 pub(super) fn transfers(run: &Run<'_>) -> Table {
     let departures = run.transfers().filter_map(|task| run.departure(task));
-    let rows: Vec<Row<'_>> = departures.filter_map(|d| transfer_row(run.subject, &run.alone, &d)).collect();
+    let rows: Vec<Row<'_>> = departures.filter_map(|d| transfer_row(run.subject, run.alone, &d)).collect();
     let mut columns = owner(run.subject.name(), &run.arbiter.title(), &rows);
     columns.extend([
         text("id", &rows, |r| Some(r.id.clone().into_owned())),

@@ -149,7 +149,7 @@ fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl Fn
         subject: &world,
         arbiter: ArbiterInfo { name: "twice", version: "1.0", sha256: None, params: &params },
         outcome: &outcome,
-        alone: Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Twice)),
+        alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Twice)),
     })
 }
 

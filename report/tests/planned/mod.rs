@@ -205,7 +205,7 @@ pub fn reported<T>(change: impl FnOnce(&mut World, &mut Outcome), report: impl F
         subject: &view,
         arbiter: ArbiterInfo { name: "lone", version: "1.0", sha256: None, params: &empty },
         outcome: &outcome,
-        alone: Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Lone)),
+        alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Lone)),
     })
 }
 

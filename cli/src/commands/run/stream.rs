@@ -5,13 +5,15 @@ use std::path::Path;
 use weir_report::{Streamed, text, write_streamed};
 use weir_scenario::{ArbiterSpec, Scenario};
 
+use super::writer::Writer;
 use super::{inputs, options};
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
 use crate::input::load_streamed;
+use crate::interrupt::Stage;
 use crate::output::{self, Output};
 use crate::plugins::arbiters;
-use crate::simulate::{Job, warn_ignored};
+use crate::simulate::{self, Job, warn_ignored};
 use crate::values::StreamTarget;
 
 /// Streams the transfers of one file under one arbiter; its summary goes to stdout, unless the transfers go there.
@@ -28,13 +30,25 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure
     let out = open(target.file.as_deref(), &scenario)?;
     warn_ignored(&scenario, &spec.name);
     let job = Job::new(&scenario, spec, &arbiters.registry)?.with_peaks(args.peaks);
+    let streaming = job.streaming()?;
+    let mut writer = Writer { streaming: &streaming, lines: target.lines, out, ended: 0, failure: None };
+    writer.out.part(|out| target.lines.begin(out))?;
+    let running = Stage::running();
+    let outcome = streaming.run(simulate::watched(options(args)), &mut writer);
+    let outcome = outcome.map_err(|error| writer.failure.take().unwrap_or_else(|| error.into()))?;
+    drop(running);
+    let _writing = Stage::writing();
+    simulate::say_if_interrupted(outcome.stop);
     let shown = target.file.as_ref().map_or_else(|| "stdout".to_owned(), |file| file.display().to_string());
-    let to_stdout = target.file.is_none();
-    job.stream(options(args), (target.lines, &shown), out, |run, streamed, mut out| {
-        out.result(|writer| target.lines.end(run, streamed, writer))?;
-        out.finish()?;
-        if to_stdout { Ok(()) } else { summary(run, streamed, args) }
-    })?;
+    let streamed = Streamed { target: &shown, transfers: streaming.stream.census().transfers(), ended: writer.ended };
+    let run = streaming.report(&outcome);
+    let mut out = writer.out;
+    out.result(|writer| target.lines.end(&run, &streamed, writer))?;
+    out.finish()?;
+    if target.file.is_some() {
+        summary(&run, &streamed, args)?;
+    }
+    simulate::say_trouble(&job, &streaming.alone);
     Ok(Exit::Ok)
 }
 

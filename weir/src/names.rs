@@ -1,4 +1,4 @@
-//! A scenario as reports see it.
+//! A scenario as reports see it: names beside dense ids.
 
 use std::borrow::Cow;
 
@@ -8,13 +8,15 @@ use weir_scenario::{PlannedOperation, Scenario};
 use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId};
 
 /// A scenario with its names.
-pub(crate) struct Named<'a> {
+pub struct Named<'a> {
     scenario: &'a Scenario,
     planned: Vec<Planned<'a>>,
 }
 
 impl<'a> Named<'a> {
-    pub(crate) fn new(scenario: &'a Scenario) -> Self {
+    /// The names of a scenario.
+    #[must_use]
+    pub fn new(scenario: &'a Scenario) -> Self {
         Self { scenario, planned: scenario.operations.iter().map(planned).collect() }
     }
 }

@@ -1,0 +1,36 @@
+//! The transfers of a streamed run as lines, written as they end.
+
+use weir::job::Streaming;
+use weir_report::Lines;
+use weir_sim_core::{Departure, Departures, Halt};
+
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::Output;
+
+/// Writes a line for each transfer.
+pub(super) struct Writer<'a> {
+    pub(super) streaming: &'a Streaming<'a>,
+    pub(super) lines: Lines,
+    pub(super) out: Output,
+    pub(super) ended: usize,
+    pub(super) failure: Option<Failure>,
+}
+
+impl Departures for Writer<'_> {
+    fn take(&mut self, transfer: &Departure) -> Result<(), Halt> {
+        if transfer.times.end.is_never() {
+            // The run is over: what is left is written whatever time that takes.
+            interrupt::settling();
+        } else {
+            self.ended += 1;
+        }
+        let (lines, streaming) = (self.lines, self.streaming);
+        let written = self.out.part(|writer| lines.transfer(streaming.subject(), &streaming.alone, transfer, writer));
+        streaming.stream.left(transfer.task);
+        written.map_err(|failure| {
+            self.failure = Some(failure);
+            Halt
+        })
+    }
+}

@@ -1,0 +1,105 @@
+//! The error of everything here.
+
+use std::fmt;
+
+use weir_plugin_host::PluginError;
+use weir_scenario::Diagnostic;
+
+use crate::Registry;
+
+/// What kind of failure an [`Error`] is. The command `weir` exits with a code per kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// A scenario, an option or a file is wrong: exit code 2. The message names the place and the remedy.
+    Input,
+    /// A run cannot end, by a deadlock or a limit: exit code 3.
+    Stopped,
+    /// An arbiter, a model or their library failed: exit code 4.
+    Plugin,
+}
+
+impl ErrorKind {
+    /// The exit code of the command `weir` for this kind.
+    #[must_use]
+    pub const fn exit_code(self) -> u8 {
+        match self {
+            Self::Input => 2,
+            Self::Stopped => 3,
+            Self::Plugin => 4,
+        }
+    }
+}
+
+/// Why a scenario cannot be read or run. Displays the text that the command `weir` prints: one or more findings, each
+/// beginning with `error:`, of scenarios with the lines they concern.
+///
+/// ```
+/// let error = weir::Scenario::open("missing.yaml").unwrap_err();
+/// assert_eq!(error.kind(), weir::ErrorKind::Input);
+/// assert!(error.to_string().starts_with("error: "));
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    text: String,
+}
+
+impl Error {
+    /// A failure with a message of one line that names the object and the remedy.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
+        Self { kind, text: format!("error: {message}") }
+    }
+
+    /// A wrong input.
+    #[must_use]
+    pub fn input(message: impl fmt::Display) -> Self {
+        Self::new(ErrorKind::Input, message)
+    }
+
+    /// One finding of a scenario.
+    #[must_use]
+    pub fn diagnosed(diagnostic: &Diagnostic) -> Self {
+        Self { kind: ErrorKind::Input, text: diagnostic.to_string() }
+    }
+
+    /// All findings of a scenario. Where one of them is the name of a plugin that was added and is refused now, the refusal
+    /// is the error.
+    #[must_use]
+    pub fn of_findings(diagnostics: &[Diagnostic], registry: &Registry) -> Self {
+        let mentioned = |name: &str| diagnostics.iter().any(|d| d.message.contains(&format!("`{name}`")));
+        if let Some(error) = registry.refusal_of(mentioned) {
+            return error.into();
+        }
+        let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        let kind = if diagnostics.iter().any(|d| d.plugin) { ErrorKind::Plugin } else { ErrorKind::Input };
+        Self { kind, text: texts.join("\n\n") }
+    }
+
+    /// What kind of failure it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<&PluginError> for Error {
+    fn from(error: &PluginError) -> Self {
+        Self::new(ErrorKind::Plugin, error)
+    }
+}
+
+impl From<PluginError> for Error {
+    fn from(error: PluginError) -> Self {
+        Self::from(&error)
+    }
+}

@@ -1,0 +1,67 @@
+//! The arbiters and models that scenarios may name: the built-in ones, and those of shared libraries.
+
+use std::ops::Deref;
+use std::path::Path;
+
+use weir_plugin_host::{Library, PluginConfig, PluginError, Refusal};
+
+use crate::{Error, ErrorKind};
+
+/// The arbiters and models that scenarios may name.
+///
+/// ```
+/// let registry = weir::Registry::built_in()?;
+/// assert!(registry.get("max-min").is_some());
+/// # Ok::<(), weir::Error>(())
+/// ```
+pub struct Registry {
+    entries: weir_plugin_api::Registry,
+    /// Libraries of the user's list that could not be loaded. They matter only to a scenario that names something of theirs.
+    refusals: Vec<Refusal>,
+}
+
+impl Registry {
+    /// The arbiters and models that come with weir.
+    ///
+    /// # Errors
+    /// If two of them have the same name.
+    pub fn built_in() -> Result<Self, Error> {
+        let mut entries = weir_plugin_api::Registry::new();
+        weir_arbiters::register(&mut entries).map_err(|error| Error::new(ErrorKind::Plugin, error))?;
+        weir_models::register(&mut entries).map_err(|error| Error::new(ErrorKind::Plugin, error))?;
+        Ok(Self { entries, refusals: Vec::new() })
+    }
+
+    /// Adds the arbiters and models of a shared library, which is opened first by a child process: `prober`, a program that
+    /// begins with [`weir_plugin_host::probe_main`] as the command `weir` does. So a library that crashes while it is
+    /// opened does not end this process.
+    ///
+    /// # Errors
+    /// The library is refused, or one of its names is taken; nothing is added then.
+    pub fn load_probed(&mut self, library: &Path, prober: &Path) -> Result<Library, Error> {
+        let library = weir_plugin_host::load_file(library, prober, &mut self.entries)?;
+        tracing::info!(path = %library.path.display(), sha256 = %library.sha256, "loaded a plugin");
+        Ok(library)
+    }
+
+    /// Adds the libraries of a list made by `weir plugin add`. Those that are refused now are named by the error of a
+    /// scenario that needs them.
+    pub fn load_configured(&mut self, config: &PluginConfig) {
+        self.refusals.extend(weir_plugin_host::load_configured(config, &mut self.entries));
+    }
+
+    /// Why a name that a scenario uses is not there: it was added, but its library is refused now.
+    pub(crate) fn refusal_of(&self, mentioned: impl Fn(&str) -> bool) -> Option<&PluginError> {
+        let named = |refusal: &&Refusal| refusal.names.iter().any(|name| mentioned(name));
+        self.refusals.iter().find(named).map(|refusal| &refusal.error)
+    }
+}
+
+/// All entries by name.
+impl Deref for Registry {
+    type Target = weir_plugin_api::Registry;
+
+    fn deref(&self) -> &Self::Target {
+        &self.entries
+    }
+}
