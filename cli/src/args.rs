@@ -1,12 +1,16 @@
 //! The command line.
 
+mod calibrate;
 mod search;
+mod validate;
 
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
+pub(crate) use calibrate::{CalibrateArgs, FitWhat, PerLink};
 pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs};
+pub(crate) use validate::{Since, ValidateArgs};
 
 /// Simulates data transfers over hierarchical links: when each ends, which link holds it back, and why.
 #[derive(Parser, Debug)]
@@ -44,9 +48,9 @@ pub(crate) enum Command {
     /// Make a topology file from a dump of a machine: NCCL, hwloc, nvidia-smi or lspci
     Import(ImportArgs),
     /// Find the values of a topology that fit measured transfers best
-    Calibrate(crate::commands::calibrate::CalibrateArgs),
+    Calibrate(CalibrateArgs),
     /// Hold simulated times of a scenario against measured ones
-    Validate(crate::commands::validate::ValidateArgs),
+    Validate(ValidateArgs),
     /// Write runs and saved results as one HTML page: topology, transfers and links over time, and why
     Report(ReportArgs),
     /// List, add or remove arbiters and models from shared libraries

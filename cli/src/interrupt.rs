@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::failure::{Exit, message};
-use crate::output;
+use crate::pending;
 
 /// How long a run may take to notice, or its result to be written, before something else happens (*assumed*: within the
 /// 100 ms that Ctrl-C may take).
@@ -54,7 +54,7 @@ fn look_again() {
 }
 
 fn end() -> ! {
-    output::settle();
+    pending::rescue();
     std::process::exit(Exit::Interrupted as i32)
 }
 

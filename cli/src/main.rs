@@ -14,6 +14,7 @@ mod interrupt;
 mod logging;
 mod optimize;
 mod output;
+mod pending;
 mod plugins;
 mod simulate;
 mod terminal;

@@ -3,22 +3,11 @@
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use tempfile::NamedTempFile;
 
 use crate::failure::{Failure, writing};
-use crate::interrupt;
-
-/// The file being written, for the moment when the program must end without returning.
-static PENDING: Mutex<Option<Pending>> = Mutex::new(None);
-
-struct Pending {
-    temporary: PathBuf,
-    target: PathBuf,
-    /// Bytes of results that are whole.
-    whole: u64,
-}
+use crate::{interrupt, pending};
 
 /// Results on their way out.
 pub(crate) struct Output {
@@ -87,8 +76,10 @@ impl Output {
     pub(crate) fn result(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
         let written = write(&mut self.writer).and_then(|()| self.writer.flush());
         written.map_err(|error| writing(&self.name, &error))?;
-        if let (Some(pending), Target::File { file, .. }) = (lock().as_mut(), self.writer.get_ref()) {
-            pending.whole = file.as_file().metadata().map_or(pending.whole, |m| m.len());
+        if let Target::File { file, .. } = self.writer.get_ref()
+            && let Ok(metadata) = file.as_file().metadata()
+        {
+            pending::keep(metadata.len());
         }
         Ok(())
     }
@@ -102,7 +93,7 @@ impl Output {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let target = self.writer.into_inner().map_err(|error| writing(&self.name, error.error()))?;
         if let Target::File { file, target } = target {
-            *lock() = None;
+            pending::forget();
             // Whoever pressed Ctrl-C does not wait for the disk.
             if !interrupt::requested() {
                 file.as_file().sync_all().map_err(|error| writing(&self.name, &error))?;
@@ -110,18 +101,6 @@ impl Output {
             file.persist(target).map_err(|error| writing(&self.name, &error.error))?;
         }
         Ok(())
-    }
-}
-
-/// Called when the program must end at once: a file keeps the whole results it has, and none is left half-written.
-pub(crate) fn settle() {
-    let Ok(mut pending) = PENDING.try_lock() else { return };
-    let Some(Pending { temporary, target, whole }) = pending.take() else { return };
-    let kept = whole > 0
-        && OpenOptions::new().write(true).open(&temporary).and_then(|file| file.set_len(whole)).is_ok()
-        && std::fs::rename(&temporary, target).is_ok();
-    if !kept {
-        let _ = std::fs::remove_file(temporary);
     }
 }
 
@@ -200,10 +179,6 @@ fn buffered(target: Target) -> BufWriter<Target> {
     BufWriter::with_capacity(1 << 16, target)
 }
 
-fn lock() -> std::sync::MutexGuard<'static, Option<Pending>> {
-    PENDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
 /// Whether a path means stdout itself; opened by its name, a file behind it would be written from its beginning.
 fn is_stdout(target: &Path) -> bool {
     cfg!(unix) && ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| target == Path::new(name))
@@ -236,7 +211,7 @@ fn folder_of(target: &Path) -> &Path {
 /// A file that takes the place of `target` when it is whole.
 fn beside(target: &Path, existing: Option<Metadata>) -> io::Result<Target> {
     let file = temporary_beside(target, existing)?;
-    *lock() = Some(Pending { temporary: file.path().to_owned(), target: target.to_owned(), whole: 0 });
+    pending::begin(file.path(), target);
     Ok(Target::File { file, target: target.to_owned() })
 }
 

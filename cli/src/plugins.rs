@@ -7,7 +7,7 @@ use weir_plugin_host::{PROBE_COMMAND, PluginConfig, PluginError, StuckCall, Watc
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Exit, Failure, message};
-use crate::output;
+use crate::pending;
 
 /// The arbiters and models that scenarios may use, and what watches them.
 pub(crate) struct Arbiters {
@@ -60,7 +60,7 @@ pub(crate) fn watch() -> Result<Watchdog, Failure> {
     let limit = Watchdog::limit_from_env().map_err(Error::from)?;
     let report = |stuck: &StuckCall| {
         message(&format!("error: {stuck}; the current run has failed"));
-        output::settle();
+        pending::rescue();
         std::process::exit(Exit::Plugin as i32);
     };
     Watchdog::start(limit, report)

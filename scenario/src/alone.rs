@@ -10,6 +10,7 @@ use crate::diagnostic::{Diagnostic, quoted};
 use crate::load::{self, LoadOptions, Opened};
 use crate::scenario::Scenario;
 use crate::topology::{self, NodeNames, Place, Topology};
+use crate::version;
 use crate::yaml::{Data, Value};
 
 /// What a file holds.
@@ -104,7 +105,7 @@ fn topology(context: &mut Context, opened: &mut Opened) -> Read<Topology> {
         None => topology::read(context, root, true)?,
         Some(_) => {
             let fields = context.fields(root, "the file", &["weir", "name", "topology"])?;
-            load::version(context, &fields)?;
+            version::check(context, &fields)?;
             let value = fields.require(context, "topology")?;
             load::topology(context, files, value, edits)?.0
         }

@@ -32,6 +32,7 @@ mod stream;
 mod table;
 mod topology;
 mod units;
+mod version;
 mod workload;
 mod yaml;
 
@@ -44,10 +45,12 @@ pub use load::{LoadOptions, load, load_text};
 pub use machine::{Machine, rewrite_topology};
 pub use optimize::{AxisSpec, Growth, MeasuredMatrix, Objective, OptimizeSpec, Parameter, SearchMethod, Vary};
 pub use rewrite::{Change, LinkChange, rewrite, rewrite_text};
-pub use scenario::{Choice, PlannedOperation, Scenario, TaskKind};
+pub use scenario::Scenario;
 pub use search::{RankTraffic, Source};
-pub use stream::{TraceArrivals, TraceStream};
+pub use stream::TraceStream;
+pub use stream::arrivals::TraceArrivals;
 pub use topology::{BandwidthForm, LinkTypeText, Place};
+pub use workload::{Choice, PlannedOperation, TaskKind};
 
 /// A time as scenarios write it, such as `10ms`, for command lines.
 ///

@@ -5,8 +5,9 @@ use weir_sim_core::{EngineId, Task, TaskId, Work};
 
 use crate::context::Context;
 use crate::diagnostic::{Diagnostic, quoted};
-use crate::scenario::{Scenario, TaskKind};
+use crate::scenario::Scenario;
 use crate::source::Span;
+use crate::workload::TaskKind;
 
 /// Findings that do not keep a scenario from running: link types that no link uses, transfers that share nothing,
 /// attributes without effect.

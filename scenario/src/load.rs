@@ -11,7 +11,8 @@ use crate::files::Files;
 use crate::optimize;
 use crate::scenario::{Parts, Scenario};
 use crate::topology::{self, Topology};
-use crate::workload::{self, Given, Setting};
+use crate::version;
+use crate::workload::{self, Setting, WorkloadKeys};
 use crate::yaml::{self, Data, Edit, Value};
 
 /// What the command line adds to a file.
@@ -114,7 +115,7 @@ pub(crate) fn parts(
     let Opened { mut files, root, edits } = opened;
     looks_like_a_scenario(context, &root)?;
     let fields = context.fields(&root, "the scenario", &KEYS)?;
-    version(context, &fields)?;
+    version::check(context, &fields)?;
     let title = title(context, &fields, name);
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
     let operations = fields.require(context, "workload");
@@ -125,8 +126,8 @@ pub(crate) fn parts(
     };
     let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
     let setting = Setting { topology: &topology, topology_given: given, registry, arbiter, stream: options.stream };
-    let given = Given { items: operations?, ranks: fields.get("ranks"), order: fields.get("order") };
-    let workload = workload::read(context, &mut files, setting, given);
+    let keys = WorkloadKeys { items: operations?, ranks: fields.get("ranks"), order: fields.get("order") };
+    let workload = workload::read(context, &mut files, setting, keys);
     let ranks = workload.as_ref().ok().and_then(|w| w.ranks.as_deref());
     let around = optimize::Around { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
     let optimize = fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, around)).transpose();
@@ -200,17 +201,6 @@ fn only_models(workload: &Value, registry: &Registry) -> bool {
         _ => false,
     };
     !items.is_empty() && items.iter().all(modelled)
-}
-
-/// Checks `weir: 1`.
-pub(crate) fn version(context: &mut Context, fields: &Fields<'_>) -> Read<()> {
-    let value = fields.require(context, "weir")?;
-    let text = context.text(value, "`weir`")?;
-    if text == "1" {
-        return Ok(());
-    }
-    let message = format!("version {} of the format is not known", quoted(text));
-    Err(context.error(value.span, message, "write `weir: 1`"))
 }
 
 /// The topology in place, or in the file that is named, whose tree is returned too.

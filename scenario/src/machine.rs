@@ -149,7 +149,7 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
         let edits = load::edit(context, &mut root, options)?;
         load::looks_like_a_scenario(context, &root)?;
         let fields = context.fields(&root, "the scenario", &load::KEYS)?;
-        load::version(context, &fields)?;
+        crate::version::check(context, &fields)?;
         let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry)?;
         let value = fields.require(context, "topology")?;
         let tree = match value.data {

@@ -1,10 +1,8 @@
 //! A scenario ready to run: what the file said, checked, with names beside dense ids.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use serde_json::{Map, Value as Json};
-use weir_plugin_api::{Estimate, NodeId, SimDuration};
+use weir_plugin_api::NodeId;
 use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId, Work};
 
 use crate::arbiter::ArbiterSpec;
@@ -13,60 +11,9 @@ use crate::diagnostic::{Diagnostic, Position};
 use crate::files::NamedFile;
 use crate::optimize::OptimizeSpec;
 use crate::source::{Sources, Span};
-use crate::stream::{TraceArrivals, TraceStream};
+use crate::stream::TraceStream;
 use crate::topology::{NodeNames, Place, Topology};
-use crate::workload::{Groups, Outside, Traffic, Workload};
-
-/// What a task is to the user.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TaskKind {
-    /// It carries bytes.
-    Transfer,
-    /// It takes a fixed time on its device's compute engine.
-    Compute,
-    /// A join that the user wrote.
-    Barrier,
-    /// A task that a model planned.
-    Planned,
-    /// A join that `after` made of many tasks, or the release of an operation of a model; no part of results.
-    Join,
-}
-
-/// An operation that a model planned: one under a key of its own, or a transfer with `model` (each repetition).
-#[derive(Clone, PartialEq, Debug)]
-pub struct PlannedOperation {
-    /// Its id; of a repetition with its number, `id#2`.
-    pub id: Box<str>,
-    /// The key that it stands under: `offload`, `transfer`, ….
-    pub kind: Box<str>,
-    /// The model.
-    pub model: Box<str>,
-    /// The model's version.
-    pub version: Box<str>,
-    /// SHA-256 of the library that the model was loaded from; `None` for a built-in one.
-    pub sha256: Option<Box<str>>,
-    /// The join at which it may begin: `start` has come, all of `after` has ended.
-    pub release: TaskId,
-    /// Its tasks, without the release.
-    pub tasks: Range<u32>,
-    /// What closed forms say, in the model's order; the last one is that of the operation itself.
-    pub estimates: Vec<Estimate>,
-    /// What else the model says of it.
-    pub details: Map<String, Json>,
-    /// How what the scenario leaves open was chosen.
-    pub choice: Option<Choice>,
-}
-
-/// How an operation that leaves something open was planned: the fastest alternative alone, the first among equals.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Choice {
-    /// The parameter that was left open, such as `packet`; empty where it is not one.
-    pub key: Box<str>,
-    /// What there was to choose, the model's preferred ones first, with the time of the operation alone.
-    pub alternatives: Vec<(Box<str>, SimDuration)>,
-    /// Which one was taken.
-    pub chosen: usize,
-}
+use crate::workload::{Groups, Outside, PlannedOperation, TaskKind, Traffic, Workload};
 
 /// A scenario ready to run.
 #[derive(Debug)]
@@ -169,12 +116,6 @@ impl Scenario {
     #[must_use]
     pub fn task_name(&self, task: TaskId) -> Cow<'_, str> {
         self.stream.as_ref().map_or_else(|| self.groups.name(task), |stream| stream.name(&self.sources, task).into())
-    }
-
-    /// The transfers of the traces that are streamed, from the first one on; `None` where none are.
-    #[must_use]
-    pub fn arrivals(&self) -> Option<TraceArrivals<'_>> {
-        self.stream.as_ref().map(|stream| TraceArrivals::new(self, stream))
     }
 
     /// The task of an id; `None` for ids of whole groups, too.

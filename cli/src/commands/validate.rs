@@ -1,7 +1,6 @@
 //! `weir validate`: measured times of a scenario's transfers against simulated ones.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use serde_json::json;
 use weir_calibrate::read::{MeasuredRow, MeasuredTable, measured_rows, read_text};
@@ -13,7 +12,7 @@ use weir_report::{Run, bottleneck_link, cause_text, duration};
 use weir_scenario::Scenario;
 use weir_sim_core::{RunOptions, TaskId, TaskTimes};
 
-use crate::args::ScenarioArgs;
+use crate::args::{Since, ValidateArgs};
 use crate::failure::{Exit, Failure, message};
 use crate::input::load;
 use crate::output::{Output, check_target, replace};
@@ -22,48 +21,6 @@ use crate::simulate::{self, Job, warn_ignored};
 
 /// Rows explained.
 const WORST: usize = 5;
-
-/// `weir validate`.
-#[derive(clap::Args, Debug)]
-#[command(
-    mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
-    after_help = "The CSV has the columns seconds, and id or from,to,bytes. Rows without an id are matched by from, to and \
-bytes: the k-th such row with the k-th such transfer.
-
-Examples:
-  weir validate scenarios/measured/h2d-eight-gpus.yaml --measured scenarios/measured/h2d-eight-gpus.csv
-  weir validate halo.yaml --measured halo.csv --since start --csv errors.csv"
-)]
-pub(crate) struct ValidateArgs {
-    #[command(flatten)]
-    scenario: ScenarioArgs,
-    /// Measured times
-    #[arg(long, value_name = "CSV")]
-    measured: PathBuf,
-    /// Use only the rows of this group
-    #[arg(long, value_name = "NAME")]
-    group: Option<String>,
-    /// From when measured seconds count
-    #[arg(long, value_name = "WHEN", default_value = "ready")]
-    since: Since,
-    /// Print one JSON object per arbiter
-    #[arg(long)]
-    json: bool,
-    /// Write the errors to a CSV file
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
-}
-
-/// From when measured seconds count.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, Debug)]
-enum Since {
-    /// From when all that a transfer waits for has ended, its source's earlier transfers not among it
-    Ready,
-    /// From when its source begins to send it
-    Start,
-    /// From the beginning of the run
-    Zero,
-}
 
 /// Runs the scenario under each of its arbiters and compares.
 pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
@@ -80,7 +37,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
         warn_ignored(&scenario, &spec.name);
         let job = Job::new(&scenario, spec, &all.registry)?;
         simulate::report(&job, RunOptions::default(), |run| {
-            let found = Found::new(args, &scenario, run, &rows)?;
+            let found = Validation::new(args, &scenario, run, &rows)?;
             csv.push_str(&found.csv());
             output.result(|writer| match args.json {
                 true => writeln!(writer, "{}", found.json()),
@@ -113,7 +70,7 @@ fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Failure> {
 }
 
 /// Measured against simulated, with the run that explains it.
-struct Found<'a> {
+struct Validation<'a> {
     run: &'a Run<'a>,
     rows: &'a [MeasuredRow],
     simulated: Vec<Simulated>,
@@ -122,7 +79,7 @@ struct Found<'a> {
     matched: Matched,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Validation<'a> {
     fn new(
         args: &ValidateArgs,
         scenario: &Scenario,

@@ -6,13 +6,13 @@ use std::collections::BinaryHeap;
 use weir_plugin_api::SimTime;
 use weir_sim_core::{Arrival, Arrivals, Halt, TaskId};
 
+use super::row::{Row, Wrong};
 use super::{Surveyed, TraceStream};
 use crate::context::Problem;
 use crate::diagnostic::Diagnostic;
 use crate::scenario::Scenario;
 use crate::source::Span;
 use crate::table::Rows;
-use crate::workload::trace::row::{Row, Wrong};
 
 /// The transfers of all traces by (start, row), read as they are asked for.
 pub struct TraceArrivals<'a> {
@@ -66,8 +66,16 @@ impl<'a> Reader<'a> {
     }
 }
 
+impl Scenario {
+    /// The transfers of the traces that are streamed, from the first one on; `None` where none are.
+    #[must_use]
+    pub fn arrivals(&self) -> Option<TraceArrivals<'_>> {
+        self.stream.as_ref().map(|stream| TraceArrivals::new(self, stream))
+    }
+}
+
 impl<'a> TraceArrivals<'a> {
-    pub(crate) fn new(scenario: &'a Scenario, stream: &'a TraceStream) -> Self {
+    fn new(scenario: &'a Scenario, stream: &'a TraceStream) -> Self {
         let ends = stream.traces.iter().skip(1).map(|trace| trace.first).chain([TaskId(stream.next_row())]);
         let readers = stream.traces.iter().zip(ends);
         let reader = |(trace, end): (&'a Surveyed, TaskId)| Reader::new(trace, end);

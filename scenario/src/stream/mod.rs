@@ -8,8 +8,9 @@
 //! What stays in memory: routes, classes and device names, each once, and per [`Surveyed::STEP`] rows where they begin, so that the
 //! name of a transfer that has left can be read again.
 
-mod arrivals;
+pub(crate) mod arrivals;
 mod names;
+pub(crate) mod row;
 
 use std::fs::{File, Metadata};
 use std::io::{Seek as _, SeekFrom};
@@ -20,10 +21,8 @@ use weir_sim_core::{Census, EngineId, Task, TaskId, Work};
 
 use crate::source::{Sources, Span};
 use crate::table::{LineReader, Rows};
-use crate::workload::trace::row::Columns;
-pub(crate) use crate::workload::trace::row::Devices;
-pub use arrivals::TraceArrivals;
 use names::Names;
+use row::{Columns, Devices};
 
 /// The traces of a scenario, surveyed: enough to read them again row by row.
 #[derive(Debug, Default)]

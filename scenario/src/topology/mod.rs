@@ -8,7 +8,7 @@ mod template;
 use weir_plugin_api::{LinkKind, NodeId, NodeKind};
 use weir_sim_core::{Fabric, FabricBuilder, FabricError, LinkSpec};
 
-use crate::context::{Context, Read, Reported};
+use crate::context::{Context, Problem, Read, Reported};
 use crate::source::Span;
 use crate::yaml::Value;
 use link_type::LinkTypes;
@@ -59,6 +59,15 @@ pub(crate) enum LinkTypeOf {
 }
 
 impl Topology {
+    /// Why a node cannot start or end a transfer, if so.
+    pub(crate) fn not_an_end(&self, node: NodeId) -> Option<Problem> {
+        let kind = self.fabric.node(node).kind;
+        is_inner(kind).then(|| {
+            let message = format!("`{}` is a {}, which only forwards", self.names.shown(node), kind.word());
+            Problem::new(message, "name a device: gpu, fpga, cpu, nic or host")
+        })
+    }
+
     /// No nodes: the topology of a scenario whose operations name devices without links only.
     pub(crate) fn empty() -> Self {
         let mut names = NodeNames::default();
@@ -83,7 +92,7 @@ pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Top
     let before = context.errors();
     let fields = context.fields(value, "the topology", &KEYS)?;
     if file || fields.get("weir").is_some() {
-        crate::load::version(context, &fields)?;
+        crate::version::check(context, &fields)?;
     }
     if let Some(name) = fields.get("name") {
         context.text(name, "the name of the topology")?;

@@ -7,6 +7,6 @@ mod tests;
 
 pub(crate) use decimal::{Decimal, NotWhole};
 pub(crate) use quantity::{
-    BYTES_MOST, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, pcie_generation, real_seconds,
-    seconds, size_decimal, time_per_byte, weight, whole_bytes, whole_number,
+    BYTES_MOST, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, integer, pcie_generation,
+    real_seconds, seconds, size_decimal, time_per_byte, weight, whole_bytes, whole_number,
 };

@@ -264,6 +264,14 @@ fn find(name: &str, units: &[Unit]) -> Option<Unit> {
     units.iter().copied().find(|u| u.0 == name)
 }
 
+/// A whole number that may be negative.
+pub(crate) fn integer(text: &str) -> Result<i64, Problem> {
+    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
+    whole_number(digits, i64::MAX as u64).map(|n| sign * n as i64).map_err(|_| {
+        Problem::new(format!("{} is not a whole number", quoted(text)), "write a whole number, as in `3` or `-1`")
+    })
+}
+
 /// Values that are allowed, with how they are spoken about.
 struct Range {
     least: f64,

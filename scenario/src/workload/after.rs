@@ -7,19 +7,12 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::SimTime;
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
-use super::{Expansion, Groups, Names};
+use super::expansion::{Expansion, Waiting};
+use super::group::{Groups, Names};
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::source::Span;
 use crate::yaml::{Data, Value};
-
-/// Tasks that wait for what is named.
-pub(super) struct Waiting {
-    /// The first task and how many.
-    pub(super) tasks: (TaskId, u32),
-    /// What they wait for, and where that is written.
-    pub(super) names: Vec<(Box<str>, Span)>,
-}
 
 /// Operations of a cycle that are named in its message.
 const SHOWN: usize = 8;

@@ -8,10 +8,24 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use weir_sim_core::TaskId;
 
 use super::messages::{Pairs, Plans};
-use super::model::TaskNames;
-use super::trace::TraceNames;
-use crate::scenario::TaskKind;
+use super::model::check::TaskNames;
+use super::trace::names::TraceNames;
 use crate::source::Span;
+
+/// What a task is to the user.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TaskKind {
+    /// It carries bytes.
+    Transfer,
+    /// It takes a fixed time on its device's compute engine.
+    Compute,
+    /// A join that the user wrote.
+    Barrier,
+    /// A task that a model planned.
+    Planned,
+    /// A join that `after` made of many tasks, or the release of an operation of a model; no part of results.
+    Join,
+}
 
 /// The tasks of one operation: consecutive ids.
 #[derive(Debug)]

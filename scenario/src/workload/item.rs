@@ -1,23 +1,22 @@
 //! One operation of the workload: transfer, compute, barrier; patterns and traces have modules of their own.
 
-use weir_plugin_api::{NodeId, SimDuration, SimTime};
+use weir_plugin_api::{NodeId, SimTime};
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
-use super::group::{Group, Names};
-use super::model::Plain;
-use super::{Attributes, Expansion, Made};
+use super::attributes::{attributes, given_id};
+use super::expansion::Expansion;
+use super::group::{Group, Names, TaskKind};
+use super::model::read::Plain;
+use super::traffic::Made;
 use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
-use crate::scenario::TaskKind;
 use crate::source::Span;
-use crate::units::{self, Decimal};
+use crate::units;
 use crate::yaml::{Data, Entry, Value};
 
 /// Operations that can be read.
 const OPERATIONS: [&str; 5] = ["transfer", "pattern", "trace", "compute", "barrier"];
-/// Longest id in bytes, as of other names.
-const ID_BYTES: usize = crate::brackets::NAME_BYTES;
 
 impl<'a> Expansion<'a> {
     /// Expands the operation at an index of the list.
@@ -165,38 +164,4 @@ impl<'a> Expansion<'a> {
             n => Ok(Some(n)),
         })
     }
-}
-
-/// An id that the user gives.
-pub(super) fn given_id(context: &mut Context, value: &Value) -> Read<(Box<str>, Span)> {
-    let id = context.text(value, "an id")?;
-    if id.is_empty() || id.len() > ID_BYTES {
-        let message = format!("{} cannot be an id", quoted(id));
-        return Err(context.error(value.span, message, format!("ids have 1 to {ID_BYTES} bytes")));
-    }
-    Ok((id.into(), value.span))
-}
-
-/// `start`, `limit`, `weight` and `priority`.
-fn attributes(context: &mut Context, fields: &Fields<'_>) -> Read<Attributes> {
-    let start = start(context, fields);
-    let limit = fields.parse_or(context, "limit", f64::INFINITY, |text| {
-        units::bandwidth(text)?.bytes_per_second(&Decimal::whole(1), text)
-    });
-    let weight = fields.parse_or(context, "weight", 1.0, units::weight);
-    let priority = fields.parse_or(context, "priority", 0, integer);
-    Ok(Attributes { start: start?, limit: limit?, weight: weight?, priority: priority? })
-}
-
-/// `start`, 0 s when not given.
-pub(super) fn start(context: &mut Context, fields: &Fields<'_>) -> Read<SimTime> {
-    fields.parse_or(context, "start", SimDuration::ZERO, units::duration).map(|d| SimTime(d.0))
-}
-
-/// A whole number that may be negative.
-pub(super) fn integer(text: &str) -> Result<i64, Problem> {
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
-    units::whole_number(digits, i64::MAX as u64).map(|n| sign * n as i64).map_err(|_| {
-        Problem::new(format!("{} is not a whole number", quoted(text)), "write a whole number, as in `3` or `-1`")
-    })
 }

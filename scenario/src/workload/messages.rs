@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use super::model::TaskNames;
+use super::model::check::TaskNames;
 
 /// The messages of a pattern, by the ranks between which each goes.
 #[derive(Debug, Default)]

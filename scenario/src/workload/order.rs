@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{EngineScope, NodeId};
 use weir_sim_core::{EngineId, TaskGraph, TaskId, Work};
 
-use super::{Groups, not_an_end};
+use super::group::Groups;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::source::Span;
@@ -13,7 +13,7 @@ use crate::yaml::{Data, Entry, Value};
 
 /// What the names in an order mean.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
+pub(super) struct Tasks<'a> {
     pub(super) topology: &'a Topology,
     pub(super) groups: &'a Groups,
 }
@@ -31,26 +31,26 @@ const SHOWN: usize = 8;
 pub(super) fn apply(
     context: &mut Context,
     tasks: &mut TaskGraph,
-    around: Around<'_>,
+    all: Tasks<'_>,
     value: &Value,
 ) -> Read<Vec<(NodeId, Vec<TaskId>)>> {
     let Data::Mapping(entries) = &value.data else {
         let message = format!("`order` must be a map, not {}", value.describe());
         return Err(context.error(value.span, message, "write `order: { gpu0: [a, b] }`"));
     };
-    let engines = Senders::of(tasks, around.groups);
+    let engines = Senders::of(tasks, all.groups);
     let mut known: FxHashMap<NodeId, Span> = FxHashMap::default();
     let orders = context.each(entries, |context, entry| {
-        let device = device(context, around.topology, entry)?;
+        let device = device(context, all.topology, entry)?;
         if let Some(other) = known.insert(device, entry.key_span) {
             let message = format!("{} has an order already", quoted(&entry.key));
             let notes = vec![("first given at".to_owned(), other)];
             return Err(context.error_with_notes(entry.key_span, Problem::new(message, "keep one of the two"), notes));
         }
-        Source { tasks, around, engines: &engines, device, name: &entry.key }.order(context, entry)
+        Source { tasks, all, engines: &engines, device, name: &entry.key }.order(context, entry)
     })?;
     if let Some(cycle) = contradiction(tasks, &orders) {
-        return Err(contradicts(context, around.groups, &orders, &cycle));
+        return Err(contradicts(context, all.groups, &orders, &cycle));
     }
     let mut read = Vec::new();
     for Order { device, tasks: order } in orders {
@@ -109,7 +109,7 @@ impl Senders {
 fn device(context: &mut Context, topology: &Topology, entry: &Entry) -> Read<NodeId> {
     let node = topology.names.resolve(&entry.key);
     let node = node.map_err(|problem| context.problem(entry.key_span, "`order`", problem))?;
-    match not_an_end(topology, node) {
+    match topology.not_an_end(node) {
         Some(problem) => Err(context.problem(entry.key_span, "`order`", problem)),
         None => Ok(node),
     }
@@ -118,7 +118,7 @@ fn device(context: &mut Context, topology: &Topology, entry: &Entry) -> Read<Nod
 /// A device whose order is read.
 struct Source<'a> {
     tasks: &'a TaskGraph,
-    around: Around<'a>,
+    all: Tasks<'a>,
     engines: &'a Senders,
     device: NodeId,
     /// As the user wrote it.
@@ -133,7 +133,7 @@ impl Source<'_> {
         let order = context.each(items, |context, item| {
             let whole = self.transfer(context, item, held)?;
             if let Some(other) = listed.insert(whole, item.span) {
-                let message = format!("{} is listed twice", quoted(&self.around.groups.name(whole)));
+                let message = format!("{} is listed twice", quoted(&self.all.groups.name(whole)));
                 let notes = vec![("first listed at".to_owned(), other)];
                 return Err(context.error_with_notes(item.span, Problem::new(message, "keep one of the two"), notes));
             }
@@ -149,7 +149,7 @@ impl Source<'_> {
 
     /// The transfer, or the operation, that an item names.
     fn transfer(&self, context: &mut Context, item: &Value, held: &[Held]) -> Read<TaskId> {
-        let groups = self.around.groups;
+        let groups = self.all.groups;
         let name = context.text(item, &format!("a transfer in the order of {}", quoted(self.name)))?;
         let found = groups.operation(name).map(|(release, _)| release).or_else(|| groups.task(name));
         if let Some(whole) = found
@@ -172,7 +172,7 @@ impl Source<'_> {
 
     /// Why something that has an id is no transfer of this source.
     fn foreign(&self, name: &str, found: TaskId) -> String {
-        let groups = self.around.groups;
+        let groups = self.all.groups;
         let (name, here) = (quoted(name), quoted(self.name));
         let whole = groups.whole(found);
         if whole != found {
@@ -182,7 +182,7 @@ impl Source<'_> {
         let operation = groups.operation(&groups.name(found)).map_or(0, |(_, count)| count as usize);
         let parts = &tasks[found.index()..=found.index() + operation];
         let other = self.engines.iter().find(|(_, engine, _)| parts.iter().any(|task| task.engine == *engine));
-        let from = |device| quoted(self.around.topology.names.shown(device));
+        let from = |device| quoted(self.all.topology.names.shown(device));
         match (other, tasks[found.index()].work) {
             (Some((device, ..)), _) => format!("{name} is sent by {}, not by {here}", from(device)),
             (None, Work::Carries { .. }) => format!("{name} is not sent by {here}"),
@@ -199,7 +199,7 @@ impl Source<'_> {
             return Ok(());
         }
         let more = missing.len().saturating_sub(SHOWN);
-        let names: Vec<_> = missing.iter().take(SHOWN).map(|&whole| quoted(&self.around.groups.name(whole))).collect();
+        let names: Vec<_> = missing.iter().take(SHOWN).map(|&whole| quoted(&self.all.groups.name(whole))).collect();
         let end = if more > 0 { format!(" and {more} more") } else { String::new() };
         let message = format!("the order of {} lacks {}{end}", quoted(self.name), names.join(", "));
         Err(context.error(span, message, "list each transfer of the source once"))
@@ -208,7 +208,7 @@ impl Source<'_> {
     /// Refuses a device that has no order.
     fn no_engine(&self, context: &mut Context, span: Span) -> Reported {
         let what = quoted(self.name);
-        let slots = self.around.topology.slots.get(self.device.index());
+        let slots = self.all.topology.slots.get(self.device.index());
         match slots {
             Some(&UNLIMITED) => {
                 let message = format!("{what} sends everything at once: there is no order");
@@ -268,8 +268,8 @@ fn contradicts(context: &mut Context, groups: &Groups, orders: &[Order], cycle: 
     // Begin with what stands first in the file, so that the message does not depend on how the cycle was found.
     let place = |task: &TaskId| listed(task).map(|span| (span.line, span.column));
     let begin = (0..cycle.len()).filter(|&i| place(&cycle[i]).is_some()).min_by_key(|&i| place(&cycle[i])).unwrap_or(0);
-    let around = cycle[begin..].iter().chain(&cycle[..begin]);
-    let mut wholes: Vec<TaskId> = around.map(|&task| groups.whole(task)).collect();
+    let all = cycle[begin..].iter().chain(&cycle[..begin]);
+    let mut wholes: Vec<TaskId> = all.map(|&task| groups.whole(task)).collect();
     wholes.retain(|&whole| groups.of(whole).is_some());
     wholes.dedup();
     if wholes.len() > 1 && wholes.first() == wholes.last() {

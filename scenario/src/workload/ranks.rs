@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use weir_plugin_api::{NodeId, NodeKind};
 
-use super::{Expansion, not_an_end};
 use crate::brackets::NamePattern;
 use crate::context::{Context, Read, Reported};
 use crate::source::Span;
@@ -16,7 +15,6 @@ use crate::yaml::{Data, Value};
 const RANKS: u64 = 10_000_000;
 
 /// The scenario's ranks: those given are read at once, all gpus when something first asks for ranks.
-#[derive(Default)]
 pub(super) struct Ranks {
     given: Option<Span>,
     known: Option<Rc<[NodeId]>>,
@@ -24,6 +22,12 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
+    /// Reads `ranks`, used or not.
+    pub(super) fn read(context: &mut Context, topology: &Topology, value: Option<&Value>) -> Self {
+        let known = value.and_then(|value| devices(context, topology, value, "`ranks`").ok());
+        Self { given: value.map(|value| value.span), known, used: false }
+    }
+
     /// Where `ranks` is given, when nothing used it.
     pub(super) fn unused(&self) -> Option<Span> {
         self.given.filter(|_| !self.used)
@@ -67,19 +71,6 @@ impl Ranks {
     }
 }
 
-impl Expansion<'_> {
-    /// The scenario's ranks.
-    pub(super) fn scenario_ranks(&mut self, context: &mut Context, span: Span) -> Read<Rc<[NodeId]>> {
-        self.ranks.all(context, self.topology, span)
-    }
-
-    /// Reads `ranks`, used or not.
-    pub(super) fn given_ranks(&mut self, context: &mut Context, value: Option<&Value>) {
-        self.ranks.given = value.map(|value| value.span);
-        self.ranks.known = value.and_then(|value| devices(context, self.topology, value, "`ranks`").ok());
-    }
-}
-
 fn all_gpus(context: &mut Context, topology: &Topology, span: Span) -> Read<Rc<[NodeId]>> {
     let nodes = topology.fabric.nodes().iter().enumerate();
     let gpus = nodes.filter(|(_, n)| n.kind == NodeKind::Gpu).map(|(i, _)| NodeId::from_index(i));
@@ -111,7 +102,7 @@ pub(crate) fn devices(context: &mut Context, topology: &Topology, value: &Value,
             pattern.write(i, &mut name);
             let node = topology.names.resolve(&name);
             let node = node.map_err(|problem| context.problem(item.span, what, problem))?;
-            if let Some(problem) = not_an_end(topology, node) {
+            if let Some(problem) = topology.not_an_end(node) {
                 return Err(context.problem(item.span, what, problem));
             }
             devices.push(node);

@@ -2,7 +2,7 @@
 
 use weir_sim_core::{TaskGraph, TaskId, Work};
 
-use super::{Groups, Names};
+use super::group::{Groups, Names};
 use crate::source::Span;
 
 /// Transfers that one item of the workload makes between two of the scenario's ranks.

@@ -8,8 +8,8 @@ use super::check::TaskNames;
 use super::request::Request;
 use super::tasks::Target;
 use crate::context::{Context, Problem, Read, Reported};
-use crate::scenario::Choice;
-use crate::workload::{Expansion, TRANSFERS};
+use crate::workload::expansion::{Expansion, TRANSFERS};
+use crate::workload::planned::Choice;
 
 /// What is planned, and how it was chosen.
 pub(super) struct Chosen {

@@ -5,13 +5,13 @@
 //!                                                └ auto: each alternative alone in a simulation, the fastest
 //! ```
 
-mod check;
+pub(super) mod check;
 mod choice;
-mod names;
+pub(super) mod names;
 mod nearest;
 mod order;
-mod planner;
-mod read;
+pub(super) mod planner;
+pub(super) mod read;
 mod request;
 mod table;
 mod tasks;
@@ -19,19 +19,15 @@ mod tasks;
 use weir_plugin_api::{ModelEntry, NodeId, Origin, Plan};
 use weir_sim_core::TaskId;
 
-pub(crate) use check::TaskNames;
+use check::TaskNames;
 use choice::Chosen;
-pub(super) use names::Known;
-pub(crate) use names::Outside;
-pub(super) use planner::Models;
-pub(super) use read::{Plain, TransferModel};
 use request::Request;
 use tasks::Target;
 
-use super::group::Names;
-use super::{Expansion, TRANSFERS};
+use super::expansion::{Expansion, TRANSFERS};
+use super::group::{Names, TaskKind};
+use super::planned::PlannedOperation;
 use crate::context::{Context, Read};
-use crate::scenario::{PlannedOperation, TaskKind};
 
 impl<'a> Expansion<'a> {
     /// Plans an operation and adds its tasks, as an item of the workload.

@@ -13,8 +13,8 @@ use crate::files::Files;
 use crate::schema::Schema;
 use crate::source::Span;
 use crate::topology::UNLIMITED;
-use crate::workload::item::start;
-use crate::workload::{Attributes, Expansion};
+use crate::workload::attributes::{Attributes, start};
+use crate::workload::expansion::Expansion;
 use crate::yaml::{Data, Entry, Value};
 
 /// Keys of every operation of a model that are not the model's.

@@ -2,69 +2,25 @@
 //!
 //! Rows are read one at a time; nothing is kept of a row but its task, unless it gives an id or waits for something.
 
-pub(crate) mod row;
+pub(super) mod names;
 mod survey;
 
 use std::path::Path;
 
+use weir_plugin_api::NodeId;
 use weir_sim_core::TaskId;
 
-use super::Expansion;
-use super::group::Names;
-use super::item::given_id;
+use super::attributes::given_id;
+use super::expansion::Expansion;
+use super::group::{Names, TaskKind};
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
-use crate::scenario::TaskKind;
 use crate::source::Span;
+use crate::stream::row::{self, Columns, Devices, Field, Row, Wrong};
 use crate::table::{LineReader, Rows};
 use crate::yaml::Value;
-use row::{Columns, Devices};
-
-/// Names and places of the rows of a trace.
-#[derive(Debug, Default)]
-pub(crate) struct TraceNames {
-    source: u32,
-    /// Ids that rows give, one after the other; empty when there is no such column.
-    text: String,
-    /// Per row: end of its id in `text`; empty when there is no such column.
-    ends: Vec<u32>,
-    /// Per row: its line; empty while row i stands on line i + 2.
-    lines: Vec<u32>,
-}
-
-impl TraceNames {
-    /// The id that row `i` (from 0) gives.
-    pub(crate) fn explicit(&self, i: u32) -> Option<&str> {
-        let i = i as usize;
-        let end = *self.ends.get(i)? as usize;
-        let start = if i == 0 { 0 } else { self.ends[i - 1] as usize };
-        Some(&self.text[start..end]).filter(|name| !name.is_empty())
-    }
-
-    /// Where row `i` stands.
-    pub(crate) fn place(&self, i: u32) -> Span {
-        let line = self.lines.get(i as usize).copied().unwrap_or(i + 2);
-        Span { source: self.source, line, column: 1, width: 1 }
-    }
-
-    /// Adds the place of row `i`; keeps lines only where one deviates from "one row a line".
-    fn add_line(&mut self, i: u32, line: u32) {
-        if self.lines.is_empty() && line == i + 2 {
-            return;
-        }
-        if self.lines.is_empty() {
-            self.lines = (2..i + 2).collect();
-        }
-        self.lines.push(line);
-    }
-
-    /// Adds the id of the next row, if it gives one.
-    fn add_id(&mut self, id: &str) {
-        self.text.push_str(id);
-        self.ends.push(self.text.len() as u32);
-    }
-}
+use names::TraceNames;
 
 /// Bytes of a table at most, so that positions in it fit in 32 bits; *assumed*.
 const TABLE_BYTES: u64 = 2 << 30;
@@ -94,7 +50,7 @@ impl Expansion<'_> {
     }
 
     fn rows(&mut self, context: &mut Context, rows: &mut Rows<'_>, columns: &Columns, span: Span) -> Read<TraceNames> {
-        let mut names = TraceNames { source: rows.source, ..TraceNames::default() };
+        let mut names = TraceNames::of(rows.source);
         let (mut devices, mut fine) = (Devices::default(), Ok(()));
         let mut i = 0;
         while rows.next(context)? {
@@ -109,6 +65,50 @@ impl Expansion<'_> {
             }
         }
         fine.map(|()| names)
+    }
+
+    /// Adds the transfer of the current row.
+    fn row(
+        &mut self,
+        rows: &Rows<'_>,
+        columns: &Columns,
+        devices: &mut Devices,
+        names: &mut TraceNames,
+    ) -> Result<(), Wrong> {
+        let row = Row::read(&rows.record, columns, |field| self.named(devices, field))?;
+        let task = self.carry(row.ends, row.bytes, row.attributes).map_err(|problem| (row.to, problem))?;
+        if columns.has_ids() {
+            names.add_id(row.id);
+        }
+        if let Some((at, list)) = row.after {
+            self.row_waits(task, (at, list), rows.place(at))?;
+        }
+        Ok(())
+    }
+
+    /// The device that a field names, looked up once for each text.
+    pub(super) fn named(&self, devices: &mut Devices, (at, bytes): Field<'_>) -> Result<NodeId, Wrong> {
+        if let Some(&node) = devices.get(bytes) {
+            return Ok(node);
+        }
+        let node = row::read((at, bytes), |name| self.topology.names.resolve(name))?;
+        match self.topology.not_an_end(node) {
+            Some(problem) => Err((at, problem)),
+            None => {
+                devices.insert(bytes.into(), node);
+                Ok(node)
+            }
+        }
+    }
+
+    /// `after`: ids separated by `;`.
+    fn row_waits(&mut self, task: TaskId, field: Field<'_>, span: Span) -> Result<(), Wrong> {
+        let names = row::read(field, |list| {
+            let ids = list.split(';').map(str::trim).filter(|id| !id.is_empty());
+            Ok(ids.map(|id| (id.into(), span)).collect())
+        })?;
+        self.wait(task, 1, names);
+        Ok(())
     }
 
     /// Refuses a row's id that another row has.

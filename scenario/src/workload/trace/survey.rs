@@ -3,16 +3,15 @@
 
 use weir_plugin_api::SimTime;
 
-use super::TraceNames;
-use super::row::{self, Columns, Row, Wrong};
+use super::names::TraceNames;
 use crate::context::{Context, Problem, Read};
 use crate::files::Files;
-use crate::scenario::TaskKind;
 use crate::source::Span;
-use crate::stream::{Devices, Surveyed};
+use crate::stream::Surveyed;
+use crate::stream::row::{self, Columns, Devices, Row, Wrong};
 use crate::table::{LineReader, Rows};
-use crate::workload::Expansion;
-use crate::workload::group::Names;
+use crate::workload::expansion::Expansion;
+use crate::workload::group::{Names, TaskKind};
 
 /// How far a survey has come.
 struct Progress<'a> {
@@ -41,7 +40,7 @@ impl Expansion<'_> {
         let mut rows = Rows::new(source, LineReader::new(table, files));
         let columns = row::header(context, &mut rows)?;
         let index = self.survey_rows(context, &mut rows, &columns, (named, span))?;
-        let names = TraceNames { source, ..TraceNames::default() };
+        let names = TraceNames::of(source);
         if let Some(stream) = &mut self.stream {
             stream.add_trace(Surveyed { id: id.0.clone(), source, first, columns, index, stamp });
         }

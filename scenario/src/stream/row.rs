@@ -1,20 +1,16 @@
-//! The columns of a table and the fields of a row.
+//! The columns of a trace and the fields of a row.
 
 use csv::ByteRecord;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeId, SimTime};
-use weir_sim_core::TaskId;
 
-use super::TraceNames;
 use crate::brackets::NAME_BYTES;
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::nearest::suggestion;
-use crate::source::Span;
 use crate::table::Rows;
 use crate::units::{self, BYTES_MOST};
-use crate::workload::item::integer;
-use crate::workload::{Attributes, Expansion, not_an_end};
+use crate::workload::attributes::Attributes;
 
 /// The columns, in no particular order; the first three must be given.
 const COLUMNS: [&str; 9] = ["from", "to", "bytes", "start_s", "id", "weight", "priority", "limit_Bps", "after"];
@@ -34,7 +30,7 @@ impl Columns {
     }
 
     /// Where starts stand, from 0.
-    pub(super) fn start(&self) -> Option<usize> {
+    pub(crate) fn start(&self) -> Option<usize> {
         self.at[3]
     }
 
@@ -87,7 +83,7 @@ impl<'r> Row<'r> {
         let attributes = Attributes {
             start: given(3).map_or(Ok(usual.start), |f| read(f, units::seconds).map(|d| SimTime(d.0)))?,
             weight: given(5).map_or(Ok(usual.weight), |f| read(f, units::weight))?,
-            priority: given(6).map_or(Ok(usual.priority), |f| read(f, integer))?,
+            priority: given(6).map_or(Ok(usual.priority), |f| read(f, units::integer))?,
             limit: given(7).map_or(Ok(usual.limit), |f| read(f, units::bytes_per_second))?,
         };
         let id = given(4).map_or(Ok(""), |f| read(f, id))?;
@@ -96,7 +92,7 @@ impl<'r> Row<'r> {
 }
 
 /// Reads the header.
-pub(super) fn header(context: &mut Context, rows: &mut Rows<'_>) -> Read<Columns> {
+pub(crate) fn header(context: &mut Context, rows: &mut Rows<'_>) -> Read<Columns> {
     let help = || format!("the first line names the columns: {}", COLUMNS.join(","));
     if !rows.next(context)? {
         return Err(context.error(rows.place(0), "the table is empty", help()));
@@ -121,60 +117,17 @@ pub(super) fn header(context: &mut Context, rows: &mut Rows<'_>) -> Read<Columns
     Ok(columns)
 }
 
-impl Expansion<'_> {
-    /// Adds the transfer of the current row.
-    pub(super) fn row(
-        &mut self,
-        rows: &Rows<'_>,
-        columns: &Columns,
-        devices: &mut Devices,
-        names: &mut TraceNames,
-    ) -> Result<(), Wrong> {
-        let row = Row::read(&rows.record, columns, |field| self.named(devices, field))?;
-        let task = self.carry(row.ends, row.bytes, row.attributes).map_err(|problem| (row.to, problem))?;
-        if columns.has_ids() {
-            names.add_id(row.id);
-        }
-        if let Some((at, list)) = row.after {
-            self.row_waits(task, (at, list), rows.place(at))?;
-        }
-        Ok(())
-    }
-
-    /// The device that a field names, looked up once for each text.
-    pub(super) fn named(&self, devices: &mut Devices, (at, bytes): Field<'_>) -> Result<NodeId, Wrong> {
-        if let Some(&node) = devices.get(bytes) {
-            return Ok(node);
-        }
-        let node = read((at, bytes), |name| self.topology.names.resolve(name))?;
-        match not_an_end(self.topology, node) {
-            Some(problem) => Err((at, problem)),
-            None => {
-                devices.insert(bytes.into(), node);
-                Ok(node)
-            }
-        }
-    }
-
-    /// `after`: ids separated by `;`.
-    fn row_waits(&mut self, task: TaskId, field: (usize, &[u8]), span: Span) -> Result<(), Wrong> {
-        let names = read(field, |list| {
-            let ids = list.split(';').map(str::trim).filter(|id| !id.is_empty());
-            Ok(ids.map(|id| (id.into(), span)).collect())
-        })?;
-        self.wait(task, 1, names);
-        Ok(())
-    }
-}
-
 /// A field read as text by one of the functions of [`units`].
-fn read<'r, T>((at, bytes): (usize, &'r [u8]), read: impl FnOnce(&'r str) -> Result<T, Problem>) -> Result<T, Wrong> {
+pub(crate) fn read<'r, T>(
+    (at, bytes): Field<'r>,
+    read: impl FnOnce(&'r str) -> Result<T, Problem>,
+) -> Result<T, Wrong> {
     let text = std::str::from_utf8(bytes).map_err(|_| (at, Problem::new("a byte that is not UTF-8", "write UTF-8")))?;
     read(text).map_err(|problem| (at, problem))
 }
 
 /// A number of bytes without unit.
-fn size(field: (usize, &[u8])) -> Result<u64, Wrong> {
+fn size(field: Field<'_>) -> Result<u64, Wrong> {
     let bytes = read(field, |text| units::whole_number(text, BYTES_MOST))?;
     if bytes == 0 {
         return Err((field.0, Problem::new("a transfer of zero bytes", "give at least 1, or remove the row")));

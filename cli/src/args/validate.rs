@@ -1,0 +1,47 @@
+//! The command line of `weir validate`.
+
+use std::path::PathBuf;
+
+use super::ScenarioArgs;
+
+/// `weir validate`.
+#[derive(clap::Args, Debug)]
+#[command(
+    mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
+    after_help = "The CSV has the columns seconds, and id or from,to,bytes. Rows without an id are matched by from, to and \
+bytes: the k-th such row with the k-th such transfer.
+
+Examples:
+  weir validate scenarios/measured/h2d-eight-gpus.yaml --measured scenarios/measured/h2d-eight-gpus.csv
+  weir validate halo.yaml --measured halo.csv --since start --csv errors.csv"
+)]
+pub(crate) struct ValidateArgs {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
+    /// Measured times
+    #[arg(long, value_name = "CSV")]
+    pub(crate) measured: PathBuf,
+    /// Use only the rows of this group
+    #[arg(long, value_name = "NAME")]
+    pub(crate) group: Option<String>,
+    /// From when measured seconds count
+    #[arg(long, value_name = "WHEN", default_value = "ready")]
+    pub(crate) since: Since,
+    /// Print one JSON object per arbiter
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the errors to a CSV file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+}
+
+/// From when measured seconds count.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, Debug)]
+pub(crate) enum Since {
+    /// From when all that a transfer waits for has ended, its source's earlier transfers not among it
+    Ready,
+    /// From when its source begins to send it
+    Start,
+    /// From the beginning of the run
+    Zero,
+}

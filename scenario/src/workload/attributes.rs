@@ -1,0 +1,51 @@
+//! What operations have in common: ids, starts, and what a transfer is beside its ends and bytes.
+
+use weir_plugin_api::{SimDuration, SimTime};
+
+use crate::brackets::NAME_BYTES;
+use crate::context::{Context, Fields, Read};
+use crate::diagnostic::quoted;
+use crate::source::Span;
+use crate::units::{self, Decimal};
+use crate::yaml::Value;
+
+/// What a transfer is, beside its ends and bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attributes {
+    pub(crate) start: SimTime,
+    /// Highest rate, bytes per second; infinite where there is none.
+    pub(crate) limit: f64,
+    pub(crate) weight: f64,
+    pub(crate) priority: i64,
+}
+
+impl Attributes {
+    /// Those of a transfer that names none.
+    pub(crate) const USUAL: Self = Self { start: SimTime::ZERO, limit: f64::INFINITY, weight: 1.0, priority: 0 };
+}
+
+/// An id that the user gives.
+pub(super) fn given_id(context: &mut Context, value: &Value) -> Read<(Box<str>, Span)> {
+    let id = context.text(value, "an id")?;
+    if id.is_empty() || id.len() > NAME_BYTES {
+        let message = format!("{} cannot be an id", quoted(id));
+        return Err(context.error(value.span, message, format!("ids have 1 to {NAME_BYTES} bytes")));
+    }
+    Ok((id.into(), value.span))
+}
+
+/// `start`, `limit`, `weight` and `priority`.
+pub(super) fn attributes(context: &mut Context, fields: &Fields<'_>) -> Read<Attributes> {
+    let start = start(context, fields);
+    let limit = fields.parse_or(context, "limit", f64::INFINITY, |text| {
+        units::bandwidth(text)?.bytes_per_second(&Decimal::whole(1), text)
+    });
+    let weight = fields.parse_or(context, "weight", 1.0, units::weight);
+    let priority = fields.parse_or(context, "priority", 0, units::integer);
+    Ok(Attributes { start: start?, limit: limit?, weight: weight?, priority: priority? })
+}
+
+/// `start`, 0 s when not given.
+pub(super) fn start(context: &mut Context, fields: &Fields<'_>) -> Read<SimTime> {
+    fields.parse_or(context, "start", SimDuration::ZERO, units::duration).map(|d| SimTime(d.0))
+}

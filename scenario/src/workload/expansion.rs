@@ -1,0 +1,138 @@
+//! The workload while it is expanded, and what each kind of operation asks of it.
+
+use std::rc::Rc;
+
+use weir_plugin_api::NodeId;
+use weir_sim_core::{EngineId, Routes, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
+
+use super::attributes::Attributes;
+use super::group::Groups;
+use super::model::names::Known;
+use super::model::planner::Models;
+use super::planned::PlannedOperation;
+use super::ranks::Ranks;
+use super::traffic::Traffic;
+use crate::context::{Context, Problem, Read};
+use crate::source::Span;
+use crate::stream::TraceStream;
+use crate::topology::{Topology, UNLIMITED};
+use crate::yaml::Value;
+
+/// Expanded transfers at most (format, "Tree, links, names"), tasks of models included.
+pub(super) const TRANSFERS: u64 = 10_000_000;
+/// Transfers of a streamed workload at most: their ids have 32 bits, and the last one means "none".
+const STREAMED: u64 = u32::MAX as u64 - 1;
+
+/// Tasks that wait for what is named.
+pub(super) struct Waiting {
+    /// The first task and how many.
+    pub(super) tasks: (TaskId, u32),
+    /// What they wait for, and where that is written.
+    pub(super) names: Vec<(Box<str>, Span)>,
+}
+
+/// The workload while it is expanded.
+pub(super) struct Expansion<'a> {
+    pub(super) topology: &'a Topology,
+    /// Whether the scenario has a topology; it may have none where only models need devices.
+    pub(super) topology_given: bool,
+    pub(super) builder: TaskGraphBuilder,
+    pub(super) routes: Routes,
+    pub(super) groups: Groups,
+    pub(super) waiting: Vec<Waiting>,
+    pub(super) ranks: Ranks,
+    pub(super) transfers: u64,
+    pub(super) generator: Option<&'static str>,
+    pub(super) models: Models<'a>,
+    /// What operations of models named.
+    pub(super) known: Known,
+    /// Routes of plans that are checked.
+    pub(super) tried: Routes,
+    pub(super) operations: Vec<PlannedOperation>,
+    pub(super) traffic: Traffic,
+    pub(super) stream: Option<TraceStream>,
+}
+
+impl Expansion<'_> {
+    /// Makes sure that `count` more transfers are allowed, before they are made.
+    pub(super) fn reserve(&mut self, context: &mut Context, span: Span, count: u64) -> Read<()> {
+        self.transfers = self.transfers.saturating_add(count);
+        let (most, help) = match self.stream {
+            None => (TRANSFERS, "give fewer repetitions, ranks, messages or parts, or run traces with --stream"),
+            Some(_) => (STREAMED, "split the load into several runs"),
+        };
+        if self.transfers > most {
+            let message = format!("more than {most} transfers and tasks of models in all");
+            return Err(context.error(span, message, help));
+        }
+        Ok(())
+    }
+
+    /// The id the next task will have.
+    pub(super) fn next(&self) -> TaskId {
+        self.stream.as_ref().map_or(TaskId(self.builder.len() as u32), |stream| TaskId(stream.next_row()))
+    }
+
+    /// Adds a transfer between two devices.
+    pub(super) fn carry(
+        &mut self,
+        ends: (NodeId, NodeId),
+        bytes: u64,
+        attributes: Attributes,
+    ) -> Result<TaskId, Problem> {
+        let task = self.carrying(ends, bytes, attributes)?;
+        Ok(self.builder.task(task))
+    }
+
+    /// A transfer between two devices, with its route, class and engine.
+    pub(super) fn carrying(
+        &mut self,
+        (from, to): (NodeId, NodeId),
+        bytes: u64,
+        attributes: Attributes,
+    ) -> Result<Task, Problem> {
+        let Some(route) = self.routes.between(&self.topology.fabric, from, to) else {
+            return Err(self.no_route(from, to));
+        };
+        let Attributes { start, limit, weight, priority } = attributes;
+        let class = self.builder.classes().intern(route, limit, weight, priority);
+        let slots = self.topology.slots[from.index()];
+        let engine = match slots {
+            UNLIMITED => EngineId::NONE,
+            slots => self.builder.engine(from, "send", slots).map_err(|error| self.slots_differ(from, &error))?,
+        };
+        Ok(Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } })
+    }
+
+    /// An operation has made an engine of another size.
+    pub(super) fn slots_differ(&self, device: NodeId, error: &SlotsError) -> Problem {
+        let message = format!("engine of `{}`: {error}", self.node_name(device));
+        Problem::new(message, "let all operations name it with the same number of slots")
+    }
+
+    pub(super) fn no_route(&self, from: NodeId, to: NodeId) -> Problem {
+        let (x, y) = (self.topology.names.shown(from), self.topology.names.shown(to));
+        if from == to {
+            let message = format!("source and destination are the same node, `{x}`");
+            return Problem::new(message, "name two different nodes");
+        }
+        let help = "join their trees by an item of `links`; only switches, root complexes, networks and NICs forward";
+        Problem::new(format!("`{y}` cannot be reached from `{x}`"), help)
+    }
+
+    /// A device that a value names.
+    pub(super) fn device(&mut self, context: &mut Context, value: &Value, what: &str) -> Read<NodeId> {
+        let name = context.text(value, what)?;
+        let node = self.topology.names.resolve(name);
+        let node = node.map_err(|problem| context.problem(value.span, what, problem))?;
+        match self.topology.not_an_end(node) {
+            None => Ok(node),
+            Some(problem) => Err(context.problem(value.span, what, problem)),
+        }
+    }
+
+    /// The scenario's ranks.
+    pub(super) fn scenario_ranks(&mut self, context: &mut Context, span: Span) -> Read<Rc<[NodeId]>> {
+        self.ranks.all(context, self.topology, span)
+    }
+}

@@ -1,0 +1,43 @@
+//! What models planned, as reports read it.
+
+use std::ops::Range;
+
+use serde_json::{Map, Value as Json};
+use weir_plugin_api::{Estimate, SimDuration};
+use weir_sim_core::TaskId;
+
+/// An operation that a model planned: one under a key of its own, or a transfer with `model` (each repetition).
+#[derive(Clone, PartialEq, Debug)]
+pub struct PlannedOperation {
+    /// Its id; of a repetition with its number, `id#2`.
+    pub id: Box<str>,
+    /// The key that it stands under: `offload`, `transfer`, ….
+    pub kind: Box<str>,
+    /// The model.
+    pub model: Box<str>,
+    /// The model's version.
+    pub version: Box<str>,
+    /// SHA-256 of the library that the model was loaded from; `None` for a built-in one.
+    pub sha256: Option<Box<str>>,
+    /// The join at which it may begin: `start` has come, all of `after` has ended.
+    pub release: TaskId,
+    /// Its tasks, without the release.
+    pub tasks: Range<u32>,
+    /// What closed forms say, in the model's order; the last one is that of the operation itself.
+    pub estimates: Vec<Estimate>,
+    /// What else the model says of it.
+    pub details: Map<String, Json>,
+    /// How what the scenario leaves open was chosen.
+    pub choice: Option<Choice>,
+}
+
+/// How an operation that leaves something open was planned: the fastest alternative alone, the first among equals.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// The parameter that was left open, such as `packet`; empty where it is not one.
+    pub key: Box<str>,
+    /// What there was to choose, the model's preferred ones first, with the time of the operation alone.
+    pub alternatives: Vec<(Box<str>, SimDuration)>,
+    /// Which one was taken.
+    pub chosen: usize,
+}
