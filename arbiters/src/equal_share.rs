@@ -8,7 +8,8 @@
 //! **Source.** Folklore; the usual first estimate, stated here so that it can be compared.
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
+    RouteTable, Step,
 };
 
 use crate::common::groups::{Groups, NONE, grant_lone, lone_binding, narrowest};
@@ -104,6 +105,10 @@ impl RateArbiter for EqualShare {
         }
         Ok(true)
     }
+
+    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+        Ok(Some(self.ports[link.index()].bandwidth))
+    }
 }
 
 impl ArbiterPlugin for EqualShare {
@@ -113,6 +118,10 @@ impl ArbiterPlugin for EqualShare {
 
     fn params_schema() -> String {
         schema::<NoParams>()
+    }
+
+    fn legend() -> Vec<LegendEntry> {
+        vec![LegendEntry::new(Self::NAME, "link shared", "Each transfer on the link is offered an equal part of it.")]
     }
 
     fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {

@@ -19,37 +19,35 @@ mod pcie_congestion;
 mod strict_priority;
 
 pub use common::params::NoParams;
-pub use equal_share::EqualShare;
-pub use fcfs::Fcfs;
 pub use incremental::{Layers, Shares};
-pub use max_min::MaxMin;
-pub use pcie_congestion::{DEFAULT_TAU, PcieCongestion, PcieCongestionParams};
-pub use strict_priority::StrictPriority;
+pub use pcie_congestion::PcieCongestionParams;
 
-use weir_plugin_api::{ArbiterPlugin, Registry, RegistryError};
+/// Makes of one list what is built in and what the shared library exports.
+macro_rules! policies {
+    ($($module:ident::$policy:ident $(, in changes $side:ty)?;)+) => {
+        $(pub use $module::$policy;)+
 
-/// Adds the five arbiters to a registry, `max-min` and `strict-priority` with their incremental sides.
-///
-/// # Errors
-/// If one of their names is taken.
-pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    registry.add_builtin::<PcieCongestion>()?;
-    registry.add_builtin_incremental::<Shares>()?;
-    registry.add_builtin::<EqualShare>()?;
-    registry.add_builtin_incremental::<Layers>()?;
-    registry.add_builtin::<Fcfs>()
+        /// Adds the built-in arbiters to a registry, those with an incremental side with it; [`MaxMin`] serves scenarios
+        /// that name none.
+        ///
+        /// # Errors
+        /// If one of their names is taken.
+        pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+            $(registry.add(ArbiterEntry::builtin::<$policy>()$(.with_incremental::<$side>())?)?;)+
+            registry.set_default_arbiter(MaxMin::NAME);
+            Ok(())
+        }
+
+        weir_plugin_api::export_arbiters!($($policy),+);
+    };
 }
 
-/// The attributes of transfers that an arbiter of this crate does not read, by the words of the scenario format; none
-/// for other names.
-#[must_use]
-pub fn ignored_attributes(name: &str) -> &'static [&'static str] {
-    match name {
-        PcieCongestion::NAME | EqualShare::NAME | Fcfs::NAME => &["weight", "priority"],
-        MaxMin::NAME => &["priority"],
-        _ => &[],
-    }
-}
+use weir_plugin_api::{ArbiterEntry, ArbiterPlugin as _, Registry, RegistryError};
 
-weir_plugin_api::export_arbiters!(PcieCongestion, MaxMin, EqualShare, StrictPriority, Fcfs);
-weir_plugin_api::export_incremental!(Shares, Layers);
+policies! {
+    pcie_congestion::PcieCongestion;
+    max_min::MaxMin, in changes Shares;
+    equal_share::EqualShare;
+    strict_priority::StrictPriority, in changes Layers;
+    fcfs::Fcfs;
+}

@@ -8,8 +8,8 @@
 //! **Source.** Weighted max-min fairness as in Bertsekas and Gallager, *Data Networks*, 2nd edition, section 6.5.2.
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, RouteId,
-    RouteTable, Step,
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
+    RouteId, RouteTable, Step,
 };
 
 use crate::common::fill::{Bound, Filling};
@@ -77,6 +77,10 @@ impl RateArbiter for MaxMin {
         Ok(())
     }
 
+    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+        Ok(Some(self.filling.capacity(link)))
+    }
+
     /// Another run may come with another table of routes.
     fn reset(&mut self) {
         self.narrowest.clear();
@@ -102,10 +106,14 @@ impl RateArbiter for MaxMin {
 impl ArbiterPlugin for MaxMin {
     const NAME: &'static str = "max-min";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const FLAGS: Flags = Flags::PURE.union(Flags::WORK_CONSERVING);
+    const FLAGS: Flags = Flags::PURE.union(Flags::WORK_CONSERVING).union(Flags::READS_WEIGHT);
 
     fn params_schema() -> String {
         schema::<NoParams>()
+    }
+
+    fn legend() -> Vec<LegendEntry> {
+        vec![LegendEntry::new(Self::NAME, "link shared", "It has its part of the first of its links to fill.")]
     }
 
     fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {

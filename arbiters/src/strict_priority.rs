@@ -11,7 +11,8 @@
 use std::cmp::Reverse;
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, RouteTable,
+    Step,
 };
 
 use crate::common::fill::{Bound, Filling};
@@ -156,12 +157,17 @@ impl RateArbiter for StrictPriority {
         }
         Ok(true)
     }
+
+    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+        Ok(Some(self.ports[link.index()].bandwidth))
+    }
 }
 
 impl ArbiterPlugin for StrictPriority {
     const NAME: &'static str = "strict-priority";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const FLAGS: Flags = Flags::PURE.union(Flags::WORK_CONSERVING);
+    const FLAGS: Flags =
+        Flags::PURE.union(Flags::WORK_CONSERVING).union(Flags::READS_WEIGHT).union(Flags::READS_PRIORITY);
 
     fn params_schema() -> String {
         schema::<NoParams>()

@@ -3,7 +3,6 @@
 pub(crate) use weir::job::Job;
 
 use weir_report::{Alone, Run};
-use weir_scenario::Scenario;
 use weir_sim_core::{RunOptions, Stop};
 
 use crate::failure::{Failure, message};
@@ -46,10 +45,10 @@ pub(crate) fn say_if_interrupted(stop: Stop) {
 }
 
 /// Warns about attributes that the scenario sets and the arbiter does not read; returns how many there are.
-pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &str) -> usize {
-    let ignored = weir::job::ignored_attributes(scenario, arbiter);
+pub(crate) fn warn_ignored(job: &Job<'_>) -> usize {
+    let (ignored, file, name) = (job.ignored_attributes(), &job.scenario().file, &job.spec().name);
     for attribute in &ignored {
-        message(&format!("warning: {}: arbiter `{arbiter}` ignores the transfers' {attribute}", scenario.file));
+        message(&format!("warning: {file}: arbiter `{name}` ignores the transfers' {attribute}"));
     }
     ignored.len()
 }

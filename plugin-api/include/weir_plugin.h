@@ -3,9 +3,7 @@
  * A rate arbiter divides the bandwidth of a fabric of links among the transfers that are active at one moment (a phase).
  * A model turns one operation of the workload into tasks for the simulation, and may give a closed form of its time.
  * A library lists its arbiters through one function, `weir_arbiter`, and its models through another, `weir_model`; it
- * exports either or both. Through a third, `weir_incremental`, it may give arbiters an incremental side, which computes the
- * same policy in changes and makes large runs fast. docs/plugin-abi.md explains the rules at length;
- * examples/plugins/c-equal-split is a complete arbiter, examples/plugins/c-delay a complete model. Build with
+ * exports either or both. docs/plugin-abi.md explains the rules at length; examples/plugins/c-equal-split is a complete arbiter, examples/plugins/c-delay a complete model. Build with
  *
  *     cc -shared -fPIC -O2 -ffp-contract=off -I plugin-api/include -o libmine.so mine.c
  *
@@ -20,7 +18,8 @@
  *     writable globals. No input or output, no clock, no randomness.
  *
  * Within a major version: the header stays as it is, tables and structures grow only at their ends, and the numbers below
- * keep their meaning. Minor 0 has arbiters, minor 1 models too, minor 2 incremental arbiters.
+ * keep their meaning. Minor 0 has arbiters, minor 1 models too, minor 3 arbiters that describe themselves. (Minor 2 had
+ * incremental arbiters, which hosts no longer look for.)
  */
 #ifndef WEIR_PLUGIN_H
 #define WEIR_PLUGIN_H
@@ -36,32 +35,31 @@ extern "C" {
 
 #define WEIR_MAGIC UINT64_C(0x47554c5052494557) /* "WEIRPLUG", read as a little-endian number */
 #define WEIR_ABI_MAJOR 1u
-#define WEIR_ABI_MINOR 2u /* of this header */
+#define WEIR_ABI_MINOR 3u /* of this header */
 /* What a table says: the first minor version that has all it uses, so that older hosts load it. */
 #define WEIR_ABI_MINOR_ARBITER 0u
 #define WEIR_ABI_MINOR_MODEL 1u
-#define WEIR_ABI_MINOR_INCREMENTAL 2u
+#define WEIR_ABI_MINOR_DESCRIBED_ARBITER 3u
 
 /* Kinds of table. */
 #define WEIR_KIND_ARBITER 1u
 #define WEIR_KIND_MODEL 2u
-#define WEIR_KIND_INCREMENTAL 3u
 
 /* Flags of an arbiter: claims that the host relies on. Any other bit is refused. */
 #define WEIR_PURE 1u            /* the answer depends only on fabric, parameters and phase: the host may remember it */
 #define WEIR_WORK_CONSERVING 2u /* no link that could raise a transfer is left idle */
 #define WEIR_WHOLE_SET 4u       /* must be shown all active transfers, not only those connected to a change */
 #define WEIR_READS_ARRIVAL 8u   /* reads `arrival`, by rank only */
-
-/* Flags of an incremental arbiter. */
-#define WEIR_READS_PRIORITY 1u /* transfers of different priorities are of different classes; else all have priority 0 */
+/* The next two are for weir_described_arbiter_table alone. */
+#define WEIR_READS_WEIGHT 16u   /* reads `weight` */
+#define WEIR_READS_PRIORITY 32u /* reads `priority` */
 
 /* What a call returns. */
 #define WEIR_OK 0
 #define WEIR_ERROR 1
 #define WEIR_PANIC 2
 
-/* No link, no transfer, no engine; no class, group or root. */
+/* No link, no transfer, no engine. */
 #define WEIR_NONE UINT32_MAX
 /* Value of *recheck_ps: no further call needed. */
 #define WEIR_NEVER UINT64_MAX
@@ -185,12 +183,11 @@ typedef void (*weir_emit_step)(void *sink, const weir_step *step);
 typedef struct {
     uint64_t magic;      /* WEIR_MAGIC */
     uint32_t abi_major;  /* WEIR_ABI_MAJOR: must equal the host's */
-    uint32_t abi_minor;  /* WEIR_ABI_MINOR_ARBITER, ..._MODEL or ..._INCREMENTAL: at most the host's */
-    uint32_t table_size; /* sizeof(weir_arbiter_table), sizeof(weir_model_table) or sizeof(weir_incremental_table) */
-    uint32_t view_size;  /* sizeof(weir_phase) for an arbiter, sizeof(weir_task) for a model, sizeof(weir_answer) for an
-                          * incremental arbiter */
-    uint32_t kind;       /* WEIR_KIND_ARBITER, WEIR_KIND_MODEL or WEIR_KIND_INCREMENTAL */
-    uint32_t flags;      /* of an arbiter of either kind, see above; 0 for a model */
+    uint32_t abi_minor;  /* WEIR_ABI_MINOR_ARBITER, ..._DESCRIBED_ARBITER or ..._MODEL: at most the host's */
+    uint32_t table_size; /* of weir_arbiter_table, weir_described_arbiter_table or weir_model_table */
+    uint32_t view_size;  /* sizeof(weir_phase) for an arbiter, sizeof(weir_task) for a model */
+    uint32_t kind;       /* WEIR_KIND_ARBITER or WEIR_KIND_MODEL */
+    uint32_t flags;      /* of an arbiter, see above; 0 for a model */
 } weir_header;
 
 /* ---- Rate arbiters ---- */
@@ -227,128 +224,27 @@ typedef struct {
     int32_t (*explain)(void *state, const weir_phase *phase, weir_emit_step emit, void *sink, weir_err *err);
 } weir_arbiter_table;
 
-/* ---- Incremental arbiters ----
- *
- * The same policy as the rate arbiter of the same name and version in this library, in changes. Instead of a phase it is told
- * which classes of transfers gain and lose weight, and answers with what changes:
- *
- *     class (equal route, limit, priority) -> group (equal level, whatever it is) -> root (has the level)
- *
- * A level is a rate per unit of weight, in units of the host's choice; the rate of a transfer is its weight times the level of
- * its root. Capacities are in the same units, all below 2^61, so integers do, and nothing drifts. A transfer that shares no link
- * with another is not told: it runs at the full rate of its narrowest link, or at its limit. Of the others, the sum of weight
- * times level must be at most the capacity on each link, and no level above the class's limit.
- *
- * Ids of classes are the host's, from 0; a class is told just before it gets weight, and forgotten when it loses its last, and its
- * id is then used again. Those of groups and roots are the plugin's, below the number of the fabric's links + twice that of the
- * classes + that of the links of all classes together. The host checks ids at each answer, and sums up all links as often as that
- * costs no more than the answers did. */
-
-/* No level: of a root without members, or of a class without a limit; an unknown peak. */
-#define WEIR_NO_LEVEL UINT64_MAX
-
-/* What an instance is built for. */
+/* What a step of an explanation means. Texts are NUL-terminated UTF-8 and static. */
 typedef struct {
-    weir_slice_u64 capacities; /* of each directed link of the fabric, in units */
-    uint32_t links;            /* at most so many links will be crossed, */
-    uint32_t classes;          /* and so many classes have weight at once */
-    uint32_t priorities;       /* how many different priorities transfers have */
-    uint32_t bits;             /* 2 to the power of this many units make 1 B/s */
-    uint32_t wants_peaks;      /* not 0: link_use must tell the peaks of all links in the end */
-} weir_setting;
+    const char *step;       /* its name, as explain emits it; NULL in the entry that ends a legend */
+    const char *short_text; /* in a few words that can stand for the name */
+    const char *meaning;    /* what it does, in one plain sentence */
+} weir_legend_entry;
 
-/* A class of transfers: those that agree in all of this. Weights may differ. */
+/* An arbiter that describes itself: say WEIR_ABI_MINOR_DESCRIBED_ARBITER and the size of this structure in the header of
+ * `arbiter`, and return &mine.arbiter from weir_arbiter. The flags then say which attributes it reads: a scenario that sets
+ * others is warned about. */
 typedef struct {
-    weir_slice_u32 links; /* what it crosses, in order of travel, all different, never empty */
-    uint64_t limit;       /* the most its level may be, or WEIR_NO_LEVEL */
-    int64_t priority;     /* larger first; 0 without WEIR_READS_PRIORITY */
-} weir_class_info;
+    weir_arbiter_table arbiter;
 
-/* The weight of one transfer of a class, at least 1. */
-typedef struct {
-    uint32_t class_id;
-    uint32_t weight;
-} weir_weight_change;
+    /* What its steps mean, in the order in which they are taken, ended by an entry of NULLs. May be null. */
+    const weir_legend_entry *legend;
 
-typedef struct { const weir_weight_change *data; size_t len; } weir_slice_weight_change;
-
-/* What has changed since the last call; one entry per transfer. */
-typedef struct {
-    uint64_t now_ps;
-    weir_slice_weight_change removed; /* transfers that have ended */
-    weir_slice_weight_change added;   /* transfers that have begun */
-} weir_change;
-
-/* A group that is new, or hangs below another root now. */
-typedef struct {
-    uint32_t group;
-    uint32_t root;
-} weir_group_move;
-
-/* A class that is new, or in another group now. */
-typedef struct {
-    uint32_t class_id;
-    uint32_t group;
-} weir_class_move;
-
-/* A new level of a root. */
-typedef struct {
-    uint32_t root;
-    uint32_t link;  /* that holds its members back, one of the route of each; WEIR_NONE where it is their limit */
-    uint64_t level; /* WEIR_NO_LEVEL where it has no members */
-} weir_root_level;
-
-typedef struct { const weir_group_move *data; size_t len; } weir_slice_group_move;
-typedef struct { const weir_class_move *data; size_t len; } weir_slice_class_move;
-typedef struct { const weir_root_level *data; size_t len; } weir_slice_root_level;
-
-/* What changes, in memory of the instance's own that stays as it is until its next call. Read in this order; all of it happens
- * at the instant of the change. */
-typedef struct {
-    weir_slice_group_move groups;
-    weir_slice_class_move classes;
-    weir_slice_u32 dropped; /* groups that have no class any more; their ids may be used again in a later answer */
-    weir_slice_root_level levels;
-} weir_answer;
-
-/* What is known of the load of a link. */
-typedef struct {
-    uint64_t peak;       /* the largest load so far, in units, or WEIR_NO_LEVEL */
-    uint32_t is_full;    /* not 0 where it has been full, whatever rounding leaves of it */
-    uint64_t stalled_ps; /* for how long it has had transfers none of which moved */
-} weir_link_use;
-
-typedef struct {
-    weir_header header;
-    const char *name;    /* of the rate arbiter of this library whose policy this is; NUL-terminated UTF-8 and static, */
-    const char *version; /* as is its version */
-
-    /* Builds an instance; `params` as for the rate arbiter. Where it returns 1, the host asks the rate arbiter phase by phase:
-     * that is how parameters are declined. Writes *state (which may be null) only when it returns 0. */
-    int32_t (*create)(const weir_host *host, const weir_setting *setting, const char *params, size_t params_len,
-                      void **state, weir_err *err);
-
-    /* Frees an instance; called once for each create that returned 0, even after a panic. */
-    void (*destroy)(void *state);
-
-    /* Tells of a class that gets weight in the next settle. The settle that takes its last weight forgets it (and gives it no new
-     * one): its id may then be told anew. */
-    int32_t (*add_class)(void *state, uint32_t class_id, const weir_class_info *info, weir_err *err);
-
-    /* Takes a change in, and says what it changes: sets *answer, whose slices are empty. */
-    int32_t (*settle)(void *state, const weir_change *change, weir_answer *answer, weir_err *err);
-
-    /* A class that is served before those of a root on its link: sets *class_id, which is WEIR_NONE. For results that say who
-     * holds them back; asked of roots with members only, as is beside. May be null. */
-    int32_t (*above)(void *state, uint32_t root, uint32_t *class_id, weir_err *err);
-
-    /* A class other than *class_id that crosses the link of a root but hangs below another one: sets *class_id, to WEIR_NONE
-     * where none is at hand. May be null. */
-    int32_t (*beside)(void *state, uint32_t root, uint32_t *class_id, weir_err *err);
-
-    /* The use of a link up to now_ps. May be null: then no peaks are known. */
-    int32_t (*link_use)(void *state, uint32_t link, uint64_t now_ps, weir_link_use *use, weir_err *err);
-} weir_incremental_table;
+    /* The most that `link` can carry in total, in bytes per second, at any moment when a transfer of each of these routes is
+     * active, whatever else is. *most is INFINITY, which promises nothing but what the check of every answer demands. The
+     * search for the best order proves with it: too low a bound makes its proofs wrong. May be null. */
+    int32_t (*capacity)(void *state, uint32_t link, const weir_routes *routes, double *most, weir_err *err);
+} weir_described_arbiter_table;
 
 /* ---- Models ---- */
 
@@ -525,7 +421,6 @@ typedef struct {
 
 /* The functions that a library exports, weir_arbiter or weir_model or both: its table at an index, null past the end. */
 WEIR_EXPORT const weir_arbiter_table *weir_arbiter(uint32_t index);
-WEIR_EXPORT const weir_incremental_table *weir_incremental(uint32_t index); /* only beside weir_arbiter */
 WEIR_EXPORT const weir_model_table *weir_model(uint32_t index);
 
 /* A text that ends with NUL, as a slice; for the static names of engines, tasks and formulas. */

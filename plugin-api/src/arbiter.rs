@@ -1,6 +1,6 @@
 //! The contract of a rate arbiter: it divides the bandwidth of one instant among the active transfers.
 
-use crate::{FabricView, LinkId, PhaseView, SimTime};
+use crate::{FabricView, LinkId, PhaseView, RouteTable, SimTime};
 
 /// Properties an arbiter claims; the host relies on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -18,8 +18,12 @@ impl Flags {
     pub const WHOLE_SET: Self = Self(4);
     /// Reads `PhaseView::arrival`, by rank only.
     pub const READS_ARRIVAL: Self = Self(8);
+    /// Reads the weights of transfers; without it a scenario that sets some is warned about.
+    pub const READS_WEIGHT: Self = Self(16);
+    /// Reads the priorities of transfers; without it a scenario that sets some is warned about.
+    pub const READS_PRIORITY: Self = Self(32);
     /// Every bit this version knows.
-    pub const KNOWN: Self = Self(15);
+    pub const KNOWN: Self = Self(63);
 
     /// Whether all bits of `other` are set.
     #[must_use]
@@ -132,6 +136,35 @@ pub struct Step {
     pub because: Vec<u32>,
 }
 
+/// What a step of an explanation means: one entry of a policy's legend.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LegendEntry {
+    /// Name of the step, as in [`Step::step`].
+    pub step: String,
+    /// The step in a few words that can stand for its name: `downstream port shared`.
+    pub short: String,
+    /// What it does, in one plain sentence.
+    pub meaning: String,
+}
+
+impl LegendEntry {
+    /// An entry of these words.
+    #[must_use]
+    pub fn new(step: impl Into<String>, short: impl Into<String>, meaning: impl Into<String>) -> Self {
+        Self { step: step.into(), short: short.into(), meaning: meaning.into() }
+    }
+}
+
+/// A published definition whose rates a search may compute by itself, many times as fast as by asking for phases.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum RateModel {
+    /// PCIe switches with head-of-line blocking, as docs/arbiters.md defines them.
+    PcieSwitches {
+        /// Part of a port's bandwidth that transfers lose when they cross the root complex.
+        tau: f64,
+    },
+}
+
 /// What an arbiter may answer instead of rates.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ArbiterError {
@@ -174,6 +207,22 @@ pub trait RateArbiter: Send {
         Ok(false)
     }
 
+    /// The most that `link` can carry in total, in bytes per second, at any moment when a transfer of each of `routes` is
+    /// active, whatever else is. `None` where the policy promises no more than the check of every answer demands. Searches
+    /// for the best order prove with it: too low a bound makes their proofs wrong.
+    ///
+    /// # Errors
+    /// As `allocate`.
+    fn capacity(&mut self, _link: LinkId, _routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+        Ok(None)
+    }
+
+    /// The definition that its rates follow but for their last bits, where searches know it. Searches steer by such rates and
+    /// report none of them. Shared libraries cannot say so.
+    fn rate_model(&self) -> Option<RateModel> {
+        None
+    }
+
     /// Forgets everything learnt from earlier calls: routes may have other ids from now on.
     fn reset(&mut self) {}
 }
@@ -188,8 +237,14 @@ pub trait ArbiterPlugin: RateArbiter + Sized + 'static {
     const FLAGS: Flags;
 
     /// JSON Schema (an object) of its parameters. Beside the usual keywords, `"x-weir-quantity": "bytes" | "bandwidth" |
-    /// "time"` marks a number that the scenario writes as text with a unit; it arrives in B, B/s or ps.
+    /// "time"` marks a number that the scenario writes as text with a unit; it arrives in B, B/s or ps. `"x-weir-fit"` marks
+    /// a number that `weir calibrate` may fit (docs/plugin-abi.md).
     fn params_schema() -> String;
+
+    /// What the steps that `explain` names mean, in the order in which they are taken; empty where names say enough.
+    fn legend() -> Vec<LegendEntry> {
+        Vec::new()
+    }
 
     /// Builds an instance for a fabric.
     ///

@@ -9,6 +9,8 @@
 //! of a transfer is its weight times the level of its root. So an event costs what it changes, not what is active; what clocks,
 //! sizes and ends do with levels is the host's.
 //!
+//! It is an interface inside of the program: shared libraries have none (docs/plugin-abi.md says why).
+//!
 //! All numbers are integers, so that sums of them are exact: a *level* is a rate per unit of weight, in units of the host's
 //! choice (a power of two of them make 1 B/s), and so are capacities; every capacity is below 2^61. Weights are scaled to
 //! integers. The mathematics of max-min in this form is in docs/incremental.md.
@@ -44,7 +46,6 @@ impl IncrementalFlags {
 
 /// What an instance is built for.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub struct Setting<'a> {
     /// Bandwidth of each directed link of the fabric, in units.
     pub capacities: Slice<'a, u64>,
@@ -63,7 +64,6 @@ pub struct Setting<'a> {
 
 /// A class of transfers: those that agree in all of this. Weights may differ within it.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub struct ClassInfo<'a> {
     /// What it crosses, in order of travel, all different; never empty.
     pub links: Slice<'a, LinkId>,
@@ -75,7 +75,6 @@ pub struct ClassInfo<'a> {
 
 /// Weight that a class gains or loses: that of one transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(C)]
 pub struct WeightChange {
     /// The class.
     pub class: u32,
@@ -85,7 +84,6 @@ pub struct WeightChange {
 
 /// What has changed since the last call.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
 pub struct Change<'a> {
     /// The instant; not before that of the last call.
     pub now: SimTime,
@@ -97,7 +95,6 @@ pub struct Change<'a> {
 
 /// A group that is new, or hangs below another root now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(C)]
 pub struct GroupMove {
     /// The group; ids are the arbiter's, below the fabric's links + twice the classes + the links of all classes together.
     pub group: u32,
@@ -107,7 +104,6 @@ pub struct GroupMove {
 
 /// A class that is new, or in another group now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(C)]
 pub struct ClassMove {
     /// The class.
     pub class: u32,
@@ -117,7 +113,6 @@ pub struct ClassMove {
 
 /// A new level of a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(C)]
 pub struct RootLevel {
     /// The root.
     pub root: u32,
@@ -165,7 +160,6 @@ impl Answer {
 
 /// What an arbiter knows of the load of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(C)]
 pub struct LinkUse {
     /// The largest load so far, in units; [`NO_LEVEL`] where it is not known.
     pub peak: Level,

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A rate arbiter written in Rust implements [`RateArbiter`] and [`ArbiterPlugin`]; [`export_arbiters!`] turns it into
-//! a C table ([`abi`]) that weir loads from a shared library. Beside it may stand an [`IncrementalArbiter`], which computes the
-//! same policy in changes ([`export_incremental!`]). A model implements [`Model`] and [`ModelPlugin`], and
-//! [`export_models!`] does the same for it. Built-in ones go into a [`Registry`] directly.
+//! a C table ([`abi`]) that weir loads from a shared library. A model implements [`Model`] and [`ModelPlugin`], and
+//! [`export_models!`] does the same for it. Built-in ones go into a [`Registry`] directly; beside a built-in arbiter may stand
+//! an [`IncrementalArbiter`], which computes the same policy in changes.
 
 pub mod abi;
 mod arbiter;
@@ -19,7 +19,9 @@ mod registry;
 mod units;
 mod view;
 
-pub use arbiter::{ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, RateArbiter, Step};
+pub use arbiter::{
+    ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, RateModel, Step,
+};
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{
     Answer, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalFlags, IncrementalPlugin, Level,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::{
-    ArbiterError, ArbiterPlugin, FabricView, Flags, IncrementalArbiter, IncrementalFlags, IncrementalPlugin, Model,
-    ModelError, ModelPlugin, RateArbiter, Setting,
+    ArbiterError, ArbiterPlugin, FabricView, Flags, IncrementalArbiter, IncrementalFlags, IncrementalPlugin,
+    LegendEntry, Model, ModelError, ModelPlugin, RateArbiter, Setting,
 };
 
 /// Builds an arbiter for a fabric from its parameters (a JSON object).
@@ -40,6 +40,10 @@ pub struct ArbiterEntry {
     pub version: String,
     /// What it claims.
     pub flags: Flags,
+    /// Whether `flags` say which attributes of transfers it reads; libraries of ABI 1.2 and older cannot.
+    pub says_what_it_reads: bool,
+    /// What the steps of its explanations mean, in the order in which they are taken; may be empty.
+    pub legend: Vec<LegendEntry>,
     /// JSON Schema of its parameters.
     pub params_schema: String,
     /// Where it comes from.
@@ -48,6 +52,36 @@ pub struct ArbiterEntry {
     pub make: MakeArbiter,
     /// The same policy in changes, where there is one.
     pub incremental: Option<IncrementalEntry>,
+}
+
+impl ArbiterEntry {
+    /// Whether it is known not to read what this flag stands for.
+    #[must_use]
+    pub fn ignores(&self, reads: Flags) -> bool {
+        self.says_what_it_reads && !self.flags.contains(reads)
+    }
+
+    /// One of this program.
+    #[must_use]
+    pub fn builtin<A: ArbiterPlugin>() -> Self {
+        Self {
+            name: A::NAME.to_owned(),
+            version: A::VERSION.to_owned(),
+            flags: A::FLAGS,
+            says_what_it_reads: true,
+            legend: A::legend(),
+            params_schema: A::params_schema(),
+            origin: Origin::BuiltIn,
+            make: Box::new(|fabric, params| Ok(Box::new(A::create(fabric, params)?))),
+            incremental: None,
+        }
+    }
+
+    /// The same with its incremental side.
+    #[must_use]
+    pub fn with_incremental<I: IncrementalPlugin>(self) -> Self {
+        Self { incremental: Some(IncrementalEntry::of::<I>()), ..self }
+    }
 }
 
 /// The incremental side of an arbiter.
@@ -122,6 +156,7 @@ const TRANSFER: &str = "transfer";
 #[derive(Default)]
 pub struct Registry {
     arbiters: BTreeMap<String, ArbiterEntry>,
+    default_arbiter: Option<String>,
     models: BTreeMap<String, ModelEntry>,
 }
 
@@ -132,32 +167,23 @@ impl Registry {
         Self::default()
     }
 
+    /// Names the arbiter of scenarios that name none.
+    pub fn set_default_arbiter(&mut self, name: &str) {
+        self.default_arbiter = Some(name.to_owned());
+    }
+
+    /// The arbiter of scenarios that name none.
+    #[must_use]
+    pub fn default_arbiter(&self) -> Option<&str> {
+        self.default_arbiter.as_deref()
+    }
+
     /// Registers a built-in arbiter.
     ///
     /// # Errors
     /// If the name is taken.
     pub fn add_builtin<A: ArbiterPlugin>(&mut self) -> Result<(), RegistryError> {
-        self.add(Self::builtin::<A>())
-    }
-
-    /// Registers a built-in arbiter with its incremental side.
-    ///
-    /// # Errors
-    /// If the name is taken.
-    pub fn add_builtin_incremental<I: IncrementalPlugin>(&mut self) -> Result<(), RegistryError> {
-        self.add(ArbiterEntry { incremental: Some(IncrementalEntry::of::<I>()), ..Self::builtin::<I::Plain>() })
-    }
-
-    fn builtin<A: ArbiterPlugin>() -> ArbiterEntry {
-        ArbiterEntry {
-            name: A::NAME.to_owned(),
-            version: A::VERSION.to_owned(),
-            flags: A::FLAGS,
-            params_schema: A::params_schema(),
-            origin: Origin::BuiltIn,
-            make: Box::new(|fabric, params| Ok(Box::new(A::create(fabric, params)?))),
-            incremental: None,
-        }
+        self.add(ArbiterEntry::builtin::<A>())
     }
 
     /// Registers an arbiter.

@@ -18,11 +18,7 @@ pub(crate) enum Call {
     Plan = 8,
     Estimate = 9,
     Alternatives = 10,
-    AddClass = 11,
-    Settle = 12,
-    Above = 13,
-    Beside = 14,
-    LinkUse = 15,
+    Capacity = 11,
 }
 
 /// Bits of the state that hold the call; 0 there is "none".
@@ -31,7 +27,7 @@ const CALL_BITS: u64 = 15;
 const ONE_CALL: u64 = CALL_BITS + 1;
 
 impl Call {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 11] = [
         Self::Open,
         Self::Create,
         Self::Admit,
@@ -42,11 +38,7 @@ impl Call {
         Self::Plan,
         Self::Estimate,
         Self::Alternatives,
-        Self::AddClass,
-        Self::Settle,
-        Self::Above,
-        Self::Beside,
-        Self::LinkUse,
+        Self::Capacity,
     ];
 
     pub(crate) fn word(self) -> &'static str {
@@ -61,11 +53,7 @@ impl Call {
             Self::Plan => "plan",
             Self::Estimate => "estimate",
             Self::Alternatives => "alternatives",
-            Self::AddClass => "add_class",
-            Self::Settle => "settle",
-            Self::Above => "above",
-            Self::Beside => "beside",
-            Self::LinkUse => "link_use",
+            Self::Capacity => "capacity",
         }
     }
 

@@ -20,8 +20,8 @@ pub(crate) struct Rules {
     pub(crate) view: (&'static str, usize),
     /// The minor version that brought this kind, and its name in C.
     pub(crate) first_minor: (u32, &'static str),
-    /// The flags that are known.
-    pub(crate) flags: u32,
+    /// The flags that a table of a minor version may set.
+    pub(crate) flags: fn(minor: u32) -> u32,
     /// Which functions may be null, for a person.
     pub(crate) optional: &'static str,
 }
@@ -59,7 +59,6 @@ impl Rules {
             let what = self.what;
             return Err(TableError::BeforeFirst { major: ABI_MAJOR, found: header.abi_minor, what, first, name });
         }
-        // Each kind has one size so far; a later minor version compares with the sizes of the plugin's own.
         let (name, size) = self.table;
         if (header.table_size as usize) < size {
             return Err(TableError::Short { found: header.table_size, expected: size, table: name });
@@ -68,9 +67,10 @@ impl Rules {
         if header.view_size as usize != size {
             return Err(TableError::View { found: header.view_size, expected: size, view: name });
         }
-        let unknown = header.flags & !self.flags;
+        let known = (self.flags)(header.abi_minor);
+        let unknown = header.flags & !known;
         if unknown != 0 {
-            return Err(TableError::Flags { unknown, known: self.flags });
+            return Err(TableError::Flags { unknown, known });
         }
         Ok(())
     }

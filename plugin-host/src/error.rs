@@ -297,17 +297,6 @@ pub enum TableError {
         /// The earlier model.
         by: String,
     },
-    /// An incremental side of nothing.
-    #[error(
-        "is the incremental side of `{name}` {version}, but `weir_arbiter` of the same library lists no arbiter of this name \
-         and version; list it there, too"
-    )]
-    SideOfNothing {
-        /// The name.
-        name: String,
-        /// The version.
-        version: String,
-    },
     /// No end of tables.
     #[error("is not null: a library lists at most {most} {what}s, and ends with null")]
     Endless {

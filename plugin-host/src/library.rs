@@ -6,13 +6,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
-use weir_plugin_api::abi::{
-    ARBITER_SYMBOL, ArbiterTable, INCREMENTAL_SYMBOL, IncrementalTable, MODEL_SYMBOL, ModelTable,
-};
+use weir_plugin_api::abi::{ARBITER_SYMBOL, ArbiterTable, MODEL_SYMBOL, ModelTable};
 
 use crate::call::{Call, CallSlot};
 use crate::error::{PluginError, TableError};
-use crate::incremental_table::PluginIncremental;
 use crate::model_table::{PluginModel, shared_operation};
 use crate::table::PluginArbiter;
 
@@ -112,21 +109,6 @@ impl Listed for PluginArbiter {
     }
 }
 
-impl Listed for PluginIncremental {
-    const SYMBOL: &'static str = INCREMENTAL_SYMBOL;
-    const WHAT: &'static str = "incremental arbiter";
-    type Table = IncrementalTable;
-
-    unsafe fn read(table: *const IncrementalTable, path: PathBuf) -> Result<Self, TableError> {
-        // SAFETY: by contract.
-        unsafe { Self::read(table, path) }
-    }
-
-    fn check_beside(&self, other: &Self) -> Result<(), TableError> {
-        check_names::<Self>(&self.name, &other.name)
-    }
-}
-
 impl Listed for PluginModel {
     const SYMBOL: &'static str = MODEL_SYMBOL;
     const WHAT: &'static str = "model";
@@ -156,25 +138,8 @@ fn contents(path: &Path) -> Result<(Vec<PluginArbiter>, Vec<PluginModel>), Plugi
     let (arbiters, models) = (list::<PluginArbiter>(library, path)?, list::<PluginModel>(library, path)?);
     match (arbiters, models) {
         (Err(missing), Err(_)) => Err(PluginError::Symbol { path: path.to_owned(), reason: reason(&missing, path) }),
-        (arbiters, models) => {
-            let (mut arbiters, models) = (arbiters.unwrap_or_default(), models.unwrap_or_default());
-            let sides = list::<PluginIncremental>(library, path)?.unwrap_or_default();
-            (0..).zip(sides).try_for_each(|(index, side)| put_beside(index, side, &mut arbiters))?;
-            Ok((arbiters, models))
-        }
+        (arbiters, models) => Ok((arbiters.unwrap_or_default(), models.unwrap_or_default())),
     }
-}
-
-/// Gives the incremental side at an index of its list to its arbiter.
-fn put_beside(index: u32, side: PluginIncremental, arbiters: &mut [PluginArbiter]) -> Result<(), PluginError> {
-    let mut arbiters = arbiters.iter_mut();
-    if let Some(arbiter) = arbiters.find(|a| (&a.name, &a.version) == (&side.name, &side.version)) {
-        arbiter.incremental = Some(side);
-        return Ok(());
-    }
-    let PluginIncremental { name, version, path, .. } = side;
-    let problem = TableError::SideOfNothing { name, version };
-    Err(PluginError::Table { path, symbol: INCREMENTAL_SYMBOL, index, problem })
 }
 
 /// What the library lists of a kind, or the loader's words where it has no such function.

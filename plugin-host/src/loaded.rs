@@ -4,7 +4,9 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use weir_plugin_api::abi::StepRecord;
-use weir_plugin_api::{ArbiterError, Binding, FabricView, Grant, LinkId, PhaseView, RateArbiter, SimTime, Step};
+use weir_plugin_api::{
+    ArbiterError, Binding, FabricView, Grant, LinkId, PhaseView, RateArbiter, RouteTable, SimTime, Step,
+};
 
 use crate::call::Call;
 use crate::instance::{Instance, readable};
@@ -87,6 +89,19 @@ impl RateArbiter for LoadedArbiter {
         let explained = !sink.steps.is_empty();
         steps.append(&mut sink.steps);
         Ok(explained)
+    }
+
+    fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+        let Some(capacity) = self.functions.capacity else { return Ok(None) };
+        let mut most = f64::INFINITY;
+        // SAFETY: the state is alive; the table of routes is valid for the call, and `most` a slot.
+        self.instance
+            .call(Call::Capacity, |state, err| unsafe { capacity(state, link.0, routes, &raw mut most, err) })?;
+        if most.is_nan() || most <= 0.0 {
+            let what = format!("says that link {} can carry {most} B/s; a bound is above 0", link.0);
+            return Err(self.instance.failed(Call::Capacity, &what));
+        }
+        Ok(most.is_finite().then_some(most))
     }
 
     fn reset(&mut self) {

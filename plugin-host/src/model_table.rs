@@ -19,7 +19,7 @@ const RULES: Rules = Rules {
     table: ("weir_model_table", size_of::<ModelTable>()),
     view: ("weir_task", size_of::<TaskRecord<'_>>()),
     first_minor: (MODEL_MINOR, "WEIR_ABI_MINOR_MODEL"),
-    flags: 0,
+    flags: |_| 0,
     optional: "only `estimate` and `alternatives` may be null",
 };
 

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use weir_plugin_api::abi::{
-    ARBITER_MINOR, AdmitFn, AllocateFn, ArbiterTable, CreateFn, DestroyFn, ExplainFn, KIND_ARBITER, ResetFn,
+    ARBITER_MINOR, AdmitFn, AllocateFn, ArbiterTable, CapacityFn, CreateFn, DESCRIBED_ARBITER_MINOR,
+    DescribedArbiterTable, DestroyFn, ExplainFn, Header, KIND_ARBITER, LegendRecord, ResetFn,
 };
-use weir_plugin_api::{ArbiterEntry, Flags, Origin, PhaseView};
+use weir_plugin_api::{ArbiterEntry, Flags, LegendEntry, Origin, PhaseView};
 
 use crate::check::{self, Rules};
 use crate::error::TableError;
-use crate::incremental_table::PluginIncremental;
 use crate::loaded::LoadedArbiter;
 
 const RULES: Rules = Rules {
@@ -19,9 +19,15 @@ const RULES: Rules = Rules {
     table: ("weir_arbiter_table", size_of::<ArbiterTable>()),
     view: ("weir_phase", size_of::<PhaseView<'_>>()),
     first_minor: (ARBITER_MINOR, "WEIR_ABI_MINOR_ARBITER"),
-    flags: Flags::KNOWN.0,
+    flags: |minor| if minor < DESCRIBED_ARBITER_MINOR { FIRST_FLAGS } else { Flags::KNOWN.0 },
     optional: "only `explain` may be null",
 };
+
+/// The flags of before arbiters said what they read.
+const FIRST_FLAGS: u32 = Flags::PURE.0 | Flags::WORK_CONSERVING.0 | Flags::WHOLE_SET.0 | Flags::READS_ARRIVAL.0;
+
+/// Entries of a legend beyond which it is taken for one without an end (*assumed*: no policy has so many steps).
+const MOST_STEPS: usize = 256;
 
 /// The functions of a checked table.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +38,7 @@ pub(crate) struct Functions {
     pub(crate) admit: AdmitFn,
     pub(crate) allocate: AllocateFn,
     pub(crate) explain: Option<ExplainFn>,
+    pub(crate) capacity: Option<CapacityFn>,
 }
 
 /// One arbiter of an opened library, its table checked.
@@ -43,12 +50,14 @@ pub struct PluginArbiter {
     pub version: String,
     /// What it claims.
     pub flags: Flags,
+    /// Whether `flags` say what it reads.
+    pub says_what_it_reads: bool,
+    /// What the steps of its explanations mean; may be empty.
+    pub legend: Vec<LegendEntry>,
     /// JSON Schema of its parameters: an object.
     pub params_schema: String,
     /// Absolute path of the library.
     pub path: PathBuf,
-    /// Its incremental side, where the library has one.
-    pub incremental: Option<PluginIncremental>,
     pub(crate) functions: Functions,
 }
 
@@ -60,9 +69,12 @@ impl PluginArbiter {
     pub(crate) unsafe fn read(table: *const ArbiterTable, path: PathBuf) -> Result<Self, TableError> {
         // SAFETY: by contract.
         let header = unsafe { RULES.header(table) }?;
+        let description = describes_itself(&header).then_some(table.cast::<DescribedArbiterTable>());
         // SAFETY: the header says that the plugin's table has at least this size.
         let table = unsafe { table.read() };
-        let functions = functions(&table)?;
+        // SAFETY: as above, of the longer table.
+        let description = description.map(|table| unsafe { table.read() });
+        let functions = functions(&table, description.and_then(|table| table.capacity))?;
         // SAFETY: the texts are those of a table of this version.
         let (name, version, params_schema) = unsafe {
             (
@@ -73,7 +85,10 @@ impl PluginArbiter {
         };
         check::check_name("name", &name)?;
         check::check_schema("params_schema", &params_schema)?;
-        Ok(Self { name, version, flags: Flags(header.flags), params_schema, path, incremental: None, functions })
+        // SAFETY: the legend is that of a table of this version.
+        let legend = description.map(|table| unsafe { legend(table.legend) }).transpose()?.unwrap_or_default();
+        let (flags, says_what_it_reads) = (Flags(header.flags), description.is_some());
+        Ok(Self { name, version, flags, says_what_it_reads, legend, params_schema, path, functions })
     }
 
     /// The entry of this arbiter in a registry, for a library of this SHA-256.
@@ -84,15 +99,45 @@ impl PluginArbiter {
             name: self.name.clone(),
             version: self.version.clone(),
             flags: self.flags,
+            says_what_it_reads: self.says_what_it_reads,
+            legend: self.legend.clone(),
             params_schema: self.params_schema.clone(),
             origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
             make: Box::new(move |fabric, params| Ok(Box::new(LoadedArbiter::create(&plugin, fabric, params)?))),
-            incremental: self.incremental.as_ref().map(PluginIncremental::entry),
+            incremental: None,
         }
     }
 }
 
-fn functions(table: &ArbiterTable) -> Result<Functions, TableError> {
+/// Whether the table goes on with a description: authors may name the header's own minor version over the first table.
+fn describes_itself(header: &Header) -> bool {
+    header.abi_minor >= DESCRIBED_ARBITER_MINOR && header.table_size as usize >= size_of::<DescribedArbiterTable>()
+}
+
+/// Reads a legend up to the record that ends it.
+///
+/// # Safety
+/// `legend` is null or points to records of texts that end with a NUL, the last of which has a null step.
+unsafe fn legend(legend: *const LegendRecord) -> Result<Vec<LegendEntry>, TableError> {
+    let mut entries = Vec::new();
+    while !legend.is_null() {
+        // SAFETY: by contract; no record before this one ended the legend.
+        let LegendRecord { step, short, meaning } = unsafe { legend.add(entries.len()).read() };
+        if step.is_null() {
+            break;
+        }
+        if entries.len() == MOST_STEPS {
+            let problem = format!("has more than {MOST_STEPS} entries; end it with an entry whose step is null");
+            return Err(TableError::Text { field: "legend", problem });
+        }
+        // SAFETY: by contract.
+        let text = |text| unsafe { check::text("legend", text) };
+        entries.push(LegendEntry { step: text(step)?, short: text(short)?, meaning: text(meaning)? });
+    }
+    Ok(entries)
+}
+
+fn functions(table: &ArbiterTable, capacity: Option<CapacityFn>) -> Result<Functions, TableError> {
     Ok(Functions {
         create: RULES.function(table.create, "create")?,
         destroy: RULES.function(table.destroy, "destroy")?,
@@ -100,5 +145,6 @@ fn functions(table: &ArbiterTable) -> Result<Functions, TableError> {
         admit: RULES.function(table.admit, "admit")?,
         allocate: RULES.function(table.allocate, "allocate")?,
         explain: table.explain,
+        capacity,
     })
 }

@@ -9,9 +9,6 @@ use crate::diagnostic::quoted;
 use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
 
-/// The arbiter of a scenario that names none.
-const DEFAULT: &str = "max-min";
-
 /// One arbiter the scenario asks for, parameters checked against its schema, quantities turned into numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ArbiterSpec {
@@ -58,7 +55,10 @@ fn warn_of_defaults(context: &mut Context, given: &Value, left: &ArbiterSpec) {
 
 fn written(context: &mut Context, given: Option<&Value>, registry: &Registry) -> Read<Vec<ArbiterSpec>> {
     match given {
-        None => Ok(vec![ArbiterSpec { name: DEFAULT.to_owned(), params: Map::new(), position: None }]),
+        None => {
+            let default = |name: &str| ArbiterSpec { name: name.to_owned(), params: Map::new(), position: None };
+            Ok(registry.default_arbiter().map(default).into_iter().collect())
+        }
         Some(Value { data: Data::Sequence(items), span }) => {
             if items.is_empty() {
                 return Err(context.error(*span, "the list of arbiters is empty", "name one, or leave `arbiter` out"));
@@ -81,7 +81,7 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
         Data::Mapping(entries) => match entries.iter().find(|e| &*e.key == "name") {
             Some(entry) => (&entry.value, entries),
             None => {
-                let help = "write `{ name: pcie-congestion, tau: 0.2 }`";
+                let help = "write `{ name: NAME, PARAMETER: VALUE }`, or the name alone";
                 return Err(context.error(value.span, "an arbiter needs the key `name`", help));
             }
         },

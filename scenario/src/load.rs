@@ -22,7 +22,7 @@ pub struct LoadOptions {
     pub library: Option<PathBuf>,
     /// Edits of the file's values: path and YAML text, as in `workload[0].transfer.size` and `4MB`.
     pub set: Vec<(String, String)>,
-    /// Arbiters in place of the file's: names, or maps such as `{name: pcie-congestion, tau: 0.2}`.
+    /// Arbiters in place of the file's: names, or maps such as `{name: NAME, PARAMETER: VALUE}`.
     pub arbiters: Vec<String>,
     /// Whether the transfers of traces are to be read while they are simulated ([`Scenario::stream`]): the workload must
     /// be nothing but traces without `after`, sorted by start.
@@ -159,7 +159,7 @@ pub(crate) fn edit(context: &mut Context, root: &mut Value, options: &LoadOption
         let edit = Edit::read(context, path, value)?;
         if let (Some(span), false) = (edit.starts_with("arbiter"), options.arbiters.is_empty()) {
             let message = format!("{} has no effect: `--arbiter` replaces the file's arbiters", quoted(path));
-            let help = "give the parameters with it, as in `--arbiter '{name: pcie-congestion, tau: 0.4}'`";
+            let help = "give the parameters with it, as in `--arbiter '{name: NAME, PARAMETER: VALUE}'`";
             return Err(context.error(span, message, help));
         }
         apply(context, root, edit, &mut later)?;

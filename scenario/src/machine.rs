@@ -25,7 +25,7 @@ pub struct Machine {
     pub file: String,
     /// Nodes and links.
     pub fabric: Fabric,
-    /// The arbiters of a scenario or of the options; of a topology alone: `max-min`.
+    /// The arbiters of a scenario or of the options; of a topology alone: the default of the registry.
     pub arbiters: Vec<ArbiterSpec>,
     /// Whether the file is a scenario, not a topology alone.
     pub is_scenario: bool,

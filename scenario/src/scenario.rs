@@ -30,7 +30,7 @@ pub struct Scenario {
     pub routes: Routes,
     /// What to do. The id of a transfer in a phase is the number of its task.
     pub tasks: TaskGraph,
-    /// Arbiters in list order; when the file names none: `max-min`.
+    /// Arbiters in list order; when the file names none: the default of the registry.
     pub arbiters: Vec<ArbiterSpec>,
     /// What may not mean what its author thinks.
     pub warnings: Vec<Diagnostic>,

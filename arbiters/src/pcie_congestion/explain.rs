@@ -1,10 +1,35 @@
 //! The columns of Table I for any phase: each transfer's rate after steps A, B, C, D (8) and D.
 
-use weir_plugin_api::{LinkId, Step};
+use weir_plugin_api::{LegendEntry, LinkId, Step};
 
 use super::blocking::raise;
 use super::layout::Layout;
 use crate::common::groups::{Groups, NONE};
+
+/// What the steps mean.
+pub(super) fn legend() -> Vec<LegendEntry> {
+    [
+        ("A", "own link of its source", "The rate on its first link, before anything is shared."),
+        ("B", "upstream port shared", "Going up, an overloaded link cuts all transfers in proportion."),
+        (
+            "C",
+            "downstream port shared",
+            "Going down, an overloaded link gives each port that feeds it a quota; crossing a root complex lowers it.",
+        ),
+        (
+            "D (8)",
+            "head-of-line blocked",
+            "It queues on a link behind a transfer that is cut further on, and gets no more than that one.",
+        ),
+        (
+            "D",
+            "shared, raised by what blocked ones leave",
+            "It takes what blocked transfers leave; “because of” names those that made room.",
+        ),
+    ]
+    .map(|(step, short, meaning)| LegendEntry::new(step, short, meaning))
+    .into()
+}
 
 /// A step of one item: name, deciding link, rate, items responsible.
 struct Line {

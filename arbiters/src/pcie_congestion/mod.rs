@@ -48,7 +48,8 @@ mod upstream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
+    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
+    RateModel, RouteId, RouteTable, Step,
 };
 
 use crate::common::groups::{Groups, NONE, lone_binding};
@@ -57,7 +58,7 @@ use layout::Layout;
 use ports::{Port, crosses_root_complex};
 
 /// Performance loss of a transfer that crosses the root complex: 1 − 1/1.21 (section VII, from Fig. 3).
-pub const DEFAULT_TAU: f64 = 21.0 / 121.0;
+const DEFAULT_TAU: f64 = 21.0 / 121.0;
 
 /// Tolerance of every comparison, relative to a link's capacity (*assumed*: far above rounding, far below any effect).
 const EPS: f64 = 1e-9;
@@ -67,7 +68,7 @@ const EPS: f64 = 1e-9;
 #[serde(deny_unknown_fields, default)]
 pub struct PcieCongestionParams {
     /// Part of a port's bandwidth that transfers lose when they cross the root complex; 1 − 1/1.21 by default.
-    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 0.5))]
+    #[schemars(range(min = 0.0), extend("exclusiveMaximum" = 0.5, "x-weir-fit" = {"when": {"root_penalty": true}}))]
     pub tau: f64,
     /// Head-of-line blocking (step D); without it the rates are those after step C.
     pub hol: bool,
@@ -165,6 +166,19 @@ impl RateArbiter for PcieCongestion {
         explain::explain(&mut self.layout, &self.groups, self.hol, steps);
         Ok(true)
     }
+
+    /// C(l) of a set that holds a transfer of each route: all of these may cross the root complex to l, or none.
+    fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+        let (ports, port) = (&self.layout.ports, &self.layout.ports[link.index()]);
+        let mut ids = (0..routes.offsets.len() - 1).map(|route| routes.links(RouteId(route as u32)));
+        let reduced =
+            port.below_root_complex && ids.any(|route| route.contains(&link) && crosses_root_complex(ports, route));
+        Ok(Some(if reduced { port.reduced } else { port.bandwidth }))
+    }
+
+    fn rate_model(&self) -> Option<RateModel> {
+        self.hol.then_some(RateModel::PcieSwitches { tau: self.tau })
+    }
 }
 
 impl ArbiterPlugin for PcieCongestion {
@@ -174,6 +188,10 @@ impl ArbiterPlugin for PcieCongestion {
 
     fn params_schema() -> String {
         schema::<PcieCongestionParams>()
+    }
+
+    fn legend() -> Vec<LegendEntry> {
+        explain::legend()
     }
 
     fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {

@@ -1,7 +1,7 @@
 //! Registration, parameters and schemas, admission.
 
 use crate::common::{NAMES, Phase, Transfer, make, try_make};
-use weir_arbiters::{PcieCongestionParams, ignored_attributes, register};
+use weir_arbiters::{PcieCongestionParams, register};
 use weir_plugin_api::{ArbiterError, Flags, NodeKind, Registry};
 use weir_sim_core::FabricBuilder;
 
@@ -77,23 +77,17 @@ fn schemas_agree_with_the_constructors() {
     assert_eq!(schema["properties"]["hol"]["default"], true);
 }
 
+/// What the flags say is what reaches the rates; every limit does.
 #[test]
-fn ignored_attributes_are_known() {
-    assert_eq!(ignored_attributes("pcie-congestion"), ["weight", "priority"]);
-    assert_eq!(ignored_attributes("max-min"), ["priority"]);
-    assert_eq!(ignored_attributes("equal-share"), ["weight", "priority"]);
-    assert_eq!(ignored_attributes("fcfs"), ["weight", "priority"]);
-    assert!(ignored_attributes("strict-priority").is_empty());
-    assert!(ignored_attributes("someone-elses").is_empty());
-}
-
-/// Ignored attributes do not reach the rates; the others do.
-#[test]
-fn ignored_attributes_are_ignored() {
+fn attributes_are_read_as_the_flags_say() {
+    let mut registry = Registry::new();
+    register(&mut registry).unwrap();
     let (fabric, gpus) = crate::common::t2(1e9);
     let plain = [Transfer::new(gpus[0], gpus[1]), Transfer::new(gpus[2], gpus[1])];
     for name in NAMES {
-        for attribute in ["weight", "priority", "limit"] {
+        let entry = registry.get(name).unwrap();
+        let (weight, priority) = (entry.ignores(Flags::READS_WEIGHT), entry.ignores(Flags::READS_PRIORITY));
+        for (attribute, ignored) in [("weight", weight), ("priority", priority), ("limit", false)] {
             let mut changed = plain;
             match attribute {
                 "weight" => changed[1].weight = 2.0,
@@ -103,7 +97,7 @@ fn ignored_attributes_are_ignored() {
             let mut arbiter = make(name, &fabric, "{}");
             let before = crate::common::rates(&mut *arbiter, &Phase::new(&fabric, &plain));
             let after = crate::common::rates(&mut *arbiter, &Phase::new(&fabric, &changed));
-            assert_eq!(before == after, ignored_attributes(name).contains(&attribute), "{name} {attribute}");
+            assert_eq!(before == after, ignored, "{name} {attribute}");
         }
     }
 }

@@ -87,8 +87,9 @@ fn check_scenario(scenario: &Scenario, args: &CheckArgs, all: &Arbiters) -> Resu
     let lints = weir_scenario::lint(scenario);
     let mut warnings = tell(scenario.warnings.iter().chain(&lints));
     for spec in &scenario.arbiters {
-        Job::new(scenario, spec, &all.registry)?.arbiter()?;
-        warnings += warn_ignored(scenario, &spec.name);
+        let job = Job::new(scenario, spec, &all.registry)?;
+        job.arbiter()?;
+        warnings += warn_ignored(&job);
     }
     strict(&scenario.file, warnings, args)?;
     let nodes = args.nodes.then(|| nodes::list(&scenario.fabric, &scenario.places, |node| scenario.node_name(node)));

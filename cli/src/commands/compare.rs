@@ -94,7 +94,7 @@ fn column(scenario: &Scenario, spec: &ArbiterSpec, all: &Arbiters, json: bool) -
     let job = Job::new(scenario, spec, &all.registry)?;
     let column =
         simulate::report(&job, RunOptions::default(), |run| Column::of_run(run, json).map_err(Failure::usage))?;
-    warn_ignored(scenario, &spec.name);
+    warn_ignored(&job);
     Ok(column)
 }
 

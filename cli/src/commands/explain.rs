@@ -45,11 +45,11 @@ fn explain(
         if interrupt::requested() {
             break;
         }
-        warn_ignored(&scenario, &spec.name);
         let job = match Job::new(&scenario, spec, &all.registry) {
             Ok(job) => job,
             Err(error) => return Ok(Failure::from(error).print()),
         };
+        warn_ignored(&job);
         let gap = if later { "\n" } else { "" };
         let explained = simulate::report(&job, options, |run| {
             Ok(out.result(|writer| match args.json {

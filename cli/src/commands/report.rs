@@ -194,7 +194,6 @@ fn add_runs(scenario: &Scenario, args: &ReportArgs, all: &Arbiters, page: &mut P
         if interrupt::requested() {
             break;
         }
-        warn_ignored(scenario, &spec.name);
         exit = exit.max(add_run(scenario, spec, args, all, page).err().map_or(Exit::Ok, Failure::print));
     }
     Ok(exit)
@@ -236,6 +235,7 @@ fn add_run(
     page: &mut Page,
 ) -> Result<(), Failure> {
     let job = Job::new(scenario, spec, &all.registry)?;
+    warn_ignored(&job);
     let plain = RunOptions { until: args.until.unwrap_or(SimTime::NEVER), ..RunOptions::default() };
     let transfers = scenario.tasks.tasks().iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
     let mut record = Record::Explained;

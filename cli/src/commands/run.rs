@@ -61,11 +61,11 @@ fn run_file(
         if interrupt::requested() {
             break;
         }
-        warn_ignored(&scenario, &spec.name);
         let job = match Job::new(&scenario, spec, &all.registry) {
             Ok(job) => job.with_peaks(args.peaks),
             Err(error) => return Ok(Failure::from(error).print()),
         };
+        warn_ignored(&job);
         // An outer failure is of the run, an inner one of the output.
         match simulate::report(
             &job,

@@ -34,8 +34,8 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
     let mut output = Output::open(None)?;
     let mut csv = CSV_HEADER.to_owned();
     for (i, spec) in scenario.arbiters.iter().enumerate() {
-        warn_ignored(&scenario, &spec.name);
         let job = Job::new(&scenario, spec, &all.registry)?;
+        warn_ignored(&job);
         simulate::report(&job, RunOptions::default(), |run| {
             let found = Validation::new(args, &scenario, run, &rows)?;
             csv.push_str(&found.csv());

@@ -4,11 +4,10 @@ use std::sync::atomic::Ordering;
 
 use serde::{Deserialize, Serialize};
 use weir_optimize::order::{
-    self, Best, Capacities, Enumeration, MOST_VISITED, Order, OrderError, OrderOptions, OrderProblem, Part, Rule,
-    from_part,
+    self, Best, Enumeration, MOST_VISITED, Order, OrderError, OrderOptions, OrderProblem, Part, Rule, from_part,
 };
 use weir_optimize::search::{MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary};
-use weir_plugin_api::{ArbiterEntry, ArbiterError, Origin};
+use weir_plugin_api::ArbiterError;
 use weir_report::{SearchReport, SearchSubject, Solution};
 use weir_scenario::{Change, Diagnostic, Scenario};
 use weir_sim_core::TaskId;
@@ -129,27 +128,7 @@ fn problem<'a>(bench: &Bench<'a>, subject: &SearchSubject) -> Result<OrderProble
     let problem = OrderProblem::new(fabric, &scenario.routes, &scenario.tasks, make, entry.flags);
     let problem = problem.map_err(|error| failure(scenario, &error))?;
     let label = serde_json::json!(subject.arbiter).to_string();
-    let problem = problem.with_capacities(capacities(entry, bench)).with_label(label);
-    // Of effect for the built-in `pcie-congestion` only, whose capacities say so.
-    let blocking = bench.spec().params.get("hol").and_then(serde_json::Value::as_bool).unwrap_or(true);
-    Ok(if blocking { problem.with_quick_rates() } else { problem })
-}
-
-/// What is known of the built-in arbiters, for closer bounds.
-fn capacities(entry: &ArbiterEntry, bench: &Bench<'_>) -> Capacities {
-    if !matches!(entry.origin, Origin::BuiltIn) {
-        return Capacities::Checked;
-    }
-    match entry.name.as_str() {
-        "max-min" | "equal-share" | "strict-priority" => Capacities::Bandwidth,
-        "pcie-congestion" => {
-            let params = &bench.spec().params;
-            let penalty = params.get("root_penalty").and_then(serde_json::Value::as_bool).unwrap_or(true);
-            let tau = params.get("tau").and_then(serde_json::Value::as_f64).unwrap_or(weir_arbiters::DEFAULT_TAU);
-            Capacities::RootComplex { tau: if penalty { tau } else { 0.0 } }
-        }
-        _ => Capacities::Checked,
-    }
+    Ok(problem.with_label(label).with_quick_rates())
 }
 
 /// All orders, or those of a shard.
@@ -337,7 +316,9 @@ fn failure(scenario: &Scenario, error: &OrderError) -> Failure {
         OrderError::Route { task, error: ArbiterError::Refused(_) } => at(*task, Exit::Usage),
         OrderError::Route { task, .. } | OrderError::Rate { task, .. } => at(*task, Exit::Plugin),
         OrderError::Arbiter(ArbiterError::Refused(_)) => plain(Exit::Usage),
-        OrderError::Arbiter(_) | OrderError::OverCapacity { .. } | OrderError::Recheck => plain(Exit::Plugin),
+        OrderError::Arbiter(_) | OrderError::OverCapacity { .. } | OrderError::Capacity | OrderError::Recheck => {
+            plain(Exit::Plugin)
+        }
         OrderError::Stuck => plain(Exit::Stopped),
         _ => plain(Exit::Usage),
     }

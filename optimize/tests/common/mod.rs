@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use proptest::prelude::*;
-use weir_optimize::order::{Capacities, OrderProblem};
+use weir_optimize::order::OrderProblem;
 use weir_sim_core::api::{Flags, LinkKind, NodeId, NodeKind, RateArbiter, Registry, SimDuration, SimTime};
 use weir_sim_core::{
     EngineId, Fabric, FabricBuilder, LinkSpec, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph,
@@ -60,11 +60,7 @@ impl World {
     pub fn problem(&self) -> OrderProblem<'_> {
         let flags = self.make().1;
         let problem = OrderProblem::new(&self.fabric, &self.routes, &self.tasks, || Ok(self.make().0), flags);
-        problem.expect("covered").with_capacities(match self.arbiter {
-            "pcie-congestion" => Capacities::RootComplex { tau: self.tau },
-            "max-min" => Capacities::Bandwidth,
-            _ => Capacities::Checked,
-        })
+        problem.expect("covered")
     }
 
     /// The problem as the command line poses it: with rates by masks where the arbiter is known.

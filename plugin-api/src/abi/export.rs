@@ -39,24 +39,7 @@
 #[macro_export]
 macro_rules! export_arbiters {
     ($($arbiter:ty),+ $(,)?) => {
-        $crate::export_tables!(weir_arbiter, $crate::abi::ArbiterTable, $($arbiter),+);
-    };
-}
-
-/// Exports the incremental sides of arbiters of this crate, beside [`export_arbiters!`](crate::export_arbiters!), which
-/// lists the rate arbiters themselves.
-///
-/// Each type implements [`IncrementalPlugin`](crate::IncrementalPlugin), whose `Plain` must be one of those. Use it once, in the
-/// crate's root.
-///
-/// ```ignore
-/// weir_plugin_api::export_arbiters!(MaxMin);
-/// weir_plugin_api::export_incremental!(Shares);
-/// ```
-#[macro_export]
-macro_rules! export_incremental {
-    ($($arbiter:ty),+ $(,)?) => {
-        $crate::export_tables!(weir_incremental, $crate::abi::IncrementalTable, $($arbiter),+);
+        $crate::export_tables!(weir_arbiter, $crate::abi::DescribedArbiterTable, $($arbiter),+);
     };
 }
 

@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_void};
 use super::guard::{Fault, drop_instance, guarded, text_of};
 use super::table::{EmitStep, Host, StepRecord};
 use super::{ErrorBuffer, Slice};
-use crate::{ArbiterError, ArbiterPlugin, Binding, FabricView, Grant, LinkId, PhaseView, SimTime, Step};
+use crate::{ArbiterError, ArbiterPlugin, Binding, FabricView, Grant, LinkId, PhaseView, RouteTable, SimTime, Step};
 
 pub(super) unsafe extern "C" fn create<A: ArbiterPlugin>(
     _host: *const Host,
@@ -94,6 +94,23 @@ pub(super) unsafe extern "C" fn explain<A: ArbiterPlugin>(
             for step in &steps {
                 emit_step(step, emit, sink);
             }
+        }
+        Ok::<(), ArbiterError>(())
+    })
+}
+
+pub(super) unsafe extern "C" fn capacity<A: ArbiterPlugin>(
+    state: *mut c_void,
+    link: u32,
+    routes: *const RouteTable<'_>,
+    most: *mut f64,
+    err: *mut ErrorBuffer<'_>,
+) -> i32 {
+    // SAFETY: the module's contract.
+    let (arbiter, routes, most, err) = unsafe { (&mut *state.cast::<A>(), &*routes, &mut *most, &mut *err) };
+    guarded(err, || {
+        if let Some(capacity) = arbiter.capacity(LinkId(link), routes)? {
+            *most = capacity;
         }
         Ok::<(), ArbiterError>(())
     })

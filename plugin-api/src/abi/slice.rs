@@ -26,23 +26,10 @@ impl<T> Clone for Slice<'_, T> {
 impl<T> Copy for Slice<'_, T> {}
 
 impl<'a, T> Slice<'a, T> {
-    /// Of nothing.
-    #[must_use]
-    pub const fn empty() -> Self {
-        Self { data: std::ptr::NonNull::dangling().as_ptr(), len: 0, borrow: PhantomData }
-    }
-
     /// Whether a plugin left the pointer null, as C authors may where a slice is empty: then it is not to be read.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.data.is_null()
-    }
-
-    /// Whether pointer and length can be those of a slice at all, as a faulty plugin may leave them: aligned, and not longer
-    /// than memory.
-    #[must_use]
-    pub fn is_possible(&self) -> bool {
-        self.data.is_aligned() && self.len.checked_mul(size_of::<T>()).is_some_and(|size| isize::try_from(size).is_ok())
     }
 
     /// The borrow as a Rust slice.

@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_void};
 
 use super::guard::static_text;
 use super::shims;
-use super::{ABI_MAJOR, ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC, Slice};
-use crate::{ArbiterPlugin, Binding, FabricView, PhaseView};
+use super::{ABI_MAJOR, DESCRIBED_ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC, Slice};
+use crate::{ArbiterPlugin, Binding, FabricView, LegendEntry, PhaseView, RouteTable};
 
 /// What a call answers.
 pub mod code {
@@ -30,11 +30,11 @@ pub struct Header {
     /// Size of the whole table as the plugin knows it, header included.
     pub table_size: u32,
     /// Size of the structure in which most is exchanged, as the plugin knows it: of an arbiter the phase view, of a model
-    /// [`super::TaskRecord`], of an incremental arbiter [`super::AnswerRecord`].
+    /// [`super::TaskRecord`].
     pub view_size: u32,
-    /// What the table describes: [`KIND_ARBITER`], [`super::KIND_MODEL`] or [`super::KIND_INCREMENTAL`].
+    /// What the table describes: [`KIND_ARBITER`] or [`super::KIND_MODEL`].
     pub kind: u32,
-    /// Bits of [`crate::Flags`], or [`crate::IncrementalFlags`]; unknown bits are refused. A model has none.
+    /// Bits of [`crate::Flags`]; unknown bits are refused. A model has none.
     pub flags: u32,
 }
 
@@ -103,6 +103,28 @@ pub type ExplainFn = unsafe extern "C" fn(
     err: *mut ErrorBuffer<'_>,
 ) -> i32;
 
+/// The most that a link can carry in total at any moment when a transfer of each of these routes is active. `most` arrives
+/// infinite, which says nothing.
+pub type CapacityFn = unsafe extern "C" fn(
+    state: *mut c_void,
+    link: u32,
+    routes: *const RouteTable<'_>,
+    most: *mut f64,
+    err: *mut ErrorBuffer<'_>,
+) -> i32;
+
+/// What a step of an explanation means; all three are NUL-terminated UTF-8 and static.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LegendRecord {
+    /// Name of the step; null in the record that ends a legend.
+    pub step: *const c_char,
+    /// The step in a few words.
+    pub short: *const c_char,
+    /// What it does, in one plain sentence.
+    pub meaning: *const c_char,
+}
+
 /// A rate arbiter as a table of functions; all but `explain` must be present.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -134,21 +156,39 @@ unsafe impl Send for ArbiterTable {}
 // SAFETY: as above.
 unsafe impl Sync for ArbiterTable {}
 
-impl ArbiterTable {
-    /// The table of an arbiter written in Rust. Leaks the three texts, so build it once (as [`crate::export_arbiters!`]
-    /// does). A text with a NUL inside, or a `params_schema` that panics, leaves a null pointer, which the host refuses.
+/// A rate arbiter that describes itself, from minor version 3 on: its table, then what the host may show and rely on.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct DescribedArbiterTable {
+    /// The arbiter. Its flags say what it reads.
+    pub arbiter: ArbiterTable,
+    /// What the steps of its explanations mean, ended by a record of nulls; may be null.
+    pub legend: *const LegendRecord,
+    /// Bounds what links can carry; may be null.
+    pub capacity: Option<CapacityFn>,
+}
+
+// SAFETY: as above; a legend is never written either.
+unsafe impl Send for DescribedArbiterTable {}
+// SAFETY: as above.
+unsafe impl Sync for DescribedArbiterTable {}
+
+impl DescribedArbiterTable {
+    /// The table of an arbiter written in Rust. Leaks its texts, so build it once (as [`crate::export_arbiters!`] does). A
+    /// text with a NUL inside, or a `params_schema` that panics, leaves a null pointer, which the host refuses.
     #[must_use]
     pub fn of<A: ArbiterPlugin>() -> Self {
-        Self {
-            header: Header {
-                magic: MAGIC,
-                abi_major: ABI_MAJOR,
-                abi_minor: ARBITER_MINOR,
-                table_size: size_of::<Self>() as u32,
-                view_size: size_of::<PhaseView<'_>>() as u32,
-                kind: KIND_ARBITER,
-                flags: A::FLAGS.0,
-            },
+        let header = Header {
+            magic: MAGIC,
+            abi_major: ABI_MAJOR,
+            abi_minor: DESCRIBED_ARBITER_MINOR,
+            table_size: size_of::<Self>() as u32,
+            view_size: size_of::<PhaseView<'_>>() as u32,
+            kind: KIND_ARBITER,
+            flags: A::FLAGS.0,
+        };
+        let arbiter = ArbiterTable {
+            header,
             name: static_text(|| A::NAME.to_owned()),
             version: static_text(|| A::VERSION.to_owned()),
             params_schema: static_text(A::params_schema),
@@ -158,6 +198,23 @@ impl ArbiterTable {
             admit: Some(shims::admit::<A>),
             allocate: Some(shims::allocate::<A>),
             explain: Some(shims::explain::<A>),
-        }
+        };
+        Self { arbiter, legend: static_legend(A::legend), capacity: Some(shims::capacity::<A>) }
     }
+}
+
+/// A legend that lives as long as the library; null where it is empty or panics.
+fn static_legend(legend: fn() -> Vec<LegendEntry>) -> *const LegendRecord {
+    let entries = std::panic::catch_unwind(legend).unwrap_or_default();
+    if entries.is_empty() {
+        return std::ptr::null();
+    }
+    let record = |LegendEntry { step, short, meaning }| LegendRecord {
+        step: static_text(|| step),
+        short: static_text(|| short),
+        meaning: static_text(|| meaning),
+    };
+    let end = LegendRecord { step: std::ptr::null(), short: std::ptr::null(), meaning: std::ptr::null() };
+    let records: Vec<LegendRecord> = entries.into_iter().map(record).chain([end]).collect();
+    records.leak().as_ptr()
 }

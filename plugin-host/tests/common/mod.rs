@@ -56,11 +56,6 @@ pub fn model_variant(folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
     test_plugin("model-variant.c", folder, name, defines)
 }
 
-/// Compiles `tests/plugins/incremental-variant.c`, an arbiter with an incremental side, with macros.
-pub fn incremental_variant(folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
-    test_plugin("incremental-variant.c", folder, name, defines)
-}
-
 fn test_plugin(source: &str, folder: &Path, name: &str, defines: &[&str]) -> PathBuf {
     let library = folder.join(format!("{name}.so"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plugins").join(source);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::common::{program, variant};
 use tempfile::TempDir;
+use weir_plugin_api::{Flags, LegendEntry};
 use weir_plugin_host::{Library, PROBE_LIMIT, PluginError, probe, probe_within};
 
 fn check_line(error: &PluginError, file: &Path, words: &[&str]) {
@@ -73,6 +74,31 @@ fn an_arbiter_of_any_minor_version_so_far_is_accepted() {
     for minor in ["MINOR=0", "MINOR=WEIR_ABI_MINOR"] {
         assert!(probe(&variant(folder.path(), "minor", &[minor]), program()).is_ok(), "{minor}");
     }
+}
+
+/// A table of the first size says nothing of itself, whatever minor version it names; flags of old versions stay refused.
+#[test]
+fn an_arbiter_describes_itself_from_minor_version_3_on() {
+    let folder = TempDir::new().expect("a folder");
+    let open = |name: &str, defines: &[&str]| {
+        let library = Library::open(&variant(folder.path(), name, defines)).expect("accepted");
+        library.arbiters.into_iter().next().expect("one").entry(&library.sha256)
+    };
+    let described = open("described", &["CAPACITY=*most = 5.0", "FLAGS=0x11"]);
+    assert!(!described.ignores(Flags::READS_WEIGHT) && described.ignores(Flags::READS_PRIORITY));
+    assert_eq!(described.legend, [LegendEntry::new("first", "the first", "It is the first.")]);
+    let silent = [
+        open("old", &[]),
+        open("named", &["MINOR=WEIR_ABI_MINOR"]),
+        open("short", &["CAPACITY=*most = 5.0", "TABLE_SIZE=sizeof(weir_arbiter_table)"]),
+        open("early", &["CAPACITY=*most = 5.0", "MINOR=2"]),
+    ];
+    for entry in silent {
+        assert!(
+            !entry.ignores(Flags::READS_WEIGHT) && !entry.ignores(Flags::READS_PRIORITY) && entry.legend.is_empty()
+        );
+    }
+    refused_variant("no-meaning", &["CAPACITY=", "MEANING=NULL"], &["`legend`", "is null"]);
 }
 
 #[test]

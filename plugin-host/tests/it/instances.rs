@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::common::{Slots, Small, arbiter_of, misbehaving, variant};
 use tempfile::TempDir;
 use tracing::field::{Field, Visit};
-use weir_plugin_api::{ArbiterError, LinkId, RateArbiter, SimTime, TransferId};
+use weir_plugin_api::{ArbiterError, LinkId, RateArbiter, RouteTable, SimTime, TransferId};
 use weir_plugin_host::{Library, LoadedArbiter, PluginArbiter, cancel};
 
 fn create(plugin: &Arc<PluginArbiter>) -> Result<LoadedArbiter, ArbiterError> {
@@ -34,6 +34,24 @@ fn an_error_of_create_is_a_refusal_in_one_line() {
     let library = misbehaving();
     let error = create(&arbiter_of(&library, "refuses")).err().expect("refused");
     assert_eq!(error, ArbiterError::Refused("tau must be in [0, 1]".to_owned()));
+}
+
+#[test]
+fn what_a_link_can_carry_is_asked_and_checked() {
+    let ask = |define: &str| {
+        let (_folder, plugin) = variant_arbiter(&[define]);
+        let offsets = [0, 2];
+        let routes = RouteTable { offsets: offsets[..].into(), links: [LinkId(0), LinkId(3)][..].into() };
+        create(&plugin).expect("created").capacity(LinkId(3), &routes)
+    };
+    assert_eq!(ask("CAPACITY=*most = link + (double)routes->links.data[1]"), Ok(Some(6.0)));
+    assert_eq!(ask("CAPACITY="), Ok(None), "what is left infinite promises nothing");
+    assert_eq!(ask("FLAGS=0"), Ok(None), "an old table has no such function");
+    for wrong in ["0.0", "-1.0", "0.0 / 0.0"] {
+        let error = ask(&format!("CAPACITY=*most = {wrong}")).expect_err("no capacity").to_string();
+        assert!(error.contains("capacity of") && error.contains("above 0"), "{error}");
+    }
+    assert_eq!(ask("CAPACITY=return weir_fail(err, \"no idea\")"), Err(ArbiterError::Failed("no idea".to_owned())));
 }
 
 #[test]

@@ -7,13 +7,12 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use weir_plugin_api::abi::{
-    self, AlternativeRecord, AnswerRecord, ArbiterTable, Chooser, EngineRecord, ErrorBuffer, EstimateRecord, Estimator,
-    Header, Host, IncrementalTable, ModelTable, Planner, StepRecord, SurroundingsRecord, TaskRecord, WaitRecord,
+    self, AlternativeRecord, ArbiterTable, Chooser, DescribedArbiterTable, EngineRecord, ErrorBuffer, EstimateRecord,
+    Estimator, Header, Host, LegendRecord, ModelTable, Planner, StepRecord, SurroundingsRecord, TaskRecord, WaitRecord,
 };
 use weir_plugin_api::{
-    Binding, Cause, Change, ClassInfo, ClassMove, ClassTable, Direction, FabricView, Flags, GroupMove,
-    IncrementalFlags, LinkKind, LinkUse, Moment, NodeKind, PhaseView, Queue, Relation, RootLevel, RouteInfo,
-    RouteTable, Setting, Slice, Wait, WeightChange,
+    Binding, Cause, ClassTable, Direction, FabricView, Flags, LinkKind, Moment, NodeKind, PhaseView, Queue, Relation,
+    RouteInfo, RouteTable, Slice, Wait,
 };
 
 /// A C expression and the value it must have.
@@ -79,28 +78,15 @@ fn records(into: &mut Expected) {
     structure!(into, weir_chooser, Chooser, context: context, emit_alternative: emit_alternative);
 }
 
-fn changes(into: &mut Expected) {
-    structure!(into, weir_setting, Setting<'_>, capacities: capacities, links: links, classes: classes,
-        priorities: priorities, bits: bits, wants_peaks: wants_peaks);
-    structure!(into, weir_class_info, ClassInfo<'_>, links: links, limit: limit, priority: priority);
-    structure!(into, weir_weight_change, WeightChange, class_id: class, weight: weight);
-    structure!(into, weir_change, Change<'_>, now_ps: now, removed: removed, added: added);
-    structure!(into, weir_group_move, GroupMove, group: group, root: root);
-    structure!(into, weir_class_move, ClassMove, class_id: class, group: group);
-    structure!(into, weir_root_level, RootLevel, root: root, link: link, level: level);
-    structure!(into, weir_answer, AnswerRecord<'_>, groups: groups, classes: classes, dropped: dropped, levels: levels);
-    structure!(into, weir_link_use, LinkUse, peak: peak, is_full: is_full, stalled_ps: stalled_ps);
-    structure!(into, weir_incremental_table, IncrementalTable, header: header, name: name, version: version,
-        create: create, destroy: destroy, add_class: add_class, settle: settle, above: above, beside: beside,
-        link_use: link_use);
-}
-
 fn tables(into: &mut Expected) {
     structure!(into, weir_header, Header, magic: magic, abi_major: abi_major, abi_minor: abi_minor,
         table_size: table_size, view_size: view_size, kind: kind, flags: flags);
     structure!(into, weir_arbiter_table, ArbiterTable, header: header, name: name, version: version,
         params_schema: params_schema, create: create, destroy: destroy, reset: reset, admit: admit,
         allocate: allocate, explain: explain);
+    structure!(into, weir_legend_entry, LegendRecord, step: step, short_text: short, meaning: meaning);
+    structure!(into, weir_described_arbiter_table, DescribedArbiterTable, arbiter: arbiter, legend: legend,
+        capacity: capacity);
     structure!(into, weir_model_table, ModelTable, header: header, name: name, version: version,
         operations: operations, schema: schema, create: create, destroy: destroy, plan: plan, estimate: estimate,
         alternatives: alternatives);
@@ -123,10 +109,7 @@ fn constants(into: &mut Expected) {
     add("WEIR_WORK_CARRIES", abi::work::CARRIES.into());
     add("WEIR_KIND_ARBITER", abi::KIND_ARBITER.into());
     add("WEIR_KIND_MODEL", abi::KIND_MODEL.into());
-    add("WEIR_KIND_INCREMENTAL", abi::KIND_INCREMENTAL.into());
-    add("WEIR_ABI_MINOR_INCREMENTAL", abi::INCREMENTAL_MINOR.into());
-    add("WEIR_READS_PRIORITY", IncrementalFlags::READS_PRIORITY.0.into());
-    add("WEIR_NO_LEVEL", weir_plugin_api::NO_LEVEL);
+    add("WEIR_ABI_MINOR_DESCRIBED_ARBITER", abi::DESCRIBED_ARBITER_MINOR.into());
     add("WEIR_NEVER", weir_plugin_api::SimTime::NEVER.0);
     for (c, value) in [
         ("WEIR_NONE", weir_plugin_api::LinkId::NONE.0),
@@ -134,6 +117,8 @@ fn constants(into: &mut Expected) {
         ("WEIR_WORK_CONSERVING", Flags::WORK_CONSERVING.0),
         ("WEIR_WHOLE_SET", Flags::WHOLE_SET.0),
         ("WEIR_READS_ARRIVAL", Flags::READS_ARRIVAL.0),
+        ("WEIR_READS_WEIGHT", Flags::READS_WEIGHT.0),
+        ("WEIR_READS_PRIORITY", Flags::READS_PRIORITY.0),
         ("WEIR_LINK_PCIE", LinkKind::PCIE.0),
         ("WEIR_LINK_QPI", LinkKind::QPI.0),
         ("WEIR_LINK_NVLINK", LinkKind::NVLINK.0),
@@ -187,7 +172,6 @@ fn the_header_and_the_crate_agree() {
     views(&mut expected);
     records(&mut expected);
     tables(&mut expected);
-    changes(&mut expected);
     constants(&mut expected);
     numbers(&mut expected);
 

@@ -10,7 +10,6 @@ mod bad_libraries;
 mod bad_models;
 mod configuration;
 mod examples;
-mod incremental;
 mod instances;
 mod layout;
 mod models;

@@ -11,6 +11,15 @@
 #ifndef MAJOR
 #define MAJOR WEIR_ABI_MAJOR
 #endif
+/* With CAPACITY, what the function of this name does, the table describes itself. */
+#ifdef CAPACITY
+#ifndef MINOR
+#define MINOR WEIR_ABI_MINOR_DESCRIBED_ARBITER
+#endif
+#ifndef TABLE_SIZE
+#define TABLE_SIZE sizeof(weir_described_arbiter_table)
+#endif
+#endif
 #ifndef MINOR
 #define MINOR WEIR_ABI_MINOR_ARBITER
 #endif
@@ -152,10 +161,37 @@ int32_t explain(void *state, const weir_phase *phase, weir_emit_step emit, void 
     return WEIR_OK;
 }
 
+#ifdef CAPACITY
+int32_t capacity(void *, uint32_t, const weir_routes *, double *, weir_err *);
+int32_t capacity(void *state, uint32_t link, const weir_routes *routes, double *most, weir_err *err)
+{
+    (void)state;
+    (void)link;
+    (void)routes;
+    (void)most;
+    (void)err;
+    CAPACITY;
+    return WEIR_OK;
+}
+
+#ifndef MEANING
+#define MEANING "It is the first."
+#endif
+static const weir_legend_entry legend[] = {{"first", "the first", MEANING}, {NULL, NULL, NULL}};
+
+static const weir_described_arbiter_table described = {
+    {{MAGIC, MAJOR, MINOR, TABLE_SIZE, VIEW_SIZE, KIND, FLAGS}, NAME, VERSION, SCHEMA, CREATE, DESTROY, RESET, ADMIT,
+     ALLOCATE, EXPLAIN},
+    legend,
+    capacity,
+};
+#define table described.arbiter
+#else
 static const weir_arbiter_table table = {
     {MAGIC, MAJOR, MINOR, TABLE_SIZE, VIEW_SIZE, KIND, FLAGS}, NAME, VERSION, SCHEMA, CREATE, DESTROY, RESET, ADMIT,
     ALLOCATE, EXPLAIN,
 };
+#endif
 
 WEIR_EXPORT const weir_arbiter_table *ENTRY(uint32_t index);
 WEIR_EXPORT const weir_arbiter_table *ENTRY(uint32_t index)

@@ -158,7 +158,7 @@ impl Edit {
     }
 }
 
-/// `pcie-congestion` becomes `{ name: pcie-congestion }`, so that parameters can be set beside it.
+/// A name becomes `{ name: NAME }`, so that parameters can be set beside it.
 fn name_to_map(value: &mut Value) {
     if matches!(&value.data, Data::Scalar(scalar) if !scalar.is_null()) {
         let entry = Entry { key: "name".into(), key_span: value.span, value: value.clone() };

@@ -60,6 +60,7 @@ pub fn registry() -> Registry {
     let mut registry = Registry::new();
     registry.add_builtin::<MaxMin>().unwrap();
     registry.add_builtin::<Pcie>().unwrap();
+    registry.set_default_arbiter("max-min");
     registry
 }
 

@@ -348,6 +348,8 @@ pub fn with_refusing(name: &str, params_schema: &str, error: fn() -> ArbiterErro
         name: name.to_owned(),
         version: "1".to_owned(),
         flags: Flags::PURE,
+        says_what_it_reads: true,
+        legend: Vec::new(),
         params_schema: params_schema.to_owned(),
         origin: Origin::BuiltIn,
         make,

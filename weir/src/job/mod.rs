@@ -3,7 +3,7 @@
 mod failures;
 mod stream;
 
-use weir_plugin_api::{ArbiterEntry, ArbiterError, ClassId, Origin, RateArbiter, RouteId};
+use weir_plugin_api::{ArbiterEntry, ArbiterError, ClassId, Flags, Origin, RateArbiter, RouteId};
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, Scenario};
 use weir_sim_core::{Outcome, PhaseRecord, RunOptions, Sharing, Simulation, Stop, TaskId, Work};
@@ -57,6 +57,18 @@ impl<'a> Job<'a> {
     #[must_use]
     pub fn spec(&self) -> &'a ArbiterSpec {
         self.spec
+    }
+
+    /// Attributes that the scenario's transfers have and the arbiter is known not to read: `weight`, `priority`.
+    #[must_use]
+    pub fn ignored_attributes(&self) -> Vec<&'static str> {
+        let table = self.scenario.tasks.classes().table();
+        let attributes = [
+            ("weight", Flags::READS_WEIGHT, table.weight.iter().any(|&weight| weight != 1.0)),
+            ("priority", Flags::READS_PRIORITY, table.priority.iter().any(|&priority| priority != 0)),
+        ];
+        let ignored = attributes.into_iter().filter(|&(_, reads, used)| used && self.entry.ignores(reads));
+        ignored.map(|(attribute, ..)| attribute).collect()
     }
 
     /// A new instance that has accepted every route of the scenario.
@@ -188,16 +200,4 @@ impl Finished<'_> {
     pub fn report(&self) -> Run<'_> {
         Run { subject: &self.names, arbiter: self.job.info(), outcome: &self.outcome, alone: &self.alone }
     }
-}
-
-/// Attributes that transfers of a scenario have and an arbiter does not read: `weight`, `priority`.
-#[must_use]
-pub fn ignored_attributes(scenario: &Scenario, arbiter: &str) -> Vec<&'static str> {
-    let table = scenario.tasks.classes().table();
-    let used = |attribute: &str| match attribute {
-        "weight" => table.weight.iter().any(|&weight| weight != 1.0),
-        "priority" => table.priority.iter().any(|&priority| priority != 0),
-        _ => false,
-    };
-    weir_arbiters::ignored_attributes(arbiter).iter().copied().filter(|attribute| used(attribute)).collect()
 }

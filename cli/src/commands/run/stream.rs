@@ -28,8 +28,8 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure
     let scenario = load_streamed(file, &args.scenario, &arbiters)?;
     let spec = only_arbiter(&scenario)?;
     let out = open(target.file.as_deref(), &scenario)?;
-    warn_ignored(&scenario, &spec.name);
     let job = Job::new(&scenario, spec, &arbiters.registry)?.with_peaks(args.peaks);
+    warn_ignored(&job);
     let streaming = job.streaming()?;
     let mut writer = Writer { streaming: &streaming, lines: target.lines, out, ended: 0, failure: None };
     writer.out.part(|out| target.lines.begin(out))?;

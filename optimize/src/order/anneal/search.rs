@@ -54,7 +54,7 @@ fn chains<const N: usize>(
     let own: Sequences = plan.counts.iter().map(|&n| (0..n).collect()).collect();
     // Without it there is no result, so that it is not cut off.
     let baseline = run_whole::<N>(problem, plan, &potentials, &own, false)?;
-    let quick = problem.quick_tau().is_some() && {
+    let quick = problem.quick_model().is_some() && {
         let quick = run_whole::<N>(problem, plan, &potentials, &own, true)?;
         (quick as f64 - baseline as f64).abs() <= ALIKE * baseline as f64
     };

@@ -16,10 +16,10 @@
 //!
 //! The last byte arrives a route's latency later, and what follows it takes its time; the least sum of both is added.
 
-use weir_sim_core::api::{Direction, LinkId, NodeKind};
+use weir_sim_core::api::LinkId;
 
 use crate::order::problem::sources::{Message, Source};
-use crate::order::problem::{Capacities, OrderError, OrderProblem};
+use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::oracle::{Oracle, TOLERANCE};
 use crate::order::run::plan::{Keys, Plan};
 use crate::order::run::rates::digits_of;
@@ -43,9 +43,6 @@ impl Potentials {
     pub(crate) fn new(problem: &OrderProblem<'_>, plan: &Plan) -> Self {
         let mut weights = links(problem, plan);
         weights.extend(sources(problem, plan));
-        if problem.capacities == Capacities::Checked {
-            weights.iter_mut().flatten().for_each(|w| *w /= 1.0 + TOLERANCE);
-        }
         let alone = |w: &[f64]| alone(plan, w).filter(|&source| plan.paced && plan.pauses(source) > 0.0);
         let weights = undominated(weights, alone);
         let root = |w: &Vec<f64>| {
@@ -131,7 +128,8 @@ fn links(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<Vec<f64>> {
     for (s, m, message) in messages(problem) {
         for &link in route(problem, message) {
             let weights = of_link.entry(link).or_insert_with(|| vec![0.0; plan.messages()]);
-            weights[plan.message(s, m)] = 1.0 / capacity(problem, message, link);
+            let Capacity { most, promised } = capacity(problem, message, link);
+            weights[plan.message(s, m)] = 1.0 / most / slack(promised);
         }
     }
     of_link.into_values().collect()
@@ -140,14 +138,15 @@ fn links(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<Vec<f64>> {
 fn sources(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<Vec<f64>> {
     let mut of_source = vec![vec![0.0; plan.messages()]; plan.sources];
     for (s, m, message) in messages(problem) {
-        of_source[s][plan.message(s, m)] = 1.0 / highest(problem, message);
+        let promised = route(problem, message).iter().all(|&link| capacity(problem, message, link).promised);
+        of_source[s][plan.message(s, m)] = 1.0 / highest(problem, message) / slack(promised);
     }
     of_source
 }
 
 /// The highest rate that a message can have, B/s.
 fn highest(problem: &OrderProblem<'_>, message: &Message) -> f64 {
-    let caps = route(problem, message).iter().map(|&l| capacity(problem, message, l));
+    let caps = route(problem, message).iter().map(|&l| capacity(problem, message, l).most);
     caps.fold(problem.classes.limit(message.class), f64::min)
 }
 
@@ -169,19 +168,25 @@ pub(crate) fn lone_times(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<f64> {
     times
 }
 
-/// The largest capacity that a link can have while the message is on it, B/s.
-fn capacity(problem: &OrderProblem<'_>, message: &Message, link: LinkId) -> f64 {
-    let fabric = problem.fabric;
-    let half = fabric.link(link);
-    let Capacities::RootComplex { tau } = problem.capacities else { return half.bandwidth };
-    let kind = |node| fabric.node(node).kind;
-    // `pcie-congestion`, "crosses": a root complex is an inner node of the route and neither end is a cpu.
-    let route = route(problem, message);
-    let inner = route[1..].iter().any(|&l| kind(fabric.link(l).from) == NodeKind::RootComplex);
-    let crosses = inner && kind(message.from) != NodeKind::Cpu && kind(message.to) != NodeKind::Cpu;
-    // A message that starts at the root complex itself has no link before this one, and does not cross there.
-    let port = half.direction == Direction::Down && kind(half.from) == NodeKind::RootComplex;
-    if crosses && port { (1.0 - tau) * half.bandwidth } else { half.bandwidth }
+/// The largest capacity that a link can have while a message is on it.
+struct Capacity {
+    /// B/s.
+    most: f64,
+    /// Whether the arbiter says so; else sums may exceed the bandwidth by the tolerance of the check of its answers.
+    promised: bool,
+}
+
+fn capacity(problem: &OrderProblem<'_>, message: &Message, link: LinkId) -> Capacity {
+    let bandwidth = problem.fabric.link(link).bandwidth;
+    match problem.capacities.get(&(problem.classes.route(message.class), link)) {
+        Some(&most) => Capacity { most: most.min(bandwidth), promised: true },
+        None => Capacity { most: bandwidth, promised: false },
+    }
+}
+
+/// By which factor a sum of rates may exceed a capacity.
+fn slack(promised: bool) -> f64 {
+    if promised { 1.0 } else { 1.0 + TOLERANCE }
 }
 
 /// The only source whose messages have weights, if there is one.

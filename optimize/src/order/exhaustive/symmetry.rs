@@ -6,7 +6,7 @@
 //! to the picosecond as long as it meets even sets only. Where it meets another one, those images part from it whose
 //! rates have other bits and are followed for themselves, so that results are the same with and without symmetries,
 //! whatever the arbiter. Arbiters whose sums round differently in another order have a few uneven sets
-//! (`pcie-congestion` on the 3-D halo: 160 of 65,536).
+//! (PCIe switches on the 3-D halo: 160 of 65,536).
 //!
 //! A state carries the elements π for which it stands for its image: a bit each. Where π and ρ leave it together, the
 //! image under ρ goes on for both, with π ρ⁻¹ and the identity.

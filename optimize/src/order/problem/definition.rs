@@ -1,9 +1,10 @@
 //! The problem: which transfers leave which source, and what an order of them is.
 
-use weir_sim_core::api::{ArbiterError, Flags, NodeId, RateArbiter};
+use std::collections::BTreeMap;
+
+use weir_sim_core::api::{ArbiterError, Flags, LinkId, NodeId, RateArbiter, RateModel, RouteId, RouteTable};
 use weir_sim_core::{Classes, Fabric, Routes, TaskGraph, TaskId};
 
-use super::capacities::Capacities;
 use super::error::OrderError;
 use super::sources::{Source, grouped, sources};
 
@@ -26,8 +27,10 @@ pub struct OrderProblem<'a> {
     pub(crate) make: Box<MakeArbiter<'a>>,
     pub(crate) flags: Flags,
     pub(crate) sources: Vec<Source>,
-    pub(crate) capacities: Capacities,
-    /// Whether annealing may compute the rates of `pcie-congestion` itself.
+    /// The most that a link can carry while a transfer of a route is active, B/s, where the arbiter says so.
+    pub(crate) capacities: BTreeMap<(RouteId, LinkId), f64>,
+    rate_model: Option<RateModel>,
+    /// Whether annealing may compute rates by the arbiter's model.
     quick: bool,
     pub(crate) label: String,
     /// Whether the ids of each source are a block of their own, so that a phase lists sources in one fixed order.
@@ -59,35 +62,25 @@ impl<'a> OrderProblem<'a> {
         let sources = sources(fabric, routes, tasks)?;
         let grouped = grouped(&sources);
         let (make, classes) = (Box::new(make), tasks.classes());
-        let capacities = Capacities::Checked;
+        let (capacities, rate_model) = (BTreeMap::new(), None);
         let (label, quick) = (String::new(), false);
-        let problem = Self { fabric, routes, classes, make, flags, sources, capacities, quick, label, grouped };
-        problem.admit()?;
+        let mut problem =
+            Self { fabric, routes, classes, make, flags, sources, capacities, rate_model, quick, label, grouped };
+        problem.ask()?;
         Ok(problem)
     }
 
-    /// Says what the arbiter is known to keep to, for closer lower bounds. [`Capacities::Checked`] without it.
-    #[must_use]
-    pub fn with_capacities(mut self, capacities: Capacities) -> Self {
-        self.capacities = capacities;
-        self
-    }
-
-    /// Says that the arbiter is the built-in `pcie-congestion` with head-of-line blocking, its tau as in
-    /// [`Capacities::RootComplex`]: annealing then computes rates by itself, several times as fast, with up to 64
-    /// sources. What it reports is evaluated with the arbiter all the same.
+    /// Lets annealing compute rates by itself, several times as fast, with up to 64 sources, where the arbiter names the
+    /// definition that they follow. What is reported is evaluated with the arbiter all the same.
     #[must_use]
     pub fn with_quick_rates(mut self) -> Self {
         self.quick = true;
         self
     }
 
-    /// Tau of an arbiter whose rates annealing may compute itself.
-    pub(crate) fn quick_tau(&self) -> Option<f64> {
-        match self.capacities {
-            Capacities::RootComplex { tau } if self.quick => Some(tau),
-            _ => None,
-        }
+    /// The definition by which annealing may compute rates itself.
+    pub(crate) fn quick_model(&self) -> Option<RateModel> {
+        self.rate_model.filter(|_| self.quick)
     }
 
     /// Adds a text to the problem's digest: what the problem itself does not show, such as the arbiter's parameters.
@@ -131,14 +124,21 @@ impl<'a> OrderProblem<'a> {
         self.sources[source].place(place)
     }
 
-    fn admit(&self) -> Result<(), OrderError> {
+    /// Asks the arbiter what it accepts, what it promises, and which definition it follows.
+    fn ask(&mut self) -> Result<(), OrderError> {
         let mut arbiter = (self.make)().map_err(OrderError::Arbiter)?;
-        for source in &self.sources {
-            for m in &source.messages {
-                let admitted = arbiter.admit(self.routes.links(self.classes.route(m.class)));
-                admitted.map_err(|error| OrderError::Route { task: m.task, error })?;
+        for m in self.sources.iter().flat_map(|source| &source.messages) {
+            let route = self.classes.route(m.class);
+            let links = self.routes.links(route);
+            arbiter.admit(links).map_err(|error| OrderError::Route { task: m.task, error })?;
+            let offsets = [0, links.len() as u64];
+            let alone = RouteTable { offsets: offsets[..].into(), links: links.into() };
+            for &link in links {
+                let most = arbiter.capacity(link, &alone).map_err(OrderError::Arbiter)?;
+                most.map(|most| self.capacities.insert((route, link), most));
             }
         }
+        self.rate_model = arbiter.rate_model();
         Ok(())
     }
 }

@@ -53,7 +53,7 @@ pub enum OrderError {
     /// The arbiter reads when transfers arrived.
     #[error(
         "the order search needs an arbiter whose rates depend only on which transfers are active, not on when they \
-         arrived; use `max-min` or `pcie-congestion`"
+         arrived; `weir plugin list` names others"
     )]
     ReadsArrival,
     /// There is nothing to send.
@@ -110,6 +110,9 @@ pub enum OrderError {
         /// Its bandwidth.
         bandwidth: f64,
     },
+    /// Its rates exceed what it said that a link can carry.
+    #[error("the arbiter gave a link more than the capacity that it promised; its bounds prove nothing")]
+    Capacity,
     /// The arbiter asked to be called again at some instant.
     #[error(
         "the arbiter asks to be called again later: its rates depend on time, which the order search does not cover"

@@ -1,13 +1,11 @@
 //! What is searched: the messages of a workload by source, read from its tasks or refused.
 
-pub(super) mod capacities;
 mod definition;
 mod error;
 pub(super) mod limits;
 mod shapes;
 pub(super) mod sources;
 
-pub use capacities::Capacities;
 pub(super) use definition::factorial;
 pub use definition::{MakeArbiter, OrderProblem};
 pub use error::{OrderError, TaskRefusal};

@@ -10,6 +10,8 @@ use super::plan::{Keys, Plan};
 use super::state::State;
 use crate::order::problem::{OrderError, OrderProblem};
 
+/// Part of a capacity that an arbiter promised by which its rates may exceed it; *assumed*, far above rounding.
+const BROKEN: f64 = 1e-6;
 /// Most sets that a memo keeps (measured: at 16 sources 12 % of look-ups hit with 2^8, 70 % with 2^16, 78 % with 2^20).
 const MOST_KEPT: usize = 1 << 18;
 /// Most numbers that a memo keeps: 128 MiB of them.
@@ -168,6 +170,10 @@ impl<'p, 'a, const N: usize> Memo<'p, 'a, N> {
             for &(potential, weight) in &self.weights[plan.message(s, plan.meaning(s, digit).0)] {
                 losses[potential as usize] -= weight * rates[s];
             }
+        }
+        // g is at most 1 where the arbiter keeps to what it promised of links.
+        if losses.iter().any(|&loss| loss < -BROKEN) {
+            return Err(OrderError::Capacity);
         }
         self.digits[at] = state.digit;
         self.filled[at] = true;

@@ -1,4 +1,4 @@
-//! The rates of `pcie-congestion` by bit masks, for annealing.
+//! The rates of PCIe switches ([`RateModel::PcieSwitches`]) by bit masks, for annealing.
 //!
 //! The arbiter itself serves any phase of any simulation, and says who holds whom back. Annealing asks for hundreds of
 //! thousands of sets of the same few messages, one per source: with at most 64 sources a set of transfers is one word,
@@ -6,7 +6,7 @@
 //! deepest first, lateral ones, down links shallowest first. Only links with two or more transfers, and reduced ports of
 //! a root complex, need work; y(l) is kept for overloaded links only, elsewhere it is that of the latest cut before.
 //!
-//! The definition, with its sources, is that of `weir_arbiters::PcieCongestion`; the steps below are named as there.
+//! The definition, with its sources, is in docs/arbiters.md; the steps below are named as there.
 //! Sums may be in another order than the arbiter's, so rates can differ in their last bits: they steer a search, and no
 //! result is reported from them.
 
@@ -16,6 +16,7 @@ mod links;
 mod tests;
 
 use links::Network;
+use weir_sim_core::api::RateModel;
 
 use crate::order::problem::OrderProblem;
 use crate::order::run::plan::Plan;
@@ -82,7 +83,7 @@ fn scaled(x: f64, new: f64, old: f64) -> f64 {
 impl<const N: usize> MaskRates<N> {
     /// For a problem whose arbiter is known; none with too many sources.
     pub(crate) fn new(problem: &OrderProblem<'_>, plan: &Plan) -> Option<Self> {
-        let tau = problem.quick_tau()?;
+        let RateModel::PcieSwitches { tau } = problem.quick_model()?;
         if N > MOST {
             return None;
         }
