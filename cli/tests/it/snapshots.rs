@@ -1,5 +1,7 @@
-//! Accepted results of the scenario library: one snapshot per scenario and arbiter, exact picoseconds beside rounded
-//! units. Accept a change with `INSTA_UPDATE=always cargo test -p weir-cli --test it snapshots`, and say why in the commit.
+//! Accepted results of the scenario library. A scenario has a snapshot for each arbiter that it names, exact picoseconds
+//! beside rounded units, and one table of what all built-in arbiters make of it: makespan, events and the fingerprint of
+//! all of these, so that whatever moves under any arbiter is noticed. Accept a change with
+//! `INSTA_UPDATE=always cargo test -p weir-cli --test it snapshots`, and say why in the commit.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -24,9 +26,14 @@ fn the_library_gives_the_accepted_results() {
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     for file in scenarios() {
-        for result in results(&file, &builtin) {
-            let name = name(&file, &result, &names);
-            let text = text(&result);
+        let own = own(&file);
+        let mut snapshots: Vec<(String, String)> = Vec::new();
+        for result in &own {
+            let taken = |name: &String| snapshots.iter().any(|(other, _)| other == name);
+            snapshots.push((name(&file, result, taken), text(result)));
+        }
+        snapshots.push((base(&file), table(&file, &own, &builtin)));
+        for (name, text) in snapshots {
             let check = || insta::assert_snapshot!(name.as_str(), text);
             let checked = catch_unwind(AssertUnwindSafe(|| settings().bind(check)));
             if checked.is_err() {
@@ -65,32 +72,50 @@ fn builtin() -> Vec<String> {
     arbiters.iter().map(|arbiter| arbiter["name"].as_str().expect("a name").to_owned()).collect()
 }
 
-/// The results under the scenario's own arbiters, then under every other built-in one that accepts it.
-fn results(file: &Path, builtin: &[String]) -> Vec<Value> {
+/// The results under the scenario's own arbiters.
+fn own(file: &Path) -> Vec<Value> {
     let path = file.to_str().expect("a UTF-8 path");
     let own = run(&["run", path, "--json"]);
     assert_eq!(own.code, 0, "{path}: {}", own.stderr);
-    let mut results = json_lines(&own.stdout);
-    for arbiter in builtin {
-        if results.iter().any(|r| r["arbiter"]["name"] == *arbiter.as_str()) {
-            continue;
-        }
-        let ended = run(&["run", path, "--json", "--arbiter", arbiter]);
-        match ended.code {
-            0 => results.extend(json_lines(&ended.stdout)),
-            _ => assert!(ended.stderr.contains("refuses"), "{path} under {arbiter}: {}", ended.stderr),
-        }
-    }
-    results
+    json_lines(&own.stdout)
 }
 
-/// The path below the library and the arbiter; a second run under one arbiter, with other parameters, has a number.
-fn name(file: &Path, result: &Value, taken: &BTreeSet<String>) -> String {
+/// A line for each result, and for every other built-in arbiter with its default parameters.
+fn table(file: &Path, own: &[Value], builtin: &[String]) -> String {
+    let path = file.to_str().expect("a UTF-8 path");
+    let named = |arbiter: &&String| own.iter().any(|result| result["arbiter"]["name"] == arbiter.as_str());
+    let mut lines: Vec<String> = own.iter().map(line).collect();
+    for arbiter in builtin.iter().filter(|arbiter| !named(arbiter)) {
+        let ended = run(&["run", path, "--json", "--arbiter", arbiter]);
+        if ended.code == 0 {
+            lines.extend(json_lines(&ended.stdout).iter().map(line));
+        } else {
+            assert!(ended.stderr.contains("refuses"), "{path} under {arbiter}: {}", ended.stderr);
+            lines.push(format!("{arbiter}: refuses"));
+        }
+    }
+    lines.sort();
+    lines.join("\n")
+}
+
+fn line(result: &Value) -> String {
+    let (arbiter, params) = (text_of(&result["arbiter"]["name"]), &result["arbiter"]["params"]);
+    let (makespan, events) = (exact(&result["makespan_ps"]), &result["events"]);
+    format!("{arbiter} {params}: {makespan}, {events} events, fingerprint {}", text_of(&result["fingerprint"]))
+}
+
+/// The path below the library.
+fn base(file: &Path) -> String {
     let below = file.strip_prefix(library()).expect("is in the library").with_extension("");
     let words: Vec<_> = below.iter().map(|word| word.to_str().expect("a UTF-8 name")).collect();
-    let base = format!("{}__{}", words.join("__"), result["arbiter"]["name"].as_str().expect("a name"));
+    words.join("__")
+}
+
+/// The path and the arbiter; a second run under one arbiter, with other parameters, has a number.
+fn name(file: &Path, result: &Value, taken: impl Fn(&String) -> bool) -> String {
+    let base = format!("{}__{}", base(file), result["arbiter"]["name"].as_str().expect("a name"));
     let numbered = (2..).map(|n| format!("{base}-{n}"));
-    std::iter::once(base.clone()).chain(numbered).find(|name| !taken.contains(name)).expect("numbers do not end")
+    std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).expect("numbers do not end")
 }
 
 fn text(result: &Value) -> String {
