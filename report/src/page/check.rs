@@ -3,19 +3,19 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use jsonschema::Validator;
 use serde_json::Value;
 
 use super::kind::Kind;
+use super::schema::{Fault, Schema};
 use crate::json::results_schema;
 use crate::search::SEARCH_SCHEMA;
 
 /// Results of more bytes are not looked at (*assumed*: nobody has edited them, and they take ten times as much memory).
 const MOST_BYTES: usize = 50_000_000;
 
-static RUN: LazyLock<Option<Validator>> = LazyLock::new(|| validator(results_schema()));
-static SEARCH: LazyLock<Option<Validator>> =
-    LazyLock::new(|| serde_json::from_str(SEARCH_SCHEMA).ok().and_then(validator));
+static RUN: LazyLock<Schema> = LazyLock::new(|| lenient(results_schema()));
+static SEARCH: LazyLock<Schema> =
+    LazyLock::new(|| lenient(serde_json::from_str(SEARCH_SCHEMA).expect("weir's own schema is JSON")));
 
 /// What is wrong with a result, and where: `transfers[1]: "to" is a required property`.
 pub(super) fn fault(kind: Kind, text: &str) -> Option<String> {
@@ -28,18 +28,16 @@ pub(super) fn fault(kind: Kind, text: &str) -> Option<String> {
         return None;
     }
     let value: Value = serde_json::from_str(text).ok()?;
-    if let Some(error) = schema.as_ref().and_then(|schema| schema.iter_errors(&value).next()) {
-        let path = place(error.instance_path().as_str());
-        let what = error.masked().to_string();
-        return Some(if path.is_empty() { what } else { format!("{path}: {what}") });
+    if let Some(Fault { place, what }) = schema.fault(&value) {
+        return Some(if place.is_empty() { what } else { format!("{place}: {what}") });
     }
     twice(&value).or_else(|| upside_down(&value))
 }
 
 /// A schema that allows further keys: those of later versions are ignored.
-fn validator(mut schema: Value) -> Option<Validator> {
+fn lenient(mut schema: Value) -> Schema {
     open(&mut schema);
-    jsonschema::validator_for(&schema).ok()
+    Schema::new(schema)
 }
 
 fn open(schema: &mut Value) {
@@ -53,20 +51,6 @@ fn open(schema: &mut Value) {
         Value::Array(list) => list.iter_mut().for_each(open),
         _ => {}
     }
-}
-
-/// `/transfers/1/to` as `transfers[1].to`.
-fn place(pointer: &str) -> String {
-    let mut path = String::new();
-    for part in pointer.split('/').skip(1) {
-        if part.parse::<usize>().is_ok() {
-            path.push_str(&format!("[{part}]"));
-        } else {
-            path.push_str(if path.is_empty() { "" } else { "." });
-            path.push_str(&part.replace("~1", "/").replace("~0", "~"));
-        }
-    }
-    path
 }
 
 /// Something listed twice.
@@ -94,18 +78,6 @@ fn upside_down(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn schemas_are_schemas() {
-        assert!(RUN.is_some() && SEARCH.is_some());
-    }
-
-    #[test]
-    fn places_are_paths() {
-        assert_eq!(place("/transfers/1/to"), "transfers[1].to");
-        assert_eq!(place("/phases/0/rates_Bps/a~1b"), "phases[0].rates_Bps.a/b");
-        assert_eq!(place(""), "");
-    }
 
     #[test]
     fn what_schemas_cannot_say_is_found() {

@@ -19,6 +19,7 @@ mod kind;
 mod pack;
 mod probe;
 mod rows;
+mod schema;
 mod search;
 mod story;
 mod sweep;
