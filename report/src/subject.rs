@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use weir_plugin_api::{ClassId, LinkId, NodeId};
+use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId};
 use weir_sim_core::{Departure, Fabric, Outcome, Routes, TaskGraph, TaskId, Work};
 
 use crate::{Alone, Planned};
@@ -47,10 +47,12 @@ pub struct ArbiterInfo<'a> {
     pub sha256: Option<&'a str>,
     /// The parameters given.
     pub params: &'a Map<String, Value>,
+    /// What the steps of its explanations mean, in the order in which they are taken.
+    pub legend: &'a [LegendEntry],
 }
 
 impl ArbiterInfo<'_> {
-    /// Name and parameters for a person: `pcie-congestion (tau 0.2)`.
+    /// Name and parameters for a person: `name (tau 0.2)`.
     #[must_use]
     pub fn title(&self) -> String {
         titled(self.name, self.params)
@@ -63,7 +65,7 @@ impl ArbiterInfo<'_> {
     }
 }
 
-/// A name and parameters for a person: `pcie-congestion (tau 0.2)`.
+/// A name and parameters for a person: `name (tau 0.2)`.
 pub(crate) fn titled(name: &str, params: &Map<String, Value>) -> String {
     if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params_text(params)) }
 }

@@ -113,7 +113,7 @@ workload:
 /// `c-weighted-split` says that it reads weights and no priorities, that a link carries its bandwidth at most, and what its
 /// step means; `c-equal-split` is a table of the first version, which cannot say anything.
 #[test]
-fn a_loaded_policy_gets_the_warning_and_the_bound_that_it_describes() {
+fn a_loaded_policy_gets_the_warning_the_bound_and_the_legend_that_it_describes() {
     let folder = tempfile::TempDir::new().expect("a folder");
     let described = example(folder.path(), "weighted-split");
     let silent = example(folder.path(), "equal-split");
@@ -128,6 +128,21 @@ fn a_loaded_policy_gets_the_warning_and_the_bound_that_it_describes() {
     assert!(!warned.contains("weight\n"), "{warned}");
     let (_, warned) = run(&silent, "equal-split", &["run", "-"]);
     assert_eq!(warned, "", "of what an old table ignores nothing is known");
+
+    let (explained, _) = run(&described, "weighted-split", &["explain", "-"]);
+    let legend = &explained["arbiter"]["legend"];
+    assert_eq!(
+        (legend[0]["step"].as_str(), legend[0]["short"].as_str()),
+        (Some("share"), Some("link shared by weight"))
+    );
+    let page = folder.path().join("page.html");
+    let page_text = page.to_str().expect("UTF-8");
+    let library = described.to_str().expect("UTF-8");
+    let arguments = ["report", "-", "--arbiter", "weighted-split", "--plugin", library, "--output", page_text];
+    assert_eq!(crate::common::run_with_input(&arguments, INCAST.as_bytes()).code, 0);
+    assert!(
+        std::fs::read_to_string(&page).expect("written").contains("Each unit of weight on a link has an equal part")
+    );
 
     let search = ["optimize", "-", "--vary", "order", "--method", "branch-and-bound"];
     let (found, _) = run(&described, "weighted-split", &search);

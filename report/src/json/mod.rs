@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use weir_plugin_api::LegendEntry;
 
 pub(crate) use limited::Limited;
 pub(crate) use lists::transfer_row;
@@ -155,12 +156,31 @@ pub(crate) struct ArbiterJson<'a> {
     /// SHA-256 of the library it was loaded from; absent for built-in policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<&'a str>,
+    /// Of explained runs: what the steps mean, in the order in which they are taken; absent where the policy does not say.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    legend: Vec<LegendRow<'a>>,
+}
+
+/// What a step of the arbiter means.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "LegendEntry")]
+pub(crate) struct LegendRow<'a> {
+    /// Its name.
+    step: &'a str,
+    /// In a few words that can stand for the name.
+    short: &'a str,
+    /// What it does.
+    meaning: &'a str,
 }
 
 impl<'a> ArbiterJson<'a> {
     pub(crate) fn new(run: &'a Run<'_>) -> Self {
         let a = &run.arbiter;
-        Self { name: a.name, version: a.version, params: a.params, sha256: a.sha256 }
+        let explained = run.outcome.phases.iter().flatten().any(|phase| !phase.steps.is_empty());
+        let row = |LegendEntry { step, short, meaning }: &'a LegendEntry| LegendRow { step, short, meaning };
+        let legend = if explained { a.legend.iter().map(row).collect() } else { Vec::new() };
+        Self { name: a.name, version: a.version, params: a.params, sha256: a.sha256, legend }
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct LinkRow<'a> {
     pub(crate) bytes: u64,
     /// Time with a rate above 0.
     pub(crate) busy_s: f64,
-    /// Largest sum of rates; null where it is not known (very large runs under `max-min`).
+    /// Largest sum of rates; null where it is not known (very large runs).
     #[serde(rename = "peak_Bps")]
     pub(crate) peak_bps: Option<f64>,
     /// Full results: its bandwidth.

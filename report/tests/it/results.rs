@@ -147,7 +147,7 @@ fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl Fn
     let params = serde_json::from_str(r#"{"tau":0.2}"#).expect("a map");
     report(&Run {
         subject: &world,
-        arbiter: ArbiterInfo { name: "twice", version: "1.0", sha256: None, params: &params },
+        arbiter: ArbiterInfo { name: "twice", version: "1.0", sha256: None, params: &params, legend: &[] },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Twice)),
     })

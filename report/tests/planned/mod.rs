@@ -203,7 +203,7 @@ pub fn reported<T>(change: impl FnOnce(&mut World, &mut Outcome), report: impl F
     let view = View { world: &world, planned: vec![x, y] };
     report(&Run {
         subject: &view,
-        arbiter: ArbiterInfo { name: "lone", version: "1.0", sha256: None, params: &empty },
+        arbiter: ArbiterInfo { name: "lone", version: "1.0", sha256: None, params: &empty, legend: &[] },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Lone)),
     })

@@ -1,10 +1,19 @@
 // The data of a page, as data.md describes it: what `weir … --json` prints, and additions: `packed`, `aggregated`
 // and `plans` for large or planned runs, `given` for where a run comes from.
 
+/** What a step of an arbiter means: in a few words, and in a sentence. */
+export interface LegendEntry {
+  step: string;
+  short: string;
+  meaning: string;
+}
+
 export interface Arbiter {
   name: string;
   version?: string;
   params: Record<string, unknown>;
+  /** Of explained runs, where the arbiter says what its steps mean. */
+  legend?: LegendEntry[];
 }
 
 export interface Ends {

@@ -174,7 +174,8 @@ impl<'a> Job<'a> {
             Origin::Library { sha256, .. } => Some(sha256.as_str()),
             Origin::BuiltIn => None,
         };
-        ArbiterInfo { name: &self.entry.name, version: &self.entry.version, sha256, params: &self.spec.params }
+        let (name, version, legend) = (&self.entry.name, &self.entry.version, &self.entry.legend);
+        ArbiterInfo { name, version, sha256, params: &self.spec.params, legend }
     }
 
     /// A new instance that was asked nothing yet.

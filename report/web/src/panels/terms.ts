@@ -31,7 +31,7 @@ export function terms(views: RunView[]): HTMLElement {
     { class: "terms" },
     h("summary", {}, "Why: the words"),
     list("Words", GENERAL),
-    list("Steps of pcie-congestion", steps),
+    ...steps.map(([arbiter, terms]) => list(`Steps of ${arbiter}`, terms)),
     list("Causes here", causes),
   );
 }

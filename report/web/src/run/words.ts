@@ -1,4 +1,4 @@
-// Steps of arbiters and causes in words, as docs/arbiters.md defines them.
+// Causes in words, and the steps of arbiters in those of their legends.
 
 import type { Transfer } from "../contract.ts";
 import { visible } from "../core/dom.ts";
@@ -10,29 +10,14 @@ import type { RunView } from "./view.ts";
 /** A term, and what it means. */
 export type Term = [string, string];
 
-/** Steps of `pcie-congestion`: what they are in short, and what they do. */
-const STEPS: Record<string, Term> = {
-  A: ["own link of its source", "before anything is shared"],
-  B: ["upstream port shared", "going up, an overloaded link cuts all transfers in proportion"],
-  C: [
-    "downstream port shared",
-    "going down, an overloaded link gives each port that feeds it a quota; crossing a root complex lowers it",
-  ],
-  "D (8)": [
-    "head-of-line blocked",
-    "it queues on a link behind a transfer that is cut further on, and gets no more than that one",
-  ],
-  D: ["shared, raised by what blocked ones leave", "“because of” then names the blocked transfers that made room"],
-};
-
 /** Causes without the transfers that they name, and what they mean, or the step that does. */
 const CAUSES: Record<string, string> = {
-  "upstream port shared": "step B",
-  "downstream port shared": "step C",
-  "lateral link shared": "as step B, on a link beside the tree",
-  "root complex, shared": "crossing it costs the part tau of its port, and the rest is shared",
-  "reduced capacity across the root complex": "crossing it costs the part tau of its port",
-  "head-of-line blocked": "step D (8)",
+  "upstream port shared": "going up, an overloaded link cuts all transfers in proportion",
+  "downstream port shared": "going down, an overloaded link gives each port that feeds it a quota",
+  "lateral link shared": "as an upstream port, on a link beside the tree",
+  "root complex, shared": "crossing it costs a part of its port, and the rest is shared",
+  "reduced capacity across the root complex": "crossing it costs a part of its port",
+  "head-of-line blocked": "it queues behind a transfer that is cut further on",
   "link shared": "others use the link too, and each has its share",
   "waits for an earlier transfer": "links serve one transfer after the other",
   "others have a higher priority": "they are served first",
@@ -42,11 +27,14 @@ const CAUSES: Record<string, string> = {
   "the most loaded link of its route": "the arbiter did not say what decided",
 };
 
-const isPcie = (view: RunView) => view.run.arbiter.name === "pcie-congestion";
+/** A step in the few words of the arbiter's legend. */
+function shortOf(view: RunView, step: string): string | undefined {
+  return view.run.arbiter.legend?.find((entry) => entry.step === step)?.short;
+}
 
-/** A step with its meaning in short, such as `D (8): head-of-line blocked`. */
+/** A step with its meaning in short, such as `D (8): head-of-line blocked`; the name of an arbiter's one step says enough. */
 export function stepText(view: RunView, step: string): string {
-  const words = isPcie(view) ? STEPS[step]?.[0] : undefined;
+  const words = step === view.run.arbiter.name ? undefined : shortOf(view, step);
   return visible(words ? `${step}: ${words}` : step);
 }
 
@@ -74,18 +62,18 @@ export function reasonOf(view: RunView, t: Transfer, span: Span): string {
 }
 
 function wordsOf(view: RunView, t: Transfer, span: Span, step: string): string | undefined {
-  if (isPcie(view)) return (step === "C" ? rootComplexOf(t, span) : null) ?? STEPS[step]?.[0];
-  return ["max-min", "equal-share"].includes(step) ? "link shared" : undefined;
+  const short = shortOf(view, step);
+  return (short === "downstream port shared" ? rootComplexOf(t, span) : null) ?? short;
 }
 
-/** Step C under the name of what lowered the port, where that was the root complex and held the transfer back most. */
+/** A downstream port by what lowered it, where that was the root complex and held the transfer back most. */
 function rootComplexOf(t: Transfer, span: Span): string | null {
   const here = span.at && t.bottleneck && span.at.from === t.bottleneck.from && span.at.to === t.bottleneck.to;
   return here && t.cause?.includes("root complex") ? kindOf(t.cause) : null;
 }
 
-/** What the words of the page mean that are not the same for all runs: steps and causes that occur. */
-export function termsOf(views: RunView[]): { steps: Term[]; causes: Term[] } {
+/** What the words of the page mean that are not the same for all runs: the steps of each arbiter, and causes that occur. */
+export function termsOf(views: RunView[]): { steps: [arbiter: string, terms: Term[]][]; causes: Term[] } {
   const seen = new Set<string>();
   for (const v of views)
     for (const t of v.run.transfers) {
@@ -93,8 +81,12 @@ export function termsOf(views: RunView[]): { steps: Term[]; causes: Term[] } {
       for (const span of v.spans.get(t.id) ?? []) if (span.held) seen.add(reasonOf(v, t, span));
     }
   const causes = Object.entries(CAUSES).filter(([kind]) => seen.has(kind));
-  const steps = views.some(isPcie)
-    ? Object.entries(STEPS).map(([step, [short, words]]): Term => [`${step}: ${short}`, words])
-    : [];
-  return { steps, causes };
+  const steps = new Map<string, Term[]>();
+  for (const { arbiter } of views.map((v) => v.run))
+    if (arbiter.legend)
+      steps.set(
+        arbiter.name,
+        arbiter.legend.map((entry): Term => [`${entry.step}: ${entry.short}`, entry.meaning]),
+      );
+  return { steps: [...steps], causes };
 }
