@@ -3,7 +3,7 @@
 use crate::common::random::{Case, cases};
 use crate::common::{NAMES, Phase, Transfer, answer, link, make, rates, steps};
 use proptest::prelude::*;
-use weir_plugin_api::{Binding, Cause, LinkId, NodeId, NodeKind};
+use weir_plugin_api::{Binding, Cause, LinkId, NodeId, NodeKind, RouteTable};
 use weir_sim_core::{Fabric, FabricBuilder};
 
 /// The rate check's tolerance is 2e-9; arbiters stay below half of it.
@@ -92,6 +92,27 @@ proptest! {
                 }
             }
             prop_assert!(rates.iter().any(|&r| r > 0.0), "{name} stalls");
+        }
+    }
+
+    /// What a policy says that a link can carry holds for every set of routes in use, each alone and all together.
+    #[test]
+    fn no_link_carries_more_than_the_policy_says(case in cases(16, 30, 2)) {
+        for name in NAMES {
+            let Some(phase) = phase_for(name, &case) else { continue };
+            let mut arbiter = make(name, &case.fabric, "{}");
+            let (rates, _) = answer(&mut *arbiter, &phase);
+            for p in 0..phase.len() {
+                let offsets = [0, phase.links(p).len() as u64];
+                let alone = RouteTable { offsets: offsets[..].into(), links: phase.links(p).into() };
+                for &l in phase.links(p) {
+                    let carried = load(&phase, &rates, l);
+                    for routes in [&alone, &phase.view().routes] {
+                        let most = arbiter.capacity(l, routes).expect("a bound").unwrap_or(f64::INFINITY);
+                        prop_assert!(carried <= most * (1.0 + TOLERANCE), "{name} {l:?}: {carried} above {most}");
+                    }
+                }
+            }
         }
     }
 
