@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Log to stderr: -v what is done, -vv details (also by the variable WEIR_LOG)
+    /// Log to stderr: -v what is done, -vv details (also by RUST_LOG and WEIR_LOG)
     #[arg(short, long, global = true, display_order = 900, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }
@@ -61,6 +61,9 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
     /// Write a commented scenario to start from
     Init(InitArgs),
+    /// Write the manual pages, one per command, into a folder
+    #[command(hide = true)]
+    Man(ManArgs),
 }
 
 /// What every command that reads scenarios takes.
@@ -348,6 +351,16 @@ pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
+}
+
+/// `weir man`, for those who package weir.
+#[derive(clap::Args, Debug)]
+#[command(after_help = "Example:
+  weir man ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The folder, which is made if it is missing
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
 }
 
 /// `weir init`.

@@ -24,8 +24,8 @@ impl<'a> Export<'a> {
 
     /// Refuses folders in which a table would take the place of a file that is read.
     pub(crate) fn spare(&self, inputs: &[&Path]) -> Result<(), Failure> {
-        self.folders().try_for_each(|(option, folder, kind)| {
-            let mut tables = TABLES.iter().map(|name| kind.file(name, folder));
+        self.folders().try_for_each(|(option, folder, format)| {
+            let mut tables = TABLES.iter().map(|name| format.file(name, folder));
             tables.try_for_each(|table| output::spare(option, &table, inputs))
         })
     }
@@ -39,19 +39,20 @@ impl<'a> Export<'a> {
 
     /// Writes the tables of all results; without any, none.
     pub(crate) fn write(&self) -> Result<(), Failure> {
-        for (_, folder, kind) in self.folders() {
+        for (_, folder, format) in self.folders() {
             for table in self.tables.all() {
-                kind.write(table, folder)?;
+                format.write(table, folder)?;
             }
         }
         Ok(())
     }
 
-    /// Option, folder and kind of the tables.
-    fn folders(&self) -> impl Iterator<Item = (&'static str, &'a Path, Kind)> + use<'a> {
-        let csv = self.args.export_csv.as_deref().map(|folder| ("--export-csv", folder, Kind::Csv));
+    /// Option, folder and format of the tables.
+    fn folders(&self) -> impl Iterator<Item = (&'static str, &'a Path, TableFormat)> + use<'a> {
+        let csv = self.args.export_csv.as_deref().map(|folder| ("--export-csv", folder, TableFormat::Csv));
         #[cfg(feature = "parquet")]
-        let parquet = self.args.export_parquet.as_deref().map(|folder| ("--export-parquet", folder, Kind::Parquet));
+        let parquet =
+            self.args.export_parquet.as_deref().map(|folder| ("--export-parquet", folder, TableFormat::Parquet));
         #[cfg(not(feature = "parquet"))]
         let parquet = None;
         csv.into_iter().chain(parquet)
@@ -60,13 +61,13 @@ impl<'a> Export<'a> {
 
 /// What tables are written as.
 #[derive(Clone, Copy)]
-enum Kind {
+enum TableFormat {
     Csv,
     #[cfg(feature = "parquet")]
     Parquet,
 }
 
-impl Kind {
+impl TableFormat {
     /// Where a table goes.
     fn file(self, table: &str, folder: &Path) -> PathBuf {
         let ending = match self {

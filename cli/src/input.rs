@@ -3,7 +3,6 @@
 use std::io::Read;
 use std::path::Path;
 
-use weir::Error;
 use weir_scenario::{Checked, Diagnostic, LoadOptions, Scenario};
 
 use crate::args::ScenarioArgs;
@@ -85,5 +84,5 @@ fn stdin() -> Result<Vec<u8>, Failure> {
 
 /// What is wrong with a scenario, as a failure of the command.
 pub(crate) fn wrong(diagnostics: &[Diagnostic], arbiters: &Arbiters) -> Failure {
-    Error::of_findings(diagnostics, &arbiters.registry).into()
+    arbiters.registry.error_of(diagnostics).into()
 }

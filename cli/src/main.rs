@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Schema(command) => commands::schema::run(&command),
         Command::Completions(command) => commands::completions::run(&command),
         Command::Init(command) => commands::init::run(&command),
+        Command::Man(command) => commands::man::run(&command),
     };
     let exit = result.unwrap_or_else(|failure| failure.print());
     if interrupt::requested() { Exit::Interrupted.into() } else { exit.into() }

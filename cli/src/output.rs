@@ -99,6 +99,7 @@ impl Output {
                 file.as_file().sync_all().map_err(|error| writing(&self.name, &error))?;
             }
             file.persist(target).map_err(|error| writing(&self.name, &error.error))?;
+            tracing::info!(file = self.name, "wrote a file");
         }
         Ok(())
     }
@@ -132,6 +133,7 @@ pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::R
     let mut file = temporary_beside(&target, std::fs::metadata(&target).ok()).map_err(|e| not_opened(&target, &e))?;
     write(file.as_file_mut()).map_err(|error| writing(&name, &error))?;
     file.persist(&target).map_err(|error| writing(&name, &error.error))?;
+    tracing::info!(file = name, "wrote a file");
     Ok(())
 }
 

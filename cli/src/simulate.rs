@@ -15,8 +15,9 @@ pub(crate) fn report<T>(
     report: impl FnOnce(&Run<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let running = Stage::running();
-    let finished = job.run(watched(options))?;
-    say_if_interrupted(finished.outcome.stop);
+    let outcome = job.run(watched(options))?;
+    say_if_interrupted(outcome.stop);
+    let finished = job.finished(&outcome)?;
     drop(running);
     let _writing = Stage::writing();
     let reported = report(&finished.report());

@@ -14,7 +14,6 @@ pub(crate) fn time(text: &str) -> Result<SimTime, String> {
     weir_scenario::parse_time(text).map(|span| SimTime(span.0))
 }
 
-/// What to vary.
 pub(crate) fn vary() -> impl TypedValueParser<Value = Vary> {
     PossibleValuesParser::new(Vary::ALL.map(Vary::word)).try_map(|text| text.parse::<Vary>())
 }

@@ -1,4 +1,5 @@
-//! Which call into a plugin is running, cheap enough to note at every call: two relaxed stores, no clock.
+//! Which call into a plugin is running, cheap enough to note at every call: two relaxed stores, no clock. With logs at level
+//! trace, each call is a span, too.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -96,6 +97,15 @@ impl CallSlot {
     /// Runs a call. Only one thread at a time calls an instance, so plain stores are enough.
     #[inline]
     pub(crate) fn run<T>(&self, call: Call, f: impl FnOnce() -> T) -> T {
+        if tracing::enabled!(tracing::Level::TRACE) {
+            let _call = tracing::trace_span!("plugin", name = self.plugin, call = call.word()).entered();
+            return self.noted(call, f);
+        }
+        self.noted(call, f)
+    }
+
+    #[inline]
+    fn noted<T>(&self, call: Call, f: impl FnOnce() -> T) -> T {
         let idle = (self.state.load(Relaxed) & !CALL_BITS).wrapping_add(ONE_CALL);
         self.state.store(idle | call as u64, Relaxed);
         let result = f();

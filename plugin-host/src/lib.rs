@@ -32,7 +32,7 @@ pub use config::{CONFIG_DIR_VARIABLE, PluginConfig, PluginRecord, RecordedArbite
 pub use error::{PluginError, TableError};
 pub use host::cancel;
 pub use library::Library;
-pub use load::{Refusal, load_configured, load_file};
+pub use load::{Refusal, load_configured, load_file, load_unprobed};
 pub use loaded::LoadedArbiter;
 pub use loaded_model::LoadedModel;
 pub use model_table::PluginModel;

@@ -25,6 +25,14 @@ pub struct Refusal {
 /// The library is refused, or one of its names or operations is taken; nothing is registered then.
 pub fn load_file(file: &Path, program: &Path, registry: &mut Registry) -> Result<Library, PluginError> {
     probe(file, program)?;
+    load_unprobed(file, registry)
+}
+
+/// As [`load_file`], without a look from another process first: a library that crashes while it is opened ends this one.
+///
+/// # Errors
+/// As [`load_file`].
+pub fn load_unprobed(file: &Path, registry: &mut Registry) -> Result<Library, PluginError> {
     let library = Library::open(file)?;
     register(&library, registry)?;
     Ok(library)
@@ -71,6 +79,8 @@ fn register(library: &Library, registry: &mut Registry) -> Result<(), PluginErro
     for model in &library.models {
         check_model_free(&library.path, &model.name, &model.operations, registry)?;
     }
+    let (arbiters, models) = (library.arbiters.len(), library.models.len());
+    tracing::debug!(path = %library.path.display(), arbiters, models, "registered a library");
     // Cannot fail: names and operations are distinct in a library, and were found free above.
     let late = |what, name: &str, e: &dyn ToString| PluginError::NameTaken {
         path: library.path.clone(),

@@ -15,18 +15,18 @@ const DIGITS: usize = 18;
 /// A name that stands for one or many.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct NamePattern {
-    parts: Vec<Part>,
+    parts: Vec<NamePart>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Part {
+enum NamePart {
     Text(Box<str>),
-    Set(Vec<Run>),
+    Set(Vec<NumberRange>),
 }
 
 /// The numbers from `first` on, padded with zeros to `width`; together with the runs before it they are `end` many.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Run {
+struct NumberRange {
     first: u64,
     end: u64,
     width: usize,
@@ -43,39 +43,39 @@ impl NamePattern {
                 return Err(Problem::new(message, "write brackets as in `gpu[0-7]` or `gpu[0,2,4-6]`"));
             };
             if open > 0 {
-                parts.push(Part::Text(rest[..open].into()));
+                parts.push(NamePart::Text(rest[..open].into()));
             }
-            parts.push(Part::Set(runs(text, &rest[open + 1..close])?));
+            parts.push(NamePart::Set(runs(text, &rest[open + 1..close])?));
             rest = &rest[close + 1..];
         }
         if !rest.is_empty() {
-            parts.push(Part::Text(rest.into()));
+            parts.push(NamePart::Text(rest.into()));
         }
         Ok(Self { parts })
     }
 
     /// The names `x0` … `x(n−1)`.
     pub(crate) fn numbered(base: &str, n: u64) -> Self {
-        let run = Run { first: 0, end: n, width: 0 };
-        Self { parts: vec![Part::Text(base.into()), Part::Set(vec![run])] }
+        let run = NumberRange { first: 0, end: n, width: 0 };
+        Self { parts: vec![NamePart::Text(base.into()), NamePart::Set(vec![run])] }
     }
 
-    /// Whether it has brackets.
     pub(crate) fn has_brackets(&self) -> bool {
-        self.parts.iter().any(|p| matches!(p, Part::Set(_)))
+        self.parts.iter().any(|p| matches!(p, NamePart::Set(_)))
     }
 
     /// Whether its names are distinct for certain: one run of numbers.
     pub(crate) fn is_one_run(&self) -> bool {
-        let mut sets = self.parts.iter().filter_map(|part| if let Part::Set(runs) = part { Some(runs) } else { None });
+        let mut sets =
+            self.parts.iter().filter_map(|part| if let NamePart::Set(runs) = part { Some(runs) } else { None });
         sets.next().is_some_and(|runs| runs.len() == 1) && sets.next().is_none()
     }
 
     /// Bytes of its longest name.
     pub(crate) fn longest(&self) -> usize {
-        let of = |part: &Part| match part {
-            Part::Text(text) => text.len(),
-            Part::Set(runs) => {
+        let of = |part: &NamePart| match part {
+            NamePart::Text(text) => text.len(),
+            NamePart::Set(runs) => {
                 let before = std::iter::once(0).chain(runs.iter().map(|run| run.end));
                 let last =
                     runs.iter().zip(before).map(|(run, before)| run.first + (run.end - before).saturating_sub(1));
@@ -88,7 +88,7 @@ impl NamePattern {
 
     /// Number of names, at most `u64::MAX`.
     pub(crate) fn count(&self) -> u64 {
-        self.parts.iter().map(Part::len).fold(1, u64::saturating_mul)
+        self.parts.iter().map(NamePart::len).fold(1, u64::saturating_mul)
     }
 
     /// Writes name number `index` of [`Self::count`] into `out`.
@@ -98,8 +98,8 @@ impl NamePattern {
         let (mut below, mut rest) = (self.count(), index);
         for part in &self.parts {
             match part {
-                Part::Text(text) => out.push_str(text),
-                Part::Set(runs) => {
+                NamePart::Text(text) => out.push_str(text),
+                NamePart::Set(runs) => {
                     below = (below / part.len()).max(1);
                     let at = rest / below;
                     rest %= below;
@@ -121,7 +121,7 @@ impl NamePattern {
     }
 }
 
-impl Part {
+impl NamePart {
     fn len(&self) -> u64 {
         match self {
             Self::Text(_) => 1,
@@ -130,9 +130,9 @@ impl Part {
     }
 }
 
-fn runs(text: &str, inside: &str) -> Result<Vec<Run>, Problem> {
+fn runs(text: &str, inside: &str) -> Result<Vec<NumberRange>, Problem> {
     let wrong = |message: String| Problem::new(message, "write brackets as in `gpu[0-7]`, `[00-15]` or `[0,2,4-6]`");
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<NumberRange> = Vec::new();
     for piece in inside.split(',') {
         let (first, last) = piece.split_once('-').unwrap_or((piece, piece));
         let digits = |n: &str| !n.is_empty() && n.len() <= DIGITS && n.bytes().all(|b| b.is_ascii_digit());
@@ -150,7 +150,7 @@ fn runs(text: &str, inside: &str) -> Result<Vec<Run>, Problem> {
             return Err(wrong(format!("the range {} in {} ends before it begins", quoted(piece), quoted(text))));
         }
         let before = runs.last().map_or(0, |run| run.end);
-        runs.push(Run { first, end: before.saturating_add(last - first + 1), width });
+        runs.push(NumberRange { first, end: before.saturating_add(last - first + 1), width });
     }
     Ok(runs)
 }

@@ -17,7 +17,6 @@ pub(crate) type Read<T> = Result<T, Reported>;
 /// What is wrong with a piece of text, before it is known where the text stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Problem {
-    /// What is wrong.
     pub(crate) message: String,
     /// What to do.
     pub(crate) help: String,
@@ -33,7 +32,6 @@ impl Problem {
 /// The texts read so far and what was found in them.
 #[derive(Debug, Default)]
 pub(crate) struct Context {
-    /// The texts.
     pub(crate) sources: Sources,
     found: Vec<Diagnostic>,
     errors: usize,
@@ -44,7 +42,6 @@ impl Context {
     /// Errors, and warnings, shown at most; later ones are counted, and nothing is built for them.
     pub(crate) const MOST: usize = 20;
 
-    /// Writes an error down.
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) -> Reported {
         self.error_with_notes(span, Problem::new(message, help), Vec::new())
     }
@@ -72,7 +69,6 @@ impl Context {
         self.error(span, format!("{what}: {}", problem.message), problem.help)
     }
 
-    /// Writes a warning down.
     pub(crate) fn warn(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
         self.warn_of(span, || Problem::new(message, help));
     }

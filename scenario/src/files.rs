@@ -135,12 +135,14 @@ impl Files {
             let message = format!("the table {} is larger than {} MiB", quoted(named), most >> 20);
             return Err(context.error(span, message, help));
         }
+        tracing::debug!(file = shown, bytes = table.metadata().map_or(0, |m| m.len()), "opened a table");
         Ok((table, context.sources.add_file(&shown, &path)))
     }
 
     /// Registers the text of a file that was read.
     pub(crate) fn decode(&mut self, context: &mut Context, shown: &str, bytes: Vec<u8>) -> Read<u32> {
         self.add_to_digest(&bytes);
+        tracing::debug!(file = shown, bytes = bytes.len(), "read a file");
         if bytes.len() as u64 > YAML_BYTES {
             let message = format!("`{shown}` is larger than {} MiB", YAML_BYTES >> 20);
             return Err(context.push(Diagnostic::error(message).with_help("put large loads into a CSV trace")));

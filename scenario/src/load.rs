@@ -70,6 +70,7 @@ fn read(
     options: &LoadOptions,
     registry: &Registry,
 ) -> Result<Scenario, Vec<Diagnostic>> {
+    let _load = tracing::debug_span!("load", file = name).entered();
     let parts = open(&mut context, bytes, name, folder, options)
         .and_then(|opened| parts(&mut context, opened, name, options, registry));
     match parts {
@@ -100,7 +101,7 @@ pub(crate) fn open(
     let mut files = Files::new(context, folder, options.library.as_deref())?;
     let shown = if name == "-" { "<stdin>" } else { name };
     let source = files.decode(context, shown, bytes)?;
-    let mut root = yaml::parse(context, source)?;
+    let mut root = tracing::debug_span!("yaml").in_scope(|| yaml::parse(context, source))?;
     let edits = edit(context, &mut root, options)?;
     Ok(Opened { files, root, edits })
 }
@@ -127,10 +128,12 @@ pub(crate) fn parts(
     let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
     let setting = Setting { topology: &topology, topology_given: given, registry, arbiter, stream: options.stream };
     let keys = WorkloadKeys { items: operations?, ranks: fields.get("ranks"), order: fields.get("order") };
-    let workload = workload::read(context, &mut files, setting, keys);
+    let workload = tracing::debug_span!("workload").in_scope(|| workload::read(context, &mut files, setting, keys));
     let ranks = workload.as_ref().ok().and_then(|w| w.ranks.as_deref());
-    let around = optimize::Around { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
-    let optimize = fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, around)).transpose();
+    let scenario_parts =
+        optimize::ScenarioParts { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
+    let optimize =
+        fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
     let workload = workload?;
     Ok(Parts {
         name: title?,
@@ -210,6 +213,7 @@ pub(crate) fn topology(
     value: &Value,
     edits: &[Edit],
 ) -> Read<(Topology, Option<Value>)> {
+    let _topology = tracing::debug_span!("topology").entered();
     if matches!(value.data, Data::Mapping(_)) {
         return topology::read(context, value, false).map(|topology| (topology, None));
     }

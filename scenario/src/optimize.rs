@@ -133,19 +133,23 @@ const METHODS: [(&str, SearchMethod); 5] = [
 
 /// What the paths and devices of `optimize` are looked up in.
 #[derive(Clone, Copy)]
-pub(crate) struct Around<'a> {
+pub(crate) struct ScenarioParts<'a> {
     /// The tree of the scenario.
     pub(crate) root: &'a Value,
     /// The tree of the topology, where that is a file of its own.
     pub(crate) topology_file: Option<&'a Value>,
-    /// The topology.
     pub(crate) topology: &'a Topology,
     /// The devices of the ranks, where there are ranks.
     pub(crate) ranks: Option<&'a [NodeId]>,
 }
 
 /// Reads `optimize`.
-pub(crate) fn read(context: &mut Context, files: &mut Files, entry: &Entry, around: Around<'_>) -> Read<OptimizeSpec> {
+pub(crate) fn read(
+    context: &mut Context,
+    files: &mut Files,
+    entry: &Entry,
+    scenario: ScenarioParts<'_>,
+) -> Read<OptimizeSpec> {
     let before = context.errors();
     let fields = context.fields(&entry.value, "`optimize`", &KEYS)?;
     fields.require(context, "vary")?;
@@ -154,16 +158,16 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, entry: &Entry, arou
     let method = word(context, &fields, "method", &METHODS, SearchMethod::Auto);
     belongs(context, &fields, vary);
     let parameters = match fields.get("parameters") {
-        Some(value) => parameters(context, value, around),
+        Some(value) => parameters(context, value, scenario),
         None if vary == Vary::Parameters => fields.require(context, "parameters").map(|_| Vec::new()),
         None => Ok(Vec::new()),
     };
     let devices = match fields.get("devices") {
-        Some(value) => devices(context, around.topology, value, "`devices`").map(|list| Some(list.to_vec())),
+        Some(value) => devices(context, scenario.topology, value, "`devices`").map(|list| Some(list.to_vec())),
         None => Ok(None),
     };
     let level_costs = fields.get("level_costs").map(|value| level_costs(context, value)).transpose();
-    let matrix = fields.get("matrix").map(|value| matrix::read(context, files, around.topology, value)).transpose();
+    let matrix = fields.get("matrix").map(|value| matrix::read(context, files, scenario.topology, value)).transpose();
     let spec = OptimizeSpec {
         vary,
         parameters: parameters?,
@@ -176,10 +180,10 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, entry: &Entry, arou
     };
     fits(context, &fields, &spec);
     if vary == Vary::Placement {
-        places(context, fields.entry("devices").map_or(entry.key_span, |e| e.value.span), &spec, around);
+        places(context, fields.entry("devices").map_or(entry.key_span, |e| e.value.span), &spec, scenario);
         if let (Some(matrix), Some(value)) = (&spec.matrix, fields.get("matrix")) {
-            let chosen = spec.devices.as_deref().or(around.ranks).unwrap_or_default();
-            matrix::covers(context, value.span, around.topology, matrix, chosen);
+            let chosen = spec.devices.as_deref().or(scenario.ranks).unwrap_or_default();
+            matrix::covers(context, value.span, scenario.topology, matrix, chosen);
         }
     }
     if context.errors() > before { Err(crate::context::Reported) } else { Ok(spec) }
@@ -249,24 +253,24 @@ fn fits(context: &mut Context, fields: &Fields<'_>, spec: &OptimizeSpec) {
 }
 
 /// Refuses devices that cannot hold the ranks, each one rank.
-fn places(context: &mut Context, span: Span, spec: &OptimizeSpec, around: Around<'_>) {
-    let chosen = spec.devices.as_deref().or(around.ranks).unwrap_or_default();
+fn places(context: &mut Context, span: Span, spec: &OptimizeSpec, scenario: ScenarioParts<'_>) {
+    let chosen = spec.devices.as_deref().or(scenario.ranks).unwrap_or_default();
     let mut sorted = chosen.to_vec();
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        let name = quoted(around.topology.names.shown(twice[0]));
+        let name = quoted(scenario.topology.names.shown(twice[0]));
         let message = format!("{name} is there twice, and each device takes one rank");
         let help = "name different devices under `devices` or, without them, `ranks`";
         let _ = context.error(span, message, help);
     }
-    let ranks = around.ranks.map_or(0, <[NodeId]>::len);
+    let ranks = scenario.ranks.map_or(0, <[NodeId]>::len);
     if chosen.len() < ranks {
         let message = format!("{} devices for {ranks} ranks", chosen.len());
         let _ = context.error(span, message, "name at least as many devices as there are ranks");
     }
 }
 
-fn parameters(context: &mut Context, value: &Value, around: Around<'_>) -> Read<Vec<Parameter>> {
+fn parameters(context: &mut Context, value: &Value, scenario: ScenarioParts<'_>) -> Read<Vec<Parameter>> {
     let help = "write `parameters: { arbiter.tau: [0.1, 0.2] }`";
     let Data::Mapping(entries) = &value.data else {
         return Err(context.error(value.span, format!("`parameters` must be a map, not {}", value.describe()), help));
@@ -279,7 +283,7 @@ fn parameters(context: &mut Context, value: &Value, around: Around<'_>) -> Read<
         return Err(context.error(value.span, message, help));
     }
     context.each(entries, |context, entry| {
-        let path = path(context, entry, around);
+        let path = path(context, entry, scenario);
         let axis = axis(context, &entry.value, &entry.key);
         let position = context.sources.position(entry.key_span);
         path.and_then(|()| Ok(Parameter { path: entry.key.to_string(), axis: axis?, position }))
@@ -287,14 +291,14 @@ fn parameters(context: &mut Context, value: &Value, around: Around<'_>) -> Read<
 }
 
 /// Checks that the scenario has a value at a path, or takes a new one there as `--set` does.
-fn path(context: &mut Context, entry: &Entry, around: Around<'_>) -> Read<()> {
+fn path(context: &mut Context, entry: &Entry, scenario: ScenarioParts<'_>) -> Read<()> {
     let path = Path::at(context, &entry.key, entry.key_span)?;
     if let Some(span) = path.starts_with("optimize") {
         return Err(context.error(span, "`optimize` cannot vary itself", "name another value of the scenario"));
     }
-    match (path.below("topology"), around.topology_file) {
+    match (path.below("topology"), scenario.topology_file) {
         (Some(below), Some(tree)) => below.check(context, tree),
-        _ => path.check(context, around.root),
+        _ => path.check(context, scenario.root),
     }
 }
 

@@ -62,15 +62,12 @@ pub struct Scenario {
 
 /// What a scenario is made of.
 pub(crate) struct Parts {
-    /// Its name.
     pub(crate) name: String,
-    /// The file as given.
     pub(crate) file: String,
     /// Digest of all input.
     pub(crate) input_sha256: String,
     /// Where transfers go.
     pub(crate) topology: Topology,
-    /// The transfers.
     pub(crate) workload: Workload,
     /// Who divides bandwidth.
     pub(crate) arbiters: Vec<ArbiterSpec>,

@@ -38,10 +38,10 @@ impl Scenario {
     #[must_use]
     pub fn sources(&self) -> Vec<Source> {
         let senders = Senders::of(&self.tasks, &self.groups);
-        let with_first = senders.iter().filter_map(|(device, engine, held)| {
-            let (_, first) = *held.first()?;
+        let with_first = senders.iter().filter_map(|(device, engine, sent)| {
+            let (_, first) = *sent.first()?;
             let given = self.orders.iter().find(|(other, _)| *other == device);
-            let tasks = given.map_or_else(|| held.iter().map(|&(_, task)| task).collect(), |(_, order)| order.clone());
+            let tasks = given.map_or_else(|| sent.iter().map(|&(_, task)| task).collect(), |(_, order)| order.clone());
             Some((first, Source { device, slots: self.tasks.engines()[engine.0 as usize].slots, tasks }))
         });
         let mut sources: Vec<(TaskId, Source)> = with_first.collect();

@@ -20,7 +20,6 @@ pub(crate) struct Span {
     pub(crate) width: u32,
 }
 
-/// One text.
 #[derive(Clone, Debug)]
 struct Source {
     name: Arc<str>,

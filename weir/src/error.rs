@@ -5,8 +5,6 @@ use std::fmt;
 use weir_plugin_host::PluginError;
 use weir_scenario::Diagnostic;
 
-use crate::Registry;
-
 /// What kind of failure an [`Error`] is. The command `weir` exits with a code per kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
@@ -64,14 +62,9 @@ impl Error {
         Self { kind: ErrorKind::Input, text: diagnostic.to_string() }
     }
 
-    /// All findings of a scenario. Where one of them is the name of a plugin that was added and is refused now, the refusal
-    /// is the error.
+    /// Findings of a scenario, one below the other.
     #[must_use]
-    pub fn of_findings(diagnostics: &[Diagnostic], registry: &Registry) -> Self {
-        let mentioned = |name: &str| diagnostics.iter().any(|d| d.message.contains(&format!("`{name}`")));
-        if let Some(error) = registry.refusal_of(mentioned) {
-            return error.into();
-        }
+    pub fn of_findings(diagnostics: &[Diagnostic]) -> Self {
         let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         let kind = if diagnostics.iter().any(|d| d.plugin) { ErrorKind::Plugin } else { ErrorKind::Input };
         Self { kind, text: texts.join("\n\n") }

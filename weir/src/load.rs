@@ -12,7 +12,7 @@ use crate::{Error, Registry};
 /// Everything that is wrong with it.
 pub fn load(file: &Path, options: &LoadOptions, registry: &Registry) -> Result<Scenario, Error> {
     let loaded = weir_scenario::load(file, options, registry);
-    loaded.map(logged).map_err(|findings| Error::of_findings(&findings, registry))
+    loaded.map(logged).map_err(|findings| registry.error_of(&findings))
 }
 
 /// Reads a scenario from text. `name` stands for the file in messages, `-` for standard input; files that the scenario names
@@ -28,7 +28,7 @@ pub fn load_text(
     registry: &Registry,
 ) -> Result<Scenario, Error> {
     let loaded = weir_scenario::load_text(text, name, Some(folder), options, registry);
-    loaded.map(logged).map_err(|findings| Error::of_findings(&findings, registry))
+    loaded.map(logged).map_err(|findings| registry.error_of(&findings))
 }
 
 /// Reads a scenario file, or a topology without a workload.
@@ -37,7 +37,7 @@ pub fn load_text(
 /// As [`load`].
 pub fn check(file: &Path, options: &LoadOptions, registry: &Registry) -> Result<Checked, Error> {
     let checked = weir_scenario::check(file, options, registry);
-    checked.map_err(|findings| Error::of_findings(&findings, registry))
+    checked.map_err(|findings| registry.error_of(&findings))
 }
 
 /// As [`check`], from text.
@@ -52,7 +52,7 @@ pub fn check_text(
     registry: &Registry,
 ) -> Result<Checked, Error> {
     let checked = weir_scenario::check_text(text, name, Some(folder), options, registry);
-    checked.map_err(|findings| Error::of_findings(&findings, registry))
+    checked.map_err(|findings| registry.error_of(&findings))
 }
 
 fn logged(scenario: Scenario) -> Scenario {

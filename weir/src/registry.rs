@@ -3,7 +3,8 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use weir_plugin_host::{Library, PluginConfig, PluginError, Refusal};
+use weir_plugin_host::{Library, PluginConfig, Refusal};
+use weir_scenario::Diagnostic;
 
 use crate::{Error, ErrorKind};
 
@@ -32,16 +33,23 @@ impl Registry {
         Ok(Self { entries, refusals: Vec::new() })
     }
 
-    /// Adds the arbiters and models of a shared library, which is opened first by a child process: `prober`, a program that
+    /// Adds the arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened
+    /// ends the program.
+    ///
+    /// # Errors
+    /// The library is refused, or one of its names is taken; nothing is added then.
+    pub fn load(&mut self, library: &Path) -> Result<Library, Error> {
+        Ok(weir_plugin_host::load_unprobed(library, &mut self.entries).map(logged)?)
+    }
+
+    /// As [`Self::load`], of a library that is opened first by a child process: `prober`, a program that
     /// begins with [`weir_plugin_host::probe_main`] as the command `weir` does. So a library that crashes while it is
     /// opened does not end this process.
     ///
     /// # Errors
-    /// The library is refused, or one of its names is taken; nothing is added then.
+    /// As [`Self::load`].
     pub fn load_probed(&mut self, library: &Path, prober: &Path) -> Result<Library, Error> {
-        let library = weir_plugin_host::load_file(library, prober, &mut self.entries)?;
-        tracing::info!(path = %library.path.display(), sha256 = %library.sha256, "loaded a plugin");
-        Ok(library)
+        Ok(weir_plugin_host::load_file(library, prober, &mut self.entries).map(logged)?)
     }
 
     /// Adds the libraries of a list made by `weir plugin add`. Those that are refused now are named by the error of a
@@ -50,11 +58,19 @@ impl Registry {
         self.refusals.extend(weir_plugin_host::load_configured(config, &mut self.entries));
     }
 
-    /// Why a name that a scenario uses is not there: it was added, but its library is refused now.
-    pub(crate) fn refusal_of(&self, mentioned: impl Fn(&str) -> bool) -> Option<&PluginError> {
-        let named = |refusal: &&Refusal| refusal.names.iter().any(|name| mentioned(name));
-        self.refusals.iter().find(named).map(|refusal| &refusal.error)
+    /// The error of a scenario with these findings. Where one of them is the name of a plugin that was added and is refused
+    /// now, the refusal is the error.
+    #[must_use]
+    pub fn error_of(&self, findings: &[Diagnostic]) -> Error {
+        let mentioned = |name: &String| findings.iter().any(|d| d.message.contains(&format!("`{name}`")));
+        let refusal = self.refusals.iter().find(|refusal| refusal.names.iter().any(mentioned));
+        refusal.map_or_else(|| Error::of_findings(findings), |refusal| (&refusal.error).into())
     }
+}
+
+fn logged(library: Library) -> Library {
+    tracing::info!(path = %library.path.display(), sha256 = %library.sha256, "loaded a plugin");
+    library
 }
 
 /// All entries by name.

@@ -5,15 +5,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_scenario::LoadOptions;
-use weir_sim_core::RunOptions;
 
 use crate::job::Job;
-use crate::{Error, Registry, RunResult};
+use crate::{Error, Registry};
 
 /// What to read, and with which changes. Made by [`Scenario::opener`].
+///
+/// ```
+/// let scenario = weir::Scenario::opener()
+///     .arbiter("{ name: pcie-congestion, tau: 0.1 }")
+///     .set("workload[0].transfer.size", "1GB")
+///     .open("../scenarios/pcie/four-transfers.yaml")?;
+/// assert_eq!(scenario.arbiters(), ["pcie-congestion"]);
+/// # Ok::<(), weir::Error>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Opener {
     options: LoadOptions,
+    plugins: Vec<PathBuf>,
     registry: Option<Arc<Registry>>,
 }
 
@@ -41,7 +50,15 @@ impl Opener {
         self
     }
 
-    /// Takes arbiters and models from this registry instead of the built-in ones.
+    /// Loads the arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened
+    /// ends the program. [`Registry::load_probed`] looks first, in another process.
+    #[must_use]
+    pub fn plugin(mut self, library: impl Into<PathBuf>) -> Self {
+        self.plugins.push(library.into());
+        self
+    }
+
+    /// Takes arbiters and models from this registry instead of the built-in ones and those of [`Self::plugin`].
     #[must_use]
     pub fn registry(mut self, registry: Arc<Registry>) -> Self {
         self.registry = Some(registry);
@@ -51,11 +68,48 @@ impl Opener {
     /// Reads a scenario file.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// Everything that is wrong with it, or a plugin that is refused.
     pub fn open(self, file: impl AsRef<Path>) -> Result<Scenario, Error> {
-        let registry = self.registry.map_or_else(|| Registry::built_in().map(Arc::new), Ok)?;
+        let registry = self.loaded()?;
         let scenario = crate::load::load(file.as_ref(), &self.options, &registry)?;
         Ok(Scenario { scenario: Arc::new(scenario), registry })
+    }
+
+    /// Reads a scenario from YAML text. Files that it names are looked for from `folder`.
+    ///
+    /// ```
+    /// let yaml = "
+    /// weir: 1
+    /// topology:
+    ///   link_types: { x16: { bandwidth: 16GB/s } }
+    ///   tree:
+    ///     rc: { kind: root-complex, children: { cpu0: { kind: cpu, link: x16 }, gpu0: { kind: gpu, link: x16 } } }
+    /// workload:
+    ///   - transfer: { from: gpu0, to: cpu0, size: 16GB }
+    /// ";
+    /// let scenario = weir::Scenario::opener().read(yaml, ".")?;
+    /// assert_eq!(scenario.run()?.makespan().seconds(), 1.0);
+    /// # Ok::<(), weir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn read(self, yaml: impl Into<String>, folder: impl AsRef<Path>) -> Result<Scenario, Error> {
+        let registry = self.loaded()?;
+        let text = yaml.into().into_bytes();
+        let scenario = crate::load::load_text(text, "-", folder.as_ref(), &self.options, &registry)?;
+        Ok(Scenario { scenario: Arc::new(scenario), registry })
+    }
+
+    fn loaded(&self) -> Result<Arc<Registry>, Error> {
+        if let Some(registry) = &self.registry {
+            return Ok(Arc::clone(registry));
+        }
+        let mut registry = Registry::built_in()?;
+        for library in &self.plugins {
+            registry.load(library)?;
+        }
+        Ok(Arc::new(registry))
     }
 }
 
@@ -91,14 +145,46 @@ impl Scenario {
         Opener::default()
     }
 
-    /// Runs under the first arbiter.
+    /// Its name; the file's where it has none.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    /// The names of the arbiters that it runs under.
+    #[must_use]
+    pub fn arbiters(&self) -> Vec<&str> {
+        self.scenario.arbiters.iter().map(|spec| &*spec.name).collect()
+    }
+
+    /// Asks every arbiter whether it accepts the scenario, and looks for what may not mean what its author thinks, without a
+    /// run. Returns the warnings that `weir check` prints.
+    ///
+    /// ```
+    /// let scenario = weir::Scenario::open("../scenarios/pcie/four-transfers.yaml")?;
+    /// assert_eq!(scenario.check()?, Vec::<String>::new());
+    /// # Ok::<(), weir::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// The arbiter refuses the scenario or fails, or the run cannot end.
-    pub fn run(&self) -> Result<RunResult, Error> {
+    /// An arbiter refuses the scenario.
+    pub fn check(&self) -> Result<Vec<String>, Error> {
+        let lints = weir_scenario::lint(&self.scenario);
+        let mut warnings: Vec<String> = self.scenario.warnings.iter().chain(&lints).map(ToString::to_string).collect();
+        for (at, spec) in self.scenario.arbiters.iter().enumerate() {
+            let job = self.job(at)?;
+            job.arbiter()?;
+            let (file, name) = (&self.scenario.file, &spec.name);
+            let ignored = job.ignored_attributes().into_iter();
+            warnings.extend(ignored.map(|a| format!("warning: {file}: arbiter `{name}` ignores the transfers' {a}")));
+        }
+        Ok(warnings)
+    }
+
+    /// The scenario under the arbiter at a place of its list.
+    pub(crate) fn job(&self, arbiter: usize) -> Result<Job<'_>, Error> {
         let missing = || Error::input("the scenario has no arbiter");
-        let spec = self.scenario.arbiters.first().ok_or_else(missing)?;
-        let finished = Job::new(&self.scenario, spec, &self.registry)?.run(RunOptions::default())?;
-        Ok(RunResult { scenario: self.clone(), arbiter: 0, outcome: finished.outcome })
+        let spec = self.scenario.arbiters.get(arbiter).ok_or_else(missing)?;
+        Job::new(&self.scenario, spec, &self.registry)
     }
 }

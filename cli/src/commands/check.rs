@@ -56,9 +56,9 @@ fn draw(target: &Path, args: &CheckArgs) -> Result<(), Failure> {
     let (text, warnings) = match read_any(file, &args.scenario, &arbiters(&args.scenario)?)? {
         Checked::Scenario(s) => {
             target.map_or(Ok(()), |target| output::spare("--dot", target, &named(&s)))?;
-            (dot(&s.name, &drawn(&s.fabric, &|n| s.node_name(n))), tell(s.warnings.iter()))
+            (dot(&s.name, &drawn(&s.fabric, &|n| s.node_name(n))), warn_all(s.warnings.iter()))
         }
-        Checked::Topology(t) => (dot(&t.file, &drawn(&t.fabric, &|n| t.node_name(n))), tell(t.warnings.iter())),
+        Checked::Topology(t) => (dot(&t.file, &drawn(&t.fabric, &|n| t.node_name(n))), warn_all(t.warnings.iter())),
     };
     strict(&file.display().to_string(), warnings, args)?;
     let mut output = Output::open(target)?;
@@ -85,7 +85,7 @@ fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit)
 
 fn check_scenario(scenario: &Scenario, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit), Failure> {
     let lints = weir_scenario::lint(scenario);
-    let mut warnings = tell(scenario.warnings.iter().chain(&lints));
+    let mut warnings = warn_all(scenario.warnings.iter().chain(&lints));
     for spec in &scenario.arbiters {
         let job = Job::new(scenario, spec, &all.registry)?;
         job.arbiter()?;
@@ -98,7 +98,7 @@ fn check_scenario(scenario: &Scenario, args: &CheckArgs, all: &Arbiters) -> Resu
 }
 
 fn check_topology(topology: &TopologyAlone, args: &CheckArgs) -> Result<(String, Exit), Failure> {
-    strict(&topology.file, tell(topology.warnings.iter()), args)?;
+    strict(&topology.file, warn_all(topology.warnings.iter()), args)?;
     let roots = topology.fabric.nodes().iter().filter(|node| node.parent.is_none()).count();
     let ids = topology.places.iter().filter(|(_, place)| place.bus_id.is_some()).count();
     let mut parts = vec![
@@ -114,7 +114,7 @@ fn check_topology(topology: &TopologyAlone, args: &CheckArgs) -> Result<(String,
 }
 
 /// Shows warnings; returns how many there are.
-fn tell<'d>(findings: impl Iterator<Item = &'d Diagnostic>) -> usize {
+fn warn_all<'d>(findings: impl Iterator<Item = &'d Diagnostic>) -> usize {
     findings.map(|finding| message(&finding.to_string())).count()
 }
 

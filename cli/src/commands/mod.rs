@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod optimize;
 pub(crate) mod plugin;

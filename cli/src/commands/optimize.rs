@@ -86,7 +86,6 @@ fn inputs<'a>(args: &'a OptimizeArgs, scenario: &'a Scenario) -> Vec<&'a Path> {
     args.scenario.files.iter().chain(&args.scenario.plugins).chain(named).map(PathBuf::as_path).collect()
 }
 
-/// One search.
 struct Searched<'a> {
     file: &'a Path,
     args: &'a OptimizeArgs,

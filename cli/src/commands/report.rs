@@ -27,8 +27,8 @@ const FEW: usize = 300;
 const MOST_EXPLAINED: Effort = Effort { rates: 1_000_000, named: 250_000_000 };
 /// Rates that are recorded without (16 bytes each).
 const MOST_RATES: u64 = 10_000_000;
-/// Rates that are told one by one (*assumed*: half a minute).
-const MOST_TOLD: u64 = 100_000_000;
+/// Rates that are taken one by one (*assumed*: half a minute).
+const MOST_ONE_BY_ONE: u64 = 100_000_000;
 
 /// Writes a page of all files; the exit code is the largest.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
@@ -91,12 +91,12 @@ fn wrote(target: &Path, counts: Counts) -> String {
 
 /// Adds a file: saved results, or a scenario that is run. What is wrong with it is printed, so that the others are shown.
 fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit {
-    let added = match given(file) {
-        Ok(Given::Saved(text)) => {
+    let added = match read_input(file) {
+        Ok(InputFile::Saved(text)) => {
             warn_unused(file, args);
             page.add_saved(&name(file), &text).map_err(Failure::usage).map(|()| Exit::Ok)
         }
-        Ok(Given::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|scenario| {
+        Ok(InputFile::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|scenario| {
             output::spare("--output", args.output.as_deref().unwrap_or(Path::new(PAGE)), &input::named(&scenario))?;
             page.describe(changed(args));
             add_runs(&scenario, args, all, page)
@@ -128,8 +128,7 @@ fn warn_unused(file: &Path, args: &ReportArgs) {
     }
 }
 
-/// What a file is.
-enum Given {
+enum InputFile {
     /// Lines of JSON that weir has printed.
     Saved(String),
     /// Anything else, and what it holds.
@@ -137,7 +136,7 @@ enum Given {
 }
 
 /// Reads a file and tells what it is.
-fn given(file: &Path) -> Result<Given, Failure> {
+fn read_input(file: &Path) -> Result<InputFile, Failure> {
     let bytes = read(file).map_err(|error| {
         let name = name(file);
         Failure::usage(format!("{name} cannot be read: {error}; name scenarios, and results saved with --json"))
@@ -152,9 +151,9 @@ fn given(file: &Path) -> Result<Given, Failure> {
         return Err(Failure::usage(message));
     }
     Ok(match String::from_utf8(bytes) {
-        Ok(text) if Page::is_saved(&text) => Given::Saved(text),
-        Ok(text) => Given::Scenario(text.into_bytes()),
-        Err(error) => Given::Scenario(error.into_bytes()),
+        Ok(text) if Page::is_saved(&text) => InputFile::Saved(text),
+        Ok(text) => InputFile::Scenario(text.into_bytes()),
+        Err(error) => InputFile::Scenario(error.into_bytes()),
     })
 }
 
@@ -207,7 +206,7 @@ enum Record {
     /// Phases.
     Rates,
     /// Phases, but not all at once.
-    Told,
+    OneByOne,
     /// Nothing beside the plain result.
     Times,
 }
@@ -218,10 +217,10 @@ impl Record {
         let effort = Effort::of(run);
         let explained = effort.rates <= MOST_EXPLAINED.rates && effort.named <= MOST_EXPLAINED.named;
         match transfers <= page::MOST_ROWS {
-            _ if run.outcome.stop == Stop::Cancelled || effort.rates > MOST_TOLD => Self::Times,
+            _ if run.outcome.stop == Stop::Cancelled || effort.rates > MOST_ONE_BY_ONE => Self::Times,
             true if explained => Self::Explained,
             _ if effort.rates <= MOST_RATES => Self::Rates,
-            _ => Self::Told,
+            _ => Self::OneByOne,
         }
     }
 }
@@ -244,13 +243,13 @@ fn add_run(
             let record = Record::fitting(run, transfers);
             match record {
                 Record::Times => page.add_run(run).map_err(Failure::usage)?,
-                Record::Told => retold(&job, plain, run, page)?,
+                Record::OneByOne => add_one_by_one(&job, plain, run, page)?,
                 Record::Explained | Record::Rates => {}
             }
             Ok(record)
         })?;
     }
-    if matches!(record, Record::Times | Record::Told) {
+    if matches!(record, Record::Times | Record::OneByOne) {
         return Ok(());
     }
     let phases = RunOptions { phases: true, explain: record == Record::Explained, ..plain };
@@ -262,10 +261,10 @@ fn add_run(
     })
 }
 
-/// Adds a run whose phases are told by a second run.
-fn retold(job: &Job<'_>, options: RunOptions<'_>, run: &Run<'_>, page: &mut Page) -> Result<(), Failure> {
+/// Adds a run whose phases come one by one from a second run.
+fn add_one_by_one(job: &Job<'_>, options: RunOptions<'_>, run: &Run<'_>, page: &mut Page) -> Result<(), Failure> {
     let ended = Cell::new(None);
-    page.add_retold(run, &|listener| ended.set(Some(job.tell(simulate::watched(options), listener))))
+    page.add_retold(run, &|listener| ended.set(Some(job.run_with_listener(simulate::watched(options), listener))))
         .map_err(Failure::usage)?;
     if ended.into_inner().transpose()?.is_some_and(|outcome| outcome.stop == Stop::Cancelled) {
         page.note(run, "interrupted, so that rates over time end early");

@@ -30,7 +30,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let mut exit = Exit::Ok;
     for (i, file) in args.scenario.files.iter().enumerate() {
         if !interrupt::requested() {
-            exit = exit.max(run_file((file, i > 0), args, &arbiters, (&mut output, &mut files))?);
+            exit = exit.max(run_file(
+                file,
+                i > 0,
+                args,
+                &arbiters,
+                &mut Targets { output: &mut output, files: &mut files },
+            )?);
         }
     }
     files.finish()?;
@@ -43,19 +49,26 @@ fn inputs(args: &RunArgs) -> Vec<&Path> {
     args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect()
 }
 
+/// Where results go.
+struct Targets<'t, 'a> {
+    output: &'t mut Output,
+    files: &'t mut files::Files<'a>,
+}
+
 /// Runs one file. Errors of the scenario or an arbiter are printed, so that the next file is run too; only those of the
 /// output are returned.
 fn run_file(
-    (file, mut later): (&Path, bool),
+    file: &Path,
+    mut later: bool,
     args: &RunArgs,
     all: &Arbiters,
-    (out, files): (&mut Output, &mut files::Files<'_>),
+    targets: &mut Targets<'_, '_>,
 ) -> Result<Exit, Failure> {
     let scenario = match load(file, &args.scenario, all) {
         Ok(scenario) => scenario,
         Err(failure) => return Ok(failure.print()),
     };
-    files.check(&scenario)?;
+    targets.files.check(&scenario)?;
     let mut exit = Exit::Ok;
     for spec in &scenario.arbiters {
         if interrupt::requested() {
@@ -67,11 +80,9 @@ fn run_file(
         };
         warn_ignored(&job);
         // An outer failure is of the run, an inner one of the output.
-        match simulate::report(
-            &job,
-            options(args),
-            |run| Ok(write(run, args, later, out).and_then(|()| files.add(run))),
-        ) {
+        match simulate::report(&job, options(args), |run| {
+            Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run)))
+        }) {
             Ok(written) => written?,
             Err(failure) => exit = exit.max(failure.print()),
         }

@@ -40,7 +40,12 @@ pub fn scenarios() -> Vec<PathBuf> {
 pub fn weir() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_weir"));
     command.env("WEIR_CONFIG_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-plugins"));
-    command.env_remove("WEIR_LOG").env_remove("WEIR_PLUGIN_LIMIT").env("NO_COLOR", "1").stdin(Stdio::null());
+    command
+        .env_remove("WEIR_LOG")
+        .env_remove("RUST_LOG")
+        .env_remove("WEIR_PLUGIN_LIMIT")
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null());
     command
 }
 

@@ -309,6 +309,32 @@ fn init_writes_a_scenario_that_runs_and_overwrites_nothing() {
 }
 
 #[test]
+fn manual_pages_are_made_for_each_command() {
+    let folder = folder();
+    let pages = folder.path().join("man1");
+    let ended = run(&["man", pages.to_str().expect("a UTF-8 path")]);
+    assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""));
+    let page = |name: &str| std::fs::read_to_string(pages.join(name)).expect("the page is there");
+    assert!(page("weir.1").contains("weir\\-run(1)"), "{}", page("weir.1"));
+    assert!(page("weir-run.1").contains("Stop at this simulated time"), "{}", page("weir-run.1"));
+    assert!(!pages.join("weir-man.1").exists(), "it is for those who package weir");
+}
+
+#[test]
+fn logs_say_more_with_each_v() {
+    let logged = |v: &str| {
+        let ended = run(&["run", &scenario("pcie/four-transfers.yaml"), v]);
+        assert_eq!(ended.code, 0);
+        ended.stderr
+    };
+    let (info, debug) = (logged("-v"), logged("-vv"));
+    assert!(info.contains("read a scenario") && !info.contains("read a file"), "{info}");
+    for step in ["read a file", "expanded the workload", "made an arbiter", "cs-storm-t2.yaml", "time.busy="] {
+        assert!(debug.contains(step), "{step} in {debug}");
+    }
+}
+
+#[test]
 fn completions_are_made_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let ended = run(&["completions", shell]);

@@ -17,12 +17,12 @@ pub struct LinkChange {
 }
 
 /// The types of links, with the texts read.
-pub(super) struct Given<'a> {
+pub(super) struct LinkEdit<'a> {
     pub(super) types: Vec<Value>,
     pub(super) of: &'a [Option<u32>],
 }
 
-impl Given<'_> {
+impl LinkEdit<'_> {
     /// Changes the types of a topology's links.
     pub(super) fn apply(&self, topology: &mut Value) {
         let Data::Mapping(sections) = &mut topology.data else { return };

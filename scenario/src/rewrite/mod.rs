@@ -13,8 +13,8 @@ use crate::load::{self, LoadOptions};
 use crate::source::Span;
 use crate::yaml::{self, Data, Edit, Entry, Scalar, Value};
 
-use links::Given;
 pub use links::LinkChange;
+use links::LinkEdit;
 
 /// A change of a scenario that is to be written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -156,7 +156,7 @@ pub(crate) fn relink(context: &mut Context, topology: &mut Value, changes: &[&Li
             let source = context.sources.add("the type of a link", text);
             yaml::parse(context, source)
         })?;
-        Given { types, of: &change.of }.apply(topology);
+        LinkEdit { types, of: &change.of }.apply(topology);
     }
     Ok(())
 }

@@ -47,7 +47,6 @@ pub(crate) struct Surveyed {
     pub(crate) source: u32,
     /// The id of its first row; those of the others follow.
     pub(crate) first: TaskId,
-    /// What stands where.
     pub(crate) columns: Columns,
     /// Where every [`Self::STEP`]th row begins: byte and line.
     pub(crate) index: Vec<(u64, u32)>,

@@ -50,7 +50,6 @@ pub(crate) type Field<'r> = (usize, &'r [u8]);
 /// What is wrong with a field, by its place in the row.
 pub(crate) type Wrong = (usize, Problem);
 
-/// What a row says.
 pub(crate) struct Row<'r> {
     /// Source and destination.
     pub(crate) ends: (NodeId, NodeId),
@@ -91,7 +90,6 @@ impl<'r> Row<'r> {
     }
 }
 
-/// Reads the header.
 pub(crate) fn header(context: &mut Context, rows: &mut Rows<'_>) -> Read<Columns> {
     let help = || format!("the first line names the columns: {}", COLUMNS.join(","));
     if !rows.next(context)? {

@@ -19,7 +19,6 @@ pub(crate) struct LinkType {
     pub(crate) down: f64,
     /// Latency each way.
     pub(crate) latency: SimDuration,
-    /// Its kind, when given.
     pub(crate) kind: Option<LinkKind>,
     /// Which of the types under `link_types` it is; `None` for one that stands in its place.
     pub(crate) named: Option<u32>,

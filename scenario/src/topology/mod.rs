@@ -35,7 +35,6 @@ pub struct Place {
 pub(crate) struct Topology {
     /// Nodes and links.
     pub(crate) fabric: Fabric,
-    /// Their names.
     pub(crate) names: NodeNames,
     /// Per node: slots of its send engine, or [`UNLIMITED`].
     pub(crate) slots: Vec<u32>,

@@ -19,9 +19,7 @@ pub(crate) const NODES: u64 = 10_000_000;
 /// Nodes that are written as one.
 #[derive(Debug)]
 pub(crate) struct Template {
-    /// Their names.
     pub(crate) names: NamePattern,
-    /// What they are.
     pub(crate) kind: NodeKind,
     /// The link to the parent; `None` for roots.
     pub(crate) link: Option<LinkType>,

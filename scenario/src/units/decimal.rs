@@ -81,7 +81,6 @@ impl Decimal {
         self
     }
 
-    /// Whether it is 0.
     pub(crate) fn is_zero(&self) -> bool {
         self.digits.is_empty()
     }

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::SimTime;
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
+use super::attributes::PlacedId;
 use super::expansion::{Expansion, Waiting};
 use super::group::{Groups, Names};
 use crate::context::{Context, Problem, Read, Reported};
@@ -19,17 +20,19 @@ const SHOWN: usize = 8;
 
 impl Expansion<'_> {
     /// Reads `after`: one id or a list of them.
-    pub(super) fn after(&self, context: &mut Context, value: Option<&Value>) -> Read<Vec<(Box<str>, Span)>> {
+    pub(super) fn after(&self, context: &mut Context, value: Option<&Value>) -> Read<Vec<PlacedId>> {
         let items = match value.map(|v| &v.data) {
             None => return Ok(Vec::new()),
             Some(Data::Sequence(items)) => items.as_slice(),
             Some(_) => value.map_or(&[][..], std::slice::from_ref),
         };
-        context.each(items, |context, item| Ok((context.text(item, "an id in `after`")?.into(), item.span)))
+        context.each(items, |context, item| {
+            Ok(PlacedId { text: context.text(item, "an id in `after`")?.into(), span: item.span })
+        })
     }
 
     /// Remembers that tasks wait.
-    pub(super) fn wait(&mut self, first: TaskId, count: u32, names: Vec<(Box<str>, Span)>) {
+    pub(super) fn wait(&mut self, first: TaskId, count: u32, names: Vec<PlacedId>) {
         if count > 0 && !names.is_empty() {
             self.waiting.push(Waiting { tasks: (first, count), names });
         }
@@ -47,7 +50,7 @@ impl Expansion<'_> {
             let (first, count) = wait.tasks;
             // Many tasks that wait for many things do so through one join, too.
             let gate = (count > 1 && wait.names.len() > 1).then(|| self.join());
-            for (name, span) in &wait.names {
+            for PlacedId { text: name, span } in &wait.names {
                 let earlier = match known.get(&**name) {
                     Some(&earlier) => earlier,
                     None => {

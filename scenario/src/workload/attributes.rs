@@ -24,14 +24,21 @@ impl Attributes {
     pub(crate) const USUAL: Self = Self { start: SimTime::ZERO, limit: f64::INFINITY, weight: 1.0, priority: 0 };
 }
 
+/// An id, and where it stands.
+#[derive(Clone, Debug)]
+pub(crate) struct PlacedId {
+    pub(crate) text: Box<str>,
+    pub(crate) span: Span,
+}
+
 /// An id that the user gives.
-pub(super) fn given_id(context: &mut Context, value: &Value) -> Read<(Box<str>, Span)> {
+pub(super) fn given_id(context: &mut Context, value: &Value) -> Read<PlacedId> {
     let id = context.text(value, "an id")?;
     if id.is_empty() || id.len() > NAME_BYTES {
         let message = format!("{} cannot be an id", quoted(id));
         return Err(context.error(value.span, message, format!("ids have 1 to {NAME_BYTES} bytes")));
     }
-    Ok((id.into(), value.span))
+    Ok(PlacedId { text: id.into(), span: value.span })
 }
 
 /// `start`, `limit`, `weight` and `priority`.

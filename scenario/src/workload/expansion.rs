@@ -5,7 +5,7 @@ use std::rc::Rc;
 use weir_plugin_api::NodeId;
 use weir_sim_core::{EngineId, Routes, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
 
-use super::attributes::Attributes;
+use super::attributes::{Attributes, PlacedId};
 use super::group::Groups;
 use super::model::names::Known;
 use super::model::planner::Models;
@@ -28,7 +28,7 @@ pub(super) struct Waiting {
     /// The first task and how many.
     pub(super) tasks: (TaskId, u32),
     /// What they wait for, and where that is written.
-    pub(super) names: Vec<(Box<str>, Span)>,
+    pub(super) names: Vec<PlacedId>,
 }
 
 /// The workload while it is expanded.

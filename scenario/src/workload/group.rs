@@ -30,7 +30,6 @@ pub enum TaskKind {
 /// The tasks of one operation: consecutive ids.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// The first task.
     pub(crate) first: u32,
     /// Number of tasks.
     pub(crate) count: u32,

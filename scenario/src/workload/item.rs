@@ -3,7 +3,7 @@
 use weir_plugin_api::{NodeId, SimTime};
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
-use super::attributes::{attributes, given_id};
+use super::attributes::{PlacedId, attributes, given_id};
 use super::expansion::Expansion;
 use super::group::{Group, Names, TaskKind};
 use super::model::read::Plain;
@@ -11,7 +11,6 @@ use super::traffic::Made;
 use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
-use crate::source::Span;
 use crate::units;
 use crate::yaml::{Data, Entry, Value};
 
@@ -80,7 +79,7 @@ impl<'a> Expansion<'a> {
         let id = self.id(context, &fields, index);
         let after = self.after(context, fields.get("after"));
         let (id, after, plain) = (id?, after?, plain?);
-        let span = id.1;
+        let span = id.span;
         let count = plain.repeat.unwrap_or(1);
         self.reserve(context, fields.get("repeat").map_or(span, |v| v.span), count)?;
         let first = self.next();
@@ -134,10 +133,10 @@ impl<'a> Expansion<'a> {
     }
 
     /// The id that is given, with its place, or one made of the place in the list.
-    pub(super) fn id(&self, context: &mut Context, fields: &Fields<'_>, index: usize) -> Read<(Box<str>, Span)> {
+    pub(super) fn id(&self, context: &mut Context, fields: &Fields<'_>, index: usize) -> Read<PlacedId> {
         match fields.get("id") {
             Some(value) => given_id(context, value),
-            None => Ok((format!("workload[{index}]").into(), fields.span)),
+            None => Ok(PlacedId { text: format!("workload[{index}]").into(), span: fields.span }),
         }
     }
 
@@ -145,11 +144,12 @@ impl<'a> Expansion<'a> {
     pub(super) fn add(
         &mut self,
         context: &mut Context,
-        (id, span): (Box<str>, Span),
+        id: PlacedId,
         kind: TaskKind,
         first: TaskId,
         names: Names,
     ) -> Read<()> {
+        let PlacedId { text: id, span } = id;
         let count = self.next().0 - first.0;
         let message = format!("the id {} is given twice", quoted(&id));
         self.groups.add(Group { first: first.0, count, kind, span, id, names }).map_err(|other| {

@@ -38,9 +38,7 @@ pub(crate) use traffic::Traffic;
 
 /// What the workload of a scenario became.
 pub(crate) struct Workload {
-    /// The tasks.
     pub(crate) tasks: TaskGraph,
-    /// Their routes.
     pub(crate) routes: Routes,
     /// Their names and places.
     pub(crate) groups: Groups,
@@ -142,6 +140,13 @@ impl Expansion<'_> {
             Some(order) => order::apply(context, &mut tasks, order::Tasks { topology, groups: &groups }, order)?,
             None => Vec::new(),
         };
+        tracing::debug!(
+            tasks = tasks.tasks().len(),
+            routes = routes.len(),
+            classes = tasks.classes().len(),
+            operations = operations.len(),
+            "expanded the workload"
+        );
         let (unused_ranks, outside) = (ranks.unused(), known.outside);
         let ranks = ranks.known().map(|ranks| ranks.to_vec());
         Ok(Workload {

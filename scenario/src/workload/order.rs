@@ -62,14 +62,14 @@ pub(super) fn apply(
 }
 
 /// A task that holds an engine, after what it is part of: itself, or an operation of a model, by its release.
-type Held = (TaskId, TaskId);
+type SentTask = (TaskId, TaskId);
 
 /// What sends one transfer after another.
 pub(crate) struct Senders {
     /// The devices with their engines, ascending.
     devices: Vec<(NodeId, EngineId)>,
     /// Per device what holds its engine, in file order.
-    held: Vec<Vec<Held>>,
+    sent: Vec<Vec<SentTask>>,
 }
 
 impl Senders {
@@ -84,25 +84,25 @@ impl Senders {
         devices.sort_unstable();
         let mut at = vec![None; tasks.engines().len()];
         devices.iter().enumerate().for_each(|(i, (_, engine))| at[engine.0 as usize] = Some(i));
-        let mut held = vec![Vec::new(); devices.len()];
+        let mut sent = vec![Vec::new(); devices.len()];
         for (i, task) in tasks.tasks().iter().enumerate().filter(|(_, task)| task.engine != EngineId::NONE) {
             if let Some(at) = at[task.engine.0 as usize] {
                 let task = TaskId(i as u32);
-                held[at].push((groups.whole(task), task));
+                sent[at].push((groups.whole(task), task));
             }
         }
-        Self { devices, held }
+        Self { devices, sent }
     }
 
     /// What holds the engine of a device; `None` when it has none.
-    pub(crate) fn held(&self, device: NodeId) -> Option<&[Held]> {
+    pub(crate) fn sent(&self, device: NodeId) -> Option<&[SentTask]> {
         let at = self.devices.binary_search_by_key(&device, |&(device, _)| device).ok()?;
-        Some(&self.held[at])
+        Some(&self.sent[at])
     }
 
     /// The devices with their engines and what holds them.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (NodeId, EngineId, &[Held])> {
-        self.devices.iter().zip(&self.held).map(|(&(device, engine), held)| (device, engine, &**held))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NodeId, EngineId, &[SentTask])> {
+        self.devices.iter().zip(&self.sent).map(|(&(device, engine), sent)| (device, engine, &**sent))
     }
 }
 
@@ -127,11 +127,11 @@ struct Source<'a> {
 
 impl Source<'_> {
     fn order(&self, context: &mut Context, entry: &Entry) -> Read<Order> {
-        let Some(held) = self.engines.held(self.device) else { return Err(self.no_engine(context, entry.key_span)) };
+        let Some(sent) = self.engines.sent(self.device) else { return Err(self.no_engine(context, entry.key_span)) };
         let items = context.list(&entry.value, &format!("the order of {}", quoted(self.name)))?;
         let mut listed: FxHashMap<TaskId, Span> = FxHashMap::default();
         let order = context.each(items, |context, item| {
-            let whole = self.transfer(context, item, held)?;
+            let whole = self.transfer(context, item, sent)?;
             if let Some(other) = listed.insert(whole, item.span) {
                 let message = format!("{} is listed twice", quoted(&self.all.groups.name(whole)));
                 let notes = vec![("first listed at".to_owned(), other)];
@@ -139,21 +139,21 @@ impl Source<'_> {
             }
             Ok((whole, item.span))
         })?;
-        self.complete(context, entry.value.span, held, &listed)?;
+        self.complete(context, entry.value.span, sent, &listed)?;
         let tasks_of = |(whole, span): (TaskId, Span)| {
-            let first = held.partition_point(|&(other, _)| other < whole);
-            held[first..].iter().take_while(move |&&(other, _)| other == whole).map(move |&(_, task)| (task, span))
+            let first = sent.partition_point(|&(other, _)| other < whole);
+            sent[first..].iter().take_while(move |&&(other, _)| other == whole).map(move |&(_, task)| (task, span))
         };
         Ok(Order { device: self.device, tasks: order.into_iter().flat_map(tasks_of).collect() })
     }
 
     /// The transfer, or the operation, that an item names.
-    fn transfer(&self, context: &mut Context, item: &Value, held: &[Held]) -> Read<TaskId> {
+    fn transfer(&self, context: &mut Context, item: &Value, sent: &[SentTask]) -> Read<TaskId> {
         let groups = self.all.groups;
         let name = context.text(item, &format!("a transfer in the order of {}", quoted(self.name)))?;
         let found = groups.operation(name).map(|(release, _)| release).or_else(|| groups.task(name));
         if let Some(whole) = found
-            && held.binary_search_by_key(&whole, |&(whole, _)| whole).is_ok()
+            && sent.binary_search_by_key(&whole, |&(whole, _)| whole).is_ok()
         {
             return Ok(whole);
         }
@@ -162,7 +162,7 @@ impl Source<'_> {
             None if groups.by_id(name).is_some() => format!("{} is not one transfer", quoted(name)),
             None => format!("no transfer has the id {}", quoted(name)),
         };
-        let mut here: Vec<TaskId> = held.iter().map(|&(whole, _)| whole).collect();
+        let mut here: Vec<TaskId> = sent.iter().map(|&(whole, _)| whole).collect();
         here.dedup();
         let here: Vec<_> = here.into_iter().take(if context.full() { 0 } else { 1000 }).collect();
         let names: Vec<_> = here.iter().map(|&whole| groups.name(whole)).collect();
@@ -191,8 +191,14 @@ impl Source<'_> {
     }
 
     /// Refuses an order that leaves something out.
-    fn complete(&self, context: &mut Context, span: Span, held: &[Held], listed: &FxHashMap<TaskId, Span>) -> Read<()> {
-        let mut missing: Vec<TaskId> = held.iter().map(|&(whole, _)| whole).collect();
+    fn complete(
+        &self,
+        context: &mut Context,
+        span: Span,
+        sent: &[SentTask],
+        listed: &FxHashMap<TaskId, Span>,
+    ) -> Read<()> {
+        let mut missing: Vec<TaskId> = sent.iter().map(|&(whole, _)| whole).collect();
         missing.dedup();
         missing.retain(|whole| !listed.contains_key(whole));
         if missing.is_empty() {

@@ -12,22 +12,20 @@ pub(crate) struct Made {
     pub(crate) from: u32,
     /// The rank that receives.
     pub(crate) to: u32,
-    /// Bytes of each.
     pub(crate) bytes: u64,
-    /// How many.
     pub(crate) count: u64,
 }
 
 /// The transfers between ranks, in file order. Those of patterns are not kept twice.
 #[derive(Debug, Default)]
 pub(crate) struct Traffic {
-    parts: Vec<Part>,
+    parts: Vec<RankMessages>,
     unit: Option<u64>,
     fixed: Option<Span>,
 }
 
 #[derive(Debug)]
-enum Part {
+enum RankMessages {
     /// First task and number of tasks of a pattern over the scenario's ranks.
     Pattern(TaskId, u32),
     Transfer(Made),
@@ -36,19 +34,19 @@ enum Part {
 impl Traffic {
     /// A pattern over the scenario's ranks, with its `size` or `unit`.
     pub(super) fn pattern(&mut self, first: TaskId, count: u32, unit: u64) {
-        self.parts.push(Part::Pattern(first, count));
+        self.parts.push(RankMessages::Pattern(first, count));
         self.smallest(unit);
     }
 
     /// Messages of a pattern over the scenario's ranks that are no tasks of their own, with its `size` or `unit`.
     pub(super) fn messages_of(&mut self, messages: impl IntoIterator<Item = Made>, unit: u64) {
-        self.parts.extend(messages.into_iter().map(Part::Transfer));
+        self.parts.extend(messages.into_iter().map(RankMessages::Transfer));
         self.smallest(unit);
     }
 
     /// A transfer between ranks.
     pub(super) fn transfer(&mut self, made: Made) {
-        self.parts.push(Part::Transfer(made));
+        self.parts.push(RankMessages::Transfer(made));
         self.smallest(made.bytes);
     }
 
@@ -76,10 +74,10 @@ impl Traffic {
         let mut all = Vec::new();
         for part in &self.parts {
             match *part {
-                Part::Transfer(Made { from, to, bytes, count }) => {
+                RankMessages::Transfer(Made { from, to, bytes, count }) => {
                     all.extend((0..count).map(|_| (from, to, bytes)));
                 }
-                Part::Pattern(first, count) => {
+                RankMessages::Pattern(first, count) => {
                     let Some(Names::Pattern(pairs)) = groups.of(first).map(|group| &group.names) else {
                         continue;
                     };

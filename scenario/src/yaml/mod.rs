@@ -17,9 +17,7 @@ pub(crate) const DEPTH: usize = 64;
 /// A value of the tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Value {
-    /// Where it stands.
     pub(crate) span: Span,
-    /// What it is.
     pub(crate) data: Data,
 }
 
@@ -34,7 +32,6 @@ pub(crate) enum Data {
     Mapping(Vec<Entry>),
 }
 
-/// A scalar as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Scalar {
     /// The text, without quotes.
@@ -53,11 +50,8 @@ impl Scalar {
 /// One key of a map with its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
-    /// The key.
     pub(crate) key: Box<str>,
-    /// Where the key stands.
     pub(crate) key_span: Span,
-    /// Its value.
     pub(crate) value: Value,
 }
 

@@ -76,6 +76,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// The arbiter refuses its parameters, the fabric or a route, or fails.
     pub fn arbiter(&self) -> Result<Box<dyn RateArbiter>, Error> {
+        let _arbiter = tracing::debug_span!("arbiter", name = self.spec.name).entered();
         let mut arbiter = self.make()?;
         let classes = self.scenario.tasks.classes();
         let mut asked = vec![false; self.scenario.routes.len()];
@@ -93,6 +94,11 @@ impl<'a> Job<'a> {
         }
         let firsts = self.scenario.stream.as_ref().map_or(&[][..], |stream| stream.firsts());
         firsts.iter().enumerate().try_for_each(|(class, &task)| admit(task, ClassId::from_index(class)))?;
+        tracing::debug!(
+            routes = self.scenario.routes.len(),
+            params = self.params(),
+            "made an arbiter that admits all routes"
+        );
         Ok(arbiter)
     }
 
@@ -102,6 +108,7 @@ impl<'a> Job<'a> {
     /// The arbiter refuses or fails, or the run cannot end.
     pub fn outcome(&self, options: RunOptions<'_>) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
+        let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
         let outcome = self.simulation().run(&mut *arbiter, self.entry.flags, options);
         let outcome = outcome.map_err(|error| self.stopped(&error))?;
         self.log(&outcome);
@@ -112,29 +119,35 @@ impl<'a> Job<'a> {
     ///
     /// # Errors
     /// As [`Self::outcome`].
-    pub fn tell(&self, options: RunOptions<'_>, listener: &mut dyn FnMut(PhaseRecord)) -> Result<Outcome, Error> {
+    pub fn run_with_listener(
+        &self,
+        options: RunOptions<'_>,
+        listener: &mut dyn FnMut(PhaseRecord),
+    ) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
         let outcome = self.simulation().run_with_listener(&mut *arbiter, self.entry.flags, options, listener);
         outcome.map_err(|error| self.stopped(&error))
     }
 
-    /// Runs the scenario, a large one by the incremental side of its arbiter if it has one, for a report. Searches take
-    /// [`Self::outcome`]: they compare results to the picosecond.
+    /// Runs the scenario, a large one by the incremental side of its arbiter if it has one. Searches take [`Self::outcome`]:
+    /// they compare results to the picosecond.
     ///
     /// # Errors
     /// As [`Self::outcome`].
-    pub fn run(&self, options: RunOptions<'_>) -> Result<Finished<'a>, Error> {
+    pub fn run(&self, options: RunOptions<'_>) -> Result<Outcome, Error> {
         let params = self.params();
-        let outcome = self.outcome(RunOptions { sharing: self.sharing(&params), ..options })?;
-        self.finished(outcome)
+        self.outcome(RunOptions { sharing: self.sharing(&params), ..options })
     }
 
     /// An outcome of this job with what a report needs beside it.
     ///
     /// # Errors
     /// The arbiter fails.
-    pub fn finished(&self, outcome: Outcome) -> Result<Finished<'a>, Error> {
-        Ok(Finished { job: *self, alone: self.alone(&outcome)?, names: Named::new(self.scenario), outcome })
+    pub fn finished<'r>(&self, outcome: &'r Outcome) -> Result<Finished<'r>, Error>
+    where
+        'a: 'r,
+    {
+        Ok(Finished { job: *self, alone: self.alone(outcome)?, names: Named::new(self.scenario), outcome })
     }
 
     fn simulation(&self) -> Simulation<'a> {
@@ -189,8 +202,7 @@ impl<'a> Job<'a> {
 pub struct Finished<'a> {
     job: Job<'a>,
     names: Named<'a>,
-    /// What the simulation returned.
-    pub outcome: Outcome,
+    outcome: &'a Outcome,
     /// Times of lone transfers under the same arbiter.
     pub alone: Alone<'a>,
 }
@@ -199,6 +211,6 @@ impl Finished<'_> {
     /// The result with its names.
     #[must_use]
     pub fn report(&self) -> Run<'_> {
-        Run { subject: &self.names, arbiter: self.job.info(), outcome: &self.outcome, alone: &self.alone }
+        Run { subject: &self.names, arbiter: self.job.info(), outcome: self.outcome, alone: &self.alone }
     }
 }

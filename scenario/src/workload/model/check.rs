@@ -138,12 +138,12 @@ impl TaskNames {
 
 /// What plans refer to.
 #[derive(Clone, Copy)]
-pub(super) struct Around<'a> {
+pub(super) struct Devices<'a> {
     pub(super) topology: &'a Topology,
     pub(super) outside: &'a Outside,
 }
 
-impl Around<'_> {
+impl Devices<'_> {
     fn nodes(&self) -> usize {
         self.topology.fabric.nodes().len()
     }
@@ -155,14 +155,14 @@ impl Around<'_> {
 }
 
 /// Checks a plan; routes that it uses are added to `routes`. Returns the names of its tasks.
-pub(super) fn check(plan: &Plan, around: Around<'_>, routes: &mut Routes) -> Result<TaskNames, PlanError> {
+pub(super) fn check(plan: &Plan, devices: Devices<'_>, routes: &mut Routes) -> Result<TaskNames, PlanError> {
     if plan.is_empty() {
         return Err(PlanError::NoTask);
     }
     let names = TaskNames::of(plan)?;
-    let same = engines(plan, around)?;
+    let same = engines(plan, devices)?;
     for task in plan.iter() {
-        self::task(plan, &task, around, routes)?;
+        self::task(plan, &task, devices, routes)?;
     }
     match order::cycle(plan, &same) {
         None => Ok(names),
@@ -171,7 +171,7 @@ pub(super) fn check(plan: &Plan, around: Around<'_>, routes: &mut Routes) -> Res
 }
 
 /// Per engine the position of the first that is the same.
-fn engines(plan: &Plan, around: Around<'_>) -> Result<Vec<u32>, PlanError> {
+fn engines(plan: &Plan, devices: Devices<'_>) -> Result<Vec<u32>, PlanError> {
     let mut known: FxHashMap<(EngineScope, &str), u32> = FxHashMap::default();
     let mut same = Vec::with_capacity(plan.engines().len());
     for (i, engine) in plan.engines().iter().enumerate() {
@@ -183,7 +183,7 @@ fn engines(plan: &Plan, around: Around<'_>) -> Result<Vec<u32>, PlanError> {
             return Err(PlanError::NoSlot(name()));
         }
         if let EngineScope::Device(node) = engine.scope
-            && !around.has(node)
+            && !devices.has(node)
         {
             return Err(PlanError::EngineNode { name: name(), node: node.0 });
         }
@@ -200,7 +200,7 @@ fn engines(plan: &Plan, around: Around<'_>) -> Result<Vec<u32>, PlanError> {
     Ok(same)
 }
 
-fn task(plan: &Plan, task: &PlannedTask<'_>, around: Around<'_>, routes: &mut Routes) -> Result<(), PlanError> {
+fn task(plan: &Plan, task: &PlannedTask<'_>, devices: Devices<'_>, routes: &mut Routes) -> Result<(), PlanError> {
     let name = || task.name.to_owned();
     if let Some(engine) = task.engine.filter(|&engine| engine as usize >= plan.engines().len()) {
         return Err(PlanError::Engine { task: name(), engine, engines: plan.engines().len() });
@@ -215,7 +215,7 @@ fn task(plan: &Plan, task: &PlannedTask<'_>, around: Around<'_>, routes: &mut Ro
         }
     }
     match task.work {
-        PlannedWork::Carries { from, to, bytes, limit } => carries(name, (from, to), bytes, limit, around, routes),
+        PlannedWork::Carries { from, to, bytes, limit } => carries(name, (from, to), bytes, limit, devices, routes),
         _ => Ok(()),
     }
 }
@@ -225,7 +225,7 @@ fn carries(
     (from, to): (NodeId, NodeId),
     bytes: u64,
     limit: f64,
-    around: Around<'_>,
+    devices: Devices<'_>,
     routes: &mut Routes,
 ) -> Result<(), PlanError> {
     if bytes > BYTES_MOST {
@@ -234,20 +234,20 @@ fn carries(
     if limit.is_nan() || limit <= 0.0 {
         return Err(PlanError::Limit { task: task(), limit });
     }
-    if !around.has(from) || !around.has(to) {
+    if !devices.has(from) || !devices.has(to) {
         return Err(PlanError::Node { task: task(), from, to });
     }
     if bytes == 0 {
         return Ok(());
     }
     for node in [from, to] {
-        if node.index() >= around.nodes() {
+        if node.index() >= devices.nodes() {
             return Err(PlanError::Outside { task: task(), node });
         }
-        if is_inner(around.topology.fabric.node(node).kind) {
+        if is_inner(devices.topology.fabric.node(node).kind) {
             return Err(PlanError::Forwards { task: task(), node });
         }
     }
-    let route = routes.between(&around.topology.fabric, from, to);
+    let route = routes.between(&devices.topology.fabric, from, to);
     route.map(drop).ok_or_else(|| PlanError::NoRoute { task: task(), from, to })
 }

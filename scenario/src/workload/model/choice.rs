@@ -38,7 +38,7 @@ impl<'a> Expansion<'a> {
             count += plan.len() as u64;
             if count > TRANSFERS {
                 let message = format!("{}: its alternatives have more than {TRANSFERS} tasks", request.what());
-                return Err(context.error(request.id.1, message, "give fewer alternatives, or larger parts"));
+                return Err(context.error(request.id.span, message, "give fewer alternatives, or larger parts"));
             }
             let alone = self.alone(context, request, &plan)?;
             let chosen = tried.len();
@@ -66,9 +66,9 @@ impl<'a> Expansion<'a> {
             let text = format!("{} cannot be tried under arbiter `{spec}`: {trouble}", request.what());
             if trouble.is_the_arbiters() {
                 return context
-                    .plugin_error(request.id.1, Problem::new(text, "report it to the author of the arbiter"));
+                    .plugin_error(request.id.span, Problem::new(text, "report it to the author of the arbiter"));
             }
-            context.error(request.id.1, text, "name another arbiter, or decide what is left open")
+            context.error(request.id.span, text, "name another arbiter, or decide what is left open")
         })
     }
 

@@ -44,8 +44,8 @@ impl<'a> Expansion<'a> {
         let Chosen { operation, plan, names, choice } = self.choose(context, request)?;
         let (estimates, details) = self.models.estimate(context, request, &operation)?;
         let repeat = request.repeat.unwrap_or(1);
-        self.reserve(context, request.id.1, (plan.len() as u64).saturating_mul(repeat))?;
-        let id = &request.id.0;
+        self.reserve(context, request.id.span, (plan.len() as u64).saturating_mul(repeat))?;
+        let id = &request.id.text;
         for i in 0..repeat {
             let release = self.released(context, request, &plan)?;
             if i > 0 {
@@ -73,10 +73,10 @@ impl<'a> Expansion<'a> {
         let plan = self.models.plan(context, request, operation)?;
         if plan.len() as u64 > TRANSFERS {
             let message = format!("{} has {} tasks; {TRANSFERS} are allowed", request.what(), plan.len());
-            return Err(context.error(request.id.1, message, "give larger parts"));
+            return Err(context.error(request.id.span, message, "give larger parts"));
         }
-        let around = check::Around { topology: self.topology, outside: &self.known.outside };
-        match check::check(&plan, around, &mut self.tried) {
+        let devices = check::Devices { topology: self.topology, outside: &self.known.outside };
+        match check::check(&plan, devices, &mut self.tried) {
             Ok(names) => Ok((plan, names)),
             Err(error) => Err(request.wrong_plan(context, &error, |node| self.node_name(node).to_owned())),
         }
@@ -87,7 +87,7 @@ impl<'a> Expansion<'a> {
         let target = &mut Target { topology: self.topology, builder: &mut self.builder, routes: &mut self.routes };
         target.add(plan, request.start, request.shares).map_err(|differs| {
             let problem = self.slots_differ(differs.device, &differs.error);
-            context.problem(request.id.1, &request.what(), problem)
+            context.problem(request.id.span, &request.what(), problem)
         })
     }
 

@@ -18,7 +18,6 @@ use crate::schema::Schema;
 
 /// The models of a scenario.
 pub(in crate::workload) struct Models<'a> {
-    /// What there is.
     pub(in crate::workload) registry: &'a Registry,
     /// The arbiter under which alternatives are tried: the scenario's first.
     pub(super) arbiter: Option<&'a ArbiterSpec>,

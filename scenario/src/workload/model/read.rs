@@ -11,9 +11,8 @@ use crate::context::{Context, Fields, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::schema::Schema;
-use crate::source::Span;
 use crate::topology::UNLIMITED;
-use crate::workload::attributes::{Attributes, start};
+use crate::workload::attributes::{Attributes, PlacedId, start};
 use crate::workload::expansion::Expansion;
 use crate::yaml::{Data, Entry, Value};
 
@@ -101,7 +100,7 @@ impl<'a> Expansion<'a> {
         &mut self,
         context: &mut Context,
         model: &TransferModel<'a>,
-        id: (Box<str>, Span),
+        id: PlacedId,
         plain: Plain,
     ) -> Read<TaskNames> {
         let request = self.transfer_request(model, id, plain);
@@ -127,7 +126,7 @@ impl<'a> Expansion<'a> {
     }
 
     /// A transfer as its model is asked for it, that waits for nothing and is done once.
-    fn transfer_request(&self, model: &TransferModel<'a>, id: (Box<str>, Span), plain: Plain) -> Request<'a> {
+    fn transfer_request(&self, model: &TransferModel<'a>, id: PlacedId, plain: Plain) -> Request<'a> {
         let Plain { ends: (from, to), bytes, attributes: Attributes { start, limit, weight, priority }, .. } = plain;
         let slots = Some(self.topology.slots[from.index()]).filter(|&slots| slots != UNLIMITED);
         let limit = Some(limit).filter(|limit| limit.is_finite());

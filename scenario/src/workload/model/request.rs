@@ -9,16 +9,16 @@ use crate::context::{Context, Problem, Reported};
 use crate::diagnostic::quoted;
 use crate::schema::Schema;
 use crate::source::Span;
+use crate::workload::attributes::PlacedId;
 use crate::yaml::{Data, Value};
 
 /// What is to be planned.
 pub(in crate::workload) struct Request<'a> {
     /// The key that it stands under.
     pub(in crate::workload) key: &'a str,
-    /// The model.
     pub(in crate::workload) entry: &'a ModelEntry,
     /// Id, and where it stands.
-    pub(in crate::workload) id: (Box<str>, Span),
+    pub(in crate::workload) id: PlacedId,
     /// The map with the parameters, to point at them.
     pub(in crate::workload) params_at: &'a Value,
     /// The parameters.
@@ -28,7 +28,7 @@ pub(in crate::workload) struct Request<'a> {
     /// When it is released.
     pub(in crate::workload) start: SimTime,
     /// What it waits for.
-    pub(in crate::workload) after: Vec<(Box<str>, Span)>,
+    pub(in crate::workload) after: Vec<PlacedId>,
     /// Weight and priority of what it carries.
     pub(in crate::workload) shares: Shares,
     /// Times that it is done, one after the other.
@@ -40,7 +40,7 @@ impl Request<'_> {
     pub(super) fn json(&self) -> Json {
         let mut json = Map::new();
         json.insert("operation".to_owned(), self.key.into());
-        json.insert("id".to_owned(), (*self.id.0).into());
+        json.insert("id".to_owned(), (*self.id.text).into());
         if let Some(transfer) = &self.transfer {
             json.insert("transfer".to_owned(), transfer.clone());
         }
@@ -50,7 +50,7 @@ impl Request<'_> {
 
     /// `put `p``.
     pub(super) fn what(&self) -> String {
-        format!("{} {}", self.key, quoted(&self.id.0))
+        format!("{} {}", self.key, quoted(&self.id.text))
     }
 
     /// An answer that is no answer.
@@ -59,7 +59,7 @@ impl Request<'_> {
             ModelError::Refused(text) => return self.refused(context, schema, text),
             error => format!("model `{}` failed at {}: {error}", self.entry.name, self.what()),
         };
-        context.plugin_error(self.id.1, Problem::new(message, "report it to its author"))
+        context.plugin_error(self.id.span, Problem::new(message, "report it to its author"))
     }
 
     /// A refusal, at the key that it begins with.
@@ -71,7 +71,7 @@ impl Request<'_> {
                 let span = self.place(path).unwrap_or(self.params_at.span);
                 (format!("{} of {}", quoted(path), self.what()), span, rest, format!("change {}", quoted(path)))
             }
-            None => (self.what(), self.id.1, text, "change the operation".to_owned()),
+            None => (self.what(), self.id.span, text, "change the operation".to_owned()),
         };
         let (message, help) = text.split_once("; ").unwrap_or((text, &usual));
         context.problem(span, &what, Problem::new(message, help))
@@ -130,12 +130,12 @@ impl Request<'_> {
             }
             error => return self.wrong_answer(context, &format!("planned {error}")),
         };
-        context.error(self.id.1, message, help)
+        context.error(self.id.span, message, help)
     }
 
     /// Any other answer that breaks the contract.
     pub(super) fn wrong_answer(&self, context: &mut Context, answer: &str) -> Reported {
         let message = format!("{}: model `{}` {answer}", self.what(), self.entry.name);
-        context.plugin_error(self.id.1, Problem::new(message, "report it to its author"))
+        context.plugin_error(self.id.span, Problem::new(message, "report it to its author"))
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeId, SimDuration, SimTime};
 
-use super::attributes::{Attributes, given_id, start};
+use super::attributes::{Attributes, PlacedId, given_id, start};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
 use super::messages::{Pairs, Plans, name as message_name};
@@ -63,11 +63,11 @@ const COMMON: [&str; 6] = ["kind", "id", "ranks", "start", "after", "model"];
 
 /// Who sends the messages of a pattern, and when.
 struct Sending<'a> {
-    id: (Box<str>, Span),
+    id: PlacedId,
     span: Span,
     ranks: Rc<[NodeId]>,
     begin: SimTime,
-    after: Vec<(Box<str>, Span)>,
+    after: Vec<PlacedId>,
     model: Option<TransferModel<'a>>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Expansion<'a> {
     ) -> Read<Sending<'a>> {
         let id = match fields.get("id") {
             Some(value) => given_id(context, value)?,
-            None => (kind.into(), fields.span),
+            None => PlacedId { text: kind.into(), span: fields.span },
         };
         let ranks = match fields.get("ranks") {
             Some(value) => devices(context, self.topology, value, "`ranks`")?,
@@ -151,8 +151,8 @@ impl<'a> Expansion<'a> {
             let release = this.next();
             let attributes = Attributes { start: sent.start, ..Attributes::USUAL };
             let plain = Plain { ends: sent.ends, bytes: sent.bytes, attributes, repeat: None };
-            let id = message_name(&by.id.0, sent.pair, sent.occurrence).into();
-            let names = this.message_by_model(context, model, (id, by.id.1), plain)?;
+            let id = message_name(&by.id.text, sent.pair, sent.occurrence).into();
+            let names = this.message_by_model(context, model, PlacedId { text: id, span: by.id.span }, plain)?;
             this.wait(release, 1, by.after.clone());
             plans.push(release.0 - first.0, names);
             made.push(Made { from: sent.pair.0, to: sent.pair.1, bytes: sent.bytes, count: 1 });

@@ -16,7 +16,6 @@ use crate::yaml::Data;
 /// The name of the generator in results.
 pub(super) const GENERATOR: &str = "chacha8";
 
-/// The rule.
 pub(super) struct Random {
     /// Number of messages.
     pub(super) count: u64,

@@ -10,7 +10,7 @@ use std::path::Path;
 use weir_plugin_api::NodeId;
 use weir_sim_core::TaskId;
 
-use super::attributes::given_id;
+use super::attributes::{PlacedId, given_id};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
 use crate::context::{Context, Problem, Read};
@@ -33,10 +33,13 @@ impl Expansion<'_> {
         let text = context.text(named, "`file` of a trace")?;
         let id = match fields.get("id") {
             Some(value) => given_id(context, value)?,
-            None => (Path::new(text).file_stem().unwrap_or_default().to_string_lossy().into(), named.span),
+            None => {
+                let stem = Path::new(text).file_stem().unwrap_or_default().to_string_lossy();
+                PlacedId { text: stem.into(), span: named.span }
+            }
         };
         if self.stream.is_some() {
-            return self.survey(context, files, (text, named.span), id);
+            return self.survey(context, files, &PlacedId { text: text.into(), span: named.span }, id);
         }
         let help = "split it into several traces, or run it with --stream";
         let (table, source) = files.open_table(context, named.span, text, TABLE_BYTES, help)?;
@@ -105,7 +108,7 @@ impl Expansion<'_> {
     fn row_waits(&mut self, task: TaskId, field: Field<'_>, span: Span) -> Result<(), Wrong> {
         let names = row::read(field, |list| {
             let ids = list.split(';').map(str::trim).filter(|id| !id.is_empty());
-            Ok(ids.map(|id| (id.into(), span)).collect())
+            Ok(ids.map(|id| PlacedId { text: id.into(), span }).collect())
         })?;
         self.wait(task, 1, names);
         Ok(())

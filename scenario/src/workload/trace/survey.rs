@@ -6,10 +6,10 @@ use weir_plugin_api::SimTime;
 use super::names::TraceNames;
 use crate::context::{Context, Problem, Read};
 use crate::files::Files;
-use crate::source::Span;
 use crate::stream::Surveyed;
 use crate::stream::row::{self, Columns, Devices, Row, Wrong};
 use crate::table::{LineReader, Rows};
+use crate::workload::attributes::PlacedId;
 use crate::workload::expansion::Expansion;
 use crate::workload::group::{Names, TaskKind};
 
@@ -31,20 +31,20 @@ impl Expansion<'_> {
         &mut self,
         context: &mut Context,
         files: &mut Files,
-        (named, span): (&str, Span),
-        id: (Box<str>, Span),
+        file: &PlacedId,
+        id: PlacedId,
     ) -> Read<()> {
-        let (table, source) = files.open_table(context, span, named, u64::MAX, "")?;
+        let (table, source) = files.open_table(context, file.span, &file.text, u64::MAX, "")?;
         let stamp = table.metadata().ok();
         let first = self.next();
         let mut rows = Rows::new(source, LineReader::new(table, files));
         let columns = row::header(context, &mut rows)?;
-        let index = self.survey_rows(context, &mut rows, &columns, (named, span))?;
+        let index = self.survey_rows(context, &mut rows, &columns, file)?;
         let names = TraceNames::of(source);
         if let Some(stream) = &mut self.stream {
-            stream.add_trace(Surveyed { id: id.0.clone(), source, first, columns, index, stamp });
+            stream.add_trace(Surveyed { id: id.text.clone(), source, first, columns, index, stamp });
         }
-        self.traffic.fixed(span);
+        self.traffic.fixed(file.span);
         self.add(context, id, TaskKind::Transfer, first, Names::Trace(names))
     }
 
@@ -54,13 +54,13 @@ impl Expansion<'_> {
         context: &mut Context,
         rows: &mut Rows<'_>,
         columns: &Columns,
-        (named, span): (&str, Span),
+        file: &PlacedId,
     ) -> Read<Vec<(u64, u32)>> {
         let devices = self.stream.as_mut().map(|stream| std::mem::take(&mut stream.devices)).unwrap_or_default();
-        let mut progress = Progress { columns, devices, last: Some(SimTime::ZERO), waits: false, named };
+        let mut progress = Progress { columns, devices, last: Some(SimTime::ZERO), waits: false, named: &file.text };
         let (mut index, mut fine, mut row) = (Vec::new(), Ok(()), 0_u32);
         while rows.next(context)? {
-            self.reserve(context, span, 1)?;
+            self.reserve(context, file.span, 1)?;
             if row.is_multiple_of(Surveyed::STEP) {
                 index.push((rows.offset, rows.line));
             }

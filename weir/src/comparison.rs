@@ -1,0 +1,66 @@
+//! Runs side by side.
+
+use weir_plugin_api::SimTime;
+use weir_report::{Column, text};
+
+use crate::{Error, Run};
+
+/// Runs side by side; the first one is the baseline. Made by [`compare`].
+pub struct Comparison {
+    inner: weir_report::Comparison,
+}
+
+/// Puts runs side by side: of one scenario under several arbiters, or of several scenarios, whose transfers are matched by id.
+///
+/// ```
+/// let scenario = weir::Scenario::opener()
+///     .arbiter("pcie-congestion")
+///     .arbiter("max-min")
+///     .open("../scenarios/pcie/four-transfers.yaml")?;
+/// let comparison = weir::compare(&scenario.run_all(&weir::RunOptions::new())?)?;
+/// assert_eq!(comparison.makespans().len(), 2);
+/// println!("{}", comparison.to_text());
+/// # Ok::<(), weir::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`Run::to_json`].
+pub fn compare(runs: &[Run]) -> Result<Comparison, Error> {
+    let column = |run: &Run| {
+        let column = run.reported(|run| Column::of_run(run, true))?;
+        column.map_err(|error| Error::input(format!("the result cannot be written: {error}")))
+    };
+    let columns = runs.iter().map(column).collect::<Result<_, _>>()?;
+    Ok(Comparison { inner: weir_report::Comparison::new(columns) })
+}
+
+impl Comparison {
+    /// Per run its makespan; `None` of a run that is not complete.
+    #[must_use]
+    pub fn makespans(&self) -> Vec<Option<SimTime>> {
+        self.inner.makespan().times.iter().map(|time| time.map(SimTime)).collect()
+    }
+
+    /// Per run its makespan over that of the first; `None` where one of the two is not known.
+    #[must_use]
+    pub fn ratios(&self) -> Vec<Option<f64>> {
+        self.inner.makespan().ratios()
+    }
+
+    /// The table that `weir compare` prints.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        text::compare(&self.inner)
+    }
+
+    /// The line that `weir compare --json` prints.
+    ///
+    /// # Errors
+    /// A parameter of an arbiter is not JSON.
+    pub fn to_json(&self) -> Result<String, Error> {
+        let mut line = Vec::new();
+        let written = self.inner.write(&mut line);
+        written.map_err(|error| Error::input(format!("the comparison cannot be written: {error}")))?;
+        Ok(String::from_utf8_lossy(&line).into_owned())
+    }
+}

@@ -1,0 +1,248 @@
+//! What happened when a scenario ran under one of its arbiters.
+
+use weir_plugin_api::{Cause, LinkId, NodeId, SimDuration, SimTime};
+use weir_report::{Detail, bottleneck_link, cause_text, text, write_run};
+use weir_sim_core::{Outcome, Stop, TaskId, Work};
+
+use crate::{Error, RunOptions, Scenario};
+
+/// What happened when a scenario ran under one of its arbiters.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub(crate) scenario: Scenario,
+    /// The place of the arbiter in the scenario's list.
+    pub(crate) arbiter: usize,
+    pub(crate) outcome: Outcome,
+}
+
+/// A transfer of a run. Times are `None` for what had not happened when the run stopped.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Transfer {
+    /// Its id in the scenario.
+    pub id: String,
+    /// The node it starts from.
+    pub from: String,
+    /// The node it goes to.
+    pub to: String,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// When all it waits for had ended.
+    pub ready: Option<SimTime>,
+    /// When its source began to send it.
+    pub start: Option<SimTime>,
+    /// When its last byte arrived.
+    pub end: Option<SimTime>,
+    /// Bytes sent; of an unfinished transfer, so far.
+    pub sent_bytes: u64,
+    /// From start to end of the same transfer alone under the same arbiter; `None` where that has no steady answer, and
+    /// after a cancelled run.
+    pub alone: Option<SimDuration>,
+    /// The two nodes of the link that held it back for the largest part of its time.
+    pub bottleneck: Option<(String, String)>,
+    /// Why, as a kind.
+    pub cause_kind: Option<Cause>,
+    /// Why, as a sentence: `link shared with b`.
+    pub cause: Option<String>,
+}
+
+impl Transfer {
+    /// From start to end, over the time of the same transfer alone; `None` where one of them is not known.
+    #[must_use]
+    pub fn slowdown(&self) -> Option<f64> {
+        let (start, end, alone) = (self.start?, self.end?, self.alone?);
+        (alone.0 > 0).then(|| (end - start).seconds() / alone.seconds())
+    }
+}
+
+/// A directed link of a run.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Link {
+    /// The node it leaves.
+    pub from: String,
+    /// The node it enters.
+    pub to: String,
+    /// Bytes per second.
+    pub bandwidth: f64,
+    /// Payload bytes that crossed it.
+    pub bytes: u64,
+    /// Time with a rate above 0.
+    pub busy: SimDuration,
+    /// Largest sum of rates, bytes per second; `None` where it is not known (see [`RunOptions::peaks`]).
+    pub peak: Option<f64>,
+    /// Bytes over what it could have carried from 0 to the end of the run, from 0 to 1.
+    pub utilisation: f64,
+}
+
+impl Scenario {
+    /// Runs under the first arbiter.
+    ///
+    /// # Errors
+    /// The arbiter refuses the scenario or fails, or the run cannot end.
+    pub fn run(&self) -> Result<Run, Error> {
+        self.run_with(&RunOptions::new())
+    }
+
+    /// Runs under the first arbiter with these options.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_with(&self, options: &RunOptions) -> Result<Run, Error> {
+        self.run_under(0, options)
+    }
+
+    /// Runs under each arbiter.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_all(&self, options: &RunOptions) -> Result<Vec<Run>, Error> {
+        (0..self.scenario.arbiters.len()).map(|at| self.run_under(at, options)).collect()
+    }
+
+    /// What `weir explain` prints of a run under the first arbiter: phase by phase the steps by which it comes to its rates.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn explain(&self) -> Result<String, Error> {
+        self.run_with(&RunOptions::new().explanations())?.explanation()
+    }
+
+    fn run_under(&self, arbiter: usize, options: &RunOptions) -> Result<Run, Error> {
+        let outcome = self.job(arbiter)?.with_peaks(options.wants_peaks()).run(options.engine())?;
+        Ok(Run { scenario: self.clone(), arbiter, outcome })
+    }
+}
+
+impl Run {
+    /// The latest end of any task; of an incomplete run, of those that ended.
+    #[must_use]
+    pub fn makespan(&self) -> SimTime {
+        self.outcome.makespan
+    }
+
+    /// Whether every task ended: false after [`RunOptions::until`] and [`RunOptions::cancel`].
+    #[must_use]
+    pub fn complete(&self) -> bool {
+        self.outcome.stop == Stop::Finished
+    }
+
+    /// The name of the arbiter.
+    #[must_use]
+    pub fn arbiter(&self) -> &str {
+        &self.scenario.scenario.arbiters[self.arbiter].name
+    }
+
+    /// The scenario.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// A digest of all events. Two runs with the same digest had the same events at the same times.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.outcome.fingerprint
+    }
+
+    /// All transfers, in the order of the scenario.
+    ///
+    /// # Errors
+    /// A new instance of the arbiter, which is asked how long each transfer takes alone, fails.
+    pub fn transfers(&self) -> Result<Vec<Transfer>, Error> {
+        self.reported(|run| run.transfers().filter_map(|task| self.transfer_of(run, task)).collect())
+    }
+
+    /// The transfer of an id; `None` for ids of whole groups, and where the arbiter fails (see [`Self::transfers`]).
+    #[must_use]
+    pub fn transfer(&self, id: &str) -> Option<Transfer> {
+        let task = self.scenario.scenario.task(id)?;
+        self.reported(|run| self.transfer_of(run, task)).ok().flatten()
+    }
+
+    /// All directed links, those of the tree first.
+    #[must_use]
+    pub fn links(&self) -> Vec<Link> {
+        let (fabric, span) = (&self.scenario.scenario.fabric, self.outcome.now.seconds());
+        let of = |(link, totals): (&weir_sim_core::Link, &weir_sim_core::LinkTotals)| Link {
+            from: self.node(link.from),
+            to: self.node(link.to),
+            bandwidth: link.bandwidth,
+            bytes: totals.bytes,
+            busy: totals.busy,
+            peak: totals.peak,
+            utilisation: if span > 0.0 { totals.bytes as f64 / (link.bandwidth * span) } else { 0.0 },
+        };
+        fabric.links().iter().zip(&self.outcome.links).map(of).collect()
+    }
+
+    /// The result as one line of JSON, as `weir run --json` prints it (`weir schema results`); with the phases where they were
+    /// recorded.
+    ///
+    /// # Errors
+    /// As [`Self::transfers`].
+    pub fn to_json(&self) -> Result<String, Error> {
+        let phases = self.outcome.phases.is_some();
+        let written = self.reported(|run| {
+            let mut line = Vec::new();
+            write_run(run, Detail { phases, full: false }, &mut line).map(|()| line)
+        })?;
+        let line = written.map_err(|error| Error::input(format!("the result cannot be written: {error}")))?;
+        Ok(String::from_utf8_lossy(&line).into_owned())
+    }
+
+    /// The tables that `weir run` prints.
+    ///
+    /// # Errors
+    /// As [`Self::transfers`].
+    pub fn to_text(&self) -> Result<String, Error> {
+        self.reported(text::run)
+    }
+
+    /// What `weir explain` prints: the plans of operations, and phase by phase the arbiter's steps, where they were recorded
+    /// ([`RunOptions::explanations`]).
+    ///
+    /// # Errors
+    /// As [`Self::transfers`].
+    pub fn explanation(&self) -> Result<String, Error> {
+        self.reported(text::explain)
+    }
+
+    /// Hands over the result as reports read it.
+    pub(crate) fn reported<T>(&self, take: impl FnOnce(&weir_report::Run<'_>) -> T) -> Result<T, Error> {
+        let job = self.scenario.job(self.arbiter)?;
+        Ok(take(&job.finished(&self.outcome)?.report()))
+    }
+
+    fn transfer_of(&self, run: &weir_report::Run<'_>, task: TaskId) -> Option<Transfer> {
+        let scenario = &self.scenario.scenario;
+        let Work::Carries { bytes, class } = scenario.tasks.tasks()[task.index()].work else { return None };
+        let (from, to) = scenario.ends(task)?;
+        let times = self.outcome.tasks[task.index()];
+        let happened = |time: SimTime| (!time.is_never()).then_some(time);
+        let cause = cause_text(run, task);
+        Some(Transfer {
+            id: scenario.task_name(task).into_owned(),
+            from: self.node(from),
+            to: self.node(to),
+            bytes,
+            ready: happened(times.ready),
+            start: happened(times.start),
+            end: happened(times.end),
+            sent_bytes: self.outcome.sent_bytes[task.index()],
+            alone: run.alone.time(bytes, class),
+            bottleneck: bottleneck_link(run, task).map(|link| self.ends(link)),
+            cause_kind: cause.is_some().then(|| self.outcome.bottlenecks[task.index()].binding.cause()),
+            cause,
+        })
+    }
+
+    fn ends(&self, link: LinkId) -> (String, String) {
+        let link = self.scenario.scenario.fabric.link(link);
+        (self.node(link.from), self.node(link.to))
+    }
+
+    fn node(&self, node: NodeId) -> String {
+        self.scenario.scenario.node_name(node).to_owned()
+    }
+}
