@@ -94,7 +94,7 @@ impl TableFormat {
 fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
     let name = folder.display();
     if folder.exists() && !folder.is_dir() {
-        return Err(Failure::usage(format!("{option} {name} is no folder: name one, or a new one")));
+        return Err(Failure::usage(format!("{option} {name} is not a folder: name a folder, or a new one")));
     }
     std::fs::create_dir_all(folder).map_err(|error| Failure::usage(format!("{option} {name} cannot be made: {error}")))
 }

@@ -45,7 +45,7 @@ fn look_again() {
     sleep(LIMIT);
     match STAGE.load(SeqCst) {
         RUNNING => {
-            message("note: interrupted; a call of the arbiter went on for too long, so this run has no result");
+            message("note: interrupted; the arbiter did not return in time, so this run has no result");
             end();
         }
         WRITING => message("note: a large result is still being written; a second Ctrl-C ends at once and cuts it off"),

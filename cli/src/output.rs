@@ -171,7 +171,7 @@ pub(crate) fn check_target(option: &str, target: &Path, inputs: &[&Path]) -> Res
     spare(option, target, inputs)?;
     let name = target.display();
     if std::fs::metadata(target).is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::usage(format!("{option} {name} is no file: name a file")));
+        return Err(Failure::usage(format!("{option} {name} is not a file: name a file")));
     }
     let at = resolved(target);
     temporary_beside(&at, None).map_err(|error| not_opened(target, &error)).map(drop)

@@ -48,7 +48,7 @@ impl FromStr for Vary {
 
 fn by_word<T: Copy, const N: usize>(text: &str, all: [T; N], word: fn(T) -> &'static str) -> Result<T, String> {
     let found = all.into_iter().find(|&one| word(one) == text);
-    found.ok_or_else(|| format!("`{text}` is none of {}", all.map(word).join(", ")))
+    found.ok_or_else(|| format!("`{text}` is not one of {}", all.map(word).join(", ")))
 }
 
 /// How a search goes.

@@ -39,7 +39,7 @@ impl NamePattern {
         while let Some(open) = rest.find(['[', ']']) {
             let close = rest[open..].find(']').filter(|&at| at > 0).map(|at| open + at);
             let Some(close) = close else {
-                let message = format!("{} has a bracket without its other half", quoted(text));
+                let message = format!("{} has an unmatched bracket", quoted(text));
                 return Err(Problem::new(message, "write brackets as in `gpu[0-7]` or `gpu[0,2,4-6]`"));
             };
             if open > 0 {

@@ -77,7 +77,7 @@ impl Files {
             return Err(context.error(span, format!("no folder to look for the file {} in", quoted(named)), help));
         };
         let path = folder.join(named).canonicalize().map_err(|error| {
-            let help = format!("files are looked for from the scenario's own folder, `{}`", folder.display());
+            let help = format!("paths are relative to the scenario's own folder, `{}`", folder.display());
             context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), help)
         })?;
         let allowed = [Some(folder), self.library.as_ref()];

@@ -137,7 +137,7 @@ impl Lint<'_> {
         let (task, _, _) = self.transfers().find(|&(task, _, class)| idle[class as usize] && own(task))?;
         let name = quoted(&self.scenario.task_name(task));
         let message = format!("`limit` of {name} has no effect: a link of its route is no faster");
-        Some(self.warning(self.place(task), message, "remove it, or give less"))
+        Some(self.warning(self.place(task), message, "remove it, or lower it"))
     }
 
     /// Weights or priorities that are all the same.

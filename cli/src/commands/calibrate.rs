@@ -58,7 +58,7 @@ fn wrote(args: &CalibrateArgs, file: &Path, target: &Path, text: &str) -> Result
     }
     if file.parent() != target.parent() && text.contains(" file:") {
         message(
-            "note: a `file:` in a scenario is looked for from its own folder: check the written file with `weir check`",
+            "note: a `file:` in a scenario is relative to its own folder: check the written file with `weir check`",
         );
     }
     output.finish()

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
 /// Writes the topology of one file for Graphviz.
 fn draw(target: &Path, args: &CheckArgs) -> Result<(), Failure> {
     let [file] = &args.scenario.files[..] else {
-        return Err(Failure::usage("--dot takes one file: draw the others each into an OUT of its own"));
+        return Err(Failure::usage("--dot takes one file: draw each of the others into its own OUT"));
     };
     let target = (target != Path::new("-")).then_some(target);
     if target.is_none() && (args.plot || args.nodes) {
@@ -121,7 +121,7 @@ fn warn_all<'d>(findings: impl Iterator<Item = &'d Diagnostic>) -> usize {
 fn strict(file: &str, warnings: usize, args: &CheckArgs) -> Result<(), Failure> {
     if args.strict && warnings > 0 {
         let warnings = count(warnings, "warning");
-        return Err(Failure::usage(format!("{file}: {warnings}, and --strict lets none pass")));
+        return Err(Failure::usage(format!("{file}: {warnings}; --strict treats warnings as errors")));
     }
     Ok(())
 }

@@ -19,7 +19,9 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
     let mut out = Output::open_apart(args.output.as_deref(), &inputs)?;
     let searches = read_parts(&args.parts)?;
     if args.csv.is_some() && searches.len() > 1 {
-        return Err(Failure::usage("--csv takes the search under one arbiter: split the searches by --arbiter"));
+        return Err(Failure::usage(
+            "--csv takes a search under one arbiter: run one search per arbiter, with --arbiter",
+        ));
     }
     for (i, parts) in searches.into_iter().enumerate() {
         let report = merged(parts)?;

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage("`weir optimize` takes one file: search them one after the other"));
     };
     if is_stdin(file) {
-        return Err(Failure::usage("`weir optimize` reads the scenario again and again: name a file instead of `-`"));
+        return Err(Failure::usage("`weir optimize` reads the scenario several times: name a file instead of `-`"));
     }
     let arbiters = arbiters(&args.scenario)?;
     let scenario = load(file, &args.scenario, &arbiters)?;
@@ -73,7 +73,7 @@ fn single(args: &OptimizeArgs, scenario: &Scenario) -> Result<(), Failure> {
         Some((option, _)) => {
             let count = scenario.arbiters.len();
             let message =
-                format!("{option} takes the search under one arbiter, and there are {count}: choose one by --arbiter");
+                format!("{option} takes a search under one arbiter, but there are {count}: choose one with --arbiter");
             Err(Failure::usage(message))
         }
         None => Ok(()),

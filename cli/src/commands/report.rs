@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 /// Opens the target. Nobody has named the default one, so a file that is no page stays as it is.
 fn open(target: &Path, args: &ReportArgs) -> Result<Output, Failure> {
     if args.output.is_none() && target.exists() && !is_page(target) {
-        let message = format!("{PAGE} exists already and is no page of weir: name a file with --output");
+        let message = format!("{PAGE} exists already and is not a page of weir: name a file with --output");
         return Err(Failure::usage(message));
     }
     let inputs: Vec<&Path> = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect();
@@ -124,7 +124,7 @@ fn warn_unused(file: &Path, args: &ReportArgs) {
     let unused: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(option, _)| *option).collect();
     if !unused.is_empty() {
         let (name, options) = (name(file), unused.join(", "));
-        message(&format!("warning: {name} is a saved result and stays as it is: {options} is for scenarios"));
+        message(&format!("warning: {name} is a saved result and stays unchanged; only scenarios take {options}"));
     }
 }
 
@@ -267,7 +267,7 @@ fn add_one_by_one(job: &Job<'_>, options: RunOptions<'_>, run: &Run<'_>, page: &
     page.add_retold(run, &|listener| ended.set(Some(job.run_with_listener(simulate::watched(options), listener))))
         .map_err(Failure::usage)?;
     if ended.into_inner().transpose()?.is_some_and(|outcome| outcome.stop == Stop::Cancelled) {
-        page.note(run, "interrupted, so that rates over time end early");
+        page.note(run, "interrupted, so rates over time end early");
     }
     Ok(())
 }

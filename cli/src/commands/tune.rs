@@ -56,7 +56,7 @@ fn open_table(target: &Path, args: &TuneArgs) -> Result<Output, Failure> {
     let is_file = std::fs::metadata(target).is_ok_and(|found| found.is_file() && found.len() > 0);
     if is_file && !is_tuned(target) {
         let target = target.display();
-        let message = format!("--output {target} would overwrite a file that is no tuned table: name another file");
+        let message = format!("--output {target} would overwrite a file that is not a tuned table: name another file");
         return Err(Failure::usage(message));
     }
     Ok(output)

@@ -159,6 +159,6 @@ impl Runs<'_> {
 pub(super) fn too_soon() -> Failure {
     match interrupt::requested() {
         true => Failure::new(Exit::Interrupted, "interrupted before the first result"),
-        false => Failure::usage("the time is over before the first result: give a longer --budget"),
+        false => Failure::usage("the time ran out before the first result: give a longer --budget"),
     }
 }

@@ -84,6 +84,6 @@ fn unread(error: Unread) -> String {
     match error {
         Unread::Version(found) => format!("was written by weir {found}, this is {}", env!("CARGO_PKG_VERSION")),
         Unread::Grid => "belongs to another kind of search, over parameters; this is one over orders".to_owned(),
-        Unread::Other(error) => format!("is no checkpoint of a search over orders ({error})"),
+        Unread::Other(error) => format!("is not a checkpoint of a search over orders ({error})"),
     }
 }

@@ -100,13 +100,10 @@ impl std::fmt::Display for Unread {
                 write!(f, "was written by weir {found}, this is {}: run that shard again", env!("CARGO_PKG_VERSION"))
             }
             Self::Grid => {
-                write!(
-                    f,
-                    "is a checkpoint, which is no part of a search yet: let its search end, with --shard i/n -o FILE"
-                )
+                write!(f, "is a checkpoint, not a part of a search: let its search end, with --shard i/n -o FILE")
             }
             Self::Other(error) => {
-                write!(f, "is no part of a search ({error}): give files of `optimize --shard`")
+                write!(f, "is not a part of a search ({error}): give files of `optimize --shard`")
             }
         }
     }
@@ -158,7 +155,8 @@ pub(crate) fn merged(mut parts: Vec<PartFile>) -> Result<SearchReport, Failure> 
     let subject = subjects.swap_remove(0);
     let kinds = (!orders.is_empty() && !grids.is_empty()).then_some("kind: some over orders, some over parameters");
     if let Some(what) = subjects.iter().find_map(|other| subject.differs(other)).or(kinds) {
-        let message = format!("the parts are of different searches, of another {what}: give all parts of one");
+        let message =
+            format!("the parts belong to different searches, with another {what}: give all parts of one search");
         return Err(Failure::usage(message));
     }
     if orders.is_empty() {

@@ -70,7 +70,7 @@ impl<'a> Task<'a> {
         let scenario = bench.scenario;
         let traffic = scenario.rank_traffic();
         let Some(ranks) = scenario.ranks.as_deref().filter(|_| !traffic.messages.is_empty()) else {
-            let message = "nothing is sent from rank to rank, so that there is nothing to place: \
+            let message = "nothing is sent from rank to rank, so there is nothing to place: \
                            use a pattern, or transfers `from: { rank: 0 }`";
             return Err(Failure::usage(format!("{}: {message}", scenario.file)));
         };
@@ -350,7 +350,7 @@ fn refused(scenario: &Scenario, devices: &[NodeId], error: &PlacementError) -> F
     let name = |at: usize| devices.get(at).map_or("?", |&device| scenario.node_name(device));
     let text = match *error {
         PlacementError::DeviceTwice { second, .. } => {
-            format!("`{}` is there twice, and each device takes one rank: name different devices", name(second))
+            format!("`{}` is listed twice, but each device takes one rank: name different devices", name(second))
         }
         PlacementError::NoRoute { first, second } => {
             let (first, second) = (name(first), name(second));

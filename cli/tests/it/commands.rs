@@ -260,7 +260,7 @@ fn strict_fails_on_attributes_that_the_arbiter_ignores() {
     let ended = run_with_input(&["check", "--strict", "-"], text.as_bytes());
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
     let expected = "warning: -: arbiter `max-min` ignores the transfers' priority\n\
-                    error: -: 1 warning, and --strict lets none pass\n";
+                    error: -: 1 warning; --strict treats warnings as errors\n";
     assert_eq!(ended.stderr, expected);
     let heeded = ["check", "--strict", "-", "--arbiter", "strict-priority"];
     assert_eq!(run_with_input(&heeded, text.as_bytes()).code, 0);

@@ -236,7 +236,7 @@ fn targets_that_would_not_do_are_refused_before_the_run() {
         (vec!["run", file, "--timeline", "/"], "--timeline / is no file"),
         (vec!["run", file, "--timeline", "-"], "name a file"),
         (vec!["run", file, "--timeline", trace, "--output", trace], "name one file"),
-        (vec!["run", file, "--export-csv", text], "is no folder"),
+        (vec!["run", file, "--export-csv", text], "is not a folder"),
     ] {
         let ended = run(&arguments);
         assert!(ended.code == 2 && ended.stderr.contains(words) && ended.stdout.is_empty(), "{}", ended.stderr);

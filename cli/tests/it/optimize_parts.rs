@@ -76,7 +76,7 @@ fn a_checkpoint_of_another_kind_is_told_apart() {
     for (file, kept, told) in [
         (&order, &grids, "belongs to another kind of search, over parameters"),
         (&grid, &orders, "belongs to another kind of search, over orders"),
-        (&order, &order_text(&folder), "is no checkpoint of a search over orders"),
+        (&order, &order_text(&folder), "is not a checkpoint of a search over orders"),
     ] {
         let ended = run(&["optimize", file, "--checkpoint", kept]);
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
@@ -90,7 +90,7 @@ fn a_checkpoint_of_another_kind_is_told_apart() {
     ] {
         refused(&[&["optimize", &order, "--checkpoint", &orders], more].concat(), told);
     }
-    refused(&["merge", &grids], "is a checkpoint, which is no part of a search yet");
+    refused(&["merge", &grids], "is a checkpoint, not a part of a search");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn parts_of_different_searches_are_refused() {
     let different = "the parts are of different searches";
     refused(&["merge", &folder.path("1"), &folder.path("2")], different);
     refused(&["merge", &folder.path("1"), &folder.path("3")], different);
-    refused(&["merge", &folder.path("1"), &grid], "is no part of a search");
+    refused(&["merge", &folder.path("1"), &grid], "is not a part of a search");
     let old = folder.read("1").replace("\"version\":\"", "\"version\":\"0.0.0-");
     refused(&["merge", &folder.write("old", &old)], "was written by weir 0.0.0-");
     refused(&["merge", &folder.write("empty", "")], "is empty");

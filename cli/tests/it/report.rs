@@ -301,7 +301,7 @@ fn pages_say_what_was_changed_and_where_results_were_saved() {
     let saved = folder.write("saved.json", &format!("\u{feff}{}", run(&["run", &file, "--json"]).stdout));
     let (name, said) = given(&[&saved, "--until", "1us", "--set", "a=b"]);
     assert_eq!(name, saved);
-    assert!(said.contains("stays as it is: --set, --until is for scenarios"), "{said}");
+    assert!(said.contains("stays unchanged; only scenarios take --set, --until"), "{said}");
 }
 
 /// `-` is stdout.
@@ -330,10 +330,10 @@ fn edited_results_are_refused_with_the_place() {
     refused("/transfers/1/route/0", "x".into(), "transfers[1].route[0]: ");
     refused("/input_sha256", (-1).into(), "input_sha256: ");
     refused("/phases/0/end_s", "soon".into(), "phases[0].end_s: ");
-    refused("/nodes/1/parent", 1.into(), "nodes[1].parent: 1 is no node before it");
-    refused("/links/1/id", 0.into(), "links[1].id: 0 is there twice");
+    refused("/nodes/1/parent", 1.into(), "nodes[1].parent: 1 is not an earlier node");
+    refused("/links/1/id", 0.into(), "links[1].id: 0 occurs twice");
     let same = result["transfers"][0]["id"].clone();
-    refused("/transfers/1/id", same, "is there twice: this is not as `weir run --json` writes it");
+    refused("/transfers/1/id", same, "occurs twice: this is not what `weir run --json` writes");
 }
 
 #[test]

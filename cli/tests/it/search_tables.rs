@@ -151,7 +151,7 @@ fn what_would_not_do_is_refused() {
     let text = text.to_str().expect("UTF-8");
     for (more, words) in [
         (vec!["--shard", "1/2", "--export-csv", "x"], "cannot be used with"),
-        (vec!["--export-csv", text], "is no folder"),
+        (vec!["--export-csv", text], "is not a folder"),
     ] {
         let ended = run(&[&["optimize", &file][..], &more].concat());
         assert!(ended.code == 2 && ended.stderr.contains(words), "{}", ended.stderr);

@@ -84,7 +84,7 @@ fn a_tuned_table_is_replaced_and_nothing_else_is() {
     folder.write("curve.csv", "bytes,seconds\n1,1\n");
     let ended = tune(&folder.path("curve.csv"), "1KiB");
     assert_eq!(ended.code, 2);
-    assert!(ended.stderr.contains("would overwrite a file that is no tuned table"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("would overwrite a file that is not a tuned table"), "{}", ended.stderr);
     let ended = tune(&put, "1KiB");
     assert!(ended.stderr.contains("would overwrite the input"), "{}", ended.stderr);
     assert_eq!(folder.read("curve.csv"), "bytes,seconds\n1,1\n");

@@ -11,7 +11,7 @@ use super::range::MOST_VALUES;
 pub enum RangeError {
     /// A text that does not begin with a number.
     #[error(
-        "`{key}: {text}` is no number and no quantity; write it as in `0.5` or `512KiB`, or give the values as a list"
+        "`{key}: {text}` is neither a number nor a quantity; write it as in `0.5` or `512KiB`, or list the values"
     )]
     NotAQuantity {
         /// Key of the range.
@@ -42,7 +42,7 @@ pub enum RangeError {
         text: String,
     },
     /// A beginning that no factor makes larger.
-    #[error("`from: {text}` is not above 0, so that a factor does not make it larger; start above 0, or use `step`")]
+    #[error("`from: {text}` is not above 0, so a factor does not make it larger; start above 0, or use `step`")]
     FactorFrom {
         /// The beginning.
         text: String,
@@ -210,7 +210,7 @@ pub enum MergeError {
         what: &'static str,
     },
     /// A shard that was interrupted.
-    #[error("shard {shard} is not finished: {missing} of its candidates are missing; let it go on first")]
+    #[error("shard {shard} is not finished: {missing} of its candidates are missing; let it finish first")]
     Unfinished {
         /// The shard.
         shard: String,
@@ -218,7 +218,7 @@ pub enum MergeError {
         missing: usize,
     },
     /// A shard that comes twice.
-    #[error("shard {shard} is there twice; give each part once")]
+    #[error("shard {shard} is given twice; give each part once")]
     Twice {
         /// The shard.
         shard: String,

@@ -134,9 +134,7 @@ where
             match (self.evaluate)(&values) {
                 Ok(makespan) => match NonZeroU64::new(makespan) {
                     Some(makespan) => self.keep(position, makespan),
-                    None => {
-                        self.fail(position, &values, "it takes no time, so that there is nothing to compare".into())
-                    }
+                    None => self.fail(position, &values, "it takes no time, so there is nothing to compare".into()),
                 },
                 Err(_) if self.cancel.load(Ordering::Relaxed) => return,
                 Err(reason) => self.fail(position, &values, reason),

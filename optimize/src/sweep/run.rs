@@ -87,9 +87,7 @@ where
             let values = self.grid.values(point);
             match (self.search)(&values) {
                 Ok(Some(result)) if result.best > 0.0 => self.found().searches.push((at, result)),
-                Ok(Some(_)) => {
-                    self.fail(point, &values, "it takes no time, so that there is nothing to compare".into())
-                }
+                Ok(Some(_)) => self.fail(point, &values, "it takes no time, so there is nothing to compare".into()),
                 Ok(None) => {}
                 Err(_) if self.cancel.load(Ordering::Relaxed) => return,
                 Err(reason) => self.fail(point, &values, reason),

@@ -73,7 +73,7 @@ fn what_leads_nowhere_is_refused() {
     );
     refused(
         by_factor("0B", "8B", "2"),
-        "`from: 0B` is not above 0, so that a factor does not make it larger; start above 0, or use `step`",
+        "`from: 0B` is not above 0, so a factor does not make it larger; start above 0, or use `step`",
     );
     refused(by_step("1", "0", "0.1"), "the range from 1 to 0 is empty; write the smaller value under `from`");
     refused(

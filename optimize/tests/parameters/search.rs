@@ -111,7 +111,7 @@ fn a_candidate_that_fails_is_named_the_lowest_on_any_number_of_threads() {
 fn a_candidate_without_time_is_refused() {
     let result = search(&small()).run(|_| Ok(0), &AtomicBool::new(false), &AtomicU64::new(0));
     let Err(ParameterError::Candidate { candidate: 0, reason, .. }) = result else { panic!("{result:?}") };
-    assert_eq!(reason, "it takes no time, so that there is nothing to compare");
+    assert_eq!(reason, "it takes no time, so there is nothing to compare");
 }
 
 /// A search that is interrupted by its fourth candidate: on one thread it knows the three before.

@@ -58,8 +58,8 @@ fn duplicates_and_gaps_are_refused() {
     let [a, b, c] = [&parts[0], &parts[1], &parts[2]].map(Clone::clone);
     refused(&[], "there is nothing to merge");
     refused(&[a.clone(), c.clone()], "shard 2/3 is missing; give all parts");
-    refused(&[b.clone(), a.clone(), b.clone(), c], "shard 2/3 is there twice; give each part once");
-    refused(&[a.clone(), a], "shard 1/3 is there twice; give each part once");
+    refused(&[b.clone(), a.clone(), b.clone(), c], "shard 2/3 is given twice; give each part once");
+    refused(&[a.clone(), a], "shard 1/3 is given twice; give each part once");
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn an_unfinished_shard_is_refused() {
     let grid = grid(&[10]);
     let search = Search { shard: Shard::new(2, 2).expect("a shard"), ..search(&grid) };
     let part = search.run(super::makespan, &AtomicBool::new(true), &AtomicU64::new(0)).expect("a part");
-    let message = "shard 2/2 is not finished: 5 of its candidates are missing; let it go on first";
+    let message = "shard 2/2 is not finished: 5 of its candidates are missing; let it finish first";
     refused(&[shards(&grid, 2).remove(0), part], message);
 }
 

@@ -59,7 +59,7 @@ fn twice(value: &Value) -> Option<String> {
         let mut seen = HashSet::new();
         let ids = value[list].as_array()?.iter().enumerate().filter_map(|(i, one)| Some((i, one.get("id")?)));
         let (i, id) = ids.map(|(i, id)| (i, id.to_string())).find(|(_, id)| !seen.insert(id.clone()))?;
-        Some(format!("{list}[{i}].id: {id} is there twice"))
+        Some(format!("{list}[{i}].id: {id} occurs twice"))
     })
 }
 
@@ -72,7 +72,7 @@ fn upside_down(value: &Value) -> Option<String> {
         seen.extend(node["id"].as_u64());
         !known
     });
-    lost.map(|(i, node)| format!("nodes[{i}].parent: {} is no node before it", node["parent"]))
+    lost.map(|(i, node)| format!("nodes[{i}].parent: {} is not an earlier node", node["parent"]))
 }
 
 #[cfg(test)]

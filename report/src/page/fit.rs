@@ -87,7 +87,7 @@ fn aggregated(
         let all: Vec<&RawValue> = serde_json::from_str(list.get())?;
         let few = within(&all, MOST_PLANS);
         if few < all.len() {
-            notes.push(format!("of {} {what} the first {few} are shown", all.len()));
+            notes.push(format!("only the first {few} of {} {what} are shown", all.len()));
         }
         run.set(key, &&all[..few])?;
     }

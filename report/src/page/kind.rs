@@ -39,7 +39,7 @@ const SHOWN: [(&str, Kind); 6] = [
 
 /// Keys of results that have no place in a page, though they may look like others.
 const FIRST: [(&str, &str); 2] = [
-    ("weir_part", "a part of a search: join all parts by `weir merge` first"),
+    ("weir_part", "a part of a search: join all parts with `weir merge` first"),
     (
         "alone_s",
         "a transfer that `weir run --stream` wrote: give the scenario itself, or the result of a run without --stream",

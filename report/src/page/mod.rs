@@ -169,7 +169,7 @@ impl Page {
         let object: Object<'_> = serde_json::from_str(text)?;
         let kind = Kind::of(&object).map_err(|unshown| PageError::damaged(unshown.message()))?;
         if let Some(fault) = check::fault(kind, text) {
-            return Err(PageError::damaged(format!("{fault}: this is not as `{}` writes it", kind.command())));
+            return Err(PageError::damaged(format!("{fault}: this is not what `{}` writes", kind.command())));
         }
         let list = match kind {
             Kind::Run => return self.add_saved_run(object),
@@ -194,7 +194,7 @@ impl Page {
         if let Some(rows) = slim.left_out {
             let name = named(object).ok_or_else(nameless)?;
             let most = search::MOST_ROWS;
-            self.notes.push(format!("{name}: of its {rows} candidates the table has the best {most}."));
+            self.notes.push(format!("{name}: the table has the best {most} of {rows} candidates."));
         }
         self.searches.push(RawValue::from_string(slim.json)?);
         Ok(())
@@ -205,7 +205,7 @@ impl Page {
         if let Some(points) = slim.left_out {
             let name = named(object).ok_or_else(nameless)?;
             let most = sweep::MOST_POINTS;
-            self.notes.push(format!("{name}: of its {points} points only the sums are shown; up to {most} are drawn."));
+            self.notes.push(format!("{name}: the page shows only the sums of {points} points; it draws up to {most}."));
         }
         self.sweeps.push(RawValue::from_string(slim.json)?);
         Ok(())
@@ -306,9 +306,9 @@ fn whole(run: &Run<'_>, most: usize) -> Option<String> {
 
 /// What is wrong with a file that is no JSON.
 fn cut(error: &serde_json::Error) -> String {
-    let what = if error.is_eof() { "it ends before its JSON does: was it cut off?" } else { "it is not JSON:" };
+    let what = if error.is_eof() { "its JSON is incomplete: was the file cut off?" } else { "it is not JSON:" };
     let reason = if error.is_eof() { String::new() } else { format!(" {error}") };
-    format!("{what}{reason} save it again, by `weir run --full --json --output FILE` or another command's --json")
+    format!("{what}{reason} save it again with `weir run --full --json --output FILE` or another command's --json")
 }
 
 impl Unshown {

@@ -296,7 +296,7 @@ fn a_wrong_line_is_told_by_its_number_and_adds_nothing() {
     let error = page.add_saved("x.json", &format!("{search}\n\n\n{{\"weir\":2}}\n")).expect_err("no kind").to_string();
     assert!(error.starts_with("x.json:4: this is not a result of weir"), "{error}");
     let error = page.add_saved("x.json", &format!("{search}\n{}", &search[..50])).expect_err("cut off").to_string();
-    assert!(error.starts_with("x.json:2: it ends before its JSON does"), "{error}");
+    assert!(error.starts_with("x.json:2: its JSON is incomplete"), "{error}");
     assert_eq!(page.counts().searches, 2);
     let mut out = Vec::new();
     page.write(&mut out).expect("memory takes it");
@@ -364,5 +364,5 @@ fn grids_keep_the_best_rows_and_the_curve_of_all() {
     assert_eq!((curve.len(), &curve[0], &curve[999]), (1000, &1.0.into(), &3001.0.into()));
     let counts = many["histogram"]["counts"].as_array().expect("bins").iter();
     assert_eq!(counts.map(|count| count.as_u64().expect("a count")).sum::<u64>(), 3001);
-    assert_eq!(notes, ["s under a: of its 3001 candidates the table has the best 300."]);
+    assert_eq!(notes, ["s under a: the table has the best 300 of 3001 candidates."]);
 }

@@ -93,7 +93,7 @@ fn headline(report: &SearchReport) -> String {
         (_, method, _) => writeln!(out, "{}: {} evaluated of {all} {many}{took}", method.word(), result.evaluated),
     };
     if let Some(exchanges) = report.payback {
-        let _ = writeln!(out, "the time of this search is paid back after {exchanges} runs");
+        let _ = writeln!(out, "this search pays for itself after {exchanges} runs");
     }
     out
 }
@@ -102,7 +102,7 @@ fn headline(report: &SearchReport) -> String {
 fn certainty(report: &SearchReport) -> String {
     let result = &report.result;
     let (one, _) = what(result.vary);
-    let cut = if result.complete { "" } else { "the search was ended before it was done; " };
+    let cut = if result.complete { "" } else { "the search ended early; " };
     let is = match (result.bound, result.proved_optimal) {
         (_, true) => match result.vary {
             Vary::Parameters => "no candidate is better".to_owned(),

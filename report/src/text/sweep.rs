@@ -29,7 +29,7 @@ fn headline(report: &SweepReport) -> String {
     let took = report.wall_s.map_or_else(String::new, |s| format!(", {}", time(s * 1e12)));
     let cut = match sweep.complete() {
         true => format!("{all} searches"),
-        false => format!("the sweep was ended after {} of {all} searches", sweep.finished()),
+        false => format!("the sweep ended early, after {} of {all} searches", sweep.finished()),
     };
     let proved = if sweep.proved() { "proved: no order is better at any point" } else { "not proved at all points" };
     format!(

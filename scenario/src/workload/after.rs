@@ -91,11 +91,7 @@ impl Expansion<'_> {
                 return Ok(Some(task));
             }
             let help = context.suggestion(name, self.groups.ids(), "ids");
-            return Err(context.error(
-                span,
-                format!("`after` names {}, which nothing has as its id", quoted(name)),
-                help,
-            ));
+            return Err(context.error(span, format!("`after` names {}, but nothing has this id", quoted(name)), help));
         };
         let (first, count) = (group.first, group.count);
         match (&group.names, count) {

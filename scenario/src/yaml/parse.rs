@@ -29,7 +29,7 @@ pub(crate) fn parse(context: &mut Context, source: u32) -> Read<Value> {
     let root = builder.root.take();
     root.filter(|value| !value.is_null()).ok_or_else(|| {
         let start = Span { source, line: 1, column: 1, width: 1 };
-        context.error(start, "the file is empty", "`weir init` prints a commented scenario to begin with")
+        context.error(start, "the file is empty", "`weir init` writes a commented scenario to start from")
     })
 }
 

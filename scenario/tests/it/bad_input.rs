@@ -112,7 +112,7 @@ fn unknown_names() {
     refused(
         one("transfer: { from: gpu0, to: gpu1, size: 1MB, after: [b] }"),
         (6, 58),
-        "`after` names `b`, which nothing has as its id",
+        "`after` names `b`, but nothing has this id",
         "known ids: workload[0]",
     );
     refused(

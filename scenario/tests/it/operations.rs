@@ -127,7 +127,7 @@ fn wrong_parameters() {
     wrong("nodes: [g0, x]", 25, "more than one node fits `x`", "`m1/x` or `m2/x`");
     wrong("nodes: \"a[0-4]\"", 20, "`nodes` of an echo: a list of 5 items", "at most 4");
     wrong("nodes: \"a[0-9999999]\"", 20, "too many names", "fewer");
-    wrong("nodes: \"a[\"", 20, "a bracket without its other half", "gpu[0-7]");
+    wrong("nodes: \"a[\"", 20, "an unmatched bracket", "gpu[0-7]");
     wrong("device: \"\"", 21, "not a name", "1 to 256");
     wrong("device: \"s/g[0-1]\"", 21, "`s/g[0-1]` is not one device", "give one operation for each");
     refused(

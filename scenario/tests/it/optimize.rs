@@ -155,13 +155,13 @@ fn refuses_devices_that_are_no_places() {
     refused(
         "{ vary: placement, devices: [\"gpu[0-7]\", gpu3] }",
         (8, 39),
-        "`gpu3` is there twice",
+        "`gpu3` is listed twice",
         "different devices",
     );
     let text = with("{ vary: placement }").replace("workload:", "ranks: [gpu0, gpu1, gpu0]\nworkload:");
     let (line, column, said, _) = first_bad(text);
     assert_eq!((line, column), (9, 1));
-    assert!(said.contains("`gpu0` is there twice"), "{said}");
+    assert!(said.contains("`gpu0` is listed twice"), "{said}");
     refused(
         "{ vary: placement, objective: distance, level_costs: [] }",
         (8, 64),

@@ -135,7 +135,7 @@ fn failures_of_a_model_are_its_own() {
         ("estimate-nan", "estimated NaN s by `eq1`"),
         ("estimate-negative", "estimated -1 s by `eq1`"),
         ("estimate-unnamed", "gave an estimate without the name of its formula"),
-        ("details", "gave details that are no JSON object"),
+        ("details", "gave details that are not a JSON object"),
     ] {
         refused(&script(plan), AT, &format!("script `o`: model `script` {said}"), "report it to its author", true);
     }

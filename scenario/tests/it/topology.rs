@@ -102,7 +102,7 @@ fn wrong_topologies() {
         "two nodes named `a1`",
         "distinct",
     );
-    refused(&child(&format!("\"a[0\": {{ kind: gpu, {link} }}")), (3, 42), "without its other half", "gpu[0-7]");
+    refused(&child(&format!("\"a[0\": {{ kind: gpu, {link} }}")), (3, 42), "an unmatched bracket", "gpu[0-7]");
     refused(&child(&format!("a: {{ kind: gpu, {link}, engines: 0 }}")), (3, 95), "too few", "at least 1");
     refused(
         &child(&format!("a: {{ kind: switch, {link}, engines: 2 }}")),

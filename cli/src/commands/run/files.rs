@@ -22,9 +22,7 @@ impl<'a> Files<'a> {
     pub(super) fn new(args: &'a RunArgs, inputs: &[&Path]) -> Result<Self, Failure> {
         if let Some(target) = &args.timeline {
             if args.scenario.files.len() > 1 {
-                return Err(Failure::usage(
-                    "--timeline takes one scenario: run the others each with a FILE of its own",
-                ));
+                return Err(Failure::usage("--timeline takes one scenario: run each of the others with its own FILE"));
             }
             if is_stdin(target) {
                 return Err(Failure::usage("--timeline - would mix with the results on stdout: name a file"));
@@ -47,7 +45,7 @@ impl<'a> Files<'a> {
         if self.args.timeline.is_some() && scenario.arbiters.len() > 1 {
             let names: Vec<_> = scenario.arbiters.iter().map(|spec| spec.name.as_str()).collect();
             return Err(Failure::usage(format!(
-                "--timeline takes one arbiter, and {} has {}: choose one, such as --arbiter {}",
+                "--timeline takes one arbiter, but {} has {}: choose one, such as --arbiter {}",
                 scenario.file,
                 names.join(", "),
                 names[0]

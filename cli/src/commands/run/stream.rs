@@ -19,7 +19,7 @@ use crate::values::StreamTarget;
 /// Streams the transfers of one file under one arbiter; its summary goes to stdout, unless the transfers go there.
 pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure> {
     let [file] = &args.scenario.files[..] else {
-        return Err(Failure::usage("--stream takes one scenario: run the others each with an OUT of its own"));
+        return Err(Failure::usage("--stream takes one scenario: run each of the others with its own OUT"));
     };
     if let Some(target) = &target.file {
         output::check_target("--stream", target, &inputs(args))?;
@@ -66,7 +66,9 @@ fn only_arbiter(scenario: &Scenario) -> Result<&ArbiterSpec, Failure> {
         [spec] => Ok(spec),
         several => {
             let (file, count) = (&scenario.file, several.len());
-            Err(Failure::usage(format!("{file} has {count} arbiters, and --stream takes one: name it with --arbiter")))
+            Err(Failure::usage(format!(
+                "{file} has {count} arbiters, but --stream takes one: choose it with --arbiter"
+            )))
         }
     }
 }

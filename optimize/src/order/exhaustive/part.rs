@@ -95,16 +95,16 @@ impl Part {
             let (shard, shards) = (part.shard, part.shards);
             if shards != first.shards || part.candidates != first.candidates || part.baseline != first.baseline {
                 return Err(OrderError::Shards(format!(
-                    "shard {shard} of {shards} is of another division than the first"
+                    "shard {shard} of {shards} belongs to another division than the first"
                 )));
             }
             if !part.complete() {
                 return Err(OrderError::Shards(format!(
-                    "shard {shard} of {shards} is not finished; let it go on first"
+                    "shard {shard} of {shards} is not finished; let it finish first"
                 )));
             }
             if !seen.insert(shard) {
-                return Err(OrderError::Shards(format!("shard {shard} of {shards} is there twice")));
+                return Err(OrderError::Shards(format!("shard {shard} of {shards} is given twice")));
             }
             runs.add(part.distribution.clone());
             whole.best = better(whole.best, part.best);

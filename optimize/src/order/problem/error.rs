@@ -16,7 +16,7 @@ pub enum TaskRefusal {
     NotATransfer,
     /// It occupies its sender, but carries no bytes over the fabric.
     #[error(
-        "it carries no bytes over the fabric, and the order search covers only what does; give its model \
+        "it carries no bytes over the fabric, as the order search requires; give its model \
          `over: fabric` instead of `per_byte` (and a size above 0), or leave it out"
     )]
     NoBytes,
@@ -119,7 +119,7 @@ pub enum OrderError {
     )]
     Recheck,
     /// All active transfers have rate 0.
-    #[error("there is an order in which no active transfer gets a rate above 0, so that it never ends")]
+    #[error("there is an order in which no active transfer gets a rate above 0, so it never ends")]
     Stuck,
     /// A run longer than times are exact in.
     #[error("there is an order that takes more than 2^52 ps (75 minutes); make all sizes smaller by one factor")]

@@ -161,7 +161,7 @@ impl<'a> Models<'a> {
         let details = if details.is_empty() { Ok(Map::new()) } else { serde_json::from_str(&details) };
         match details {
             Ok(details) => Ok((list, details)),
-            Err(_) => Err(request.wrong_answer(context, "gave details that are no JSON object")),
+            Err(_) => Err(request.wrong_answer(context, "gave details that are not a JSON object")),
         }
     }
 }
