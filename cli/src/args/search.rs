@@ -8,9 +8,9 @@ use super::{ExportArgs, ScenarioArgs};
 #[derive(clap::Args, Debug)]
 #[command(
     mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
-    after_help = "For every size each of the packets that the put lists (`packets: [512KiB, 2MiB]`) is simulated \
-alone, and no packets; the fastest wins.
-The table written by --output is read by `packet: { table: FILE }`.
+    after_help = "For every size the put is simulated alone: without packets, and with each packet size that it lists \
+(`packets: [512KiB, 2MiB]`). The fastest wins.
+A scenario reads the table written by --output with `packet: { table: FILE }`.
 
 Examples:
   weir tune scenarios/multilevel/tuning-made-up.yaml --sizes 1KiB..32MiB
@@ -22,16 +22,16 @@ pub(crate) struct TuneArgs {
     /// Sizes to tune for: a range that doubles, such as 1KiB..32MiB, or a list such as 1KiB,4KiB,1MiB
     #[arg(long, value_name = "SIZES", value_parser = crate::values::sizes)]
     pub(crate) sizes: crate::values::Sizes,
-    /// The put to tune (default: all whose packet can be chosen)
+    /// The put to tune (default: every put that lists `packets`)
     #[arg(long, value_name = "ID")]
     pub(crate) operation: Option<String>,
-    /// Write the packets of one put to a CSV file
+    /// Write the best packet sizes of one put to a CSV file
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// Add what pictures need to the JSON: the time with every packet
+    /// Add what `weir report` draws to the JSON: the time with every packet size
     #[arg(long, requires = "json")]
     pub(crate) full: bool,
 }
@@ -40,8 +40,8 @@ pub(crate) struct TuneArgs {
 #[derive(clap::Args, Debug)]
 #[command(
     mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
-    after_help = "What to vary, and how, stands under `optimize:` in the scenario; the options below stand above it.
-Ctrl-C ends a search with the best so far.
+    after_help = "The scenario says under `optimize:` what to vary, and how. The options below override it.
+Ctrl-C ends a search with the best result so far.
 
 Examples:
   weir optimize scenarios/pcie/halo-2d-file-order.yaml --vary order
@@ -58,22 +58,22 @@ pub(crate) struct OptimizeArgs {
     /// How to search
     #[arg(long, value_name = "METHOD", value_parser = crate::values::method())]
     pub(crate) method: Option<weir_optimize::search::Method>,
-    /// What a placement makes small
+    /// What a placement minimises
     #[arg(long, value_name = "OBJECTIVE", value_parser = crate::values::objective())]
     pub(crate) objective: Option<weir_optimize::search::Objective>,
     /// Prove the best order to the picosecond instead of within 1e-9
     #[arg(long)]
     pub(crate) exact: bool,
-    /// End the search after this time with the best so far, such as 60s
+    /// End the search after this time, such as 60s, with the best result so far
     #[arg(long, value_name = "TIME", value_parser = crate::values::budget)]
     pub(crate) budget: Option<std::time::Duration>,
     /// Search part I of N of an exhaustive search or a grid; `weir merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = crate::values::shard, conflicts_with_all = ["write", "csv", "budget", "ExportArgs"])]
     pub(crate) shard: Option<weir_optimize::parameters::Shard>,
-    /// Keep what is known in a file, and go on from it after the search was ended or killed
+    /// Save progress to a file, and resume from it after the search was stopped or killed
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// Write the scenario with the best found to a file
+    /// Write the scenario with the best solution to a file
     #[arg(long, value_name = "FILE")]
     pub(crate) write: Option<PathBuf>,
     /// Write all candidates of a grid of parameters, or all points of a sweep, to a CSV file
@@ -81,7 +81,7 @@ pub(crate) struct OptimizeArgs {
     pub(crate) csv: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) export: ExportArgs,
-    /// Leave out how long the search took, so that equal searches print equal bytes
+    /// Leave out the time of the search, so that equal searches print equal bytes
     #[arg(long)]
     pub(crate) no_timing: bool,
     /// Threads to search with (default: one per core)
@@ -90,7 +90,8 @@ pub(crate) struct OptimizeArgs {
     /// Print one JSON object per arbiter
     #[arg(long)]
     pub(crate) json: bool,
-    /// Add what pictures need to the JSON: the makespans of all candidates as a curve and in bins; of placements the topology
+    /// Add what `weir report` draws to the JSON: the makespans of all candidates as a curve and in bins; for placements
+    /// the topology
     #[arg(long, requires = "json", conflicts_with = "shard")]
     pub(crate) full: bool,
     /// Write the result, or the part of a sharded search, to a file instead of stdout
@@ -113,7 +114,7 @@ pub(crate) struct MergeArgs {
     /// Print one JSON object per arbiter
     #[arg(long)]
     pub(crate) json: bool,
-    /// Add what pictures need to the JSON: the makespans of all candidates as a curve and in bins
+    /// Add what `weir report` draws to the JSON: the makespans of all candidates as a curve and in bins
     #[arg(long, requires = "json")]
     pub(crate) full: bool,
     /// Write all candidates of a grid of parameters to a CSV file

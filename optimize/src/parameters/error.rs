@@ -10,9 +10,7 @@ use super::range::MOST_VALUES;
 #[non_exhaustive]
 pub enum RangeError {
     /// A text that does not begin with a number.
-    #[error(
-        "`{key}: {text}` is neither a number nor a quantity; write it as in `0.5` or `512KiB`, or list the values"
-    )]
+    #[error("`{key}: {text}` is neither a number nor a quantity; write it as in `0.5` or `512KiB`, or list the values")]
     NotAQuantity {
         /// Key of the range.
         key: &'static str,
