@@ -1,4 +1,4 @@
-//! Fits a topology to measured transfers, and holds simulated against measured times.
+//! Fits a topology to measured transfers, and compares simulated with measured times.
 //!
 //! ```text
 //! logs ─► read ─► experiments ─► fit ─► values, errors, rows ─► text, JSON, the topology with the fitted values

@@ -33,13 +33,13 @@ const EXITS: &str = "Exit codes: 0 ok, 1 a comparison failed, 2 usage or scenari
 pub(crate) enum Command {
     /// Run scenarios and print when each transfer ends, what held it back, and why
     Run(RunArgs),
-    /// Put results side by side: arbiters, scenarios, saved results
+    /// Compare arbiters, scenarios or saved results side by side
     Compare(CompareArgs),
-    /// Read scenarios and report what is wrong or looks wrong, without a run
+    /// Read scenarios and report errors and probable slips, without running them
     Check(CheckArgs),
-    /// Show the plans of operations over time, and phase by phase the steps by which the arbiter comes to its rates
+    /// Show why: the plans of operations over time, and the arbiter's steps in each phase
     Explain(ExplainArgs),
-    /// Find the best packet of a put for each of several sizes
+    /// Find the best packet size of a put for each of several transfer sizes
     Tune(TuneArgs),
     /// Find the best send orders, placement of ranks, or values of parameters
     Optimize(OptimizeArgs),
@@ -47,11 +47,11 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Make a topology file from a dump of a machine: NCCL, hwloc, nvidia-smi or lspci
     Import(ImportArgs),
-    /// Find the values of a topology that fit measured transfers best
+    /// Fit the values of a topology to measured transfers
     Calibrate(CalibrateArgs),
-    /// Hold simulated times of a scenario against measured ones
+    /// Compare the simulated times of a scenario with measured ones
     Validate(ValidateArgs),
-    /// Write runs and saved results as one HTML page: topology, transfers and links over time, and why
+    /// Write runs and saved results as one HTML page: topology, transfers and links over time, and causes
     Report(ReportArgs),
     /// List, add or remove arbiters and models from shared libraries
     Plugin(PluginArgs),
@@ -93,8 +93,8 @@ pub(crate) struct ScenarioArgs {
 /// `weir run`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Ctrl-C stops a run and writes what it has within 100 ms, as JSON up to about 100000 transfers; \
-larger JSON is finished all the same. A second Ctrl-C ends at once.
+    after_help = "Ctrl-C stops a run and writes the partial result, within 100 ms unless it is JSON of more than \
+about 100,000 transfers. A second Ctrl-C ends at once.
 
 Examples:
   weir run scenarios/pcie/four-transfers.yaml
@@ -106,7 +106,7 @@ Examples:
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Stop at this simulated time: the result says that it is not complete, the exit code is 0 all the same
+    /// Stop at this simulated time; the result is marked as incomplete, and the exit code is 0
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time)]
     pub(crate) until: Option<weir_plugin_api::SimTime>,
     /// Print one JSON object per scenario and arbiter
@@ -115,21 +115,22 @@ pub(crate) struct RunArgs {
     /// Add the phases (intervals of constant rates) to the JSON
     #[arg(long, requires = "json")]
     pub(crate) phases: bool,
-    /// Add what pictures need to the JSON: nodes, all links, routes, phases, explanations
+    /// Add what `weir report` draws to the JSON: nodes, all links, routes, phases, explanations
     #[arg(long, requires = "json")]
     pub(crate) full: bool,
     /// Draw the transfers over time, no wider than the terminal
     #[arg(long, conflicts_with_all = ["json", "stream", "output"])]
     pub(crate) plot: bool,
-    /// Know the peak load of every link in runs of 20,000 transfers and more, too: slower (else it may be unknown)
+    /// Report the peak load of every link in runs of 20,000 transfers or more, too (slower; otherwise some peaks are
+    /// unknown)
     #[arg(long)]
     pub(crate) peaks: bool,
     /// Write the results to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Read the transfers of traces while they are simulated, and write each when it has ended: to a file that ends in .csv
-    /// or .jsonl, or as JSON lines to stdout (`-`). For scenarios with one arbiter whose workload is traces sorted by start,
-    /// without `after`; memory holds the active transfers, and the different routes of all
+    /// Read the transfers of traces during the simulation, and write each when it ends: to a file that ends in .csv or
+    /// .jsonl, or as JSON lines to stdout (`-`). The scenario must have one arbiter and a workload of traces, sorted by
+    /// start and without `after`. Memory holds only the active transfers and all routes
     #[arg(
         long,
         value_name = "OUT",
@@ -179,8 +180,8 @@ impl RunArgs {
 /// `weir compare`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Without --arbiter a scenario is run under its own arbiters, then under every other built-in one \
-that accepts it.
+    after_help = "Without --arbiter a scenario runs under its own arbiters, then under every other built-in one that \
+accepts it.
 The first column is the baseline. Files saved by `weir run --json` are columns too.
 
 Examples:
@@ -208,7 +209,7 @@ pub(crate) struct CompareArgs {
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Warnings fail too
+    /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
     /// List the nodes with kind, bus id and NUMA node
@@ -217,7 +218,7 @@ pub(crate) struct CheckArgs {
     /// Draw the tree of the topology
     #[arg(long)]
     pub(crate) plot: bool,
-    /// Write the topology for Graphviz (`dot -Tsvg`), `-` for stdout; of one file
+    /// Write the topology of one file for Graphviz (`dot -Tsvg`); `-` is standard output
     #[arg(long, value_name = "OUT")]
     pub(crate) dot: Option<PathBuf>,
 }
@@ -225,10 +226,10 @@ pub(crate) struct CheckArgs {
 /// `weir explain`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "First the plans of offload, put, gather and other operations of models: a bar per engine, and what \
+    after_help = "Plans of offload, put, gather and other operations of models come first: a bar per engine, and what \
 each task waited for.
-Then the phases of the transfers. The columns are the arbiter's steps; numbers are rates over the bandwidth of the \
-narrowest link of the transfer's route.
+The phases of the transfers follow. The columns are the arbiter's steps; the numbers are rates divided by the \
+bandwidth of the narrowest link of the transfer's route.
 
 Examples:
   weir explain scenarios/pcie/four-transfers.yaml
@@ -247,7 +248,7 @@ pub(crate) struct ExplainArgs {
 
 /// `weir import`.
 #[derive(clap::Args, Debug)]
-#[command(after_help = "Without --output the topology goes to stdout, and what was found to stderr.
+#[command(after_help = "Without --output the topology goes to stdout, and the findings go to stderr.
 The best dump is NCCL's: run any NCCL or RCCL program with NCCL_TOPO_DUMP_FILE=topology.xml in its environment.
 
 Examples:
@@ -257,7 +258,7 @@ pub(crate) struct ImportArgs {
     /// The dump; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// What the dump is (default: by its content)
+    /// Format of the dump (default: detected from its content)
     #[arg(long = "as", value_name = "KIND", value_parser = crate::values::dump_format())]
     pub(crate) format: Option<weir_import::Format>,
     /// Which bandwidths to write: effective (what transfers reach, by NCCL's tables) or raw (what the wires carry)
@@ -273,9 +274,8 @@ pub(crate) struct ImportArgs {
 #[command(
     mut_arg("files", |files| files.help("Scenario files, or files saved by `run`, `optimize`, `tune` or `validate` \
 with --json; `-` is standard input")),
-    after_help = "Scenarios are run under their arbiters; all results stand side by side on one time axis, and the first is \
-the baseline.
-Of results saved with --full --json the page shows as much as there is to see. It needs no network.
+    after_help = "Scenarios run under their arbiters. All results share one time axis, and the first is the baseline.
+The page shows the most for results saved with --full --json. It needs no network.
 
 Examples:
   weir report scenarios/pcie/four-transfers.yaml
@@ -327,7 +327,7 @@ pub(crate) enum PluginAction {
 /// `weir schema`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SchemaArgs {
-    /// Of what
+    /// What to describe
     #[arg(value_enum, default_value = "scenario")]
     pub(crate) of: SchemaOf,
 }
@@ -366,7 +366,7 @@ pub(crate) struct ManArgs {
 /// `weir init`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct InitArgs {
-    /// The file to write; an existing one is not touched; `-` is standard output
+    /// The file to write (`-` is standard output); an existing file is left untouched
     #[arg(default_value = "scenario.yaml")]
     pub(crate) file: PathBuf,
 }

@@ -41,7 +41,7 @@ pub(crate) fn say_trouble(job: &Job<'_>, alone: &Alone<'_>) {
 /// Says that a run was interrupted.
 pub(crate) fn say_if_interrupted(stop: Stop) {
     if stop == Stop::Cancelled {
-        message("note: interrupted; what was computed is written as not complete");
+        message("note: interrupted; the partial result is written and marked as incomplete");
     }
 }
 

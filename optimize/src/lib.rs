@@ -1,4 +1,13 @@
-//! Searches over send orders, placements and parameters.
+//! Searches for the best send order, placement of ranks, or values of parameters.
+//!
+//! ```text
+//! order       a permutation of each source's messages    exhaustive, branch and bound, annealing
+//! placement   rank ─► device                             exact, bisection
+//! parameters  a grid of values                           every candidate
+//! sweep       an order search at each point of a grid
+//! ```
+//!
+//! Nothing here knows of scenarios: the caller passes fabrics, task graphs and closures.
 
 #[cfg(test)]
 extern crate self as weir_optimize;

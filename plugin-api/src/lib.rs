@@ -1,4 +1,6 @@
-//! Words and contracts shared by weir and its plugins; no I/O, no clock, no threads.
+//! The contract between weir and its arbiters and models, built in or loaded: units, ids, views, traits, C tables.
+//!
+//! Nothing here does I/O, reads a clock or starts a thread.
 //!
 //! ```text
 //! sim-core ── FabricView, PhaseView ──► RateArbiter ── Grant (rates, bindings, recheck) ──► sim-core
@@ -7,8 +9,8 @@
 //!
 //! A rate arbiter written in Rust implements [`RateArbiter`] and [`ArbiterPlugin`]; [`export_arbiters!`] turns it into
 //! a C table ([`abi`]) that weir loads from a shared library. A model implements [`Model`] and [`ModelPlugin`], and
-//! [`export_models!`] does the same for it. Built-in ones go into a [`Registry`] directly; beside a built-in arbiter may stand
-//! an [`IncrementalArbiter`], which computes the same policy in changes.
+//! [`export_models!`] does the same for it. Built-in ones go into a [`Registry`] directly. An
+//! [`IncrementalArbiter`] may accompany a built-in arbiter: it computes the same policy as changes from event to event.
 
 pub mod abi;
 mod arbiter;

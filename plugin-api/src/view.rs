@@ -1,4 +1,4 @@
-//! What an arbiter is shown: the fabric once, a phase at every arbitration. `#[repr(C)]` structures of slices, read by
+//! What an arbiter sees: the fabric once, a phase at every arbitration. `#[repr(C)]` structures of slices, read by
 //! Rust and C arbiters alike, so that both see the same bits.
 
 pub use crate::abi::Slice;

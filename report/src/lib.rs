@@ -1,4 +1,4 @@
-//! Results of runs: one JSON object per run, tables for a person, comparisons.
+//! Turns outcomes of runs and searches into JSON, text, tables, drawings and an HTML page.
 //!
 //! ```text
 //! Outcome + Subject (names) ──► Run ──► json::write      one compact object per line

@@ -9,7 +9,7 @@
 //!                                     └─► arbiters (checked params)  ┘
 //! ```
 //!
-//! The YAML is decoded once into a tree whose values know their place; everything that is wrong is collected as
+//! The YAML is decoded once, into a tree whose values know their positions. All errors are collected as
 //! [`Diagnostic`]s that name file, line, column, object and remedy.
 
 mod alone;

@@ -1,4 +1,6 @@
-//! The simulation: fabric, routes, tasks, event loop, trace. Opens no file, reads no clock, starts no thread.
+//! The discrete-event simulation: transfers and tasks over a graph of links, with rates from an arbiter.
+//!
+//! It opens no file, reads no clock and starts no thread.
 //!
 //! ```text
 //! Fabric + TaskGraph ──► Simulation ──► Outcome

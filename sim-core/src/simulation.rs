@@ -1,4 +1,4 @@
-//! The event loop: everything that happens at an instant, then rates once, then the clock moves.
+//! The event loop: it handles everything that happens at an instant, asks for rates once, then moves the clock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,7 +14,7 @@ use crate::store::{Store, Whole};
 use crate::stream::{Streamed, Traffic};
 use crate::tasks::{TaskGraph, TaskId};
 
-/// Most arbitrations in one instant (design, "Time and numbers", 5).
+/// Most arbitrations in one instant; a run that asks more often is stuck.
 const MOST_ROUNDS: u32 = 1_000_000;
 
 /// Who computes rates.
@@ -23,17 +23,17 @@ pub enum Sharing<'a> {
     /// The arbiter, phase by phase.
     #[default]
     ByArbiter,
-    /// Its incremental side, from event to event; ends then differ by rounding, 1 ps per event at most, and bottlenecks are those
-    /// at the end of a transfer (docs/incremental.md).
+    /// The arbiter's incremental side, which updates rates from event to event. Ends differ by rounding, 1 ps per event
+    /// at most, and bottlenecks are those at the end of a transfer (docs/incremental.md).
     Incremental {
         /// The incremental side of the arbiter.
         entry: &'a IncrementalEntry,
         /// The arbiter's parameters, a JSON object.
         params: &'a str,
-        /// Only in runs with at least so many transfers, and where nobody asked for phases.
+        /// The fewest transfers of such a run. Smaller runs, and runs that record phases, ask the arbiter.
         from: usize,
-        /// From so many transfers on, peaks of links need not be known: an event costs less where links that cannot be full
-        /// are left out.
+        /// From this many transfers on, peaks of links may stay unknown: events cost less without links that cannot be
+        /// full.
         peaks_below: usize,
     },
 }
@@ -71,7 +71,7 @@ pub struct Simulation<'a> {
 }
 
 impl Simulation<'_> {
-    /// Runs to the end, or to what `options` say. The arbiter must be fresh, or have been reset.
+    /// Runs until nothing is left to do, or until `options` stop it. The arbiter must be fresh, or have been reset.
     ///
     /// # Errors
     /// A wrong answer of the arbiter, a deadlock, the horizon, or an instant without end.
@@ -84,8 +84,8 @@ impl Simulation<'_> {
         self.run_listened(arbiter, flags, options, None)
     }
 
-    /// As [`Self::run`] with phases, each of which `listener` gets when it is over; the outcome has none of them. So
-    /// memory does not grow with their number.
+    /// Runs with phases, and hands each to `listener` when it is over. The outcome has none of them, so memory does not
+    /// grow with their number.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -130,12 +130,12 @@ impl Simulation<'_> {
         Ok(end.instant.outcome(end.stop, end.now, end.flows, end.phases))
     }
 
-    /// Runs transfers that come one by one, to the end or to what `options` say; `tasks` has their classes and engines, and
-    /// no task. The outcome is that of the same transfers as tasks of a graph, without what is known task by task: that
-    /// goes to the departures.
+    /// Runs transfers that arrive one by one, until the end or until `options` stop it. `tasks` has their classes and
+    /// engines, but no task. The outcome is that of the same transfers as tasks of a graph, except that times of single
+    /// transfers go to the departures.
     ///
     /// # Errors
-    /// As [`Self::run`], and where transfers cannot be had or given away.
+    /// As [`Self::run`]; also if the next transfer cannot be read, or one that has ended cannot be written.
     pub fn stream(
         &self,
         traffic: Traffic<'_>,
@@ -149,7 +149,7 @@ impl Simulation<'_> {
     }
 }
 
-/// Where a run has come to its end.
+/// The state of a run at its end.
 struct End<'a, 'm, S> {
     stop: Stop,
     now: SimTime,

@@ -1,4 +1,4 @@
-//! The same policies in changes: `max-min` as [`Shares`], `strict-priority` as [`Layers`].
+//! The incremental sides of two policies: `max-min` as [`Shares`], `strict-priority` as [`Layers`].
 //!
 //! ```text
 //! weights ─► settle (classes, bundles) ─► relax (links whose share changes) ─► answer: levels of links, moves of bundles

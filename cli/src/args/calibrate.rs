@@ -27,7 +27,7 @@ pub(crate) struct CalibrateArgs {
     /// A log of measurements; may be repeated
     #[arg(long, required = true, value_name = "LOG", num_args = 1..)]
     pub(crate) from: Vec<PathBuf>,
-    /// The kind of the logs, where it is not recognised
+    /// Format of the logs (default: detected from their content)
     #[arg(long = "as", value_name = "KIND")]
     pub(crate) kind: Option<KindArg>,
     /// The devices that a log numbers from 0, such as "gpu[0-7]" (default: all gpus in file order)
@@ -39,7 +39,7 @@ pub(crate) struct CalibrateArgs {
     /// Host memory in logs of copies from and to the host (default: the nearest cpu)
     #[arg(long, value_name = "NAME")]
     pub(crate) host: Option<String>,
-    /// Which collective a table of nccl-tests is of, where it does not say
+    /// The collective that a table of nccl-tests measures, if it does not say
     #[arg(long, value_name = "NAME")]
     pub(crate) collective: Option<CollectiveArg>,
     /// What to fit (default: bandwidth, tau under pcie-congestion, latency where sizes differ by a factor of 100)
@@ -48,10 +48,10 @@ pub(crate) struct CalibrateArgs {
     /// Give links values of their own
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) per_link: PerLink,
-    /// Share of the groups that is held out of the fit, to test it
+    /// Share of the groups to hold out of the fit, as a test
     #[arg(long, value_name = "SHARE", default_value = "0.2", value_parser = share)]
     pub(crate) hold_out: f64,
-    /// Decides which groups are held out
+    /// Seed that decides which groups are held out
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print one JSON object
@@ -71,14 +71,14 @@ pub(crate) enum FitWhat {
     Latency,
     /// tau of pcie-congestion
     Tau,
-    /// Latency, overhead, gap and per_byte of the model loggp, in the place of the links
+    /// Latency, overhead, gap and per_byte of the model loggp, instead of links
     Loggp,
 }
 
 /// When links get values of their own.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub(crate) enum PerLink {
-    /// Where the data clearly ask for it
+    /// Where the data clearly require it
     Auto,
     /// Never: one value per link type
     No,

@@ -8,8 +8,8 @@ use super::ScenarioArgs;
 #[derive(clap::Args, Debug)]
 #[command(
     mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).help("Scenario file")),
-    after_help = "The CSV has the columns seconds, and id or from,to,bytes. Rows without an id are matched by from, to and \
-bytes: the k-th such row with the k-th such transfer.
+    after_help = "The CSV has the columns seconds, and id or from,to,bytes. Rows without an id are matched by from, \
+to and bytes: the k-th such row belongs to the k-th such transfer.
 
 Examples:
   weir validate scenarios/measured/h2d-eight-gpus.yaml --measured scenarios/measured/h2d-eight-gpus.csv
@@ -24,7 +24,7 @@ pub(crate) struct ValidateArgs {
     /// Use only the rows of this group
     #[arg(long, value_name = "NAME")]
     pub(crate) group: Option<String>,
-    /// From when measured seconds count
+    /// When measured times begin
     #[arg(long, value_name = "WHEN", default_value = "ready")]
     pub(crate) since: Since,
     /// Print one JSON object per arbiter
@@ -38,10 +38,10 @@ pub(crate) struct ValidateArgs {
 /// From when measured seconds count.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum, Debug)]
 pub(crate) enum Since {
-    /// From when all that a transfer waits for has ended, its source's earlier transfers not among it
+    /// When everything that a transfer waits for has ended, except earlier transfers of its source
     Ready,
-    /// From when its source begins to send it
+    /// When its source begins to send it
     Start,
-    /// From the beginning of the run
+    /// At the beginning of the run
     Zero,
 }

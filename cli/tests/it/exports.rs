@@ -233,7 +233,7 @@ fn targets_that_would_not_do_are_refused_before_the_run() {
         (vec!["run", file, file, "--timeline", trace], "--timeline takes one scenario"),
         (vec!["run", file, "--arbiter", "max-min", "--arbiter", "fcfs", "--timeline", trace], "one arbiter"),
         (vec!["run", file, "--timeline", file], "overwrite the input"),
-        (vec!["run", file, "--timeline", "/"], "--timeline / is no file"),
+        (vec!["run", file, "--timeline", "/"], "--timeline / is not a file"),
         (vec!["run", file, "--timeline", "-"], "name a file"),
         (vec!["run", file, "--timeline", trace, "--output", trace], "name one file"),
         (vec!["run", file, "--export-csv", text], "is not a folder"),
