@@ -6,7 +6,7 @@ use std::ops::Sub;
 /// Picoseconds in a second.
 pub const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// The end of simulated time: 100 days (design, "Time and numbers", 1).
+/// The end of simulated time: 100 days.
 pub const HORIZON: SimTime = SimTime(100 * 86_400 * PS_PER_S);
 
 /// A point of simulated time, in picoseconds since the start of the run.

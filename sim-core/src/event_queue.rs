@@ -1,7 +1,7 @@
 //! A queue of events that can be scheduled, moved and cancelled; first in, first out among equal keys.
 //!
 //! Events leave in the order (time, phase, entity, sequence): at one instant completions precede arrivals and timers,
-//! lower ids precede higher ones, and what was scheduled first leaves first (design, "Time and numbers", 3). Built on
+//! lower ids precede higher ones, and what was scheduled first leaves first. Built on
 //! `priority-queue` with a fast hasher; all operations are O(log n).
 
 use std::cmp::Reverse;

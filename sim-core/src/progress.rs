@@ -5,8 +5,8 @@ use weir_plugin_api::{HORIZON, PS_PER_S, SimDuration};
 /// Picoseconds per second as a float; exact.
 const PS: f64 = PS_PER_S as f64;
 
-/// The time to send `remaining` bytes at `rate` bytes per second: ceil(remaining / rate) in whole picoseconds
-/// (design, "Time and numbers", 4). [`SimDuration::FOREVER`] at rate 0 and beyond the horizon.
+/// The time to send `remaining` bytes at `rate` bytes per second: ceil(remaining / rate) in whole picoseconds.
+/// [`SimDuration::FOREVER`] at rate 0 and beyond the horizon.
 #[inline]
 #[must_use]
 pub fn time_to_send(remaining: f64, rate: f64) -> SimDuration {

@@ -173,7 +173,7 @@ impl Expansion {
     }
 }
 
-/// Slots of the send engine where `engines` is not given (design, "Fabric").
+/// Slots of the send engine where `engines` is not given.
 fn usual_slots(kind: NodeKind) -> u32 {
     if matches!(kind, NodeKind::Gpu | NodeKind::Fpga) { 1 } else { UNLIMITED }
 }

@@ -8,7 +8,7 @@ use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::source::Span;
 
-/// Values that aliases may repeat in all (design, "Dependencies").
+/// Values that aliases may repeat in all.
 const REPLAYED: usize = 10_000;
 /// Anchors at most; *assumed*, so that a file of anchors alone stays small in memory.
 const ANCHORS: usize = 10_000;

@@ -5,7 +5,7 @@ use weir_plugin_api::{ClassId, LinkId, SimDuration, SimTime};
 use crate::fabric::Fabric;
 use crate::outcome::LinkTotals;
 
-/// Tolerance of a link's sum of rates, relative to its bandwidth (design, "Rates").
+/// Tolerance of a link's sum of rates, relative to its bandwidth.
 pub(crate) const TOLERANCE: f64 = 2e-9;
 
 #[derive(Clone, Copy, Debug)]
