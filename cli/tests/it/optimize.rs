@@ -245,7 +245,7 @@ fn each_arbiter_has_a_result_of_its_own() {
     let file = folder.write("order.yaml", &ORDER.replace("arbiter: max-min", "arbiter: [max-min, equal-share]"));
     let both = json_lines(&optimize(&[&file, "--json"]).stdout);
     assert_eq!(both.iter().map(|r| &r["arbiter"]["name"]).collect::<Vec<_>>(), ["max-min", "equal-share"]);
-    refused(&["optimize", &file, "--write", &folder.path("best.yaml")], "choose one by --arbiter");
+    refused(&["optimize", &file, "--write", &folder.path("best.yaml")], "choose one with --arbiter");
     let parts = ["1", "2"].map(|i| folder.path(i));
     for (i, part) in parts.iter().enumerate() {
         optimize(&[&file, "--shard", &format!("{}/2", i + 1), "-o", part]);

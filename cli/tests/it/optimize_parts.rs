@@ -121,7 +121,7 @@ fn parts_of_different_searches_are_refused() {
     for (file, shard, part) in [(&grid, "1/2", "1"), (&other, "2/2", "2"), (&order, "2/2", "3")] {
         optimize(&[file, "--shard", shard, "-o", &folder.path(part)]);
     }
-    let different = "the parts are of different searches";
+    let different = "the parts belong to different searches";
     refused(&["merge", &folder.path("1"), &folder.path("2")], different);
     refused(&["merge", &folder.path("1"), &folder.path("3")], different);
     refused(&["merge", &folder.path("1"), &grid], "is not a part of a search");
