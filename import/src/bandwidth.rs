@@ -38,7 +38,7 @@ pub(crate) struct Sourced {
 /// Host memory of a NUMA node: 8 channels of DDR4-3200, peak.
 pub(crate) const MEMORY: u64 = 204_800;
 
-/// Processors, as far as NCCL tells their socket links apart.
+/// Processors, as far as NCCL distinguishes their socket links.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Processor {
     /// Intel before Skylake.
@@ -53,15 +53,10 @@ pub(crate) enum Processor {
     AmdZen12,
     /// AMD Zen 3 and 4.
     AmdZen34,
-    /// AMD Zen 5.
     AmdZen5,
-    /// IBM POWER.
     Power,
-    /// Arm.
     Arm,
-    /// Zhaoxin.
     Zhaoxin,
-    /// Zhaoxin Yongfeng.
     Yongfeng,
     /// The dump does not say.
     #[default]

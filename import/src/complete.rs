@@ -72,7 +72,7 @@ fn doubt_bridges(machine: &mut Machine) {
 }
 
 /// GPUs at speeds that no present GPU has at work: an idle one goes back to 2.5 GT/s, some to 5 GT/s. A bandwidth of generation 3 of a
-/// chip that can more is the most that NVML tells hwloc. Few lanes are right where a chip-to-chip link carries the data.
+/// chip made for more is the most that hwloc gets from NVML. Few lanes are right where a chip-to-chip link carries the data.
 fn doubt_gpus(machine: &mut Machine) {
     let c2c = machine.laterals.iter().filter(|(_, wire)| matches!(wire, Wire::C2c(_)));
     let ends: BTreeSet<End> = c2c.flat_map(|((a, b), _)| [*a, *b]).collect();

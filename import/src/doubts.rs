@@ -77,7 +77,7 @@ fn changes(doubt: Doubt, group: &DoubtfulLinks, fastest: u8) -> Vec<Change> {
     }
 }
 
-/// How much a doubt matters. That whole formats tell no links is told once, by their readers.
+/// How much a doubt matters. Where a whole format has no links, its reader says so once.
 fn level(doubt: Doubt, format: Format) -> Level {
     match (doubt, format) {
         (Doubt::Product, _) | (Doubt::Nothing, Format::NvidiaSmi | Format::Lspci) => Level::Assumed,
@@ -91,7 +91,7 @@ fn help(doubt: Doubt, sets: &str) -> String {
             "a newer generation with fewer lanes reads the same; the bandwidth is right all the same".to_owned()
         }
         Doubt::IdleGpu => format!("dump again while the GPUs are busy, or {sets}"),
-        Doubt::NarrowGpu => format!("look whether the cards sit right; if they do not tell the truth, {sets}"),
+        Doubt::NarrowGpu => format!("check that the cards sit right; if the report is wrong, {sets}"),
         _ if sets.is_empty() => "nothing, if the slots are as good as the chips: these can no more".to_owned(),
         _ => format!("change it by {sets}"),
     }
@@ -106,7 +106,7 @@ fn message(doubt: Doubt, name: &str) -> String {
             format!("only the bandwidth of the links of {{}} is in the dump: `{name}`, the widest link that has it")
         }
         Doubt::Capped => format!(
-            "GPUs {{}} can more than type `{name}`, which is what the dump says: hwloc with NVML tells no speed above 8 GT/s; it \
+            "GPUs {{}} can more than type `{name}`, which is what the dump says: hwloc with NVML reports no speed above 8 GT/s; it \
              is written as reported"
         ),
         Doubt::SlowBridge => format!(

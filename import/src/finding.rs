@@ -19,7 +19,7 @@ pub enum Level {
     Warning,
     /// The dump does not say it, and something had to be put in its place.
     Assumed,
-    /// Worth knowing.
+    /// Worth knowing, but nothing to correct.
     Note,
 }
 
@@ -154,8 +154,8 @@ impl Findings {
         let has = |fits: fn(&Wire) -> bool| machine.laterals.values().any(fits);
         if has(|wire| matches!(wire, Wire::Package(_))) {
             self.assumed(
-                "NUMA nodes of one package are joined by `package`, with the figure of `socket`, as NCCL tells them not apart; they \
-                 are probably faster",
+                "NUMA nodes of one package are joined by `package`, with the bandwidth of `socket`, because NCCL does not distinguish \
+                 the two; they are probably faster",
                 "change `link_types.package` where you know better",
             );
         }

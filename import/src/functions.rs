@@ -3,58 +3,17 @@
 //! that they belong to, as in NCCL (`src/graph/xml.cc`, which goes up two steps for each switch), and bridges that lead to no
 //! device of interest are left out.
 
+mod function;
 mod sriov;
+
+pub(crate) use function::{Function, Functions, Port};
 
 use std::collections::BTreeSet;
 
-use crate::bus::BusId;
 use crate::finding::Findings;
-use crate::gpu::Gpu;
 use crate::machine::{Device, DeviceKind, Machine, Parent, Up};
 use crate::pcie::{Doubt, PcieLink};
 use crate::refusal::Refusal;
-
-/// Functions at most; *assumed*, as [`crate::machine::DEVICES`].
-const MOST: usize = 200_000;
-
-/// Which port of a switch or root complex a bridge is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) enum Port {
-    /// The dump does not say: by the depth below the root complex.
-    #[default]
-    Unknown,
-    /// A port that leads down: of a root complex or a switch.
-    Down,
-    /// The port of a switch that leads up.
-    Up,
-}
-
-/// A function.
-#[derive(Debug, Default)]
-pub(crate) struct Function {
-    /// `None` for what is of no interest.
-    pub(crate) kind: Option<DeviceKind>,
-    pub(crate) bus: Option<BusId>,
-    pub(crate) link: Option<PcieLink>,
-    pub(crate) port: Port,
-    pub(crate) gpu: Gpu,
-    /// Who made it, in whatever words the dump has; the same for all functions of a card.
-    pub(crate) maker: String,
-    /// Whether the dump calls it a virtual function.
-    pub(crate) is_virtual: bool,
-    pub(crate) number: Option<u32>,
-    pub(crate) label: String,
-    pub(crate) above: Option<usize>,
-    pub(crate) root: usize,
-    pub(crate) children: Vec<usize>,
-}
-
-/// All functions; those above stand before those below.
-#[derive(Debug, Default)]
-pub(crate) struct Functions {
-    list: Vec<Function>,
-    tops: Vec<usize>,
-}
 
 /// Where a function goes: below which device, how deep below the root complex, and what the port above it says of its link.
 #[derive(Clone, Copy)]
@@ -65,25 +24,6 @@ struct Place {
 }
 
 impl Functions {
-    /// Adds a function below `above`, or below the root complex.
-    pub(crate) fn add(&mut self, function: Function) -> Result<usize, Refusal> {
-        let index = self.list.len();
-        if index == MOST {
-            return Err(Refusal::new(format!("more than {MOST} PCI functions")).help("give the dump of one machine"));
-        }
-        match function.above {
-            Some(above) => self.list[above].children.push(index),
-            None => self.tops.push(index),
-        }
-        self.list.push(function);
-        Ok(index)
-    }
-
-    /// The function of an index.
-    pub(crate) fn get_mut(&mut self, index: usize) -> &mut Function {
-        &mut self.list[index]
-    }
-
     /// Puts them into a machine; returns the device of each function that became one.
     pub(crate) fn place(
         mut self,
@@ -162,7 +102,7 @@ impl Functions {
         let known = |link: &PcieLink| link.doubt.is_none_or(|doubt| doubt == Doubt::Product);
         let link = match port.filter(known) {
             Some(port) if !known(&own) => port,
-            // Both ends tell what they can: the link is as good as the lesser of them.
+            // Both ends are known: the link is as good as the lesser of them.
             Some(port) if own.doubt.is_none() && port.doubt.is_none() => {
                 PcieLink::new(Some(own.generation.min(port.generation)), Some(own.width.min(port.width)))
             }

@@ -152,7 +152,7 @@ fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, S
         }
         Wire::Package(processor) => {
             let Sourced { megabytes, source } = processor.socket_link();
-            let source = format!("as between sockets, since NCCL tells them not apart: {source}");
+            let source = format!("as between sockets, since NCCL does not distinguish the two: {source}");
             ("package".to_owned(), "package", "Between two NUMA nodes of one package", Sourced { megabytes, source })
         }
         Wire::NvLink(gpu, links) => (format!("nvlink-x{links}"), "nvlink", "NVLink", nvlinks(gpu, links, figures)),

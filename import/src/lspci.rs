@@ -20,7 +20,6 @@ pub(crate) fn is_list(line: &str) -> bool {
     BusId::read(id).is_some() && line.len() > id.len()
 }
 
-/// Reads a dump.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let first = (1..).zip(text.lines()).find(|(_, line)| !line.trim().is_empty());
     match first {

@@ -77,7 +77,7 @@ pub(crate) struct Device {
     /// The number that the dump gives a GPU.
     pub(crate) number: Option<u32>,
     pub(crate) gpu: Gpu,
-    /// What else is told of it; may be any text of the dump.
+    /// Name or model; may be any text of the dump.
     pub(crate) label: String,
     /// Number of bridges above it.
     pub(crate) depth: usize,
@@ -128,7 +128,7 @@ pub(crate) enum Wire {
 pub struct Counts {
     /// NUMA nodes, each a root complex.
     pub roots: usize,
-    /// Sockets, the packages of a dump; `None` where it does not tell them apart from NUMA nodes.
+    /// Sockets, the packages of a dump; `None` where it does not distinguish them from NUMA nodes.
     pub sockets: Option<usize>,
     /// PCI bridges of the dump: switches, and in dumps that list them their ports and the root ports.
     pub bridges: usize,

@@ -3,18 +3,15 @@
 //! `<gpu>` or `<nic>`, which go by their class here, as files of cloud providers have no such tags.
 
 mod lateral;
+mod reader;
 
 use roxmltree::Node;
 
-use crate::bandwidth::Processor;
-use crate::bus::BusId;
-use crate::class::Identity;
 use crate::finding::Findings;
-use crate::gpu::Gpu;
-use crate::machine::{Device, DeviceKind, Machine, Parent, Root, Up};
-use crate::pcie::{self, PcieLink};
+use crate::machine::Machine;
 use crate::refusal::Refusal;
-use crate::xml::{self, Lines};
+use crate::xml;
+use reader::{Reader, cut};
 
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let dump = xml::parse(text)?;
@@ -26,17 +23,9 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
             cut(system.attribute("version").unwrap_or("?"))
         ));
     }
-    let mut reader =
-        Reader { machine: Machine::default(), findings, hosts: Vec::new(), gpus: Vec::new(), lines: &dump.lines };
+    let mut reader = Reader::new(findings, &dump.lines);
     for node in system.children().filter(Node::is_element) {
-        match node.tag_name().name() {
-            "cpu" => reader.cpu(node)?,
-            other => {
-                let message =
-                    format!("line {}: `<{}>` below `<system>` is left out", dump.lines.line(node), cut(other));
-                reader.findings.warning(message, "only `<cpu>` is read there");
-            }
-        }
+        reader.child_of_system(node)?;
     }
     if reader.machine.roots.is_empty() {
         let refusal = Refusal::new("no `<cpu>` below `<system>`").help("make the dump again");
@@ -60,229 +49,4 @@ fn check_root(system: Node<'_, '_>) -> Result<(), Refusal> {
         return Err(xml::refused(system, refusal));
     }
     Ok(())
-}
-
-struct Reader<'f, 'a, 'd> {
-    machine: Machine,
-    findings: &'f mut Findings,
-    /// `host_hash` of each machine.
-    hosts: Vec<String>,
-    /// Devices with their `<gpu>`.
-    gpus: Vec<(usize, Node<'a, 'd>)>,
-    lines: &'f Lines,
-}
-
-impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
-    fn cpu(&mut self, node: Node<'a, 'd>) -> Result<(), Refusal> {
-        let host = self.host(node.attribute("host_hash").unwrap_or(""));
-        let numa = xml::number(node, "numaid").filter(|&numa| numa < 1024);
-        let line = self.lines.line(node);
-        match node.attribute("numaid").map(str::trim) {
-            _ if numa.is_some() => {}
-            // The system does not tell it.
-            None | Some("" | "-1") => self.findings.note(format!("line {line}: `<cpu>` has no NUMA number (`numaid`)")),
-            Some(other) => self.findings.warning(
-                format!("line {line}: the NUMA number `{}` is none from 0 to 1023", cut(other)),
-                "it is left out; write the right one to `numaid`, and import again",
-            ),
-        }
-        let same = |root: &Root| numa.is_some() && root.numa == numa && root.host == host;
-        if self.machine.roots.iter().any(same) {
-            let message = format!("line {}: a second `<cpu>` with the same `numaid`", self.lines.line(node));
-            self.findings.warning(message, "both are kept; remove one `<cpu>` if they are one");
-        }
-        let root = Root { numa, host, processor: processor(node), ..Root::default() };
-        let root = self.machine.root(root)?;
-        self.below(node, root)
-    }
-
-    /// All that is below a `<cpu>`.
-    fn below(&mut self, node: Node<'a, 'd>, root: usize) -> Result<(), Refusal> {
-        let mut stack: Vec<_> = elements(node).rev().map(|child| (child, Parent::Root(root))).collect();
-        while let Some((node, parent)) = stack.pop() {
-            match node.tag_name().name() {
-                "pci" => {
-                    if let Some(below) = self.pci(node, parent)? {
-                        stack.extend(elements(node).rev().map(|child| (child, below)));
-                    }
-                }
-                // Of a device: read with it.
-                "gpu" | "pcilink" => {}
-                "nic" => self.nic_without_pcie(node, parent)?,
-                other => {
-                    let message = format!("line {}: `<{}>` is left out", self.lines.line(node), cut(other));
-                    self.findings.note(message);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Warns that the dump is of several machines.
-    fn report_hosts(&mut self) {
-        let roots = |host: usize| {
-            let of_host = self.machine.roots.iter().enumerate().filter(|(_, root)| root.host == host);
-            of_host.map(|(index, _)| format!("rc{index}")).collect::<Vec<_>>().join(" ")
-        };
-        let named: Vec<String> = self
-            .hosts
-            .iter()
-            .enumerate()
-            .map(|(host, hash)| format!("{} ({})", cut(hash), roots(host)))
-            .take(8)
-            .collect();
-        if self.hosts.len() > 1 {
-            let message = format!(
-                "the dump is of {} machines, by their `host_hash`: {}; no link but NVLink joins them",
-                self.hosts.len(),
-                named.join(", ")
-            );
-            let help = "import the `<cpu>`s of one machine, or join the network cards by a node `kind: network` in the written file";
-            self.findings.warning(message, help);
-        }
-    }
-
-    fn host(&mut self, hash: &str) -> usize {
-        self.hosts.iter().position(|known| known == hash).unwrap_or_else(|| {
-            self.hosts.push(hash.to_owned());
-            self.hosts.len() - 1
-        })
-    }
-
-    /// Adds a device; returns what its children hang on.
-    fn pci(&mut self, node: Node<'a, 'd>, parent: Parent) -> Result<Option<Parent>, Refusal> {
-        let bus = node.attribute("busid").and_then(BusId::read);
-        if bus.is_none() {
-            let given = cut(node.attribute("busid").unwrap_or(""));
-            self.findings.warning(
-                format!("line {}: `{given}` is no bus id", self.lines.line(node)),
-                "the device is kept without one; write `busid=\"0000:07:00.0\"`",
-            );
-        }
-        let kind = self.kind(node);
-        let Some(kind) = kind else {
-            let class = cut(node.attribute("class").unwrap_or(""));
-            let id = bus.map_or_else(String::new, |bus| bus.to_string());
-            self.findings.left_out(&format!("devices of class {class}"), &id);
-            return Ok(Some(parent));
-        };
-        let gpu = self.gpu(node, bus);
-        let device = device(node, kind, bus, gpu);
-        self.machine.bridges += usize::from(kind == DeviceKind::Switch);
-        let index = self.machine.device(parent, device)?;
-        self.gpus.extend(gpu.map(|gpu| (index, gpu)));
-        // Nothing passes through a device: what a file hangs below one is put beside it.
-        Ok((kind != DeviceKind::Nic || !is_leaf(node)).then_some(if kind == DeviceKind::Switch {
-            Parent::Device(index)
-        } else {
-            parent
-        }))
-    }
-
-    /// The first `<gpu>` of a device; notes further ones.
-    fn gpu(&mut self, node: Node<'a, 'd>, bus: Option<BusId>) -> Option<Node<'a, 'd>> {
-        let mut gpus = elements(node).filter(|child| child.has_tag_name("gpu"));
-        let gpu = gpus.next();
-        let more = gpus.count();
-        if more > 0 {
-            let id = bus.map_or_else(|| "a GPU without bus id".to_owned(), |bus| bus.to_string());
-            let (line, all) = (self.lines.line(node), more + 1);
-            let message = format!("{id}, line {line}: {all} `<gpu>`, instances of one GPU (MIG): they are one node");
-            self.findings.note(message);
-        }
-        gpu
-    }
-
-    /// What a device is; `None` for what is neither bridge, GPU, network card nor FPGA.
-    fn kind(&self, node: Node<'_, '_>) -> Option<DeviceKind> {
-        let has = |name: &str| elements(node).any(|child| child.has_tag_name(name));
-        if has("gpu") {
-            return Some(DeviceKind::Gpu);
-        }
-        if has("nic") {
-            return Some(DeviceKind::Nic);
-        }
-        let class = node.attribute("class").unwrap_or("").trim().trim_start_matches("0x");
-        let class = class.get(..4).and_then(|text| u16::from_str_radix(text, 16).ok()).unwrap_or(0);
-        let vendor = xml::number(node, "vendor").map(|id| id as u16);
-        let kind = Identity { class, vendor, on_bus_0: false }.kind();
-        // NCCL takes what it does not know for a switch.
-        kind.or_else(|| has("pci").then_some(DeviceKind::Switch))
-    }
-
-    /// A card that hangs on a processor: virtual, or without a path in the system's files.
-    fn nic_without_pcie(&mut self, node: Node<'a, 'd>, parent: Parent) -> Result<(), Refusal> {
-        if matches!(parent, Parent::Device(_)) || node.parent_element().is_some_and(|p| p.has_tag_name("pci")) {
-            return Ok(());
-        }
-        let (label, speed) = nets(node);
-        let speed = if speed == 0 { 10_000 } else { speed };
-        let mut device = Device::new(DeviceKind::Nic, None, Up::Network(speed));
-        self.findings.note(format!("network card {label} has no PCIe link in the dump; its port's speed is its link"));
-        device.label = label;
-        self.machine.device(parent, device).map(drop)
-    }
-}
-
-/// What a `<pci>` tells of a device.
-fn device(node: Node<'_, '_>, kind: DeviceKind, bus: Option<BusId>, gpu: Option<Node<'_, '_>>) -> Device {
-    let generation = node.attribute("link_speed").and_then(pcie::generation);
-    let width = node.attribute("link_width").and_then(pcie::width);
-    let mut device = Device::new(kind, bus, Up::Pcie(PcieLink::new(generation, width)));
-    if kind == DeviceKind::Nic {
-        device.label = nets(node).0;
-    }
-    if kind == DeviceKind::Gpu {
-        device.gpu = generation_of(node, gpu);
-        device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
-    }
-    device
-}
-
-fn elements<'a, 'd: 'a>(node: Node<'a, 'd>) -> impl DoubleEndedIterator<Item = Node<'a, 'd>> {
-    node.children().filter(Node::is_element)
-}
-
-fn is_leaf(node: Node<'_, '_>) -> bool {
-    !elements(node).any(|child| child.has_tag_name("pci"))
-}
-
-/// The names of the ports below a `<nic>`, or the `<nic>` of a `<pci>`, and their speeds together in Mb/s.
-fn nets(node: Node<'_, '_>) -> (String, u32) {
-    let nic = elements(node).find(|child| child.has_tag_name("nic")).unwrap_or(node);
-    let (mut names, mut speed) = (Vec::new(), 0_u32);
-    for net in elements(nic).filter(|child| child.has_tag_name("net")) {
-        let megabits = xml::number(net, "speed").unwrap_or(0);
-        speed = speed.saturating_add(megabits);
-        let name = cut(net.attribute("name").unwrap_or("?"));
-        names.push(if megabits > 0 { format!("{name} {} Gb/s", f64::from(megabits) / 1000.0) } else { name });
-    }
-    (names.join(", "), speed)
-}
-
-fn processor(node: Node<'_, '_>) -> Processor {
-    match node.attribute("arch").unwrap_or("") {
-        "ppc64" | "ppc64le" => Processor::Power,
-        "arm64" | "aarch64" => Processor::Arm,
-        _ => {
-            let (family, model) = (xml::number(node, "familyid"), xml::number(node, "modelid"));
-            Processor::of_x86(node.attribute("vendor").unwrap_or(""), family, model)
-        }
-    }
-}
-
-fn generation_of(pci: Node<'_, '_>, gpu: Option<Node<'_, '_>>) -> Gpu {
-    let by_gcn = gpu.and_then(|gpu| gpu.attribute("gcn")).map(Gpu::of_gcn);
-    let by_sm = || {
-        let sm = gpu.and_then(|gpu| xml::number(gpu, "sm"))?;
-        // RCCL writes a number of its own there.
-        gpu.is_some_and(|gpu| !gpu.has_attribute("gcn")).then_some(Gpu::Nvidia(sm as u16))
-    };
-    let ids = || Some(Gpu::of_ids(xml::number(pci, "vendor")? as u16, xml::number(pci, "device")? as u16));
-    by_gcn.or_else(by_sm).or_else(ids).unwrap_or_default()
-}
-
-/// A text of the dump in a message.
-fn cut(text: &str) -> String {
-    text.chars().take(60).collect()
 }

@@ -32,9 +32,9 @@ pub(crate) enum Doubt {
     IdleGpu,
     /// A GPU on fewer than eight lanes.
     NarrowGpu,
-    /// A GPU that can 16 GT/s or more, at the 8 GT/s above which NVML's call that hwloc uses tells none.
+    /// A GPU made for 16 GT/s or more, at the 8 GT/s that are the most that hwloc gets from NVML.
     Capped,
-    /// The two ends of the link tell different things; that of the lower end is taken. Of the other: generation and width.
+    /// The two ends of the link differ; the lower end counts. Generation and width of the other.
     Ends(u8, u8),
 }
 
@@ -45,12 +45,12 @@ impl Doubt {
     }
 }
 
-/// A link.
+/// A PCIe link as a dump reports it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct PcieLink {
     /// 1 to 6.
     pub(crate) generation: u8,
-    /// One of [`WIDTHS`].
+    /// Lanes, one of [`WIDTHS`].
     pub(crate) width: u8,
     /// Why this may be wrong.
     pub(crate) doubt: Option<Doubt>,

@@ -31,7 +31,6 @@ pub(crate) fn refuse_others(text: &str) -> Result<(), Refusal> {
     })
 }
 
-/// Reads a dump.
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     refuse_others(text)?;
     let matrix = text::read(text, findings)?;

@@ -15,13 +15,10 @@ use crate::printable::printable;
 pub(crate) struct Head<'a> {
     /// The name of the topology.
     pub(crate) name: &'a str,
-    /// What was read.
     pub(crate) format: Format,
-    /// Which bandwidths are written.
     pub(crate) figures: Figures,
 }
 
-/// The file.
 pub(crate) fn write(
     machine: &Machine,
     names: &Names,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Function, Functions};
+use super::function::{Function, Functions};
 use crate::bus::BusId;
 use crate::finding::{Findings, Ids, Level};
 use crate::machine::DeviceKind;
@@ -35,7 +35,7 @@ impl Functions {
         }
     }
 
-    /// Tells of devices of one bus id.
+    /// Warns of devices with one bus id.
     pub(crate) fn check_twins(&self, findings: &mut Findings) {
         let mut seen = BTreeSet::new();
         let devices = self.list.iter().filter(|f| f.kind.is_some_and(|kind| kind != DeviceKind::Switch));

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use roxmltree::Node;
 
-use super::{Nodes, is, objects};
+use super::nodes::{Nodes, is, objects};
 use crate::bandwidth::raw_of_one;
 use crate::finding::Findings;
 use crate::gpu::Gpu;
@@ -17,8 +17,8 @@ use crate::xml::Lines;
 /// Links of one sort between two ends at most; *assumed*, as in NCCL's dumps.
 const LINKS: u64 = 144;
 
-/// What a dump tells beside its matrices.
-pub(super) struct Told<'t, 'a, 'd> {
+/// The matrices of a dump, with what their rows refer to.
+pub(super) struct Matrices<'t, 'a, 'd> {
     pub(super) topology: Node<'a, 'd>,
     pub(super) lines: &'t Lines,
     pub(super) nodes: &'t Nodes,
@@ -34,35 +34,56 @@ const LINKED: u64 = 100_000;
 /// By pairs of ends, the smaller first.
 type Pairs = BTreeMap<(End, End), u64>;
 
-/// Reads all matrices of bandwidths.
-pub(super) fn read(told: &Told<'_, '_, '_>, machine: &mut Machine, findings: &mut Findings) {
-    let matrices: Vec<Node<'_, '_>> = told
-        .topology
-        .children()
-        .filter(|node| matches!(node.tag_name().name(), "distances2" | "distances2hetero"))
-        .filter(|node| matches!(node.attribute("name"), Some("NVLinkBandwidth" | "XGMIBandwidth" | "XGMIHops")))
-        .collect();
-    if matrices.is_empty() {
-        return;
+impl Matrices<'_, '_, '_> {
+    /// Reads all matrices of bandwidths.
+    pub(super) fn read(&self, machine: &mut Machine, findings: &mut Findings) {
+        let matrices: Vec<Node<'_, '_>> = self
+            .topology
+            .children()
+            .filter(|node| matches!(node.tag_name().name(), "distances2" | "distances2hetero"))
+            .filter(|node| matches!(node.attribute("name"), Some("NVLinkBandwidth" | "XGMIBandwidth" | "XGMIHops")))
+            .collect();
+        if matrices.is_empty() {
+            return;
+        }
+        let ends = self.all_ends(machine);
+        let mut read = |name: &str| -> Vec<Pairs> {
+            let named = matrices.iter().filter(|node| node.attribute("name") == Some(name));
+            let read = named.filter_map(|node| matrix(*node, self.lines.line(*node), &ends, findings));
+            read.map(|(rows, values)| pairs(&rows, &values)).collect()
+        };
+        let (nvlink, xgmi, hops) = (read("NVLinkBandwidth"), read("XGMIBandwidth"), read("XGMIHops"));
+        for ((a, b), value) in nvlink.into_iter().flatten() {
+            machine.lateral(a, b, wire(gpu_of(machine, a, b), value, false));
+        }
+        let hops = hops.into_iter().reduce(|mut all, more| {
+            all.extend(more);
+            all
+        });
+        add_xgmi(machine, xgmi.into_iter().flatten().collect(), hops.as_ref(), findings);
     }
-    let ends = all_ends(told, machine);
-    let mut read = |name: &str| -> Vec<Pairs> {
-        let named = matrices.iter().filter(|node| node.attribute("name") == Some(name));
-        let read = named.filter_map(|node| matrix(*node, told.lines.line(*node), &ends, findings));
-        read.map(|(rows, values)| pairs(&rows, &values)).collect()
-    };
-    let (nvlink, xgmi, hops) = (read("NVLinkBandwidth"), read("XGMIBandwidth"), read("XGMIHops"));
-    for ((a, b), value) in nvlink.into_iter().flatten() {
-        machine.lateral(a, b, wire(gpu_of(machine, a, b), value, false));
+
+    /// What an object is as an end of links, by its `gp_index`.
+    fn all_ends(&self, machine: &Machine) -> BTreeMap<u64, End> {
+        let end = |node: Node<'_, '_>| match node.attribute("type")? {
+            "Package" | "NUMANode" => Some(End::Root(self.nodes.near(node).0)),
+            "PCIDev" | "OSDev" => {
+                let pci = node.ancestors().find(|above| is(*above, "PCIDev"))?;
+                match self.devices[*self.functions.get(&pci.id().get())?] {
+                    Some(device) if machine.devices[device].kind == DeviceKind::Gpu => Some(End::Device(device)),
+                    // What NVLinks lead to beside GPUs and processors is a switch, also one that has lost its class.
+                    _ => is(node, "PCIDev").then_some(End::NvSwitch),
+                }
+            }
+            _ => None,
+        };
+        objects(self.topology)
+            .filter_map(|node| Some((node.attribute("gp_index")?.parse().ok()?, end(node)?)))
+            .collect()
     }
-    let hops = hops.into_iter().reduce(|mut all, more| {
-        all.extend(more);
-        all
-    });
-    add_xgmi(machine, xgmi.into_iter().flatten().collect(), hops.as_ref(), findings);
 }
 
-/// Adds xGMI links: those of known bandwidth, and of those that are only told to be there the ones between neighbours.
+/// Adds xGMI links: those of known bandwidth, and of those of unknown bandwidth the ones between neighbours.
 fn add_xgmi(machine: &mut Machine, pairs: Pairs, hops: Option<&Pairs>, findings: &mut Findings) {
     let (mut linked, mut far) = (0, 0);
     for ((a, b), value) in pairs {
@@ -83,10 +104,10 @@ fn add_xgmi(machine: &mut Machine, pairs: Pairs, hops: Option<&Pairs>, findings:
         };
         findings.assumed(
             format!(
-                "hwloc tells of xGMI only which GPUs are joined (100000 in its matrix), not how fast: {linked} pairs get one \
+                "of xGMI hwloc says only which GPUs are joined (100000 in its matrix), not how fast: {linked} pairs get one \
                  link each; {how}"
             ),
-            "change the types `xgmi-x1` and the list `links` where you know better; RCCL's dump tells all",
+            "change the types `xgmi-x1` and the list `links` where you know better; RCCL's dump has all",
         );
     }
 }
@@ -133,23 +154,6 @@ fn words<'a>(node: Node<'a, '_>, name: &str) -> Vec<&'a str> {
 /// The number of `OSDev:802` or `802`.
 fn index(text: &str) -> Option<u64> {
     text.rsplit(':').next()?.parse().ok()
-}
-
-/// What an object is as an end of links, by its `gp_index`.
-fn all_ends(told: &Told<'_, '_, '_>, machine: &Machine) -> BTreeMap<u64, End> {
-    let end = |node: Node<'_, '_>| match node.attribute("type")? {
-        "Package" | "NUMANode" => Some(End::Root(told.nodes.near(node).0)),
-        "PCIDev" | "OSDev" => {
-            let pci = node.ancestors().find(|above| is(*above, "PCIDev"))?;
-            match told.devices[*told.functions.get(&pci.id().get())?] {
-                Some(device) if machine.devices[device].kind == DeviceKind::Gpu => Some(End::Device(device)),
-                // What NVLinks lead to beside GPUs and processors is a switch, also one that has lost its class.
-                _ => is(node, "PCIDev").then_some(End::NvSwitch),
-            }
-        }
-        _ => None,
-    };
-    objects(told.topology).filter_map(|node| Some((node.attribute("gp_index")?.parse().ok()?, end(node)?))).collect()
 }
 
 /// The values of all pairs with a GPU: each pair once, all NVSwitches as one end.

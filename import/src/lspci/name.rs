@@ -1,4 +1,4 @@
-//! What the name of a device tells: maker, chip, kind.
+//! What the name of a device says: maker, chip, kind.
 
 use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL, VENDOR_NVIDIA, VENDOR_XILINX};
 use crate::machine::DeviceKind;
@@ -33,7 +33,6 @@ const MAKERS: [(&str, u16); 4] = [
     ("Xilinx", VENDOR_XILINX),
 ];
 
-/// What a name tells.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Named {
     pub(super) vendor: Option<u16>,
@@ -65,7 +64,7 @@ impl Named {
     }
 }
 
-/// What a device is by its name alone, as `lspci -tv` gives it. Without a name only the number of a known chip tells that it is a GPU.
+/// What a device is by its name alone, as `lspci -tv` gives it. Without a name it is a GPU only by the number of a known chip.
 pub(super) fn kind(name: &str, named: &Named) -> Option<DeviceKind> {
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     if has(&ASIDE) {

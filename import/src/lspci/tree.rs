@@ -51,8 +51,8 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
         return Err(refusal.at(1).help("run `lspci -tv`, or better `sudo lspci -Dvvnn`"));
     }
     findings.warning(
-        "which devices are GPUs and network cards goes by their names, and nothing is told of speeds and NUMA nodes: all hang \
-         on one root complex",
+        "`lspci -tv` has only names: GPUs and network cards are recognised by them, speeds and NUMA nodes are missing, and all \
+         hang on one root complex",
         format!("`sudo lspci -Dvvnn` tells more; best: {}", Format::Lspci.better_dump()),
     );
     if !reader.unclear.is_empty() {
@@ -70,7 +70,7 @@ struct Reader {
     /// Functions that are no bridges, and how many of them have a name.
     leaves: usize,
     names: usize,
-    /// Functions of which the names tell nothing.
+    /// Functions whose names say nothing.
     unclear: Ids,
     /// By column; those to the right of a branch end when the branch goes on.
     branches: Vec<Branch>,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use roxmltree::Node;
 
-use super::{Reader, cut, elements};
+use super::reader::{Reader, cut, elements};
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
 use crate::machine::{DeviceKind, End, Wire};
@@ -16,24 +16,24 @@ const LINKS: u32 = 144;
 /// Devices by host and bus id.
 type ByBus = BTreeMap<(usize, BusId), usize>;
 
-/// Links as each of two ends tells them, the end with the smaller number first.
-type Told = BTreeMap<(End, End, bool), [u32; 2]>;
+/// Numbers of links as each of two ends counts them, the end with the smaller number first.
+type LinkCounts = BTreeMap<(End, End, bool), [u32; 2]>;
 
 impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
     /// Reads the links of all GPUs.
     pub(super) fn laterals(&mut self) {
         let by_bus = self.by_bus();
-        let mut told = Told::new();
+        let mut counted = LinkCounts::new();
         for (gpu, node) in std::mem::take(&mut self.gpus) {
             for link in elements(node) {
                 match link.tag_name().name() {
-                    "nvlink" | "xgmi" => self.link(&by_bus, gpu, link, &mut told),
+                    "nvlink" | "xgmi" => self.link(&by_bus, gpu, link, &mut counted),
                     "c2c" => self.c2c(gpu, link),
                     _ => {}
                 }
             }
         }
-        for ((a, b, xgmi), counts) in told {
+        for ((a, b, xgmi), counts) in counted {
             self.add(a, b, xgmi, counts);
         }
     }
@@ -57,7 +57,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
     }
 
     /// Reads one `<nvlink>` or `<xgmi>`.
-    fn link(&mut self, by_bus: &ByBus, gpu: usize, node: Node<'_, '_>, told: &mut Told) {
+    fn link(&mut self, by_bus: &ByBus, gpu: usize, node: Node<'_, '_>, counted: &mut LinkCounts) {
         let (id, line) = (self.id(gpu), self.lines.line(node));
         let count = xml::number(node, "count").filter(|count| (1..=LINKS).contains(count));
         let Some(count) = count else {
@@ -79,7 +79,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
             return;
         }
         let xgmi = node.has_tag_name("xgmi");
-        let sums = told.entry((own.min(other), own.max(other), xgmi)).or_default();
+        let sums = counted.entry((own.min(other), own.max(other), xgmi)).or_default();
         let side = usize::from(own > other);
         sums[side] = sums[side].saturating_add(count).min(LINKS);
     }

@@ -95,9 +95,9 @@ fn groups(matrix: &Matrix, joined: impl Fn(usize, usize) -> bool) -> Vec<usize> 
     group
 }
 
-/// Tells where the matrix contradicts itself: what others join, though its own cell or affinity says that it is farther away.
+/// Warns where the matrix contradicts itself: other cells join a pair whose own cell or affinity says that it is farther apart.
 fn check(matrix: &Matrix, nodes: &[usize], boards: &[usize], switches: &[usize], findings: &mut Findings) {
-    let told =
+    let agree =
         |i: usize, j: usize| (matrix.numa[i].is_none() || matrix.numa[j].is_none()) || matrix.numa[i] == matrix.numa[j];
     let farther = |i: usize, j: usize| match matrix.ways[i][j] {
         Way::Sys => nodes[i] == nodes[j],
@@ -106,7 +106,7 @@ fn check(matrix: &Matrix, nodes: &[usize], boards: &[usize], switches: &[usize],
         Way::Pix | Way::Nv(_) | Way::Own => false,
     };
     let pairs = (0..matrix.names.len()).flat_map(|i| (i + 1..matrix.names.len()).map(move |j| (i, j)));
-    let wrong = pairs.filter(|&(i, j)| farther(i, j) || (nodes[i] == nodes[j] && !told(i, j)));
+    let wrong = pairs.filter(|&(i, j)| farther(i, j) || (nodes[i] == nodes[j] && !agree(i, j)));
     let wrong: Ids = wrong.map(|(i, j)| format!("{} and {}", matrix.names[i], matrix.names[j])).collect();
     if !wrong.is_empty() {
         let message = "the matrix contradicts itself: other cells put {} nearer to each other than their own cell or NUMA affinity does";
@@ -115,19 +115,19 @@ fn check(matrix: &Matrix, nodes: &[usize], boards: &[usize], switches: &[usize],
     }
 }
 
-/// The NUMA node of each device. NVLinks hide what is between two GPUs: then affinities tell, else it is assumed.
+/// The NUMA node of each device. NVLinks hide what is between two GPUs: then affinities decide, else it is assumed.
 fn numa_nodes(matrix: &Matrix, findings: &mut Findings) -> Vec<usize> {
-    let told = |i: usize| matrix.cpus[i].starts_with(|c: char| c.is_ascii_digit());
+    let has_cpus = |i: usize| matrix.cpus[i].starts_with(|c: char| c.is_ascii_digit());
     let near = |i: usize, j: usize| match (matrix.numa[i], matrix.numa[j]) {
         (Some(a), Some(b)) => a == b,
-        _ => told(i) && told(j) && matrix.cpus[i] == matrix.cpus[j],
+        _ => has_cpus(i) && has_cpus(j) && matrix.cpus[i] == matrix.cpus[j],
     };
     let nodes = groups(matrix, |i, j| match matrix.ways[i][j] {
         Way::Pix | Way::Pxb | Way::Phb | Way::Node => true,
         Way::Nv(_) => near(i, j),
         Way::Sys | Way::Own => false,
     });
-    let alone = (0..nodes.len()).filter(|&i| matrix.numa[i].is_none() && !told(i));
+    let alone = (0..nodes.len()).filter(|&i| matrix.numa[i].is_none() && !has_cpus(i));
     let hidden = alone.filter(|&i| matrix.ways[i].iter().all(|way| matches!(way, Way::Nv(_) | Way::Own)));
     let hidden: Vec<&str> = hidden.map(|i| matrix.names[i].as_str()).take(8).collect();
     if !hidden.is_empty() && nodes.len() > 1 {

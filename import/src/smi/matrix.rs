@@ -15,7 +15,6 @@ pub(super) enum Way {
     Sys,
     /// A number of NVLinks.
     Nv(u32),
-    /// The device itself.
     Own,
 }
 

@@ -155,7 +155,7 @@ fn cell(text: &str) -> Option<(Way, &str)> {
     found.or_else(|| Some((Way::Own, text.strip_prefix('X')?)))
 }
 
-/// Puts the rows together: what one row tells of a pair, the other must too.
+/// Puts the rows together: both rows of a pair must say the same of it.
 fn matrix(names: Vec<String>, rows: Vec<Option<MatrixRow>>, findings: &mut Findings) -> Result<Matrix, Refusal> {
     let missing = rows.iter().position(Option::is_none);
     if let Some(missing) = missing {

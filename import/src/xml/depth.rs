@@ -11,7 +11,6 @@ const NESTED: usize = 200;
 /// What holds text in which `<` and `>` mean nothing: how it begins and ends. `<!-->` does not end itself.
 const TEXTS: [(&str, &str); 3] = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
 
-/// Checks a text.
 pub(super) fn check(text: &str) -> Result<(), Refusal> {
     let mut depth = 0_usize;
     let mut at = 0;
