@@ -22,7 +22,7 @@ mod transfer;
 pub use gather::Gather;
 pub use offload::Offload;
 pub use put::Put;
-pub use transfer::Loggp;
+pub use transfer::{Loggp, LoggpMessage};
 
 use weir_plugin_api::{Registry, RegistryError};
 

@@ -52,14 +52,14 @@ struct LoggpParams {
 }
 
 /// A transfer with every value resolved.
-struct Message {
+struct LoggpTransfer {
     params: LoggpParams,
     transfer: PlainTransfer,
     /// G, ps; `None` over the fabric.
     per_byte: Option<f64>,
 }
 
-impl Message {
+impl LoggpTransfer {
     fn new(operation: &str) -> Result<Self, ModelError> {
         let Operation { params, transfer } = read::<LoggpParams>(Loggp::NAME, operation)?;
         let Some(transfer) = transfer else {
@@ -109,14 +109,46 @@ impl Message {
     }
 }
 
+/// One LogGP message; times in ps, finite and ≥ 0.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct LoggpMessage {
+    /// Its source, on whose engine `send` it is served.
+    pub from: NodeId,
+    /// Slots of that engine.
+    pub slots: u32,
+    /// o of the sender, which overlaps the message before.
+    pub overhead_ps: f64,
+    /// g: after the last byte of the message before.
+    pub gap_ps: f64,
+    /// (k − 1)·G, or the bytes over the fabric.
+    pub sending: PlannedWork,
+    /// L + o, from the last byte sent to the end.
+    pub arriving_ps: f64,
+}
+
+impl LoggpMessage {
+    /// Adds the two tasks of the message; returns the position of the second, at whose end it has arrived.
+    pub fn plan(&self, plan: &mut Plan) -> u32 {
+        let send = plan.engine("send", self.slots, EngineScope::Device(self.from));
+        let sending = PlannedTask::new("send", &[], self.sending).on(send, Queue::Ready);
+        let sent = [Wait::end(plan.task(&sending.paced(0, self.overhead_ps, self.gap_ps)))];
+        plan.task(&PlannedTask::new("arrival", &sent, PlannedWork::Lasts(self.arriving_ps)))
+    }
+}
+
 impl Model for Loggp {
     fn plan(&mut self, operation: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        let message = Message::new(operation)?;
-        let (params, t) = (&message.params, &message.transfer);
-        let send = plan.engine("send", t.slots.unwrap_or(1), EngineScope::Device(NodeId(t.from)));
-        let sending = PlannedTask::new("send", &[], message.sending()).on(send, Queue::Ready);
-        let sent = [Wait::end(plan.task(&sending.paced(0, params.overhead.0, params.gap.0)))];
-        plan.task(&PlannedTask::new("arrival", &sent, PlannedWork::Lasts(params.latency.0 + params.overhead.0)));
+        let transfer = LoggpTransfer::new(operation)?;
+        let (params, t) = (&transfer.params, &transfer.transfer);
+        let message = LoggpMessage {
+            from: NodeId(t.from),
+            slots: t.slots.unwrap_or(1),
+            overhead_ps: params.overhead.0,
+            gap_ps: params.gap.0,
+            sending: transfer.sending(),
+            arriving_ps: params.latency.0 + params.overhead.0,
+        };
+        message.plan(plan);
         Ok(())
     }
 
@@ -126,7 +158,7 @@ impl Model for Loggp {
         surroundings: &Surroundings<'_>,
         estimates: &mut Estimates,
     ) -> Result<(), ModelError> {
-        let message = Message::new(operation)?;
+        let message = LoggpTransfer::new(operation)?;
         let mut departures = Departures::default();
         if message.per_byte.is_none() {
             departures.add(Effect::More, "over: fabric: the formula assumes that the links are the transfer's own");

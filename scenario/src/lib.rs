@@ -50,7 +50,7 @@ pub use search::{RankTraffic, Source};
 pub use stream::TraceStream;
 pub use stream::arrivals::TraceArrivals;
 pub use topology::{BandwidthForm, LinkTypeText, Place};
-pub use workload::{Choice, PlannedOperation, TaskKind};
+pub use workload::{Choice, PlanTarget, PlannedOperation, Shares, SlotsDiffer, TaskKind};
 
 /// A time as scenarios write it, such as `10ms`, for command lines.
 ///

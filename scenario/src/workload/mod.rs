@@ -30,6 +30,7 @@ pub use group::TaskKind;
 use model::names::Known;
 pub(crate) use model::names::Outside;
 use model::planner::Models;
+pub use model::tasks::{PlanTarget, Shares, SlotsDiffer};
 pub(crate) use order::Senders;
 pub use planned::{Choice, PlannedOperation};
 use ranks::Ranks;

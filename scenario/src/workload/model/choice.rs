@@ -6,7 +6,7 @@ use weir_sim_core::{Routes, RunOptions, SimError, Simulation, TaskGraph, TaskGra
 
 use super::check::TaskNames;
 use super::request::Request;
-use super::tasks::Target;
+use super::tasks::PlanTarget;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::workload::expansion::{Expansion, TRANSFERS};
 use crate::workload::planned::Choice;
@@ -55,7 +55,7 @@ impl<'a> Expansion<'a> {
     /// How long a plan takes when nothing else goes on, under the scenario's first arbiter.
     fn alone(&self, context: &mut Context, request: &Request<'a>, plan: &Plan) -> Read<SimDuration> {
         let (mut builder, mut routes) = (TaskGraphBuilder::new(), Routes::new());
-        let target = &mut Target { topology: self.topology, builder: &mut builder, routes: &mut routes };
+        let target = &mut PlanTarget { fabric: &self.topology.fabric, builder: &mut builder, routes: &mut routes };
         let added = target.add(plan, SimTime::ZERO, request.shares);
         // The check has found neither in a plan for itself.
         added.map_err(|differs| request.wrong_answer(context, &format!("planned {}", differs.error)))?;

@@ -14,7 +14,7 @@ pub(super) mod planner;
 pub(super) mod read;
 mod request;
 mod table;
-mod tasks;
+pub(super) mod tasks;
 
 use weir_plugin_api::{ModelEntry, NodeId, Origin, Plan};
 use weir_sim_core::TaskId;
@@ -22,7 +22,7 @@ use weir_sim_core::TaskId;
 use check::TaskNames;
 use choice::Chosen;
 use request::Request;
-use tasks::Target;
+use tasks::PlanTarget;
 
 use super::expansion::{Expansion, TRANSFERS};
 use super::group::{Names, TaskKind};
@@ -84,7 +84,8 @@ impl<'a> Expansion<'a> {
 
     /// Adds one release with the tasks of a plan.
     fn released(&mut self, context: &mut Context, request: &Request<'a>, plan: &Plan) -> Read<TaskId> {
-        let target = &mut Target { topology: self.topology, builder: &mut self.builder, routes: &mut self.routes };
+        let target =
+            &mut PlanTarget { fabric: &self.topology.fabric, builder: &mut self.builder, routes: &mut self.routes };
         target.add(plan, request.start, request.shares).map_err(|differs| {
             let problem = self.slots_differ(differs.device, &differs.error);
             context.problem(request.id.span, &request.what(), problem)

@@ -1,30 +1,36 @@
 //! A checked plan as tasks of the graph.
 
 use weir_plugin_api::{EngineScope, Moment, NodeId, Plan, PlannedTask, PlannedWork, Queue, SimDuration, SimTime};
-use weir_sim_core::{Engine, EngineId, Routes, Service, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
-
-use crate::topology::Topology;
+use weir_sim_core::{
+    Engine, EngineId, Fabric, Routes, Service, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work,
+};
 
 /// What carried bytes are told apart by beside what the plan says.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Shares {
+pub struct Shares {
     /// Weight of every transfer.
-    pub(super) weight: f64,
+    pub weight: f64,
     /// Priority of every transfer.
-    pub(super) priority: i64,
+    pub priority: i64,
 }
 
-/// Where the tasks go.
-pub(super) struct Target<'a> {
-    pub(super) topology: &'a Topology,
-    pub(super) builder: &'a mut TaskGraphBuilder,
-    pub(super) routes: &'a mut Routes,
+/// Where the tasks of a plan go.
+pub struct PlanTarget<'a> {
+    /// What carried bytes cross.
+    pub fabric: &'a Fabric,
+    /// Gets the tasks and their engines.
+    pub builder: &'a mut TaskGraphBuilder,
+    /// Gets the routes of carried bytes.
+    pub routes: &'a mut Routes,
 }
 
 /// An engine of a device has another number of slots already.
-pub(super) struct Differs {
-    pub(super) device: NodeId,
-    pub(super) error: SlotsError,
+#[derive(Debug)]
+pub struct SlotsDiffer {
+    /// The device.
+    pub device: NodeId,
+    /// Its engine, with both numbers.
+    pub error: SlotsError,
 }
 
 /// The nearest whole number of picoseconds, halves up; the time is finite, at least 0 and within the horizon.
@@ -34,9 +40,12 @@ pub(super) fn nearest_ps(ps: f64) -> SimDuration {
     SimDuration(whole as u64 + u64::from(ps - whole >= 0.5))
 }
 
-impl Target<'_> {
-    /// Adds the release and after it, in order, the tasks of a plan that was checked.
-    pub(super) fn add(&mut self, plan: &Plan, start: SimTime, shares: Shares) -> Result<TaskId, Differs> {
+impl PlanTarget<'_> {
+    /// Adds the release and after it, in order, the tasks of a plan that was checked; returns the release.
+    ///
+    /// # Errors
+    /// A device that has an engine of the plan with another number of slots.
+    pub fn add(&mut self, plan: &Plan, start: SimTime, shares: Shares) -> Result<TaskId, SlotsDiffer> {
         let engines = self.engines(plan)?;
         let work = Work::Nothing { counted: false };
         let release = self.builder.task(Task { start, engine: EngineId::NONE, service: ServiceId::PLAIN, work });
@@ -59,11 +68,11 @@ impl Target<'_> {
         Ok(release)
     }
 
-    fn engines(&mut self, plan: &Plan) -> Result<Vec<EngineId>, Differs> {
+    fn engines(&mut self, plan: &Plan) -> Result<Vec<EngineId>, SlotsDiffer> {
         let engine = |planned: &weir_plugin_api::PlannedEngine| match planned.scope {
             EngineScope::Device(device) => {
                 let engine = self.builder.engine(device, &planned.name, planned.slots);
-                engine.map_err(|error| Differs { device, error })
+                engine.map_err(|error| SlotsDiffer { device, error })
             }
             scope @ EngineScope::Operation => {
                 Ok(self.builder.own_engine(Engine { scope, name: planned.name.as_str().into(), slots: planned.slots }))
@@ -82,7 +91,7 @@ impl Target<'_> {
             PlannedWork::Nothing => Work::Nothing { counted: false },
             PlannedWork::Lasts(ps) => Work::Lasts(nearest_ps(ps)),
             PlannedWork::Carries { from, to, bytes, limit } => {
-                let route = if bytes == 0 { None } else { self.routes.between(&self.topology.fabric, from, to) };
+                let route = if bytes == 0 { None } else { self.routes.between(self.fabric, from, to) };
                 // The check has found a route for all but nothing.
                 route.map_or(Work::Lasts(SimDuration::ZERO), |route| {
                     let class = self.builder.classes().intern(route, limit, shares.weight, shares.priority);
