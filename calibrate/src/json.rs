@@ -1,28 +1,24 @@
 //! A fit as JSON.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use weir_scenario::Machine;
 
-use crate::fit::parameter::Kind;
+use crate::fit::parameter::ParameterKind;
 use crate::fit::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
-use crate::measurement::{Experiment, Log};
+use crate::measurement::Experiment;
+use crate::report::FitReport;
 use crate::text::row_text;
 
 /// The whole fit as one object; times in seconds, bandwidths in bytes per second.
 #[must_use]
-pub fn json(
-    machine: &Machine,
-    (arbiter, params): (&str, &Map<String, Value>),
-    (experiments, logs): (&[Experiment], &[Log]),
-    fit: &Fit,
-    warnings: &[String],
-) -> Value {
+pub fn json(report: &FitReport<'_>) -> Value {
+    let FitReport { machine, arbiter, params, experiments, logs, fit, warnings } = *report;
     let skipped: Vec<Value> = logs
         .iter()
         .flat_map(|log| &log.skipped)
         .map(|s| json!({ "place": s.place.to_string(), "what": s.what, "why": s.why }))
         .collect();
-    let notes: Vec<&String> = logs.iter().flat_map(|log| &log.notes).chain(&fit.notes).collect();
+    let notes: Vec<&String> = report.notes().collect();
     json!({
         "weir": 1, "topology": machine.file, "arbiter": { "name": arbiter, "params": params },
         "parameters": fit.parameters.iter().map(parameter).collect::<Vec<_>>(),
@@ -67,11 +63,11 @@ fn row(machine: &Machine, experiments: &[Experiment], r: &Compared) -> Value {
     })
 }
 
-fn unit(kind: Kind) -> &'static str {
+fn unit(kind: ParameterKind) -> &'static str {
     match kind {
-        Kind::Bandwidth => "B/s",
-        Kind::Tau => "",
-        Kind::LoggpPerByte => "s/B",
+        ParameterKind::Bandwidth => "B/s",
+        ParameterKind::Tau => "",
+        ParameterKind::LoggpPerByte => "s/B",
         _ => "s",
     }
 }

@@ -1,7 +1,7 @@
 //! What a log says: transfers that ran at once, and how long they took.
 //!
 //! ```text
-//! Log ──► Experiment (transfers of one group, from one start) ──► Row (a measured time of it)
+//! Log ──► Experiment (transfers of one group, from one start) ──► MeasuredTime (a measured time of it)
 //!    └──► Skipped (what cannot be used, and why)
 //! ```
 
@@ -21,22 +21,22 @@ pub struct Transfer {
 
 /// What a measured time is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Seen {
+pub enum MeasuredEnd {
     /// From the common start to the end of this transfer of the experiment.
-    End(usize),
+    Transfer(usize),
     /// From the common start to the end of the last transfer.
     Last,
 }
 
 /// A measured time.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Row {
+pub struct MeasuredTime {
     /// Where it stands in its log.
     pub place: Position,
     /// Seconds, finite and above 0.
     pub seconds: f64,
     /// What it is the time of.
-    pub seen: Seen,
+    pub end: MeasuredEnd,
 }
 
 /// Transfers that started at once, with nothing else on the machine.
@@ -47,7 +47,7 @@ pub struct Experiment {
     /// What ran, in the order in which each source sends.
     pub transfers: Vec<Transfer>,
     /// What was measured of it.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MeasuredTime>,
     /// Each transfer is this many messages of its size, one after the other, ≥ 1.
     pub messages: u32,
     /// How often the latency of the route is paid: the steps of a collective, ≥ 1.
@@ -66,7 +66,7 @@ impl Experiment {
     /// The same with one more transfer whose end was measured.
     #[must_use]
     pub fn with(mut self, transfer: Transfer, seconds: f64, place: Position) -> Self {
-        self.rows.push(Row { place, seconds, seen: Seen::End(self.transfers.len()) });
+        self.rows.push(MeasuredTime { place, seconds, end: MeasuredEnd::Transfer(self.transfers.len()) });
         self.beside(transfer)
     }
 

@@ -7,17 +7,18 @@ use weir_report::text::{ROWS, Sheet, clean};
 use weir_report::{binary_bytes, bytes, duration, rate};
 use weir_scenario::Machine;
 
-use crate::fit::parameter::{Kind, picoseconds};
+use crate::fit::parameter::{ParameterKind, picoseconds};
 use crate::fit::{Compared, Fit, Fitted, Known, rms};
-use crate::measurement::{Experiment, Log, Seen};
+use crate::measurement::{Experiment, Log, MeasuredEnd};
+use crate::report::FitReport;
 
 /// A value of a kind with its unit.
 #[must_use]
-pub fn quantity(kind: Kind, value: f64) -> String {
+pub fn quantity(kind: ParameterKind, value: f64) -> String {
     match kind {
-        Kind::Bandwidth => rate(value),
-        Kind::Tau => format!("{value:.5}"),
-        Kind::LoggpPerByte => format!("{:.3} ps/B", value * 1e12),
+        ParameterKind::Bandwidth => rate(value),
+        ParameterKind::Tau => format!("{value:.5}"),
+        ParameterKind::LoggpPerByte => format!("{:.3} ps/B", value * 1e12),
         _ => duration(picoseconds(value)),
     }
 }
@@ -30,17 +31,17 @@ pub fn uncertainty(fitted: &Fitted) -> String {
         Known::Exactly => "no more rows than parameters: error not known".to_owned(),
         Known::Together => "not determined by itself, see below".to_owned(),
         Known::Unseen => "no fitted row depends on it: left as it was".to_owned(),
-        Known::Enough => "holds no fitted row back: this or better".to_owned(),
-        Known::AtZero => "held at 0: the fit would go below".to_owned(),
+        Known::Enough => "limits no fitted row: this or better".to_owned(),
+        Known::AtZero => "fixed at 0: the fit would go below".to_owned(),
     }
 }
 
 /// An error in the unit of its kind.
-fn small(kind: Kind, error: f64) -> String {
+fn small(kind: ParameterKind, error: f64) -> String {
     match kind {
-        Kind::Bandwidth => format!("{} GB/s", digits(error / 1e9)),
-        Kind::Tau => digits(error),
-        Kind::LoggpPerByte => format!("{} ps/B", digits(error * 1e12)),
+        ParameterKind::Bandwidth => format!("{} GB/s", digits(error / 1e9)),
+        ParameterKind::Tau => digits(error),
+        ParameterKind::LoggpPerByte => format!("{} ps/B", digits(error * 1e12)),
         _ => format!("{} µs", digits(error * 1e6)),
     }
 }
@@ -53,16 +54,18 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// The whole report. `under` names the arbiter.
+/// The whole report.
 #[must_use]
-pub fn text(machine: &Machine, under: &str, (experiments, logs): (&[Experiment], &[Log]), fit: &Fit) -> String {
-    let mut out = format!("{}, {under}\n\n", clean(&machine.file));
+pub fn text(report: &FitReport<'_>) -> String {
+    let FitReport { machine, experiments, logs, fit, .. } = *report;
+    let params: Vec<String> = report.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    let params = if params.is_empty() { String::new() } else { format!(" ({})", params.join(", ")) };
+    let mut out = format!("{}, under {}{params}\n\n", clean(&machine.file), report.arbiter);
     out.push_str(&values(fit));
     out.push_str(&unclear(fit));
     out.push_str(&quality(fit));
     out.push_str(&rows(machine, experiments, fit));
-    let notes = logs.iter().flat_map(|log| &log.notes).chain(&fit.notes);
-    for note in notes {
+    for note in report.notes() {
         let _ = writeln!(out, "note: {}", clean(note));
     }
     out + &skipped(logs)
@@ -94,8 +97,8 @@ fn unclear(fit: &Fit) -> String {
 
 fn quality(fit: &Fit) -> String {
     let mut out = String::from("\n");
-    for (held, word) in [(false, "fitted"), (true, "held out")] {
-        let rows = || fit.rows.iter().filter(move |row| row.held_out == held);
+    for (held_out, word) in [(false, "fitted"), (true, "held out")] {
+        let rows = || fit.rows.iter().filter(move |row| row.held_out == held_out);
         let Some(rms) = rms(rows()) else { continue };
         let count = rows().count();
         let largest = rows().map(|row| row.error().abs()).fold(0.0, f64::max);
@@ -118,16 +121,15 @@ pub fn size(amount: u64) -> String {
     if amount.is_multiple_of(1024) && binary.len() <= decimal.len() { binary } else { decimal }
 }
 
-/// What a row measured.
+/// The ends of what a row measured, and its size.
 #[must_use]
 pub fn row_text(machine: &Machine, experiment: &Experiment, row: usize) -> (String, String) {
     let name = |node| machine.node_name(node);
     let of = |at: usize| experiment.transfers.get(at).map(|t| format!("{} → {}", name(t.from), name(t.to)));
-    let seen = experiment.rows[row].seen;
-    let (at, ends) = match seen {
-        Seen::End(at) => (at, of(at).unwrap_or_default()),
-        Seen::Last if experiment.transfers.len() == 1 => (0, of(0).unwrap_or_default()),
-        Seen::Last => (0, format!("last of {}", experiment.transfers.len())),
+    let (at, ends) = match experiment.rows[row].end {
+        MeasuredEnd::Transfer(at) => (at, of(at).unwrap_or_default()),
+        MeasuredEnd::Last if experiment.transfers.len() == 1 => (0, of(0).unwrap_or_default()),
+        MeasuredEnd::Last => (0, format!("last of {}", experiment.transfers.len())),
     };
     let amount = experiment.transfers.get(at).map_or(0, |t| t.bytes);
     let times = if experiment.messages > 1 { format!("{} × ", experiment.messages) } else { String::new() };
@@ -137,7 +139,7 @@ pub fn row_text(machine: &Machine, experiment: &Experiment, row: usize) -> (Stri
 fn rows(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> String {
     let mut sheet = Sheet::new(["group", "from → to", ">bytes", ">measured", ">simulated", ">error", ""]);
     let time = |s: f64| duration(SimDuration(picoseconds(s).0));
-    for compared in shown(fit) {
+    for compared in listed(fit) {
         let experiment = &experiments[compared.experiment];
         let (ends, bytes) = row_text(machine, experiment, compared.row);
         sheet.row([
@@ -157,7 +159,7 @@ fn rows(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> String {
     format!("{}{cut}", sheet.finish())
 }
 
-/// A signed share.
+/// A share as signed percent.
 #[must_use]
 pub fn percent(share: f64) -> String {
     // Adding 0 makes a 0 of -0.
@@ -165,7 +167,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// All rows, or those with the largest errors, in their order.
-fn shown(fit: &Fit) -> Vec<&Compared> {
+fn listed(fit: &Fit) -> Vec<&Compared> {
     let mut all: Vec<(usize, &Compared)> = fit.rows.iter().enumerate().collect();
     if all.len() > ROWS {
         all.sort_by(|a, b| b.1.error().abs().total_cmp(&a.1.error().abs()).then(a.0.cmp(&b.0)));

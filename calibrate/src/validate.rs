@@ -44,31 +44,47 @@ pub struct Matched {
     pub simulated_left: Vec<usize>,
 }
 
+/// Places among the simulated, the last first, by id and by source, destination and bytes.
+struct Candidates<'a> {
+    by_id: BTreeMap<&'a str, Vec<usize>>,
+    by_ends: BTreeMap<(String, String, u64), Vec<usize>>,
+}
+
+impl<'a> Candidates<'a> {
+    fn of(simulated: &'a [Simulated], plain: impl Fn(&str) -> String) -> Self {
+        let mut all = Self { by_id: BTreeMap::new(), by_ends: BTreeMap::new() };
+        for (at, one) in simulated.iter().enumerate().rev() {
+            all.by_id.entry(&one.id).or_default().push(at);
+            if let Some((from, to, bytes)) = &one.transfer {
+                all.by_ends.entry((plain(from), plain(to), *bytes)).or_default().push(at);
+            }
+        }
+        all
+    }
+
+    /// Those that a row may be of; `None` where there is no such transfer.
+    fn of_row(&mut self, row: &MeasuredRow, plain: impl Fn(&str) -> String) -> Option<&mut Vec<usize>> {
+        match (row.id.is_empty(), row.bytes) {
+            (false, _) => self.by_id.get_mut(&*row.id),
+            (true, Some(bytes)) => self.by_ends.get_mut(&(plain(&row.from), plain(&row.to), bytes)),
+            (true, None) => None,
+        }
+    }
+}
+
 /// Matches rows with an id by that id, others by from, to and bytes: the k-th such row is the k-th such transfer. A row
 /// that measured nothing takes its transfer all the same. `plain` is the one name of a node that has several.
 #[must_use]
 pub fn matched(rows: &[MeasuredRow], simulated: &[Simulated], plain: impl Fn(&str) -> String) -> Matched {
-    let mut by_id: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    let mut by_ends: BTreeMap<(String, String, u64), Vec<usize>> = BTreeMap::new();
-    for (at, one) in simulated.iter().enumerate().rev() {
-        by_id.entry(&one.id).or_default().push(at);
-        if let Some((from, to, bytes)) = &one.transfer {
-            by_ends.entry((plain(from), plain(to), *bytes)).or_default().push(at);
-        }
-    }
+    let mut candidates = Candidates::of(simulated, &plain);
     let (mut found, mut taken) = (Matched::default(), vec![false; simulated.len()]);
     for (at, row) in rows.iter().enumerate() {
-        let those = match (row.id.is_empty(), row.bytes) {
-            (false, _) => by_id.get_mut(&*row.id),
-            (true, Some(bytes)) => by_ends.get_mut(&(plain(&row.from), plain(&row.to), bytes)),
-            (true, None) => None,
-        };
-        let Some(those) = those else {
+        let Some(candidates) = candidates.of_row(row, &plain) else {
             found.rows_left.push(at);
             continue;
         };
         // The first that is left; rows with ids may have taken some.
-        let next = std::iter::from_fn(|| those.pop()).find(|&i| !taken[i]);
+        let next = std::iter::from_fn(|| candidates.pop()).find(|&i| !taken[i]);
         match next {
             Some(i) => {
                 taken[i] = true;

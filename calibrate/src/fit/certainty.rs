@@ -2,7 +2,7 @@
 //!
 //! J is the matrix of derivatives, its columns scaled to length 1. Its singular values say how well the data separate
 //! directions in the space of parameters: one below [`NONE`] of the largest is not determined at all, one below
-//! [`HARDLY`] hardly. Parameters belong together where the projector on these directions couples them.
+//! [`HARDLY`] hardly. Parameters belong coupled where the projector on these directions couples them.
 //! Standard errors are s · √diag((JᵀJ)⁻¹), with s² the sum of squares over the degrees of freedom (Seber and Wild,
 //! *Nonlinear Regression*, 1989, section 2.1.2).
 
@@ -14,13 +14,13 @@ const NONE: f64 = 1e-6;
 const HARDLY: f64 = 1e-3;
 /// Length of a column, change of ln time per unit, below which no row depends on a parameter (*assumed*).
 pub(crate) const LEAST_COLUMN: f64 = 1e-7;
-/// Entry of a projector above which parameters belong together (*assumed*).
+/// Entry of a projector above which parameters belong coupled (*assumed*).
 const COUPLED: f64 = 0.01;
 
 /// Parameters that the data do not tell apart.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Together {
-    /// Which ones, ascending.
+pub(crate) struct Coupled {
+    /// Places of the parameters, ascending.
     pub(crate) parameters: Vec<usize>,
     /// A change of all coordinates that the data do not see, of length 1.
     pub(crate) direction: Vec<f64>,
@@ -28,13 +28,12 @@ pub(crate) struct Together {
     pub(crate) hardly: bool,
 }
 
-/// What the derivatives say.
+/// How well derivatives determine each parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Certainty {
     /// Per parameter the standard error of its coordinate; `None` where the data do not determine it.
     pub(crate) error: Vec<Option<f64>>,
-    /// Parameters that cannot be told apart.
-    pub(crate) together: Vec<Together>,
+    pub(crate) coupled: Vec<Coupled>,
     /// Rows less independent parameters.
     pub(crate) freedom: usize,
 }
@@ -43,50 +42,70 @@ pub(crate) struct Certainty {
 pub(crate) fn certainty(jacobian: &DMatrix<f64>, squares: f64) -> Certainty {
     let (rows, columns) = jacobian.shape();
     let lengths: Vec<f64> = jacobian.column_iter().map(|c| c.norm()).collect();
-    if columns == 0 {
-        return Certainty { error: Vec::new(), together: Vec::new(), freedom: rows };
-    }
-    let mut scaled = jacobian.clone().resize_vertically(rows.max(columns), 0.0);
-    for (mut column, &length) in scaled.column_iter_mut().zip(&lengths) {
-        column.scale_mut(if length > LEAST_COLUMN { 1.0 / length } else { 0.0 });
-    }
-    let svd = scaled.svd(false, true);
-    let largest = svd.singular_values.max();
-    let Some(v_t) = svd.v_t.filter(|_| largest > 0.0) else {
-        return Certainty { error: vec![None; columns], together: Vec::new(), freedom: rows };
+    let Some(spectrum) = Spectrum::of(jacobian, &lengths) else {
+        return Certainty { error: vec![None; columns], coupled: Vec::new(), freedom: rows };
     };
-    let within = |least: f64, most: f64| -> Vec<usize> {
-        let values = svd.singular_values.iter().enumerate();
-        values.filter(|(_, s)| (least * largest..most * largest).contains(*s)).map(|(at, _)| at).collect()
-    };
-    let seen = |at: usize| lengths[at] > LEAST_COLUMN;
-    let rank = columns - within(0.0, NONE).len();
+    let rank = columns - spectrum.within(0.0, NONE).len();
     let freedom = rows.saturating_sub(rank);
-    let lost = projector(&v_t, &within(0.0, NONE));
-    let mut together = groups(&lost, &lengths, false);
-    together.extend(groups(&projector(&v_t, &within(NONE, HARDLY)), &lengths, true));
-    together.retain(|group| group.parameters.len() > 1);
+    let lost = spectrum.projector(0.0, NONE);
+    let mut coupled = groups(&lost, &lengths, false);
+    coupled.extend(groups(&spectrum.projector(NONE, HARDLY), &lengths, true));
+    coupled.retain(|group| group.parameters.len() > 1);
     let variance = if freedom > 0 { squares / freedom as f64 } else { f64::NAN };
     let error = |at: usize| {
-        let sum: f64 = within(NONE, 2.0).iter().map(|&i| (v_t[(i, at)] / svd.singular_values[i]).powi(2)).sum();
-        let error = (variance * sum).sqrt() / lengths[at];
-        (seen(at) && freedom > 0 && lost[(at, at)] < COUPLED).then_some(error)
+        let error = (variance * spectrum.inverse(at)).sqrt() / lengths[at];
+        (lengths[at] > LEAST_COLUMN && freedom > 0 && lost[(at, at)] < COUPLED).then_some(error)
     };
-    Certainty { error: (0..columns).map(error).collect(), together, freedom }
+    Certainty { error: (0..columns).map(error).collect(), coupled, freedom }
 }
 
-/// The projector on some right singular vectors.
-fn projector(v_t: &DMatrix<f64>, which: &[usize]) -> DMatrix<f64> {
-    let mut sum = DMatrix::zeros(v_t.ncols(), v_t.ncols());
-    for &at in which {
-        let v = v_t.row(at);
-        sum += v.transpose() * v;
+/// Singular values of scaled derivatives, and the directions in the space of parameters that belong to them.
+struct Spectrum {
+    values: DVector<f64>,
+    v_t: DMatrix<f64>,
+    largest: f64,
+}
+
+impl Spectrum {
+    /// Of derivatives whose columns have these lengths; `None` where no row depends on any parameter.
+    fn of(jacobian: &DMatrix<f64>, lengths: &[f64]) -> Option<Self> {
+        let (rows, columns) = jacobian.shape();
+        if columns == 0 {
+            return None;
+        }
+        let mut scaled = jacobian.clone().resize_vertically(rows.max(columns), 0.0);
+        for (mut column, &length) in scaled.column_iter_mut().zip(lengths) {
+            column.scale_mut(if length > LEAST_COLUMN { 1.0 / length } else { 0.0 });
+        }
+        let svd = scaled.svd(false, true);
+        let (largest, values) = (svd.singular_values.max(), svd.singular_values);
+        svd.v_t.filter(|_| largest > 0.0).map(|v_t| Self { values, v_t, largest })
     }
-    sum
+
+    /// The directions whose values are from `least` to below `most` of the largest.
+    fn within(&self, least: f64, most: f64) -> Vec<usize> {
+        let range = least * self.largest..most * self.largest;
+        (0..self.values.len()).filter(|&i| range.contains(&self.values[i])).collect()
+    }
+
+    /// The projector on these directions.
+    fn projector(&self, least: f64, most: f64) -> DMatrix<f64> {
+        let mut sum = DMatrix::zeros(self.v_t.ncols(), self.v_t.ncols());
+        for at in self.within(least, most) {
+            let v = self.v_t.row(at);
+            sum += v.transpose() * v;
+        }
+        sum
+    }
+
+    /// An entry of the diagonal of (JᵀJ)⁻¹, scaled, over the directions that are determined.
+    fn inverse(&self, at: usize) -> f64 {
+        self.within(NONE, 2.0).iter().map(|&i| (self.v_t[(i, at)] / self.values[i]).powi(2)).sum()
+    }
 }
 
 /// The sets of parameters that a projector couples.
-fn groups(projector: &DMatrix<f64>, lengths: &[f64], hardly: bool) -> Vec<Together> {
+fn groups(projector: &DMatrix<f64>, lengths: &[f64], hardly: bool) -> Vec<Coupled> {
     let mut left: Vec<usize> =
         (0..lengths.len()).filter(|&i| projector[(i, i)] > COUPLED && lengths[i] > LEAST_COLUMN).collect();
     let mut all = Vec::new();
@@ -109,7 +128,7 @@ fn groups(projector: &DMatrix<f64>, lengths: &[f64], hardly: bool) -> Vec<Togeth
         let direction = DVector::from_iterator(lengths.len(), (0..lengths.len()).map(of));
         let length = direction.norm();
         let direction = direction.iter().map(|d| d / length).collect();
-        all.push(Together { parameters: group, direction, hardly });
+        all.push(Coupled { parameters: group, direction, hardly });
     }
     all
 }
@@ -124,8 +143,8 @@ mod tests {
         let j = DMatrix::from_row_slice(4, 3, &[1.0, 1.0, 0.0, 2.0, 2.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0]);
         let found = certainty(&j, 1e-4);
         assert_eq!(found.freedom, 2);
-        assert_eq!(found.together.len(), 1);
-        let group = &found.together[0];
+        assert_eq!(found.coupled.len(), 1);
+        let group = &found.coupled[0];
         assert_eq!((&*group.parameters, group.hardly), (&[0, 1][..], false));
         assert!((group.direction[0] + group.direction[1]).abs() < 1e-9);
         assert!(found.error[0].is_none() && found.error[1].is_none() && found.error[2].is_some());
@@ -141,14 +160,14 @@ mod tests {
         for (error, expected) in found.error.iter().zip(expected) {
             assert!((error.unwrap() - expected).abs() < 1e-12);
         }
-        assert!(found.together.is_empty());
+        assert!(found.coupled.is_empty());
     }
 
     #[test]
     fn a_column_that_nothing_depends_on_has_no_error_and_no_company() {
         let j = DMatrix::from_row_slice(3, 2, &[1.0, 0.0, 1.1, 0.0, 0.9, 0.0]);
         let found = certainty(&j, 0.01);
-        assert!(found.error[0].is_some() && found.error[1].is_none() && found.together.is_empty());
+        assert!(found.error[0].is_some() && found.error[1].is_none() && found.coupled.is_empty());
         assert_eq!(found.freedom, 2);
     }
 
@@ -156,7 +175,7 @@ mod tests {
     fn nearly_equal_columns_are_named_with_errors() {
         let j = DMatrix::from_row_slice(3, 2, &[1.0, 1.0, 1.0, 1.0 + 1e-4, 1.0, 1.0 - 1e-4]);
         let found = certainty(&j, 1e-6);
-        assert!(found.together.len() == 1 && found.together[0].hardly);
+        assert!(found.coupled.len() == 1 && found.coupled[0].hardly);
         assert!(found.error.iter().all(Option::is_some));
     }
 }

@@ -5,13 +5,13 @@
 use weir_plugin_api::{Direction, LinkId, NodeId, NodeKind};
 use weir_scenario::Machine;
 
-use super::parameter::{Kind, Parameter};
-use super::problem::Task;
+use super::criterion::schwarz;
+use super::error::FitError;
+use super::parameter::{Parameter, ParameterKind};
+use super::problem::Problem;
 use super::solve::{Solved, solve_from};
-use super::{FitError, start};
+use super::start;
 
-/// Factor over the largest measured throughput at which a link holds nothing back; *assumed*.
-const ABOVE: f64 = 100.0;
 /// Mean error that a fit may leave before memory of a host explains rates of lone copies; *assumed*.
 const LEFT: f64 = 0.1;
 /// Mean error of a fit that is nothing but rounding; *assumed*.
@@ -21,7 +21,7 @@ const ROUNDED: f64 = 1e-7;
 const ALIKE: f64 = 2.0;
 
 /// Number of devices behind a link, whatever side has fewer; memory of a host counts as behind none and comes last.
-pub(super) fn shared_by(machine: &Machine, parameter: &Parameter) -> usize {
+fn shared_by(machine: &Machine, parameter: &Parameter) -> usize {
     let nodes = machine.fabric.nodes();
     let device = |kind| matches!(kind, NodeKind::Gpu | NodeKind::Fpga | NodeKind::Nic | NodeKind::Host);
     let below = |node: NodeId| {
@@ -44,107 +44,119 @@ pub(super) fn shared_by(machine: &Machine, parameter: &Parameter) -> usize {
 
 /// The bandwidths, those that the fewest devices share first.
 pub(super) fn order(machine: &Machine, parameters: &[Parameter]) -> Vec<usize> {
-    let bandwidth = |&i: &usize| parameters[i].kind == Kind::Bandwidth;
+    let bandwidth = |&i: &usize| parameters[i].kind == ParameterKind::Bandwidth;
     let mut all: Vec<usize> = (0..parameters.len()).filter(bandwidth).collect();
     all.sort_by_cached_key(|&i| shared_by(machine, &parameters[i]));
     all
 }
 
-/// The coordinate of a bandwidth that holds nothing back.
-pub(super) fn wide(task: &Task<'_>) -> f64 {
-    let most = task.simulator.throughputs(task.measured).into_iter().fold(1.0, f64::max);
-    libm::log((most * ABOVE).min(1e300))
-}
-
 /// Bandwidths of host memory that no group of the fitted rows crosses more than once at a time.
-pub(super) fn never_shared(machine: &Machine, task: &Task<'_>, parameters: &[Parameter]) -> Vec<bool> {
-    let near = |p: &Parameter| p.kind == Kind::Bandwidth && shared_by(machine, p) < usize::MAX;
-    let held = |p: &Parameter| {
-        let crossed = |e: usize| task.fitted[e] && p.links.iter().any(|&link| task.simulator.crossed_at_once(e, link));
-        p.kind == Kind::Bandwidth && !near(p) && !(0..task.fitted.len()).any(crossed)
+pub(super) fn never_shared(problem: &Problem<'_>, parameters: &[Parameter]) -> Vec<bool> {
+    let bandwidth = |p: &Parameter| p.kind == ParameterKind::Bandwidth;
+    let near = |p: &Parameter| bandwidth(p) && shared_by(problem.machine, p) < usize::MAX;
+    let unshared = |p: &Parameter| {
+        let crossed =
+            |e: usize| problem.fitted[e] && p.links.iter().any(|&link| problem.simulator.crossed_at_once(e, link));
+        bandwidth(p) && !near(p) && !(0..problem.fitted.len()).any(crossed)
     };
     let any = parameters.iter().any(near);
-    parameters.iter().map(|p| any && held(p)).collect()
+    parameters.iter().map(|p| any && unshared(p)).collect()
 }
 
 /// Whether a fit leaves so much that memory of a host may explain rates of lone copies.
-pub(super) fn leaves_much(task: &Task<'_>, solved: &Solved) -> bool {
-    (solved.squares / task.rows().max(1) as f64).sqrt() > LEFT
+pub(super) fn leaves_much(problem: &Problem<'_>, solved: &Solved) -> bool {
+    problem.mean_error(solved.squares) > LEFT
 }
 
 /// Schwarz's criterion of a fit by so many bandwidths, down to rounding.
-fn worth(task: &Task<'_>, squares: f64, bandwidths: usize) -> f64 {
-    let n = task.rows().max(1) as f64;
-    n * libm::log((squares / n).max(ROUNDED * ROUNDED)) + bandwidths as f64 * libm::log(n)
+fn criterion(problem: &Problem<'_>, squares: f64, bandwidths: usize) -> f64 {
+    schwarz(problem.rows(), squares, bandwidths, ROUNDED * ROUNDED)
 }
 
-/// A fit as good as `best` by the links nearest the devices, all others wide open; `best` where there is none.
-pub(super) fn closest(machine: &Machine, task: &Task<'_>, best: Solved, held: &[bool]) -> Result<Solved, FitError> {
-    let order: Vec<usize> = order(machine, &best.parameters).into_iter().filter(|&i| !held[i]).collect();
-    let wide = wide(task);
-    let mut at = best.at.clone();
-    order.iter().for_each(|&i| at[i] = wide);
-    let mut taken: Vec<usize> = Vec::new();
-    let mut now: Option<Solved> = None;
-    let mut least = f64::INFINITY;
-    for &i in &order {
-        let from = now.as_ref().map_or(&at, |solved| &solved.at);
-        let start = start::better_of(task, &best.parameters, from, &[i])?;
-        let solved = solve_from(task, best.parameters.clone(), start, 0)?;
-        let value = worth(task, solved.squares, taken.len() + 1);
-        if value < least {
-            (least, now) = (value, Some(solved));
-            taken.push(i);
-        }
-    }
-    let Some(mut now) = now else { return Ok(best) };
-    // What came first may have become needless.
-    for place in (0..taken.len()).rev() {
-        let mut from = now.at.clone();
-        from[taken[place]] = wide;
-        let solved = solve_from(task, best.parameters.clone(), from, 0)?;
-        let value = worth(task, solved.squares, taken.len() - 1);
-        if value <= least {
-            taken.remove(place);
-            (least, now) = (value, solved);
-        }
-    }
-    let used = super::solve::moving(task, &best.parameters, &best.at, &best.zero)?;
-    let bandwidths = used.iter().filter(|&&i| best.parameters[i].kind == Kind::Bandwidth).count();
-    Ok(if least <= worth(task, best.squares, bandwidths) + ALIKE { now } else { best })
+/// A fit by some bandwidths, all others wide open.
+struct Sparse {
+    solved: Solved,
+    bandwidths: Vec<usize>,
+    criterion: f64,
 }
 
-/// For each bandwidth that rows depend on, those that could stand in its place: as narrow as it is, with it wide open,
-/// they explain the rows as well.
-pub(super) fn stand_ins(task: &Task<'_>, solved: &Solved) -> Result<Vec<(usize, Vec<usize>)>, FitError> {
-    let wide = wide(task);
+/// A fit as good as `best` by the links nearest the devices, all others wide open; `best` where there is none. What is
+/// `fixed` stays where it is.
+pub(super) fn closest(problem: &Problem<'_>, best: Solved, fixed: &[bool]) -> Result<Solved, FitError> {
+    let order: Vec<usize> = order(problem.machine, &best.parameters).into_iter().filter(|&i| !fixed[i]).collect();
+    let Some(sparse) = freed(problem, &best, &order)? else { return Ok(best) };
+    let sparse = without_needless(problem, sparse)?;
+    let bandwidths = best.moving(problem)?.into_iter().filter(|&i| best.is_bandwidth(i)).count();
+    let as_good = sparse.criterion <= criterion(problem, best.squares, bandwidths) + ALIKE;
+    Ok(if as_good { sparse.solved } else { best })
+}
+
+/// Frees bandwidths one after the other, and keeps each that lowers the criterion; `None` where none does.
+fn freed(problem: &Problem<'_>, best: &Solved, order: &[usize]) -> Result<Option<Sparse>, FitError> {
+    let (wide, mut open) = (problem.wide(), best.at.clone());
+    order.iter().for_each(|&i| open[i] = wide);
+    let mut found: Option<Sparse> = None;
+    for &i in order {
+        let from = found.as_ref().map_or(&open, |sparse| &sparse.solved.at);
+        let start = start::better_of(problem, &best.parameters, from, &[i])?;
+        let solved = solve_from(problem, best.parameters.clone(), start, 0)?;
+        let mut bandwidths = found.as_ref().map_or_else(Vec::new, |sparse| sparse.bandwidths.clone());
+        bandwidths.push(i);
+        let criterion = criterion(problem, solved.squares, bandwidths.len());
+        if criterion < found.as_ref().map_or(f64::INFINITY, |sparse| sparse.criterion) {
+            found = Some(Sparse { solved, bandwidths, criterion });
+        }
+    }
+    Ok(found)
+}
+
+/// Opens what came first and may have become needless, the last one first.
+fn without_needless(problem: &Problem<'_>, mut sparse: Sparse) -> Result<Sparse, FitError> {
+    for place in (0..sparse.bandwidths.len()).rev() {
+        let mut from = sparse.solved.at.clone();
+        from[sparse.bandwidths[place]] = problem.wide();
+        let solved = solve_from(problem, sparse.solved.parameters.clone(), from, 0)?;
+        let criterion = criterion(problem, solved.squares, sparse.bandwidths.len() - 1);
+        if criterion <= sparse.criterion {
+            sparse.bandwidths.remove(place);
+            sparse = Sparse { solved, criterion, ..sparse };
+        }
+    }
+    Ok(sparse)
+}
+
+/// A bandwidth that rows depend on, and those that could be the narrowest in its place.
+pub(super) struct StandIns {
+    pub(super) taken: usize,
+    /// At least one.
+    pub(super) others: Vec<usize>,
+}
+
+/// The bandwidths that others could stand in for: as narrow as it is, with it wide open, they explain the rows as well.
+pub(super) fn stand_ins(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<StandIns>, FitError> {
+    let bandwidths =
+        |idle: bool| (0..solved.at.len()).filter(move |&i| solved.is_bandwidth(i) && solved.idle[i] == idle);
+    let enough = criterion(problem, solved.squares, 1) + ALIKE;
     let mut all = Vec::new();
-    let bandwidth = |&i: &usize| solved.parameters[i].kind == Kind::Bandwidth;
-    for taken in (0..solved.at.len()).filter(bandwidth).filter(|&i| !solved.idle[i]) {
+    for taken in bandwidths(false) {
         let mut others = Vec::new();
-        for other in (0..solved.at.len()).filter(bandwidth).filter(|&i| solved.idle[i]) {
-            let at = swapped(solved, (taken, other), wide);
-            let squares = task.squares(&setting(task, solved, &at))?;
-            if worth(task, squares, 1) <= worth(task, solved.squares, 1) + ALIKE {
+        for other in bandwidths(true) {
+            let at = swapped(problem, solved, taken, other);
+            let squares = problem.squares(&solved.setting(problem, &at))?;
+            if criterion(problem, squares, 1) <= enough {
                 others.push(other);
             }
         }
         if !others.is_empty() {
-            all.push((taken, others));
+            all.push(StandIns { taken, others });
         }
     }
     Ok(all)
 }
 
 /// The coordinates with `other` as narrow as `taken`, and that wide open.
-pub(super) fn swapped(solved: &Solved, (taken, other): (usize, usize), wide: f64) -> Vec<f64> {
+pub(super) fn swapped(problem: &Problem<'_>, solved: &Solved, taken: usize, other: usize) -> Vec<f64> {
     let mut at = solved.at.clone();
-    (at[other], at[taken]) = (solved.at[taken], wide);
+    (at[other], at[taken]) = (solved.at[taken], problem.wide());
     at
-}
-
-/// The setting of coordinates.
-pub(super) fn setting(task: &Task<'_>, solved: &Solved, at: &[f64]) -> super::parameter::Setting {
-    let values: Vec<f64> = solved.parameters.iter().zip(at).map(|(p, &u)| p.value(u)).collect();
-    task.setting(&solved.parameters, &values)
 }

@@ -1,36 +1,28 @@
 //! The end of a fit: how well each value is known, what cannot be told apart, and every row.
 
-use weir_scenario::Machine;
-
-use super::certainty::{LEAST_COLUMN, Together, certainty};
+use super::certainty::{Coupled, LEAST_COLUMN, certainty};
+use super::closest::{StandIns, stand_ins, swapped};
+use super::error::FitError;
 use super::outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated};
-use super::parameter::{Kind, Parameter, Setting};
-use super::problem::Task;
+use super::parameter::Parameter;
+use super::problem::Problem;
+use super::separate::{self, Shift};
 use super::solve::{Solved, unseen_restored};
-use super::{FitError, Under, closest, separate};
-use crate::measurement::Experiment;
 
 /// Judges the values found.
-pub(super) fn finish(
-    machine: &Machine,
-    under: Under<'_>,
-    experiments: &[Experiment],
-    (task, solved, notes): (&Task<'_>, Solved, Vec<String>),
-) -> Result<Fit, FitError> {
-    let solved = unseen_restored(task, solved)?;
+pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) -> Result<Fit, FitError> {
+    let solved = unseen_restored(problem, solved)?;
     let values = solved.values();
-    let setting = task.setting(&solved.parameters, &values);
-    let task = Task { base: &setting, ..*task };
+    let setting = problem.setting(&solved.parameters, &values);
+    let problem = Problem { base: &setting, ..*problem };
     // What no row depends on may be as narrow as what rows do depend on: it is out of the way for derivatives.
-    let clear = cleared(&task, &solved);
-    // One held at 0 may be there only because another makes up for it.
-    let all = task.jacobian(&solved.parameters, &clear)?;
-    let together = certainty(&all, solved.squares).together;
-    let (known, freedom) = known(&task, &solved, (&clear, &together))?;
-    let groups = together.iter().map(|group| unclear(machine, under, &setting, (&solved, group)));
-    let mut unclear = groups.collect::<Result<Vec<_>, _>>()?;
-    unclear.extend(narrowest(machine, under, &task, &solved)?);
-    let rows = compared(experiments, &task, &setting)?;
+    let clear = cleared(&problem, &solved);
+    // One fixed at 0 may be there only because another makes up for it.
+    let coupled = certainty(&problem.jacobian(&solved.parameters, &clear)?, solved.squares).coupled;
+    let (known, freedom) = known(&problem, &solved, &clear, &coupled)?;
+    let mut unclear = coupled.iter().map(|group| unclear(&problem, &solved, group)).collect::<Result<Vec<_>, _>>()?;
+    unclear.extend(narrowest(&problem, &solved)?);
+    let rows = compared(&problem)?;
     let each = solved.parameters.into_iter().zip(values).zip(known);
     let parameters = each.map(|((parameter, value), known)| Fitted { parameter, value, known }).collect();
     Ok(Fit { parameters, unclear, rows, freedom, notes, setting })
@@ -38,18 +30,19 @@ pub(super) fn finish(
 
 /// How well each value is known, and rows less independent parameters.
 fn known(
-    task: &Task<'_>,
+    problem: &Problem<'_>,
     solved: &Solved,
-    (clear, together): (&[f64], &[Together]),
+    clear: &[f64],
+    coupled: &[Coupled],
 ) -> Result<(Vec<Known>, usize), FitError> {
     let moving: Vec<usize> = (0..solved.at.len()).filter(|&i| !solved.zero[i]).collect();
     let parts: Vec<Parameter> = moving.iter().map(|&i| solved.parameters[i].clone()).collect();
     let at: Vec<f64> = moving.iter().map(|&i| clear[i]).collect();
-    let base = closest::setting(task, solved, clear);
-    let jacobian = Task { base: &base, ..*task }.jacobian(&parts, &at)?;
+    let base = solved.setting(problem, clear);
+    let jacobian = Problem { base: &base, ..*problem }.jacobian(&parts, &at)?;
     let found = certainty(&jacobian, solved.squares);
     let known = |(i, value): (usize, f64)| {
-        let lost = together.iter().any(|t| !t.hardly && t.parameters.contains(&i));
+        let lost = coupled.iter().any(|t| !t.hardly && t.parameters.contains(&i));
         match moving.iter().position(|&m| m == i).map(|at| (at, found.error[at])) {
             _ if lost && !solved.idle[i] => Known::Together,
             None => Known::AtZero,
@@ -65,33 +58,27 @@ fn known(
 }
 
 /// Parameters that cannot be told apart, with what would.
-fn unclear(
-    machine: &Machine,
-    under: Under<'_>,
-    setting: &Setting,
-    (solved, group): (&Solved, &Together),
-) -> Result<Unclear, FitError> {
-    let part = |&p: &usize| (solved.parameters[p].clone(), solved.at[p], group.direction[p]);
-    let direction: Vec<(Parameter, f64, f64)> = group.parameters.iter().map(part).collect();
-    let remedy = separate::remedy(machine, under, setting, &direction)?;
+fn unclear(problem: &Problem<'_>, solved: &Solved, group: &Coupled) -> Result<Unclear, FitError> {
+    let shift = |&p: &usize| Shift { parameter: &solved.parameters[p], at: solved.at[p], by: group.direction[p] };
+    let shifts: Vec<Shift<'_>> = group.parameters.iter().map(shift).collect();
+    let remedy = separate::remedy(problem, &shifts)?;
     let how = if group.hardly { Unseparated::Hardly } else { Unseparated::NotAtAll };
     Ok(Unclear { parameters: group.parameters.clone(), how, remedy })
 }
 
 /// The coordinates with bandwidths that no row depends on wide open.
-fn cleared(task: &Task<'_>, solved: &Solved) -> Vec<f64> {
-    let wide = closest::wide(task);
-    let open = |i: usize| solved.idle[i] && solved.parameters[i].kind == Kind::Bandwidth;
+fn cleared(problem: &Problem<'_>, solved: &Solved) -> Vec<f64> {
+    let wide = problem.wide();
+    let open = |i: usize| solved.idle[i] && solved.is_bandwidth(i);
     (0..solved.at.len()).map(|i| if open(i) { wide } else { solved.at[i] }).collect()
 }
 
 /// Bandwidths each of which could be the narrowest in the place of one that was taken to be, with what would tell.
-fn narrowest(machine: &Machine, under: Under<'_>, task: &Task<'_>, solved: &Solved) -> Result<Vec<Unclear>, FitError> {
-    let wide = closest::wide(task);
+fn narrowest(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<Unclear>, FitError> {
     let mut all = Vec::new();
-    for (taken, others) in closest::stand_ins(task, solved)? {
-        let other = closest::setting(task, solved, &closest::swapped(solved, (taken, others[0]), wide));
-        let remedy = separate::between(machine, under, (&other, task.base))?;
+    for StandIns { taken, others } in stand_ins(problem, solved)? {
+        let other = solved.setting(problem, &swapped(problem, solved, taken, others[0]));
+        let remedy = separate::between(problem, &other)?;
         let parameters = std::iter::once(taken).chain(others).collect();
         all.push(Unclear { parameters, how: Unseparated::Narrowest, remedy });
     }
@@ -99,13 +86,13 @@ fn narrowest(machine: &Machine, under: Under<'_>, task: &Task<'_>, solved: &Solv
 }
 
 /// Every row with its simulated time.
-fn compared(experiments: &[Experiment], task: &Task<'_>, setting: &Setting) -> Result<Vec<Compared>, FitError> {
-    let simulated = task.simulator.seconds(setting, |_| true)?;
+fn compared(problem: &Problem<'_>) -> Result<Vec<Compared>, FitError> {
+    let simulated = problem.simulator.seconds(problem.base, |_| true)?;
     let mut rows = Vec::new();
-    for (at, experiment) in experiments.iter().enumerate() {
+    for (at, experiment) in problem.experiments.iter().enumerate() {
         for (row, measured) in experiment.rows.iter().enumerate() {
             let (measured, simulated) = (measured.seconds, simulated[at][row]);
-            rows.push(Compared { experiment: at, row, measured, simulated, held_out: !task.fitted[at] });
+            rows.push(Compared { experiment: at, row, measured, simulated, held_out: !problem.fitted[at] });
         }
     }
     Ok(rows)

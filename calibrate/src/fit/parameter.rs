@@ -11,7 +11,7 @@ pub(crate) const TIME_UNIT: f64 = 1e-6;
 
 /// What a parameter is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Kind {
+pub enum ParameterKind {
     /// Bandwidth of links, bytes per second.
     Bandwidth,
     /// Latency of links, seconds.
@@ -28,7 +28,7 @@ pub enum Kind {
     LoggpPerByte,
 }
 
-impl Kind {
+impl ParameterKind {
     /// Whether its coordinate is the logarithm of its value: values above 0 that may lie orders of magnitude off.
     pub(crate) fn is_log(self) -> bool {
         matches!(self, Self::Bandwidth | Self::LoggpPerByte)
@@ -63,7 +63,7 @@ pub struct Parameter {
     /// Its name for a person: `bandwidth of pcie`.
     pub name: String,
     /// What it is.
-    pub kind: Kind,
+    pub kind: ParameterKind,
     /// The directed links that it holds for, ascending; empty for others.
     pub links: Vec<LinkId>,
     /// The place among the machine's types of its link type, when it holds for all links of a type with a name.
@@ -75,6 +75,10 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    fn of_no_link(name: &str, kind: ParameterKind, start: f64) -> Self {
+        Self { name: name.to_owned(), kind, links: Vec::new(), of_type: None, direction: Direction::Both, start }
+    }
+
     /// The coordinate of a value: ln for bandwidths, µs for times, tau as it is.
     pub(crate) fn coordinate(&self, value: f64) -> f64 {
         match self.kind {
@@ -130,7 +134,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// What the topology says.
+    /// The values of the topology.
     #[must_use]
     pub fn of(machine: &Machine) -> Self {
         let links = machine.fabric.links();
@@ -145,13 +149,13 @@ impl Setting {
     /// The same with a parameter at a value.
     pub fn set(&mut self, parameter: &Parameter, value: f64) {
         match parameter.kind {
-            Kind::Bandwidth => parameter.links.iter().for_each(|l| self.bandwidth[l.index()] = value),
-            Kind::Latency => parameter.links.iter().for_each(|l| self.latency[l.index()] = value),
-            Kind::Tau => self.tau = Some(value),
-            Kind::LoggpLatency => self.loggp.get_or_insert_default().latency = value,
-            Kind::LoggpOverhead => self.loggp.get_or_insert_default().overhead = value,
-            Kind::LoggpGap => self.loggp.get_or_insert_default().gap = value,
-            Kind::LoggpPerByte => self.loggp.get_or_insert_default().per_byte = value,
+            ParameterKind::Bandwidth => parameter.links.iter().for_each(|l| self.bandwidth[l.index()] = value),
+            ParameterKind::Latency => parameter.links.iter().for_each(|l| self.latency[l.index()] = value),
+            ParameterKind::Tau => self.tau = Some(value),
+            ParameterKind::LoggpLatency => self.loggp.get_or_insert_default().latency = value,
+            ParameterKind::LoggpOverhead => self.loggp.get_or_insert_default().overhead = value,
+            ParameterKind::LoggpGap => self.loggp.get_or_insert_default().gap = value,
+            ParameterKind::LoggpPerByte => self.loggp.get_or_insert_default().per_byte = value,
         }
     }
 }
@@ -159,16 +163,16 @@ impl Setting {
 /// The bandwidths of all links in use: one per link type, or per direction where the type has two.
 #[must_use]
 pub fn bandwidths(machine: &Machine, used: &[LinkId]) -> Vec<Parameter> {
-    by_type(machine, used, Kind::Bandwidth, |link| machine.fabric.link(link).bandwidth)
+    by_type(machine, used, ParameterKind::Bandwidth, |link| machine.fabric.link(link).bandwidth)
 }
 
 /// The latencies of all links in use: one per link type.
 #[must_use]
 pub fn latencies(machine: &Machine, used: &[LinkId]) -> Vec<Parameter> {
-    by_type(machine, used, Kind::Latency, |link| machine.fabric.link(link).latency.seconds())
+    by_type(machine, used, ParameterKind::Latency, |link| machine.fabric.link(link).latency.seconds())
 }
 
-fn by_type(machine: &Machine, used: &[LinkId], kind: Kind, start: impl Fn(LinkId) -> f64) -> Vec<Parameter> {
+fn by_type(machine: &Machine, used: &[LinkId], kind: ParameterKind, start: impl Fn(LinkId) -> f64) -> Vec<Parameter> {
     let all = || (0..machine.fabric.links().len()).map(LinkId::from_index);
     // By type with a name, in file order, then by the place of the others.
     let key = |link: LinkId| (machine.type_of(link).unwrap_or(usize::MAX), machine.in_place(link).map_or(0, |l| l.0));
@@ -184,13 +188,13 @@ fn by_type(machine: &Machine, used: &[LinkId], kind: Kind, start: impl Fn(LinkId
             named.map_or_else(|| format!("the link of {}", below(machine, first)), |at| machine.types[at].name.clone());
         let half = |down: bool| links.iter().copied().filter(move |l| l.0 % 2 == u32::from(down)).collect::<Vec<_>>();
         let (up, down) = (half(false), half(true));
-        let split = kind == Kind::Bandwidth && start(up[0]) != start(down[0]);
+        let split = kind == ParameterKind::Bandwidth && start(up[0]) != start(down[0]);
         let parts = match split {
             true => vec![(up, Direction::Up, ", up"), (down, Direction::Down, ", down")],
             false => vec![(links, Direction::Both, "")],
         };
         for (links, direction, side) in parts {
-            let what = if kind == Kind::Bandwidth { "bandwidth" } else { "latency" };
+            let what = if kind == ParameterKind::Bandwidth { "bandwidth" } else { "latency" };
             let start = start(links[0]);
             let name = format!("{what} of {name}{side}");
             parameters.push(Parameter { name, kind, links, of_type: named, direction, start });
@@ -214,8 +218,7 @@ pub(crate) fn below(machine: &Machine, link: LinkId) -> String {
 /// `tau` from a value.
 #[must_use]
 pub fn tau(start: f64) -> Parameter {
-    let (name, links) = ("tau of pcie-congestion".to_owned(), Vec::new());
-    Parameter { name, kind: Kind::Tau, links, of_type: None, direction: Direction::Both, start }
+    Parameter::of_no_link("tau of pcie-congestion", ParameterKind::Tau, start)
 }
 
 /// The four of LogGP, from the times of the data: half the shortest time for latency and overhead, a tenth for the gap,
@@ -223,16 +226,12 @@ pub fn tau(start: f64) -> Parameter {
 #[must_use]
 pub fn loggp(shortest: f64, per_byte: f64) -> Vec<Parameter> {
     let all = [
-        ("latency L of loggp", Kind::LoggpLatency, shortest * 0.4),
-        ("overhead o of loggp", Kind::LoggpOverhead, shortest * 0.2),
-        ("gap g of loggp", Kind::LoggpGap, shortest * 0.2),
-        ("per_byte G of loggp", Kind::LoggpPerByte, per_byte),
+        ("latency L of loggp", ParameterKind::LoggpLatency, shortest * 0.4),
+        ("overhead o of loggp", ParameterKind::LoggpOverhead, shortest * 0.2),
+        ("gap g of loggp", ParameterKind::LoggpGap, shortest * 0.2),
+        ("per_byte G of loggp", ParameterKind::LoggpPerByte, per_byte),
     ];
-    let make = |(name, kind, start): (&str, _, _)| {
-        let (name, links) = (name.to_owned(), Vec::new());
-        Parameter { name, kind, links, of_type: None, direction: Direction::Both, start }
-    };
-    all.into_iter().map(make).collect()
+    all.into_iter().map(|(name, kind, start)| Parameter::of_no_link(name, kind, start)).collect()
 }
 
 /// Seconds as whole picoseconds, nearest, within what a simulation takes.

@@ -8,10 +8,13 @@ use nalgebra::storage::Owned;
 use nalgebra::{DMatrix, DVector, Dyn};
 
 use weir_plugin_api::LinkId;
+use weir_scenario::Machine;
 
-use super::FitError;
-use super::parameter::{Kind, Parameter, Setting};
+use super::error::FitError;
+use super::options::Under;
+use super::parameter::{Parameter, ParameterKind, Setting};
 use super::simulator::Simulator;
+use crate::measurement::{Experiment, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Step of differences in ln bandwidth: truncation 10^-8 of a derivative, far above rounding (*assumed*).
 const LOG_STEP: f64 = 1e-4;
@@ -30,19 +33,25 @@ const PATIENCE: usize = 200;
 /// Relative change at which an iteration ends; near the precision of f64.
 const TOLERANCE: f64 = 1e-14;
 
+/// Mean error below which nothing is left to explain; *assumed*, a tenth of what good measurements repeat to.
+pub(crate) const EXPLAINED: f64 = 1e-4;
+/// Factor over the largest measured throughput at which a link limits nothing; *assumed*.
+const ABOVE: f64 = 100.0;
+
 /// What is to be fitted to what.
 #[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
+pub(crate) struct Problem<'a> {
+    pub(crate) machine: &'a Machine,
+    pub(crate) under: Under<'a>,
+    pub(crate) experiments: &'a [Experiment],
     pub(crate) simulator: &'a Simulator<'a>,
-    /// Measured seconds by experiment and row.
-    pub(crate) measured: &'a [Vec<f64>],
     /// Whether an experiment is fitted.
     pub(crate) fitted: &'a [bool],
     /// All that is not fitted.
     pub(crate) base: &'a Setting,
 }
 
-impl Task<'_> {
+impl Problem<'_> {
     /// The setting of values of parameters.
     pub(crate) fn setting(&self, parameters: &[Parameter], values: &[f64]) -> Setting {
         let mut setting = self.base.clone();
@@ -50,16 +59,47 @@ impl Task<'_> {
         setting
     }
 
+    /// The setting of coordinates of parameters.
+    pub(crate) fn setting_at(&self, parameters: &[Parameter], at: &[f64]) -> Setting {
+        let values: Vec<f64> = parameters.iter().zip(at).map(|(p, &u)| p.value(u)).collect();
+        self.setting(parameters, &values)
+    }
+
+    /// Bytes per second that were measured, of each row and of each experiment together: levels that some link may have.
+    pub(crate) fn throughputs(&self) -> Vec<f64> {
+        let mut all = Vec::new();
+        for e in self.experiments {
+            let bytes = |t: &Transfer| t.bytes as f64 * f64::from(e.messages);
+            let total: f64 = e.transfers.iter().map(bytes).sum();
+            for row in &e.rows {
+                let own = if let MeasuredEnd::Transfer(at) = row.end { bytes(&e.transfers[at]) } else { total };
+                all.extend([own / row.seconds, total / row.seconds]);
+            }
+        }
+        all
+    }
+
+    /// The coordinate of a bandwidth that limits nothing.
+    pub(crate) fn wide(&self) -> f64 {
+        let most = self.throughputs().into_iter().fold(1.0, f64::max);
+        libm::log((most * ABOVE).min(1e300))
+    }
+
     /// Residuals of the experiments for which `wanted` holds, an empty list for the others.
     fn residuals(&self, setting: &Setting, wanted: impl Fn(usize) -> bool) -> Result<Vec<Vec<f64>>, FitError> {
         let simulated = self.simulator.seconds(setting, |e| self.fitted[e] && wanted(e))?;
-        let row = |(s, m): (&f64, &f64)| libm::log(s.max(LEAST) / m);
-        Ok(simulated.iter().zip(self.measured).map(|(s, m)| s.iter().zip(m).map(row).collect()).collect())
+        let row = |(s, row): (&f64, &MeasuredTime)| libm::log(s.max(LEAST) / row.seconds);
+        Ok(simulated.iter().zip(self.experiments).map(|(s, e)| s.iter().zip(&e.rows).map(row).collect()).collect())
     }
 
     /// Number of rows that are fitted.
     pub(crate) fn rows(&self) -> usize {
-        self.measured.iter().zip(self.fitted).filter(|(_, f)| **f).map(|(m, _)| m.len()).sum()
+        self.experiments.iter().zip(self.fitted).filter(|(_, f)| **f).map(|(e, _)| e.rows.len()).sum()
+    }
+
+    /// Root of the mean square over all rows.
+    pub(crate) fn mean_error(&self, squares: f64) -> f64 {
+        (squares / self.rows().max(1) as f64).sqrt()
     }
 
     /// The links that fitted experiments use, ascending.
@@ -71,8 +111,7 @@ impl Task<'_> {
         all
     }
 
-    /// All residuals that count.
-    pub(crate) fn all_residuals(&self, setting: &Setting) -> Result<Vec<f64>, FitError> {
+    fn all_residuals(&self, setting: &Setting) -> Result<Vec<f64>, FitError> {
         Ok(self.residuals(setting, |_| true)?.into_iter().flatten().collect())
     }
 
@@ -93,14 +132,14 @@ impl Task<'_> {
                 self.residuals(&self.setting(parameters, &values), touches)
             };
             // Below 0 tau has no meaning: one-sided there.
-            let least = if parameter.kind == Kind::Tau { at[column].max(0.0).min(step) } else { step };
+            let least = if parameter.kind == ParameterKind::Tau { at[column].max(0.0).min(step) } else { step };
             let (above, below) = (shifted(step)?, shifted(-least)?);
             let mut row = 0;
-            for (experiment, measured) in self.measured.iter().enumerate().filter(|&(e, _)| self.fitted[e]) {
+            for (experiment, measured) in self.experiments.iter().enumerate().filter(|&(e, _)| self.fitted[e]) {
                 for (i, (a, b)) in above[experiment].iter().zip(&below[experiment]).enumerate() {
                     jacobian[(row + i, column)] = (a - b) / (step + least);
                 }
-                row += measured.len();
+                row += measured.rows.len();
             }
         }
         Ok(jacobian)
@@ -112,7 +151,7 @@ impl Task<'_> {
             return Ok(Vec::new());
         }
         let at = DVector::from_column_slice(start);
-        let problem = Problem { task: *self, parameters, at, error: RefCell::new(None) };
+        let problem = Iteration { problem: *self, parameters, at, error: RefCell::new(None) };
         let method = LevenbergMarquardt::new().with_tol(TOLERANCE).with_patience(PATIENCE);
         let (solved, _) = method.minimize(problem);
         match solved.error.into_inner() {
@@ -137,21 +176,21 @@ fn touches(simulator: &Simulator<'_>, parameter: &Parameter, experiment: usize) 
     parameter.links.is_empty() || parameter.links.iter().any(|link| used.binary_search(link).is_ok())
 }
 
-/// The task as the solver sees it. What the simulation refuses ends the iteration.
-struct Problem<'a> {
-    task: Task<'a>,
+/// The problem as the solver sees it. What the simulation refuses ends the iteration.
+struct Iteration<'a> {
+    problem: Problem<'a>,
     parameters: &'a [Parameter],
     at: DVector<f64>,
     error: RefCell<Option<FitError>>,
 }
 
-impl Problem<'_> {
+impl Iteration<'_> {
     fn kept<T>(&self, result: Result<T, FitError>) -> Option<T> {
         result.map_err(|error| *self.error.borrow_mut() = Some(error)).ok()
     }
 }
 
-impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
+impl LeastSquaresProblem<f64, Dyn, Dyn> for Iteration<'_> {
     type ResidualStorage = Owned<f64, Dyn>;
     type JacobianStorage = Owned<f64, Dyn, Dyn>;
     type ParameterStorage = Owned<f64, Dyn>;
@@ -167,17 +206,17 @@ impl LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_> {
     fn residuals(&self) -> Option<DVector<f64>> {
         let values: Vec<f64> = self.parameters.iter().zip(self.at.iter()).map(|(p, &u)| p.value(u)).collect();
         // Far-off trial steps are no failure: they are worse than where the iteration stands, so that it steps less far.
-        let rows = self.task.rows();
+        let rows = self.problem.rows();
         let near = values.iter().zip(self.parameters).all(|(&value, p)| in_reach(p, value));
         let found =
-            if near { self.task.all_residuals(&self.task.setting(self.parameters, &values)).ok() } else { None };
+            if near { self.problem.all_residuals(&self.problem.setting(self.parameters, &values)).ok() } else { None };
         let mut all = found.unwrap_or_else(|| vec![FAR; rows]);
         all.resize(all.len().max(self.parameters.len()), 0.0);
         Some(DVector::from_vec(all))
     }
 
     fn jacobian(&self) -> Option<DMatrix<f64>> {
-        let found = self.kept(self.task.jacobian(self.parameters, self.at.as_slice()))?;
+        let found = self.kept(self.problem.jacobian(self.parameters, self.at.as_slice()))?;
         let rows = found.nrows().max(self.parameters.len());
         Some(found.resize_vertically(rows, 0.0))
     }

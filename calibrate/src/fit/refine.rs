@@ -1,26 +1,26 @@
 //! Finer parameters where the data ask for them: a type's bandwidth per direction, or of one link after the other.
 //!
-//! A finer set is taken when Schwarz's criterion n·ln(SSE/n) + p·ln n (*Estimating the dimension of a model*, Annals of
-//! Statistics 6, 1978) falls by more than [`CLEARLY`], and the data tell the parts apart.
+//! A finer set is taken when Schwarz's criterion falls by more than [`CLEARLY`], and the data tell the parts apart.
 
 use std::ops::Range;
 
 use weir_plugin_api::LinkId;
 use weir_scenario::Machine;
 
-use super::certainty::{Together, certainty};
+use super::certainty::{Coupled, certainty};
+use super::criterion::schwarz;
+use super::error::FitError;
+use super::options::Choice;
 use super::parameter::{Direction, Parameter, below};
-use super::problem::Task;
+use super::problem::{EXPLAINED, Problem};
 use super::solve::{Solved, solve_from};
-use super::{Choice, FitError, closest, start};
+use super::{closest, start};
 
 /// Fall of the criterion that counts: "very strong" evidence (Kass and Raftery, *Bayes Factors*, JASA 90, 1995).
 const CLEARLY: f64 = 10.0;
-/// Mean error below which nothing is left to explain; *assumed*, a tenth of what good measurements repeat to.
-pub(super) const EXPLAINED: f64 = 1e-4;
 /// Difference of the criterion between splits that are alike: the first is taken, that of the links nearest the devices.
 const ALIKE: f64 = 1e-3;
-/// Splits at most.
+/// Splits of one fit at most.
 const ROUNDS: usize = 8;
 /// Links that get parameters of their own at most; *assumed*.
 const MOST_LINKS: usize = 64;
@@ -33,99 +33,115 @@ const AGAIN: usize = 3;
 const ELSEWHERE: &str = ", elsewhere";
 
 /// Splits parameters as long as it pays.
-pub(super) fn refine(
-    machine: &Machine,
-    task: &Task<'_>,
-    mut solved: Solved,
-    choice: Choice,
-) -> Result<Solved, FitError> {
+pub(super) fn refine(problem: &Problem<'_>, mut solved: Solved, choice: Choice) -> Result<Solved, FitError> {
     if choice == Choice::No {
         return Ok(solved);
     }
-    let rows = task.rows();
     for _ in 0..ROUNDS {
-        let worth = |squares: f64, parameters: usize| {
-            let n = rows as f64;
-            n * libm::log((squares / n).max(1e-300)) + parameters as f64 * libm::log(n)
-        };
-        if (solved.squares / rows as f64).sqrt() < EXPLAINED {
+        if problem.mean_error(solved.squares) < EXPLAINED {
             break;
         }
-        let now = worth(solved.squares, solved.parameters.len());
-        // Splits whose parts are all determined come before others.
-        let mut best: Option<((bool, f64), Solved)> = None;
-        for at in closest::order(machine, &solved.parameters) {
-            if closest::never_shared(machine, task, &solved.parameters)[at] {
-                continue;
-            }
-            let mut ways = links(machine, task, &solved.parameters[at]);
-            ways.push(directions(&solved.parameters[at]));
-            for parts in ways {
-                let Some((finer, determined)) = split(task, &solved, (at, parts), rows)? else { continue };
-                let value = worth(finer.squares, finer.parameters.len());
-                let better =
-                    best.as_ref().is_none_or(|((unsure, least), _)| (!determined, value) < (*unsure, *least - ALIKE));
-                if value < now - CLEARLY && better {
-                    best = Some(((!determined, value), finer));
-                }
-            }
-        }
-        match best {
-            Some((_, finer)) => solved = finer,
+        match best_split(problem, &solved)? {
+            Some(finer) => solved = finer,
             None => break,
         }
     }
     Ok(solved)
 }
 
-/// A parameter in two: up and down.
-fn directions(parameter: &Parameter) -> Vec<Parameter> {
-    if parameter.direction != Direction::Both {
-        return Vec::new();
+/// A fit with one parameter split in two.
+struct Split {
+    solved: Solved,
+    /// Whether the data determine both parts.
+    determined: bool,
+    criterion: f64,
+}
+
+impl Split {
+    /// Splits whose parts are all determined come before others; among these the criterion decides.
+    fn better_than(&self, other: &Self) -> bool {
+        match (self.determined, other.determined) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => self.criterion < other.criterion - ALIKE,
+        }
     }
+}
+
+fn criterion(problem: &Problem<'_>, solved: &Solved) -> f64 {
+    schwarz(problem.rows(), solved.squares, solved.parameters.len(), 1e-300)
+}
+
+/// The best of all fits with one parameter more; `None` where none pays.
+fn best_split(problem: &Problem<'_>, solved: &Solved) -> Result<Option<Solved>, FitError> {
+    let enough = criterion(problem, solved) - CLEARLY;
+    let unshared = closest::never_shared(problem, &solved.parameters);
+    let order = closest::order(problem.machine, &solved.parameters).into_iter().filter(|&i| !unshared[i]);
+    let mut best: Option<Split> = None;
+    for at in order {
+        let parameter = &solved.parameters[at];
+        for parts in per_link(problem, parameter).into_iter().chain(directions(parameter)) {
+            let Some(split) = split(problem, solved, at, parts)? else { continue };
+            if split.criterion < enough && best.as_ref().is_none_or(|best| split.better_than(best)) {
+                best = Some(split);
+            }
+        }
+    }
+    Ok(best.map(|split| split.solved))
+}
+
+/// A parameter of both directions in two: up and down.
+fn directions(parameter: &Parameter) -> Option<[Parameter; 2]> {
     let half = |direction, side: &str, down: u32| Parameter {
         name: format!("{}, {side}", parameter.name),
         links: parameter.links.iter().copied().filter(|l| l.0 % 2 == down).collect(),
         direction,
         ..parameter.clone()
     };
-    vec![half(Direction::Up, "up", 0), half(Direction::Down, "down", 1)]
+    let both = parameter.direction == Direction::Both;
+    both.then(|| [half(Direction::Up, "up", 0), half(Direction::Down, "down", 1)])
 }
 
 /// A parameter in two for each of its links in use: that link, or one direction of it, and the rest. A direction that no
 /// fitted row crosses stays with the rest.
-fn links(machine: &Machine, task: &Task<'_>, parameter: &Parameter) -> Vec<Vec<Parameter>> {
+fn per_link(problem: &Problem<'_>, parameter: &Parameter) -> Vec<[Parameter; 2]> {
     let mut pairs: Vec<u32> = parameter.links.iter().map(|l| l.0 / 2).collect();
     pairs.dedup();
-    let all = pairs.len();
-    let used = task.fitted_links();
-    pairs.retain(|&pair| used.iter().any(|l| l.0 / 2 == pair));
-    if all < 2 || pairs.len() > MOST_LINKS {
+    if pairs.len() < 2 {
         return Vec::new();
     }
-    let whole = parameter.name.trim_end_matches(ELSEWHERE);
-    let seen = |link: u32| parameter.links.contains(&LinkId(link)) && used.binary_search(&LinkId(link)).is_ok();
-    let split = |(pair, direction): (u32, Direction)| {
-        let own = |link: &LinkId| link.0 / 2 == pair && (direction == Direction::Both || link.0 % 2 == side(direction));
-        let (own, others): (Vec<LinkId>, Vec<LinkId>) = parameter.links.iter().partition(|link| own(link));
-        let way = match (direction, parameter.direction) {
-            (Direction::Up, Direction::Both) => ", up",
-            (Direction::Down, Direction::Both) => ", down",
-            _ => "",
-        };
-        let name = format!("{whole} at {}{way}", below(machine, own[0]));
-        let rest = format!("{whole}{ELSEWHERE}");
-        vec![
-            Parameter { name, links: own, of_type: None, direction, ..parameter.clone() },
-            Parameter { name: rest, links: others, of_type: None, ..parameter.clone() },
-        ]
-    };
-    let ways = |pair: u32| match (seen(2 * pair), seen(2 * pair + 1)) {
+    let used = problem.fitted_links();
+    let crossed = |link: u32| parameter.links.contains(&LinkId(link)) && used.binary_search(&LinkId(link)).is_ok();
+    // A link may be in use in the direction alone that this parameter is not of.
+    pairs.retain(|&pair| crossed(2 * pair) || crossed(2 * pair + 1));
+    if pairs.len() > MOST_LINKS {
+        return Vec::new();
+    }
+    let ways = |pair: u32| match (crossed(2 * pair), crossed(2 * pair + 1)) {
         (true, true) => vec![Direction::Both, Direction::Up, Direction::Down],
         (true, false) => vec![Direction::Up],
         _ => vec![Direction::Down],
     };
-    pairs.into_iter().flat_map(|pair| ways(pair).into_iter().map(move |way| (pair, way))).map(split).collect()
+    let split = |pair: u32| ways(pair).into_iter().map(move |way| one_link(problem.machine, parameter, pair, way));
+    pairs.into_iter().flat_map(split).collect()
+}
+
+/// A link of a parameter, or one direction of it, and the rest.
+fn one_link(machine: &Machine, parameter: &Parameter, pair: u32, direction: Direction) -> [Parameter; 2] {
+    let whole = parameter.name.trim_end_matches(ELSEWHERE);
+    let own = |link: &LinkId| link.0 / 2 == pair && (direction == Direction::Both || link.0 % 2 == side(direction));
+    let (own, others): (Vec<LinkId>, Vec<LinkId>) = parameter.links.iter().partition(|link| own(link));
+    let way = match (direction, parameter.direction) {
+        (Direction::Up, Direction::Both) => ", up",
+        (Direction::Down, Direction::Both) => ", down",
+        _ => "",
+    };
+    let name = format!("{whole} at {}{way}", below(machine, LinkId(2 * pair + side(direction))));
+    let rest = format!("{whole}{ELSEWHERE}");
+    [
+        Parameter { name, links: own, of_type: None, direction, ..parameter.clone() },
+        Parameter { name: rest, links: others, of_type: None, ..parameter.clone() },
+    ]
 }
 
 /// What is left of the number of a directed link that is divided by 2.
@@ -133,40 +149,37 @@ fn side(direction: Direction) -> u32 {
     u32::from(direction == Direction::Down)
 }
 
-/// Solves with one parameter split, and says whether the data determine all parts; `None` where the data do not tell the parts apart, or leave no row over.
-fn split(
-    task: &Task<'_>,
-    solved: &Solved,
-    (at, parts): (usize, Vec<Parameter>),
-    rows: usize,
-) -> Result<Option<(Solved, bool)>, FitError> {
-    if parts.len() < 2 || solved.parameters.len() + parts.len() > rows {
+/// Solves with one parameter split; `None` where the data do not tell the parts apart, or leave no row over.
+fn split(problem: &Problem<'_>, solved: &Solved, at: usize, parts: [Parameter; 2]) -> Result<Option<Split>, FitError> {
+    let count = parts.len();
+    if solved.parameters.len() + count > problem.rows() {
         return Ok(None);
     }
     let (mut parameters, mut start) = (solved.parameters.clone(), solved.at.clone());
     let value = start[at];
-    let count = parts.len();
     parameters.splice(at..=at, parts);
     start.splice(at..=at, std::iter::repeat_n(value, count));
     let parts = at..at + count;
     // Where two types tie as the narrowest, the way down is seen from values further off only.
-    let nearby = start::better_of(task, &parameters, &start, &parts.clone().collect::<Vec<_>>())?;
-    let mut finer = solve_from(task, parameters.clone(), start.clone(), AGAIN)?;
+    let nearby = start::better_of(problem, &parameters, &start, &parts.clone().collect::<Vec<_>>())?;
+    let mut finer = solve_from(problem, parameters.clone(), start.clone(), AGAIN)?;
     if nearby != start {
-        let other = solve_from(task, parameters, nearby, AGAIN)?;
+        let other = solve_from(problem, parameters, nearby, AGAIN)?;
         if other.squares < finer.squares {
             finer = other;
         }
     }
-    Ok(told_apart(task, &finer, parts)?.map(|determined| (finer, determined)))
+    let criterion = criterion(problem, &finer);
+    let determined = determined(problem, &finer, parts)?;
+    Ok(determined.map(|determined| Split { solved: finer, determined, criterion }))
 }
 
-/// Whether the data determine all parts of a parameter; `None` unless they tell the parts from each other and at least one
-/// of them from all else. Others may be hidden behind narrower links, or tie with them.
-fn told_apart(task: &Task<'_>, finer: &Solved, parts: Range<usize>) -> Result<Option<bool>, FitError> {
-    let found = certainty(&task.jacobian(&finer.parameters, &finer.at)?, finer.squares);
-    let of = |group: &Together| group.parameters.iter().filter(|i| parts.contains(i)).count();
-    let alone = |i: usize| found.error[i].is_some() && found.together.iter().all(|t| !t.parameters.contains(&i));
-    let apart = found.together.iter().all(|group| of(group) < 2) && parts.clone().any(alone);
+/// Whether the data determine all parts of a parameter; `None` unless they separate the parts from each other and at
+/// least one of them from all else. Others may be hidden behind narrower links, or tie with them.
+fn determined(problem: &Problem<'_>, finer: &Solved, parts: Range<usize>) -> Result<Option<bool>, FitError> {
+    let found = certainty(&problem.jacobian(&finer.parameters, &finer.at)?, finer.squares);
+    let of = |group: &Coupled| group.parameters.iter().filter(|i| parts.contains(i)).count();
+    let alone = |i: usize| found.error[i].is_some() && found.coupled.iter().all(|t| !t.parameters.contains(&i));
+    let apart = found.coupled.iter().all(|group| of(group) < 2) && parts.clone().any(alone);
     Ok(apart.then(|| parts.clone().all(alone)))
 }

@@ -11,7 +11,7 @@ use weir_sim_core::{
     EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder, Work,
 };
 
-use super::FitError;
+use super::error::FitError;
 use super::parameter::Setting;
 use crate::measurement::Experiment;
 
@@ -28,7 +28,7 @@ const REMEMBERED: usize = 512;
 pub(super) struct Run {
     routes: Routes,
     tasks: TaskGraph,
-    /// Per transfer.
+    /// The route of each transfer.
     route: Vec<RouteId>,
     stretch: f64,
     /// All links of all routes, ascending.
@@ -73,7 +73,8 @@ impl Run {
     pub(super) fn simulate(
         &self,
         fabric: &Fabric,
-        (arbiter, flags): (&mut dyn RateArbiter, Flags),
+        arbiter: &mut dyn RateArbiter,
+        flags: Flags,
     ) -> Result<Vec<f64>, FitError> {
         let simulation = Simulation { fabric, routes: &self.routes, tasks: &self.tasks };
         let outcome = simulation.run(arbiter, flags, RunOptions::default())?;
@@ -93,7 +94,7 @@ pub(super) struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    /// None yet.
+    /// No run yet.
     pub(super) fn new(machine: &'a Machine, fabric: &'a Fabric, pure: bool) -> Self {
         Self { machine, fabric, pure, runs: Vec::new(), places: BTreeMap::new() }
     }

@@ -4,54 +4,61 @@
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_scenario::Machine;
 
-use super::parameter::{Kind, Parameter, Setting};
+use super::error::FitError;
+use super::parameter::{Parameter, ParameterKind, Setting};
+use super::problem::Problem;
 use super::simulator::Simulator;
-use super::{FitError, Under};
-use crate::measurement::{Experiment, Row, Seen, Transfer};
+use crate::measurement::{Experiment, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Devices that candidates are made of at most, the first in file order; *assumed*.
 const MOST_DEVICES: usize = 20;
-/// Sizes of candidates.
+/// Bytes of candidates, in words too: one that bandwidths decide, one that latencies do.
 const SIZES: [(u64, &str); 2] = [(1 << 30, "1 GiB"), (1 << 10, "1 KiB")];
 /// Change of ln time per unit change of the parameters from which a candidate separates; *assumed*.
 const SEPARATES: f64 = 0.02;
-/// Step of the change.
+/// Length of a step along an unseen change; derivatives are good to 10^-8 of it (*assumed*).
 const STEP: f64 = 1e-3;
 
-/// What to measure, as a sentence.
-pub(super) fn remedy(
-    machine: &Machine,
-    under: Under<'_>,
-    setting: &Setting,
-    direction: &[(Parameter, f64, f64)],
-) -> Result<String, FitError> {
-    if direction.iter().any(|(p, ..)| p.kind.is_loggp()) {
-        return Ok(loggp(direction));
+/// A parameter at a coordinate, and how far an unseen change of the parameters moves it.
+pub(super) struct Shift<'a> {
+    pub(super) parameter: &'a Parameter,
+    pub(super) at: f64,
+    pub(super) by: f64,
+}
+
+impl Shift<'_> {
+    /// The value after a number of steps, not below the lowest that means something.
+    fn value(&self, steps: f64) -> f64 {
+        let lowest = if self.parameter.kind.is_log() { f64::NEG_INFINITY } else { 0.0 };
+        self.parameter.value((self.at + steps * STEP * self.by).max(lowest))
     }
-    let moved = |sign: f64| {
-        let mut shifted = setting.clone();
-        direction.iter().for_each(|(p, at, by)| shifted.set(p, p.value((at + sign * STEP * by).max(lowest(p)))));
+}
+
+/// What to measure to separate parameters that an unseen change couples, as a sentence.
+pub(super) fn remedy(problem: &Problem<'_>, shifts: &[Shift<'_>]) -> Result<String, FitError> {
+    if shifts.iter().any(|shift| shift.parameter.kind.is_loggp()) {
+        return Ok(loggp(shifts));
+    }
+    let moved = |steps: f64| {
+        let mut shifted = problem.base.clone();
+        shifts.iter().for_each(|shift| shifted.set(shift.parameter, shift.value(steps)));
         shifted
     };
-    told_by(machine, under, (&moved(1.0), &moved(-1.0)), 2.0 * STEP)
+    measurement(problem, &moved(1.0), &moved(-1.0), 2.0 * STEP)
 }
 
-/// What to measure to tell two settings apart, as a sentence.
-pub(super) fn between(machine: &Machine, under: Under<'_>, of: (&Setting, &Setting)) -> Result<String, FitError> {
-    told_by(machine, under, of, 1.0)
+/// What to measure to tell another setting from the fitted one, as a sentence.
+pub(super) fn between(problem: &Problem<'_>, other: &Setting) -> Result<String, FitError> {
+    measurement(problem, other, problem.base, 1.0)
 }
 
-fn told_by(
-    machine: &Machine,
-    under: Under<'_>,
-    (one, other): (&Setting, &Setting),
-    step: f64,
-) -> Result<String, FitError> {
+/// The candidate whose time differs most between two settings that are `step` apart.
+fn measurement(problem: &Problem<'_>, one: &Setting, other: &Setting, step: f64) -> Result<String, FitError> {
     let mut best: Option<(f64, String)> = None;
-    for candidate in candidates(machine) {
+    for candidate in candidates(problem.machine) {
         // A candidate that cannot run (no route, refused) is none.
         let single = std::slice::from_ref(&candidate);
-        let Ok(simulator) = Simulator::new(machine, (under.entry, under.params), single) else { continue };
+        let Ok(simulator) = Simulator::new(problem.machine, problem.under, single) else { continue };
         let (above, below) = (simulator.seconds(one, |_| true)?, simulator.seconds(other, |_| true)?);
         let ratio = |(a, b): (&f64, &f64)| (libm::log(a / b) / step).abs();
         let effect = above[0].iter().zip(&below[0]).map(ratio).fold(0.0, f64::max);
@@ -66,15 +73,10 @@ fn told_by(
     ))
 }
 
-/// The lowest coordinate that means something.
-fn lowest(parameter: &Parameter) -> f64 {
-    if parameter.kind.is_log() { f64::NEG_INFINITY } else { 0.0 }
-}
-
 /// What is known of LogGP without a simulation: one-way times hold 2·o + L + (k − 1)·G, windows of messages g and G.
-fn loggp(direction: &[(Parameter, f64, f64)]) -> String {
-    let has = |kind| direction.iter().any(|(p, ..)| p.kind == kind);
-    if has(Kind::LoggpGap) || has(Kind::LoggpPerByte) {
+fn loggp(shifts: &[Shift<'_>]) -> String {
+    let has = |kind| shifts.iter().any(|shift| shift.parameter.kind == kind);
+    if has(ParameterKind::LoggpGap) || has(ParameterKind::LoggpPerByte) {
         return "measure messages back to back, of small and large sizes (osu_bw), to separate them".to_owned();
     }
     "one-way times hold only 2·o + L: measure o at the sender (the time of a non-blocking send) to separate them; only \
@@ -107,19 +109,27 @@ fn candidates(machine: &Machine) -> Vec<Experiment> {
             all.push(experiment(title, SIZES[0].0, &[(a, b), (c, b)]));
         }
     }
-    for &host in devices.iter().filter(|&&d| matches!(machine.fabric.node(d).kind, NodeKind::Cpu | NodeKind::Host)) {
-        let others: Vec<NodeId> = devices.iter().copied().filter(|&d| d != host).collect();
-        let title = format!("copies of 1 GiB from {} to every device at once", name(host));
-        all.push(experiment(title, SIZES[0].0, &others.iter().map(|&d| (host, d)).collect::<Vec<_>>()));
-        let title = format!("copies of 1 GiB from every device to {} at once", name(host));
-        all.push(experiment(title, SIZES[0].0, &others.iter().map(|&d| (d, host)).collect::<Vec<_>>()));
-    }
+    all.extend(devices.iter().flat_map(|&host| host_candidates(machine, host, devices)));
     all
+}
+
+/// Copies from a host to every device at once, and back; none for a device that is no host.
+fn host_candidates(machine: &Machine, host: NodeId, devices: &[NodeId]) -> Vec<Experiment> {
+    if !matches!(machine.fabric.node(host).kind, NodeKind::Cpu | NodeKind::Host) {
+        return Vec::new();
+    }
+    let others = || devices.iter().copied().filter(|&d| d != host);
+    let (down, up): (Vec<_>, Vec<_>) = others().map(|d| ((host, d), (d, host))).unzip();
+    let name = machine.node_name(host);
+    vec![
+        experiment(format!("copies of 1 GiB from {name} to every device at once"), SIZES[0].0, &down),
+        experiment(format!("copies of 1 GiB from every device to {name} at once"), SIZES[0].0, &up),
+    ]
 }
 
 fn experiment(name: String, bytes: u64, pairs: &[(NodeId, NodeId)]) -> Experiment {
     let place = weir_scenario::Position { file: "".into(), line: 0, column: 0 };
-    let row = |at: usize| Row { place: place.clone(), seconds: 1.0, seen: Seen::End(at) };
+    let row = |at: usize| MeasuredTime { place: place.clone(), seconds: 1.0, end: MeasuredEnd::Transfer(at) };
     Experiment {
         transfers: pairs.iter().map(|&(from, to)| Transfer { from, to, bytes }).collect(),
         rows: (0..pairs.len()).map(row).collect(),

@@ -3,9 +3,9 @@
 //! A link that is never the narrowest at its written bandwidth has no derivative there, so values are tried one
 //! parameter after the other before derivatives are followed.
 
-use super::FitError;
-use super::parameter::{Kind, Parameter};
-use super::problem::{Task, in_reach};
+use super::error::FitError;
+use super::parameter::{Parameter, ParameterKind};
+use super::problem::{Problem, in_reach};
 
 /// Factors on a bandwidth, or time per byte, that are tried (*assumed*: generations of PCIe differ by factors of 2).
 const FACTORS: [f64; 11] = [0.125, 0.25, 0.5, 0.71, 0.85, 0.95, 1.05, 1.18, 1.41, 2.0, 4.0];
@@ -17,40 +17,36 @@ const TAUS: [f64; 4] = [0.02, 0.1, 0.2, 0.35];
 const NEAR: f64 = 1.03;
 /// Throughputs that are tried at most; *assumed*.
 const MOST_LEVELS: usize = 32;
-/// Rounds over all parameters.
+/// How often all parameters are tried.
 const ROUNDS: usize = 2;
 
-/// The coordinates to begin at, `own` first; those of `which` are changed.
+/// The coordinates to begin at, `own` first; those of `free` are changed.
 pub(super) fn starts(
-    task: &Task<'_>,
+    problem: &Problem<'_>,
     parameters: &[Parameter],
-    (own, which): (Vec<f64>, &[usize]),
+    own: Vec<f64>,
+    free: &[usize],
 ) -> Result<Vec<Vec<f64>>, FitError> {
-    let at = better_of(task, parameters, &own, which)?;
+    let at = better_of(problem, parameters, &own, free)?;
     Ok(if at == own { vec![own] } else { vec![own, at] })
 }
 
-/// Coordinates that fit better than `from`, one parameter of some changed after the other; `from` itself where none does.
+/// Coordinates that fit better than `from`, one parameter of `free` changed after the other; `from` itself where none
+/// does.
 pub(super) fn better_of(
-    task: &Task<'_>,
+    problem: &Problem<'_>,
     parameters: &[Parameter],
     from: &[f64],
-    which: &[usize],
+    free: &[usize],
 ) -> Result<Vec<f64>, FitError> {
     let mut at = from.to_vec();
-    let squares = |at: &[f64]| {
-        let values: Vec<f64> = parameters.iter().zip(at).map(|(p, &u)| p.value(u)).collect();
-        task.squares(&task.setting(parameters, &values))
-    };
-    let levels = levels(task);
+    let squares = |at: &[f64]| problem.squares(&problem.setting_at(parameters, at));
+    let levels = levels(problem);
     let mut least = squares(&at)?;
     for _ in 0..ROUNDS {
-        for &i in which {
+        for &i in free {
             let (parameter, mut chosen) = (&parameters[i], at[i]);
             for value in tried(parameter, parameter.value(at[i]), &levels) {
-                if !in_reach(parameter, value) {
-                    continue;
-                }
                 at[i] = parameter.coordinate(value);
                 // What cannot be simulated fits worse than anything.
                 let found = squares(&at).unwrap_or(f64::INFINITY);
@@ -65,19 +61,23 @@ pub(super) fn better_of(
 }
 
 /// The measured throughputs, but for near equals; of many, some from lowest to highest.
-fn levels(task: &Task<'_>) -> Vec<f64> {
-    let mut all = task.simulator.throughputs(task.measured);
+fn levels(problem: &Problem<'_>) -> Vec<f64> {
+    let mut all = problem.throughputs();
     all.sort_by(f64::total_cmp);
     all.dedup_by(|a, b| *a < *b * NEAR);
     let step = all.len().div_ceil(MOST_LEVELS).max(1);
     all.into_iter().rev().step_by(step).collect()
 }
 
+/// The values to try in the place of `value`.
 fn tried(parameter: &Parameter, value: f64, levels: &[f64]) -> Vec<f64> {
-    match parameter.kind {
-        Kind::Tau => TAUS.to_vec(),
-        Kind::Bandwidth => FACTORS.iter().map(|factor| factor * value).chain(levels.iter().copied()).collect(),
-        kind if kind.is_log() => FACTORS.iter().map(|factor| factor * value).collect(),
-        _ => TIMES.iter().copied().chain(FACTORS.iter().map(|factor| factor * value)).collect(),
-    }
+    let factors = FACTORS.iter().map(|factor| factor * value);
+    let mut all: Vec<f64> = match parameter.kind {
+        ParameterKind::Tau => TAUS.to_vec(),
+        ParameterKind::Bandwidth => factors.chain(levels.iter().copied()).collect(),
+        kind if kind.is_log() => factors.collect(),
+        _ => TIMES.iter().copied().chain(factors).collect(),
+    };
+    all.retain(|&value| in_reach(parameter, value));
+    all
 }

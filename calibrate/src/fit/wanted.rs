@@ -3,11 +3,11 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::Value as Json;
-use weir_scenario::Machine;
 
+use super::error::FitError;
+use super::options::{Choice, FitOptions};
 use super::parameter::{self, Parameter};
-use super::problem::Task;
-use super::{Choice, FitError, FitOptions, Under};
+use super::problem::Problem;
 use crate::measurement::Experiment;
 
 /// The tau of `pcie-congestion` where the scenario gives none: 1 − 1/1.21 (Martinasso et al., SC16, section VII).
@@ -30,19 +30,18 @@ pub(super) fn kept(groups: usize, options: &FitOptions) -> Vec<bool> {
 
 /// The parameters to fit.
 pub(super) fn wanted(
-    machine: &Machine,
-    under: Under<'_>,
-    experiments: &[Experiment],
-    (task, options): (&Task<'_>, &FitOptions),
+    problem: &Problem<'_>,
+    options: &FitOptions,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Parameter>, FitError> {
+    let Problem { machine, under, experiments, .. } = *problem;
     if options.loggp {
         if options.latency == Choice::Yes || options.tau == Choice::Yes || options.bandwidth {
             return Err(FitError::LoggpAlone);
         }
         return Ok(loggp_parameters(experiments));
     }
-    let used = task.simulator.all_links();
+    let used = problem.simulator.all_links();
     let mut parameters = Vec::new();
     if options.bandwidth {
         parameters.extend(parameter::bandwidths(machine, &used));

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use csv::{ByteRecord, ReaderBuilder};
 use weir_scenario::{Diagnostic, Position};
 
-use super::number::Cell;
-use super::{MOST_ROWS, Source, number};
+use super::number::{self, Cell, MOST_ROWS, NumberError};
+use super::source::{Source, Span, error_at};
 use crate::measurement::{Experiment, Log, Skipped, Transfer};
 
 /// Columns that are read.
@@ -53,10 +53,11 @@ pub struct MeasuredTable {
 /// # Errors
 /// What is wrong with the table: file, line, column and remedy. `ids` are needed where `from`, `to` and `bytes` are not.
 pub fn measured_rows(file: &str, text: &str) -> Result<MeasuredTable, Box<Diagnostic>> {
-    Table::open(file, text).and_then(Table::rows)
+    TableReader::open(file, text).and_then(TableReader::rows)
 }
 
-struct Table<'a> {
+/// A table while it is read.
+struct TableReader<'a> {
     file: &'a str,
     text: &'a str,
     reader: csv::Reader<&'a [u8]>,
@@ -67,7 +68,7 @@ struct Table<'a> {
     counted: usize,
 }
 
-impl<'a> Table<'a> {
+impl<'a> TableReader<'a> {
     fn open(file: &'a str, text: &'a str) -> Result<Self, Box<Diagnostic>> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let reader =
@@ -81,7 +82,7 @@ impl<'a> Table<'a> {
     fn header(&mut self) -> Result<(), Box<Diagnostic>> {
         let help = "write the header `from,to,bytes,seconds,group` in the first line";
         let Some((record, line)) = self.next()? else {
-            return Err(self.error(1, (1, 1), "the table is empty".to_owned(), help));
+            return Err(self.error(Span::line(1), "the table is empty".to_owned(), help));
         };
         let mut ignored = Vec::new();
         for (at, field) in record.iter().enumerate() {
@@ -89,14 +90,14 @@ impl<'a> Table<'a> {
             match READ.iter().find(|known| **known == name) {
                 Some(known) if self.columns.insert(known, at).is_some() => {
                     let message = format!("the column `{known}` stands twice");
-                    return Err(self.error(line, span(&record, at), message, "remove one of the two"));
+                    return Err(self.error(span(line, &record, at), message, "remove one of the two"));
                 }
                 Some(_) => {}
                 None => ignored.push(format!("`{}`", number::shown(&name))),
             }
         }
         if !self.columns.contains_key("seconds") {
-            return Err(self.error(line, (1, 1), "the table has no column `seconds`".to_owned(), help));
+            return Err(self.error(Span::line(line), "the table has no column `seconds`".to_owned(), help));
         }
         if !ignored.is_empty() {
             self.notes.push(format!("{}: not read: the column {}", self.file, ignored.join(", ")));
@@ -110,7 +111,7 @@ impl<'a> Table<'a> {
         let more = self.reader.read_byte_record(&mut record);
         let line = self.line;
         let more =
-            more.map_err(|e| self.error(line, (1, 1), format!("the table cannot be read: {e}"), "check the file"))?;
+            more.map_err(|e| self.error(Span::line(line), format!("the table cannot be read: {e}"), "check the file"))?;
         if !more {
             return Ok(None);
         }
@@ -133,7 +134,7 @@ impl<'a> Table<'a> {
         while let Some((record, line)) = self.next()? {
             if rows.len() == MOST_ROWS {
                 let message = format!("the table has more than {MOST_ROWS} rows");
-                return Err(self.error(line, (1, 1), message, "give fewer rows"));
+                return Err(self.error(Span::line(line), message, "give fewer rows"));
             }
             rows.push(self.row(&record, line, &mut skipped)?);
         }
@@ -141,31 +142,26 @@ impl<'a> Table<'a> {
     }
 
     fn row(&self, record: &ByteRecord, line: u32, skipped: &mut Vec<Skipped>) -> Result<MeasuredRow, Box<Diagnostic>> {
-        let text = |name: &str| -> Result<String, Box<Diagnostic>> {
-            let Some(&at) = self.columns.get(name) else { return Ok(String::new()) };
-            let field = record.get(at).ok_or_else(|| {
-                let message = format!("the row ends before the column `{name}`");
-                self.error(line, (1, 1), message, "complete the row: it may have been cut off")
-            })?;
-            Ok(String::from_utf8_lossy(field).trim().to_owned())
-        };
-        let wrong = |name: &str, (message, help): number::Wrong| {
-            self.error(line, span(record, self.columns.get(name).copied().unwrap_or(0)), message, help)
-        };
+        let text = |name: &str| self.field(record, line, name);
+        let at = |name: &str| span(line, record, self.columns.get(name).copied().unwrap_or(0));
+        let wrong = |name: &str, error: NumberError| self.error(at(name), error.message, error.help);
         let seconds = match number::cell(&text("seconds")?, "`seconds`") {
             Cell::Value(value) => number::seconds(value, "`seconds`").map(Some),
             Cell::Wrong(problem) => Err(problem),
             Cell::Nothing(why) => {
-                let (column, _) = span(record, self.columns.get("seconds").copied().unwrap_or(0));
                 let what = [text("id")?, format!("{} → {}", text("from")?, text("to")?)];
                 let what = what.into_iter().find(|what| !what.is_empty()).unwrap_or_default();
-                skipped.push(Skipped { place: self.place(line, column), what: number::shown(&what), why });
+                skipped.push(Skipped {
+                    place: self.place(line, at("seconds").column),
+                    what: number::shown(&what),
+                    why,
+                });
                 Ok(None)
             }
         };
         let bytes = match text("bytes")? {
             empty if empty.is_empty() => None,
-            given => Some(number::bytes(&given, "`bytes`").map_err(|problem| wrong("bytes", problem))?),
+            text => Some(number::bytes(&text, "`bytes`").map_err(|problem| wrong("bytes", problem))?),
         };
         Ok(MeasuredRow {
             place: self.place(line, 1),
@@ -179,25 +175,30 @@ impl<'a> Table<'a> {
         })
     }
 
+    /// The text of a column; empty where the table has no such column.
+    fn field(&self, record: &ByteRecord, line: u32, name: &str) -> Result<String, Box<Diagnostic>> {
+        let Some(&at) = self.columns.get(name) else { return Ok(String::new()) };
+        let field = record.get(at).ok_or_else(|| {
+            let message = format!("the row ends before the column `{name}`");
+            self.error(Span::line(line), message, "complete the row: it may have been cut off")
+        })?;
+        Ok(String::from_utf8_lossy(field).trim().to_owned())
+    }
+
     fn place(&self, line: u32, column: u32) -> Position {
         Position { file: self.file.into(), line, column }
     }
 
-    fn error(&self, line: u32, (column, width): (u32, u32), message: String, help: &str) -> Box<Diagnostic> {
-        let shown = self.text.lines().nth(line.saturating_sub(1) as usize).unwrap_or("");
-        Box::new(Diagnostic {
-            position: Some(self.place(line, column)),
-            excerpt: Some(weir_scenario::Excerpt::new(shown, column, width)),
-            ..Diagnostic::error(message).with_help(help)
-        })
+    fn error(&self, span: Span, message: String, help: &str) -> Box<Diagnostic> {
+        error_at(self.file, self.text, span, message, help)
     }
 }
 
-/// Column and width of a field, exact as long as no field before it is quoted.
-fn span(record: &ByteRecord, field: usize) -> (u32, u32) {
+/// Where a field stands, exact as long as no field before it is quoted.
+fn span(line: u32, record: &ByteRecord, field: usize) -> Span {
     let width = |bytes: &[u8]| String::from_utf8_lossy(bytes).chars().count() as u32;
     let before: u32 = record.iter().take(field).map(|bytes| width(bytes) + 1).sum();
-    (before + 1, record.get(field).map_or(1, width).max(1))
+    Span { line, column: before + 1, width: record.get(field).map_or(1, width).max(1) }
 }
 
 /// Reads the table as experiments: one per group, in the order of their first rows.
@@ -238,7 +239,8 @@ fn transfer(source: &Source<'_>, row: &MeasuredRow, log: &mut Log) -> Result<Opt
     let at = |name: &str, message: String, help: &str| {
         let line = source.text.lines().nth(row.place.line.saturating_sub(1) as usize).unwrap_or("");
         let before = line.find(name).map_or(0, |byte| line[..byte].chars().count() as u32);
-        source.error((row.place.line, before + 1, name.chars().count().max(1) as u32), message, help)
+        let width = name.chars().count().max(1) as u32;
+        source.error(Span { line: row.place.line, column: before + 1, width }, message, help)
     };
     let Some(bytes) = row.bytes else {
         return Err(at("", "the row has no `bytes`".to_owned(), "write how many bytes were copied"));

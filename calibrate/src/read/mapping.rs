@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use weir_plugin_api::NodeId;
 
-use super::Source;
+use super::source::Source;
 
 /// Numbers that a note lists at most.
 const MOST: usize = 32;
@@ -13,7 +13,7 @@ const MOST: usize = 32;
 /// The numbers of a log that were used.
 #[derive(Default)]
 pub(super) struct Used {
-    /// Devices.
+    /// Devices that sent or received.
     pub(super) devices: BTreeSet<usize>,
     /// Devices whose host memory took part.
     pub(super) hosts: BTreeSet<usize>,

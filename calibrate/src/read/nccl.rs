@@ -5,11 +5,14 @@
 //! (nccl-tests, doc/PERFORMANCE.md, from which the bytes per rank are). Where nccl chooses a tree or a switch that
 //! reduces, this is not what ran; the fit's errors then say so.
 
+use weir_plugin_api::NodeId;
 use weir_scenario::Diagnostic;
 
 use super::mapping::Used;
-use super::{Collective, MOST_ROWS, Source, number, untagged};
-use crate::measurement::{Experiment, Log, Row, Seen, Transfer};
+use super::number::{self, MOST_ROWS};
+use super::options::Collective;
+use super::source::{LogLine, Source, Span, untagged};
+use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Columns of a table, where its header is gone.
 const COLUMNS: [&str; 13] =
@@ -18,7 +21,7 @@ const COLUMNS: [&str; 13] =
 const IN_PLACE: usize = 4;
 
 /// What the lines above a row say.
-struct Table {
+struct TableHead {
     /// Ranks of the run that the lines belong to.
     ranks: usize,
     /// The program that the log names last.
@@ -28,7 +31,7 @@ struct Table {
     times: Vec<usize>,
 }
 
-impl Table {
+impl TableHead {
     fn new() -> Self {
         let mut table = Self { ranks: 0, program: None, columns: 0, times: Vec::new() };
         table.header(&COLUMNS);
@@ -66,32 +69,84 @@ impl Table {
     }
 }
 
-/// Reads a table.
+/// What is known of the log so far.
+struct NcclReader<'a> {
+    source: &'a Source<'a>,
+    head: TableHead,
+    used: Used,
+    rows: usize,
+    log: Log,
+}
+
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let (mut log, mut table, mut used, mut rows) = (Log::default(), Table::new(), Used::default(), 0_usize);
-    for (at, line) in source.text.lines().enumerate() {
-        let (number, text) = (at as u32 + 1, untagged(line).0.trim());
-        let fields: Vec<&str> = text.split_whitespace().collect();
-        let is_row = fields.len() > 1 && fields[0].bytes().all(|b| b.is_ascii_digit());
-        if !is_row || text.contains("_perf") {
-            table.line(text);
-            continue;
-        }
-        rows += 1;
-        if rows > MOST_ROWS {
-            return Err(source.error((number, 1, 1), format!("more than {MOST_ROWS} rows"), "give fewer rows"));
-        }
-        row(source, ((number, line), &fields), (&table, &mut used), &mut log)?;
+    let (head, used, log) = (TableHead::new(), Used::default(), Log::default());
+    let mut reader = NcclReader { source, head, used, rows: 0, log };
+    for line in source.lines() {
+        reader.line(line)?;
     }
+    let NcclReader { used, rows, mut log, .. } = reader;
     if rows == 0 {
         let help = "the log may have been cut off; rows follow the header with algbw and busbw";
-        return Err(source.error((1, 1, 1), "the log has no row of a table".to_owned(), help));
+        return Err(source.error(Span::line(1), "the log has no row of a table", help));
     }
     log.notes.extend(used.note(source, "rank"));
     if !log.experiments.is_empty() {
         log.notes.push(format!("{}: collectives are simulated as rings in the order of the devices", source.file));
     }
     Ok(log)
+}
+
+impl NcclReader<'_> {
+    fn line(&mut self, line: LogLine<'_>) -> Result<(), Box<Diagnostic>> {
+        let text = untagged(line.text).0.trim();
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let is_row = fields.len() > 1 && fields[0].bytes().all(|b| b.is_ascii_digit());
+        if !is_row || text.contains("_perf") {
+            self.head.line(text);
+            return Ok(());
+        }
+        self.rows += 1;
+        if self.rows > MOST_ROWS {
+            let message = format!("more than {MOST_ROWS} rows");
+            return Err(self.source.error(Span::line(line.number), message, "give fewer rows"));
+        }
+        self.row(line, &fields)
+    }
+
+    fn row(&mut self, line: LogLine<'_>, fields: &[&str]) -> Result<(), Box<Diagnostic>> {
+        let source = self.source;
+        let Some(times) = self.head.times(fields) else {
+            let message = format!("the row has {} columns, and the table {}", fields.len(), self.head.columns);
+            let help = "the row may have been cut off: remove or complete it";
+            return Err(source.error(Span::line(line.number), message, help));
+        };
+        let size = fields[0];
+        if size == "0" {
+            source.skip(&mut self.log, source.place_of(line, size), "0 B", "no bytes are moved");
+            return Ok(());
+        }
+        let bytes = number::bytes(size, "the size").map_err(|problem| source.wrong(line, size, problem))?;
+        let ring = match experiment(source, &self.head, bytes) {
+            Ok(ring) => ring,
+            Err(why) => {
+                source.skip(&mut self.log, source.place_of(line, size), format!("{size} B"), why);
+                return Ok(());
+            }
+        };
+        // Out of place, then in place; `N/A` where one was not run.
+        for time in times.into_iter().filter(|time| *time != "N/A") {
+            let place = source.place_of(line, time);
+            match number::logged(time, "the time", |us| us * 1e-6) {
+                Ok(seconds) => {
+                    self.used.devices.extend(0..ring.ranks);
+                    let rows = vec![MeasuredTime { place, seconds, end: MeasuredEnd::Last }];
+                    self.log.experiments.push(Experiment { rows, ..ring.experiment.clone() });
+                }
+                Err(why) => source.skip(&mut self.log, place, format!("{size} B"), why),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The rank of `#  Rank  3 Group  0 Pid …`.
@@ -111,63 +166,29 @@ fn program_of(line: &str) -> Option<Result<Collective, String>> {
     })
 }
 
-fn row(
-    source: &Source<'_>,
-    (line, fields): ((u32, &str), &[&str]),
-    (table, used): (&Table, &mut Used),
-    log: &mut Log,
-) -> Result<(), Box<Diagnostic>> {
-    let Some(times) = table.times(fields) else {
-        let message = format!("the row has {} columns, and the table {}", fields.len(), table.columns);
-        let help = "the row may have been cut off: remove or complete it";
-        return Err(source.error((line.0, 1, 1), message, help));
-    };
-    let size = fields[0];
-    if size == "0" {
-        source.skip(log, source.place_of(line, size), "0 B", "no bytes are moved");
-        return Ok(());
-    }
-    let bytes = number::bytes(size, "the size").map_err(|problem| source.wrong(line, size, problem))?;
-    let ring = match experiment(source, table, bytes) {
-        Ok(ring) => ring,
-        Err(why) => {
-            source.skip(log, source.place_of(line, size), format!("{size} B"), why);
-            return Ok(());
-        }
-    };
-    // Out of place, then in place; `N/A` where one was not run.
-    for time in times.into_iter().filter(|time| *time != "N/A") {
-        let place = source.place_of(line, time);
-        match number::logged(time, "the time", |us| us * 1e-6) {
-            Ok(seconds) => {
-                used.devices.extend(0..ring.ranks);
-                let rows = vec![Row { place, seconds, seen: Seen::Last }];
-                log.experiments.push(Experiment { rows, ..ring.experiment.clone() });
-            }
-            Err(why) => source.skip(log, place, format!("{size} B"), why),
-        }
-    }
-    Ok(())
-}
-
 /// A collective without its time.
 struct Ring {
     experiment: Experiment,
     ranks: usize,
 }
 
-/// The transfers of a collective of `size` bytes, or why there are none.
-fn experiment(source: &Source<'_>, table: &Table, size: u64) -> Result<Ring, String> {
+/// The collective that the command line or the log names, or why there is none.
+fn collective(source: &Source<'_>, head: &TableHead) -> Result<Collective, String> {
     let words = || Collective::ALL.map(Collective::word).join(", ");
-    let collective = match (source.options.collective, &table.program) {
-        (Some(given), _) => given,
-        (None, Some(Ok(named))) => *named,
-        (None, Some(Err(name))) => return Err(format!("`{name}` is no collective that weir knows ({})", words())),
-        (None, None) => return Err(format!("the log does not name the collective: add --collective ({})", words())),
-    };
+    match (source.options.collective, &head.program) {
+        (Some(asked), _) => Ok(asked),
+        (None, Some(Ok(named))) => Ok(*named),
+        (None, Some(Err(name))) => Err(format!("`{name}` is no collective that weir knows ({})", words())),
+        (None, None) => Err(format!("the log does not name the collective: add --collective ({})", words())),
+    }
+}
+
+/// The transfers of a collective of `size` bytes, or why there are none.
+fn experiment(source: &Source<'_>, head: &TableHead, size: u64) -> Result<Ring, String> {
+    let collective = collective(source, head)?;
     let devices = &source.devices;
-    // Without lines of ranks, the devices given are the ranks.
-    let n = if table.ranks == 0 { devices.len() } else { table.ranks };
+    // Without lines of ranks, the devices that are named are the ranks.
+    let n = if head.ranks == 0 { devices.len() } else { head.ranks };
     if n < 2 {
         return Err("a collective of fewer than two ranks moves nothing over links".to_owned());
     }
@@ -186,12 +207,15 @@ fn experiment(source: &Source<'_>, table: &Table, size: u64) -> Result<Ring, Str
         Collective::AllReduce => ring((2 * (ranks - 1)).saturating_mul(size) / ranks, 2 * (ranks - 1)),
         Collective::AllGather | Collective::ReduceScatter => ring((ranks - 1).saturating_mul(size) / ranks, ranks - 1),
         Collective::SendRecv => ring(size, 1),
-        Collective::AllToAll => {
-            let pairs = (0..n).flat_map(|i| (1..n).map(move |k| (i, (i + k) % n)));
-            let bytes = (size / ranks).max(1);
-            let transfers = pairs.map(|(i, j)| Transfer { from: devices[i], to: devices[j], bytes });
-            Experiment { transfers: transfers.collect(), ..ring(1, 1) }
-        }
+        Collective::AllToAll => Experiment { transfers: all_to_all(&devices[..n], size), ..ring(1, 1) },
     };
     Ok(Ring { experiment, ranks: n })
+}
+
+/// A part of `size` from each device to each other one.
+fn all_to_all(devices: &[NodeId], size: u64) -> Vec<Transfer> {
+    let n = devices.len();
+    let bytes = (size / n as u64).max(1);
+    let pairs = (0..n).flat_map(|i| (1..n).map(move |k| (i, (i + k) % n)));
+    pairs.map(|(i, j)| Transfer { from: devices[i], to: devices[j], bytes }).collect()
 }

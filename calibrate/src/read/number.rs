@@ -3,18 +3,25 @@
 /// Seconds of one transfer at most, 100 days: the horizon of a simulation.
 const MOST_SECONDS: f64 = 8_640_000.0;
 
+/// Measured times of a log at most; *assumed*.
+pub(super) const MOST_ROWS: usize = 100_000;
+
 /// What is wrong with a number, and what to do.
-pub(crate) type Wrong = (String, &'static str);
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct NumberError {
+    pub(super) message: String,
+    pub(super) help: &'static str,
+}
 
 /// What stands where a measured value belongs.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Cell {
-    /// A value above 0.
+    /// A measured value, finite and above 0.
     Value(f64),
     /// A sign that nothing was measured: why.
     Nothing(String),
-    /// A slip.
-    Wrong(Wrong),
+    /// Not a number: a slip of the person who wrote it.
+    Wrong(NumberError),
 }
 
 /// A measured value. Programs write nan, inf, `-`, `N/A` or 0 where they measured nothing.
@@ -33,7 +40,7 @@ pub(crate) fn cell(text: &str, what: &str) -> Cell {
         Ok(value) if plain && value.is_finite() => Cell::Nothing(format!("{what} is {value}, not above 0")),
         _ => {
             let message = format!("{what} `{}` is not a number", shown(text));
-            Cell::Wrong((message, "write a plain number, as in `0.0253`"))
+            Cell::Wrong(NumberError { message, help: "write a plain number, as in `0.0253`" })
         }
     }
 }
@@ -41,28 +48,31 @@ pub(crate) fn cell(text: &str, what: &str) -> Cell {
 /// A measured value of a program's log, as seconds, or why it is not used: a program writes no slips.
 pub(crate) fn logged(text: &str, what: &str, to_seconds: impl Fn(f64) -> f64) -> Result<f64, String> {
     match cell(text, what) {
-        Cell::Value(value) => seconds(to_seconds(value), what).map_err(|(message, _)| message),
-        Cell::Nothing(why) | Cell::Wrong((why, _)) => Err(why),
+        Cell::Value(value) => seconds(to_seconds(value), what).map_err(|error| error.message),
+        Cell::Nothing(why) | Cell::Wrong(NumberError { message: why, .. }) => Err(why),
     }
 }
 
 /// Seconds: above 0, at most 100 days, at least a picosecond.
-pub(crate) fn seconds(value: f64, what: &str) -> Result<f64, Wrong> {
+pub(crate) fn seconds(value: f64, what: &str) -> Result<f64, NumberError> {
     match value {
         v if (1e-12..=MOST_SECONDS).contains(&v) => Ok(v),
-        v => Err((format!("{what} means {v:e} s, which is not between 1 ps and 100 days"), "check the unit")),
+        v => {
+            let message = format!("{what} means {v:e} s, which is not between 1 ps and 100 days");
+            Err(NumberError { message, help: "check the unit" })
+        }
     }
 }
 
 /// Whole bytes, 1 to 2^53.
-pub(crate) fn bytes(text: &str, what: &str) -> Result<u64, Wrong> {
+pub(crate) fn bytes(text: &str, what: &str) -> Result<u64, NumberError> {
     let whole = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     match text.parse::<u64>() {
         Ok(bytes) if whole && (1..=1 << 53).contains(&bytes) => Ok(bytes),
-        _ => Err((
-            format!("{what} `{}` is not a whole number of bytes from 1 to 2^53", shown(text)),
-            "write bytes as a plain whole number, without a unit",
-        )),
+        _ => Err(NumberError {
+            message: format!("{what} `{}` is not a whole number of bytes from 1 to 2^53", shown(text)),
+            help: "write bytes as a plain whole number, without a unit",
+        }),
     }
 }
 

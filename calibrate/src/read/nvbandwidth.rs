@@ -10,10 +10,11 @@ use weir_scenario::{Diagnostic, Position};
 
 use super::json::Placed;
 use super::mapping::Used;
-use super::{MOST_ROWS, Source, number};
-use crate::measurement::{Experiment, Log, Row, Seen, Transfer};
+use super::number::{self, MOST_ROWS};
+use super::source::{Source, Span};
+use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
-/// Bytes of a copy.
+/// Bytes of a copy, unless the log has `bufferSize`.
 const BYTES: u64 = 512 << 20;
 
 /// What a test copies beside the measured pair.
@@ -24,6 +25,7 @@ enum Beside {
     AllOthers,
 }
 
+/// Which devices a cell of a matrix stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Between {
     HostToDevice,
@@ -33,20 +35,41 @@ enum Between {
     ColumnToRow,
 }
 
+/// What a test copies for one cell.
+#[derive(Clone, Copy)]
+struct Copies {
+    between: Between,
+    beside: Beside,
+}
+
+impl Copies {
+    /// Whether both ends are devices of the matrix.
+    fn between_devices(self) -> bool {
+        matches!(self.between, Between::RowToColumn | Between::ColumnToRow)
+    }
+}
+
+/// A cell of the matrix of a test.
+struct MatrixCell<'a> {
+    test: &'a str,
+    row: usize,
+    column: usize,
+    value: &'a Placed,
+}
+
 /// What is known of the log so far.
 struct State {
-    /// Bytes of a copy.
+    /// Of each copy of the log.
     bytes: u64,
     cells: usize,
     used: Used,
 }
 
-/// Reads all test cases.
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let root = Placed::read(source.text).map_err(|error| {
         let help = "save the whole output of `nvbandwidth -j`: it may have been cut off";
-        let place = (error.line().max(1) as u32, error.column().max(1) as u32, 1);
-        source.error(place, format!("the log is no JSON: {error}"), help)
+        let span = Span { line: error.line().max(1) as u32, column: error.column().max(1) as u32, width: 1 };
+        source.error(span, format!("the log is no JSON: {error}"), help)
     })?;
     let title = root.get("nvbandwidth");
     let within = |key: &str| title.and_then(|title| title.get(key));
@@ -55,8 +78,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
             Some(why) => (why, format!("nvbandwidth stopped with an error: {}", number::shown(&why.shown()))),
             None => (title.unwrap_or(&root), "the log has no nvbandwidth.testcases".to_owned()),
         };
-        let place = place(source, at);
-        source.error((place.line, place.column, 1), message, "save the whole output of `nvbandwidth -j`")
+        source.error(span(source, at), message, "save the whole output of `nvbandwidth -j`")
     })?;
     let mib = within("bufferSize").and_then(|size| size.shown().parse::<u64>().ok());
     let bytes = mib.filter(|mib| (1..=1 << 30).contains(mib)).map_or(BYTES, |mib| mib << 20);
@@ -78,8 +100,13 @@ fn place(source: &Source<'_>, value: &Placed) -> Position {
     source.place(before.matches('\n').count() as u32 + 1, line.chars().count() as u32 + 1)
 }
 
+fn span(source: &Source<'_>, value: &Placed) -> Span {
+    let Position { line, column, .. } = place(source, value);
+    Span { line, column, width: 1 }
+}
+
 /// What a test of this name measures, or why it is not used.
-fn meaning(name: &str, description: &str) -> Result<(Between, Beside), &'static str> {
+fn meaning(name: &str, description: &str) -> Result<Copies, &'static str> {
     if !name.ends_with("_ce") {
         return Err("only copies by the copy engine (_ce) are used: kernels (_sm) and latencies are not transfers");
     }
@@ -90,8 +117,12 @@ fn meaning(name: &str, description: &str) -> Result<(Between, Beside), &'static 
         }
         _ if name.starts_with("host_to_device") => Between::HostToDevice,
         _ if name.starts_with("device_to_host") => Between::DeviceToHost,
-        _ if name.starts_with("all_to_host_memcpy") => return Ok((Between::DeviceToHost, Beside::AllOthers)),
-        _ if name.starts_with("host_to_all_memcpy") => return Ok((Between::HostToDevice, Beside::AllOthers)),
+        _ if name.starts_with("all_to_host_memcpy") => {
+            return Ok(Copies { between: Between::DeviceToHost, beside: Beside::AllOthers });
+        }
+        _ if name.starts_with("host_to_all_memcpy") => {
+            return Ok(Copies { between: Between::HostToDevice, beside: Beside::AllOthers });
+        }
         _ if name.starts_with("device_to_device") && description.contains("->") && !description.contains("<->") => {
             Between::RowToColumn
         }
@@ -102,74 +133,92 @@ fn meaning(name: &str, description: &str) -> Result<(Between, Beside), &'static 
     if name.starts_with("all_to_host_bidirectional") || name.starts_with("host_to_all_bidirectional") {
         return Err("the test is not one whose copies weir knows");
     }
-    Ok((between, beside))
+    Ok(Copies { between, beside })
+}
+
+fn name(case: &Placed) -> &str {
+    case.get("name").and_then(Placed::text).unwrap_or("a test without a name")
+}
+
+/// Why a test is not used, though its name may be known.
+fn unusable(case: &Placed) -> Option<String> {
+    let text = |key: &str| case.get(key).and_then(Placed::text);
+    let status = text("status").unwrap_or("Passed");
+    if status != "Passed" {
+        let error = text("error").map_or_else(String::new, |error| format!(": {}", number::shown(error)));
+        return Some(format!("its status is `{}`{error}", number::shown(status)));
+    }
+    None
 }
 
 impl State {
     fn test(&mut self, source: &Source<'_>, case: &Placed, log: &mut Log) -> Result<(), Box<Diagnostic>> {
         let text = |key: &str| case.get(key).and_then(Placed::text);
-        let name = text("name").unwrap_or("a test without a name");
-        let at = place(source, case.get("name").unwrap_or(case));
-        let skip = |log: &mut Log, why: String| source.skip(log, at.clone(), number::shown(name), why);
-        let status = text("status").unwrap_or("Passed");
-        if status != "Passed" {
-            let error = text("error").map_or_else(String::new, |error| format!(": {}", number::shown(error)));
-            skip(log, format!("its status is `{}`{error}", number::shown(status)));
-            return Ok(());
-        }
-        let (between, beside) = match meaning(name, text("bandwidth_description").unwrap_or("")) {
-            Ok(meaning) => meaning,
+        let name = name(case);
+        let meaning = || meaning(name, text("bandwidth_description").unwrap_or("")).map_err(str::to_owned);
+        let matrix = || {
+            let rows = case.get("bandwidth_matrix").and_then(Placed::list);
+            rows.ok_or_else(|| "it has no bandwidth_matrix: run it again, with -j".to_owned())
+        };
+        let usable = unusable(case).map_or(Ok(()), Err).and_then(|()| Ok((meaning()?, matrix()?)));
+        match usable {
+            Ok((copies, rows)) => self.matrix(source, case, copies, rows, log),
             Err(why) => {
-                skip(log, why.to_owned());
-                return Ok(());
+                let at = place(source, case.get("name").unwrap_or(case));
+                source.skip(log, at, number::shown(name), why);
+                Ok(())
             }
-        };
-        let Some(rows) = case.get("bandwidth_matrix").and_then(Placed::list) else {
-            skip(log, "it has no bandwidth_matrix: run it again, with -j".to_owned());
-            return Ok(());
-        };
-        for (i, row) in rows.iter().enumerate() {
-            let cells = row.list().unwrap_or(&[]);
+        }
+    }
+
+    fn matrix(
+        &mut self,
+        source: &Source<'_>,
+        case: &Placed,
+        copies: Copies,
+        rows: &[Placed],
+        log: &mut Log,
+    ) -> Result<(), Box<Diagnostic>> {
+        let test = name(case);
+        for (row, cells) in rows.iter().enumerate() {
+            let values = cells.list().unwrap_or(&[]);
             // Two-way tests between devices append two more matrices below: the other stream, and the sum.
-            if beside == Beside::TheOtherWay && name.starts_with("device_to_device") && i >= cells.len() {
+            if copies.beside == Beside::TheOtherWay && test.starts_with("device_to_device") && row >= values.len() {
                 break;
             }
-            self.cells += cells.len();
+            self.cells += values.len();
             if self.cells > MOST_ROWS {
-                let place = (at.line, at.column, 1);
-                return Err(source.error(place, format!("more than {MOST_ROWS} cells"), "give fewer tests"));
+                let message = format!("more than {MOST_ROWS} cells");
+                return Err(source.error(span(source, case.get("name").unwrap_or(case)), message, "give fewer tests"));
             }
-            for (j, cell) in cells.iter().enumerate() {
-                self.cell(source, (name, between, beside), ((i, j), cell), log);
+            for (column, value) in values.iter().enumerate() {
+                self.cell(source, copies, &MatrixCell { test, row, column, value }, log);
             }
         }
         Ok(())
     }
 
     /// The copy of a cell; nothing for `N/A` and for the 0 of a diagonal.
-    fn cell(
-        &mut self,
-        source: &Source<'_>,
-        (name, between, beside): (&str, Between, Beside),
-        ((i, j), cell): ((usize, usize), &Placed),
-        log: &mut Log,
-    ) {
-        let text = cell.shown();
-        let devices = matches!(between, Between::RowToColumn | Between::ColumnToRow);
-        if text == "N/A" || (devices && i == j) {
+    fn cell(&mut self, source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, log: &mut Log) {
+        let text = cell.value.shown();
+        let devices = copies.between_devices();
+        if text == "N/A" || (devices && cell.row == cell.column) {
             return;
         }
-        let (at, name) = (place(source, cell), format!("{name} [{i}][{j}]"));
+        let (at, name) = (place(source, cell.value), format!("{} [{}][{}]", cell.test, cell.row, cell.column));
         let seconds = number::logged(&text, "the cell", |value| self.bytes as f64 / (value * 1e9));
-        let copies = seconds.and_then(|s| Ok((s, experiment(source, (between, beside), (i, j), self.bytes)?)));
-        match copies {
-            Ok((seconds, copies)) => {
-                let all = if beside == Beside::AllOthers { 0..source.devices.len() } else { j..j + 1 };
-                let own = if devices { vec![i, j] } else { all.collect() };
+        match seconds.and_then(|s| Ok((s, transfers(source, copies, cell, self.bytes)?))) {
+            Ok((seconds, transfers)) => {
+                let all = copies.beside == Beside::AllOthers;
+                let own = match (devices, all) {
+                    (true, _) => vec![cell.row, cell.column],
+                    (false, true) => (0..source.devices.len()).collect(),
+                    (false, false) => vec![cell.column],
+                };
                 self.used.hosts.extend(own.iter().filter(|_| !devices));
                 self.used.devices.extend(own);
-                let row = Row { place: at, seconds, seen: Seen::End(0) };
-                log.experiments.push(Experiment { name, rows: vec![row], ..copies });
+                let rows = vec![MeasuredTime { place: at, seconds, end: MeasuredEnd::Transfer(0) }];
+                log.experiments.push(Experiment { rows, transfers, ..Experiment::plain(name) });
             }
             Err(why) => source.skip(log, at, number::shown(&name), why),
         }
@@ -177,37 +226,33 @@ impl State {
 }
 
 /// The copies of one cell, the measured one first.
-fn experiment(
-    source: &Source<'_>,
-    (between, beside): (Between, Beside),
-    (i, j): (usize, usize),
-    bytes: u64,
-) -> Result<Experiment, String> {
+fn transfers(source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, bytes: u64) -> Result<Vec<Transfer>, String> {
     let few = || format!("there are only {} devices: name all by --devices", source.devices.len());
     let device = |at: usize| source.device(at).ok_or_else(few);
     let host = |d: NodeId| source.host_of(d).ok_or("the topology has no cpu: add one, or name it by --host".to_owned());
-    let (from, to) = match between {
-        Between::HostToDevice => (host(device(j)?)?, device(j)?),
-        Between::DeviceToHost => (device(j)?, host(device(j)?)?),
-        Between::RowToColumn => (device(i)?, device(j)?),
-        Between::ColumnToRow => (device(j)?, device(i)?),
+    let ends = |device: NodeId| match copies.between {
+        Between::HostToDevice => Ok::<_, String>((host(device)?, device)),
+        _ => Ok((device, host(device)?)),
+    };
+    let (row, column) = (cell.row, cell.column);
+    let (from, to) = match copies.between {
+        Between::HostToDevice | Between::DeviceToHost => ends(device(column)?)?,
+        Between::RowToColumn => (device(row)?, device(column)?),
+        Between::ColumnToRow => (device(column)?, device(row)?),
     };
     if from == to {
         return Err("a copy within one device".to_owned());
     }
     let mut transfers = vec![Transfer { from, to, bytes }];
-    match beside {
+    match copies.beside {
         Beside::Nothing => {}
         Beside::TheOtherWay => transfers.push(Transfer { from: to, to: from, bytes }),
         Beside::AllOthers => {
-            for &other in source.devices.iter().filter(|&&d| d != device(j).unwrap_or(d)) {
-                let (from, to) = match between {
-                    Between::HostToDevice => (host(other)?, other),
-                    _ => (other, host(other)?),
-                };
+            for &other in source.devices.iter().filter(|&&d| source.device(column) != Some(d)) {
+                let (from, to) = ends(other)?;
                 transfers.push(Transfer { from, to, bytes });
             }
         }
     }
-    Ok(Experiment { transfers, ..Experiment::plain("") })
+    Ok(transfers)
 }

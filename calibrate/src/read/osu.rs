@@ -5,17 +5,19 @@
 //! 10^6 bytes per second. `osu_bibw`: windows both ways at once, the rates added. (OSU Micro-Benchmarks, README,
 //! point-to-point tests; the window is 64 messages unless `-W` says otherwise.)
 
-use weir_plugin_api::NodeId;
 use weir_scenario::Diagnostic;
 
-use super::{MOST_ROWS, Source, number, pair, untagged};
-use crate::measurement::{Experiment, Log, Row, Seen, Transfer};
+use super::devices::{DevicePair, pair};
+use super::number::{self, MOST_ROWS, NumberError};
+use super::source::{LogLine, Source, Span, untagged};
+use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Messages of a window (`WINDOW_SIZE_LARGE`, the default of `-W`).
 const WINDOW: u32 = 64;
 /// Bytes of the reply to a window.
 const REPLY: u64 = 4;
 
+/// What a table measured.
 #[derive(Clone, PartialEq, Eq)]
 enum Test {
     Bandwidth,
@@ -25,46 +27,125 @@ enum Test {
     Other(String),
 }
 
+impl Test {
+    /// Messages of a row.
+    fn messages(&self) -> u32 {
+        if matches!(self, Self::Bandwidth | Self::BothWays) { WINDOW } else { 1 }
+    }
+}
+
+/// What is known of the log so far.
+struct OsuReader<'a> {
+    source: &'a Source<'a>,
+    devices: Option<DevicePair>,
+    /// The test that the last title or header named.
+    test: Option<Test>,
+    rows: usize,
+    /// Whether a row was of a window of messages.
+    windows: bool,
+    log: Log,
+}
+
 /// Reads the tables of a log; rows are skipped unless `--pair` names the devices.
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let devices = pair(source)?;
-    let (mut log, mut test, mut rows, mut windows) = (Log::default(), None, 0, false);
-    for (at, line) in source.text.lines().enumerate() {
-        let (number, text) = (at as u32 + 1, untagged(line).0.trim());
-        if let Some(comment) = text.strip_prefix('#') {
-            if comment.contains("Send Buffer on") {
-                log.notes.push(format!("{}: {}: see that --pair names these", source.file, shown(comment)));
-            }
-            test = of(comment, test.is_some()).or(test);
-            continue;
+    let devices = pair(source.machine, source.options)?;
+    let mut reader = OsuReader { source, devices, test: None, rows: 0, windows: false, log: Log::default() };
+    for line in source.lines() {
+        let text = untagged(line.text).0.trim();
+        match text.strip_prefix('#') {
+            Some(comment) => reader.comment(comment),
+            None => reader.line(line, text)?,
         }
+    }
+    if reader.rows == 0 {
+        let help = "the log may have been cut off; a table follows its header `# Size`";
+        return Err(source.error(Span::line(1), "the log has no row of a table", help));
+    }
+    Ok(reader.finish())
+}
+
+impl OsuReader<'_> {
+    fn comment(&mut self, comment: &str) {
+        if comment.contains("Send Buffer on") {
+            let shown = shown(comment);
+            self.log.notes.push(format!("{}: {shown}: see that --pair names these", self.source.file));
+        }
+        self.test = of(comment, self.test.is_some()).or(self.test.take());
+    }
+
+    fn line(&mut self, line: LogLine<'_>, text: &str) -> Result<(), Box<Diagnostic>> {
         let fields: Vec<&str> = text.split_whitespace().collect();
         if !fields.first().is_some_and(|f| f.starts_with(|c: char| c.is_ascii_digit() || c == '-')) {
-            continue;
+            return Ok(());
         }
-        let Some(test) = &test else {
+        let error = |message: String, help: &str| Err(self.source.error(Span::line(line.number), message, help));
+        let Some(test) = self.test.clone() else {
             let help = "keep the line `# OSU MPI … Test` and the header of the table in the log";
-            return Err(source.error((number, 1, 1), "no header says what this table measured".to_owned(), help));
+            return error("no header says what this table measured".to_owned(), help);
         };
-        rows += 1;
-        if rows > MOST_ROWS {
-            return Err(source.error((number, 1, 1), format!("more than {MOST_ROWS} rows"), "give fewer rows"));
+        self.rows += 1;
+        if self.rows > MOST_ROWS {
+            return error(format!("more than {MOST_ROWS} rows"), "give fewer rows");
         }
-        windows |= matches!(test, Test::Bandwidth | Test::BothWays);
-        row(source, ((number, line), &fields), (test, devices), &mut log)?;
+        self.windows |= test.messages() > 1;
+        self.row(line, &fields, &test)
     }
-    if rows == 0 {
-        let help = "the log may have been cut off; a table follows its header `# Size`";
-        return Err(source.error((1, 1, 1), "the log has no row of a table".to_owned(), help));
-    }
-    if let (Some((first, second)), false) = (devices, log.experiments.is_empty()) {
-        let (first, second) = (source.machine.path(first), source.machine.path(second));
-        log.notes.push(format!("{}: rank 0 = {first}, rank 1 = {second}", source.file));
-        if windows {
-            log.notes.push(format!("{}: windows of {WINDOW} messages, each with a reply of {REPLY} B", source.file));
+
+    fn row(&mut self, line: LogLine<'_>, fields: &[&str], test: &Test) -> Result<(), Box<Diagnostic>> {
+        let source = self.source;
+        let [size, value, ..] = fields else {
+            let help = "complete the row: the log may have been cut off";
+            let message = "the row has a size and no value".to_owned();
+            return Err(source.wrong(line, fields[0], NumberError { message, help }));
+        };
+        let mut skip = |field: &str, why: &str| {
+            let (place, what) = (source.place_of(line, field), format!("{} B", number::shown(size)));
+            source.skip(&mut self.log, place, what, why);
+        };
+        if let Test::Other(title) = test {
+            skip(size, &format!("`{title}` is not a test of one pair whose messages weir knows"));
+            return Ok(());
         }
+        if *size == "0" {
+            skip(size, "no bytes are moved");
+            return Ok(());
+        }
+        let bytes = number::bytes(size, "the size").map_err(|problem| source.wrong(line, size, problem))?;
+        match (row_seconds(test, bytes, value), self.devices) {
+            (Err(why), _) => skip(value, &why),
+            (_, None) => skip(size, "the log does not say which devices took part: add --pair gpu0,gpu1"),
+            (Ok(seconds), Some(devices)) => {
+                let place = source.place_of(line, value);
+                let name = format!("line {}", line.number);
+                let rows = vec![MeasuredTime { place, seconds, end: MeasuredEnd::Last }];
+                self.log.experiments.push(Experiment { rows, ..messages(name, test, devices, bytes) });
+            }
+        }
+        Ok(())
     }
-    Ok(log)
+
+    /// The log, with what was assumed of its devices and messages.
+    fn finish(mut self) -> Log {
+        if let (Some(DevicePair { first, second }), false) = (self.devices, self.log.experiments.is_empty()) {
+            let (first, second) = (self.source.machine.path(first), self.source.machine.path(second));
+            let file = self.source.file;
+            self.log.notes.push(format!("{file}: rank 0 = {first}, rank 1 = {second}"));
+            if self.windows {
+                self.log.notes.push(format!("{file}: windows of {WINDOW} messages, each with a reply of {REPLY} B"));
+            }
+        }
+        self.log
+    }
+}
+
+/// The seconds of a row of messages of `bytes`: the value is MB/s, or µs of one message.
+fn row_seconds(test: &Test, bytes: u64, value: &str) -> Result<f64, String> {
+    let total = bytes as f64 * f64::from(test.messages());
+    number::logged(value, "the value", |value| match test {
+        Test::BothWays => 2.0 * total / (value * 1e6),
+        Test::Bandwidth => total / (value * 1e6),
+        _ => value * 1e-6,
+    })
 }
 
 /// A comment, for a message.
@@ -92,52 +173,13 @@ fn of(comment: &str, known: bool) -> Option<Test> {
     }
 }
 
-fn row(
-    source: &Source<'_>,
-    (line, fields): ((u32, &str), &[&str]),
-    (test, devices): (&Test, Option<(NodeId, NodeId)>),
-    log: &mut Log,
-) -> Result<(), Box<Diagnostic>> {
-    let [size, value, ..] = fields else {
-        let help = "complete the row: the log may have been cut off";
-        return Err(source.wrong(line, fields[0], ("the row has a size and no value".to_owned(), help)));
-    };
-    let skip = |log: &mut Log, field: &str, why: &str| {
-        source.skip(log, source.place_of(line, field), format!("{} B", number::shown(size)), why);
-    };
-    if let Test::Other(title) = test {
-        skip(log, size, &format!("`{title}` is not a test of one pair whose messages weir knows"));
-        return Ok(());
-    }
-    if *size == "0" {
-        skip(log, size, "no bytes are moved");
-        return Ok(());
-    }
-    let bytes = number::bytes(size, "the size").map_err(|problem| source.wrong(line, size, problem))?;
-    let messages = if *test == Test::Latency { 1 } else { WINDOW };
-    let total = bytes as f64 * f64::from(messages);
-    let seconds = number::logged(value, "the value", |value| match test {
-        Test::BothWays => 2.0 * total / (value * 1e6),
-        Test::Bandwidth => total / (value * 1e6),
-        _ => value * 1e-6,
-    });
-    match (seconds, devices) {
-        (Err(why), _) => skip(log, value, &why),
-        (_, None) => skip(log, size, "the log does not say which devices took part: add --pair gpu0,gpu1"),
-        (Ok(seconds), Some(devices)) => {
-            let rows = vec![Row { place: source.place_of(line, value), seconds, seen: Seen::Last }];
-            log.experiments.push(Experiment { rows, ..messages_of(test, devices, (bytes, messages), line.0) });
-        }
-    }
-    Ok(())
-}
-
 /// The messages of a row.
-fn messages_of(test: &Test, (from, to): (NodeId, NodeId), (bytes, messages): (u64, u32), line: u32) -> Experiment {
-    let mut transfers = vec![Transfer { from, to, bytes }];
+fn messages(name: String, test: &Test, devices: DevicePair, bytes: u64) -> Experiment {
+    let DevicePair { first, second } = devices;
+    let mut transfers = vec![Transfer { from: first, to: second, bytes }];
     if *test == Test::BothWays {
-        transfers.push(Transfer { from: to, to: from, bytes });
+        transfers.push(Transfer { from: second, to: first, bytes });
     }
     let reply = (*test != Test::Latency).then_some(REPLY);
-    Experiment { transfers, messages, reply, ..Experiment::plain(format!("line {line}")) }
+    Experiment { transfers, messages: test.messages(), reply, ..Experiment::plain(name) }
 }

@@ -1,6 +1,6 @@
 //! Text of the CUDA sample `p2pBandwidthLatencyTest`: matrices of pairs of GPUs.
 //!
-//! Row i, column j of a unidirectional matrix is a copy from i to j, of one by reads a copy from j to i; of a bidirectional
+//! MeasuredTime i, column j of a unidirectional matrix is a copy from i to j, of one by reads a copy from j to i; of a bidirectional
 //! one, copies both ways at once, the bytes of both over the time of both. Sizes are the sample's defaults: 40 000 000 ints per copy, 16 bytes for latencies.
 //! With P2P disabled copies go through host memory in pieces, which is no transfer over the route; such matrices are
 //! skipped, and so are, with P2P enabled, pairs of GPUs that cannot reach each other (0 in the connectivity matrix), the
@@ -11,14 +11,16 @@ use std::collections::BTreeSet;
 use weir_scenario::Diagnostic;
 
 use super::mapping::Used;
-use super::{MOST_ROWS, Source, number, untagged};
-use crate::measurement::{Experiment, Log, Row, Seen, Transfer};
+use super::number::{self, MOST_ROWS};
+use super::source::{LogLine, Source, Span, untagged};
+use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Bytes of a copy: `numElems` ints of 4 bytes.
 const BYTES: u64 = 160_000_000;
 /// Bytes of a copy whose latency is shown: one int4.
 const LATENCY_BYTES: u64 = 16;
 
+/// What a matrix measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Matrix {
     Connected,
@@ -35,6 +37,14 @@ struct Title {
     reads: bool,
 }
 
+/// A cell of a matrix, by the numbers of its GPUs.
+#[derive(Clone, Copy)]
+struct MatrixCell<'a> {
+    row: usize,
+    column: usize,
+    text: &'a str,
+}
+
 /// What is known of the log so far.
 #[derive(Default)]
 struct State {
@@ -46,34 +56,14 @@ struct State {
     cells: usize,
 }
 
-/// Reads all matrices.
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let (mut log, mut state) = (Log::default(), State::default());
-    for (at, line) in source.text.lines().enumerate() {
-        let (number, text) = (at as u32 + 1, untagged(line).0);
-        if text.contains("Matrix") {
-            state.begin(source, (number, line), text.trim(), &mut log);
-            continue;
-        }
-        let words: Vec<&str> = text.split_whitespace().collect();
-        match (words.first().copied(), state.title) {
-            (Some("D\\D" | "GPU"), Some(_)) => {
-                state.columns = words[1..].iter().filter_map(|w| w.parse().ok()).collect();
-            }
-            (Some("CPU"), Some(Title { matrix: Matrix::Latency, .. })) => {
-                let why = "the time that the CPU needs to enqueue a copy, not the copy's";
-                source.skip(&mut log, source.place_of((number, line), text), "latencies under `CPU`", why);
-                state.title = None;
-            }
-            (Some(first), Some(title)) if !state.columns.is_empty() && first.parse::<usize>().is_ok() => {
-                state.row(source, (number, line), (title, &words), &mut log)?;
-            }
-            _ => {}
-        }
+    for line in source.lines() {
+        state.line(source, line, &mut log)?;
     }
     if state.cells == 0 && log.skipped.is_empty() {
         let help = "the log may have been cut off; matrices follow titles such as `Unidirectional P2P=Enabled …`";
-        return Err(source.error((1, 1, 1), "the log has no matrix".to_owned(), help));
+        return Err(source.error(Span::line(1), "the log has no matrix", help));
     }
     let sizes = format!("sizes are the sample's defaults, {BYTES} B and {LATENCY_BYTES} B for latencies");
     log.notes.extend(state.used.note(source, "GPU"));
@@ -82,8 +72,32 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
 }
 
 impl State {
+    fn line(&mut self, source: &Source<'_>, line: LogLine<'_>, log: &mut Log) -> Result<(), Box<Diagnostic>> {
+        let text = untagged(line.text).0;
+        if text.contains("Matrix") {
+            self.begin(source, line, text.trim(), log);
+            return Ok(());
+        }
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match (words.first().copied(), self.title) {
+            (Some("D\\D" | "GPU"), Some(_)) => {
+                self.columns = words[1..].iter().filter_map(|w| w.parse().ok()).collect();
+            }
+            (Some("CPU"), Some(Title { matrix: Matrix::Latency, .. })) => {
+                let why = "the time that the CPU needs to enqueue a copy, not the copy's";
+                source.skip(log, source.place_of(line, text), "latencies under `CPU`", why);
+                self.title = None;
+            }
+            (Some(first), Some(title)) if !self.columns.is_empty() && first.parse::<usize>().is_ok() => {
+                self.row(source, line, title, &words, log)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// A new matrix by its title.
-    fn begin(&mut self, source: &Source<'_>, (line, text): (u32, &str), title: &str, log: &mut Log) {
+    fn begin(&mut self, source: &Source<'_>, line: LogLine<'_>, title: &str, log: &mut Log) {
         (self.title, self.columns) = (None, Vec::new());
         let matrix = match () {
             () if title.contains("Conn") => Matrix::Connected,
@@ -94,7 +108,7 @@ impl State {
         };
         if matrix != Matrix::Connected && title.contains("P2P=Disabled") {
             let why = "with P2P disabled copies are staged in host memory, which is no transfer over the route";
-            source.skip(log, source.place_of((line, text), text.trim_start()), title, why);
+            source.skip(log, source.place_of(line, line.text.trim_start()), title, why);
             return;
         }
         self.title = Some(Title { matrix, reads: title.contains("Reads") });
@@ -103,34 +117,38 @@ impl State {
     fn row(
         &mut self,
         source: &Source<'_>,
-        line: (u32, &str),
-        (title, words): (Title, &[&str]),
+        line: LogLine<'_>,
+        title: Title,
+        words: &[&str],
         log: &mut Log,
     ) -> Result<(), Box<Diagnostic>> {
         if words.len() != self.columns.len() + 1 {
             let (cells, columns) = (words.len() - 1, self.columns.len());
             let message = format!("the row has {cells} cells, and the matrix {columns} columns");
             let help = "complete the row: the log may have been cut off";
-            return Err(source.error((line.0, 1, 1), message, help));
+            return Err(source.error(Span::line(line.number), message, help));
         }
         self.cells += words.len();
         if self.cells > MOST_ROWS {
-            return Err(source.error((line.0, 1, 1), format!("more than {MOST_ROWS} cells"), "give fewer"));
+            let message = format!("more than {MOST_ROWS} cells");
+            return Err(source.error(Span::line(line.number), message, "give fewer"));
         }
         let Ok(i) = words[0].parse::<usize>() else { return Ok(()) };
-        for (cell, j) in words[1..].iter().zip(self.columns.clone()) {
+        for (&text, column) in words[1..].iter().zip(self.columns.clone()) {
+            let cell = MatrixCell { row: i, column, text };
             match title.matrix {
-                _ if i == j => {}
-                Matrix::Connected if *cell == "0" => {
-                    self.apart.insert((i, j));
+                _ if i == column => {}
+                Matrix::Connected if text == "0" => {
+                    self.apart.insert((i, column));
                 }
                 Matrix::Connected => {}
-                _ => match self.experiment(source, title, (i, j), cell) {
+                _ => match self.experiment(source, title, cell) {
                     Ok((copies, seconds)) => {
-                        let rows = vec![Row { place: source.place_of(line, cell), seconds, seen: Seen::Last }];
+                        let place = source.place_of(line, text);
+                        let rows = vec![MeasuredTime { place, seconds, end: MeasuredEnd::Last }];
                         log.experiments.push(Experiment { rows, ..copies });
                     }
-                    Err(why) => source.skip(log, source.place_of(line, cell), format!("GPU {i}, GPU {j}"), why),
+                    Err(why) => source.skip(log, source.place_of(line, text), format!("GPU {i}, GPU {column}"), why),
                 },
             }
         }
@@ -142,9 +160,9 @@ impl State {
         &mut self,
         source: &Source<'_>,
         title: Title,
-        (i, j): (usize, usize),
-        cell: &str,
+        cell: MatrixCell<'_>,
     ) -> Result<(Experiment, f64), String> {
+        let (i, j) = (cell.row, cell.column);
         if self.apart.contains(&(i, j)) {
             return Err("the two cannot reach each other: the copy was staged in host memory".to_owned());
         }
@@ -153,7 +171,7 @@ impl State {
         let (Some(first), Some(second)) = devices else {
             return Err(format!("there are only {} devices: name all by --devices", source.devices.len()));
         };
-        let seconds = number::logged(cell, "the cell", |value| match title.matrix {
+        let seconds = number::logged(cell.text, "the cell", |value| match title.matrix {
             Matrix::BothWays => 2.0 * BYTES as f64 / (value * 1e9),
             Matrix::Latency => value * 1e-6,
             _ => BYTES as f64 / (value * 1e9),

@@ -10,7 +10,7 @@ use weir_scenario::{Change, Diagnostic, LoadOptions, Machine, rewrite, rewrite_t
 
 use types::Plan;
 
-use crate::fit::parameter::{Kind, picoseconds};
+use crate::fit::parameter::{ParameterKind, picoseconds};
 use crate::fit::{Fit, Known, rms};
 use crate::text::{quantity, uncertainty};
 
@@ -25,14 +25,16 @@ pub fn write_topology(
     path: &Path,
     machine: &Machine,
     fit: &Fit,
-    (options, logs): (&LoadOptions, &[String]),
+    options: &LoadOptions,
+    logs: &[String],
 ) -> Result<String, Vec<Diagnostic>> {
     let comment = comment(fit, logs);
     let Plan { mut edits, links, replaced } = Plan::of(machine, &fit.setting);
-    let said: Vec<(String, String)> = replaced.into_iter().map(|(name, old)| (name, origin_of(&old, logs))).collect();
+    let origins: Vec<(String, String)> =
+        replaced.into_iter().map(|(name, old)| (name, origin_of(&old, logs))).collect();
     if !machine.is_scenario {
         let set = [options.set.clone(), edits].concat();
-        return rewrite_topology(path, &set, &links).map(|text| comment + &origin::said(&text, &said));
+        return rewrite_topology(path, &set, &links).map(|text| comment + &origin::with_origins(&text, &origins));
     }
     edits.iter_mut().for_each(|(path, _)| path.insert_str(0, "topology."));
     if let Some(tau) = tau(fit) {
@@ -43,7 +45,7 @@ pub fn write_topology(
     if links.of.iter().any(Option::is_some) {
         changes.push(Change::Links(links));
     }
-    rewrite(path, options, &changes).map(|text| comment + &origin::said(&text, &said))
+    rewrite(path, options, &changes).map(|text| comment + &origin::with_origins(&text, &origins))
 }
 
 /// What stands above a type with another value.
@@ -52,29 +54,24 @@ fn origin_of(old: &str, logs: &[String]) -> String {
     format!("Calibrated{from}; before: {old}, which any comment above is about.")
 }
 
-/// The fitted tau.
+/// The fitted tau, if rows depend on it.
 fn tau(fit: &Fit) -> Option<f64> {
-    let mut fitted = fit.parameters.iter().filter(|f| f.parameter.kind == Kind::Tau);
+    let mut fitted = fit.parameters.iter().filter(|f| f.parameter.kind == ParameterKind::Tau);
     fitted.find(|f| !matches!(f.known, Known::Unseen)).map(|f| f.value)
 }
 
 /// What stands above the topology.
 fn comment(fit: &Fit, logs: &[String]) -> String {
-    let count = |held: bool| fit.rows.iter().filter(|r| r.held_out == held).count();
-    let percent = |held: bool| {
-        let found = rms(fit.rows.iter().filter(|r| r.held_out == held));
+    let mut out = format!("# Calibrated by `weir calibrate` from {}.\n", logs.join(", "));
+    let count = |held_out: bool| fit.rows.iter().filter(|r| r.held_out == held_out).count();
+    let percent = |held_out: bool| {
+        let found = rms(fit.rows.iter().filter(|r| r.held_out == held_out));
         found.map_or_else(|| "no rows".to_owned(), |rms| format!("{:.3} %", rms * 100.0))
     };
-    let mut out = format!("# Calibrated by `weir calibrate` from {}.\n", logs.join(", "));
-    let rows = if count(false) == 1 { "row" } else { "rows" };
-    let _ = writeln!(
-        out,
-        "# {} {rows} fitted, mean error {}; {} held out, {}.",
-        count(false),
-        percent(false),
-        count(true),
-        percent(true)
-    );
+    let (fitted, held_out) = (count(false), count(true));
+    let rows = if fitted == 1 { "row" } else { "rows" };
+    let (error, predicted) = (percent(false), percent(true));
+    let _ = writeln!(out, "# {fitted} {rows} fitted, mean error {error}; {held_out} held out, {predicted}.");
     for fitted in &fit.parameters {
         let value = quantity(fitted.parameter.kind, fitted.value);
         let _ = writeln!(out, "# {}: {value}, {}", fitted.parameter.name, uncertainty(fitted));
@@ -84,19 +81,23 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
         let how = group.how.words();
         let _ = writeln!(out, "# The data {how}: {}; {}", names.join("; "), group.remedy);
     }
+    out + &scenario_hints(fit)
+}
+
+/// How scenarios take values that no topology holds.
+fn scenario_hints(fit: &Fit) -> String {
+    let mut out = String::new();
     if let Some(tau) = tau(fit) {
         let _ = writeln!(out, "# In scenarios: arbiter: {{ name: pcie-congestion, tau: {} }}", digits(tau));
     }
     if fit.parameters.iter().any(|f| f.parameter.kind.is_loggp()) {
         let of = |kind| fit.parameters.iter().find(|f| f.parameter.kind == kind).map_or(0.0, |f| f.value);
-        let (l, o, g) = (of(Kind::LoggpLatency), of(Kind::LoggpOverhead), of(Kind::LoggpGap));
-        let per_byte = digits(of(Kind::LoggpPerByte) * 1e12);
+        let [l, o, g] = [ParameterKind::LoggpLatency, ParameterKind::LoggpOverhead, ParameterKind::LoggpGap]
+            .map(|kind| time(of(kind)));
+        let per_byte = digits(of(ParameterKind::LoggpPerByte) * 1e12);
         let _ = writeln!(
             out,
-            "# In scenarios: model: {{ name: loggp, latency: {}, overhead: {}, gap: {}, per_byte: {per_byte}ps }}",
-            time(l),
-            time(o),
-            time(g)
+            "# In scenarios: model: {{ name: loggp, latency: {l}, overhead: {o}, gap: {g}, per_byte: {per_byte}ps }}"
         );
     }
     out

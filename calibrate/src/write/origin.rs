@@ -1,7 +1,7 @@
-//! Where the values of changed types come from, said beside them: comments that stood above tell of the old values.
+//! Where the values of changed types come from, in a comment at each: comments that stood above are about the old values.
 
 /// A text with a comment above each changed type of `link_types`, by its name.
-pub(super) fn said(text: &str, changed: &[(String, String)]) -> String {
+pub(super) fn with_origins(text: &str, changed: &[(String, String)]) -> String {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut out = String::with_capacity(text.len());
     // The indents of `link_types` and of the names below it.
@@ -39,6 +39,6 @@ mod tests {
         let changed = [("pcie".to_owned(), "new".to_owned()), ("m.e".to_owned(), "too".to_owned())];
         let expected = "weir: 1\ntopology:\n  link_types:\n    # assumed\n    # new\n    pcie: { bandwidth: 1GB/s }\n    # too\n    \
                         \"m.e\":\n      bandwidth: 2GB/s\n  tree:\n    pcie: { kind: gpu }\n";
-        assert_eq!(said(text, &changed), expected);
+        assert_eq!(with_origins(text, &changed), expected);
     }
 }

@@ -11,9 +11,9 @@ use weir_scenario::{BandwidthForm, LinkChange, Machine};
 use super::{bandwidth, time};
 use crate::fit::parameter::{Setting, below};
 
-/// Values of a link.
+/// The values of a link in both directions.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Values {
+struct LinkValues {
     /// Bytes per second.
     up: f64,
     /// Bytes per second.
@@ -22,14 +22,14 @@ struct Values {
     latency: f64,
 }
 
-impl Values {
+impl LinkValues {
     fn of(setting: &Setting, pair: usize) -> Self {
         let (up, down) = (setting.bandwidth[2 * pair], setting.bandwidth[2 * pair + 1]);
         Self { up, down, latency: setting.latency[2 * pair] }
     }
 
-    /// For a person.
-    fn said(&self) -> String {
+    /// The values for a person.
+    fn words(&self) -> String {
         let latency = if self.latency > 0.0 { format!(", latency {}", time(self.latency)) } else { String::new() };
         match self.up == self.down {
             true => format!("{}{latency}", rate(self.up)),
@@ -48,7 +48,7 @@ impl Values {
 
 /// What is to be changed in a topology.
 pub(super) struct Plan {
-    /// Values by their paths.
+    /// New values by the paths of their keys.
     pub(super) edits: Vec<(String, String)>,
     /// Names of types with other values, and what they were.
     pub(super) replaced: Vec<(String, String)>,
@@ -56,35 +56,26 @@ pub(super) struct Plan {
     pub(super) links: LinkChange,
 }
 
+/// Pairs of links with the same values.
+struct EqualLinks {
+    values: LinkValues,
+    pairs: Vec<usize>,
+}
+
 impl Plan {
     /// What makes the values of a setting of those of the topology.
     pub(super) fn of(machine: &Machine, setting: &Setting) -> Self {
         let pairs = machine.fabric.links().len() / 2;
-        let mut plan = Self {
-            edits: Vec::new(),
-            replaced: Vec::new(),
-            links: LinkChange { types: Vec::new(), of: vec![None; pairs] },
-        };
+        let links = LinkChange { types: Vec::new(), of: vec![None; pairs] };
+        let mut plan = Self { edits: Vec::new(), replaced: Vec::new(), links };
         let mut names: BTreeSet<String> = machine.types.iter().map(|t| t.name.clone()).collect();
         let before = Setting::of(machine);
         for at in 0..machine.types.len() {
-            let of_type: Vec<usize> = (0..pairs).filter(|&p| machine.type_of(link(p)) == Some(at)).collect();
-            let mut sets = sets(setting, &of_type);
-            // Among equally many the first.
-            let most = sets.iter().map(|(_, pairs)| pairs.len()).max();
-            let Some(kept) = sets.iter().position(|(_, pairs)| Some(pairs.len()) == most) else { continue };
-            let (values, pairs) = sets.remove(kept);
-            let old = Values::of(&before, pairs[0]);
-            if old != values {
-                plan.replaced.push((machine.types[at].name.clone(), old.said()));
-            }
-            plan.change(machine, at, (old, values));
-            for (values, pairs) in sets {
-                plan.add(machine, at, (values, pairs), &mut names);
-            }
+            let of_type = (0..pairs).filter(|&p| machine.type_of(link(p)) == Some(at));
+            plan.links_of_type(machine, at, equal_links(setting, of_type), &before, &mut names);
         }
         for pair in (0..pairs).filter(|&p| machine.type_of(link(p)).is_none()) {
-            let (old, new) = (Values::of(&before, pair), Values::of(setting, pair));
+            let (old, new) = (LinkValues::of(&before, pair), LinkValues::of(setting, pair));
             if old != new {
                 let latency = match old.latency == new.latency {
                     true => String::new(),
@@ -96,6 +87,29 @@ impl Plan {
         plan
     }
 
+    /// The values of most links of a type stay under its name, among equally many those of the first; others get types
+    /// of their own.
+    fn links_of_type(
+        &mut self,
+        machine: &Machine,
+        at: usize,
+        mut sets: Vec<EqualLinks>,
+        before: &Setting,
+        names: &mut BTreeSet<String>,
+    ) {
+        let most = sets.iter().map(|set| set.pairs.len()).max();
+        let Some(kept) = sets.iter().position(|set| Some(set.pairs.len()) == most) else { return };
+        let EqualLinks { values, pairs } = sets.remove(kept);
+        let old = LinkValues::of(before, pairs[0]);
+        if old != values {
+            self.replaced.push((machine.types[at].name.clone(), old.words()));
+        }
+        self.change(machine, at, old, values);
+        for set in sets {
+            self.add(machine, at, set, names);
+        }
+    }
+
     fn give(&mut self, pairs: &[usize], text: String) {
         let number = self.links.types.iter().position(|t| *t == text).unwrap_or_else(|| {
             self.links.types.push(text);
@@ -105,7 +119,7 @@ impl Plan {
     }
 
     /// Other values under the name of a type.
-    fn change(&mut self, machine: &Machine, at: usize, (old, new): (Values, Values)) {
+    fn change(&mut self, machine: &Machine, at: usize, old: LinkValues, new: LinkValues) {
         let text = &machine.types[at];
         let path = path(&text.name);
         let latency = (new.latency != old.latency).then(|| time(new.latency));
@@ -130,13 +144,8 @@ impl Plan {
 
     /// Further types for links of a type that have other values. A type without a kind is of the kind of its name in
     /// `links`, and of one that goes by the place in the tree.
-    fn add(
-        &mut self,
-        machine: &Machine,
-        at: usize,
-        (values, pairs): (Values, Vec<usize>),
-        names: &mut BTreeSet<String>,
-    ) {
+    fn add(&mut self, machine: &Machine, at: usize, set: EqualLinks, names: &mut BTreeSet<String>) {
+        let EqualLinks { values, pairs } = set;
         let text = &machine.types[at];
         let lateral = |&pair: &usize| machine.fabric.link(link(pair)).direction == Direction::Lateral;
         let (beside, tree): (Vec<usize>, Vec<usize>) = pairs.into_iter().partition(lateral);
@@ -161,14 +170,14 @@ fn link(pair: usize) -> LinkId {
     LinkId::from_index(2 * pair)
 }
 
-/// Pairs of links with the same values, by the first of each.
-fn sets(setting: &Setting, pairs: &[usize]) -> Vec<(Values, Vec<usize>)> {
-    let mut sets: Vec<(Values, Vec<usize>)> = Vec::new();
-    for &pair in pairs {
-        let values = Values::of(setting, pair);
-        match sets.iter_mut().find(|(of, _)| *of == values) {
-            Some((_, pairs)) => pairs.push(pair),
-            None => sets.push((values, vec![pair])),
+/// Pairs of links by their values, in the order of the first of each.
+fn equal_links(setting: &Setting, pairs: impl Iterator<Item = usize>) -> Vec<EqualLinks> {
+    let mut sets: Vec<EqualLinks> = Vec::new();
+    for pair in pairs {
+        let values = LinkValues::of(setting, pair);
+        match sets.iter_mut().find(|set| set.values == values) {
+            Some(set) => set.pairs.push(pair),
+            None => sets.push(EqualLinks { values, pairs: vec![pair] }),
         }
     }
     sets
@@ -181,7 +190,7 @@ fn path(name: &str) -> String {
 }
 
 /// A type as a map.
-fn whole(values: &Values, latency: Option<String>, kind: Option<&str>) -> String {
+fn whole(values: &LinkValues, latency: Option<String>, kind: Option<&str>) -> String {
     let mut map = format!("{{ {}", values.width());
     if let Some(latency) = latency {
         let _ = write!(map, ", latency: {latency}");

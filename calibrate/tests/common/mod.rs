@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Map;
 use weir_calibrate::fit::Simulator;
 use weir_calibrate::fit::parameter::Setting;
-use weir_calibrate::{Experiment, Row, Seen, Transfer};
+use weir_calibrate::{Experiment, MeasuredEnd, MeasuredTime, Transfer, Under};
 use weir_plugin_api::{LinkId, Registry};
 use weir_scenario::{LoadOptions, Machine, Position};
 
@@ -34,7 +34,9 @@ pub fn group(machine: &Machine, name: &str, transfers: &[(&str, &str, u64)]) -> 
     let device = |name| machine.device(name).expect("a device");
     Experiment {
         transfers: transfers.iter().map(|&(a, b, bytes)| Transfer { from: device(a), to: device(b), bytes }).collect(),
-        rows: (0..transfers.len()).map(|i| Row { place: place.clone(), seconds: 1.0, seen: Seen::End(i) }).collect(),
+        rows: (0..transfers.len())
+            .map(|i| MeasuredTime { place: place.clone(), seconds: 1.0, end: MeasuredEnd::Transfer(i) })
+            .collect(),
         ..Experiment::plain(name)
     }
 }
@@ -48,7 +50,9 @@ pub fn measure(
 ) {
     let registry = registry();
     let entry = registry.get(arbiter).expect("a built-in arbiter");
-    let simulator = Simulator::new(machine, (entry, &Map::new()), &*experiments).expect("all can be simulated");
+    let params = Map::new();
+    let simulator =
+        Simulator::new(machine, Under { entry, params: &params }, &*experiments).expect("all can be simulated");
     let setting = Setting { tau, ..Setting::of(machine) };
     let seconds = simulator.seconds(&setting, |_| true).expect("all can be simulated");
     for (experiment, seconds) in experiments.iter_mut().zip(seconds) {

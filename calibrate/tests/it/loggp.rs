@@ -4,7 +4,7 @@ use crate::common::{group, machine, registry};
 use serde_json::Map;
 use weir_calibrate::fit::parameter::{Loggp, Setting};
 use weir_calibrate::fit::{Choice, Known, Simulator};
-use weir_calibrate::{Experiment, FitOptions, Seen, Under, fit};
+use weir_calibrate::{Experiment, FitOptions, MeasuredEnd, Under, fit};
 use weir_scenario::Machine;
 
 const TRUE: Loggp = Loggp { latency: 5e-6, overhead: 1e-6, gap: 2e-6, per_byte: 0.8e-9 };
@@ -14,7 +14,7 @@ fn experiments(machine: &Machine) -> Vec<Experiment> {
     let one = |bytes| group(machine, "one", &[("gpu0", "gpu1", bytes)]);
     let window = |bytes| {
         let mut window = Experiment { messages: 64, reply: Some(4), ..one(bytes) };
-        window.rows[0].seen = Seen::Last;
+        window.rows[0].end = MeasuredEnd::Last;
         window
     };
     vec![one(1), one(1001), one(1_000_001), window(1), window(1001), window(100_001)]
@@ -27,7 +27,8 @@ fn simulated(machine: &Machine) -> Vec<Experiment> {
 fn simulated_with(machine: &Machine, values: Loggp) -> Vec<Experiment> {
     let (mut all, registry) = (experiments(machine), registry());
     let entry = registry.get("max-min").expect("a built-in arbiter");
-    let simulator = Simulator::new(machine, (entry, &Map::new()), &all).expect("routes");
+    let params = Map::new();
+    let simulator = Simulator::new(machine, Under { entry, params: &params }, &all).expect("routes");
     let setting = Setting { loggp: Some(values), ..Setting::of(machine) };
     let seconds = simulator.seconds(&setting, |_| true).expect("messages");
     all.iter_mut().zip(seconds).for_each(|(e, s)| e.rows[0].seconds = s[0]);

@@ -6,7 +6,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::Map;
 use weir_calibrate::fit::parameter::{Loggp, Setting};
 use weir_calibrate::fit::{Choice, Known, Simulator};
-use weir_calibrate::{Experiment, Fit, FitOptions, Seen, Under, fit};
+use weir_calibrate::{Experiment, Fit, FitOptions, MeasuredEnd, Under, fit};
 use weir_scenario::Machine;
 
 const T2: &str = "topologies/cs-storm-t2.yaml";
@@ -132,12 +132,13 @@ fn gap_and_time_per_byte() {
     let one = |bytes| group(&machine, "one", &[("gpu0", "gpu1", bytes)]);
     let window = |bytes| {
         let mut window = Experiment { messages: 16, reply: Some(4), ..one(bytes) };
-        window.rows[0].seen = Seen::Last;
+        window.rows[0].end = MeasuredEnd::Last;
         window
     };
     let once = [one(1), one(10_001), one(1_000_001), window(1), window(1001), window(100_001)];
     let all: Vec<Experiment> = (0..4).flat_map(|_| once.clone()).collect();
-    let simulator = Simulator::new(&machine, (entry, &Map::new()), &all).expect("routes");
+    let params = Map::new();
+    let simulator = Simulator::new(&machine, Under { entry, params: &params }, &all).expect("routes");
     let setting = Setting { loggp: Some(TRUE), ..Setting::of(&machine) };
     let seconds = simulator.seconds(&setting, |_| true).expect("messages");
     let (latency, tau) = (Choice::No, Choice::No);

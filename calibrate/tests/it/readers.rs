@@ -3,7 +3,7 @@
 use crate::common::machine;
 use proptest::prelude::*;
 use weir_calibrate::read::{Collective, LogKind, ReadOptions, read_log_text};
-use weir_calibrate::{Log, Seen};
+use weir_calibrate::{Log, MeasuredEnd};
 
 const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";
 
@@ -30,7 +30,7 @@ fn csv_rows_are_grouped_and_notes_name_what_is_not_read() {
     let sizes: Vec<_> = log.experiments.iter().map(|e| (e.name.as_str(), e.transfers.len())).collect();
     assert_eq!(sizes, [("g", 2), ("line 5", 1)]);
     assert_eq!(log.experiments[0].rows[1].place.line, 6);
-    assert_eq!((log.experiments[0].rows[1].seconds, log.experiments[0].rows[1].seen), (2e-3, Seen::End(1)));
+    assert_eq!((log.experiments[0].rows[1].seconds, log.experiments[0].rows[1].end), (2e-3, MeasuredEnd::Transfer(1)));
     assert_eq!(log.notes, ["log: not read: the column `start_s`, `stream`"]);
 }
 
@@ -179,7 +179,7 @@ fn a_collective_is_a_ring_of_the_devices() {
     let ring = &log.experiments[0];
     // 2 · 3/4 of the bytes pass each rank, in 6 steps.
     assert_eq!((ring.transfers.len(), ring.transfers[0].bytes, ring.steps), (4, 1_500_000, 6));
-    assert_eq!((ring.rows[0].seconds, ring.rows[0].seen), (100.0 * 1e-6, Seen::Last));
+    assert_eq!((ring.rows[0].seconds, ring.rows[0].end), (100.0 * 1e-6, MeasuredEnd::Last));
     let unnamed = fine(NCCL, &ReadOptions::default()).1;
     assert!(unnamed.experiments.is_empty() && unnamed.skipped[1].why.contains("--collective"));
     let named = format!("# Collective test starting: sendrecv_perf\n{NCCL}");
@@ -356,7 +356,7 @@ fn matrices_of_any_number_of_gpus() {
         let pairs = n.min(8) * (n.min(8) - 1) - apart;
         assert_eq!(log.experiments.len(), 2 * pairs, "{n}");
         if let Some(first) = log.experiments.first() {
-            // Row 0, column 1 of a matrix by reads: from 1 to 0, at 3 GB/s.
+            // MeasuredTime 0, column 1 of a matrix by reads: from 1 to 0, at 3 GB/s.
             assert_eq!((&*first.name, first.rows[0].seconds), ("1 to 0", 160e6 / 3e9));
         }
         assert!(

@@ -34,6 +34,34 @@ fn the_bandwidth_under_every_arbiter() {
     }
 }
 
+/// A type is first split by direction, and then single links off each direction: some are in use in the other one alone.
+#[test]
+fn a_direction_is_split_by_the_links_that_it_is_measured_on() {
+    let file = tempfile::NamedTempFile::with_suffix(".yaml").expect("a file");
+    let tree = "weir: 1\nname: one\nlink_types:\n  pcie: { generation: 4, width: 16 }\ntree:\n  rc0:\n    kind: root-complex\n    \
+                children:\n      cpu0: { kind: cpu, link: memory }\n      \"gpu[0-7]\": { kind: gpu, link: pcie }\n";
+    let tree = tree.replace("  pcie:", "  memory: { bandwidth: 200GB/s }\n  pcie:");
+    std::fs::write(file.path(), tree).expect("is written");
+    let machine = Machine::load(file.path(), &LoadOptions::default(), &registry()).expect("a topology");
+    let rows = [
+        ("cpu0", "gpu0", 181),
+        ("gpu0", "cpu0", 201),
+        ("cpu0", "gpu1", 182),
+        ("cpu0", "gpu2", 181),
+        ("gpu1", "cpu0", 202),
+    ];
+    let experiment = |&(from, to, tenths): &(&str, &str, u32)| {
+        let mut alone = group(&machine, to, &[(from, to, 1_000 * MB)]);
+        alone.rows[0].seconds = f64::from(tenths) * 1e-4;
+        alone
+    };
+    let experiments: Vec<Experiment> = rows.iter().map(experiment).collect();
+    let found = run(&machine, "max-min", &experiments, &FitOptions::default());
+    let up = machine.fabric.node(machine.device("gpu0").unwrap()).up.index();
+    let (up, down) = (found.setting.bandwidth[up], found.setting.bandwidth[up + 1]);
+    assert!((up / 49.6e9 - 1.0).abs() < 0.01 && (down / 55.1e9 - 1.0).abs() < 0.01, "{up}, {down}");
+}
+
 #[test]
 fn directions_are_split_where_they_differ() {
     let file = "topologies/two-socket-8gpu.yaml";

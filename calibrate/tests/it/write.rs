@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use serde_json::Map;
 use weir_calibrate::fit::Known;
 use weir_calibrate::fit::Simulator;
-use weir_calibrate::fit::parameter::{Kind, Setting};
-use weir_calibrate::{Experiment, Fit, FitOptions, Seen, Transfer, Under, fit, write_topology};
+use weir_calibrate::fit::parameter::{ParameterKind, Setting};
+use weir_calibrate::{Experiment, Fit, FitOptions, MeasuredEnd, Transfer, Under, fit, write_topology};
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_scenario::{LoadOptions, Machine};
 
@@ -17,8 +17,8 @@ fn written(file: &str, arbiter: &str, experiments: &[Experiment]) -> (String, Ma
     let entry = registry.get(arbiter).expect("a built-in arbiter");
     let found = fit(&start, Under { entry, params: &Map::new() }, experiments, &FitOptions::default()).expect("a fit");
     let options = LoadOptions::default();
-    let text = write_topology(&library(file), &start, &found, (&options, &["x.csv".to_owned()])).expect("a text");
-    let again = write_topology(&library(file), &start, &found, (&options, &["x.csv".to_owned()])).expect("a text");
+    let text = write_topology(&library(file), &start, &found, &options, &["x.csv".to_owned()]).expect("a text");
+    let again = write_topology(&library(file), &start, &found, &options, &["x.csv".to_owned()]).expect("a text");
     assert_eq!(text, again);
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("calibrated.yaml");
@@ -95,7 +95,7 @@ fn the_library_is_written_with_single_links_changed() {
         let (rows, notes, unclear, parameters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let fit = Fit { parameters, unclear, rows, freedom: 1, notes, setting: setting.clone() };
         let text =
-            write_topology(&file, &machine, &fit, (&options, &[])).unwrap_or_else(|errors| panic!("{}", errors[0]));
+            write_topology(&file, &machine, &fit, &options, &[]).unwrap_or_else(|errors| panic!("{}", errors[0]));
         let path = folder.path().join("after.yaml");
         std::fs::write(&path, &text).expect("a file");
         let read = Machine::load(&path, &options, &registry).unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
@@ -179,7 +179,8 @@ fn devices(machine: &Machine) -> Vec<NodeId> {
 fn seconds(machine: &Machine, (arbiter, setting): (&str, &Setting), experiments: &[Experiment]) -> Option<Vec<f64>> {
     let registry = registry();
     let entry = registry.get(arbiter).expect("a built-in arbiter");
-    let simulator = Simulator::new(machine, (entry, &Map::new()), experiments).ok()?;
+    let params = Map::new();
+    let simulator = Simulator::new(machine, Under { entry, params: &params }, experiments).ok()?;
     Some(simulator.seconds(setting, |_| true).expect("a simulation").concat())
 }
 
@@ -232,7 +233,7 @@ proptest! {
             let place = weir_scenario::Position { file: "x".into(), line: 1, column: 1 };
             experiment = experiment.with(transfer, 1.0, place);
         }
-        prop_assert!(matches!(experiment.rows[0].seen, Seen::End(0)));
+        prop_assert!(matches!(experiment.rows[0].end, MeasuredEnd::Transfer(0)));
         let experiments = [experiment];
         let plain = Setting { tau: None, ..setting.clone() };
         // pcie-congestion refuses some routes, max-min has no tau.
@@ -243,9 +244,9 @@ proptest! {
         let tau_fitted = weir_calibrate::fit::Fitted {
             parameter: weir_calibrate::fit::parameter::tau(0.2), value: tau, known: Known::Exactly,
         };
-        assert_eq!(tau_fitted.parameter.kind, Kind::Tau);
+        assert_eq!(tau_fitted.parameter.kind, ParameterKind::Tau);
         let fit = Fit { parameters: vec![tau_fitted], unclear, rows, freedom: 1, notes, setting: setting.clone() };
-        let text = write_topology(&from, &machine, &fit, (&options, &["x.csv".to_owned()])).expect("a text");
+        let text = write_topology(&from, &machine, &fit, &options, &["x.csv".to_owned()]).expect("a text");
         std::fs::write(&to, &text).expect("a file");
         let read = load(&to).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let tau_read = match embedded {

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use weir_calibrate::fit::Choice;
-use weir_calibrate::{Experiment, Fit, FitOptions, Log, Made, ReadOptions, Under};
+use weir_calibrate::{Experiment, FitOptions, FitReport, Log, Made, ReadOptions, Under};
 use weir_plugin_api::Registry;
 use weir_report::text::clean;
-use weir_scenario::{ArbiterSpec, Machine};
+use weir_scenario::Machine;
 
 use crate::args::{CalibrateArgs, FitWhat, PerLink};
 use crate::failure::{Exit, Failure, message};
@@ -14,8 +14,8 @@ use crate::input;
 use crate::output::{Output, check_target, replace};
 use crate::plugins::arbiters;
 
-/// Fits, prints, and writes the topology.
-pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
+/// The topology file; refuses inputs that cannot be read as often as it takes, and an output that is one of them.
+fn checked(args: &CalibrateArgs) -> Result<&PathBuf, Failure> {
     let file = args.scenario.files.first().ok_or_else(|| Failure::usage("name a topology file"))?;
     if input::is_stdin(file) {
         return Err(Failure::usage("`weir calibrate` reads the topology twice: name a file instead of `-`"));
@@ -27,6 +27,12 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     if let Some(target) = &args.output {
         check_target("--output", target, &inputs)?;
     }
+    Ok(file)
+}
+
+/// Fits, prints, and writes the topology.
+pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
+    let file = checked(args)?;
     let arbiters = arbiters(&args.scenario)?;
     let options = input::options(&args.scenario, &[]);
     let machine = Machine::load(file, &options, &arbiters.registry).map_err(|d| input::wrong(&d, &arbiters))?;
@@ -39,10 +45,19 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let fit = fit.map_err(Failure::usage)?;
     let made = Made { arbiter: &spec.name, per_link: args.per_link == PerLink::Auto };
     let warnings = weir_calibrate::warnings(&machine, &experiments, &fit, made);
-    show(args, &machine, (spec, &warnings), (&experiments, &logs), &fit)?;
+    let report = FitReport {
+        machine: &machine,
+        arbiter: &spec.name,
+        params: &spec.params,
+        experiments: &experiments,
+        logs: &logs,
+        fit: &fit,
+        warnings: &warnings,
+    };
+    show(args, &report)?;
     if let Some(target) = &args.output {
         let names: Vec<String> = args.from.iter().map(|p| name(p)).collect();
-        let text = weir_calibrate::write_topology(file, &machine, &fit, (&options, &names));
+        let text = weir_calibrate::write_topology(file, &machine, &fit, &options, &names);
         let text = text.map_err(|diagnostics| input::wrong(&diagnostics, &arbiters))?;
         replace(target, text.as_bytes())?;
         wrote(args, file, target, &text)?;
@@ -71,11 +86,6 @@ fn entry<'a>(registry: &'a Registry, name: &str) -> Result<&'a weir_plugin_api::
 /// The file's name without its folder, so that equal fits write equal bytes wherever the logs lie.
 fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-fn params(params: &serde_json::Map<String, serde_json::Value>) -> String {
-    let each: Vec<String> = params.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) }
 }
 
 fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Failure> {
@@ -121,21 +131,12 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
     }
 }
 
-fn show(
-    args: &CalibrateArgs,
-    machine: &Machine,
-    (spec, warnings): (&ArbiterSpec, &[String]),
-    of: (&[Experiment], &[Log]),
-    fit: &Fit,
-) -> Result<(), Failure> {
+fn show(args: &CalibrateArgs, report: &FitReport<'_>) -> Result<(), Failure> {
     let mut output = Output::open(None)?;
     output.result(|writer| match args.json {
-        true => writeln!(writer, "{}", weir_calibrate::json(machine, (&spec.name, &spec.params), of, fit, warnings)),
-        false => {
-            let title = format!("under {}{}", spec.name, params(&spec.params));
-            write!(writer, "{}", weir_calibrate::text(machine, &title, of, fit))
-        }
+        true => writeln!(writer, "{}", weir_calibrate::json(report)),
+        false => write!(writer, "{}", weir_calibrate::text(report)),
     })?;
-    warnings.iter().for_each(|warning| message(&format!("warning: {warning}")));
+    report.warnings.iter().for_each(|warning| message(&format!("warning: {warning}")));
     output.finish()
 }

@@ -1,4 +1,4 @@
-//! `weir validate`: measured times of a scenario's transfers against simulated ones.
+//! `weir validate`: compares measured times of a scenario's transfers with simulated ones.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ use crate::output::{Output, check_target, replace};
 use crate::plugins::arbiters;
 use crate::simulate::{self, Job, warn_ignored};
 
-/// Rows explained.
+/// Rows whose bottleneck and cause are printed.
 const WORST: usize = 5;
 
 /// Runs the scenario under each of its arbiters and compares.
@@ -40,8 +40,8 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
             let found = Validation::new(args, &scenario, run, &rows)?;
             csv.push_str(&found.csv());
             output.result(|writer| match args.json {
-                true => writeln!(writer, "{}", found.json()),
-                false => write!(writer, "{}{}", if i > 0 { "\n" } else { "" }, found.text()),
+                true => writeln!(writer, "{}", comparison.json()),
+                false => write!(writer, "{}{}", if i > 0 { "\n" } else { "" }, comparison.text()),
             })
         })?;
     }
@@ -112,7 +112,7 @@ impl<'a> Validation<'a> {
         (simulated.id.clone(), ends)
     }
 
-    /// What held a transfer back and why, as `weir run` says it.
+    /// The link that delayed a transfer and why, as `weir run` says it.
     fn why(&self, pair: &Pair) -> Option<(String, String)> {
         let task = self.tasks[pair.simulated]?;
         let link = self.run.subject.fabric().link(bottleneck_link(self.run, task)?);

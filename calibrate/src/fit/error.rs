@@ -1,0 +1,33 @@
+//! Why a fit is not possible.
+
+use weir_plugin_api::ArbiterError;
+use weir_sim_core::{FabricError, SimError};
+
+/// Why a fit is not possible.
+#[derive(Debug, thiserror::Error)]
+pub enum FitError {
+    /// There is nothing to fit to.
+    #[error("no measured time can be used: see what was skipped, and why")]
+    Empty,
+    /// Source, destination, and the row that names them: the topology has no route between the two.
+    #[error("{2}: `{1}` cannot be reached from `{0}` in this topology; check the devices that the log was mapped to")]
+    NoRoute(String, String, String),
+    /// The arbiter of this name refuses its parameters or a route.
+    #[error("arbiter `{0}`: {1}")]
+    Arbiter(String, ArbiterError),
+    /// A value that is no bandwidth.
+    #[error("{0}")]
+    Fabric(#[from] FabricError),
+    /// The simulation of a group ended early.
+    #[error("a group could not be simulated: {0}")]
+    Simulation(#[from] SimError),
+    /// A defect of weir.
+    #[error("{0}; report it, with the topology and the logs")]
+    Internal(&'static str),
+    /// `tau` is to be fitted under an arbiter of this name, which does not use it.
+    #[error("--fit tau: arbiter `{0}` has no tau to fit, or does not use it: use --arbiter pcie-congestion")]
+    NoTau(String),
+    /// The machine of a log in pairs is fitted by LogGP alone.
+    #[error("LogGP is fitted alone: its per_byte stands for the links; give `--fit loggp` without others")]
+    LoggpAlone,
+}

@@ -1,0 +1,119 @@
+//! Simulates an experiment as LogGP messages, with the tasks that the model `loggp` plans.
+
+use weir_models::LoggpMessage;
+use weir_plugin_api::{ArbiterError, Flags, Grant, HORIZON, PhaseView, Plan, PlannedWork, RateArbiter, SimTime};
+use weir_scenario::{PlanTarget, Shares};
+use weir_sim_core::{Fabric, Outcome, Routes, RunOptions, Simulation, TaskGraphBuilder, TaskId};
+
+use super::error::FitError;
+use super::parameter::Loggp;
+use super::prepared::Prepared;
+use super::runs::STRETCHED;
+
+/// Messages of one experiment that are simulated one by one; *assumed*, windows of OSU have 64.
+const MOST_MESSAGES: u32 = 10_000;
+
+/// The times that were measured of an experiment, each of its transfers a row of messages.
+pub(super) fn seconds(e: &Prepared, loggp: &Loggp) -> Result<Vec<f64>, FitError> {
+    let bytes: f64 = e.transfers.iter().map(|t| t.bytes as f64).sum();
+    let one = loggp.latency + 2.0 * loggp.overhead + loggp.gap;
+    let messages = e.messages.min(MOST_MESSAGES);
+    let total = f64::from(messages) * (one * e.transfers.len() as f64 + bytes * loggp.per_byte);
+    let stretch = if total > 0.0 { (STRETCHED / total).clamp(1.0, 1e12) } else { 1.0 };
+    let outcome = simulate(e, loggp, stretch)?;
+    let reply = e.reply.as_ref().map_or(0.0, |(_, bytes)| {
+        2.0 * loggp.overhead + loggp.latency + bytes.saturating_sub(1) as f64 * loggp.per_byte
+    });
+    // Per transfer its last arrival: after the release of the plan, tasks come in pairs, sent and arrival.
+    let end = |at: usize| {
+        let last = (at + 1) * messages as usize * 2;
+        let alone = outcome.tasks[last].end.0 as f64 * 1e-12 / stretch;
+        alone + (e.steps - 1.0) * (loggp.latency + 2.0 * loggp.overhead) + reply
+    };
+    Ok(e.of_ends(end))
+}
+
+/// Runs the messages with all times multiplied by `stretch`.
+fn simulate(e: &Prepared, loggp: &Loggp, stretch: f64) -> Result<Outcome, FitError> {
+    let ps = |seconds: f64| (seconds * stretch * 1e12).clamp(0.0, HORIZON.0 as f64);
+    let mut plan = Plan::new();
+    for transfer in &e.transfers {
+        let message = LoggpMessage {
+            from: transfer.from,
+            slots: 1,
+            overhead_ps: ps(loggp.overhead),
+            gap_ps: ps(loggp.gap),
+            sending: PlannedWork::Lasts(ps(transfer.bytes.saturating_sub(1) as f64 * loggp.per_byte)),
+            arriving_ps: ps(loggp.latency + loggp.overhead),
+        };
+        for _ in 0..e.messages.min(MOST_MESSAGES) {
+            message.plan(&mut plan);
+        }
+    }
+    let (fabric, mut routes, mut builder) = (Fabric::default(), Routes::new(), TaskGraphBuilder::new());
+    let target = &mut PlanTarget { fabric: &fabric, builder: &mut builder, routes: &mut routes };
+    let added = target.add(&plan, SimTime::ZERO, Shares { weight: 1.0, priority: 0 });
+    added.map_err(|_| FitError::Internal("one engine of messages has two numbers of slots"))?;
+    let tasks = builder.build().map_err(|_: Vec<TaskId>| FitError::Internal("a cycle of messages"))?;
+    let simulation = Simulation { fabric: &fabric, routes: &routes, tasks: &tasks };
+    Ok(simulation.run(&mut NoLinks, Flags::PURE, RunOptions::default())?)
+}
+
+/// The arbiter of runs without links: it is never asked.
+struct NoLinks;
+
+impl RateArbiter for NoLinks {
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), ArbiterError> {
+        Err(ArbiterError::Failed("there are no links".to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::parameter::picoseconds;
+    use crate::measurement::{MeasuredEnd, Transfer};
+    use proptest::prelude::*;
+    use weir_plugin_api::{EngineScope, NodeId, Queue};
+    use weir_sim_core::{Engine, EngineId, Service, ServiceId, Task, Work};
+
+    fn old(e: &Prepared, loggp: &Loggp, stretch: f64) -> Outcome {
+        let ps = |seconds: f64| picoseconds(seconds * stretch);
+        let mut builder = TaskGraphBuilder::new();
+        let service =
+            builder.service(Service { queue: Queue::Ready, class: 0, lead: ps(loggp.overhead), gap: ps(loggp.gap) });
+        for transfer in &e.transfers {
+            let device = transfer.from;
+            let engine = builder.engine(device, "send", 1).unwrap_or_else(|_| {
+                builder.own_engine(Engine { scope: EngineScope::Device(device), name: "send".into(), slots: 1 })
+            });
+            let sending = ps(transfer.bytes.saturating_sub(1) as f64 * loggp.per_byte);
+            let arriving = ps(loggp.latency + loggp.overhead);
+            for _ in 0..e.messages.min(MOST_MESSAGES) {
+                let start = SimTime::ZERO;
+                let sent = builder.task(Task { start, engine, service, work: Work::Lasts(sending) });
+                let work = Work::Lasts(arriving);
+                let arrival = builder.task(Task { start, engine: EngineId::NONE, service: ServiceId::PLAIN, work });
+                builder.wait(arrival, sent);
+            }
+        }
+        let tasks = builder.build().unwrap();
+        let (fabric, routes) = (Fabric::default(), Routes::new());
+        let simulation = Simulation { fabric: &fabric, routes: &routes, tasks: &tasks };
+        simulation.run(&mut NoLinks, Flags::PURE, RunOptions::default()).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn same(l in -1e-6..1e-4_f64, o in -1e-6..1e-5_f64, g in -1e-6..1e-5_f64, pb in 1e-13..1e-8_f64, m in 1_u32..80,
+                t in prop::collection::vec((0_u32..3, 1_u64..1_000_000_000), 1..4), s in 0..40) {
+            let loggp = Loggp { latency: l, overhead: o, gap: g, per_byte: pb };
+            let transfers: Vec<Transfer> = t.iter().map(|&(n, bytes)| Transfer { from: NodeId(n), to: NodeId(9), bytes }).collect();
+            let e = Prepared { run: 0, scale: 1.0, reply: None, ends: vec![MeasuredEnd::Last], transfers, messages: m, steps: 1.0, links: vec![] };
+            let stretch = 1.37_f64.powi(s);
+            let (a, b) = (old(&e, &loggp, stretch), simulate(&e, &loggp, stretch).unwrap());
+            prop_assert_eq!(a.tasks.len() + 1, b.tasks.len());
+            for (x, y) in a.tasks.iter().zip(&b.tasks[1..]) { prop_assert_eq!(x.end, y.end); }
+        }
+    }
+}

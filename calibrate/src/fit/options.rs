@@ -1,0 +1,51 @@
+//! What is fitted, and under which arbiter.
+
+use serde_json::{Map, Value as Json};
+use weir_plugin_api::ArbiterEntry;
+
+/// Whether to fit a parameter, or to split it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Choice {
+    /// Where the data may tell.
+    #[default]
+    Auto,
+    /// Always.
+    Yes,
+    /// Never.
+    No,
+}
+
+/// What is fitted, and how.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FitOptions {
+    /// Bandwidths of links.
+    pub bandwidth: bool,
+    /// Latencies of links; `Auto` where sizes differ by a factor of 100.
+    pub latency: Choice,
+    /// `tau`; `Auto` under `pcie-congestion`.
+    pub tau: Choice,
+    /// LogGP, in the place of the links.
+    pub loggp: bool,
+    /// Bandwidths per direction and per link; `Auto` where the data clearly ask for it.
+    pub finer: Choice,
+    /// Share of the groups that is held out, 0 to below 1.
+    pub hold_out: f64,
+    /// Decides which groups are held out.
+    pub seed: u64,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        let (latency, tau, finer) = (Choice::Auto, Choice::Auto, Choice::Auto);
+        Self { bandwidth: true, latency, tau, loggp: false, finer, hold_out: 0.0, seed: 1 }
+    }
+}
+
+/// The arbiter of a fit.
+#[derive(Clone, Copy)]
+pub struct Under<'a> {
+    /// Its entry in the registry.
+    pub entry: &'a ArbiterEntry,
+    /// Its parameters in the scenario.
+    pub params: &'a Map<String, Json>,
+}
