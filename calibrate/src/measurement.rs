@@ -28,7 +28,7 @@ pub enum MeasuredEnd {
     Last,
 }
 
-/// A measured time.
+/// One time that a log gives.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeasuredTime {
     /// Where it stands in its log.

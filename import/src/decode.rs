@@ -1,7 +1,9 @@
 //! Bytes of a dump as text: refuses what is no text before a parser sees it.
 
-use crate::MOST_BYTES;
 use crate::refusal::Refusal;
+
+/// Most bytes of a dump; *assumed*: real ones have less than 5 MB, and the file that is written may have 16 MiB.
+pub const MOST_BYTES: usize = 32 << 20;
 
 /// The text of a dump, without a byte order mark.
 pub(crate) fn text(bytes: &[u8]) -> Result<String, Refusal> {

@@ -35,13 +35,11 @@ mod xml;
 mod yaml;
 
 pub use bandwidth::Figures;
+pub use decode::MOST_BYTES;
 pub use finding::{Finding, Level};
 pub use format::Format;
 pub use machine::Counts;
 pub use refusal::Refusal;
-
-/// Most bytes of a dump; *assumed*: real ones have less than 5 MB, and the file that is written may have 16 MiB.
-pub const MOST_BYTES: usize = 32 << 20;
 
 /// What to make of a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

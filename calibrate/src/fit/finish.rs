@@ -9,7 +9,7 @@ use super::problem::Problem;
 use super::separate::{self, Shift};
 use super::solve::{Solved, unseen_restored};
 
-/// Judges the values found.
+/// Judges the values found: errors, what is coupled, and each row.
 pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) -> Result<Fit, FitError> {
     let solved = unseen_restored(problem, solved)?;
     let values = solved.values();

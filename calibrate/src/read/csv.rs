@@ -13,7 +13,7 @@ use super::number::{self, Cell, MOST_ROWS, NumberError};
 use super::source::{Source, Span, error_at};
 use crate::measurement::{Experiment, Log, Skipped, Transfer};
 
-/// Columns that are read.
+/// Columns with a meaning; a note names all others.
 const READ: [&str; 7] = ["from", "to", "bytes", "seconds", "group", "id", "what"];
 
 /// A row as it stands, its numbers checked.
@@ -150,12 +150,8 @@ impl<'a> TableReader<'a> {
             Cell::Wrong(problem) => Err(problem),
             Cell::Nothing(why) => {
                 let what = [text("id")?, format!("{} → {}", text("from")?, text("to")?)];
-                let what = what.into_iter().find(|what| !what.is_empty()).unwrap_or_default();
-                skipped.push(Skipped {
-                    place: self.place(line, at("seconds").column),
-                    what: number::shown(&what),
-                    why,
-                });
+                let what = what.iter().find(|what| !what.is_empty()).map_or_else(String::new, |w| number::shown(w));
+                skipped.push(Skipped { place: self.place(line, at("seconds").column), what, why });
                 Ok(None)
             }
         };

@@ -5,15 +5,14 @@ use serde_json::Value;
 /// A value with the byte where it begins.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Placed {
-    /// Byte in the text.
+    /// The byte of the text at which it begins.
     pub(super) at: usize,
-    /// Bytes in the text.
+    /// How many bytes of the text it is.
     pub(super) length: usize,
-    /// What stands there.
     pub(super) data: Data,
 }
 
-/// What a value is.
+/// A value: a number, text, `true`, `false` or `null`, or what holds values.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Data {
     Single(Value),
@@ -44,7 +43,6 @@ impl Placed {
         if let Data::List(items) = &self.data { Some(items) } else { None }
     }
 
-    /// A text.
     pub(super) fn text(&self) -> Option<&str> {
         if let Data::Single(Value::String(text)) = &self.data { Some(text) } else { None }
     }

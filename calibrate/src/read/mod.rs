@@ -11,6 +11,7 @@ mod options;
 mod osu;
 mod p2p;
 mod source;
+mod tag;
 
 use std::path::Path;
 

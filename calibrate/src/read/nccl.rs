@@ -11,7 +11,8 @@ use weir_scenario::Diagnostic;
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
 use super::options::Collective;
-use super::source::{LogLine, Source, Span, untagged};
+use super::source::{LogLine, Source, Span};
+use super::tag::untagged;
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Columns of a table, where its header is gone.
@@ -126,14 +127,16 @@ impl NcclReader<'_> {
             return Ok(());
         }
         let bytes = number::bytes(size, "the size").map_err(|problem| source.wrong(line, size, problem))?;
-        let ring = match experiment(source, &self.head, bytes) {
-            Ok(ring) => ring,
-            Err(why) => {
-                source.skip(&mut self.log, source.place_of(line, size), format!("{size} B"), why);
-                return Ok(());
-            }
-        };
-        // Out of place, then in place; `N/A` where one was not run.
+        match experiment(source, &self.head, bytes) {
+            Ok(ring) => self.times(line, size, &ring, times),
+            Err(why) => source.skip(&mut self.log, source.place_of(line, size), format!("{size} B"), why),
+        }
+        Ok(())
+    }
+
+    /// The times of a row: out of place, then in place; `N/A` where one was not run.
+    fn times(&mut self, line: LogLine<'_>, size: &str, ring: &Ring, times: Vec<&str>) {
+        let source = self.source;
         for time in times.into_iter().filter(|time| *time != "N/A") {
             let place = source.place_of(line, time);
             match number::logged(time, "the time", |us| us * 1e-6) {
@@ -145,7 +148,6 @@ impl NcclReader<'_> {
                 Err(why) => source.skip(&mut self.log, place, format!("{size} B"), why),
             }
         }
-        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Which kind a log is, and what the command line says about logs.
 
-use super::source::untagged;
+use super::tag::untagged;
 
 /// A program or format that logs come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

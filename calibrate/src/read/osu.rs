@@ -9,7 +9,8 @@ use weir_scenario::Diagnostic;
 
 use super::devices::{DevicePair, pair};
 use super::number::{self, MOST_ROWS, NumberError};
-use super::source::{LogLine, Source, Span, untagged};
+use super::source::{LogLine, Source, Span};
+use super::tag::untagged;
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Messages of a window (`WINDOW_SIZE_LARGE`, the default of `-W`).
@@ -115,10 +116,9 @@ impl OsuReader<'_> {
             (Err(why), _) => skip(value, &why),
             (_, None) => skip(size, "the log does not say which devices took part: add --pair gpu0,gpu1"),
             (Ok(seconds), Some(devices)) => {
-                let place = source.place_of(line, value);
-                let name = format!("line {}", line.number);
-                let rows = vec![MeasuredTime { place, seconds, end: MeasuredEnd::Last }];
-                self.log.experiments.push(Experiment { rows, ..messages(name, test, devices, bytes) });
+                let rows = vec![MeasuredTime { place: source.place_of(line, value), seconds, end: MeasuredEnd::Last }];
+                let messages = messages(format!("line {}", line.number), test, devices, bytes);
+                self.log.experiments.push(Experiment { rows, ..messages });
             }
         }
         Ok(())

@@ -12,7 +12,8 @@ use weir_scenario::Diagnostic;
 
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
-use super::source::{LogLine, Source, Span, untagged};
+use super::source::{LogLine, Source, Span};
+use super::tag::untagged;
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Bytes of a copy: `numElems` ints of 4 bytes.
@@ -135,24 +136,29 @@ impl State {
         }
         let Ok(i) = words[0].parse::<usize>() else { return Ok(()) };
         for (&text, column) in words[1..].iter().zip(self.columns.clone()) {
-            let cell = MatrixCell { row: i, column, text };
-            match title.matrix {
-                _ if i == column => {}
-                Matrix::Connected if text == "0" => {
-                    self.apart.insert((i, column));
-                }
-                Matrix::Connected => {}
-                _ => match self.experiment(source, title, cell) {
-                    Ok((copies, seconds)) => {
-                        let place = source.place_of(line, text);
-                        let rows = vec![MeasuredTime { place, seconds, end: MeasuredEnd::Last }];
-                        log.experiments.push(Experiment { rows, ..copies });
-                    }
-                    Err(why) => source.skip(log, source.place_of(line, text), format!("GPU {i}, GPU {column}"), why),
-                },
-            }
+            self.cell(source, line, title, MatrixCell { row: i, column, text }, log);
         }
         Ok(())
+    }
+
+    /// What a cell measured; nothing on the diagonal.
+    fn cell(&mut self, source: &Source<'_>, line: LogLine<'_>, title: Title, cell: MatrixCell<'_>, log: &mut Log) {
+        let MatrixCell { row, column, text } = cell;
+        if row == column {
+            return;
+        }
+        if title.matrix == Matrix::Connected {
+            self.apart.extend((text == "0").then_some((row, column)));
+            return;
+        }
+        let place = source.place_of(line, text);
+        match self.experiment(source, title, cell) {
+            Ok((copies, seconds)) => {
+                let rows = vec![MeasuredTime { place, seconds, end: MeasuredEnd::Last }];
+                log.experiments.push(Experiment { rows, ..copies });
+            }
+            Err(why) => source.skip(log, place, format!("GPU {row}, GPU {column}"), why),
+        }
     }
 
     /// The copies of a cell and their seconds, or why it is not used.

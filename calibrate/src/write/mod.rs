@@ -1,5 +1,6 @@
 //! The topology with the fitted values: its file, with other values of types and further types where links differ.
 
+mod number;
 mod origin;
 mod types;
 
@@ -8,9 +9,10 @@ use std::path::Path;
 
 use weir_scenario::{Change, Diagnostic, LoadOptions, Machine, rewrite, rewrite_topology};
 
+use number::{digits, time};
 use types::Plan;
 
-use crate::fit::parameter::{ParameterKind, picoseconds};
+use crate::fit::parameter::ParameterKind;
 use crate::fit::{Fit, Known, rms};
 use crate::text::{quantity, uncertainty};
 
@@ -101,19 +103,4 @@ fn scenario_hints(fit: &Fit) -> String {
         );
     }
     out
-}
-
-/// A number with nine significant digits, without zeros at its end.
-pub(crate) fn digits(value: f64) -> String {
-    let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
-    format!("{rounded}")
-}
-
-fn bandwidth(value: f64) -> String {
-    format!("{}GB/s", digits(value / 1e9))
-}
-
-fn time(seconds: f64) -> String {
-    let ps = picoseconds(seconds).0;
-    format!("{}ns", ps as f64 / 1000.0)
 }

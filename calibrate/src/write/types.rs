@@ -8,7 +8,7 @@ use weir_plugin_api::{Direction, LinkId};
 use weir_report::rate;
 use weir_scenario::{BandwidthForm, LinkChange, Machine};
 
-use super::{bandwidth, time};
+use super::number::{bandwidth, time};
 use crate::fit::parameter::{Setting, below};
 
 /// The values of a link in both directions.

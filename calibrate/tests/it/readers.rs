@@ -356,7 +356,7 @@ fn matrices_of_any_number_of_gpus() {
         let pairs = n.min(8) * (n.min(8) - 1) - apart;
         assert_eq!(log.experiments.len(), 2 * pairs, "{n}");
         if let Some(first) = log.experiments.first() {
-            // MeasuredTime 0, column 1 of a matrix by reads: from 1 to 0, at 3 GB/s.
+            // Row 0, column 1 of a matrix by reads: from 1 to 0, at 3 GB/s.
             assert_eq!((&*first.name, first.rows[0].seconds), ("1 to 0", 160e6 / 3e9));
         }
         assert!(

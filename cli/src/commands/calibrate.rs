@@ -45,19 +45,12 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let fit = fit.map_err(Failure::usage)?;
     let made = Made { arbiter: &spec.name, per_link: args.per_link == PerLink::Auto };
     let warnings = weir_calibrate::warnings(&machine, &experiments, &fit, made);
-    let report = FitReport {
-        machine: &machine,
-        arbiter: &spec.name,
-        params: &spec.params,
-        experiments: &experiments,
-        logs: &logs,
-        fit: &fit,
-        warnings: &warnings,
-    };
-    show(args, &report)?;
+    let (arbiter, params) = (spec.name.as_str(), &spec.params);
+    let (machine, warnings) = (&machine, &*warnings);
+    show(args, &FitReport { machine, arbiter, params, experiments: &experiments, logs: &logs, fit: &fit, warnings })?;
     if let Some(target) = &args.output {
         let names: Vec<String> = args.from.iter().map(|p| name(p)).collect();
-        let text = weir_calibrate::write_topology(file, &machine, &fit, &options, &names);
+        let text = weir_calibrate::write_topology(file, machine, &fit, &options, &names);
         let text = text.map_err(|diagnostics| input::wrong(&diagnostics, &arbiters))?;
         replace(target, text.as_bytes())?;
         wrote(args, file, target, &text)?;

@@ -37,8 +37,8 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
         let job = Job::new(&scenario, spec, &all.registry)?;
         warn_ignored(&job);
         simulate::report(&job, RunOptions::default(), |run| {
-            let found = Validation::new(args, &scenario, run, &rows)?;
-            csv.push_str(&found.csv());
+            let comparison = Validation::new(args, &scenario, run, &rows)?;
+            csv.push_str(&comparison.csv());
             output.result(|writer| match args.json {
                 true => writeln!(writer, "{}", comparison.json()),
                 false => write!(writer, "{}{}", if i > 0 { "\n" } else { "" }, comparison.text()),
