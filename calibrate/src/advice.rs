@@ -16,6 +16,8 @@ const WORST: usize = 3;
 pub struct Made<'a> {
     /// The arbiter.
     pub arbiter: &'a str,
+    /// All arbiters that there are.
+    pub arbiters: &'a [String],
     /// Whether links could get values of their own.
     pub per_link: bool,
 }
@@ -58,10 +60,8 @@ fn remedies(experiments: &[Experiment], worst: &[&Compared], made: Made<'_>) -> 
     let mut all = vec!["see that the devices are those that the log means (--devices, --host, --pair)".to_owned()];
     let together = worst.iter().find(|row| experiments[row.experiment].transfers.len() > 1);
     if let Some(row) = together {
-        let others: Vec<&str> = ["max-min", "equal-share", "pcie-congestion", "fcfs"]
-            .into_iter()
-            .filter(|name| *name != made.arbiter)
-            .collect();
+        let others = made.arbiters.iter().map(String::as_str).filter(|name| *name != made.arbiter);
+        let others: Vec<&str> = others.collect();
         all.push(format!("try another arbiter (--arbiter {})", others.join(", ")));
         let name = &experiments[row.experiment].name;
         all.push(format!("measure the copies of `{name}` alone, too: what they share is then seen"));

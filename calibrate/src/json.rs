@@ -66,7 +66,7 @@ fn row(machine: &Machine, experiments: &[Experiment], r: &Compared) -> Value {
 fn unit(kind: ParameterKind) -> &'static str {
     match kind {
         ParameterKind::Bandwidth => "B/s",
-        ParameterKind::Tau => "",
+        ParameterKind::Arbiter => "",
         ParameterKind::LoggpPerByte => "s/B",
         _ => "s",
     }

@@ -17,7 +17,7 @@ use crate::report::FitReport;
 pub fn quantity(kind: ParameterKind, value: f64) -> String {
     match kind {
         ParameterKind::Bandwidth => rate(value),
-        ParameterKind::Tau => format!("{value:.5}"),
+        ParameterKind::Arbiter => format!("{value:.5}"),
         ParameterKind::LoggpPerByte => format!("{:.3} ps/B", value * 1e12),
         _ => duration(picoseconds(value)),
     }
@@ -40,7 +40,7 @@ pub fn uncertainty(fitted: &Fitted) -> String {
 fn small(kind: ParameterKind, error: f64) -> String {
     match kind {
         ParameterKind::Bandwidth => format!("{} GB/s", digits(error / 1e9)),
-        ParameterKind::Tau => digits(error),
+        ParameterKind::Arbiter => digits(error),
         ParameterKind::LoggpPerByte => format!("{} ps/B", digits(error * 1e12)),
         _ => format!("{} µs", digits(error * 1e6)),
     }

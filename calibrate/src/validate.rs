@@ -1,4 +1,4 @@
-//! Simulated against measured times of a scenario's transfers, as the paper of `pcie-congestion` does in its Fig. 6.
+//! Simulated against measured times of a scenario's transfers, as Martinasso et al. (SC16) do in Fig. 6.
 
 use std::collections::BTreeMap;
 

@@ -24,9 +24,14 @@ pub enum FitError {
     /// A defect of weir.
     #[error("{0}; report it, with the topology and the logs")]
     Internal(&'static str),
-    /// `tau` is to be fitted under an arbiter of this name, which does not use it.
-    #[error("--fit tau: arbiter `{0}` has no tau to fit, or does not use it: use --arbiter pcie-congestion")]
-    NoTau(String),
+    /// A parameter is to be fitted that the arbiter does not mark, or does not use with its other parameters.
+    #[error("--fit {key}: arbiter `{arbiter}` has no {key} to fit, or does not use it")]
+    NotMarked {
+        /// The parameter.
+        key: String,
+        /// The arbiter.
+        arbiter: String,
+    },
     /// The machine of a log in pairs is fitted by LogGP alone.
     #[error("LogGP is fitted alone: its per_byte stands for the links; give `--fit loggp` without others")]
     LoggpAlone,

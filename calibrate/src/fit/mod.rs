@@ -16,6 +16,7 @@ mod criterion;
 mod error;
 mod finish;
 mod loggp;
+mod marked;
 mod options;
 mod outcome;
 pub mod parameter;
@@ -36,6 +37,7 @@ use parameter::Setting;
 use problem::Problem;
 
 pub use error::FitError;
+pub use marked::{Marked, marks};
 pub use options::{Choice, FitOptions, Under};
 pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
 pub use simulator::Simulator;

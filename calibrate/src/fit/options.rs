@@ -22,8 +22,8 @@ pub struct FitOptions {
     pub bandwidth: bool,
     /// Latencies of links; `Auto` where sizes differ by a factor of 100.
     pub latency: Choice,
-    /// `tau`; `Auto` under `pcie-congestion`.
-    pub tau: Choice,
+    /// Keys of the arbiter's parameters; `None` for all that it marks.
+    pub arbiter: Option<Vec<String>>,
     /// LogGP, in the place of the links.
     pub loggp: bool,
     /// Bandwidths per direction and per link; `Auto` where the data clearly ask for it.
@@ -36,8 +36,8 @@ pub struct FitOptions {
 
 impl Default for FitOptions {
     fn default() -> Self {
-        let (latency, tau, finer) = (Choice::Auto, Choice::Auto, Choice::Auto);
-        Self { bandwidth: true, latency, tau, loggp: false, finer, hold_out: 0.0, seed: 1 }
+        let (latency, finer) = (Choice::Auto, Choice::Auto);
+        Self { bandwidth: true, latency, arbiter: None, loggp: false, finer, hold_out: 0.0, seed: 1 }
     }
 }
 

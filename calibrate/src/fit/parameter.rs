@@ -1,10 +1,11 @@
-//! What is fitted: bandwidths and latencies of sets of links, tau, the parameters of LogGP.
+//! What is fitted: bandwidths and latencies of sets of links, parameters of the arbiter, those of LogGP.
+
+use std::collections::BTreeMap;
 
 use weir_plugin_api::{LinkId, SimDuration};
 use weir_scenario::Machine;
 
-/// Largest tau tried; the arbiter takes less than 1/2.
-const TAU_MOST: f64 = 0.499_999;
+use super::marked::Marked;
 
 /// Unit of the coordinate of a time: latencies are fitted in microseconds, so that steps are of the size of ln steps.
 pub(crate) const TIME_UNIT: f64 = 1e-6;
@@ -16,8 +17,8 @@ pub enum ParameterKind {
     Bandwidth,
     /// Latency of links, seconds.
     Latency,
-    /// `tau` of `pcie-congestion`, 0 to 1/2.
-    Tau,
+    /// A parameter of the arbiter, a plain number.
+    Arbiter,
     /// L of LogGP, seconds.
     LoggpLatency,
     /// o of LogGP, seconds.
@@ -72,19 +73,29 @@ pub struct Parameter {
     pub direction: Direction,
     /// The value before the fit, in the unit of its kind.
     pub start: f64,
+    /// Of a parameter of the arbiter: which.
+    pub marked: Option<Marked>,
 }
 
 impl Parameter {
     fn of_no_link(name: &str, kind: ParameterKind, start: f64) -> Self {
-        Self { name: name.to_owned(), kind, links: Vec::new(), of_type: None, direction: Direction::Both, start }
+        Self {
+            name: name.to_owned(),
+            kind,
+            links: Vec::new(),
+            of_type: None,
+            direction: Direction::Both,
+            start,
+            marked: None,
+        }
     }
 
-    /// The coordinate of a value: ln for bandwidths, µs for times, tau as it is.
+    /// The coordinate of a value: ln for bandwidths, µs for times, parts of the range for parameters of the arbiter.
     pub(crate) fn coordinate(&self, value: f64) -> f64 {
         match self.kind {
             kind if kind.is_log() => libm::log(value),
             kind if kind.is_time() => value / TIME_UNIT,
-            _ => value,
+            _ => self.marked.as_ref().map_or(value, |marked| value / marked.unit()),
         }
     }
 
@@ -93,7 +104,10 @@ impl Parameter {
         match self.kind {
             kind if kind.is_log() => libm::exp(coordinate),
             kind if kind.is_time() => coordinate * TIME_UNIT,
-            _ => coordinate.clamp(0.0, TAU_MOST),
+            _ => self
+                .marked
+                .as_ref()
+                .map_or(coordinate, |marked| (coordinate * marked.unit()).clamp(marked.least, marked.most)),
         }
     }
 
@@ -102,8 +116,13 @@ impl Parameter {
         match self.kind {
             kind if kind.is_log() => value,
             kind if kind.is_time() => TIME_UNIT,
-            _ => 1.0,
+            _ => self.marked.as_ref().map_or(1.0, Marked::unit),
         }
+    }
+
+    /// The coordinate below which it has no meaning.
+    pub(crate) fn least(&self) -> Option<f64> {
+        self.marked.as_ref().map(|marked| marked.least / marked.unit())
     }
 }
 
@@ -127,8 +146,8 @@ pub struct Setting {
     pub bandwidth: Vec<f64>,
     /// Per directed link, seconds.
     pub latency: Vec<f64>,
-    /// `tau`, where it is fitted.
-    pub tau: Option<f64>,
+    /// Parameters of the arbiter by key, those that are fitted.
+    pub arbiter: BTreeMap<String, f64>,
     /// LogGP in the place of the links, where that is fitted.
     pub loggp: Option<Loggp>,
 }
@@ -141,7 +160,7 @@ impl Setting {
         Self {
             bandwidth: links.iter().map(|link| link.bandwidth).collect(),
             latency: links.iter().map(|link| link.latency.seconds()).collect(),
-            tau: None,
+            arbiter: BTreeMap::new(),
             loggp: None,
         }
     }
@@ -151,7 +170,10 @@ impl Setting {
         match parameter.kind {
             ParameterKind::Bandwidth => parameter.links.iter().for_each(|l| self.bandwidth[l.index()] = value),
             ParameterKind::Latency => parameter.links.iter().for_each(|l| self.latency[l.index()] = value),
-            ParameterKind::Tau => self.tau = Some(value),
+            ParameterKind::Arbiter => {
+                let key = parameter.marked.as_ref().map(|marked| marked.key.clone());
+                key.map(|key| self.arbiter.insert(key, value));
+            }
             ParameterKind::LoggpLatency => self.loggp.get_or_insert_default().latency = value,
             ParameterKind::LoggpOverhead => self.loggp.get_or_insert_default().overhead = value,
             ParameterKind::LoggpGap => self.loggp.get_or_insert_default().gap = value,
@@ -197,7 +219,7 @@ fn by_type(machine: &Machine, used: &[LinkId], kind: ParameterKind, start: impl 
             let what = if kind == ParameterKind::Bandwidth { "bandwidth" } else { "latency" };
             let start = start(links[0]);
             let name = format!("{what} of {name}{side}");
-            parameters.push(Parameter { name, kind, links, of_type: named, direction, start });
+            parameters.push(Parameter { name, kind, links, of_type: named, direction, start, marked: None });
         }
     }
     parameters
@@ -215,10 +237,11 @@ pub(crate) fn below(machine: &Machine, link: LinkId) -> String {
     }
 }
 
-/// `tau` from a value.
+/// A parameter of an arbiter, from a value.
 #[must_use]
-pub fn tau(start: f64) -> Parameter {
-    Parameter::of_no_link("tau of pcie-congestion", ParameterKind::Tau, start)
+pub fn of_arbiter(marked: Marked, start: f64) -> Parameter {
+    let name = format!("{} of {}", marked.key, marked.arbiter);
+    Parameter { marked: Some(marked), ..Parameter::of_no_link(&name, ParameterKind::Arbiter, start) }
 }
 
 /// The four of LogGP, from the times of the data: half the shortest time for latency and overhead, a tenth for the gap,

@@ -12,13 +12,13 @@ use weir_scenario::Machine;
 
 use super::error::FitError;
 use super::options::Under;
-use super::parameter::{Parameter, ParameterKind, Setting};
+use super::parameter::{Parameter, Setting};
 use super::simulator::Simulator;
 use crate::measurement::{Experiment, MeasuredEnd, MeasuredTime, Transfer};
 
 /// Step of differences in ln bandwidth: truncation 10^-8 of a derivative, far above rounding (*assumed*).
 const LOG_STEP: f64 = 1e-4;
-/// Step of differences in tau and, in µs, in times (*assumed*).
+/// Step of differences in parameters of the arbiter and, in µs, in times (*assumed*).
 const PLAIN_STEP: f64 = 1e-5;
 /// Least simulated time, seconds, that a logarithm is taken of.
 const LEAST: f64 = 1e-15;
@@ -131,8 +131,8 @@ impl Problem<'_> {
                 values[column] = parameter.value(at[column] + by);
                 self.residuals(&self.setting(parameters, &values), touches)
             };
-            // Below 0 tau has no meaning: one-sided there.
-            let least = if parameter.kind == ParameterKind::Tau { at[column].max(0.0).min(step) } else { step };
+            // One-sided where values have no meaning below.
+            let least = parameter.least().map_or(step, |least| (at[column] - least).max(0.0).min(step));
             let (above, below) = (shifted(step)?, shifted(-least)?);
             let mut row = 0;
             for (experiment, measured) in self.experiments.iter().enumerate().filter(|&(e, _)| self.fitted[e]) {

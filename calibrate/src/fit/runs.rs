@@ -33,7 +33,7 @@ pub(super) struct Run {
     stretch: f64,
     /// All links of all routes, ascending.
     pub(super) links: Vec<LinkId>,
-    /// Ends of the transfers, by tau and the bandwidths of `links`; looked up, never gone through.
+    /// Ends of the transfers, by the fitted parameters of the arbiter and the bandwidths of `links`; looked up, never gone through.
     known: RefCell<HashMap<Vec<u64>, Rc<[f64]>>>,
 }
 
@@ -54,9 +54,9 @@ impl Run {
         setting: &Setting,
         simulate: impl FnOnce() -> Result<Vec<f64>, FitError>,
     ) -> Result<Rc<[f64]>, FitError> {
-        let tau = std::iter::once(setting.tau.unwrap_or(f64::NAN));
+        let arbiter = setting.arbiter.values().copied();
         let bandwidths = self.links.iter().map(|link| setting.bandwidth[link.index()]);
-        let key: Vec<u64> = tau.chain(bandwidths).map(f64::to_bits).collect();
+        let key: Vec<u64> = arbiter.chain(bandwidths).map(f64::to_bits).collect();
         if let Some(known) = self.known.borrow().get(&key) {
             return Ok(Rc::clone(known));
         }

@@ -6,6 +6,8 @@
 //! to picoseconds out of the derivatives. It is done for arbiters that say they are pure. Experiments of equal transfers, and
 //! under such arbiters all lone copies over one way, are one run, and a run is simulated once per set of its bandwidths.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value as Json;
 use weir_plugin_api::{Flags, LinkId, RateArbiter, SimDuration};
 use weir_scenario::Machine;
@@ -48,7 +50,7 @@ impl<'a> Simulator<'a> {
             experiments.into_iter().map(|e| Prepared::new(&mut planned, e)).collect::<Result<Vec<_>, _>>()?;
         let simulator = Self { machine, under, runs: planned.runs, experiments };
         for run in &simulator.runs {
-            simulator.arbiter(&fabric, None, run)?;
+            simulator.arbiter(&fabric, &BTreeMap::new(), run)?;
         }
         Ok(simulator)
     }
@@ -124,17 +126,20 @@ impl<'a> Simulator<'a> {
                 built.insert(fabric)
             }
         };
-        let mut arbiter = self.arbiter(fabric, setting.tau, run)?;
+        let mut arbiter = self.arbiter(fabric, &setting.arbiter, run)?;
         run.simulate(fabric, &mut *arbiter, self.under.entry.flags)
     }
 
     /// A new arbiter that has accepted the routes of a run. One of its own for each, since each has a table of
     /// routes of its own, and an arbiter may remember what it learnt by their ids.
-    fn arbiter(&self, fabric: &Fabric, tau: Option<f64>, run: &Run) -> Result<Box<dyn RateArbiter>, FitError> {
+    fn arbiter(
+        &self,
+        fabric: &Fabric,
+        fitted: &BTreeMap<String, f64>,
+        run: &Run,
+    ) -> Result<Box<dyn RateArbiter>, FitError> {
         let mut params = self.under.params.clone();
-        if let Some(tau) = tau {
-            params.insert("tau".to_owned(), Json::from(tau));
-        }
+        params.extend(fitted.iter().map(|(key, &value)| (key.clone(), Json::from(value))));
         let failed = |error: weir_plugin_api::ArbiterError| FitError::Arbiter(self.under.entry.name.clone(), error);
         let mut arbiter = (self.under.entry.make)(&fabric.view(), &Json::Object(params).to_string()).map_err(failed)?;
         for links in run.ways() {

@@ -11,8 +11,8 @@ use super::problem::{Problem, in_reach};
 const FACTORS: [f64; 11] = [0.125, 0.25, 0.5, 0.71, 0.85, 0.95, 1.05, 1.18, 1.41, 2.0, 4.0];
 /// Times that are tried, seconds (*assumed*: from links on a board to networks).
 const TIMES: [f64; 5] = [1e-7, 5e-7, 2e-6, 1e-5, 5e-5];
-/// Values of tau that are tried.
-const TAUS: [f64; 4] = [0.02, 0.1, 0.2, 0.35];
+/// Parts of the range of a parameter of the arbiter that are tried (*assumed*).
+const PARTS: [f64; 4] = [0.04, 0.2, 0.4, 0.7];
 /// Ratio of throughputs that count as one; *assumed*.
 const NEAR: f64 = 1.03;
 /// Throughputs that are tried at most; *assumed*.
@@ -73,7 +73,7 @@ fn levels(problem: &Problem<'_>) -> Vec<f64> {
 fn tried(parameter: &Parameter, value: f64, levels: &[f64]) -> Vec<f64> {
     let factors = FACTORS.iter().map(|factor| factor * value);
     let mut all: Vec<f64> = match parameter.kind {
-        ParameterKind::Tau => TAUS.to_vec(),
+        ParameterKind::Arbiter => parameter.marked.as_ref().map_or(Vec::new(), |marked| marked.at(PARTS).to_vec()),
         ParameterKind::Bandwidth => factors.chain(levels.iter().copied()).collect(),
         kind if kind.is_log() => factors.collect(),
         _ => TIMES.iter().copied().chain(factors).collect(),

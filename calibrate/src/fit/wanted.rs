@@ -2,16 +2,14 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use serde_json::Value as Json;
 
 use super::error::FitError;
+use super::marked::Marked;
 use super::options::{Choice, FitOptions};
 use super::parameter::{self, Parameter};
 use super::problem::Problem;
 use crate::measurement::Experiment;
 
-/// The tau of `pcie-congestion` where the scenario gives none: 1 − 1/1.21 (Martinasso et al., SC16, section VII).
-const DEFAULT_TAU: f64 = 21.0 / 121.0;
 /// Factor between the smallest and the largest size above which latencies are fitted unasked; *assumed*.
 const SIZES_APART: u64 = 100;
 
@@ -36,7 +34,10 @@ pub(super) fn wanted(
 ) -> Result<Vec<Parameter>, FitError> {
     let Problem { machine, under, experiments, .. } = *problem;
     if options.loggp {
-        if options.latency == Choice::Yes || options.tau == Choice::Yes || options.bandwidth {
+        if options.latency == Choice::Yes
+            || options.bandwidth
+            || options.arbiter.as_ref().is_some_and(|keys| !keys.is_empty())
+        {
             return Err(FitError::LoggpAlone);
         }
         return Ok(loggp_parameters(experiments));
@@ -53,13 +54,12 @@ pub(super) fn wanted(
     } else if options.latency == Choice::Auto {
         notes.push("sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)".to_owned());
     }
-    let penalty = under.params.get("root_penalty") != Some(&Json::Bool(false));
-    let congestion = under.entry.name == "pcie-congestion" && penalty;
-    if congestion && options.tau != Choice::No {
-        parameters.push(parameter::tau(under.params.get("tau").and_then(Json::as_f64).unwrap_or(DEFAULT_TAU)));
-    } else if options.tau == Choice::Yes {
-        return Err(FitError::NoTau(under.entry.name.clone()));
+    let marked = Marked::of(under);
+    if let Some(key) = options.arbiter.iter().flatten().find(|key| marked.iter().all(|(one, _)| one.key != **key)) {
+        return Err(FitError::NotMarked { key: key.clone(), arbiter: under.entry.name.clone() });
     }
+    let asked = |(one, _): &(Marked, f64)| options.arbiter.as_ref().is_none_or(|keys| keys.contains(&one.key));
+    parameters.extend(marked.into_iter().filter(asked).map(|(one, start)| parameter::of_arbiter(one, start)));
     Ok(parameters)
 }
 

@@ -13,7 +13,7 @@ use number::{digits, time};
 use types::Plan;
 
 use crate::fit::parameter::ParameterKind;
-use crate::fit::{Fit, Known, rms};
+use crate::fit::{Fit, Known, Marked, rms};
 use crate::text::{quantity, uncertainty};
 
 /// The text of the calibrated topology; of a scenario, the scenario with its topology in place.
@@ -39,10 +39,8 @@ pub fn write_topology(
         return rewrite_topology(path, &set, &links).map(|text| comment + &origin::with_origins(&text, &origins));
     }
     edits.iter_mut().for_each(|(path, _)| path.insert_str(0, "topology."));
-    if let Some(tau) = tau(fit) {
-        let path = if machine.arbiters.len() == 1 { "arbiter.tau" } else { "arbiter[0].tau" };
-        edits.push((path.to_owned(), digits(tau)));
-    }
+    let arbiter = if machine.arbiters.len() == 1 { "arbiter" } else { "arbiter[0]" };
+    edits.extend(of_arbiter(fit).map(|(marked, value)| (format!("{arbiter}.{}", marked.key), digits(value))));
     let mut changes: Vec<Change> = edits.into_iter().map(|(path, value)| Change::Set(path, value)).collect();
     if links.of.iter().any(Option::is_some) {
         changes.push(Change::Links(links));
@@ -56,10 +54,10 @@ fn origin_of(old: &str, logs: &[String]) -> String {
     format!("Calibrated{from}; before: {old}, which any comment above is about.")
 }
 
-/// The fitted tau, if rows depend on it.
-fn tau(fit: &Fit) -> Option<f64> {
-    let mut fitted = fit.parameters.iter().filter(|f| f.parameter.kind == ParameterKind::Tau);
-    fitted.find(|f| !matches!(f.known, Known::Unseen)).map(|f| f.value)
+/// The fitted parameters of the arbiter on which rows depend.
+fn of_arbiter(fit: &Fit) -> impl Iterator<Item = (&Marked, f64)> {
+    let seen = fit.parameters.iter().filter(|f| !matches!(f.known, Known::Unseen));
+    seen.filter_map(|f| Some((f.parameter.marked.as_ref()?, f.value)))
 }
 
 /// What stands above the topology.
@@ -89,8 +87,9 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
 /// How scenarios take values that no topology holds.
 fn scenario_hints(fit: &Fit) -> String {
     let mut out = String::new();
-    if let Some(tau) = tau(fit) {
-        let _ = writeln!(out, "# In scenarios: arbiter: {{ name: pcie-congestion, tau: {} }}", digits(tau));
+    let params: Vec<String> = of_arbiter(fit).map(|(one, value)| format!("{}: {}", one.key, digits(value))).collect();
+    if let Some((Marked { arbiter, .. }, _)) = of_arbiter(fit).next() {
+        let _ = writeln!(out, "# In scenarios: arbiter: {{ name: {arbiter}, {} }}", params.join(", "));
     }
     if fit.parameters.iter().any(|f| f.parameter.kind.is_loggp()) {
         let of = |kind| fit.parameters.iter().find(|f| f.parameter.kind == kind).map_or(0.0, |f| f.value);

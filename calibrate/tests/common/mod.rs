@@ -53,7 +53,8 @@ pub fn measure(
     let params = Map::new();
     let simulator =
         Simulator::new(machine, Under { entry, params: &params }, &*experiments).expect("all can be simulated");
-    let setting = Setting { tau, ..Setting::of(machine) };
+    let arbiter = tau.map(|tau| ("tau".to_owned(), tau)).into_iter().collect();
+    let setting = Setting { arbiter, ..Setting::of(machine) };
     let seconds = simulator.seconds(&setting, |_| true).expect("all can be simulated");
     for (experiment, seconds) in experiments.iter_mut().zip(seconds) {
         for (row, seconds) in experiment.rows.iter_mut().zip(seconds) {

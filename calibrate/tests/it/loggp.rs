@@ -52,8 +52,8 @@ fn messages_take_the_times_of_the_formulas() {
 fn gap_and_time_per_byte_are_found_and_overhead_is_not() {
     let (machine, registry) = (machine("topologies/two-socket-8gpu.yaml", &[]), registry());
     let entry = registry.get("max-min").expect("a built-in arbiter");
-    let (latency, tau) = (Choice::No, Choice::No);
-    let options = FitOptions { bandwidth: false, latency, tau, loggp: true, ..FitOptions::default() };
+    let (latency, arbiter) = (Choice::No, Some(Vec::new()));
+    let options = FitOptions { bandwidth: false, latency, arbiter, loggp: true, ..FitOptions::default() };
     let params = Map::new();
     for values in [TRUE, Loggp { overhead: 3e-6, gap: 0.5e-6, ..TRUE }, Loggp { per_byte: 40e-12, ..TRUE }] {
         let data = simulated_with(&machine, values);

@@ -141,8 +141,8 @@ fn gap_and_time_per_byte() {
     let simulator = Simulator::new(&machine, Under { entry, params: &params }, &all).expect("routes");
     let setting = Setting { loggp: Some(TRUE), ..Setting::of(&machine) };
     let seconds = simulator.seconds(&setting, |_| true).expect("messages");
-    let (latency, tau) = (Choice::No, Choice::No);
-    let options = FitOptions { bandwidth: false, latency, tau, loggp: true, ..plain() };
+    let (latency, arbiter) = (Choice::No, Some(Vec::new()));
+    let options = FitOptions { bandwidth: false, latency, arbiter, loggp: true, ..plain() };
     let mut count = Count::default();
     for seed in 0..SEEDS / 4 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);

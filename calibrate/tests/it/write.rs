@@ -215,7 +215,8 @@ proptest! {
         let load = |path: &std::path::Path| Machine::load(path, &options, &registry).map_err(|e| e[0].to_string());
         let machine = load(&from).expect("the machine of the test");
 
-        let mut setting = Setting { tau: Some(tau), ..Setting::of(&machine) };
+        let with_tau = |tau: f64| std::collections::BTreeMap::from([("tau".to_owned(), tau)]);
+        let mut setting = Setting { arbiter: with_tau(tau), ..Setting::of(&machine) };
         for pair in 0..machine.fabric.links().len() / 2 {
             let of_type = machine.type_of(weir_plugin_api::LinkId::from_index(2 * pair));
             let at = if per_type { of_type.unwrap_or(pair) } else { pair };
@@ -235,16 +236,18 @@ proptest! {
         }
         prop_assert!(matches!(experiment.rows[0].end, MeasuredEnd::Transfer(0)));
         let experiments = [experiment];
-        let plain = Setting { tau: None, ..setting.clone() };
+        let plain = Setting { arbiter: std::collections::BTreeMap::new(), ..setting.clone() };
         // pcie-congestion refuses some routes, max-min has no tau.
         let congested = seconds(&machine, ("pcie-congestion", &setting), &experiments);
         let expected = congested.clone().or_else(|| seconds(&machine, ("max-min", &plain), &experiments)).expect("times");
 
         let (rows, notes, unclear) = (Vec::new(), Vec::new(), Vec::new());
+        let (arbiter, key) = ("pcie-congestion".to_owned(), "tau".to_owned());
+        let marked = weir_calibrate::fit::Marked { arbiter, key, least: 0.0, most: 0.499_999, range: 0.5 };
         let tau_fitted = weir_calibrate::fit::Fitted {
-            parameter: weir_calibrate::fit::parameter::tau(0.2), value: tau, known: Known::Exactly,
+            parameter: weir_calibrate::fit::parameter::of_arbiter(marked, 0.2), value: tau, known: Known::Exactly,
         };
-        assert_eq!(tau_fitted.parameter.kind, ParameterKind::Tau);
+        assert_eq!(tau_fitted.parameter.kind, ParameterKind::Arbiter);
         let fit = Fit { parameters: vec![tau_fitted], unclear, rows, freedom: 1, notes, setting: setting.clone() };
         let text = write_topology(&from, &machine, &fit, &options, &["x.csv".to_owned()]).expect("a text");
         std::fs::write(&to, &text).expect("a file");
@@ -255,7 +258,7 @@ proptest! {
         };
         prop_assert!((tau_read.unwrap() - tau).abs() < 1e-8);
         let again = match congested {
-            Some(_) => seconds(&read, ("pcie-congestion", &Setting { tau: tau_read, ..Setting::of(&read) }), &experiments),
+            Some(_) => seconds(&read, ("pcie-congestion", &Setting { arbiter: with_tau(tau_read.unwrap()), ..Setting::of(&read) }), &experiments),
             None => seconds(&read, ("max-min", &Setting::of(&read)), &experiments),
         };
         let again = again.expect("the same routes");

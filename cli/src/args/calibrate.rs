@@ -42,7 +42,8 @@ pub(crate) struct CalibrateArgs {
     /// The collective that a table of nccl-tests measures, if it does not say
     #[arg(long, value_name = "NAME")]
     pub(crate) collective: Option<CollectiveArg>,
-    /// What to fit (default: bandwidth, tau under pcie-congestion, latency where sizes differ by a factor of 100)
+    /// What to fit: bandwidth, latency, loggp (the model's parameters, in the place of the links), or parameters of the
+    /// arbiter such as tau (default: bandwidth, what the arbiter marks, latency where sizes differ by a factor of 100)
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) fit: Vec<FitWhat>,
     /// Give links values of their own
@@ -63,16 +64,27 @@ pub(crate) struct CalibrateArgs {
 }
 
 /// What can be fitted.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FitWhat {
-    /// Bandwidths of links
+    /// Bandwidths of links.
     Bandwidth,
-    /// Latencies of links
+    /// Latencies of links.
     Latency,
-    /// tau of pcie-congestion
-    Tau,
-    /// Latency, overhead, gap and per_byte of the model loggp, instead of links
+    /// Latency, overhead, gap and per_byte of the model loggp, instead of links.
     Loggp,
+    /// The parameter of the arbiter with this key.
+    Arbiter(String),
+}
+
+impl From<String> for FitWhat {
+    fn from(text: String) -> Self {
+        match text.as_str() {
+            "bandwidth" => Self::Bandwidth,
+            "latency" => Self::Latency,
+            "loggp" => Self::Loggp,
+            _ => Self::Arbiter(text),
+        }
+    }
 }
 
 /// When links get values of their own.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_calibrate::fit::Choice;
+use weir_calibrate::fit::{Choice, FitError, marks};
 use weir_calibrate::{Experiment, FitOptions, FitReport, Log, Made, ReadOptions, Under};
 use weir_plugin_api::Registry;
 use weir_report::text::clean;
@@ -42,8 +42,9 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let entry = entry(&arbiters.registry, &spec.name)?;
     let under = Under { entry, params: &spec.params };
     let fit = weir_calibrate::fit(&machine, under, &experiments, &fit_options(args));
-    let fit = fit.map_err(Failure::usage)?;
-    let made = Made { arbiter: &spec.name, per_link: args.per_link == PerLink::Auto };
+    let fit = fit.map_err(|error| unfitted(&error, &arbiters.registry))?;
+    let names: Vec<String> = arbiters.registry.iter().map(|entry| entry.name.clone()).collect();
+    let made = Made { arbiter: &spec.name, arbiters: &names, per_link: args.per_link == PerLink::Auto };
     let warnings = weir_calibrate::warnings(&machine, &experiments, &fit, made);
     let (arbiter, params) = (spec.name.as_str(), &spec.params);
     let (machine, warnings) = (&machine, &*warnings);
@@ -56,6 +57,17 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
         wrote(args, file, target, &text)?;
     }
     Ok(Exit::Ok)
+}
+
+/// Why there is no fit, with the arbiters that have the parameter that was asked for.
+fn unfitted(error: &FitError, registry: &Registry) -> Failure {
+    let FitError::NotMarked { key, .. } = error else { return Failure::usage(error) };
+    let those = registry.iter().filter(|entry| marks(&entry.params_schema, key));
+    let names: Vec<&str> = those.map(|entry| entry.name.as_str()).collect();
+    match names.is_empty() {
+        true => Failure::usage(format!("{error}: fit bandwidth, latency, loggp or a parameter that the arbiter marks")),
+        false => Failure::usage(format!("{error}: use --arbiter {}", names.join(" or "))),
+    }
 }
 
 /// Says what was written, and where a file in another folder needs a look.
@@ -108,6 +120,8 @@ fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Failur
 
 fn fit_options(args: &CalibrateArgs) -> FitOptions {
     let asked = |what| args.fit.contains(&what);
+    let keys =
+        args.fit.iter().filter_map(|what| if let FitWhat::Arbiter(key) = what { Some(key.clone()) } else { None });
     let choice = |what| match (args.fit.is_empty(), asked(what)) {
         (true, _) => Choice::Auto,
         (false, true) => Choice::Yes,
@@ -116,7 +130,7 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
     FitOptions {
         bandwidth: args.fit.is_empty() || asked(FitWhat::Bandwidth),
         latency: choice(FitWhat::Latency),
-        tau: choice(FitWhat::Tau),
+        arbiter: (!args.fit.is_empty()).then(|| keys.collect()),
         loggp: asked(FitWhat::Loggp),
         finer: if args.per_link == PerLink::Auto { Choice::Auto } else { Choice::No },
         hold_out: args.hold_out,
