@@ -13,7 +13,7 @@
 //!
 //! All numbers are integers, so that sums of them are exact: a *level* is a rate per unit of weight, in units of the host's
 //! choice (a power of two of them make 1 B/s), and so are capacities; every capacity is below 2^61. Weights are scaled to
-//! integers. The mathematics of max-min in this form is in docs/incremental.md.
+//! integers. The mathematics of fair shares in this form is in docs/incremental.md.
 
 use crate::{ArbiterError, ArbiterPlugin, LinkId, SimTime, Slice};
 
