@@ -2,13 +2,8 @@
 
 use std::cell::RefCell;
 
-use weir_plugin_api::{
-    ArbiterError, Binding, ClassId, Grant, LinkId, PhaseView, RateArbiter, RouteTable, SimDuration, SimTime, TransferId,
-};
-use weir_sim_core::{Classes, Fabric, Routes, TaskGraph, time_to_send};
-
-/// Relative excess over a bandwidth that rounding may cause: that of the check of every answer of a run.
-const TOLERANCE: f64 = 2e-9;
+use weir_plugin_api::{ArbiterError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
+use weir_sim_core::{Answer, AnswerError, Classes, Fabric, Routes, TaskGraph, time_to_send};
 
 /// Why a time is not known although the arbiter was asked.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -41,6 +36,7 @@ pub struct Alone<'a> {
 struct State {
     /// A fresh instance that no run has shown anything to; `None` once it has failed.
     arbiter: Option<Box<dyn RateArbiter>>,
+    answer: Answer,
     /// Per class: `None` not asked yet, NaN where there is no answer.
     rates: Vec<Option<f64>>,
     /// The first failure or wrong answer.
@@ -52,7 +48,12 @@ impl<'a> Alone<'a> {
     #[must_use]
     pub fn new(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes, arbiter: Box<dyn RateArbiter>) -> Self {
         let classes = tasks.classes();
-        let state = State { arbiter: Some(arbiter), rates: vec![None; classes.len()], trouble: None };
+        let state = State {
+            arbiter: Some(arbiter),
+            answer: Answer::new(fabric),
+            rates: vec![None; classes.len()],
+            trouble: None,
+        };
         Self { fabric, classes, routes, state: Some(RefCell::new(state)) }
     }
 
@@ -87,7 +88,6 @@ impl<'a> Alone<'a> {
 
     fn ask(&self, state: &mut State, class: ClassId) -> Option<f64> {
         let arbiter = state.arbiter.as_mut()?;
-        let routes: RouteTable<'_> = self.routes.table();
         let (ids, classes, arrivals) = ([TransferId(0)], [class], [0_u64]);
         let phase = PhaseView {
             now: SimTime::ZERO,
@@ -95,35 +95,32 @@ impl<'a> Alone<'a> {
             class: classes.as_slice().into(),
             arrival: arrivals.as_slice().into(),
             classes: self.classes.table(),
-            routes,
+            routes: self.routes.table(),
         };
-        let (mut rates, mut bindings) = ([f64::NAN], [Binding::NONE]);
-        let mut grant = Grant { rates: &mut rates, bindings: &mut bindings, recheck: SimTime::NEVER };
-        let answered = arbiter.allocate(&phase, &mut grant).map_err(AloneError::from);
-        let steady = grant.recheck.is_never();
-        match answered.and_then(|()| self.checked(class, rates[0])) {
-            Ok(rate) => steady.then_some(rate),
+        let answer = &mut state.answer;
+        let asked = answer.ask(&mut **arbiter, &phase);
+        let recheck = asked.and_then(|recheck| answer.check(&phase, self.fabric).map(|()| recheck));
+        match recheck {
+            Ok(recheck) => recheck.is_never().then(|| answer.rates[0]),
             Err(error) => {
                 // One that has failed is asked no more, and one that is wrong once is not to be believed.
                 state.arbiter = None;
-                state.trouble = Some(error);
+                state.trouble = Some(self.trouble_with(class, error));
                 None
             }
         }
     }
 
-    /// The checks that every answer of a run passes, for one transfer.
-    fn checked(&self, class: ClassId, rate: f64) -> Result<f64, AloneError> {
-        if !(rate.is_finite() && rate >= 0.0) {
-            return Err(AloneError::NotARate(rate));
+    fn trouble_with(&self, class: ClassId, error: AnswerError) -> AloneError {
+        match error {
+            AnswerError::Failed { error, .. } => AloneError::Failed(error),
+            AnswerError::NotARate { rate, .. } => AloneError::NotARate(rate),
+            AnswerError::OverLimit { rate, .. } | AnswerError::OverCapacity { load: rate, .. } => {
+                let bandwidth = |link: &LinkId| self.fabric.link(*link).bandwidth;
+                let links = self.routes.links(self.classes.route(class)).iter();
+                let most = links.map(bandwidth).fold(self.classes.limit(class), f64::min);
+                AloneError::TooMuch { rate, most }
+            }
         }
-        let bandwidth = |link: &LinkId| self.fabric.link(*link).bandwidth;
-        let links = self.routes.links(self.classes.route(class)).iter();
-        let narrowest = links.map(bandwidth).fold(f64::INFINITY, f64::min);
-        let limit = self.classes.limit(class);
-        if rate > limit.min(narrowest * (1.0 + TOLERANCE)) {
-            return Err(AloneError::TooMuch { rate, most: limit.min(narrowest) });
-        }
-        Ok(rate)
     }
 }

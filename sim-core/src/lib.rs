@@ -10,7 +10,8 @@
 //!                        RateArbiter
 //! ```
 
-mod check;
+mod admission;
+mod answer;
 mod classes;
 mod cycle;
 mod ends;
@@ -35,7 +36,8 @@ mod store;
 mod stream;
 mod tasks;
 
-pub use check::AnswerError;
+pub use admission::{AdmissionError, admit, make_arbiter};
+pub use answer::{Answer, AnswerError, TOLERANCE};
 pub use classes::Classes;
 pub use event_queue::{Event, EventPhase, EventQueue};
 pub use fabric::{Fabric, FabricBuilder, FabricError, Link, LinkSpec, Node};

@@ -1,7 +1,9 @@
 //! Remembered answers of pure arbiters: bounded, exact, and switched off where they do not help.
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{Binding, ClassId, Flags};
+use weir_plugin_api::{Binding, ClassId, Flags, PhaseView};
+
+use crate::answer::Answer;
 
 /// Sets above this size are not remembered: they hardly recur, and the key would cost more than the answer.
 const LARGEST_SET: usize = 32;
@@ -11,13 +13,13 @@ const ENTRIES: usize = 1 << 12;
 const TRIAL: u32 = 512;
 
 /// A remembered answer: rate and binding of each transfer.
-type Answer = Box<[(f64, Binding)]>;
+type Known = Box<[(f64, Binding)]>;
 
 /// Answers by the classes of the transfers shown, in id order (with arrival ranks, for arbiters that read them).
 pub(crate) struct Memo {
     on: bool,
     reads_arrival: bool,
-    entries: FxHashMap<Box<[u32]>, Answer>,
+    entries: FxHashMap<Box<[u32]>, Known>,
     key: Vec<u32>,
     /// Whether the next answer is for `key`.
     open: bool,
@@ -40,39 +42,32 @@ impl Memo {
     }
 
     /// Copies the remembered answer for this set, if there is one; else the next [`Self::remember`] is for it.
-    pub(crate) fn recall(
-        &mut self,
-        classes: &[ClassId],
-        arrivals: &[u64],
-        rates: &mut Vec<f64>,
-        bindings: &mut Vec<Binding>,
-    ) -> bool {
-        self.open = self.on && classes.len() <= LARGEST_SET;
+    pub(crate) fn recall(&mut self, phase: &PhaseView<'_>, answer: &mut Answer) -> bool {
+        self.open = self.on && phase.len() <= LARGEST_SET;
         if !self.open {
             return false;
         }
-        self.make_key(classes, arrivals);
+        self.make_key(phase.class.as_slice(), phase.arrival.as_slice());
         let found = self.entries.get(self.key.as_slice());
         let hit = found.is_some();
-        if let Some(answer) = found {
-            rates.clear();
-            rates.extend(answer.iter().map(|a| a.0));
-            bindings.clear();
-            bindings.extend(answer.iter().map(|a| a.1));
+        if let Some(known) = found {
+            answer.clear();
+            answer.rates.extend(known.iter().map(|a| a.0));
+            answer.bindings.extend(known.iter().map(|a| a.1));
         }
         self.judge(hit);
         hit
     }
 
     /// Keeps the answer for the set last looked for.
-    pub(crate) fn remember(&mut self, rates: &[f64], bindings: &[Binding]) {
+    pub(crate) fn remember(&mut self, answer: &Answer) {
         if !std::mem::take(&mut self.open) {
             return;
         }
         if self.entries.len() >= ENTRIES {
             self.entries.clear();
         }
-        let answer = rates.iter().copied().zip(bindings.iter().copied()).collect();
+        let answer = answer.rates.iter().copied().zip(answer.bindings.iter().copied()).collect();
         self.entries.insert(self.key.as_slice().into(), answer);
     }
 
@@ -106,21 +101,40 @@ impl Memo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use weir_plugin_api::{Cause, LinkId};
+    use weir_plugin_api::{Cause, LinkId, SimTime, TransferId};
 
-    const ANSWER: Binding = Binding::new(LinkId(1), Cause::SharedLink, 0);
+    use crate::classes::Classes;
+    use crate::routes::Routes;
 
     fn recall(memo: &mut Memo, classes: &[u32], arrivals: &[u64]) -> Option<Vec<f64>> {
-        let classes: Vec<ClassId> = classes.iter().map(|&c| ClassId(c)).collect();
-        let (mut rates, mut bindings) = (Vec::new(), Vec::new());
-        memo.recall(&classes, arrivals, &mut rates, &mut bindings).then_some(rates)
+        let ids: Vec<TransferId> = (0..classes.len()).map(TransferId::from_index).collect();
+        let class: Vec<ClassId> = classes.iter().map(|&c| ClassId(c)).collect();
+        let (classes, routes) = (Classes::default(), Routes::new());
+        let phase = PhaseView {
+            now: SimTime::ZERO,
+            id: (&ids).into(),
+            class: (&class).into(),
+            arrival: arrivals.into(),
+            classes: classes.table(),
+            routes: routes.table(),
+        };
+        let mut answer = Answer::default();
+        memo.recall(&phase, &mut answer).then_some(answer.rates)
+    }
+
+    fn remember(memo: &mut Memo, rates: &[f64]) {
+        let binding = Binding::new(LinkId(1), Cause::SharedLink, 0);
+        let mut answer = Answer::default();
+        answer.rates.extend_from_slice(rates);
+        answer.bindings.resize(rates.len(), binding);
+        memo.remember(&answer);
     }
 
     #[test]
     fn only_the_same_classes_in_the_same_order_are_recalled() {
         let mut memo = Memo::new(Flags::PURE);
         assert_eq!(recall(&mut memo, &[1, 2], &[0, 0]), None);
-        memo.remember(&[3.0, 4.0], &[ANSWER, ANSWER]);
+        remember(&mut memo, &[3.0, 4.0]);
         assert_eq!(recall(&mut memo, &[1, 2], &[5, 0]), Some(vec![3.0, 4.0]));
         assert_eq!(recall(&mut memo, &[2, 1], &[0, 0]), None);
         assert_eq!(recall(&mut memo, &[1], &[0]), None);
@@ -130,7 +144,7 @@ mod tests {
     fn arrival_ranks_count_only_where_they_are_read() {
         let mut memo = Memo::new(Flags::PURE.union(Flags::READS_ARRIVAL));
         assert_eq!(recall(&mut memo, &[1, 2], &[0, 7]), None);
-        memo.remember(&[1.0, 0.0], &[ANSWER, ANSWER]);
+        remember(&mut memo, &[1.0, 0.0]);
         assert_eq!(recall(&mut memo, &[1, 2], &[3, 4]), Some(vec![1.0, 0.0]));
         assert_eq!(recall(&mut memo, &[1, 2], &[4, 3]), None);
     }
@@ -139,12 +153,12 @@ mod tests {
     fn impure_arbiters_and_hopeless_loads_are_not_remembered() {
         let mut impure = Memo::new(Flags::default());
         recall(&mut impure, &[1], &[0]);
-        impure.remember(&[1.0], &[ANSWER]);
+        remember(&mut impure, &[1.0]);
         assert_eq!(recall(&mut impure, &[1], &[0]), None);
         let mut memo = Memo::new(Flags::PURE);
         for c in 0..TRIAL {
             recall(&mut memo, &[c], &[0]);
-            memo.remember(&[1.0], &[ANSWER]);
+            remember(&mut memo, &[1.0]);
         }
         assert!(!memo.on && memo.entries.is_empty());
     }

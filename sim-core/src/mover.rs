@@ -7,7 +7,7 @@
 
 use weir_plugin_api::{ArbiterError, ClassId, Flags, RateArbiter, SimTime};
 
-use crate::check::AnswerError;
+use crate::answer::AnswerError;
 use crate::flows::{Ended, Flows};
 use crate::incremental::Incremental;
 use crate::outcome::{Bottleneck, LinkTotals, SimError};

@@ -124,7 +124,7 @@ pub struct Outcome {
 pub enum SimError {
     /// The arbiter's answer, or the arbiter itself, failed.
     #[error("{0}")]
-    Arbiter(#[from] crate::check::AnswerError),
+    Arbiter(#[from] crate::answer::AnswerError),
     /// Tasks are left and nothing is pending: all active transfers have rate 0, or, where none is active, the heads of
     /// the engines' queues wait for tasks that are delayed in such queues.
     #[error("deadlock at {time}: {}", deadlock(.waiting))]

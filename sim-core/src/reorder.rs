@@ -5,7 +5,7 @@
 
 use weir_plugin_api::Binding;
 
-use crate::check::AnswerError;
+use crate::answer::AnswerError;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
 use crate::tasks::{Follows, TaskGraph, TaskId};
 

@@ -198,6 +198,14 @@ impl TaskGraph {
         t.service != ServiceId::PLAIN && t.engine != EngineId::NONE && self.service(task).queue == Queue::Issued
     }
 
+    /// The tasks that carry bytes, by id, with their classes.
+    pub fn transfers(&self) -> impl Iterator<Item = (TaskId, ClassId)> + '_ {
+        (0..).zip(&self.tasks).filter_map(|(id, task)| match task.work {
+            Work::Carries { class, .. } => Some((TaskId(id), class)),
+            _ => None,
+        })
+    }
+
     /// The classes of its transfers.
     #[must_use]
     pub fn classes(&self) -> &Classes {

@@ -8,7 +8,8 @@ use std::rc::Rc;
 use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimTime};
 use weir_scenario::Machine;
 use weir_sim_core::{
-    EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder, Work,
+    AdmissionError, EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder,
+    Work, admit,
 };
 
 use super::error::FitError;
@@ -46,6 +47,11 @@ impl Run {
     /// The links of all transfers.
     pub(super) fn ways(&self) -> impl Iterator<Item = &[LinkId]> {
         self.route.iter().map(|&route| self.routes.links(route))
+    }
+
+    /// Asks an arbiter about the routes of the transfers.
+    pub(super) fn admit(&self, arbiter: &mut dyn RateArbiter) -> Result<(), AdmissionError> {
+        admit(arbiter, &self.routes, self.tasks.classes(), self.tasks.transfers())
     }
 
     /// The ends of the transfers: those found before with the same bandwidths, or what `simulate` finds.

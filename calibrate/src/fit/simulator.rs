@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use weir_plugin_api::{Flags, LinkId, RateArbiter, SimDuration};
 use weir_scenario::Machine;
-use weir_sim_core::Fabric;
+use weir_sim_core::{AdmissionError, Fabric, make_arbiter};
 
 use super::error::FitError;
 use super::loggp;
@@ -140,11 +140,9 @@ impl<'a> Simulator<'a> {
     ) -> Result<Box<dyn RateArbiter>, FitError> {
         let mut params = self.under.params.clone();
         params.extend(fitted.iter().map(|(key, &value)| (key.clone(), Json::from(value))));
-        let failed = |error: weir_plugin_api::ArbiterError| FitError::Arbiter(self.under.entry.name.clone(), error);
-        let mut arbiter = (self.under.entry.make)(&fabric.view(), &Json::Object(params).to_string()).map_err(failed)?;
-        for links in run.ways() {
-            arbiter.admit(links).map_err(failed)?;
-        }
+        let failed = |refusal: AdmissionError| FitError::Arbiter(self.under.entry.name.clone(), refusal.error);
+        let mut arbiter = make_arbiter(self.under.entry, &Json::Object(params).to_string(), fabric).map_err(failed)?;
+        run.admit(&mut *arbiter).map_err(failed)?;
         Ok(arbiter)
     }
 }

@@ -1,8 +1,10 @@
 //! Transfers as an arbiter is shown them: parallel columns in id order.
 
-use weir_plugin_api::{ClassId, TransferId};
+use weir_plugin_api::{ClassId, PhaseView, SimTime, TransferId};
 
 use super::Active;
+use crate::classes::Classes;
+use crate::routes::Routes;
 
 /// Arbitrations without a use of the whole set after which its columns are no longer kept up.
 const PATIENCE: u32 = 64;
@@ -17,6 +19,18 @@ pub(super) struct PhaseColumns {
 }
 
 impl PhaseColumns {
+    /// These transfers at `now`, as an arbiter sees them.
+    pub(super) fn phase<'v>(&'v self, now: SimTime, classes: &'v Classes, routes: &'v Routes) -> PhaseView<'v> {
+        PhaseView {
+            now,
+            id: (&self.ids).into(),
+            class: (&self.classes).into(),
+            arrival: (&self.arrivals).into(),
+            classes: classes.table(),
+            routes: routes.table(),
+        }
+    }
+
     /// Shows the transfers of these slots, given in any order.
     pub(super) fn show(&mut self, slots: &mut [u32], active: &[Active]) {
         if slots.len() > 1 {

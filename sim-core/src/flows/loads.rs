@@ -1,12 +1,10 @@
-//! Loads of links: the sums that the check needs anyway, kept as statistics.
+//! Loads of links: the sums that the check of an answer needs anyway, kept as statistics.
 
-use weir_plugin_api::{ClassId, LinkId, SimDuration, SimTime};
+use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
+use crate::answer::Answer;
 use crate::fabric::Fabric;
 use crate::outcome::LinkTotals;
-
-/// Tolerance of a link's sum of rates, relative to its bandwidth.
-pub(crate) const TOLERANCE: f64 = 2e-9;
 
 #[derive(Clone, Copy, Debug)]
 struct LinkLoad {
@@ -23,14 +21,6 @@ struct LinkLoad {
 /// Loads and totals of all links; one arbitration costs only the classes and links it concerns.
 pub(crate) struct Loads {
     links: Vec<LinkLoad>,
-    /// Per link: the sum of the rates of the answer being checked; 0 for links that it does not use.
-    sums: Vec<f64>,
-    /// The links of `sums` above 0, and perhaps some at 0.
-    proposed: Vec<LinkId>,
-    mark: u32,
-    /// Per class: the mark of the answer it was last seen in, and the sum of its rates there.
-    classes: Vec<(u32, f64)>,
-    seen: Vec<ClassId>,
 }
 
 impl Loads {
@@ -43,71 +33,16 @@ impl Loads {
             busy: SimDuration::ZERO,
             bytes: 0,
         };
-        Self {
-            links: fabric.bandwidths().iter().map(empty).collect(),
-            sums: vec![0.0; fabric.links().len()],
-            proposed: Vec::new(),
-            mark: 0,
-            classes: Vec::new(),
-            seen: Vec::new(),
-        }
+        Self { links: fabric.bandwidths().iter().map(empty).collect() }
     }
 
-    /// Begins the sums of a new answer; class ids are below `classes`.
-    pub(crate) fn begin(&mut self, classes: usize) {
-        for link in self.proposed.drain(..) {
-            self.sums[link.index()] = 0.0;
-        }
-        self.seen.clear();
-        self.classes.resize(classes, (0, 0.0));
-        self.mark = self.mark.wrapping_add(1);
-        if self.mark == 0 {
-            self.classes.iter_mut().for_each(|c| c.0 = 0);
-            self.mark = 1;
-        }
-    }
-
-    /// Adds the rate of a transfer of a class.
-    #[inline]
-    pub(crate) fn add(&mut self, class: ClassId, rate: f64) {
-        let (mark, sum) = &mut self.classes[class.index()];
-        if *mark == self.mark {
-            *sum += rate;
-        } else {
-            (*mark, *sum) = (self.mark, rate);
-            self.seen.push(class);
-        }
-    }
-
-    /// Sums the classes per link; the first link whose sum exceeds its bandwidth.
-    pub(crate) fn overloaded<'r>(&mut self, route_of: impl Fn(ClassId) -> &'r [LinkId]) -> Option<LinkId> {
-        let sums = self.sums.as_mut_slice();
-        for &class in &self.seen {
-            let rate = self.classes[class.index()].1;
-            for &link in route_of(class) {
-                let sum = &mut sums[link.index()];
-                if *sum == 0.0 {
-                    self.proposed.push(link);
-                }
-                *sum += rate;
-            }
-        }
-        let over = |l: &LinkId| self.sums[l.index()] > self.links[l.index()].bandwidth * (1.0 + TOLERANCE);
-        self.proposed.iter().copied().find(over)
-    }
-
-    /// The sum of the answer being checked.
-    pub(crate) fn proposed(&self, link: LinkId) -> f64 {
-        self.sums[link.index()]
-    }
-
-    /// Makes the answer the load in force. Links of `touched` that it does not mention have lost all their transfers.
-    pub(crate) fn commit(&mut self, now: SimTime, touched: &[LinkId]) {
-        for &id in &self.proposed {
-            self.links[id.index()].change(now, self.sums[id.index()]);
+    /// Makes a checked answer the load in force. Links of `touched` that it does not mention have lost all their transfers.
+    pub(crate) fn commit(&mut self, now: SimTime, answer: &Answer, touched: &[LinkId]) {
+        for &id in answer.used_links() {
+            self.links[id.index()].change(now, answer.load(id));
         }
         for &id in touched {
-            if self.sums[id.index()] == 0.0 {
+            if answer.load(id) == 0.0 {
                 self.links[id.index()].change(now, 0.0);
             }
         }

@@ -83,7 +83,7 @@ impl<'a> Flows<'a> {
             fabric,
             routes,
             classes,
-            call: ArbiterCall::new(arbiter, flags),
+            call: ArbiterCall::new(arbiter, flags, fabric),
             all: ActiveSet::default(),
             part: PhaseColumns::default(),
             active: Vec::new(),
@@ -166,19 +166,8 @@ impl<'a> Flows<'a> {
             self.all.make_ready(&self.active);
         }
         let columns = if whole { self.all.columns() } else { &self.part };
-        self.call.ask(now, columns, self.classes, self.routes)?;
-        self.loads.begin(self.classes.len());
-        for (i, (&class, &rate)) in columns.classes.iter().zip(&self.call.rates).enumerate() {
-            let limit = self.classes.limit(class);
-            if !(rate >= 0.0 && rate <= limit.min(f64::MAX)) {
-                return Err(call::bad_rate(now, columns.ids[i], rate, limit).into());
-            }
-            self.loads.add(class, rate);
-        }
-        if let Some(link) = self.loads.overloaded(|class| self.routes.links(self.classes.route(class))) {
-            return Err(self.overload(now, link).into());
-        }
-        self.loads.commit(now, self.neighbours.touched());
+        self.call.ask(&columns.phase(now, self.classes, self.routes), self.fabric)?;
+        self.loads.commit(now, &self.call.answer, self.neighbours.touched());
         self.neighbours.forget_touched();
         let moved = self.apply(now, whole);
         Ok(std::mem::take(&mut self.changed) || moved)
@@ -200,7 +189,7 @@ impl<'a> Flows<'a> {
     fn apply(&mut self, now: SimTime, whole: bool) -> bool {
         let columns = if whole { self.all.columns() } else { &self.part };
         let mut moved = false;
-        let answers = self.call.rates.iter().zip(&self.call.bindings);
+        let answers = self.call.answer.rates.iter().zip(&self.call.answer.bindings);
         for (&slot, (&rate, &binding)) in columns.slots.iter().zip(answers) {
             let transfer = &mut self.active[slot as usize];
             if rate.to_bits() != transfer.rate.to_bits() {
@@ -220,13 +209,6 @@ impl<'a> Flows<'a> {
         moved
     }
 
-    fn overload(&self, time: SimTime, link: LinkId) -> crate::check::AnswerError {
-        let found = self.neighbours.on(link).min_by_key(|&s| self.active[s as usize].task);
-        let task = found.map_or(TaskId(u32::MAX), |s| self.active[s as usize].task);
-        let bandwidth = self.fabric.link(link).bandwidth;
-        crate::check::AnswerError::OverCapacity { time, link, task, load: self.loads.proposed(link), bandwidth }
-    }
-
     /// Number of active transfers.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
@@ -243,7 +225,7 @@ impl<'a> Flows<'a> {
         let mut steps = Vec::new();
         self.all.make_ready(&self.active);
         let all = self.all.columns();
-        if !self.call.explain(now, all, self.classes, self.routes, &mut steps)? {
+        if !self.call.explain(&all.phase(now, self.classes, self.routes), &mut steps)? {
             for (i, &slot) in all.slots.iter().enumerate() {
                 let binding = self.bottlenecks.current(slot);
                 let because = all.ids.binary_search(&TransferId(binding.by)).into_iter();

@@ -75,11 +75,6 @@ impl Neighbours {
         self.touched.extend_from_slice(route);
     }
 
-    /// The slots on a link.
-    pub(crate) fn on(&self, link: LinkId) -> impl Iterator<Item = u32> + '_ {
-        self.links[link.index()].on.iter().map(|&(slot, _)| slot)
-    }
-
     /// Links whose transfers changed since [`Self::forget_touched`].
     pub(crate) fn touched(&self) -> &[LinkId] {
         &self.touched

@@ -7,8 +7,8 @@ use weir_sim_core::api::{
     SimTime,
 };
 use weir_sim_core::{
-    AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId, SimError,
-    Simulation, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, Work,
+    AdmissionError, AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId,
+    SimError, Simulation, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, Work, admit,
 };
 
 /// One microsecond, in ps.
@@ -279,4 +279,42 @@ fn the_bottleneck_is_where_most_was_lost() {
     let phases = outcome.phases.expect("asked for");
     let step = &phases[1].steps[0];
     assert_eq!((step.link, step.rate, step.because.as_slice()), (LinkId(3), 5e8, [TaskId(1)].as_slice()));
+}
+
+/// Counts the routes that it is asked about, and accepts at most so many.
+struct Choosy {
+    asked: usize,
+    accepted: usize,
+}
+
+impl RateArbiter for Choosy {
+    fn admit(&mut self, _: &[LinkId]) -> Result<(), ArbiterError> {
+        self.asked += 1;
+        if self.asked > self.accepted { Err(ArbiterError::Refused("one too many".to_owned())) } else { Ok(()) }
+    }
+
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), ArbiterError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn each_route_is_admitted_once_and_a_refusal_names_its_first_transfer() {
+    let mut p = pair(0);
+    let (first, last) = (p.fabric.link(LinkId(1)).to, p.fabric.link(LinkId(3)).to);
+    let back = p.routes.between(&p.fabric, last, first).expect("connected");
+    p.send(0, 1, false);
+    p.send(0, 2, true);
+    p.class = p.graph.classes().intern(back, f64::INFINITY, 1.0, 0);
+    let refused = p.send(0, 3, false);
+    p.send(0, 4, false);
+    let tasks = p.graph.build().expect("no cycle");
+    let ask = |accepted| {
+        let mut arbiter = Choosy { asked: 0, accepted };
+        (admit(&mut arbiter, &p.routes, tasks.classes(), tasks.transfers()), arbiter.asked)
+    };
+    assert_eq!(ask(2), (Ok(()), 2));
+    let (answer, asked) = ask(1);
+    let Err(AdmissionError { task, error: ArbiterError::Refused(_) }) = answer else { panic!("it refuses") };
+    assert_eq!((task, asked), (Some(refused), 2));
 }

@@ -3,7 +3,7 @@
 use weir_plugin_api::{ArbiterError, LinkId};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
-use weir_sim_core::{AnswerError, SimError, TaskId};
+use weir_sim_core::{AdmissionError, AnswerError, SimError, TaskId};
 
 use super::Job;
 use crate::{Error, ErrorKind};
@@ -13,12 +13,12 @@ const NAMED: usize = 10;
 
 impl Job<'_> {
     /// A refusal is the scenario's fault, anything else the arbiter's.
-    pub(super) fn refused(&self, error: &ArbiterError, task: Option<TaskId>) -> Error {
+    pub(super) fn refused(&self, AdmissionError { task, error }: &AdmissionError) -> Error {
         let (name, file) = (&self.spec.name, &self.scenario.file);
         if !matches!(error, ArbiterError::Refused(_)) {
             return Error::new(ErrorKind::Plugin, format!("{file}: arbiter `{name}`: {error}"));
         }
-        let (what, position) = match task {
+        let (what, position) = match *task {
             Some(task) => {
                 let transfer = self.scenario.task_name(task);
                 (format!("arbiter `{name}` refuses transfer `{transfer}`: {error}"), self.scenario.position(task))

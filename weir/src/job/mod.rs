@@ -3,10 +3,10 @@
 mod failures;
 mod stream;
 
-use weir_plugin_api::{ArbiterEntry, ArbiterError, ClassId, Flags, Origin, RateArbiter, RouteId};
+use weir_plugin_api::{ArbiterEntry, ClassId, Flags, Origin, RateArbiter};
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, Scenario};
-use weir_sim_core::{Outcome, PhaseRecord, RunOptions, Sharing, Simulation, Stop, TaskId, Work};
+use weir_sim_core::{Outcome, PhaseRecord, RunOptions, Sharing, Simulation, Stop, admit, make_arbiter};
 
 pub use stream::Streaming;
 
@@ -78,27 +78,12 @@ impl<'a> Job<'a> {
     pub fn arbiter(&self) -> Result<Box<dyn RateArbiter>, Error> {
         let _arbiter = tracing::debug_span!("arbiter", name = self.spec.name).entered();
         let mut arbiter = self.make()?;
-        let classes = self.scenario.tasks.classes();
-        let mut asked = vec![false; self.scenario.routes.len()];
-        let mut admit = |task: TaskId, class: ClassId| {
-            let route: RouteId = classes.route(class);
-            if std::mem::replace(&mut asked[route.index()], true) {
-                return Ok(());
-            }
-            let admitted = arbiter.admit(self.scenario.routes.links(route));
-            admitted.map_err(|error| self.refused(&error, Some(task)))
-        };
-        for (i, task) in self.scenario.tasks.tasks().iter().enumerate() {
-            let Work::Carries { class, .. } = task.work else { continue };
-            admit(TaskId(i as u32), class)?;
-        }
-        let firsts = self.scenario.stream.as_ref().map_or(&[][..], |stream| stream.firsts());
-        firsts.iter().enumerate().try_for_each(|(class, &task)| admit(task, ClassId::from_index(class)))?;
-        tracing::debug!(
-            routes = self.scenario.routes.len(),
-            params = self.params(),
-            "made an arbiter that admits all routes"
-        );
+        let Scenario { tasks, routes, stream, .. } = self.scenario;
+        let firsts = stream.as_ref().map_or(&[][..], |stream| stream.firsts());
+        let streamed = firsts.iter().enumerate().map(|(class, &task)| (task, ClassId::from_index(class)));
+        admit(&mut *arbiter, routes, tasks.classes(), tasks.transfers().chain(streamed))
+            .map_err(|refusal| self.refused(&refusal))?;
+        tracing::debug!(routes = routes.len(), params = self.params(), "made an arbiter that admits all routes");
         Ok(arbiter)
     }
 
@@ -193,8 +178,7 @@ impl<'a> Job<'a> {
 
     /// A new instance that was asked nothing yet.
     fn make(&self) -> Result<Box<dyn RateArbiter>, Error> {
-        let made: Result<_, ArbiterError> = (self.entry.make)(&self.scenario.fabric.view(), &self.params());
-        made.map_err(|error| self.refused(&error, None))
+        make_arbiter(self.entry, &self.params(), &self.scenario.fabric).map_err(|refusal| self.refused(&refusal))
     }
 }
 

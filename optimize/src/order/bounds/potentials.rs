@@ -16,11 +16,12 @@
 //!
 //! The last byte arrives a route's latency later, and what follows it takes its time; the least sum of both is added.
 
+use weir_sim_core::TOLERANCE;
 use weir_sim_core::api::LinkId;
 
 use crate::order::problem::sources::{Message, Source};
 use crate::order::problem::{OrderError, OrderProblem};
-use crate::order::run::oracle::{Oracle, TOLERANCE};
+use crate::order::run::oracle::Oracle;
 use crate::order::run::plan::{Keys, Plan};
 use crate::order::run::rates::digits_of;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use weir_sim_core::api::{ArbiterError, Flags, LinkId, NodeId, RateArbiter, RateModel, RouteId, RouteTable};
-use weir_sim_core::{Classes, Fabric, Routes, TaskGraph, TaskId};
+use weir_sim_core::{AdmissionError, Classes, Fabric, Routes, TaskGraph, TaskId, admit};
 
 use super::error::OrderError;
 use super::sources::{Source, grouped, sources};
@@ -126,11 +126,10 @@ impl<'a> OrderProblem<'a> {
 
     /// Asks the arbiter what it accepts, what it promises, and which definition it follows.
     fn ask(&mut self) -> Result<(), OrderError> {
-        let mut arbiter = (self.make)().map_err(OrderError::Arbiter)?;
+        let mut arbiter = self.arbiter()?;
         for m in self.sources.iter().flat_map(|source| &source.messages) {
             let route = self.classes.route(m.class);
             let links = self.routes.links(route);
-            arbiter.admit(links).map_err(|error| OrderError::Route { task: m.task, error })?;
             let offsets = [0, links.len() as u64];
             let alone = RouteTable { offsets: offsets[..].into(), links: links.into() };
             for &link in links {
@@ -140,6 +139,17 @@ impl<'a> OrderProblem<'a> {
         }
         self.rate_model = arbiter.rate_model();
         Ok(())
+    }
+
+    /// A new arbiter that admits the routes of all messages.
+    pub(crate) fn arbiter(&self) -> Result<Box<dyn RateArbiter>, OrderError> {
+        let mut arbiter = (self.make)().map_err(OrderError::Arbiter)?;
+        let messages = self.sources.iter().flat_map(|source| &source.messages).map(|m| (m.task, m.class));
+        match admit(&mut *arbiter, self.routes, self.classes, messages) {
+            Ok(()) => Ok(arbiter),
+            Err(AdmissionError { task: Some(task), error }) => Err(OrderError::Route { task, error }),
+            Err(AdmissionError { task: None, error }) => Err(OrderError::Arbiter(error)),
+        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! The rates of one active set, asked of the arbiter and checked as the simulation does.
 
-use weir_sim_core::api::{Binding, ClassId, Grant, LinkId, PhaseView, RateArbiter, SimTime, TransferId};
+use weir_sim_core::api::{ClassId, PhaseView, RateArbiter, SimTime, TransferId};
+use weir_sim_core::{Answer, AnswerError, TaskId};
 
 use super::plan::Plan;
 use crate::order::problem::{OrderError, OrderProblem};
 
-/// Room of a link's bandwidth that the simulation's check leaves for rounding.
-pub(crate) const TOLERANCE: f64 = 2e-9;
 /// One arbiter with the buffers for asking it.
 pub(crate) struct Oracle<'p, 'a> {
     problem: &'p OrderProblem<'a>,
@@ -16,29 +15,19 @@ pub(crate) struct Oracle<'p, 'a> {
     ids: Vec<TransferId>,
     classes: Vec<ClassId>,
     arrivals: Vec<u64>,
-    rates: Vec<f64>,
-    bindings: Vec<Binding>,
-    /// Per link: sum of rates, 0 between calls.
-    load: Vec<f64>,
+    answer: Answer,
 }
 
 impl<'p, 'a> Oracle<'p, 'a> {
     pub(crate) fn new(problem: &'p OrderProblem<'a>) -> Result<Self, OrderError> {
-        let mut arbiter = (problem.make)().map_err(OrderError::Arbiter)?;
-        for m in problem.sources.iter().flat_map(|s| &s.messages) {
-            let admitted = arbiter.admit(problem.routes.links(problem.classes.route(m.class)));
-            admitted.map_err(|error| OrderError::Route { task: m.task, error })?;
-        }
         Ok(Self {
             problem,
-            arbiter,
+            arbiter: problem.arbiter()?,
             active: Vec::new(),
             ids: Vec::new(),
             classes: Vec::new(),
             arrivals: Vec::new(),
-            rates: Vec::new(),
-            bindings: Vec::new(),
-            load: vec![0.0; problem.fabric.links().len()],
+            answer: Answer::new(problem.fabric),
         })
     }
 
@@ -57,8 +46,7 @@ impl<'p, 'a> Oracle<'p, 'a> {
             self.problem.phase_order(&mut self.active);
         }
         self.allocate()?;
-        self.check()?;
-        for (&(source, ..), &rate) in self.active.iter().zip(&self.rates) {
+        for (&(source, ..), &rate) in self.active.iter().zip(&self.answer.rates) {
             out[source] = rate;
         }
         Ok(())
@@ -71,12 +59,7 @@ impl<'p, 'a> Oracle<'p, 'a> {
         self.ids.extend(self.active.iter().map(|&(s, _, place)| TransferId(problem.id(s, place).0)));
         self.classes.clear();
         self.classes.extend(self.active.iter().map(|a| message(a).class));
-        let count = self.active.len();
-        self.arrivals.resize(count, 0);
-        self.rates.clear();
-        self.rates.resize(count, f64::NAN);
-        self.bindings.clear();
-        self.bindings.resize(count, Binding::NONE);
+        self.arrivals.resize(self.active.len(), 0);
         let phase = PhaseView {
             now: SimTime::ZERO,
             id: (&self.ids).into(),
@@ -85,33 +68,28 @@ impl<'p, 'a> Oracle<'p, 'a> {
             classes: problem.classes.table(),
             routes: problem.routes.table(),
         };
-        let mut grant = Grant { rates: &mut self.rates, bindings: &mut self.bindings, recheck: SimTime::NEVER };
-        self.arbiter.allocate(&phase, &mut grant).map_err(OrderError::Arbiter)?;
-        if grant.recheck.is_never() { Ok(()) } else { Err(OrderError::Recheck) }
+        let recheck = self.answer.ask(&mut *self.arbiter, &phase).map_err(|error| self.wrong(error))?;
+        if !recheck.is_never() {
+            return Err(OrderError::Recheck);
+        }
+        self.answer.check(&phase, problem.fabric).map_err(|error| self.wrong(error))
     }
 
-    /// The simulation's check of every answer.
-    fn check(&mut self) -> Result<(), OrderError> {
-        let (problem, load) = (self.problem, &mut self.load);
-        let links = |class: ClassId| problem.routes.links(problem.classes.route(class));
-        let mut wrong = None;
-        for (&(s, m, _), (&class, &rate)) in self.active.iter().zip(self.classes.iter().zip(&self.rates)) {
-            if !(rate >= 0.0 && rate <= problem.classes.limit(class).min(f64::MAX)) {
-                wrong = wrong.or(Some(OrderError::Rate { task: problem.sources[s].messages[m].task, rate }));
+    /// In the phase a message has the id of its place; the error names the message itself.
+    #[cold]
+    fn wrong(&self, error: AnswerError) -> OrderError {
+        let message = |id: TaskId| {
+            let active = self.active.iter().find(|&&(source, _, place)| self.problem.id(source, place) == id);
+            active.map_or(id, |&(source, message, _)| self.problem.sources[source].messages[message].task)
+        };
+        match error {
+            AnswerError::Failed { error, .. } => OrderError::Arbiter(error),
+            AnswerError::NotARate { task, rate, .. } | AnswerError::OverLimit { task, rate, .. } => {
+                OrderError::Rate { task: message(task), rate }
             }
-            links(class).iter().for_each(|l| load[l.index()] += rate);
-        }
-        for &class in &self.classes {
-            for &link in links(class) {
-                let sum = std::mem::take(&mut load[link.index()]);
-                wrong = wrong.or_else(|| over(problem, link, sum));
+            AnswerError::OverCapacity { link, load, bandwidth, .. } => {
+                OrderError::OverCapacity { link, load, bandwidth }
             }
         }
-        wrong.map_or(Ok(()), Err)
     }
-}
-
-fn over(problem: &OrderProblem<'_>, link: LinkId, load: f64) -> Option<OrderError> {
-    let bandwidth = problem.fabric.link(link).bandwidth;
-    (load > bandwidth * (1.0 + TOLERANCE)).then_some(OrderError::OverCapacity { link, load, bandwidth })
 }

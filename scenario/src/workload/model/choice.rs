@@ -2,7 +2,9 @@
 
 use serde_json::Value as Json;
 use weir_plugin_api::{Alternative, ArbiterError, Plan, SimDuration, SimTime};
-use weir_sim_core::{Routes, RunOptions, SimError, Simulation, TaskGraph, TaskGraphBuilder, Work};
+use weir_sim_core::{
+    AdmissionError, Routes, RunOptions, SimError, Simulation, TaskGraph, TaskGraphBuilder, admit, make_arbiter,
+};
 
 use super::check::TaskNames;
 use super::request::Request;
@@ -79,15 +81,8 @@ impl<'a> Expansion<'a> {
         let params = Json::Object(spec.params.clone()).to_string();
         let fabric = &self.topology.fabric;
         let run = || {
-            let mut arbiter = (entry.make)(&fabric.view(), &params)?;
-            let mut asked = vec![false; routes.len()];
-            for task in tasks.tasks() {
-                let Work::Carries { class, .. } = task.work else { continue };
-                let route = tasks.classes().route(class);
-                if !std::mem::replace(&mut asked[route.index()], true) {
-                    arbiter.admit(routes.links(route))?;
-                }
-            }
+            let mut arbiter = make_arbiter(entry, &params, fabric)?;
+            admit(&mut *arbiter, routes, tasks.classes(), tasks.transfers())?;
             let simulation = Simulation { fabric, routes, tasks };
             let outcome = simulation.run(&mut *arbiter, entry.flags, RunOptions::default())?;
             Ok(SimDuration(outcome.makespan.0))
@@ -100,7 +95,7 @@ impl<'a> Expansion<'a> {
 #[derive(Debug, thiserror::Error)]
 enum Trouble {
     #[error("{0}")]
-    Arbiter(#[from] ArbiterError),
+    Arbiter(#[from] AdmissionError),
     #[error("{0}")]
     Run(#[from] SimError),
 }
@@ -109,7 +104,7 @@ impl Trouble {
     /// Whether the arbiter has failed, rather than the scenario being none for it.
     fn is_the_arbiters(&self) -> bool {
         match self {
-            Self::Arbiter(error) => !matches!(error, ArbiterError::Refused(_)),
+            Self::Arbiter(refusal) => !matches!(refusal.error, ArbiterError::Refused(_)),
             Self::Run(error) => matches!(error, SimError::Arbiter(_)),
         }
     }
