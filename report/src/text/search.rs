@@ -1,5 +1,6 @@
 //! Results of searches for a person: what was found and how sure that is, all makespans as a histogram, the solution.
 
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 use weir_optimize::order::Distribution;
@@ -59,9 +60,13 @@ fn percent(share: f64) -> String {
     if percent > 0.0 && percent < 0.05 { format!("{percent:.1e} %") } else { format!("{percent:.1} %") }
 }
 
-/// How much less the best is.
+/// How far the best is from the baseline.
 fn gain(baseline: f64, best: f64) -> String {
-    if best < baseline { format!(", {} less", percent(1.0 - best / baseline)) } else { ", no less".to_owned() }
+    match best.total_cmp(&baseline) {
+        Ordering::Less => format!(", {} less", percent(1.0 - best / baseline)),
+        Ordering::Equal => ", the same".to_owned(),
+        Ordering::Greater => format!(", {} more", percent(best / baseline - 1.0)),
+    }
 }
 
 fn what(vary: Vary) -> (&'static str, &'static str) {
