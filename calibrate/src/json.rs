@@ -1,6 +1,7 @@
 //! A fit as JSON.
 
 use serde_json::{Value, json};
+use weir_report::ResultKind;
 use weir_scenario::Machine;
 
 use crate::fit::parameter::ParameterKind;
@@ -20,7 +21,7 @@ pub fn json(report: &FitReport<'_>) -> Value {
         .collect();
     let notes: Vec<&String> = report.notes().collect();
     json!({
-        "weir": 1, "topology": machine.file, "arbiter": { "name": arbiter, "params": params },
+        "weir": 1, "kind": ResultKind::Calibration, "topology": machine.file, "arbiter": { "name": arbiter, "params": params },
         "parameters": fit.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "unclear": fit.unclear.iter().map(|group| unclear(fit, group)).collect::<Vec<_>>(),
         "rms_fitted": rms(fit.rows.iter().filter(|r| !r.held_out)),

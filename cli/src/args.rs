@@ -330,6 +330,12 @@ pub(crate) struct SchemaArgs {
     /// What to describe
     #[arg(value_enum, default_value = "scenario")]
     pub(crate) of: SchemaOf,
+    /// Have the arbiters and models of a shared library in the schema of scenarios; may be repeated
+    #[arg(long = "plugin", value_name = "FILE")]
+    pub(crate) plugins: Vec<PathBuf>,
+    /// Leave out the plugins added by `weir plugin add`
+    #[arg(long)]
+    pub(crate) no_plugins: bool,
 }
 
 /// What has a schema.

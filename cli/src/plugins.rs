@@ -30,11 +30,16 @@ pub(crate) fn program() -> Result<PathBuf, Failure> {
 
 /// Everything that a run of these arguments may use.
 pub(crate) fn arbiters(args: &ScenarioArgs) -> Result<Arbiters, Failure> {
+    loaded(&args.plugins, args.no_plugins)
+}
+
+/// The built-in arbiters and models, those of these libraries and, unless `only_these`, those that the user has added.
+pub(crate) fn loaded(files: &[PathBuf], only_these: bool) -> Result<Arbiters, Failure> {
     let mut registry = Registry::built_in()?;
-    let config = if args.no_plugins { None } else { user_config() };
-    let any = !args.plugins.is_empty() || config.as_ref().is_some_and(|config| !config.records().is_empty());
+    let config = if only_these { None } else { user_config() };
+    let any = !files.is_empty() || config.as_ref().is_some_and(|config| !config.records().is_empty());
     let watchdog = if any { Some(watch()?) } else { None };
-    for file in &args.plugins {
+    for file in files {
         registry.load_probed(file, &program()?)?;
     }
     if let Some(config) = config {

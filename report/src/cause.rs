@@ -1,9 +1,159 @@
-//! Why a transfer took as long as it did, as a sentence for a person.
+//! Why a transfer took as long as it did: typed for programs, and as a sentence for a person.
 
+use std::borrow::Cow;
+use std::fmt::{Display, Formatter};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use weir_plugin_api::{Cause, Direction, LinkId};
+use weir_scenario::Scenario;
 use weir_sim_core::{Bottleneck, TaskId};
 
-use crate::{Run, Subject};
+use crate::Run;
+use crate::json::{Ends, link_ends};
+
+/// What kept a transfer at its rate.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CauseKind {
+    /// The arbiter did not say: the most loaded link of the route.
+    MostLoadedLink,
+    /// Nothing: it had the full rate of the narrowest link.
+    FullRate,
+    /// Its own limit.
+    OwnLimit,
+    /// Others use the link, too.
+    SharedLink,
+    /// An upstream port, shared.
+    UpstreamPort,
+    /// A downstream port, shared.
+    DownstreamPort,
+    /// A link beside the tree, shared.
+    LateralLink,
+    /// A port that is crossed together with the root complex, shared.
+    RootComplexShared,
+    /// The port of a root complex, which crossing it lowers.
+    RootComplex,
+    /// A transfer before it in a queue is blocked further on.
+    HeadOfLine,
+    /// The link serves an earlier transfer.
+    EarlierTransfer,
+    /// Others have a higher priority.
+    HigherPriority,
+}
+
+impl CauseKind {
+    /// All of them.
+    pub const ALL: [Self; 12] = [
+        Self::MostLoadedLink,
+        Self::FullRate,
+        Self::OwnLimit,
+        Self::SharedLink,
+        Self::UpstreamPort,
+        Self::DownstreamPort,
+        Self::LateralLink,
+        Self::RootComplexShared,
+        Self::RootComplex,
+        Self::HeadOfLine,
+        Self::EarlierTransfer,
+        Self::HigherPriority,
+    ];
+
+    /// Of what an arbiter says. `lateral`: its link lies outside the tree, where nothing is up or down; `shared`: another
+    /// transfer is named.
+    pub(crate) fn new(cause: Cause, lateral: bool, shared: bool) -> Self {
+        match cause {
+            Cause::Unknown => Self::MostLoadedLink,
+            Cause::FullRate => Self::FullRate,
+            Cause::OwnLimit => Self::OwnLimit,
+            Cause::SharedLink => Self::SharedLink,
+            Cause::Upstream | Cause::Downstream if lateral => Self::LateralLink,
+            Cause::Upstream => Self::UpstreamPort,
+            Cause::Downstream => Self::DownstreamPort,
+            Cause::RootComplex if shared => Self::RootComplexShared,
+            Cause::RootComplex => Self::RootComplex,
+            Cause::HeadOfLine => Self::HeadOfLine,
+            Cause::Waiting => Self::EarlierTransfer,
+            Cause::Priority => Self::HigherPriority,
+        }
+    }
+
+    /// Whether no other transfer has a part in it.
+    pub(crate) fn is_own(self) -> bool {
+        matches!(self, Self::FullRate | Self::OwnLimit)
+    }
+
+    /// In words, without the transfer responsible.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::MostLoadedLink => "the most loaded link of its route",
+            Self::FullRate => "full rate of the narrowest link",
+            Self::OwnLimit => "its own limit",
+            Self::SharedLink => "link shared",
+            Self::UpstreamPort => "upstream port shared",
+            Self::DownstreamPort => "downstream port shared",
+            Self::LateralLink => "lateral link shared",
+            Self::RootComplexShared => "root complex, shared",
+            Self::RootComplex => "reduced capacity across the root complex",
+            Self::HeadOfLine => "head-of-line blocked",
+            Self::EarlierTransfer => "waits for an earlier transfer",
+            Self::HigherPriority => "others have a higher priority",
+        }
+    }
+
+    /// As a sentence that names who is responsible, where that is known: `head-of-line blocked behind b`.
+    pub(crate) fn sentence(self, by: Option<&str>) -> String {
+        let words = self.words();
+        match (self, by) {
+            (Self::MostLoadedLink | Self::FullRate | Self::OwnLimit | Self::RootComplex, _) => words.to_owned(),
+            (Self::HeadOfLine, None) => words.to_owned(),
+            (Self::HeadOfLine, Some(by)) => format!("{words} behind {by}"),
+            (Self::EarlierTransfer, Some(by)) => format!("waits for {by}"),
+            (Self::HigherPriority, Some(by)) => format!("{by} has a higher priority"),
+            (Self::EarlierTransfer | Self::HigherPriority, None) => words.to_owned(),
+            (_, by) => format!("{words} with {}", by.unwrap_or("others")),
+        }
+    }
+}
+
+/// The parts of which the words of `cause` are made.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Cause")]
+pub struct TransferCause<'a> {
+    /// What it is.
+    pub kind: CauseKind,
+    /// The link at which it kept the transfer back; null where none is known.
+    link: Option<Ends<'a>>,
+    /// The id of the transfer responsible; null where none is named.
+    by: Option<Cow<'a, str>>,
+}
+
+impl Display for TransferCause<'_> {
+    fn fmt(&self, to: &mut Formatter<'_>) -> std::fmt::Result {
+        to.write_str(&self.kind.sentence(self.by.as_deref()))
+    }
+}
+
+impl<'a> TransferCause<'a> {
+    /// Of a transfer of a run; `None` for one that never had a rate.
+    #[must_use]
+    pub fn of(run: &Run<'a>, task: TaskId) -> Option<Self> {
+        Self::at(run.scenario, task, run.outcome.bottlenecks.get(task.index())?)
+    }
+
+    pub(crate) fn at(scenario: &'a Scenario, task: TaskId, bottleneck: &Bottleneck) -> Option<Self> {
+        let (cause, link) = (bottleneck.binding.cause(), link_of(bottleneck));
+        if cause == Cause::Unknown && link.is_none() {
+            return None;
+        }
+        let by = bottleneck.binding.by;
+        let by = (by != u32::MAX && by != task.0).then(|| scenario.task_name(TaskId(by)));
+        let lateral = link.is_some_and(|link| scenario.fabric.link(link).direction == Direction::Lateral);
+        let kind = CauseKind::new(cause, lateral, by.is_some());
+        Some(Self { kind, link: link.map(|link| link_ends(scenario, link)), by })
+    }
+}
 
 /// The link that held a transfer back for the largest part of its time, where one is known.
 #[must_use]
@@ -12,69 +162,50 @@ pub fn bottleneck_link(run: &Run<'_>, task: TaskId) -> Option<LinkId> {
 }
 
 /// As [`bottleneck_link`].
-pub(crate) fn link_of(held: &Bottleneck) -> Option<LinkId> {
-    (!held.binding.link.is_none()).then_some(held.binding.link)
+pub(crate) fn link_of(bottleneck: &Bottleneck) -> Option<LinkId> {
+    (!bottleneck.binding.link.is_none()).then_some(bottleneck.binding.link)
 }
 
 /// Why: `head-of-line blocked behind b`. `None` for a task that never had a rate.
 #[must_use]
 pub fn cause_text(run: &Run<'_>, task: TaskId) -> Option<String> {
-    cause_of(run.subject, task, run.outcome.bottlenecks.get(task.index())?)
-}
-
-/// As [`cause_text`].
-pub(crate) fn cause_of(subject: &dyn Subject, task: TaskId, held: &Bottleneck) -> Option<String> {
-    let cause = held.binding.cause();
-    if cause == Cause::Unknown && held.binding.link.is_none() {
-        return None;
-    }
-    let by = (held.binding.by != u32::MAX && held.binding.by != task.0).then_some(TaskId(held.binding.by));
-    let other = by.map(|by| subject.task_name(by));
-    let links = subject.fabric().links();
-    let lateral = links.get(held.binding.link.index()).is_some_and(|link| link.direction == Direction::Lateral);
-    Some(sentence(cause, lateral, other.as_deref()))
-}
-
-/// `lateral`: the link at which it was held lies outside the tree, where nothing is up or down.
-pub(crate) fn sentence(cause: Cause, lateral: bool, other: Option<&str>) -> String {
-    let named = |before: &str, otherwise: &str| match other {
-        Some(other) => format!("{before} {other}"),
-        None => otherwise.to_owned(),
-    };
-    match cause {
-        Cause::Unknown => "the most loaded link of its route".to_owned(),
-        Cause::FullRate => "full rate of the narrowest link".to_owned(),
-        Cause::OwnLimit => "its own limit".to_owned(),
-        Cause::SharedLink => named("link shared with", "link shared with others"),
-        Cause::Upstream | Cause::Downstream if lateral => {
-            named("lateral link shared with", "lateral link shared with others")
-        }
-        Cause::Upstream => named("upstream port shared with", "upstream port shared with others"),
-        Cause::Downstream => named("downstream port shared with", "downstream port shared with others"),
-        Cause::RootComplex => named("root complex, shared with", "reduced capacity across the root complex"),
-        Cause::HeadOfLine => named("head-of-line blocked behind", "head-of-line blocked"),
-        Cause::Waiting => named("waits for", "waits for an earlier transfer"),
-        Cause::Priority => match other {
-            Some(other) => format!("{other} has a higher priority"),
-            None => "others have a higher priority".to_owned(),
-        },
-    }
+    TransferCause::of(run, task).map(|cause| cause.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
-    fn every_cause_has_its_own_sentence_with_and_without_a_name() {
-        for other in [Some("b"), None] {
-            let all: std::collections::BTreeSet<_> = Cause::ALL.iter().map(|&c| sentence(c, false, other)).collect();
-            assert_eq!(all.len(), Cause::ALL.len(), "{all:?}");
+    fn every_cause_has_its_own_kind_words_and_sentence() {
+        for shared in [true, false] {
+            let kinds: BTreeSet<_> = Cause::ALL.iter().map(|&cause| CauseKind::new(cause, false, shared)).collect();
+            assert_eq!(kinds.len(), Cause::ALL.len(), "{kinds:?}");
+            let by = shared.then_some("b");
+            let sentences: BTreeSet<_> = kinds.iter().map(|kind| kind.sentence(by)).collect();
+            assert_eq!(sentences.len(), kinds.len(), "{sentences:?}");
         }
-        assert_eq!(sentence(Cause::HeadOfLine, false, Some("b")), "head-of-line blocked behind b");
-        assert_eq!(sentence(Cause::Upstream, false, Some("b")), "upstream port shared with b");
-        assert_eq!(sentence(Cause::Upstream, true, Some("b")), "lateral link shared with b");
-        assert_eq!(sentence(Cause::SharedLink, true, Some("b")), "link shared with b");
-        assert_eq!(sentence(Cause::Priority, false, Some("b")), "b has a higher priority");
+        let words: BTreeSet<_> = CauseKind::ALL.iter().map(|kind| kind.words()).collect();
+        assert_eq!(words.len(), CauseKind::ALL.len());
+    }
+
+    #[test]
+    fn sentences_name_who_is_responsible() {
+        let sentence = |cause, lateral, by: Option<&str>| CauseKind::new(cause, lateral, by.is_some()).sentence(by);
+        for (cause, lateral, named, unnamed) in [
+            (Cause::HeadOfLine, false, "head-of-line blocked behind b", "head-of-line blocked"),
+            (Cause::Upstream, false, "upstream port shared with b", "upstream port shared with others"),
+            (Cause::Downstream, true, "lateral link shared with b", "lateral link shared with others"),
+            (Cause::SharedLink, true, "link shared with b", "link shared with others"),
+            (Cause::RootComplex, false, "root complex, shared with b", "reduced capacity across the root complex"),
+            (Cause::Waiting, false, "waits for b", "waits for an earlier transfer"),
+            (Cause::Priority, false, "b has a higher priority", "others have a higher priority"),
+            (Cause::OwnLimit, false, "its own limit", "its own limit"),
+        ] {
+            assert_eq!(sentence(cause, lateral, Some("b")), named);
+            assert_eq!(sentence(cause, lateral, None), unnamed);
+        }
     }
 }

@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 use weir_plugin_api::PS_PER_S;
 
 use crate::json::{RunJson, write_line};
-use crate::operations::Planned;
-use crate::subject::params_text;
-use crate::{Detail, Run};
+use crate::run::params_text;
+use crate::{Detail, ResultKind, Run};
+use weir_scenario::PlannedOperation;
 
 /// Why a saved result cannot be a column.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +59,20 @@ struct Saved {
     transfers: Vec<SavedTransfer>,
     #[serde(default)]
     operations: Vec<SavedOperation>,
+}
+
+impl Saved {
+    fn read(text: &str) -> serde_json::Result<Self> {
+        #[derive(Deserialize)]
+        struct Marked {
+            kind: ResultKind,
+        }
+        let Marked { kind } = serde_json::from_str(text)?;
+        match kind {
+            ResultKind::Run => serde_json::from_str(text),
+            other => Err(serde::de::Error::custom(format!("`{}` wrote it", other.command()))),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -112,33 +126,25 @@ impl Column {
             let t = run.outcome.tasks[task.index()];
             (!t.end.is_never()).then(|| (t.end - t.ready).0)
         };
-        let simulated = |operation: &Planned<'_>| operation.simulated(run).map(|span| span.0);
-        let planned = run.subject.planned().iter();
+        let simulated = |operation: &PlannedOperation| run.simulated(operation).map(|span| span.0);
+        let planned = run.scenario.operations.iter();
         let result = || serde_json::value::to_raw_value(&RunJson::new(run, Detail::default()));
         Ok(Self {
-            file: run.subject.file().to_owned(),
+            file: run.scenario.file.to_owned(),
             arbiter: run.arbiter.name.to_owned(),
             params: run.arbiter.params_text(),
             complete: run.complete(),
             makespan_ps: run.outcome.makespan.0,
-            transfers: run.transfers().map(|t| (run.subject.task_name(t).into_owned(), times(t))).collect(),
-            operations: planned.map(|operation| (operation.id.to_owned(), simulated(operation))).collect(),
+            transfers: run.transfers().map(|t| (run.scenario.task_name(t).into_owned(), times(t))).collect(),
+            operations: planned.map(|operation| (operation.id.to_string(), simulated(operation))).collect(),
             result: keep_result.then(result).transpose()?,
         })
     }
 
-    /// Whether a text is the output of `weir run --json` rather than a scenario.
+    /// Whether a text is a saved result rather than a scenario.
     #[must_use]
     pub fn is_saved(text: &str) -> bool {
-        #[derive(Deserialize)]
-        struct Marks {
-            #[serde(rename = "fingerprint")]
-            _fingerprint: String,
-            #[serde(rename = "makespan_ps")]
-            _makespan: u64,
-        }
-        text.trim_start().starts_with('{')
-            && serde_json::Deserializer::from_str(text).into_iter::<Marks>().next().is_some_and(|first| first.is_ok())
+        crate::kind::is_saved(text)
     }
 
     /// The columns of a saved output of `weir run --json`.
@@ -150,7 +156,7 @@ impl Column {
         let columns = values.enumerate().map(|(i, value)| {
             let wrong = |error| ColumnError::NotAResult { file: file.to_owned(), number: i + 1, error };
             let result = value.map_err(wrong)?;
-            let saved: Saved = serde_json::from_str(result.get()).map_err(wrong)?;
+            let saved = Saved::read(result.get()).map_err(wrong)?;
             let transfers = saved.transfers.into_iter().map(|t| {
                 let completion = t.completion_ps();
                 (t.id, completion)
@@ -276,6 +282,7 @@ impl Comparison {
     pub fn write(&self, out: impl Write) -> std::io::Result<()> {
         let json = CompareJson {
             weir: 1,
+            kind: ResultKind::Comparison,
             version: env!("CARGO_PKG_VERSION"),
             results: self.columns.iter().filter_map(|c| c.result.as_deref()).collect(),
             ratios: RatiosJson {
@@ -291,6 +298,7 @@ impl Comparison {
 #[derive(Serialize)]
 struct CompareJson<'a> {
     weir: u32,
+    kind: ResultKind,
     version: &'a str,
     results: Vec<&'a RawValue>,
     ratios: RatiosJson<'a>,
@@ -329,7 +337,7 @@ mod tests {
         let transfers: Vec<_> =
             ends.iter().map(|(id, end)| format!(r#"{{"id":"{id}","ready_s":0.000001,"end_ps":{end}}}"#)).collect();
         format!(
-            r#"{{"weir":1,"file":"s.yaml","arbiter":{{"name":"max-min"}},"complete":true,"fingerprint":"0","makespan_ps":{makespan},"transfers":[{}]}}"#,
+            r#"{{"weir":1,"kind":"run","file":"s.yaml","arbiter":{{"name":"max-min"}},"complete":true,"fingerprint":"0","makespan_ps":{makespan},"transfers":[{}]}}"#,
             transfers.join(",")
         )
     }
@@ -387,7 +395,7 @@ mod tests {
     fn a_scenario_written_as_json_is_not_a_saved_result() {
         assert!(!Column::is_saved(r#"{"weir":1,"name":"x","tree":{},"workload":[]}"#));
         assert!(!Column::is_saved("weir: 1\n"));
-        let error = Column::of_saved("x.json", r#"{"makespan_ps":1}"#).expect_err("lacks fields").to_string();
+        let error = Column::of_saved("x.json", r#"{"weir":1,"kind":"search"}"#).expect_err("lacks fields").to_string();
         assert!(error.starts_with("x.json: result 1 is not one of `weir run --json`"), "{error}");
     }
 }

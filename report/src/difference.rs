@@ -6,9 +6,9 @@
 use weir_plugin_api::{Estimate, PS_PER_S, Relation};
 
 use crate::Run;
-use crate::operations::Planned;
 use crate::reasons::{shared_engines, shared_links};
 use crate::served::Served;
+use weir_scenario::PlannedOperation;
 
 /// Relative difference that counts as none.
 const RELATIVE: f64 = 1e-9;
@@ -36,9 +36,13 @@ impl Difference<'_> {
 }
 
 /// The difference of an operation; `None` where it has no estimate.
-pub(crate) fn difference<'a>(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'a>) -> Option<Difference<'a>> {
+pub(crate) fn difference<'a>(
+    run: &Run<'_>,
+    served: &Served<'_>,
+    operation: &'a PlannedOperation,
+) -> Option<Difference<'a>> {
     let estimate = operation.estimates.last()?;
-    let Some(simulated) = operation.simulated(run) else {
+    let Some(simulated) = run.simulated(operation) else {
         let because = vec!["it has not ended".to_owned()];
         return Some(Difference { estimate, seconds: None, equal: false, because });
     };

@@ -6,8 +6,8 @@ use std::io::Write;
 use serde::Serialize;
 use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
 
-use crate::Run;
 use crate::json::{ArbiterJson, Explain, Plans, write_line};
+use crate::{ResultKind, Run};
 
 /// The steps of a phase grouped by transfer, in id order; a transfer without steps has an empty group.
 pub(crate) fn by_transfer(phase: &PhaseRecord) -> Vec<(TaskId, Vec<&PhaseStep>)> {
@@ -29,6 +29,7 @@ pub(crate) fn by_transfer(phase: &PhaseRecord) -> Vec<(TaskId, Vec<&PhaseStep>)>
 #[derive(Serialize)]
 struct ExplainJson<'a> {
     weir: u32,
+    kind: ResultKind,
     version: &'a str,
     scenario: &'a str,
     file: &'a str,
@@ -48,10 +49,11 @@ pub fn write_explanation(run: &Run<'_>, out: impl Write) -> std::io::Result<()> 
     let phases = run.outcome.phases.as_deref().unwrap_or(&[]);
     let json = ExplainJson {
         weir: 1,
+        kind: ResultKind::Explanation,
         version: env!("CARGO_PKG_VERSION"),
-        scenario: run.subject.name(),
-        file: run.subject.file(),
-        input_sha256: run.subject.input_sha256(),
+        scenario: &run.scenario.name,
+        file: &run.scenario.file,
+        input_sha256: &run.scenario.input_sha256,
         arbiter: ArbiterJson::new(run),
         complete: run.complete(),
         operations: Plans { run },

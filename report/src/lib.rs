@@ -1,11 +1,11 @@
 //! Turns outcomes of runs and searches into JSON, text, tables, drawings and an HTML page.
 //!
 //! ```text
-//! Outcome + Subject (names) ──► Run ──► json::write      one compact object per line
+//! Scenario + Outcome ─────────► Run ──► json::write      one compact object per line
 //!                                   ├─► text::run        makespan, operations, transfers, busiest links
 //!                                   ├─► text::explain    plans of operations, the arbiter's steps phase by phase
 //!                                   └─► Column ──► Comparison ──► text::compare, JSON
-//! Departure + Subject ───────────► Lines                 a line of CSV or JSON for each transfer of a stream
+//! Departure + Scenario ──────────► Lines                 a line of CSV or JSON for each transfer of a stream
 //! Run, or a saved line of JSON ────► page::Page           one HTML file
 //! result of a search ──► SearchReport ──► text::search, JSON
 //! results of a sweep ──► SweepReport ──► text::sweep, JSON
@@ -18,16 +18,18 @@ mod difference;
 pub mod draw;
 mod explain;
 mod json;
+mod kind;
 mod object;
 mod operations;
 pub mod page;
 mod percentiles;
 mod pictures;
 mod reasons;
+mod run;
+mod schemas;
 mod search;
 mod served;
 mod stream;
-mod subject;
 mod sweep;
 mod tables;
 pub mod text;
@@ -35,18 +37,19 @@ mod timeline;
 mod trace;
 mod tuned;
 mod units;
+mod validation;
 
 pub use alone::{Alone, AloneError};
-pub use cause::{bottleneck_link, cause_text};
+pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text};
 pub use compare::{Column, ColumnError, CompareRow, Comparison};
 pub use explain::write_explanation;
-pub use json::{Detail, results_schema, write_run, write_streamed};
-pub use operations::{Choice, ModelInfo, Planned};
+pub use json::{Detail, results_schema, search_schema, write_run, write_streamed};
+pub use kind::ResultKind;
 pub use percentiles::{LARGE, Percentiles};
 pub use pictures::Ranks;
-pub use search::{SEARCH_SCHEMA, SearchArbiter, SearchReport, SearchSubject, Solution};
+pub use run::{ArbiterInfo, Run};
+pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
 pub use stream::{Lines, Streamed};
-pub use subject::{ArbiterInfo, Run, Subject};
 pub use sweep::SweepReport;
 #[cfg(feature = "parquet")]
 pub use tables::write_parquet;
@@ -54,3 +57,4 @@ pub use tables::{Column as TableColumn, TABLES, Table, Tables, Values, write_csv
 pub use trace::write_trace;
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};
+pub use validation::{ValidatedTransfer, Validation};

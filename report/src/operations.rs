@@ -1,103 +1,43 @@
 //! The operations of a workload that are not plain transfers: what models planned, computations, barriers.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use serde_json::{Map, Value};
-use weir_plugin_api::{Estimate, SimDuration, SimTime};
+use weir_plugin_api::{SimDuration, SimTime};
+use weir_scenario::PlannedOperation;
 use weir_sim_core::{TaskId, Work};
 
 use crate::Run;
 
-/// An operation that a model turned into tasks.
-#[derive(Clone, Debug)]
-pub struct Planned<'a> {
-    /// Its id. Its tasks are named `<id>/<task>`.
-    pub id: &'a str,
-    /// The key it stands under: `offload`, `put`, `gather`, `transfer`.
-    pub kind: &'a str,
-    /// Who planned it.
-    pub model: ModelInfo<'a>,
-    /// The join whose end is its release.
-    pub release: TaskId,
-    /// Its tasks.
-    pub tasks: Range<u32>,
-    /// Its closed forms; the simulated time is held against the last one.
-    pub estimates: &'a [Estimate],
-    /// What its model adds to results.
-    pub details: &'a Map<String, Value>,
-    /// What was left open and chosen by simulation.
-    pub choice: Option<Choice<'a>>,
-}
-
-/// The model of an operation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ModelInfo<'a> {
-    /// Its name.
-    pub name: &'a str,
-    /// Its version.
-    pub version: &'a str,
-    /// SHA-256 of the library it was loaded from; `None` when built in.
-    pub sha256: Option<&'a str>,
-}
-
-/// What an operation left open (`auto`), and how it was decided.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Choice<'a> {
-    /// The key that said `auto`; empty where the alternatives differ in several.
-    pub key: &'a str,
-    /// The ways to do the operation, with the time of each alone.
-    pub alternatives: &'a [(Box<str>, SimDuration)],
-    /// The position of the one that was planned.
-    pub chosen: usize,
-}
-
-impl<'a> Choice<'a> {
-    /// What was chosen: `512KiB`.
+impl Run<'_> {
+    /// When all that an operation waits for has ended; [`SimTime::NEVER`] if that did not happen.
     #[must_use]
-    pub fn label(&self) -> Option<&'a str> {
-        self.alternatives.get(self.chosen).map(|(label, _)| &**label)
+    pub fn released(&self, operation: &PlannedOperation) -> SimTime {
+        self.outcome.tasks[operation.release.index()].end
+    }
+
+    /// The end of an operation's last task; [`SimTime::NEVER`] until all have ended.
+    #[must_use]
+    pub fn ended(&self, operation: &PlannedOperation) -> SimTime {
+        let ends = operation.tasks().map(|task| self.outcome.tasks[task.index()].end);
+        ends.max().unwrap_or_else(|| self.released(operation))
+    }
+
+    /// From release to end of an operation; `None` until it has ended.
+    #[must_use]
+    pub fn simulated(&self, operation: &PlannedOperation) -> Option<SimDuration> {
+        let end = self.ended(operation);
+        (!end.is_never()).then(|| end - self.released(operation))
     }
 }
 
-impl Planned<'_> {
-    /// Its tasks, in the order of the plan.
-    pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskId> + use<> {
-        self.tasks.clone().map(TaskId)
-    }
-
-    /// Whether a task is one of its own.
-    #[must_use]
-    pub fn owns(&self, task: TaskId) -> bool {
-        self.tasks.contains(&task.0)
-    }
-
-    /// When all it waits for has ended; [`SimTime::NEVER`] if that did not happen.
-    #[must_use]
-    pub fn released(&self, run: &Run<'_>) -> SimTime {
-        run.outcome.tasks[self.release.index()].end
-    }
-
-    /// The end of its last task; [`SimTime::NEVER`] until all have ended.
-    #[must_use]
-    pub fn ended(&self, run: &Run<'_>) -> SimTime {
-        let ends = self.tasks().map(|task| run.outcome.tasks[task.index()].end);
-        ends.max().unwrap_or_else(|| self.released(run))
-    }
-
-    /// From release to end; `None` until it has ended.
-    #[must_use]
-    pub fn simulated(&self, run: &Run<'_>) -> Option<SimDuration> {
-        let end = self.ended(run);
-        (!end.is_never()).then(|| end - self.released(run))
-    }
-
-    /// The name of one of its tasks without the operation's.
-    pub(crate) fn short<'r>(&self, run: &Run<'r>, task: TaskId) -> Cow<'r, str> {
-        let below = |name: &str| name.strip_prefix(self.id).is_some_and(|rest| rest.starts_with('/'));
-        match run.subject.task_name(task) {
-            Cow::Borrowed(name) if below(name) => Cow::Borrowed(&name[self.id.len() + 1..]),
-            Cow::Owned(name) if below(&name) => Cow::Owned(name[self.id.len() + 1..].to_owned()),
+impl<'a> Run<'a> {
+    /// The name of a task of an operation, without the operation's.
+    pub(crate) fn short_name(&self, operation: &PlannedOperation, task: TaskId) -> Cow<'a, str> {
+        let id = &*operation.id;
+        let below = |name: &str| name.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'));
+        match self.scenario.task_name(task) {
+            Cow::Borrowed(name) if below(name) => Cow::Borrowed(&name[id.len() + 1..]),
+            Cow::Owned(name) if below(&name) => Cow::Owned(name[id.len() + 1..].to_owned()),
             name => name,
         }
     }
@@ -108,12 +48,12 @@ pub(crate) enum Operation<'a> {
     /// A computation or barrier of the workload, and its kind.
     Own(TaskId, &'static str),
     /// What a model planned.
-    Planned(&'a Planned<'a>),
+    Planned(&'a PlannedOperation),
 }
 
 /// The operations in file order. Nothing is kept for them: a million barriers pass one by one.
 pub(crate) fn operations<'a>(run: &Run<'a>) -> impl Iterator<Item = Operation<'a>> + use<'a> {
-    let (tasks, planned) = (run.subject.tasks().tasks(), run.subject.planned());
+    let (tasks, planned) = (run.scenario.tasks.tasks(), &*run.scenario.operations);
     let (mut at, mut next) = (0_usize, 0);
     std::iter::from_fn(move || {
         loop {
@@ -137,13 +77,13 @@ pub(crate) fn operations<'a>(run: &Run<'a>) -> impl Iterator<Item = Operation<'a
 }
 
 /// The operation, if one was planned, to which a task belongs.
-pub(crate) fn owner<'a>(run: &Run<'a>, task: TaskId) -> Option<&'a Planned<'a>> {
-    let planned = run.subject.planned();
+pub(crate) fn owner<'a>(run: &Run<'a>, task: TaskId) -> Option<&'a PlannedOperation> {
+    let planned = &run.scenario.operations;
     let after = planned.partition_point(|operation| operation.tasks.start <= task.0);
     planned[..after].iter().rev().find(|operation| !operation.tasks.is_empty()).filter(|operation| operation.owns(task))
 }
 
 /// The id under which the user knows what a task belongs to.
 pub(crate) fn owner_name<'a>(run: &Run<'a>, task: TaskId) -> Cow<'a, str> {
-    owner(run, task).map_or_else(|| run.subject.task_name(task), |operation| Cow::Borrowed(operation.id))
+    owner(run, task).map_or_else(|| run.scenario.task_name(task), |operation| Cow::Borrowed(&*operation.id))
 }

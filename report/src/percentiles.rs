@@ -57,7 +57,7 @@ pub(crate) fn completion(run: &Run<'_>) -> Table {
 }
 
 fn slowdown(run: &Run<'_>) -> Table {
-    table(run.transfers().filter_map(|task| crate::subject::slowdown(run, task)).collect())
+    table(run.transfers().filter_map(|task| crate::run::slowdown(run, task)).collect())
 }
 
 fn table(mut values: Vec<f64>) -> Table {

@@ -1,14 +1,14 @@
 //! What pictures of a search need beside its result: all makespans in fewer numbers, and the tree of a placement.
 
-use std::io::{self, Write};
+use schemars::JsonSchema;
+use weir_scenario::Scenario;
 
 use serde::Serialize;
 use weir_optimize::order::Distribution;
 use weir_plugin_api::PS_PER_S;
 
-use crate::json::{IdleLinks, Nodes, write_line};
-use crate::object::Object;
-use crate::{SearchReport, Subject};
+use crate::SearchReport;
+use crate::schemas::Whole;
 
 /// Points of the curve of all makespans (*assumed*: a screen shows no more).
 const POINTS: u128 = 1000;
@@ -18,42 +18,24 @@ const BINS: usize = 60;
 /// Where the ranks of a scenario are before a search for better places.
 pub struct Ranks<'a> {
     /// The scenario.
-    pub subject: &'a dyn Subject,
+    pub scenario: &'a Scenario,
     /// The device of each rank.
     pub devices: Vec<&'a str>,
 }
 
 /// Makespans in bins of equal width.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(crate) struct Histogram {
     from_s: f64,
     to_s: f64,
+    #[schemars(with = "Vec<Whole>")]
     counts: Vec<u128>,
 }
 
 impl SearchReport {
-    /// Writes it as one JSON line, with what pictures need: `curve_s` and `histogram` where the makespans of all candidates
-    /// are known, and for placements `nodes`, `links` and `baseline_placement`.
-    ///
-    /// # Errors
-    /// What the writer says.
-    pub fn write_full(&self, ranks: Option<&Ranks<'_>>, out: impl Write) -> io::Result<()> {
-        let text = serde_json::to_string(self)?;
-        let mut object: Object<'_> = serde_json::from_str(&text)?;
-        if let Some(distribution) = self.all().filter(|distribution| distribution.count() > 0) {
-            object.set("curve_s", &curve(&distribution))?;
-            object.set("histogram", &histogram(&distribution))?;
-        }
-        if let Some(Ranks { subject, devices }) = ranks {
-            object.set("nodes", &Nodes { subject: *subject })?;
-            object.set("links", &IdleLinks { subject: *subject })?;
-            object.set("baseline_placement", devices)?;
-        }
-        write_line(&object, out)
-    }
-
     /// The makespans of all candidates, where they are known.
-    fn all(&self) -> Option<Distribution> {
+    pub(crate) fn all(&self) -> Option<Distribution> {
         if !self.result.complete {
             return None;
         }

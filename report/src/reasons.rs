@@ -6,16 +6,17 @@ use std::collections::BTreeMap;
 use weir_plugin_api::{Binding, Cause, Direction, LinkId, SimDuration};
 use weir_sim_core::{Bottleneck, EngineId, TaskId};
 
-use crate::cause::sentence;
-use crate::operations::{Planned, owner_name};
+use crate::cause::CauseKind;
+use crate::operations::owner_name;
 use crate::served::{Served, engine_name};
 use crate::{Run, duration};
+use weir_scenario::PlannedOperation;
 
 /// Others named in a reason (*assumed*: more do not help a reader).
 const NAMED: usize = 3;
 
 /// A sentence for the engines that served the same others while the operation was going on, in the order of first use.
-pub(crate) fn shared_engines(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'_>) -> Vec<String> {
+pub(crate) fn shared_engines(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation) -> Vec<String> {
     let mut shared: Vec<(String, Vec<EngineId>)> = Vec::new();
     for (engine, first) in engines(run, operation) {
         let others = shared_with(run, served, operation, engine, first);
@@ -42,11 +43,11 @@ fn engines_text(run: &Run<'_>, engines: &[EngineId]) -> String {
 }
 
 /// The engines of an operation in the order of their first use by the plan, each with the task that started first there.
-fn engines(run: &Run<'_>, operation: &Planned<'_>) -> Vec<(EngineId, TaskId)> {
+fn engines(run: &Run<'_>, operation: &PlannedOperation) -> Vec<(EngineId, TaskId)> {
     let start = |task: TaskId| run.outcome.tasks[task.index()].start;
     let (mut engines, mut seen) = (Vec::new(), BTreeMap::new());
     for task in operation.tasks() {
-        let engine = run.subject.tasks().tasks()[task.index()].engine;
+        let engine = run.scenario.tasks.tasks()[task.index()].engine;
         if engine == EngineId::NONE {
             continue;
         }
@@ -62,8 +63,14 @@ fn engines(run: &Run<'_>, operation: &Planned<'_>) -> Vec<(EngineId, TaskId)> {
 }
 
 /// Who else an engine served, as `b, c`; empty for nobody. `first` is the operation's first task there.
-fn shared_with(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'_>, engine: EngineId, first: TaskId) -> String {
-    let during = (operation.released(run), operation.ended(run));
+fn shared_with(
+    run: &Run<'_>,
+    served: &Served<'_>,
+    operation: &PlannedOperation,
+    engine: EngineId,
+    first: TaskId,
+) -> String {
+    let during = (run.released(operation), run.ended(operation));
     let before = served.before(first).filter(|&before| delays(run, before, first));
     let mut names = Names::default();
     for task in before.into_iter().chain(served.others(engine, operation, during)) {
@@ -76,7 +83,7 @@ fn shared_with(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'_>, engi
 
 /// Whether the gap after `before`, which may have ended before the operation's release, is what `task` waited for.
 fn delays(run: &Run<'_>, before: TaskId, task: TaskId) -> bool {
-    let (graph, times) = (run.subject.tasks(), &run.outcome.tasks);
+    let (graph, times) = (&run.scenario.tasks, &run.outcome.tasks);
     let service = graph.service(task);
     let free = times[before.index()].sent.after(service.gap);
     service.class == graph.service(before).class && free > times[task.index()].ready.after(service.lead)
@@ -88,12 +95,12 @@ const WORTH: u64 = 10;
 
 /// For each direction (up, down, lateral) the link at which the operation's transfers were held back for longest, all taken
 /// together, and why; the worst first. Empty where none was held back.
-pub(crate) fn shared_links(run: &Run<'_>, operation: &Planned<'_>) -> Option<String> {
+pub(crate) fn shared_links(run: &Run<'_>, operation: &PlannedOperation) -> Option<String> {
     let mut links: BTreeMap<LinkId, u64> = BTreeMap::new();
     for (_, held) in held(run, operation) {
         add(&mut links, held.binding.link, held.time);
     }
-    let direction = |link: LinkId| run.subject.fabric().link(link).direction;
+    let direction = |link: LinkId| run.scenario.fabric.link(link).direction;
     let mut worst: Vec<(LinkId, u64)> = [Direction::Up, Direction::Down, Direction::Lateral]
         .into_iter()
         .filter_map(|d| {
@@ -108,7 +115,7 @@ pub(crate) fn shared_links(run: &Run<'_>, operation: &Planned<'_>) -> Option<Str
 }
 
 /// `at plx0 → rc for 22.069 ms: upstream port shared with b`.
-fn shared_link(run: &Run<'_>, operation: &Planned<'_>, link: LinkId, span: u64) -> String {
+fn shared_link(run: &Run<'_>, operation: &PlannedOperation, link: LinkId, span: u64) -> String {
     let mut causes: BTreeMap<u32, u64> = BTreeMap::new();
     for (_, held) in held(run, operation).filter(|(_, held)| held.binding.link == link) {
         add(&mut causes, held.binding.cause, held.time);
@@ -116,13 +123,14 @@ fn shared_link(run: &Run<'_>, operation: &Planned<'_>, link: LinkId, span: u64) 
     let cause = largest(causes).map_or(Cause::Unknown as u32, |(cause, _)| cause);
     let binding = Binding { link, cause, by: u32::MAX };
     let others = culprits(run, operation, &binding);
-    let lateral = run.subject.fabric().link(link).direction == Direction::Lateral;
-    let why = sentence(binding.cause(), lateral, Some(&*others).filter(|others| !others.is_empty()));
+    let lateral = run.scenario.fabric.link(link).direction == Direction::Lateral;
+    let others = Some(&*others).filter(|others| !others.is_empty());
+    let why = CauseKind::new(binding.cause(), lateral, others.is_some()).sentence(others);
     format!("at {} for {}: {why}", run.link_text(link), duration(SimDuration(span)))
 }
 
 /// The transfers of an operation that had less than their full rate, and by what.
-fn held<'r>(run: &'r Run<'_>, operation: &Planned<'_>) -> impl Iterator<Item = (TaskId, &'r Bottleneck)> {
+fn held<'r>(run: &'r Run<'_>, operation: &PlannedOperation) -> impl Iterator<Item = (TaskId, &'r Bottleneck)> {
     operation.tasks().map(|task| (task, &run.outcome.bottlenecks[task.index()])).filter(|(_, held)| {
         let free = matches!(held.binding.cause(), Cause::FullRate | Cause::OwnLimit);
         !free && !held.binding.link.is_none()
@@ -141,7 +149,7 @@ fn largest<K: Ord>(sums: BTreeMap<K, u64>) -> Option<(K, u64)> {
 }
 
 /// Who is responsible for what held the operation's transfers at a link, as `b, c`; empty for nobody known.
-fn culprits(run: &Run<'_>, operation: &Planned<'_>, at: &Binding) -> String {
+fn culprits(run: &Run<'_>, operation: &PlannedOperation, at: &Binding) -> String {
     let mut names = Names::default();
     for (task, held) in held(run, operation) {
         let (binding, by) = (&held.binding, TaskId(held.binding.by));

@@ -5,7 +5,8 @@ use std::cell::OnceCell;
 use weir_plugin_api::{EngineScope, SimTime};
 use weir_sim_core::{EngineId, TaskId};
 
-use crate::{Planned, Run};
+use crate::Run;
+use weir_scenario::PlannedOperation;
 
 /// The tasks that each engine served, in the order of their starts; collected when first asked for, once per report.
 pub(crate) struct Served<'a> {
@@ -36,7 +37,7 @@ impl<'a> Served<'a> {
     pub(crate) fn others(
         &self,
         engine: EngineId,
-        operation: &Planned<'_>,
+        operation: &PlannedOperation,
         (from, to): (SimTime, SimTime),
     ) -> impl Iterator<Item = TaskId> {
         let lists = self.lists();
@@ -53,7 +54,7 @@ impl<'a> Served<'a> {
 
     /// The task that an engine of one slot served before another one.
     pub(crate) fn before(&self, task: TaskId) -> Option<TaskId> {
-        let engine = self.run.subject.tasks().tasks()[task.index()].engine;
+        let engine = self.run.scenario.tasks.tasks()[task.index()].engine;
         if engine == EngineId::NONE {
             return None;
         }
@@ -70,7 +71,7 @@ impl<'a> Served<'a> {
 
 impl Lists {
     fn new(run: &Run<'_>) -> Self {
-        let (graph, times) = (run.subject.tasks(), &run.outcome.tasks);
+        let (graph, times) = (&run.scenario.tasks, &run.outcome.tasks);
         let mut offsets = vec![0; graph.engines().len() + 1];
         let served = || {
             let all = graph.tasks().iter().zip(times).enumerate();
@@ -108,9 +109,9 @@ impl Lists {
 
 /// An engine for a person: `gpu0/copy`, or the bare name of an operation's own.
 pub(crate) fn engine_name(run: &Run<'_>, engine: EngineId) -> String {
-    let engine = &run.subject.tasks().engines()[engine.0 as usize];
+    let engine = &run.scenario.tasks.engines()[engine.0 as usize];
     match engine.scope {
-        EngineScope::Device(node) => format!("{}/{}", run.subject.node_name(node), engine.name),
+        EngineScope::Device(node) => format!("{}/{}", run.scenario.node_name(node), engine.name),
         EngineScope::Operation => engine.name.to_string(),
     }
 }

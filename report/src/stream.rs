@@ -1,12 +1,13 @@
 //! Transfers as lines, one by one while a run goes on: CSV, or JSON.
 
 use std::io::{self, Write};
+use weir_scenario::Scenario;
 
 use serde::Serialize;
 use weir_sim_core::Departure;
 
-use crate::json::{Row, transfer_row};
-use crate::{Alone, Run, Subject, write_streamed};
+use crate::json::{TransferRow, transfer_row};
+use crate::{Alone, Run, write_streamed};
 
 /// Where the transfers of a run went, and how many there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,12 +51,12 @@ impl Lines {
     /// What the writer says.
     pub fn transfer(
         self,
-        subject: &dyn Subject,
+        scenario: &Scenario,
         alone: &Alone<'_>,
         transfer: &Departure,
         mut out: &mut dyn Write,
     ) -> io::Result<()> {
-        let Some(row) = transfer_row(subject, alone, transfer) else { return Ok(()) };
+        let Some(row) = transfer_row(scenario, alone, transfer) else { return Ok(()) };
         match self {
             Self::Csv => csv(&row, out),
             Self::Json => {
@@ -77,7 +78,7 @@ impl Lines {
     }
 }
 
-fn csv(row: &Row<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn csv(row: &TransferRow<'_>, out: &mut dyn Write) -> io::Result<()> {
     for text in [&*row.id, row.from, row.to] {
         field(text, out)?;
         out.write_all(b",")?;
@@ -122,8 +123,8 @@ mod tests {
     use super::*;
     use crate::json::Ends;
 
-    fn row<'a>() -> Row<'a> {
-        Row {
+    fn row<'a>() -> TransferRow<'a> {
+        TransferRow {
             id: "a \"b\", c".into(),
             from: "gpu0",
             to: "x/y",
@@ -137,6 +138,7 @@ mod tests {
             alone_s: None,
             bottleneck: Some(Ends { from: "gpu0", to: "s" }),
             cause: Some("link shared with d,e".to_owned()),
+            cause_detail: None,
             route: None,
         }
     }
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn what_is_not_known_is_empty() {
         let mut out = Vec::new();
-        let row = Row { id: "a".into(), bottleneck: None, cause: None, sent_bytes: None, ..row() };
+        let row = TransferRow { id: "a".into(), bottleneck: None, cause: None, sent_bytes: None, ..row() };
         csv(&row, &mut out).expect("memory can be written");
         assert_eq!(String::from_utf8(out).expect("is UTF-8"), "a,gpu0,x/y,300,0.0,1e-7,,,1500000000.0,300,,,,\n");
     }

@@ -7,14 +7,16 @@
 
 use std::io::Write;
 
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 use weir_optimize::parameters::Axis;
-use weir_optimize::search::SearchResult;
+use weir_optimize::search::{Method, SearchResult};
 use weir_optimize::sweep::{Sweep, Total, gain};
 
+use crate::ResultKind;
 use crate::json::write_line;
-use crate::search::{Pairs, SearchSubject, Solution, seconds};
+use crate::schemas::Parameters;
+use crate::search::{SearchArbiter, SearchSubject, Solution, as_map, seconds};
 
 /// The result of a sweep, ready to be written.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,7 +35,7 @@ impl SweepReport {
     /// # Errors
     /// What the writer says.
     pub fn write(&self, out: impl Write) -> std::io::Result<()> {
-        write_line(self, out)
+        write_line(&self.json(), out)
     }
 
     /// Path and value of the axes but the first, for a combination of their values.
@@ -43,94 +45,139 @@ impl SweepReport {
     }
 }
 
-impl Serialize for SweepReport {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+/// A line of `weir optimize --json` of a sweep.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(crate) struct SweepJson<'a> {
+    weir: u32,
+    kind: ResultKind,
+    version: &'a str,
+    scenario: &'a str,
+    file: &'a str,
+    input_sha256: &'a str,
+    arbiter: &'a SearchArbiter,
+    vary: &'static str,
+    objective: &'static str,
+    #[schemars(with = "Vec<AxisRow>")]
+    axes: Vec<&'a Axis>,
+    searches: usize,
+    complete: bool,
+    proved_optimal: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wall_s: Option<f64>,
+    /// Sums over the first axis, one for each combination of the others, in their order.
+    totals: Vec<SweepTotal>,
+    /// Those that are finished; numbered with the first axis slowest.
+    points: Vec<SweepPointJson<'a>>,
+}
+
+/// A path and its values, as [`Axis`] writes it.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Axis")]
+#[allow(dead_code, reason = "a type for the schema")]
+struct AxisRow {
+    path: String,
+    values: Vec<String>,
+}
+
+/// Sums over the points of one combination.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct SweepTotal {
+    #[serde(serialize_with = "as_map")]
+    #[schemars(with = "Parameters")]
+    parameters: Vec<(String, String)>,
+    points: u64,
+    complete: bool,
+    proved_optimal: bool,
+    baseline_s: f64,
+    baseline_ps: u128,
+    best_s: f64,
+    best_ps: u128,
+    /// 100 · (baseline / best − 1); absent where no point is finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gain_percent: Option<f64>,
+}
+
+/// The search at one point.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct SweepPointJson<'a> {
+    point: u64,
+    #[serde(serialize_with = "as_map")]
+    #[schemars(with = "Parameters")]
+    parameters: Vec<(String, String)>,
+    #[schemars(with = "String")]
+    method: Method,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    candidates: Option<u128>,
+    evaluated: u128,
+    complete: bool,
+    proved_optimal: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound_s: Option<f64>,
+    baseline_s: f64,
+    baseline_ps: u64,
+    best_s: f64,
+    best_ps: u64,
+    gain_percent: f64,
+    solution: &'a Solution,
+}
+
+impl SweepReport {
+    fn json(&self) -> SweepJson<'_> {
         let (subject, sweep) = (&self.subject, &self.sweep);
-        let mut map = to.serialize_map(None)?;
-        subject.begin(&mut map)?;
-        map.serialize_entry("vary", "order")?;
-        map.serialize_entry("objective", "makespan")?;
-        let axes: Vec<&Axis> = sweep.grid().axes().iter().collect();
-        map.serialize_entry("axes", &axes)?;
-        map.serialize_entry("searches", &sweep.finished())?;
-        map.serialize_entry("complete", &sweep.complete())?;
-        map.serialize_entry("proved_optimal", &sweep.proved())?;
-        if let Some(wall) = &self.wall_s {
-            map.serialize_entry("wall_s", wall)?;
+        SweepJson {
+            weir: 1,
+            kind: ResultKind::Sweep,
+            version: env!("CARGO_PKG_VERSION"),
+            scenario: &subject.scenario,
+            file: &subject.file,
+            input_sha256: &subject.input_sha256,
+            arbiter: &subject.arbiter,
+            vary: "order",
+            objective: "makespan",
+            axes: sweep.grid().axes().iter().collect(),
+            searches: sweep.finished(),
+            complete: sweep.complete(),
+            proved_optimal: sweep.proved(),
+            wall_s: self.wall_s,
+            totals: sweep.totals().map(|total| self.total(total)).collect(),
+            points: sweep.points().map(|(point, found)| self.point(point, found)).collect(),
         }
-        map.serialize_entry("totals", &Totals(self))?;
-        map.serialize_entry("points", &Points(self))?;
-        map.end()
     }
-}
 
-struct Totals<'a>(&'a SweepReport);
-
-impl Serialize for Totals<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.0.sweep.totals().map(|total| TotalOf(self.0, total)))
-    }
-}
-
-struct TotalOf<'a>(&'a SweepReport, Total);
-
-impl Serialize for TotalOf<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self(report, total) = self;
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("parameters", &Pairs(&owned(&report.combination(total.combination))))?;
-        map.serialize_entry("points", &total.finished)?;
-        map.serialize_entry("complete", &total.complete)?;
-        map.serialize_entry("proved_optimal", &(total.complete && total.proved))?;
-        map.serialize_entry("baseline_s", &seconds(total.baseline as f64))?;
-        map.serialize_entry("baseline_ps", &total.baseline)?;
-        map.serialize_entry("best_s", &seconds(total.best as f64))?;
-        map.serialize_entry("best_ps", &total.best)?;
-        if total.finished > 0 {
-            map.serialize_entry("gain_percent", &(100.0 * total.gain()))?;
+    fn total(&self, total: Total) -> SweepTotal {
+        SweepTotal {
+            parameters: owned(&self.combination(total.combination)),
+            points: total.finished,
+            complete: total.complete,
+            proved_optimal: total.complete && total.proved,
+            baseline_s: seconds(total.baseline as f64),
+            baseline_ps: total.baseline,
+            best_s: seconds(total.best as f64),
+            best_ps: total.best,
+            gain_percent: (total.finished > 0).then(|| 100.0 * total.gain()),
         }
-        map.end()
     }
-}
 
-struct Points<'a>(&'a SweepReport);
-
-impl Serialize for Points<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let sweep = &self.0.sweep;
-        to.collect_seq(sweep.points().map(|(number, found)| PointOf { sweep, number, found }))
-    }
-}
-
-struct PointOf<'a> {
-    sweep: &'a Sweep<Solution>,
-    number: u64,
-    found: &'a SearchResult<Solution>,
-}
-
-impl Serialize for PointOf<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let found = self.found;
-        let mut map = to.serialize_map(None)?;
-        map.serialize_entry("point", &self.number)?;
-        map.serialize_entry("parameters", &Pairs(&owned(&self.sweep.grid().values(self.number))))?;
-        map.serialize_entry("method", &found.method)?;
-        if let Some(candidates) = &found.candidates {
-            map.serialize_entry("candidates", candidates)?;
+    fn point<'a>(&'a self, point: u64, found: &'a SearchResult<Solution>) -> SweepPointJson<'a> {
+        SweepPointJson {
+            point,
+            parameters: owned(&self.sweep.grid().values(point)),
+            method: found.method,
+            candidates: found.candidates,
+            evaluated: found.evaluated,
+            complete: found.complete,
+            proved_optimal: found.proved_optimal,
+            bound_s: found.bound.map(seconds),
+            baseline_s: seconds(found.baseline),
+            baseline_ps: found.baseline as u64,
+            best_s: seconds(found.best),
+            best_ps: found.best as u64,
+            gain_percent: 100.0 * gain(found.baseline, found.best),
+            solution: &found.solution,
         }
-        map.serialize_entry("evaluated", &found.evaluated)?;
-        map.serialize_entry("complete", &found.complete)?;
-        map.serialize_entry("proved_optimal", &found.proved_optimal)?;
-        if let Some(bound) = found.bound {
-            map.serialize_entry("bound_s", &seconds(bound))?;
-        }
-        map.serialize_entry("baseline_s", &seconds(found.baseline))?;
-        map.serialize_entry("baseline_ps", &(found.baseline as u64))?;
-        map.serialize_entry("best_s", &seconds(found.best))?;
-        map.serialize_entry("best_ps", &(found.best as u64))?;
-        map.serialize_entry("gain_percent", &(100.0 * gain(found.baseline, found.best)))?;
-        map.serialize_entry("solution", &found.solution)?;
-        map.end()
     }
 }
 

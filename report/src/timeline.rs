@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use weir_plugin_api::SimTime;
 use weir_sim_core::{EngineId, TaskId, Work};
 
-use crate::operations::Planned;
 use crate::served::Served;
 use crate::{Run, duration};
+use weir_scenario::PlannedOperation;
 
 /// What an operation did on one engine.
 pub(crate) struct Lane {
@@ -34,8 +34,8 @@ pub(crate) fn work_span(run: &Run<'_>, task: TaskId) -> (SimTime, SimTime) {
 
 /// The engines of an operation in the order of their first use by the plan; at last the tasks that need none and take
 /// time.
-pub(crate) fn lanes(run: &Run<'_>, operation: &Planned<'_>) -> Vec<Lane> {
-    let graph = run.subject.tasks();
+pub(crate) fn lanes(run: &Run<'_>, operation: &PlannedOperation) -> Vec<Lane> {
+    let graph = &run.scenario.tasks;
     let (mut lanes, mut index): (Vec<Lane>, _) = (Vec::new(), BTreeMap::new());
     for task in operation.tasks() {
         let engine = graph.tasks()[task.index()].engine;
@@ -58,7 +58,7 @@ pub(crate) fn lanes(run: &Run<'_>, operation: &Planned<'_>) -> Vec<Lane> {
 
 /// Whether a task is more than a join.
 pub(crate) fn takes_time(run: &Run<'_>, task: TaskId) -> bool {
-    match run.subject.tasks().tasks()[task.index()].work {
+    match run.scenario.tasks.tasks()[task.index()].work {
         Work::Nothing { .. } => false,
         Work::Lasts(span) => span.0 > 0,
         Work::Carries { .. } => true,
@@ -74,15 +74,15 @@ pub(crate) fn by_start(run: &Run<'_>, task: TaskId) -> (SimTime, TaskId) {
 pub(crate) struct Starts<'a, 'r> {
     run: &'r Run<'r>,
     served: &'a Served<'r>,
-    operation: &'a Planned<'a>,
+    operation: &'a PlannedOperation,
     /// Per task of the operation: the wait that was over last, and whether it was for a start.
     last: Vec<Option<(TaskId, bool)>>,
 }
 
 impl<'a, 'r> Starts<'a, 'r> {
-    pub(crate) fn new(run: &'r Run<'r>, served: &'a Served<'r>, operation: &'a Planned<'a>) -> Self {
+    pub(crate) fn new(run: &'r Run<'r>, served: &'a Served<'r>, operation: &'a PlannedOperation) -> Self {
         let mut starts = Self { run, served, operation, last: vec![None; operation.tasks.len()] };
-        let graph = run.subject.tasks();
+        let graph = &run.scenario.tasks;
         for earlier in std::iter::once(operation.release).chain(operation.tasks()) {
             for &task in graph.successors(earlier) {
                 starts.note(task, earlier, false);
@@ -111,7 +111,7 @@ impl<'a, 'r> Starts<'a, 'r> {
 
     /// What determined the start of a task, for a person: `h0 + lead`, `h1's end + gap`, `turn-around after h1`.
     pub(crate) fn reason(&self, task: TaskId) -> String {
-        let (times, service) = (self.run.outcome.tasks[task.index()], self.run.subject.tasks().service(task));
+        let (times, service) = (self.run.outcome.tasks[task.index()], self.run.scenario.tasks.service(task));
         if times.start.is_never() {
             return if times.ready.is_never() { format!("waits for {}", self.wait(task)) } else { "queues".to_owned() };
         }
@@ -121,7 +121,7 @@ impl<'a, 'r> Starts<'a, 'r> {
         }
         let Some(before) = self.served.before(task) else { return "its engine".to_owned() };
         let name = self.name(before);
-        let before_class = self.run.subject.tasks().service(before).class;
+        let before_class = self.run.scenario.tasks.service(before).class;
         if before_class != service.class && service.lead.0 > 0 {
             return format!("turn-around after {name}");
         }
@@ -141,15 +141,15 @@ impl<'a, 'r> Starts<'a, 'r> {
     fn name(&self, task: TaskId) -> String {
         match task {
             _ if task == self.operation.release => "release".to_owned(),
-            _ if self.operation.owns(task) => self.operation.short(self.run, task).into_owned(),
-            _ => self.run.subject.task_name(task).into_owned(),
+            _ if self.operation.owns(task) => self.run.short_name(self.operation, task).into_owned(),
+            _ => self.run.scenario.task_name(task).into_owned(),
         }
     }
 }
 
 /// What a task does: its time, or its bytes.
 pub(crate) fn work_text(run: &Run<'_>, task: TaskId) -> String {
-    match run.subject.tasks().tasks()[task.index()].work {
+    match run.scenario.tasks.tasks()[task.index()].work {
         Work::Nothing { .. } => "–".to_owned(),
         Work::Lasts(span) => duration(span),
         Work::Carries { bytes, .. } => crate::bytes(bytes),

@@ -6,16 +6,20 @@
 
 use std::io::Write;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use weir_plugin_api::SimDuration;
 
+use crate::ResultKind;
 use crate::json::write_line;
 
 /// The result of tuning: one scenario.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Tuned")]
 pub struct Tuning {
     weir: u32,
+    kind: ResultKind,
     version: &'static str,
     /// The scenario's name.
     pub scenario: String,
@@ -30,7 +34,8 @@ pub struct Tuning {
 }
 
 /// An arbiter.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Arbiter")]
 pub struct TunedUnder {
     /// Its name in scenarios.
     pub name: String,
@@ -39,7 +44,8 @@ pub struct TunedUnder {
 }
 
 /// One operation and its best packets.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct TunedOperation {
     /// Its id.
     pub id: String,
@@ -48,7 +54,8 @@ pub struct TunedOperation {
 }
 
 /// The best packet for one size.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct TunedSize {
     /// The size of the whole transfer.
     pub bytes: u64,
@@ -71,7 +78,8 @@ pub struct TunedSize {
 }
 
 /// A packet that was simulated for a size.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub struct Tried {
     /// The packet; `None` for no packets.
     pub packet: Option<u64>,
@@ -85,6 +93,7 @@ impl Tuning {
     pub fn new(scenario: &str, file: &str, input_sha256: &str, arbiter: TunedUnder) -> Self {
         Self {
             weir: 1,
+            kind: ResultKind::Tuning,
             version: env!("CARGO_PKG_VERSION"),
             scenario: scenario.to_owned(),
             file: file.to_owned(),

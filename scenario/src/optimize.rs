@@ -114,7 +114,7 @@ pub struct OptimizeSpec {
 
 /// Parameters of one search at most; *assumed*, more have more candidates than anybody waits for.
 const PARAMETERS: usize = 64;
-const KEYS: [&str; 7] = ["vary", "parameters", "devices", "objective", "level_costs", "matrix", "method"];
+pub(crate) const KEYS: [&str; 7] = ["vary", "parameters", "devices", "objective", "level_costs", "matrix", "method"];
 const VARY: [(&str, Vary); 3] =
     [("order", Vary::Order), ("placement", Vary::Placement), ("parameters", Vary::Parameters)];
 const OBJECTIVES: [(&str, Objective); 4] = [

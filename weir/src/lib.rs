@@ -23,7 +23,6 @@ mod comparison;
 mod error;
 pub mod job;
 pub mod load;
-pub mod names;
 mod options;
 mod registry;
 mod run;

@@ -135,10 +135,9 @@ fn show(
 
 /// Writes a result as JSON with what pictures need.
 fn write_full(report: &SearchReport, scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
-    let subject = weir::names::Named::new(scenario);
     let devices = scenario.ranks.iter().flatten().map(|&device| scenario.node_name(device)).collect();
     let placed = matches!(report.result.solution, Solution::Placement(_));
-    let ranks = placed.then_some(Ranks { subject: &subject, devices });
+    let ranks = placed.then_some(Ranks { scenario, devices });
     out.result(|writer| report.write_full(ranks.as_ref(), writer))
 }
 

@@ -71,7 +71,7 @@ struct Listed {
 fn list(records: &[PluginRecord], json: bool) -> Result<String, Failure> {
     let (arbiters, models) = listed(records, &Registry::built_in()?);
     if json {
-        let list = serde_json::json!({ "weir": 1, "arbiters": arbiters, "models": models });
+        let list = serde_json::json!({ "weir": 1, "kind": weir_report::ResultKind::PluginList, "arbiters": arbiters, "models": models });
         return Ok(format!("{list}\n"));
     }
     let mut out = String::new();

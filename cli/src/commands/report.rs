@@ -264,7 +264,7 @@ fn add_run(
 /// Adds a run whose phases come one by one from a second run.
 fn add_one_by_one(job: &Job<'_>, options: RunOptions<'_>, run: &Run<'_>, page: &mut Page) -> Result<(), Failure> {
     let ended = Cell::new(None);
-    page.add_retold(run, &|listener| ended.set(Some(job.run_with_listener(simulate::watched(options), listener))))
+    page.add_replayed(run, &|listener| ended.set(Some(job.run_with_listener(simulate::watched(options), listener))))
         .map_err(Failure::usage)?;
     if ended.into_inner().transpose()?.is_some_and(|outcome| outcome.stop == Stop::Cancelled) {
         page.note(run, "interrupted, so rates over time end early");

@@ -3,16 +3,15 @@
 use crate::args::{SchemaArgs, SchemaOf};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
-
-/// The schema of scenario files, for editors; `weir check` knows more.
-const SCENARIO: &str = include_str!("../scenario.schema.json");
+use crate::plugins;
 
 /// Prints a schema.
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
+    let arbiters = plugins::loaded(&args.plugins, args.no_plugins)?;
     Output::open(None)?.result(|writer| match args.of {
-        SchemaOf::Scenario => write!(writer, "{SCENARIO}"),
+        SchemaOf::Scenario => writeln!(writer, "{:#}", weir_scenario::scenario_schema(&arbiters.registry)),
         SchemaOf::Results => writeln!(writer, "{:#}", weir_report::results_schema()),
-        SchemaOf::Search => write!(writer, "{}", weir_report::SEARCH_SCHEMA),
+        SchemaOf::Search => writeln!(writer, "{:#}", weir_report::search_schema()),
     })?;
     Ok(Exit::Ok)
 }

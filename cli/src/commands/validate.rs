@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use serde_json::json;
 use weir_calibrate::read::{MeasuredRow, MeasuredTable, measured_rows, read_text};
 use weir_calibrate::validate::{Matched, Pair, Simulated, disagreeing, matched, summary, worst_first};
 use weir_calibrate::{percent, size};
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 use weir_report::text::{ROWS, Sheet, clean};
-use weir_report::{Run, bottleneck_link, cause_text, duration};
+use weir_report::{
+    ResultKind, Run, TransferCause, TunedUnder, ValidatedTransfer, bottleneck_link, cause_text, duration,
+};
 use weir_scenario::Scenario;
 use weir_sim_core::{RunOptions, TaskId, TaskTimes};
 
@@ -40,7 +41,9 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
             let comparison = Validation::new(args, &scenario, run, &rows)?;
             csv.push_str(&comparison.csv());
             output.result(|writer| match args.json {
-                true => writeln!(writer, "{}", comparison.json()),
+                true => serde_json::to_writer(&mut *writer, &comparison.result())
+                    .map_err(std::io::Error::from)
+                    .and_then(|()| writeln!(writer)),
                 false => write!(writer, "{}{}", if i > 0 { "\n" } else { "" }, comparison.text()),
             })
         })?;
@@ -115,8 +118,8 @@ impl<'a> Validation<'a> {
     /// The link that delayed a transfer and why, as `weir run` says it.
     fn why(&self, pair: &Pair) -> Option<(String, String)> {
         let task = self.tasks[pair.simulated]?;
-        let link = self.run.subject.fabric().link(bottleneck_link(self.run, task)?);
-        let name = |node| self.run.subject.node_name(node);
+        let link = self.run.scenario.fabric.link(bottleneck_link(self.run, task)?);
+        let name = |node| self.run.scenario.node_name(node);
         Some((format!("{} → {}", name(link.from), name(link.to)), cause_text(self.run, task).unwrap_or_default()))
     }
 
@@ -124,8 +127,8 @@ impl<'a> Validation<'a> {
         let run = self.run;
         let mut out = format!(
             "{}\n{}, {}\n\n",
-            clean(run.subject.name()),
-            clean(run.subject.file()),
+            clean(&run.scenario.name),
+            clean(&run.scenario.file),
             clean(&run.arbiter.title())
         );
         if let Some(sum) = summary(&self.matched.pairs) {
@@ -193,28 +196,41 @@ impl<'a> Validation<'a> {
         out
     }
 
-    fn json(&self) -> serde_json::Value {
+    fn result(&self) -> weir_report::Validation<'_> {
         let run = self.run;
         let each = |pair: &Pair| {
             let simulated = &self.simulated[pair.simulated];
-            let (link, cause) = self.why(pair).unzip();
+            let (bottleneck, cause) = self.why(pair).unzip();
             let of = simulated.transfer.as_ref();
-            json!({
-                "id": simulated.id, "from": of.map(|t| &t.0), "to": of.map(|t| &t.1), "bytes": of.map(|t| t.2),
-                "measured_s": pair.measured, "simulated_s": simulated.seconds, "error": pair.error,
-                "bottleneck": link, "cause": cause,
-            })
+            ValidatedTransfer {
+                id: &simulated.id,
+                from: of.map(|t| &*t.0),
+                to: of.map(|t| &*t.1),
+                bytes: of.map(|t| t.2),
+                measured_s: pair.measured,
+                simulated_s: simulated.seconds,
+                error: pair.error,
+                bottleneck,
+                cause,
+                cause_detail: self.tasks[pair.simulated].and_then(|task| TransferCause::of(run, task)),
+            }
         };
         let sum = summary(&self.matched.pairs);
-        json!({
-            "weir": 1, "scenario": run.subject.name(), "file": run.subject.file(),
-            "arbiter": { "name": run.arbiter.name, "params": run.arbiter.params },
-            "within_15_percent": sum.map(|s| s.within), "mean_error": sum.map(|s| s.mean),
-            "lowest_error": sum.map(|s| s.lowest), "highest_error": sum.map(|s| s.highest),
-            "transfers": self.matched.pairs.iter().map(each).collect::<Vec<_>>(),
-            "rows_left": self.places(&self.matched.rows_left), "rows_again": self.places(&self.matched.rows_again),
-            "not_measured": self.matched.simulated_left.iter().map(|&s| &self.simulated[s].id).collect::<Vec<_>>(),
-        })
+        weir_report::Validation {
+            weir: 1,
+            kind: ResultKind::Validation,
+            scenario: &run.scenario.name,
+            file: &run.scenario.file,
+            arbiter: TunedUnder { name: run.arbiter.name.to_owned(), params: run.arbiter.params.clone() },
+            within_15_percent: sum.as_ref().map(|s| s.within),
+            mean_error: sum.as_ref().map(|s| s.mean),
+            lowest_error: sum.as_ref().map(|s| s.lowest),
+            highest_error: sum.as_ref().map(|s| s.highest),
+            transfers: self.matched.pairs.iter().map(each).collect(),
+            rows_left: self.places(&self.matched.rows_left),
+            rows_again: self.places(&self.matched.rows_again),
+            not_measured: self.matched.simulated_left.iter().map(|&s| &*self.simulated[s].id).collect(),
+        }
     }
 
     fn places(&self, rows: &[usize]) -> Vec<String> {

@@ -238,3 +238,18 @@ fn library(package: &str) -> PathBuf {
 fn is_shared(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == std::env::consts::DLL_EXTENSION)
 }
+
+#[test]
+fn the_schema_of_scenarios_has_the_parameters_of_a_loaded_plugin() {
+    let library = library("weir-example-ring-all-reduce");
+    let valid = |more: &[&str], text: &str| {
+        let ended = crate::common::run(&[&["schema", "scenario"][..], more].concat());
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        let schema = serde_json::from_str(&ended.stdout).expect("the schema is JSON");
+        let value = serde_saphyr::from_str(text).expect("is YAML");
+        jsonschema::validator_for(&schema).expect("the schema is one").is_valid(&value)
+    };
+    let plugin = ["--plugin", library.to_str().expect("UTF-8")];
+    assert!(valid(&plugin, RING) && !valid(&["--no-plugins"], RING));
+    assert!(!valid(&plugin, &RING.replace("size:", "sise:")));
+}

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{library, run, scenario};
+use crate::common::{self, library, run, scenario};
 use jsonschema::Validator;
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn results_fit_their_schema() {
             let file = scenario(file);
             let ended = run(&[&["run", &file, "--json"][..], extra].concat());
             assert_eq!(ended.code, 0, "{}", ended.stderr);
-            for value in crate::common::json_lines(&ended.stdout) {
+            for value in common::json_lines(&ended.stdout) {
                 assert_eq!(errors(&validator, &value), [] as [String; 0], "{file} {extra:?}");
             }
         }
@@ -67,7 +67,7 @@ fn results_of_searches_fit_their_schema() {
         let json: &[&str] = if case.contains(&"--shard") { &[] } else { &["--json"] };
         let ended = run(&[case, json].concat());
         assert_eq!(ended.code, 0, "{case:?}: {}", ended.stderr);
-        for value in crate::common::json_lines(&ended.stdout) {
+        for value in common::json_lines(&ended.stdout) {
             assert_eq!(errors(&validator, &value), [] as [String; 0], "{case:?}");
             known.push(value);
         }
@@ -105,7 +105,7 @@ fn the_library_fits_the_schema_of_scenarios() {
 #[test]
 fn the_schema_of_scenarios_refuses_what_the_format_refuses() {
     let validator = validator(&["schema"]);
-    let good: Value = serde_saphyr::from_str(crate::common::SHARED).expect("is YAML");
+    let good: Value = serde_saphyr::from_str(common::SHARED).expect("is YAML");
     assert_eq!(errors(&validator, &good), [] as [String; 0]);
     for (from, to) in [
         ("size: 10MB", "size: 10"),
@@ -115,9 +115,134 @@ fn the_schema_of_scenarios_refuses_what_the_format_refuses() {
         ("kind: switch", "kind: hub"),
         ("weir: 1", "weir: 2"),
     ] {
-        let text = crate::common::SHARED.replacen(from, to, 1);
+        let text = common::SHARED.replacen(from, to, 1);
         let value: Value = serde_saphyr::from_str(&text).expect("is YAML");
         assert!(!validator.is_valid(&value), "{to}");
+    }
+}
+
+/// Every key that a scenario of the library or the documentation has, misspelt: nothing unknown passes, at any depth, in
+/// parameters of arbiters and models, too.
+#[test]
+fn misspelt_keys_are_refused_wherever_keys_are_fixed() {
+    let validator = validator(&["schema"]);
+    let mut files = Vec::new();
+    collect(&library().join("pcie"), &mut files);
+    collect(&library().join("multilevel"), &mut files);
+    collect(&library().join("offload"), &mut files);
+    let mut tried = std::collections::BTreeSet::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("is readable");
+        let value: Value = serde_saphyr::from_str(&text).expect("is YAML");
+        for path in fixed_keys(&value, &mut Vec::new()) {
+            if tried.insert(path.iter().filter(|part| part.parse::<usize>().is_err()).cloned().collect::<Vec<_>>()) {
+                let wrong = misspelt(&value, &path);
+                assert!(!validator.is_valid(&wrong), "{path:?} of {}", file.display());
+            }
+        }
+    }
+    assert!(tried.len() > 60, "{tried:?}");
+}
+
+/// Paths of the keys whose names the format gives; names of nodes, link types, devices and paths are the user's.
+fn fixed_keys(value: &Value, path: &mut Vec<String>) -> Vec<Vec<String>> {
+    const OWN: [&str; 5] = ["link_types", "tree", "children", "order", "parameters"];
+    let mut all = Vec::new();
+    let own =
+        path.last().is_some_and(|last| OWN.contains(&last.as_str())) && path.first().is_some_and(|p| p != "workload");
+    let entries: Vec<(String, &Value)> = match value {
+        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Value::Array(list) => list.iter().enumerate().map(|(i, value)| (i.to_string(), value)).collect(),
+        _ => Vec::new(),
+    };
+    for (key, value_below) in entries {
+        path.push(key);
+        if value.is_object() && !own {
+            all.push(path.clone());
+        }
+        all.extend(fixed_keys(value_below, path));
+        path.pop();
+    }
+    all
+}
+
+/// The same value with one key renamed.
+fn misspelt(value: &Value, path: &[String]) -> Value {
+    let (first, rest) = path.split_first().expect("a path");
+    let mut value = value.clone();
+    match &mut value {
+        Value::Object(map) if rest.is_empty() => {
+            let old = map.remove(first).expect("is there");
+            map.insert(format!("{first}x"), old);
+        }
+        Value::Object(map) => {
+            let old = &map[first];
+            let new = misspelt(old, rest);
+            map.insert(first.clone(), new);
+        }
+        Value::Array(list) => {
+            let at: usize = first.parse().expect("an index");
+            list[at] = misspelt(&list[at], rest);
+        }
+        _ => panic!("{path:?} leads into a value"),
+    }
+    value
+}
+
+/// What the tables of the format's documentation call keys.
+#[test]
+fn every_key_of_the_documentation_is_known() {
+    let ended = run(&["schema"]);
+    let schema: Value = serde_json::from_str(&ended.stdout).expect("the schema is JSON");
+    let mut known = std::collections::BTreeSet::new();
+    names_of_properties(&schema, &mut known);
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/scenario-format.md")).expect("docs");
+    let (mut keys, mut in_table) = (Vec::new(), false);
+    for line in text.lines() {
+        match line.strip_prefix('|') {
+            Some(row) if line.starts_with("| key |") || in_table && line.starts_with('|') => {
+                in_table = true;
+                let cell = row.split('|').next().unwrap_or_default();
+                keys.extend(cell.split('`').skip(1).step_by(2).map(str::to_owned));
+            }
+            _ => in_table = false,
+        }
+    }
+    assert!(keys.len() > 30, "{keys:?}");
+    let unknown: Vec<_> = keys.iter().filter(|key| !known.contains(*key)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+fn names_of_properties(schema: &Value, names: &mut std::collections::BTreeSet<String>) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        names.extend(properties.keys().cloned());
+    }
+    match schema {
+        Value::Object(map) => map.values().for_each(|part| names_of_properties(part, names)),
+        Value::Array(list) => list.iter().for_each(|part| names_of_properties(part, names)),
+        _ => {}
+    }
+}
+
+/// Arbiters and models, tried like [`WORKLOADS`].
+#[test]
+fn parameters_of_arbiters_and_models_are_known() {
+    let validator = validator(&["schema"]);
+    let with = |arbiter: &str| common::SHARED.replacen("workload:", &format!("arbiter: {arbiter}\nworkload:"), 1);
+    for (arbiter, right) in [
+        ("max-min", true),
+        ("{ name: pcie-congestion, tau: 0.1, hol: false }", true),
+        ("[fcfs, { name: max-min }]", true),
+        ("{ name: pcie-congestion, tao: 0.1 }", false),
+        ("{ name: pcie-congestion, tau: fast }", false),
+        ("{ tau: 0.1 }", false),
+        ("maxmin", false),
+        ("[]", false),
+    ] {
+        let value: Value = serde_saphyr::from_str(&with(arbiter)).expect("is YAML");
+        let errors = errors(&validator, &value);
+        assert_eq!(errors.is_empty(), right, "{arbiter}: {errors:?}");
     }
 }
 
@@ -187,7 +312,7 @@ const NODES: [&str; 21] = [
 fn agreed(texts: impl Iterator<Item = String>) -> usize {
     let validator = validator(&["schema"]);
     let accepted = texts.filter(|text| {
-        let ended = crate::common::run_with_input(&["check", "-"], text.as_bytes());
+        let ended = common::run_with_input(&["check", "-"], text.as_bytes());
         let value: Value = serde_saphyr::from_str(text).expect("is YAML");
         let errors = errors(&validator, &value);
         assert_eq!(errors.is_empty(), ended.code == 0, "{text}\nschema: {errors:?}\ncommand: {}", ended.stderr);
@@ -198,7 +323,7 @@ fn agreed(texts: impl Iterator<Item = String>) -> usize {
 
 #[test]
 fn the_schema_and_the_command_agree_on_workloads() {
-    let head = crate::common::SHARED.split("workload:").next().expect("a beginning");
+    let head = common::SHARED.split("workload:").next().expect("a beginning");
     let text = |workload: &&str| format!("{head}ranks: \"h[0-2]\"\nworkload:\n{workload}\n");
     assert_eq!(agreed(WORKLOADS.iter().map(text)), 18, "the first ones are right");
 }

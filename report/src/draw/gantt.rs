@@ -33,7 +33,7 @@ pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
         return "no transfers to draw; weir explain shows what engines do\n".to_owned();
     }
     let names: Vec<String> =
-        shown.iter().map(|&t| canvas.fit(&canvas.plain(&run.subject.task_name(t)), NAME)).collect();
+        shown.iter().map(|&t| canvas.fit(&canvas.plain(&run.scenario.task_name(t)), NAME)).collect();
     let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let columns = canvas.width.saturating_sub(name + 1).max(LEAST);
     let chart = Chart { run, end, columns, marks: if canvas.unicode { &UNICODE } else { &ASCII } };

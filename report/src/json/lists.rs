@@ -2,12 +2,13 @@
 
 use serde::ser::{Serialize, Serializer};
 use weir_plugin_api::{Direction, LinkId, NodeId, SimTime};
+use weir_scenario::Scenario;
 use weir_sim_core::{Departure, LinkTotals, PhaseRecord, TaskId};
 
 use super::rows::{Ends, ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, StepRow, TransferRow};
-use crate::cause::{cause_of, link_of};
-use crate::subject::{Carried, mean_rate_of};
-use crate::{Alone, Run, Subject};
+use crate::cause::link_of;
+use crate::run::{Carried, mean_rate_of};
+use crate::{Alone, Run, TransferCause};
 
 /// Writes the `rows` of a type one by one.
 macro_rules! stream {
@@ -33,7 +34,7 @@ impl Transfers<'_> {
     }
 
     fn row(&self, task: TaskId) -> Option<TransferRow<'_>> {
-        let row = transfer_row(self.run.subject, self.run.alone, &self.run.departure(task)?)?;
+        let row = transfer_row(self.run.scenario, self.run.alone, &self.run.departure(task)?)?;
         let links = self.full.then(|| self.run.carried(task)).flatten().map(|carried| carried.links);
         Some(TransferRow { route: links.map(|links| links.iter().map(|l| l.0).collect()), ..row })
     }
@@ -41,16 +42,17 @@ impl Transfers<'_> {
 
 /// The row of a transfer, without its route.
 pub(crate) fn transfer_row<'a>(
-    subject: &'a dyn Subject,
+    scenario: &'a Scenario,
     alone: &Alone<'_>,
     transfer: &Departure,
 ) -> Option<TransferRow<'a>> {
     let Departure { task, class, bytes, times, sent_bytes, bottleneck, .. } = transfer;
-    let Carried { from, to, .. } = Carried::of(subject, *bytes, *class)?;
+    let Carried { from, to, .. } = Carried::of(scenario, *bytes, *class)?;
+    let cause = TransferCause::at(scenario, *task, bottleneck);
     Some(TransferRow {
-        id: subject.task_name(*task),
-        from: subject.node_name(from),
-        to: subject.node_name(to),
+        id: scenario.task_name(*task),
+        from: scenario.node_name(from),
+        to: scenario.node_name(to),
         bytes: *bytes,
         ready_s: seconds(times.ready),
         start_s: seconds(times.start),
@@ -59,8 +61,9 @@ pub(crate) fn transfer_row<'a>(
         mean_bps: mean_rate_of(transfer),
         sent_bytes: times.end.is_never().then_some(*sent_bytes),
         alone_s: alone.time(*bytes, *class).map(|t| t.seconds()),
-        bottleneck: link_of(bottleneck).map(|link| link_ends(subject, link)),
-        cause: cause_of(subject, *task, bottleneck),
+        bottleneck: link_of(bottleneck).map(|link| link_ends(scenario, link)),
+        cause: cause.as_ref().map(ToString::to_string),
+        cause_detail: cause,
         route: None,
     })
 }
@@ -78,26 +81,26 @@ impl Links<'_> {
     }
 
     fn row(&self, id: LinkId) -> LinkRow<'_> {
-        link_row(self.run.subject, id, self.run.outcome.links[id.index()], self.full)
+        link_row(self.run.scenario, id, self.run.outcome.links[id.index()], self.full)
     }
 }
 
 /// All links, as in a full result of a run in which nothing was sent.
 pub(crate) struct IdleLinks<'a> {
-    pub(crate) subject: &'a dyn Subject,
+    pub(crate) scenario: &'a Scenario,
 }
 stream!(IdleLinks);
 
 impl IdleLinks<'_> {
     fn rows(&self) -> impl Iterator<Item = LinkRow<'_>> {
-        let ids = (0..self.subject.fabric().links().len()).map(LinkId::from_index);
-        ids.map(|id| link_row(self.subject, id, LinkTotals::default(), true))
+        let ids = (0..self.scenario.fabric.links().len()).map(LinkId::from_index);
+        ids.map(|id| link_row(self.scenario, id, LinkTotals::default(), true))
     }
 }
 
-fn link_row(subject: &dyn Subject, id: LinkId, total: LinkTotals, full: bool) -> LinkRow<'_> {
-    let link = subject.fabric().link(id);
-    let Ends { from, to } = link_ends(subject, id);
+fn link_row(scenario: &Scenario, id: LinkId, total: LinkTotals, full: bool) -> LinkRow<'_> {
+    let link = scenario.fabric.link(id);
+    let Ends { from, to } = link_ends(scenario, id);
     let direction = match link.direction {
         Direction::Up => "up",
         Direction::Down => "down",
@@ -139,22 +142,22 @@ pub(crate) struct Rates<'a> {
 
 impl Serialize for Rates<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.phase.rates.iter().map(|&(task, rate)| (self.run.subject.task_name(task), rate)))
+        serializer.collect_map(self.phase.rates.iter().map(|&(task, rate)| (self.run.scenario.task_name(task), rate)))
     }
 }
 
 pub(crate) struct Nodes<'a> {
-    pub(crate) subject: &'a dyn Subject,
+    pub(crate) scenario: &'a Scenario,
 }
 stream!(Nodes);
 
 impl Nodes<'_> {
     fn rows(&self) -> impl Iterator<Item = NodeRow<'_>> {
-        self.subject.fabric().nodes().iter().enumerate().map(|(i, node)| {
+        self.scenario.fabric.nodes().iter().enumerate().map(|(i, node)| {
             let id = NodeId::from_index(i);
             NodeRow {
                 id: id.0,
-                name: self.subject.node_name(id),
+                name: self.scenario.node_name(id),
                 kind: node.kind.word(),
                 parent: (!node.parent.is_none()).then_some(node.parent.0),
             }
@@ -186,16 +189,16 @@ stream!(Explained);
 
 impl Explained<'_> {
     fn rows(&self) -> impl Iterator<Item = ExplainedRow<'_>> {
-        let subject = self.run.subject;
+        let scenario = self.run.scenario;
         crate::explain::by_transfer(self.phase).into_iter().map(move |(task, steps)| ExplainedRow {
-            id: subject.task_name(task),
+            id: scenario.task_name(task),
             steps: steps
                 .iter()
                 .map(|step| StepRow {
                     step: &step.step,
                     link: (!step.link.is_none()).then(|| ends(self.run, step.link)),
                     rate_bps: step.rate,
-                    because: step.because.iter().map(|&task| subject.task_name(task)).collect(),
+                    because: step.because.iter().map(|&task| scenario.task_name(task)).collect(),
                 })
                 .collect(),
         })
@@ -203,12 +206,12 @@ impl Explained<'_> {
 }
 
 fn ends<'a>(run: &'a Run<'_>, link: LinkId) -> Ends<'a> {
-    link_ends(run.subject, link)
+    link_ends(run.scenario, link)
 }
 
-fn link_ends(subject: &dyn Subject, link: LinkId) -> Ends<'_> {
-    let link = subject.fabric().link(link);
-    Ends { from: subject.node_name(link.from), to: subject.node_name(link.to) }
+pub(crate) fn link_ends(scenario: &Scenario, link: LinkId) -> Ends<'_> {
+    let link = scenario.fabric.link(link);
+    Ends { from: scenario.node_name(link.from), to: scenario.node_name(link.to) }
 }
 
 pub(crate) fn seconds(time: SimTime) -> Option<f64> {

@@ -5,27 +5,27 @@ mod lists;
 mod operations;
 mod plans;
 mod rows;
+mod search;
 
 use std::io::{BufWriter, Write};
 
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use weir_plugin_api::LegendEntry;
 
 pub(crate) use limited::Limited;
-pub(crate) use lists::transfer_row;
-pub(crate) use lists::{Explain, IdleLinks, Nodes};
+pub(crate) use lists::{Explain, IdleLinks, Nodes, link_ends, transfer_row};
 use lists::{Links, Phases, Transfers};
 use operations::{OperationRow, Operations};
-pub(crate) use plans::Plans;
-#[cfg(test)]
-pub(crate) use rows::Ends;
-pub(crate) use rows::TransferRow as Row;
-use rows::{ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, RatesSchema, TransferRow};
+pub(crate) use plans::{PlanRow, Plans};
+pub(crate) use rows::{Ends, TransferRow};
+use rows::{ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, RatesSchema};
+pub(crate) use search::SearchJson;
+pub use search::search_schema;
 
-use crate::{Percentiles, Run, Streamed};
+use crate::schemas::schema_of;
+use crate::{Percentiles, ResultKind, Run, Streamed};
 
 /// What to write beside the plain result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,8 +65,7 @@ pub(crate) fn write_line(value: &impl Serialize, out: impl Write) -> std::io::Re
 /// The JSON Schema of one line of `weir run --json`.
 #[must_use]
 pub fn results_schema() -> Value {
-    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
-    generator.into_root_schema_for::<RunJson<'static>>().to_value()
+    schema_of::<RunJson<'static>>()
 }
 
 /// The result of one run: one scenario under one arbiter.
@@ -75,6 +74,9 @@ pub fn results_schema() -> Value {
 pub(crate) struct RunJson<'a> {
     /// Version of this format.
     weir: u32,
+    /// What it is.
+    #[schemars(with = "RunKind")]
+    kind: ResultKind,
     /// Version of the program.
     version: &'a str,
     /// Name of the scenario.
@@ -131,6 +133,14 @@ pub(crate) struct RunJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Vec<ExplainRow<Vec<ExplainedRow>>>>")]
     explain: Option<Explain<'a>>,
+}
+
+/// The one kind of this result, for its schema.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+#[allow(dead_code, reason = "a type for the schema")]
+enum RunKind {
+    Run,
 }
 
 /// How many transfers were streamed.
@@ -191,10 +201,11 @@ impl<'a> RunJson<'a> {
         let phases = outcome.phases.as_deref();
         Self {
             weir: 1,
+            kind: ResultKind::Run,
             version: env!("CARGO_PKG_VERSION"),
-            scenario: run.subject.name(),
-            file: run.subject.file(),
-            input_sha256: run.subject.input_sha256(),
+            scenario: &run.scenario.name,
+            file: &run.scenario.file,
+            input_sha256: &run.scenario.input_sha256,
             arbiter: ArbiterJson::new(run),
             complete: run.complete(),
             stopped_s: stopped.map(|t| t.seconds()),
@@ -203,14 +214,14 @@ impl<'a> RunJson<'a> {
             makespan_s: outcome.makespan.seconds(),
             makespan_ps: outcome.makespan.0,
             events: outcome.events,
-            generator: run.subject.generator(),
+            generator: run.scenario.generator.as_deref(),
             streamed: None,
             transfers: Transfers { run, full: detail.full },
             links: Links { run, full: detail.full },
             phases: phases.filter(|_| detail.phases || detail.full).map(|phases| Phases { run, phases }),
             operations: Operations::new(run),
             percentiles: Percentiles::of(run),
-            nodes: detail.full.then_some(Nodes { subject: run.subject }),
+            nodes: detail.full.then_some(Nodes { scenario: run.scenario }),
             explain: phases.filter(|_| detail.full).map(|phases| Explain { run, phases }),
         }
     }

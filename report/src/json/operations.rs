@@ -11,8 +11,9 @@ use weir_sim_core::TaskId;
 use super::lists::{picoseconds, seconds, stream};
 use crate::Run;
 use crate::difference::{Difference, difference};
-use crate::operations::{Choice, ModelInfo, Operation, Planned, operations};
+use crate::operations::{Operation, operations};
 use crate::served::Served;
+use weir_scenario::{Choice, PlannedOperation};
 
 /// All operations of a run that are not plain transfers.
 pub(crate) struct Operations<'a> {
@@ -36,7 +37,7 @@ impl<'a> Operations<'a> {
     fn own(&self, task: TaskId, kind: &'static str) -> OperationRow<'_> {
         let times = self.run.outcome.tasks[task.index()];
         OperationRow {
-            id: self.run.subject.task_name(task),
+            id: self.run.scenario.task_name(task),
             kind,
             start_s: seconds(times.ready),
             end_s: seconds(times.end),
@@ -46,29 +47,29 @@ impl<'a> Operations<'a> {
         }
     }
 
-    fn planned<'p>(&'p self, operation: &'p Planned<'_>) -> OperationRow<'p> {
-        let (released, end) = (operation.released(self.run), operation.ended(self.run));
+    fn planned<'p>(&'p self, operation: &'p PlannedOperation) -> OperationRow<'p> {
+        let (released, end) = (self.run.released(operation), self.run.ended(operation));
         OperationRow {
-            id: Cow::Borrowed(operation.id),
-            kind: operation.kind,
+            id: Cow::Borrowed(&operation.id),
+            kind: &operation.kind,
             start_s: seconds(released),
             end_s: seconds(end),
             end_ps: picoseconds(end),
-            estimates: Estimates(operation.estimates),
+            estimates: Estimates(&operation.estimates),
             details: self.details(operation),
         }
     }
 
     /// What the host knows, then what the model adds: a key of the host's is not overwritten.
-    fn details(&self, operation: &Planned<'_>) -> Map<String, Value> {
+    fn details(&self, operation: &PlannedOperation) -> Map<String, Value> {
         let own = Details {
-            model: Some(operation.model.into()),
-            simulated_s: Some(operation.simulated(self.run).map(|span| span.seconds())),
+            model: Some(operation.into()),
+            simulated_s: Some(self.run.simulated(operation).map(|span| span.seconds())),
             difference: difference(self.run, &self.served, operation).map(DifferenceJson::from),
-            choice: operation.choice.map(ChoiceJson::from),
+            choice: operation.choice.as_ref().map(ChoiceJson::from),
         };
         let Ok(Value::Object(mut details)) = serde_json::to_value(own) else { return Map::new() };
-        for (key, value) in operation.details {
+        for (key, value) in &operation.details {
             details.entry(key).or_insert_with(|| value.clone());
         }
         details
@@ -148,9 +149,9 @@ struct ModelJson<'a> {
     sha256: Option<&'a str>,
 }
 
-impl<'a> From<ModelInfo<'a>> for ModelJson<'a> {
-    fn from(ModelInfo { name, version, sha256 }: ModelInfo<'a>) -> Self {
-        Self { name, version, sha256 }
+impl<'a> From<&'a PlannedOperation> for ModelJson<'a> {
+    fn from(planned: &'a PlannedOperation) -> Self {
+        Self { name: &planned.model, version: &planned.version, sha256: planned.sha256.as_deref() }
     }
 }
 
@@ -202,10 +203,10 @@ struct AlternativeJson<'a> {
     seconds: f64,
 }
 
-impl<'a> From<Choice<'a>> for ChoiceJson<'a> {
-    fn from(choice: Choice<'a>) -> Self {
+impl<'a> From<&'a Choice> for ChoiceJson<'a> {
+    fn from(choice: &'a Choice) -> Self {
         let ways = choice.alternatives.iter();
         let alternatives = ways.map(|(label, time)| AlternativeJson { label, seconds: time.seconds() }).collect();
-        Self { key: Some(choice.key).filter(|key| !key.is_empty()), chosen: choice.label(), alternatives }
+        Self { key: Some(&*choice.key).filter(|key| !key.is_empty()), chosen: choice.label(), alternatives }
     }
 }

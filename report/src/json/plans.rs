@@ -2,15 +2,16 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use weir_plugin_api::PS_PER_S;
 use weir_sim_core::{EngineId, TaskId};
 
 use super::lists::{seconds, stream};
 use crate::Run;
-use crate::operations::Planned;
 use crate::served::engine_name;
 use crate::timeline::{Lane, lanes};
+use weir_scenario::PlannedOperation;
 
 /// The operations that models planned.
 pub(crate) struct Plans<'a> {
@@ -20,17 +21,17 @@ stream!(Plans);
 
 impl Plans<'_> {
     pub(crate) fn is_empty(&self) -> bool {
-        self.run.subject.planned().is_empty()
+        self.run.scenario.operations.is_empty()
     }
 
     fn rows(&self) -> impl Iterator<Item = PlanRow<'_>> {
-        self.run.subject.planned().iter().map(|operation| PlanRow {
-            id: operation.id,
+        self.run.scenario.operations.iter().map(|operation| PlanRow {
+            id: &operation.id,
             engines: lanes(self.run, operation).into_iter().map(|lane| self.engine(operation, lane)).collect(),
         })
     }
 
-    fn engine<'p>(&'p self, operation: &'p Planned<'p>, lane: Lane) -> EngineRow<'p> {
+    fn engine<'p>(&'p self, operation: &'p PlannedOperation, lane: Lane) -> EngineRow<'p> {
         EngineRow {
             engine: (lane.engine != EngineId::NONE).then(|| engine_name(self.run, lane.engine)),
             busy_s: lane.busy(self.run) as f64 / PS_PER_S as f64,
@@ -40,26 +41,29 @@ impl Plans<'_> {
 }
 
 /// An operation.
-#[derive(Serialize)]
-struct PlanRow<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Plan")]
+pub(crate) struct PlanRow<'a> {
     id: &'a str,
     engines: Vec<EngineRow<'a>>,
 }
 
 /// What an operation did on one engine.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "PlanEngine")]
 struct EngineRow<'a> {
     /// Null for tasks that need none.
     engine: Option<String>,
     /// Time in which the operation's own tasks were at work.
     busy_s: f64,
+    #[schemars(with = "Vec<TaskRow>")]
     tasks: Tasks<'a>,
 }
 
 /// Tasks in the order of their starts.
 struct Tasks<'a> {
     run: &'a Run<'a>,
-    operation: &'a Planned<'a>,
+    operation: &'a PlannedOperation,
     tasks: Vec<TaskId>,
 }
 stream!(Tasks);
@@ -69,7 +73,7 @@ impl Tasks<'_> {
         self.tasks.iter().map(|&task| {
             let times = self.run.outcome.tasks[task.index()];
             TaskRow {
-                task: self.operation.short(self.run, task),
+                task: self.run.short_name(self.operation, task),
                 ready_s: seconds(times.ready),
                 start_s: seconds(times.start),
                 end_s: seconds(times.end),
@@ -79,7 +83,8 @@ impl Tasks<'_> {
 }
 
 /// One task; null for what has not happened.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "PlanTask")]
 struct TaskRow<'a> {
     task: Cow<'a, str>,
     ready_s: Option<f64>,

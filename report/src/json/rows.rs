@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::TransferCause;
+
 /// The two nodes of a directed link.
-#[derive(Serialize, JsonSchema, Clone, Copy)]
+#[derive(Serialize, JsonSchema, Clone, Copy, Debug)]
 #[schemars(deny_unknown_fields, rename = "Ends")]
 pub(crate) struct Ends<'a> {
     /// The node it leaves.
@@ -49,6 +51,9 @@ pub(crate) struct TransferRow<'a> {
     pub(crate) bottleneck: Option<Ends<'a>>,
     /// Why.
     pub(crate) cause: Option<String>,
+    /// The same for programs; absent where `cause` is null.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cause_detail: Option<TransferCause<'a>>,
     /// Full results: the ids of its links in order of travel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) route: Option<Vec<u32>>,
@@ -101,7 +106,7 @@ pub(crate) type RatesSchema = BTreeMap<String, f64>;
 
 /// A node.
 #[derive(Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields, rename = "Node")]
+#[schemars(deny_unknown_fields, rename = "TopologyNode")]
 pub(crate) struct NodeRow<'a> {
     /// Its id.
     pub(crate) id: u32,

@@ -5,15 +5,16 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::PageError;
 use super::bins::{Bins, Short};
+use super::delays::Delays;
 use super::groups::Grouping;
-use super::held::Held;
+use super::phases::PhaseSource;
 use super::rows::{LinkRow, NodeRow, Transfer, TransferRow};
-use super::story::Story;
 
 /// Intervals of time (*assumed*: a screen shows no more).
 const BINS: usize = 250;
@@ -35,10 +36,12 @@ pub(super) struct Whole<'a> {
 }
 
 /// `aggregated` of a run.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(super) struct Aggregated<'a> {
     transfers: usize,
     kept: String,
+    /// `phases` where bins are integrals of the rates of phases, `means` where each transfer counts with its mean rate.
     rates: &'static str,
     from_s: f64,
     to_s: f64,
@@ -50,16 +53,18 @@ pub(super) struct Aggregated<'a> {
     group_of: Vec<usize>,
     /// How many transfers have ended.
     ended: usize,
-    held: Held<'a>,
+    held: Delays<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 struct LinkBins {
     id: u32,
     permille: Vec<u64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 struct Group<'a> {
     name: Cow<'a, str>,
     count: usize,
@@ -69,10 +74,13 @@ struct Group<'a> {
     start_s: Option<f64>,
     end_s: Option<f64>,
     #[serde(rename = "rate_Bps", serialize_with = "short")]
+    #[schemars(with = "Vec<f64>")]
     rate: Vec<f64>,
     #[serde(serialize_with = "short")]
+    #[schemars(with = "Vec<f64>")]
     active: Vec<f64>,
     #[serde(serialize_with = "short")]
+    #[schemars(with = "Vec<f64>")]
     waiting: Vec<f64>,
 }
 
@@ -92,24 +100,24 @@ struct Sums {
 }
 
 impl<'a> Whole<'a> {
-    /// Bins of this run, and the rows of the transfers that are kept. Loads are integrals of the phases of `story`; without
+    /// Bins of this run, and the rows of the transfers that are kept. Loads are integrals of the phases of `source`; without
     /// one each transfer counts with its mean rate.
     pub(super) fn aggregated(
         &self,
-        story: Option<&dyn Story>,
+        source: Option<&dyn PhaseSource>,
     ) -> Result<(Aggregated<'a>, Vec<&'a RawValue>), PageError> {
         let grouping = Grouping::new(self.transfers, self.nodes, MOST_GROUPS);
         let mut sums = Sums::new(self.bins(), grouping.names.len());
         self.waiting(&grouping, &mut sums);
-        match story {
-            Some(story) => self.integrals(story, &grouping, &mut sums)?,
+        match source {
+            Some(source) => self.integrals(source, &grouping, &mut sums)?,
             None => self.means(&grouping, &mut sums),
         }
         let kept = self.kept();
         let aggregated = Aggregated {
             transfers: self.transfers.len(),
             kept: format!("the {} longest", kept.len()),
-            rates: if story.is_some() { "phases" } else { "means" },
+            rates: if source.is_some() { "phases" } else { "means" },
             from_s: sums.bins.from,
             to_s: sums.bins.to,
             bins: sums.bins.count,
@@ -118,7 +126,7 @@ impl<'a> Whole<'a> {
             group_of: kept.iter().map(|&place| grouping.of[place]).collect(),
             by: grouping.by,
             ended: self.transfers.iter().filter(|transfer| transfer.row.end_s.is_some()).count(),
-            held: Held::of(self.transfers, self.end_s),
+            held: Delays::of(self.transfers, self.end_s),
         };
         Ok((aggregated, kept.into_iter().map(|place| self.transfers[place].written).collect()))
     }
@@ -143,9 +151,9 @@ impl<'a> Whole<'a> {
         }
     }
 
-    fn integrals(&self, story: &dyn Story, grouping: &Grouping<'_>, sums: &mut Sums) -> Result<(), PageError> {
+    fn integrals(&self, source: &dyn PhaseSource, grouping: &Grouping<'_>, sums: &mut Sums) -> Result<(), PageError> {
         let unknown = || PageError::damaged("its phases name a transfer that it lacks");
-        story.tell(false, &mut |moment| {
+        source.each(false, &mut |moment| {
             let parts: Vec<_> = sums.bins.parts(moment.start_s, moment.end_s).collect();
             for active in &moment.active {
                 let place = active.transfer as usize;

@@ -5,24 +5,22 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use super::kind::Kind;
 use super::schema::{Fault, Schema};
-use crate::json::results_schema;
-use crate::search::SEARCH_SCHEMA;
+use crate::ResultKind;
+use crate::json::{results_schema, search_schema};
 
 /// Results of more bytes are not looked at (*assumed*: nobody has edited them, and they take ten times as much memory).
 const MOST_BYTES: usize = 50_000_000;
 
 static RUN: LazyLock<Schema> = LazyLock::new(|| lenient(results_schema()));
-static SEARCH: LazyLock<Schema> =
-    LazyLock::new(|| lenient(serde_json::from_str(SEARCH_SCHEMA).expect("weir's own schema is JSON")));
+static SEARCH: LazyLock<Schema> = LazyLock::new(|| lenient(search_schema()));
 
 /// What is wrong with a result, and where: `transfers[1]: "to" is a required property`.
-pub(super) fn fault(kind: Kind, text: &str) -> Option<String> {
+pub(super) fn fault(kind: ResultKind, text: &str) -> Option<String> {
     let schema = match kind {
-        Kind::Run => &RUN,
-        Kind::Search => &SEARCH,
-        Kind::Comparison | Kind::Sweep | Kind::Tuning | Kind::Validation => return None,
+        ResultKind::Run => &RUN,
+        ResultKind::Search => &SEARCH,
+        _ => return None,
     };
     if text.len() > MOST_BYTES {
         return None;

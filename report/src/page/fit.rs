@@ -5,8 +5,8 @@ use serde_json::value::RawValue;
 use super::PageError;
 use super::aggregate::Whole;
 use super::pack::Packed;
+use super::phases::{PhaseSource, Saved};
 use super::rows::{LinkRow, NodeRow, Transfer, transfers};
-use super::story::{Saved, Story};
 use crate::object::Object;
 
 /// From more transfers than this on, a run is aggregated: a browser draws so many rows at once (*assumed*).
@@ -26,8 +26,8 @@ pub(super) struct Fitted {
     pub(super) notes: Vec<String>,
 }
 
-/// Makes a result fit: its phases are taken from `story`, or from itself.
-pub(super) fn fit(mut run: Object<'_>, story: Option<&dyn Story>) -> Result<Fitted, PageError> {
+/// Makes a result fit: its phases are taken from `source`, or from itself.
+pub(super) fn fit(mut run: Object<'_>, source: Option<&dyn PhaseSource>) -> Result<Fitted, PageError> {
     let list = run.take("transfers").ok_or_else(|| PageError::lacks("transfers"))?;
     let links = run.get("links").ok_or_else(|| PageError::lacks("links"))?.to_owned();
     let (transfers, links) = (transfers(&list)?, serde_json::from_str::<Vec<LinkRow<'_>>>(links.get())?);
@@ -36,21 +36,21 @@ pub(super) fn fit(mut run: Object<'_>, story: Option<&dyn Story>) -> Result<Fitt
         Some(phases) => Some(Saved::new(phases, explain.as_deref(), &transfers, &links)?),
         None => None,
     };
-    let story = story.or(saved.as_ref().map(|saved| saved as &dyn Story));
+    let source = source.or(saved.as_ref().map(|saved| saved as &dyn PhaseSource));
     let said = [&phases, &explain].into_iter().flatten().map(|list| list.get().len()).sum::<usize>();
     // Of all that grows with the load; the topology is drawn as it is.
     let lists = ["operations", "plans"].iter().filter_map(|key| run.get(key));
     let rest = list.get().len() + lists.map(|list| list.get().len()).sum::<usize>();
     let few = transfers.len() <= MOST_ROWS;
-    if few && said <= MOST_PHASES && (phases.is_some() || story.is_none()) && rest + said <= MOST_BYTES {
+    if few && said <= MOST_PHASES && (phases.is_some() || source.is_none()) && rest + said <= MOST_BYTES {
         run.set("transfers", &list)?;
         for (key, value) in [("phases", &phases), ("explain", &explain)] {
             value.as_ref().map_or(Ok(()), |value| run.set(key, value))?;
         }
         return Fitted::new(&run, Vec::new());
     }
-    if let Some(story) = story.filter(|_| few && rest <= MOST_BYTES)
-        && let Some(packed) = Packed::new(story, transfers.len(), MOST_BYTES - rest)?
+    if let Some(source) = source.filter(|_| few && rest <= MOST_BYTES)
+        && let Some(packed) = Packed::new(source, transfers.len(), MOST_BYTES - rest)?
     {
         let packed = serde_json::value::to_raw_value(&packed)?;
         if rest + packed.get().len() <= MOST_BYTES {
@@ -59,7 +59,7 @@ pub(super) fn fit(mut run: Object<'_>, story: Option<&dyn Story>) -> Result<Fitt
             return Fitted::new(&run, Vec::new());
         }
     }
-    aggregated(run, &transfers, &links, story)
+    aggregated(run, &transfers, &links, source)
 }
 
 /// The end of a run, seconds.
@@ -72,7 +72,7 @@ fn aggregated(
     mut run: Object<'_>,
     transfers: &[Transfer<'_>],
     links: &[LinkRow<'_>],
-    story: Option<&dyn Story>,
+    source: Option<&dyn PhaseSource>,
 ) -> Result<Fitted, PageError> {
     let nodes = run.get("nodes").map(ToOwned::to_owned);
     let nodes: Vec<NodeRow<'_>> = match &nodes {
@@ -80,7 +80,7 @@ fn aggregated(
         None => Vec::new(),
     };
     let whole = Whole { transfers, links, nodes: &nodes, end_s: end(&run) };
-    let (aggregated, kept) = whole.aggregated(story)?;
+    let (aggregated, kept) = whole.aggregated(source)?;
     let mut notes = Vec::new();
     for (key, what) in [("plans", "plans of operations on their engines"), ("operations", "rows of operations")] {
         let Some(list) = run.take(key) else { continue };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Run ────────┬─► Object: keys and values as written ─► fit: whole, packed or aggregated ─┐
-//! saved JSON ─┘   Story: phases, by place of transfers ──────────┘                        ├─► Page ─► HTML
+//! saved JSON ─┘   PhaseSource: phases, by place of transfers ──────────┘                        ├─► Page ─► HTML
 //! results of searches, tuning, validation, as saved ──────────────────────────────────────┘
 //! ```
 //!
@@ -11,17 +11,18 @@
 mod aggregate;
 mod bins;
 mod check;
+mod contract;
+mod delays;
 mod embed;
 mod fit;
 mod groups;
-mod held;
 mod kind;
 mod pack;
+mod phases;
 mod probe;
 mod rows;
 mod schema;
 mod search;
-mod story;
 mod sweep;
 #[cfg(test)]
 mod tests;
@@ -31,16 +32,17 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+pub use contract::contract;
 pub use fit::MOST_ROWS;
 use fit::{Fitted, MOST_PHASES, fit};
-use kind::{Kind, Unshown};
+use kind::Unshown;
+pub use phases::PhaseReplay;
+use phases::{PhaseSource, Recorded, Replayed};
 pub use probe::Effort;
-pub use story::Teller;
-use story::{Recorded, Retold, Story};
 
 use crate::json::{Limited, Plans, RunJson};
 use crate::object::Object;
-use crate::{Detail, Run};
+use crate::{Detail, ResultKind, Run};
 
 /// Why something cannot go into a page.
 #[derive(Debug, thiserror::Error)]
@@ -115,19 +117,19 @@ impl Page {
     pub fn add_run(&mut self, run: &Run<'_>) -> Result<(), PageError> {
         let plain = plain(run)?;
         let full = run.outcome.phases.is_some().then(|| whole(run, plain.len() + MOST_PHASES)).flatten();
-        let story = Recorded::of(run).filter(|_| full.is_none());
-        self.add_written(run, &full.unwrap_or(plain), story.as_ref().map(|story| story as &dyn Story))
+        let source = Recorded::of(run).filter(|_| full.is_none());
+        self.add_written(run, &full.unwrap_or(plain), source.as_ref().map(|source| source as &dyn PhaseSource))
     }
 
-    /// Adds a run whose phases were not recorded and are told on the way: memory does not grow with their number.
+    /// Adds a run whose phases were not recorded and come one by one: memory does not grow with their number.
     ///
     /// # Errors
     /// As [`Self::add_run`].
-    pub fn add_retold(&mut self, run: &Run<'_>, teller: &Teller<'_>) -> Result<(), PageError> {
-        self.add_written(run, &plain(run)?, Some(&Retold::new(run, teller)))
+    pub fn add_replayed(&mut self, run: &Run<'_>, replay: &PhaseReplay<'_>) -> Result<(), PageError> {
+        self.add_written(run, &plain(run)?, Some(&Replayed::new(run, replay)))
     }
 
-    fn add_written(&mut self, run: &Run<'_>, text: &str, story: Option<&dyn Story>) -> Result<(), PageError> {
+    fn add_written(&mut self, run: &Run<'_>, text: &str, source: Option<&dyn PhaseSource>) -> Result<(), PageError> {
         let mut object: Object<'_> = serde_json::from_str(text)?;
         let plans = Plans { run };
         if !plans.is_empty() {
@@ -136,13 +138,13 @@ impl Page {
         if let Some(given) = &self.given {
             object.set("given", given)?;
         }
-        self.add_fitted(fit(object, story)?, || format!("{} under {}", run.subject.name(), run.arbiter.name))
+        self.add_fitted(fit(object, source)?, || format!("{} under {}", &run.scenario.name, run.arbiter.name))
     }
 
     /// Whether a text is JSON that weir has saved, rather than a scenario.
     #[must_use]
     pub fn is_saved(text: &str) -> bool {
-        kind::is_saved(text)
+        crate::kind::is_saved(text)
     }
 
     /// Adds all results of a saved file.
@@ -167,17 +169,20 @@ impl Page {
 
     fn add_value(&mut self, text: &str) -> Result<(), PageError> {
         let object: Object<'_> = serde_json::from_str(text)?;
-        let kind = Kind::of(&object).map_err(|unshown| PageError::damaged(unshown.message()))?;
+        let kind = kind::of(&object).map_err(|unshown| PageError::damaged(unshown.message()))?;
         if let Some(fault) = check::fault(kind, text) {
             return Err(PageError::damaged(format!("{fault}: this is not what `{}` writes", kind.command())));
         }
         let list = match kind {
-            Kind::Run => return self.add_saved_run(object),
-            Kind::Comparison => return self.add_comparison(&object),
-            Kind::Sweep => return self.add_sweep(&object),
-            Kind::Search => return self.add_search(&object, text),
-            Kind::Tuning => &mut self.tuned,
-            Kind::Validation => &mut self.validated,
+            ResultKind::Run => return self.add_saved_run(object),
+            ResultKind::Comparison => return self.add_comparison(&object),
+            ResultKind::Sweep => return self.add_sweep(&object),
+            ResultKind::Search => return self.add_search(&object, text),
+            ResultKind::Tuning => &mut self.tuned,
+            ResultKind::Validation => &mut self.validated,
+            ResultKind::Explanation | ResultKind::Calibration | ResultKind::PluginList => {
+                return Err(PageError::damaged("a page does not show it"));
+            }
         };
         list.push(RawValue::from_string(text.to_owned())?);
         Ok(())
@@ -223,7 +228,7 @@ impl Page {
 
     /// Adds a sentence about a run, which stands at the head of the page.
     pub fn note(&mut self, run: &Run<'_>, what: &str) {
-        self.notes.push(format!("{} under {}: {what}.", run.subject.name(), run.arbiter.name));
+        self.notes.push(format!("{} under {}: {what}.", &run.scenario.name, run.arbiter.name));
     }
 
     fn add_fitted(&mut self, fitted: Fitted, name: impl FnOnce() -> String) -> Result<(), PageError> {
@@ -315,8 +320,9 @@ impl Unshown {
     fn message(&self) -> String {
         match self {
             Self::Other(what) => format!("this is {what}"),
-            Self::NotWeir => "this is not a result of weir: a page shows scenarios, and what `weir run`, `optimize`, \
-                              `tune` and `validate` print with --json"
+            Self::Unmarked => "this has no `kind` of a result of weir: a page shows scenarios, and what `weir run`, \
+                               `optimize`, `tune` and `validate` print with --json; save again what an older version \
+                               wrote"
                 .to_owned(),
             Self::Lacks(kind, key) => {
                 format!("this looks like a result of `{}` but has no `{key}`: save it again", kind.command())

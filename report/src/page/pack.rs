@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 
+use schemars::JsonSchema;
 use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
 
 use super::PageError;
-use super::story::{Active, Moment, Story, Why};
+use super::phases::{Active, Moment, PhaseSource, Why};
 
 /// A span needs at least so many bytes: five numbers of one digit, and a comma after each.
 const SPAN_BYTES: usize = 10;
@@ -24,6 +25,20 @@ pub(super) struct Packed {
     spans: Vec<Vec<Span>>,
 }
 
+/// What [`Packed`] writes.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Packed")]
+#[allow(dead_code, reason = "a type for the schema")]
+pub(super) struct PackedTables {
+    times_s: Vec<f64>,
+    #[serde(rename = "rates_Bps")]
+    rates: Vec<f64>,
+    /// Step, and the transfers that share it.
+    reasons: Vec<(String, Vec<u32>)>,
+    /// Per transfer, five numbers a span.
+    spans: Vec<Vec<i64>>,
+}
+
 /// Tables while they grow.
 struct Packing {
     packed: Packed,
@@ -37,12 +52,12 @@ struct Packing {
 
 impl Packed {
     /// Packs the phases of a run of so many transfers; `None` as soon as that takes more than `most` bytes for certain.
-    pub(super) fn new(story: &dyn Story, transfers: usize, most: usize) -> Result<Option<Self>, PageError> {
+    pub(super) fn new(source: &dyn PhaseSource, transfers: usize, most: usize) -> Result<Option<Self>, PageError> {
         let packed =
             Self { times_s: Vec::new(), rates: Vec::new(), reasons: Vec::new(), spans: vec![Vec::new(); transfers] };
         let (rate_places, reason_places) = (HashMap::new(), HashMap::new());
         let mut packing = Packing { packed, rate_places, reason_places, spans: 0, reason_bytes: 0 };
-        story.tell(true, &mut |moment| {
+        source.each(true, &mut |moment| {
             packing.add(moment)?;
             Ok(packing.least_bytes() <= most)
         })?;

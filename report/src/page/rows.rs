@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use crate::CauseKind;
+
 /// A name as it stands in a text, not copied where that can be.
 #[derive(Deserialize, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[serde(transparent)]
@@ -34,11 +36,17 @@ pub(super) struct TransferRow<'a> {
     pub(super) alone_s: Option<f64>,
     #[serde(borrow, default)]
     pub(super) bottleneck: Option<Ends<'a>>,
-    #[serde(borrow, default)]
-    pub(super) cause: Option<Name<'a>>,
+    #[serde(default)]
+    pub(super) cause_detail: Option<CauseRow>,
     /// Only in a full result.
     #[serde(default)]
     pub(super) route: Vec<u32>,
+}
+
+/// What of a cause is read.
+#[derive(Deserialize, Debug)]
+pub(super) struct CauseRow {
+    pub(super) kind: CauseKind,
 }
 
 /// The two nodes of a link.

@@ -13,7 +13,7 @@ pub(super) const MOST_ROWS: usize = 300;
 
 /// What of a row is read.
 #[derive(Deserialize)]
-struct Row {
+struct CandidateRow {
     makespan_ps: u64,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn slim(object: &Object<'_>, text: &str) -> Result<Slim, PageError> {
     let Some(rows) = rows.filter(|rows| rows.len() > MOST_ROWS) else {
         return Ok(Slim { json: text.to_owned(), left_out: None });
     };
-    let makespan = |row: &&RawValue| serde_json::from_str::<Row>(row.get()).map(|row| row.makespan_ps);
+    let makespan = |row: &&RawValue| serde_json::from_str::<CandidateRow>(row.get()).map(|row| row.makespan_ps);
     let makespans: Vec<u64> = rows.iter().map(makespan).collect::<Result<_, _>>()?;
     let mut places: Vec<usize> = (0..rows.len()).collect();
     places.select_nth_unstable_by_key(MOST_ROWS, |&place| (makespans[place], place));

@@ -1,5 +1,6 @@
 //! A sweep as a page holds it: its points without what a picture does not show.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -10,12 +11,15 @@ use crate::object::Object;
 pub(super) const MOST_POINTS: usize = 5000;
 
 /// A point as it is kept: the order that was found is left out.
-#[derive(Deserialize, Serialize)]
-struct Point<'a> {
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Point<'a> {
     point: u64,
     #[serde(borrow)]
+    #[schemars(with = "f64")]
     baseline_s: &'a RawValue,
     #[serde(borrow)]
+    #[schemars(with = "f64")]
     best_s: &'a RawValue,
     proved_optimal: bool,
 }

@@ -6,21 +6,22 @@ use serde_json::{Value, json};
 use super::PageError;
 use super::aggregate::Whole;
 use super::groups::Grouping;
-use super::kind::{self, Kind};
+use super::kind;
 use super::pack::Packed;
+use super::phases::{Active, Listener, Moment, PhaseSource, Why};
 use super::rows::{LinkRow, NodeRow, Transfer, transfers};
-use super::story::{Active, Listener, Moment, Story, Why};
 use super::{Counts, Page};
+use crate::ResultKind;
 use crate::object::Object;
 
 const STEPS: [&str; 2] = ["A", "D (8)"];
 
-/// A story that is known beforehand.
+/// A source that is known beforehand.
 #[derive(Debug)]
-struct Told(Vec<Moment<'static>>);
+struct Known(Vec<Moment<'static>>);
 
-impl Story for Told {
-    fn tell(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+impl PhaseSource for Known {
+    fn each(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
         for moment in &self.0 {
             if !listener(moment)? {
                 break;
@@ -46,7 +47,7 @@ fn active() -> impl Strategy<Value = Vec<Active<'static>>> {
 }
 
 /// Phases in the order of time, some with a pause before.
-fn story() -> impl Strategy<Value = Told> {
+fn source() -> impl Strategy<Value = Known> {
     proptest::collection::vec((0..2_u32, 1..5_u32, active()), 0..12).prop_map(|phases| {
         let mut now = 0.0;
         let moments = phases.into_iter().map(|(pause, span, active)| {
@@ -54,7 +55,7 @@ fn story() -> impl Strategy<Value = Told> {
             now = start_s + f64::from(span) * 0.1;
             Moment { start_s, end_s: now, active }
         });
-        Told(moments.collect())
+        Known(moments.collect())
     })
 }
 
@@ -86,12 +87,12 @@ fn together(active: &Active<'_>) -> (f64, i64, Value, Value) {
 
 proptest! {
     #[test]
-    fn packed_phases_say_what_phases_say(story in story()) {
-        let packed = Packed::new(&story, 3, usize::MAX).expect("in order").expect("fits");
+    fn packed_phases_say_what_phases_say(source in source()) {
+        let packed = Packed::new(&source, 3, usize::MAX).expect("in order").expect("fits");
         let packed = serde_json::to_value(&packed).expect("writes");
         let times: Vec<f64> = serde_json::from_value(packed["times_s"].clone()).expect("numbers");
         prop_assert!(times.windows(2).all(|pair| pair[0] < pair[1]));
-        for moment in &story.0 {
+        for moment in &source.0 {
             for transfer in 0..3 {
                 let said = moment.active.iter().find(|active| active.transfer == transfer).map(together);
                 let read = unpacked(&packed, transfer as usize, moment.start_s, moment.end_s);
@@ -107,16 +108,16 @@ proptest! {
     }
 
     #[test]
-    fn bins_of_phases_hold_all_bytes(story in story(), hosts in 1..3_usize) {
+    fn bins_of_phases_hold_all_bytes(source in source(), hosts in 1..3_usize) {
         let (list, links) = (rows(&[(0, 7), (1, 7), (2, 7)], hosts), links());
         let (list, links) = (parsed(&list), read_links(&links));
-        let end_s = story.0.last().map_or(1.0, |moment| moment.end_s);
+        let end_s = source.0.last().map_or(1.0, |moment| moment.end_s);
         let whole = Whole { transfers: &list, links: &links, nodes: &[], end_s };
-        let value = serde_json::to_value(whole.aggregated(Some(&story)).expect("in order").0).expect("writes");
+        let value = serde_json::to_value(whole.aggregated(Some(&source)).expect("in order").0).expect("writes");
         prop_assert_eq!(&value["rates"], "phases");
         let width = (value["to_s"].as_f64().expect("s") - value["from_s"].as_f64().expect("s")) / 250.0;
-        let sent: f64 = story.0.iter().flat_map(|m| m.active.iter().map(|a| a.rate * (m.end_s - m.start_s))).sum();
-        let busy: f64 = story.0.iter().map(|m| m.active.len() as f64 * (m.end_s - m.start_s)).sum();
+        let sent: f64 = source.0.iter().flat_map(|m| m.active.iter().map(|a| a.rate * (m.end_s - m.start_s))).sum();
+        let busy: f64 = source.0.iter().map(|m| m.active.len() as f64 * (m.end_s - m.start_s)).sum();
         // Four digits of each bin are written.
         let (rate, active) = (summed(&value, "rate_Bps") * width, summed(&value, "active") * width);
         prop_assert!((rate - sent).abs() <= 6e-4 * sent, "{rate} of {sent}");
@@ -230,42 +231,47 @@ fn many_sources_are_grouped_by_what_is_above_them() {
 fn packing_stops_where_it_would_be_too_large() {
     let active = |rate| vec![Active { transfer: 0, rate, why: None }];
     let moment = |i: i32| Moment { start_s: f64::from(i), end_s: f64::from(i + 1), active: active(f64::from(i)) };
-    let story = Told((0..100).map(moment).collect());
-    assert!(Packed::new(&story, 1, 1000).expect("in order").is_some());
-    assert!(Packed::new(&story, 1, 999).expect("in order").is_none());
-    let story = Told([1, 0].map(moment).into());
+    let source = Known((0..100).map(moment).collect());
+    assert!(Packed::new(&source, 1, 1000).expect("in order").is_some());
+    assert!(Packed::new(&source, 1, 999).expect("in order").is_none());
+    let source = Known([1, 0].map(moment).into());
     assert_eq!(
-        Packed::new(&story, 1, 1000).err().map(|e| e.to_string()).as_deref(),
+        Packed::new(&source, 1, 1000).err().map(|e| e.to_string()).as_deref(),
         Some("its phases are not in the order of time")
     );
 }
 
-fn kind_of(text: &str) -> Result<Kind, String> {
+fn kind_of(text: &str) -> Result<ResultKind, String> {
     let object: Object<'_> = serde_json::from_str(text).expect("an object");
-    Kind::of(&object).map_err(|unshown| unshown.message())
+    kind::of(&object).map_err(|unshown| unshown.message())
 }
 
 #[test]
 fn lines_that_a_page_does_not_show_are_named() {
     let cases = [
-        (r#"{"weir":1,"phases":[]}"#, "this is a result of `weir explain`"),
+        (r#"{"weir":1,"kind":"explanation","phases":[]}"#, "this is a result of `weir explain`"),
         (r#"{"weir_part":1,"subject":{}}"#, "this is a part of a search"),
-        (r#"{"weir":1,"vary":"order","axes":[]}"#, "this looks like a result of `weir optimize --json` but has no"),
-        (r#"{"id":"a","from":"g","bytes":1,"alone_s":null}"#, "this is a transfer that `weir run --stream` wrote"),
-        (r#"{"weir":1,"rms_fitted":0}"#, "this is a result of `weir calibrate`"),
-        (r#"{"fingerprint":"0"}"#, "this is not a result of weir"),
-        (r#"{"weir":1,"arbiters":[]}"#, "this is not a result of weir"),
         (
-            r#"{"weir":1,"fingerprint":"0","scenario":"s"}"#,
+            r#"{"weir":1,"kind":"sweep","vary":"order","axes":[]}"#,
+            "this looks like a result of `weir optimize --json` but has no",
+        ),
+        (r#"{"id":"a","from":"g","bytes":1,"alone_s":null}"#, "this is a transfer that `weir run --stream` wrote"),
+        (r#"{"weir":1,"kind":"calibration","rms_fitted":0}"#, "this is a result of `weir calibrate`"),
+        (r#"{"weir":1,"fingerprint":"0"}"#, "this has no `kind` of a result of weir"),
+        (r#"{"weir":1,"kind":"plugin-list","arbiters":[]}"#, "this is a list of plugins"),
+        (r#"{"weir":1,"kind":"riddle"}"#, "this has no `kind` of a result of weir"),
+        (
+            r#"{"weir":1,"kind":"run","fingerprint":"0","scenario":"s"}"#,
             "this looks like a result of `weir run --json` but has no `file`",
         ),
     ];
     for (text, message) in cases {
         assert!(kind_of(text).expect_err(text).starts_with(message), "{text}");
     }
-    assert_eq!(kind_of(r#"{"weir":1,"results":[],"ratios":{}}"#), Ok(Kind::Comparison));
-    let tuned = r#"{"weir":1,"scenario":"s","file":"f","arbiter":{},"operations":[{"id":"p","sizes":[]}]}"#;
-    assert_eq!(kind_of(tuned), Ok(Kind::Tuning));
+    assert_eq!(kind_of(r#"{"weir":1,"kind":"comparison","results":[],"ratios":{}}"#), Ok(ResultKind::Comparison));
+    let tuned =
+        r#"{"weir":1,"kind":"tuning","scenario":"s","file":"f","arbiter":{},"operations":[{"id":"p","sizes":[]}]}"#;
+    assert_eq!(kind_of(tuned), Ok(ResultKind::Tuning));
 }
 
 #[test]
@@ -278,23 +284,22 @@ fn scenarios_are_not_saved_results() {
         r#"{"weir":1"#,
         "",
     ] {
-        assert!(!kind::is_saved(scenario), "{scenario}");
+        assert!(!crate::kind::is_saved(scenario), "{scenario}");
     }
-    let cut =
-        [r#"{"weir":1,"version":"0.1.0","scen"#, "{\n  \"weir\": 1,\n  \"version\": \"0.1.0\",\n", r#"{"weir":1,"ver"#];
+    let cut = [r#"{"weir":1,"kind":"run","vers"#, "{\n  \"weir\": 1,\n  \"kind\": \"search\",\n", r#"{"weir":1,"ki"#];
     for saved in [r#"{"weir":1,"fingerprint":"0"}"#, " \n{}"].into_iter().chain(cut) {
-        assert!(kind::is_saved(saved), "{saved}");
+        assert!(crate::kind::is_saved(saved), "{saved}");
     }
 }
 
 #[test]
 fn a_wrong_line_is_told_by_its_number_and_adds_nothing() {
-    let search = r#"{"weir":1,"version":"0","scenario":"s","file":"f","input_sha256":"0000000000000000000000000000000000000000000000000000000000000000","arbiter":{"name":"a","version":"0","params":{}},"vary":"order","method":"exhaustive","candidates":340282366920938463463374607431768211455,"evaluated":1,"complete":true,"proved_optimal":true,"objective":"makespan","baseline_s":1.0,"baseline_ps":1000000000000,"best_s":1.0,"best_ps":1000000000000,"solution":{"order":{}}}"#;
+    let search = r#"{"weir":1,"kind":"search","version":"0","scenario":"s","file":"f","input_sha256":"0000000000000000000000000000000000000000000000000000000000000000","arbiter":{"name":"a","version":"0","params":{}},"vary":"order","method":"exhaustive","candidates":340282366920938463463374607431768211455,"evaluated":1,"complete":true,"proved_optimal":true,"objective":"makespan","baseline_s":1.0,"baseline_ps":1000000000000,"best_s":1.0,"best_ps":1000000000000,"solution":{"order":{}}}"#;
     let mut page = Page::default();
     page.add_saved("x.json", &format!("\n{search}\n{search}\n\n")).expect("two results");
     assert_eq!(page.counts(), Counts { searches: 2, ..Counts::default() });
     let error = page.add_saved("x.json", &format!("{search}\n\n\n{{\"weir\":2}}\n")).expect_err("no kind").to_string();
-    assert!(error.starts_with("x.json:4: this is not a result of weir"), "{error}");
+    assert!(error.starts_with("x.json:4: this has no `kind` of a result of weir"), "{error}");
     let error = page.add_saved("x.json", &format!("{search}\n{}", &search[..50])).expect_err("cut off").to_string();
     assert!(error.starts_with("x.json:2: its JSON is incomplete"), "{error}");
     assert_eq!(page.counts().searches, 2);
@@ -314,7 +319,7 @@ fn sweeps_keep_what_is_drawn() {
     let sweep = |count: usize| {
         let points: Vec<String> = (0..count).map(point).collect();
         format!(
-            r#"{{"weir":1,"scenario":"s","file":"f","arbiter":{{"name":"a"}},"vary":"order","axes":[],"searches":1,"complete":true,"proved_optimal":true,"totals":[],"points":[{}]}}"#,
+            r#"{{"weir":1,"kind":"sweep","scenario":"s","file":"f","arbiter":{{"name":"a"}},"vary":"order","axes":[],"searches":1,"complete":true,"proved_optimal":true,"totals":[],"points":[{}]}}"#,
             points.join(",")
         )
     };
@@ -345,7 +350,7 @@ fn grids_keep_the_best_rows_and_the_curve_of_all() {
         };
         let rows: Vec<String> = (0..count).map(row).collect();
         format!(
-            r#"{{"weir":1,"version":"0","scenario":"s","file":"f","input_sha256":"0000000000000000000000000000000000000000000000000000000000000000","arbiter":{{"name":"a","version":"0","params":{{}}}},"vary":"parameters","method":"exhaustive","evaluated":1,"complete":true,"proved_optimal":true,"objective":"makespan","candidates":{count},"baseline_s":1.0,"baseline_ps":1000000000000,"best_s":1.0,"best_ps":1000000000000,"solution":{{"parameters":{{}}}},"rows":[{}]}}"#,
+            r#"{{"weir":1,"kind":"search","version":"0","scenario":"s","file":"f","input_sha256":"0000000000000000000000000000000000000000000000000000000000000000","arbiter":{{"name":"a","version":"0","params":{{}}}},"vary":"parameters","method":"exhaustive","evaluated":1,"complete":true,"proved_optimal":true,"objective":"makespan","candidates":{count},"baseline_s":1.0,"baseline_ps":1000000000000,"best_s":1.0,"best_ps":1000000000000,"solution":{{"parameters":{{}}}},"rows":[{}]}}"#,
             rows.join(",")
         )
     };

@@ -4,13 +4,13 @@ use weir_plugin_api::{LinkId, PS_PER_S};
 
 use super::{Table, owner, real, text, whole};
 use crate::Run;
-use crate::json::{Row, transfer_row};
+use crate::json::{TransferRow, transfer_row};
 
 /// What `--json` says of transfers, but for their routes.
 pub(super) fn transfers(run: &Run<'_>) -> Table {
     let departures = run.transfers().filter_map(|task| run.departure(task));
-    let rows: Vec<Row<'_>> = departures.filter_map(|d| transfer_row(run.subject, run.alone, &d)).collect();
-    let mut columns = owner(run.subject.name(), &run.arbiter.title(), &rows);
+    let rows: Vec<TransferRow<'_>> = departures.filter_map(|d| transfer_row(run.scenario, run.alone, &d)).collect();
+    let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
     columns.extend([
         text("id", &rows, |r| Some(r.id.clone().into_owned())),
         text("from", &rows, |r| Some(r.from.to_owned())),
@@ -34,9 +34,9 @@ pub(super) fn transfers(run: &Run<'_>) -> Table {
 pub(super) fn links(run: &Run<'_>) -> Table {
     let totals = &run.outcome.links;
     let rows: Vec<LinkId> = (0..totals.len()).filter(|&link| totals[link].bytes > 0).map(LinkId::from_index).collect();
-    let (bandwidth, total) = (|l: &LinkId| run.subject.fabric().link(*l).bandwidth, |l: &LinkId| totals[l.index()]);
+    let (bandwidth, total) = (|l: &LinkId| run.scenario.fabric.link(*l).bandwidth, |l: &LinkId| totals[l.index()]);
     let now = run.outcome.now.0 as f64 / PS_PER_S as f64;
-    let mut columns = owner(run.subject.name(), &run.arbiter.title(), &rows);
+    let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
     columns.extend([
         whole("id", &rows, |l| Some(l.0.into())),
         text("from", &rows, |l| Some(run.link_names(*l).0.to_owned())),
@@ -55,13 +55,13 @@ pub(super) fn phases(run: &Run<'_>) -> Table {
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
     let rows: Vec<_> =
         phases.iter().flat_map(|phase| phase.rates.iter().map(move |&(task, rate)| (phase, task, rate))).collect();
-    let mut columns = owner(run.subject.name(), &run.arbiter.title(), &rows);
+    let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
     columns.extend([
         real("start_s", &rows, |(phase, ..)| Some(phase.start.seconds())),
         real("end_s", &rows, |(phase, ..)| Some(phase.end.seconds())),
         whole("start_ps", &rows, |(phase, ..)| Some(phase.start.0)),
         whole("end_ps", &rows, |(phase, ..)| Some(phase.end.0)),
-        text("transfer", &rows, |(_, task, _)| Some(run.subject.task_name(*task).into_owned())),
+        text("transfer", &rows, |(_, task, _)| Some(run.scenario.task_name(*task).into_owned())),
         real("rate_Bps", &rows, |(.., rate)| Some(*rate)),
     ]);
     Table { name: "phases", columns }

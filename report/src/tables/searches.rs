@@ -5,8 +5,8 @@ use weir_optimize::search::SearchResult;
 use weir_optimize::sweep::gain;
 
 use super::{Column, Table, flag, owner, real, text, whole};
+use crate::run::titled;
 use crate::search::{SearchReport, SearchSubject, Solution, seconds};
-use crate::subject::titled;
 use crate::sweep::SweepReport;
 
 /// What a search has found.

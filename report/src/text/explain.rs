@@ -19,7 +19,7 @@ pub fn explain(run: &Run<'_>) -> String {
         out.push_str(&format!("\nphase {} of {}, {start} to {end}\n", i + 1, phases.len()));
         out.push_str(&table(run, phase));
     }
-    if phases.is_empty() && run.subject.planned().is_empty() {
+    if phases.is_empty() && run.scenario.operations.is_empty() {
         out.push_str("\nno bytes moved: there is nothing to explain\n");
     }
     out + &more(phases.len(), "phases")
@@ -61,7 +61,7 @@ fn row(run: &Run<'_>, task: TaskId, group: &[&PhaseStep], steps: &[&str], grante
     let factor = |value: f64| format!("{:.4}", value / narrowest);
     let (mut from_to, mut cells) = ("–".to_owned(), Vec::new());
     if let Some(carried) = run.carried(task) {
-        from_to = format!("{} → {}", run.subject.node_name(carried.from), run.subject.node_name(carried.to));
+        from_to = format!("{} → {}", run.scenario.node_name(carried.from), run.scenario.node_name(carried.to));
     }
     for name in steps {
         let step = group.iter().rfind(|step| step.step == *name);
@@ -70,8 +70,8 @@ fn row(run: &Run<'_>, task: TaskId, group: &[&PhaseStep], steps: &[&str], grante
     let decided = deciding(group);
     let link = decided.map_or(LinkId::NONE, |step| step.link);
     let because: Vec<_> =
-        decided.map_or(&[][..], |step| &step.because).iter().map(|&t| run.subject.task_name(t)).collect();
-    let mut out = vec![run.subject.task_name(task).into_owned(), from_to];
+        decided.map_or(&[][..], |step| &step.because).iter().map(|&t| run.scenario.task_name(t)).collect();
+    let mut out = vec![run.scenario.task_name(task).into_owned(), from_to];
     out.extend(cells);
     out.push(rate(granted));
     out.push(if link.is_none() { "–".to_owned() } else { run.link_text(link) });
@@ -88,7 +88,7 @@ fn deciding<'a>(group: &[&'a PhaseStep]) -> Option<&'a PhaseStep> {
 
 /// The scale of a transfer's factors: the bandwidth of the narrowest link of its route.
 fn narrowest(run: &Run<'_>, task: TaskId) -> f64 {
-    let fabric = run.subject.fabric();
+    let fabric = &run.scenario.fabric;
     let links = run.carried(task).map_or(&[][..], |c| c.links);
     links.iter().map(|&l| fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min)
 }

@@ -92,8 +92,8 @@ fn is_unseen(c: char) -> bool {
 
 /// The first lines of a text: what was run.
 pub(crate) fn title(run: &crate::Run<'_>) -> String {
-    let of = clean(run.subject.file());
-    format!("{}\n{of}, {}\n", clean(run.subject.name()), clean(&run.arbiter.title()))
+    let of = clean(&run.scenario.file);
+    format!("{}\n{of}, {}\n", clean(&run.scenario.name), clean(&run.arbiter.title()))
 }
 
 #[cfg(test)]

@@ -6,9 +6,10 @@ use weir_plugin_api::{Estimate, PS_PER_S, SimDuration};
 
 use super::{ROWS, Sheet, clean, more};
 use crate::difference::{Difference, difference};
-use crate::operations::{Operation, Planned, operations};
+use crate::operations::{Operation, operations};
 use crate::served::Served;
 use crate::{Run, duration, instant};
+use weir_scenario::PlannedOperation;
 
 /// Most characters of a reason that stands in the table; longer ones stand below it (*assumed*: the table stays below
 /// some 120 columns).
@@ -20,7 +21,7 @@ const DECIMALS: usize = 7;
 
 /// The operations that models planned; empty where there are none.
 pub(super) fn planned(run: &Run<'_>) -> String {
-    let all = run.subject.planned();
+    let all = &run.scenario.operations;
     if all.is_empty() {
         return String::new();
     }
@@ -34,22 +35,22 @@ pub(super) fn planned(run: &Run<'_>) -> String {
         let long = because.chars().count() > SHORT;
         sheet.row(row(run, operation, difference.as_ref(), if long { "see below" } else { &because }));
         if long && let Some(difference) = &difference {
-            let _ = writeln!(below, "{}: {}: {}", clean(operation.id), against(difference), clean(&because));
+            let _ = writeln!(below, "{}: {}: {}", clean(&operation.id), against(difference), clean(&because));
         }
         below.push_str(&choice(operation));
     }
     format!("{}{}{below}", sheet.finish(), more(all.len(), "operations"))
 }
 
-fn row(run: &Run<'_>, operation: &Planned<'_>, difference: Option<&Difference<'_>>, because: &str) -> Vec<String> {
+fn row(run: &Run<'_>, operation: &PlannedOperation, difference: Option<&Difference<'_>>, because: &str) -> Vec<String> {
     let dash = || "–".to_owned();
     let formula = |estimate: &Estimate| format!("{} {}", estimate.formula, duration(span(estimate.seconds)));
     vec![
-        operation.id.to_owned(),
-        operation.kind.to_owned(),
-        instant(operation.released(run)),
-        instant(operation.ended(run)),
-        operation.simulated(run).map_or_else(dash, duration),
+        operation.id.to_string(),
+        operation.kind.to_string(),
+        instant(run.released(operation)),
+        instant(run.ended(operation)),
+        run.simulated(operation).map_or_else(dash, duration),
         operation.estimates.last().map_or_else(dash, formula),
         difference.map_or_else(dash, percent),
         if because.is_empty() { dash() } else { because.to_owned() },
@@ -96,8 +97,8 @@ fn magnitude(relative: f64) -> String {
 }
 
 /// What was left open, and how it was decided; empty for an operation that left nothing open.
-fn choice(operation: &Planned<'_>) -> String {
-    let Some(choice) = operation.choice else { return String::new() };
+fn choice(operation: &PlannedOperation) -> String {
+    let Some(choice) = &operation.choice else { return String::new() };
     let Some((chosen, time)) = choice.alternatives.get(choice.chosen) else { return String::new() };
     let others = choice.alternatives.iter().enumerate().filter(|&(i, _)| i != choice.chosen);
     let mut others: Vec<String> =
@@ -108,7 +109,7 @@ fn choice(operation: &Planned<'_>) -> String {
         others.push(more);
     }
     let over = if others.is_empty() { String::new() } else { format!(", over {}", others.join(", ")) };
-    let (id, key) = (clean(operation.id), clean(choice.key));
+    let (id, key) = (clean(&operation.id), clean(&choice.key));
     let gap = if key.is_empty() { "" } else { " " };
     format!("{id}: {key}{gap}auto: {} is the fastest alone, {}{over}\n", clean(chosen), duration(*time))
 }
@@ -122,7 +123,7 @@ pub(super) fn own(run: &Run<'_>) -> String {
         total += 1;
         if total <= ROWS {
             let times = run.outcome.tasks[task.index()];
-            let name = run.subject.task_name(task).into_owned();
+            let name = run.scenario.task_name(task).into_owned();
             sheet.row([name, kind.to_owned(), instant(times.ready), instant(times.end)]);
         }
     }

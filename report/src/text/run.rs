@@ -8,7 +8,7 @@ use weir_sim_core::{Stop, TaskId};
 use super::{ROWS, Sheet, clean, operations, title};
 use crate::cause::{bottleneck_link, cause_text};
 use crate::percentiles::completion;
-use crate::subject::{mean_rate, slowdown};
+use crate::run::{mean_rate, slowdown};
 use crate::{Run, Streamed, duration, instant, rate};
 use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
@@ -66,19 +66,19 @@ fn ended(run: &Run<'_>) -> String {
     let (total, ended) = run
         .transfers()
         .fold((0, 0), |(all, ended), task| (all + 1, ended + usize::from(!times[task.index()].end.is_never())));
-    let planned = run.subject.planned();
+    let planned = &run.scenario.operations;
     let transfers = format!("{ended} of {total} transfers");
     if planned.is_empty() {
         return transfers;
     }
-    let ended = planned.iter().filter(|operation| !operation.ended(run).is_never()).count();
+    let ended = planned.iter().filter(|operation| !run.ended(operation).is_never()).count();
     let operations = format!("{ended} of {} operations", planned.len());
     if total == 0 { operations } else { format!("{operations} and {transfers}") }
 }
 
 fn transfers(run: &Run<'_>) -> String {
     let all: Vec<TaskId> = run.transfers().collect();
-    let planned = !run.subject.planned().is_empty();
+    let planned = !run.scenario.operations.is_empty();
     if all.is_empty() {
         return if planned { String::new() } else { "no transfers\n".to_owned() };
     }
@@ -120,8 +120,8 @@ fn transfer(run: &Run<'_>, task: TaskId, waits: bool) -> Vec<String> {
     let times = run.outcome.tasks[task.index()];
     let ends = run
         .carried(task)
-        .map_or_else(dash, |c| format!("{} → {}", run.subject.node_name(c.from), run.subject.node_name(c.to)));
-    let mut cells = vec![run.subject.task_name(task).into_owned(), ends];
+        .map_or_else(dash, |c| format!("{} → {}", run.scenario.node_name(c.from), run.scenario.node_name(c.to)));
+    let mut cells = vec![run.scenario.task_name(task).into_owned(), ends];
     cells.extend(waits.then(|| instant(times.ready)));
     cells.extend([
         instant(times.start),
@@ -158,7 +158,7 @@ fn links(run: &Run<'_>) -> String {
     let used = outcome.links.iter().enumerate().filter(|(_, total)| total.bytes > 0);
     let utilisation = |(i, total): (usize, &weir_sim_core::LinkTotals)| {
         let id = LinkId::from_index(i);
-        (total.bytes as f64 / (run.subject.fabric().link(id).bandwidth * span.seconds()), id)
+        (total.bytes as f64 / (run.scenario.fabric.link(id).bandwidth * span.seconds()), id)
     };
     let mut busiest: Vec<(f64, LinkId)> = used.map(utilisation).collect();
     if busiest.is_empty() || span == SimTime::ZERO {
@@ -173,7 +173,7 @@ fn links(run: &Run<'_>) -> String {
             format!("{:.1} %", share * 100.0),
             duration(total.busy),
             total.peak.map_or_else(|| "unknown".to_owned(), rate),
-            rate(run.subject.fabric().link(id).bandwidth),
+            rate(run.scenario.fabric.link(id).bandwidth),
             crate::bytes(total.bytes),
         ]);
     }

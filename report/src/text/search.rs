@@ -8,7 +8,7 @@ use weir_optimize::search::{Method, PERCENTILES, Vary};
 use weir_plugin_api::SimDuration;
 
 use super::{ROWS, Sheet, clean};
-use crate::subject::titled;
+use crate::run::titled;
 use crate::{SearchReport, Solution, duration};
 
 /// Bars of a histogram.

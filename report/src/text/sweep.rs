@@ -6,7 +6,7 @@ use weir_optimize::sweep::{Total, gain};
 use weir_plugin_api::SimDuration;
 
 use super::{ROWS, Sheet, clean, more};
-use crate::subject::titled;
+use crate::run::titled;
 use crate::{SweepReport, duration};
 
 /// Columns of gains at most: one per combination of the axes but the first, as far as a line of text takes them.

@@ -12,10 +12,10 @@ use weir_plugin_api::SimTime;
 use weir_sim_core::{EngineId, TaskId};
 
 use super::{ROWS, Sheet, clean, more};
-use crate::operations::Planned;
 use crate::served::{Served, engine_name};
 use crate::timeline::{Lane, Starts, by_start, lanes, takes_time, work_span, work_text};
 use crate::{Run, duration, instant};
+use weir_scenario::PlannedOperation;
 
 /// Plans shown; `--json` lists all.
 const PLANS: usize = 10;
@@ -34,7 +34,7 @@ const OTHERS: char = '#';
 
 /// The plans of the first operations; empty where no model planned any.
 pub(super) fn plans(run: &Run<'_>) -> String {
-    let (all, served) = (run.subject.planned(), Served::new(run));
+    let (all, served) = (&run.scenario.operations, Served::new(run));
     let mut out: String = all.iter().take(PLANS).map(|operation| plan(run, &served, operation)).collect();
     if all.len() > PLANS {
         let _ = writeln!(out, "\n… {} more operations: --json lists all", all.len() - PLANS);
@@ -42,10 +42,10 @@ pub(super) fn plans(run: &Run<'_>) -> String {
     out
 }
 
-fn plan(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'_>) -> String {
-    let model = format!("{} {}", operation.model.name, operation.model.version);
-    let (id, kind, model) = (clean(operation.id), clean(operation.kind), clean(&model));
-    let (released, ended) = (operation.released(run), operation.ended(run));
+fn plan(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation) -> String {
+    let model = format!("{} {}", operation.model, operation.version);
+    let (id, kind, model) = (clean(&operation.id), clean(&operation.kind), clean(&model));
+    let (released, ended) = (run.released(operation), run.ended(operation));
     let mut out = format!("\n{kind} {id} (model {model})");
     let _ = match (released.is_never(), ended.is_never()) {
         (true, _) => return out + ": not released\n",
@@ -75,7 +75,7 @@ impl Window {
 }
 
 /// A bar per engine, and what the letters mean.
-fn bars(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'_>, window: Window) -> String {
+fn bars(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation, window: Window) -> String {
     let letters = Letters::new(run, operation);
     let lanes = lanes(run, operation);
     let mut rows: Vec<(String, Bar)> = Vec::new();
@@ -114,14 +114,14 @@ struct Bar {
 fn bar(
     run: &Run<'_>,
     served: &Served<'_>,
-    operation: &Planned<'_>,
+    operation: &PlannedOperation,
     lane: &Lane,
     letters: &Letters,
     window: Window,
 ) -> Bar {
     let mut shares = Shares::new(letters.kinds.len() + 1, window);
     for &task in &lane.tasks {
-        shares.add(letters.position(&operation.short(run, task)), work_span(run, task));
+        shares.add(letters.position(&run.short_name(operation, task)), work_span(run, task));
     }
     if lane.engine == EngineId::NONE {
         return Bar { text: shares.text(letters), idle: String::new() };
@@ -129,7 +129,7 @@ fn bar(
     for task in served.others(lane.engine, operation, (window.start, window.end)) {
         shares.add(letters.kinds.len(), work_span(run, task));
     }
-    let slots = u64::from(run.subject.tasks().engines()[lane.engine.0 as usize].slots.max(1));
+    let slots = u64::from(run.scenario.tasks.engines()[lane.engine.0 as usize].slots.max(1));
     let span = (window.end - window.start).0 as f64 * slots as f64;
     let idle = format!("{:.1} %", (1.0 - shares.busy as f64 / span).max(0.0) * 100.0);
     Bar { text: shares.text(letters), idle }
@@ -190,10 +190,10 @@ struct Letters {
 }
 
 impl Letters {
-    fn new(run: &Run<'_>, operation: &Planned<'_>) -> Self {
+    fn new(run: &Run<'_>, operation: &PlannedOperation) -> Self {
         let mut letters = Self { kinds: Vec::new() };
         for task in operation.tasks().filter(|&task| takes_time(run, task)) {
-            let name = operation.short(run, task);
+            let name = run.short_name(operation, task);
             let at = letters.position(&name);
             if let Some(known) = letters.kinds.get_mut(at) {
                 known.last = task;
@@ -229,8 +229,8 @@ fn kind(name: &str) -> &str {
 }
 
 /// `h: h0 to h63, d: d0 to d63, .: idle`.
-fn legend(run: &Run<'_>, operation: &Planned<'_>, letters: &Letters, others: bool) -> String {
-    let name = |task| clean(&operation.short(run, task));
+fn legend(run: &Run<'_>, operation: &PlannedOperation, letters: &Letters, others: bool) -> String {
+    let name = |task| clean(&run.short_name(operation, task));
     let kinds = letters.kinds.iter().map(|kind| match kind {
         Kind { letter: '*', .. } => "*: other tasks".to_owned(),
         Kind { letter, first, last, .. } if first == last => format!("{letter}: {}", name(*first)),
@@ -242,16 +242,16 @@ fn legend(run: &Run<'_>, operation: &Planned<'_>, letters: &Letters, others: boo
 }
 
 /// The tasks in the order of their starts.
-fn tasks(run: &Run<'_>, served: &Served<'_>, operation: &Planned<'_>) -> String {
+fn tasks(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation) -> String {
     let mut order: Vec<TaskId> = operation.tasks().collect();
     order.sort_by_key(|&task| by_start(run, task));
     let starts = Starts::new(run, served, operation);
     let mut sheet = Sheet::new(["task", "engine", ">ready", ">lead", ">start", ">end", ">work", "starts after"]);
     for &task in order.iter().take(ROWS) {
-        let (times, graph) = (run.outcome.tasks[task.index()], run.subject.tasks());
+        let (times, graph) = (run.outcome.tasks[task.index()], &run.scenario.tasks);
         let (engine, lead) = (graph.tasks()[task.index()].engine, graph.service(task).lead);
         sheet.row([
-            operation.short(run, task).into_owned(),
+            run.short_name(operation, task).into_owned(),
             if engine == EngineId::NONE { "–".to_owned() } else { engine_name(run, engine) },
             instant(times.ready),
             if lead.0 == 0 { "–".to_owned() } else { duration(lead) },

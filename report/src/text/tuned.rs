@@ -1,7 +1,7 @@
 //! Tuned packets for a person.
 
 use super::{Sheet, clean};
-use crate::subject::titled;
+use crate::run::titled;
 use crate::{TunedSize, Tuning, binary_bytes, duration, rate};
 use weir_plugin_api::SimDuration;
 

@@ -63,7 +63,7 @@ impl Counters<'_> {
 
     fn count(&mut self, link: LinkId, load: f64, at: SimTime) {
         let pid = self.process_of[link.index()];
-        let share = 100.0 * load / self.run.subject.fabric().link(link).bandwidth;
+        let share = 100.0 * load / self.run.scenario.fabric.link(link).bandwidth;
         let values = [("rate", "GB/s", load / 1e9), ("utilisation", "%", share)];
         self.events.extend(values.map(|(name, unit, value)| Event {
             kind: Kind::Counter,

@@ -20,7 +20,7 @@ use weir_sim_core::{EngineId, TaskId, Work};
 
 use crate::Run;
 use crate::cause::{cause_text, link_of};
-use crate::subject::{Carried, mean_rate};
+use crate::run::{Carried, mean_rate};
 use crate::timeline::{takes_time, work_span};
 use events::{Event, Kind};
 use json::Args;
@@ -104,7 +104,7 @@ impl<'r> Trace<'r> {
         if run.outcome.tasks[task.index()].start.is_never() || run.outcome.sent_bytes[task.index()] == 0 {
             return;
         }
-        let (name, args) = (run.subject.task_name(task), transfer_args(run, task, &carried));
+        let (name, args) = (run.scenario.task_name(task), transfer_args(run, task, &carried));
         for link in carried.links {
             self.overlapping(process_of[link.index()], "transfer", (&name, args.clone()), span);
         }
@@ -113,9 +113,9 @@ impl<'r> Trace<'r> {
     /// A process per device, or operation, that has engines with tasks; a thread per slot.
     fn engines(&mut self) {
         let run = self.run;
-        let engines = run.subject.tasks().engines();
+        let engines = run.scenario.tasks.engines();
         let mut by_engine: Vec<Vec<TaskId>> = vec![Vec::new(); engines.len()];
-        for (i, task) in run.subject.tasks().tasks().iter().enumerate() {
+        for (i, task) in run.scenario.tasks.tasks().iter().enumerate() {
             let is_ready = !run.outcome.tasks[i].ready.is_never();
             if task.engine != EngineId::NONE && is_ready && takes_time(run, TaskId(i as u32)) {
                 by_engine[task.engine.0 as usize].push(TaskId(i as u32));
@@ -145,7 +145,7 @@ impl<'r> Trace<'r> {
         }
         for (&task, lane) in tasks.iter().zip(lanes) {
             let (times, span) = (run.outcome.tasks[task.index()], work_span(run, task));
-            let name = run.subject.task_name(task);
+            let name = run.scenario.task_name(task);
             let until = times.start.min(run.outcome.now);
             if times.ready < until {
                 let waited = (times.ready, until);
@@ -154,7 +154,7 @@ impl<'r> Trace<'r> {
             if times.start.is_never() {
                 continue;
             }
-            let args = match run.subject.tasks().tasks()[task.index()].work {
+            let args = match run.scenario.tasks.tasks()[task.index()].work {
                 Work::Carries { bytes, .. } => span_args(span).number("bytes", bytes),
                 _ => span_args(span),
             };
@@ -183,8 +183,8 @@ impl<'r> Trace<'r> {
     fn head(&self) -> String {
         let run = self.run;
         let args = Args::default()
-            .text("scenario", run.subject.name())
-            .text("file", run.subject.file())
+            .text("scenario", &run.scenario.name)
+            .text("file", &run.scenario.file)
             .text("arbiter", &run.arbiter.title())
             .text("fingerprint", &format!("{:016x}", run.outcome.fingerprint))
             .number("makespan_ps", run.outcome.makespan.0)
@@ -207,15 +207,15 @@ impl Owner {
         match scope {
             EngineScope::Device(node) => Self::Device(node),
             EngineScope::Operation => {
-                Self::Operation(run.subject.planned().partition_point(|planned| planned.tasks.end <= task.0))
+                Self::Operation(run.scenario.operations.partition_point(|planned| planned.tasks.end <= task.0))
             }
         }
     }
 
     fn name(self, run: &Run<'_>) -> String {
         let name = match self {
-            Self::Device(node) => run.subject.node_name(node),
-            Self::Operation(at) => run.subject.planned().get(at).map_or("", |planned| planned.id),
+            Self::Device(node) => run.scenario.node_name(node),
+            Self::Operation(at) => run.scenario.operations.get(at).map_or("", |planned| &planned.id),
         };
         format!("{name}: engines")
     }
@@ -225,8 +225,8 @@ impl Owner {
 fn transfer_args(run: &Run<'_>, task: TaskId, carried: &Carried<'_>) -> Args {
     let mut args = span_args(work_span(run, task))
         .number("bytes", run.outcome.sent_bytes[task.index()])
-        .text("from", run.subject.node_name(carried.from))
-        .text("to", run.subject.node_name(carried.to));
+        .text("from", run.scenario.node_name(carried.from))
+        .text("to", run.scenario.node_name(carried.to));
     if let Some(rate) = mean_rate(run, task) {
         args = args.number("mean GB/s", rate / 1e9);
     }

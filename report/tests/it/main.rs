@@ -1,8 +1,11 @@
 //! The integration tests, one program: linking one for each file took minutes and gigabytes.
 
+#[path = "../common/mod.rs"]
+mod common;
 #[path = "../planned/mod.rs"]
 mod planned;
 
+mod contract;
 mod operations;
 mod plans;
 mod results;

@@ -1,12 +1,13 @@
 //! Operations that models planned: their rows, how far they are from their closed forms, and why.
 
-use crate::planned::{D0, World, late, result, seconds, times};
+use crate::planned::{D0, late, result, seconds, times};
 use serde_json::json;
 use weir_plugin_api::{Binding, Cause, LinkId, Relation, SimTime};
+use weir_scenario::Scenario;
 use weir_sim_core::{Bottleneck, Outcome, TaskTimes};
 
 /// The reasons given for x.
-fn because(change: impl FnOnce(&mut World, &mut Outcome)) -> Vec<String> {
+fn because(change: impl FnOnce(&mut Scenario, &mut Outcome)) -> Vec<String> {
     let result = result(change);
     let reasons = result["operations"][0]["details"]["difference"]["because"].as_array().expect("a list");
     reasons.iter().map(|reason| reason.as_str().expect("a text").to_owned()).collect()
@@ -33,9 +34,9 @@ fn operations_stand_in_file_order_and_their_transfers_among_the_transfers() {
 
 #[test]
 fn a_model_adds_details_but_overwrites_none_of_the_hosts() {
-    let add = |world: &mut World| {
-        world.details.insert("dominant".to_owned(), json!("kernel"));
-        world.details.insert("simulated_s".to_owned(), json!(99));
+    let add = |world: &mut Scenario| {
+        world.operations[0].details.insert("dominant".to_owned(), json!("kernel"));
+        world.operations[0].details.insert("simulated_s".to_owned(), json!(99));
     };
     let details = &result(|world, _| add(world))["operations"][0]["details"];
     assert_eq!((&details["dominant"], &details["simulated_s"]), (&json!("kernel"), &json!(11.5)));
@@ -50,7 +51,7 @@ fn equal_is_within_a_part_in_a_billion_or_a_picosecond_per_event() {
     let short = |ps: u64| {
         let end = SimTime(1000 + ps);
         because(|world, o| {
-            world.estimates[1].seconds = 1e-9;
+            world.operations[0].estimates[1].seconds = 1e-9;
             o.tasks[1..4].fill(TaskTimes { ready: SimTime::ZERO, start: SimTime::ZERO, sent: end, end });
         })
         .is_empty()
@@ -62,7 +63,7 @@ fn equal_is_within_a_part_in_a_billion_or_a_picosecond_per_event() {
 fn an_operation_alone_must_be_as_its_model_promises() {
     let promised = |relation, simulated: f64| {
         because(|world, o| {
-            world.estimates[1].relation = relation;
+            world.operations[0].estimates[1].relation = relation;
             o.tasks[D0] = times(4.0, simulated - 2.0, simulated);
         })
     };
@@ -86,8 +87,8 @@ fn an_operation_alone_must_be_as_its_model_promises() {
 fn what_the_model_says_comes_first() {
     let reasons = because(|world, o| {
         late(o);
-        world.estimates[1].because = "whole bytes".to_owned();
-        world.estimates[1].relation = Relation::Unstated;
+        world.operations[0].estimates[1].because = "whole bytes".to_owned();
+        world.operations[0].estimates[1].relation = Relation::Unstated;
     });
     assert_eq!(reasons, ["whole bytes"]);
 }
@@ -96,8 +97,8 @@ fn what_the_model_says_comes_first() {
 fn what_the_model_says_fits_the_sign_of_the_difference() {
     let marked = |simulated: f64, shared: bool| {
         because(move |world, o| {
-            world.estimates[1].because = "+longer\n-shorter\n?either".to_owned();
-            world.estimates[1].relation = Relation::Unstated;
+            world.operations[0].estimates[1].because = "+longer\n-shorter\n?either".to_owned();
+            world.operations[0].estimates[1].relation = Relation::Unstated;
             o.tasks[D0] = times(4.0, simulated - 2.0, simulated);
             if shared {
                 (o.tasks[5], o.tasks[6]) = (times(0.0, 0.0, 0.0), times(0.0, 7.5, 8.5));

@@ -50,7 +50,7 @@ fn the_table_holds_operations_against_their_closed_forms() {
     let table = reported(
         |world, o| {
             shared(o);
-            world.estimates[1].because = "a reason too long for a column".to_owned();
+            world.operations[0].estimates[1].because = "a reason too long for a column".to_owned();
         },
         text::run,
     );

@@ -5,53 +5,16 @@
 //!           └─ b      then a barrier, then a computation that has not ended
 //! ```
 
-use std::borrow::Cow;
-
-use weir_plugin_api::{
-    ArbiterError, Binding, Cause, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RateArbiter, SimDuration,
-    SimTime,
-};
+use weir_plugin_api::{ArbiterError, Binding, Cause, Grant, LinkId, PhaseView, RateArbiter, SimDuration, SimTime};
 use weir_report::page::{MOST_ROWS, Page};
-use weir_report::{Alone, ArbiterInfo, Detail, Run, Subject, results_schema, text, write_explanation, write_run};
+use weir_report::{Alone, ArbiterInfo, Detail, Run, results_schema, text, write_explanation, write_run};
+use weir_scenario::Scenario;
 use weir_sim_core::{
-    Bottleneck, EngineId, Fabric, FabricBuilder, LinkSpec, LinkTotals, Outcome, PhaseRecord, PhaseStep, Routes,
-    ServiceId, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, TaskTimes, Work,
+    Bottleneck, EngineId, LinkTotals, Outcome, PhaseRecord, PhaseStep, ServiceId, Stop, Task, TaskGraphBuilder, TaskId,
+    TaskTimes, Work,
 };
 
 const SECOND: u64 = 1_000_000_000_000;
-
-struct World {
-    fabric: Fabric,
-    routes: Routes,
-    tasks: TaskGraph,
-}
-
-impl Subject for World {
-    fn name(&self) -> &str {
-        "a small world"
-    }
-    fn file(&self) -> &str {
-        "small.yaml"
-    }
-    fn input_sha256(&self) -> &str {
-        "00"
-    }
-    fn fabric(&self) -> &Fabric {
-        &self.fabric
-    }
-    fn routes(&self) -> &Routes {
-        &self.routes
-    }
-    fn tasks(&self) -> &TaskGraph {
-        &self.tasks
-    }
-    fn task_name(&self, task: TaskId) -> Cow<'_, str> {
-        Cow::Owned(format!("t{}", task.0))
-    }
-    fn node_name(&self, node: NodeId) -> &str {
-        ["rc", "sw", "a", "b"][node.index()]
-    }
-}
 
 /// Gives a lone transfer 200 B/s.
 struct Twice;
@@ -74,16 +37,22 @@ impl RateArbiter for Twice {
     }
 }
 
-/// `copies` transfers a → b, a barrier, a computation.
-fn world(copies: usize) -> World {
-    let mut fabric = FabricBuilder::new();
-    let link = LinkSpec { up: 400.0, down: 400.0, latency: SimDuration(SECOND), kind: LinkKind::PCIE };
-    let root = fabric.root(NodeKind::RootComplex).expect("a root");
-    let switch = fabric.child(root, NodeKind::Switch, link).expect("a switch");
-    let a = fabric.child(switch, NodeKind::Gpu, link).expect("a");
-    let b = fabric.child(switch, NodeKind::Gpu, link).expect("b");
-    let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
-    let route = routes.between(&fabric, a, b).expect("a route");
+/// `copies` transfers a → b, a barrier, a computation; then a join that no result shows. Names and links are read, tasks are
+/// written here, without engines.
+fn world(copies: usize) -> Scenario {
+    let transfer = |i| format!("  - transfer: {{ id: t{i}, from: a, to: b, size: 1kB }}\n");
+    let transfers: String = (0..copies).map(transfer).collect();
+    let text = format!(
+        "weir: 1\nname: a small world\ntopology:\n  link_types: {{ x: {{ bandwidth: 400B/s, latency: 1s }} }}\n  \
+         tree:\n    rc:\n      kind: root-complex\n      children:\n        \
+         sw: {{ kind: switch, link: x, children: {{ a: {{ kind: gpu, link: x }}, b: {{ kind: gpu, link: x }} }} }}\n\
+         workload:\n{transfers}  - barrier: {{ id: t{copies} }}\n  - barrier: {{ id: t{} }}\n",
+        copies + 1
+    );
+    let mut world = crate::common::loaded("small.yaml", &text);
+    let [a, b] = ["a", "b"].map(|name| world.node(name).expect("is there"));
+    let mut tasks = TaskGraphBuilder::new();
+    let route = world.routes.between(&world.fabric, a, b).expect("a route");
     let class = tasks.classes().intern(route, f64::INFINITY, 1.0, 0);
     let mut add =
         |work| tasks.task(Task { start: SimTime::ZERO, engine: EngineId::NONE, service: ServiceId::PLAIN, work });
@@ -93,10 +62,11 @@ fn world(copies: usize) -> World {
     add(Work::Nothing { counted: true });
     add(Work::Lasts(SimDuration(SECOND)));
     add(Work::Nothing { counted: false });
-    World { fabric, routes, tasks: tasks.build().expect("no cycle") }
+    world.tasks = tasks.build().expect("no cycle");
+    world
 }
 
-fn outcome(world: &World) -> Outcome {
+fn outcome(world: &Scenario) -> Outcome {
     let (count, copies) = (world.tasks.tasks().len(), world.tasks.tasks().len() - 3);
     let times = |ready: u64, start: u64, sent: u64, end: u64| TaskTimes {
         ready: SimTime(ready * SECOND),
@@ -146,7 +116,7 @@ fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl Fn
     change(&mut outcome);
     let params = serde_json::from_str(r#"{"tau":0.2}"#).expect("a map");
     report(&Run {
-        subject: &world,
+        scenario: &world,
         arbiter: ArbiterInfo { name: "twice", version: "1.0", sha256: None, params: &params, legend: &[] },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Twice)),
@@ -170,16 +140,17 @@ fn assert_valid(line: &str) {
 fn the_plain_result_has_the_fields_of_the_format_in_order() {
     let line = with_run(2, |o| o.stop = Stop::Finished, |run| json(run, Detail::default()));
     // alone: 1000 B at 200 B/s is 5 s, and two links of 1 s latency.
-    let transfer = |id: &str, cause: &str| {
+    let transfer = |id: &str, cause: &str, by: &str| {
         format!(
             "{{\"id\":\"{id}\",\"from\":\"a\",\"to\":\"b\",\"bytes\":1000,\"ready_s\":0.0,\"start_s\":0.0,\"end_s\":12.0,\
              \"end_ps\":12000000000000,\"mean_Bps\":100.0,\"alone_s\":7.0,\
-             \"bottleneck\":{{\"from\":\"a\",\"to\":\"sw\"}},\"cause\":\"{cause}\"}}"
+             \"bottleneck\":{{\"from\":\"a\",\"to\":\"sw\"}},\"cause\":\"{cause}\",\
+             \"cause_detail\":{{\"kind\":\"head-of-line\",\"link\":{{\"from\":\"a\",\"to\":\"sw\"}},\"by\":{by}}}}}"
         )
     };
     let version = env!("CARGO_PKG_VERSION");
     let expected = format!(
-        "{{\"weir\":1,\"version\":\"{version}\",\"scenario\":\"a small world\",\"file\":\"small.yaml\",\
+        "{{\"weir\":1,\"kind\":\"run\",\"version\":\"{version}\",\"scenario\":\"a small world\",\"file\":\"small.yaml\",\
          \"input_sha256\":\"00\",\"arbiter\":{{\"name\":\"twice\",\"version\":\"1.0\",\"params\":{{\"tau\":0.2}}}},\
          \"complete\":true,\"fingerprint\":\"0000000000000abc\",\"makespan_s\":12.0,\"makespan_ps\":12000000000000,\
          \"events\":5,\"transfers\":[{},{}],\
@@ -188,8 +159,8 @@ fn the_plain_result_has_the_fields_of_the_format_in_order() {
          \"operations\":[{{\"id\":\"t2\",\"kind\":\"barrier\",\"start_s\":12.0,\"end_s\":12.0,\
          \"end_ps\":12000000000000,\"estimates\":[],\"details\":{{}}}},{{\"id\":\"t3\",\"kind\":\"compute\",\
          \"start_s\":12.0,\"end_s\":null,\"end_ps\":null,\"estimates\":[],\"details\":{{}}}}]}}\n",
-        transfer("t0", "head-of-line blocked behind t1"),
-        transfer("t1", "head-of-line blocked")
+        transfer("t0", "head-of-line blocked behind t1", "\"t1\""),
+        transfer("t1", "head-of-line blocked", "null")
     );
     assert_eq!(line, expected);
     assert_valid(&line);
@@ -354,7 +325,7 @@ fn a_page_of_retold_phases_is_that_of_recorded_ones() {
     let phases = with_run(MOST_ROWS + 1, |_| (), |run| run.outcome.phases.clone()).expect("are recorded");
     let tell = |listener: &mut dyn FnMut(PhaseRecord)| phases.iter().cloned().for_each(listener);
     let recorded = page(&|page, run| page.add_run(run).expect("is whole"), |_| ());
-    let retold = page(&|page, run| page.add_retold(run, &tell).expect("is whole"), |o| o.phases = None);
+    let retold = page(&|page, run| page.add_replayed(run, &tell).expect("is whole"), |o| o.phases = None);
     assert!(recorded.contains(r#""rates":"phases""#));
     assert_eq!(recorded, retold);
     let unknown = page(&|page, run| page.add_run(run).expect("is whole"), |o| o.phases = None);

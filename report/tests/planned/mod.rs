@@ -8,70 +8,39 @@
 //! ```
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value};
 use weir_plugin_api::{
-    ArbiterError, Binding, Cause, Estimate, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, Queue, RateArbiter,
-    Relation, SimDuration, SimTime,
+    ArbiterError, Binding, Cause, Estimate, Grant, LinkId, PhaseView, Queue, RateArbiter, Relation, SimDuration,
+    SimTime,
 };
-use weir_report::{Alone, ArbiterInfo, Choice, Detail, ModelInfo, Planned, Run, Subject, results_schema, write_run};
+use weir_report::{Alone, ArbiterInfo, Detail, Run, results_schema, write_run};
+use weir_scenario::{Choice, PlannedOperation, Scenario};
 use weir_sim_core::{
-    Bottleneck, EngineId, Fabric, FabricBuilder, LinkSpec, LinkTotals, Outcome, Routes, Service, ServiceId, Stop, Task,
-    TaskGraph, TaskGraphBuilder, TaskId, TaskTimes, Work,
+    Bottleneck, EngineId, LinkTotals, Outcome, Service, ServiceId, Stop, Task, TaskGraphBuilder, TaskId, TaskTimes,
+    Work,
 };
 
 pub const SECOND: u64 = 1_000_000_000_000;
-const NAMES: [&str; 9] = ["(join)", "x/h0", "x/h1", "x/d0", "b", "(join)", "y/k0", "y/m0", "t"];
+/// Names and nodes; the tasks are written below. The first and the sixth are the releases of x and y.
+const TEXT: &str = "
+weir: 1
+name: operations
+topology:
+  link_types: { x: { bandwidth: 100B/s } }
+  tree: { rc: { kind: root-complex, children: { gpu0: { kind: gpu, link: x }, gpu1: { kind: gpu, link: x } } } }
+workload:
+  - barrier: { id: rx }
+  - barrier: { id: x/h0 }
+  - barrier: { id: x/h1 }
+  - barrier: { id: x/d0 }
+  - barrier: { id: b }
+  - barrier: { id: ry }
+  - barrier: { id: y/k0 }
+  - barrier: { id: y/m0 }
+  - barrier: { id: t }
+";
 /// The task x/d0.
 pub const D0: usize = 3;
-
-/// Everything that a subject borrows.
-pub struct World {
-    fabric: Fabric,
-    routes: Routes,
-    tasks: TaskGraph,
-    /// Of x.
-    pub estimates: Vec<Estimate>,
-    /// Of x.
-    pub details: Map<String, Value>,
-    ways: Vec<(Box<str>, SimDuration)>,
-}
-
-struct View<'a> {
-    world: &'a World,
-    planned: Vec<Planned<'a>>,
-}
-
-impl Subject for View<'_> {
-    fn name(&self) -> &str {
-        "operations"
-    }
-    fn file(&self) -> &str {
-        "o.yaml"
-    }
-    fn input_sha256(&self) -> &str {
-        "00"
-    }
-    fn fabric(&self) -> &Fabric {
-        &self.world.fabric
-    }
-    fn routes(&self) -> &Routes {
-        &self.world.routes
-    }
-    fn tasks(&self) -> &TaskGraph {
-        &self.world.tasks
-    }
-    fn task_name(&self, task: TaskId) -> Cow<'_, str> {
-        Cow::Borrowed(NAMES[task.index()])
-    }
-    fn node_name(&self, node: NodeId) -> &str {
-        ["rc", "gpu0", "gpu1"][node.index()]
-    }
-    fn planned(&self) -> &[Planned<'_>] {
-        &self.planned
-    }
-}
 
 /// Nobody is asked about more than lone transfers.
 struct Lone;
@@ -91,14 +60,12 @@ pub fn seconds(seconds: f64) -> SimDuration {
     SimDuration((seconds * SECOND as f64) as u64)
 }
 
-fn world() -> World {
-    let mut fabric = FabricBuilder::new();
-    let link = LinkSpec { up: 100.0, down: 100.0, latency: SimDuration::ZERO, kind: LinkKind::PCIE };
-    let root = fabric.root(NodeKind::RootComplex).expect("a root");
-    let [gpu0, gpu1] = [0, 1].map(|_| fabric.child(root, NodeKind::Gpu, link).expect("a GPU"));
-    let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
+fn world() -> Scenario {
+    let mut world = crate::common::loaded("o.yaml", TEXT);
+    let [gpu0, gpu1] = ["gpu0", "gpu1"].map(|name| world.node(name).expect("a GPU"));
+    let mut tasks = TaskGraphBuilder::new();
     let mut class = |from, to| {
-        let route = routes.between(&fabric, from, to).expect("a route");
+        let route = world.routes.between(&world.fabric, from, to).expect("a route");
         tasks.classes().intern(route, f64::INFINITY, 1.0, 0)
     };
     let (out, back) = (class(gpu0, gpu1), class(gpu1, gpu0));
@@ -126,14 +93,32 @@ fn world() -> World {
     for (task, earlier) in [(1, 0), (2, 0), (3, 1), (6, 5), (7, 6)] {
         tasks.wait(TaskId(task), TaskId(earlier));
     }
-    World {
-        fabric,
-        routes,
-        tasks: tasks.build().expect("no cycle"),
+    world.tasks = tasks.build().expect("no cycle");
+    let ways = vec![("none".into(), seconds(12.0)), ("512KiB".into(), seconds(11.5))];
+    let x = PlannedOperation {
+        id: "x".into(),
+        kind: "offload".into(),
+        model: "copies".into(),
+        version: "1.2.3".into(),
+        sha256: None,
+        release: TaskId(0),
+        tasks: 1..4,
         estimates: vec![estimate("eq1", 5.0, Relation::Unstated), estimate("category", 11.5, Relation::Equal)],
         details: Map::new(),
-        ways: vec![("none".into(), seconds(12.0)), ("512KiB".into(), seconds(11.5))],
-    }
+        choice: None,
+    };
+    let y = PlannedOperation {
+        id: "y".into(),
+        kind: "put".into(),
+        sha256: Some("ff".into()),
+        release: TaskId(5),
+        tasks: 6..8,
+        estimates: Vec::new(),
+        choice: Some(Choice { key: "packet".into(), alternatives: ways, chosen: 1 }),
+        ..x.clone()
+    };
+    world.operations = vec![x, y];
+    world
 }
 
 pub fn at(seconds: f64) -> SimTime {
@@ -144,7 +129,7 @@ pub fn times(ready: f64, start: f64, end: f64) -> TaskTimes {
     TaskTimes { ready: at(ready), start: at(start), sent: at(end), end: at(end) }
 }
 
-fn outcome(world: &World) -> Outcome {
+fn outcome(world: &Scenario) -> Outcome {
     let free = Bottleneck { binding: Binding::new(LinkId(0), Cause::FullRate, u32::MAX), time: seconds(10.0) };
     Outcome {
         stop: Stop::Finished,
@@ -173,43 +158,20 @@ fn outcome(world: &World) -> Outcome {
 }
 
 /// Reports a run of the world after `change`.
-pub fn reported<T>(change: impl FnOnce(&mut World, &mut Outcome), report: impl FnOnce(&Run<'_>) -> T) -> T {
+pub fn reported<T>(change: impl FnOnce(&mut Scenario, &mut Outcome), report: impl FnOnce(&Run<'_>) -> T) -> T {
     let mut world = world();
     let mut outcome = outcome(&world);
     change(&mut world, &mut outcome);
-    let (empty, model) = (Map::new(), ModelInfo { name: "copies", version: "1.2.3", sha256: None });
-    let way = Choice { key: "packet", alternatives: &world.ways, chosen: 1 };
-    let x = Planned {
-        id: "x",
-        kind: "offload",
-        model,
-        release: TaskId(0),
-        tasks: 1..4,
-        estimates: &world.estimates,
-        details: &world.details,
-        choice: None,
-    };
-    let loaded = ModelInfo { sha256: Some("ff"), ..model };
-    let y = Planned {
-        id: "y",
-        kind: "put",
-        model: loaded,
-        release: TaskId(5),
-        tasks: 6..8,
-        estimates: &[],
-        details: &empty,
-        choice: Some(way),
-    };
-    let view = View { world: &world, planned: vec![x, y] };
+    let empty = Map::new();
     report(&Run {
-        subject: &view,
+        scenario: &world,
         arbiter: ArbiterInfo { name: "lone", version: "1.0", sha256: None, params: &empty, legend: &[] },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Lone)),
     })
 }
 
-pub fn result(change: impl FnOnce(&mut World, &mut Outcome)) -> Value {
+pub fn result(change: impl FnOnce(&mut Scenario, &mut Outcome)) -> Value {
     let line = reported(change, |run| {
         let mut out = Vec::new();
         write_run(run, Detail::default(), &mut out).expect("writes to memory");

@@ -1,311 +1,754 @@
-// The data of a page, as data.md describes it: what `weir … --json` prints, and additions: `packed`, `aggregated`
-// and `plans` for large or planned runs, `given` for where a run comes from.
+// The data of a page. Made by `npm run contract` from the types in Rust that write them: do not edit.
 
-/** What a step of an arbiter means: in a few words, and in a sentence. */
-export interface LegendEntry {
-  step: string;
-  short: string;
-  meaning: string;
-}
-
-export interface Arbiter {
-  name: string;
-  version?: string;
-  params: Record<string, unknown>;
-  /** Of explained runs, where the arbiter says what its steps mean. */
-  legend?: LegendEntry[];
-}
-
-export interface Ends {
-  from: string;
-  to: string;
-}
-
-export interface Transfer {
-  id: string;
-  from: string;
-  to: string;
-  bytes: number;
-  ready_s: number | null;
-  start_s: number | null;
-  end_s: number | null;
-  end_ps: number | null;
-  mean_Bps: number | null;
-  sent_bytes?: number | null;
-  alone_s: number | null;
-  bottleneck: Ends | null;
-  cause: string | null;
-  route?: number[] | null;
-}
-
-export interface Link extends Ends {
-  id?: number | null;
-  bytes: number;
-  busy_s: number;
-  peak_Bps: number | null;
-  bandwidth_Bps?: number | null;
-  latency_s?: number | null;
-  direction?: string | null;
-}
-
-export interface Phase {
-  start_s: number;
-  end_s: number;
-  rates_Bps: Record<string, number>;
-}
-
-export interface Step {
-  step: string;
-  link: Ends | null;
-  rate_Bps: number;
-  because: string[];
-}
-
-export interface ExplainedPhase {
-  start_s: number;
-  end_s: number;
-  transfers: { id: string; steps: Step[] }[];
-}
-
-export interface TopologyNode {
-  id: number;
-  name: string;
-  kind: string;
-  parent: number | null;
-}
-
-export interface Operation {
-  id: string;
-  kind: string;
-  start_s: number | null;
-  end_s: number | null;
-  end_ps: number | null;
-  estimates: { formula: string; seconds: number }[];
-  details: {
-    model?: { name: string; version: string } | null;
-    simulated_s?: number | null;
-    difference?: { formula: string; seconds: number | null; relative: number | null; because: string[] } | null;
-    [key: string]: unknown;
-  };
-}
-
-/** A planned operation on its engines: the `operations` of `weir explain --json`. */
-export interface Plan {
-  id: string;
-  engines: {
-    engine: string;
-    busy_s: number;
-    tasks: { task: string; ready_s: number | null; start_s: number | null; end_s: number | null }[];
-  }[];
-}
-
-/** Phases and explanations in tables, for runs whose full form is large. */
-export interface Packed {
-  times_s: number[];
-  rates_Bps: number[];
-  reasons: [string, number[]][];
-  spans: number[][];
-}
-
-/** What stands in for transfers and phases that are too many to hand over. */
-export interface Aggregated {
-  transfers: number;
-  kept: string;
-  rates: "phases" | "means";
-  from_s: number;
-  to_s: number;
-  bins: number;
-  links: { id: number; permille: number[] }[];
-  by: string;
-  groups: Group[];
-  /** The place in `groups` of each transfer that was kept, in their order. */
-  group_of?: number[] | null;
-  /** How many of all transfers have ended. */
-  ended?: number | null;
-  /** What all transfers suffer. */
-  held?: HeldSums | null;
-}
-
-/** What transfers suffer at a link, or at several: the time lost is null where it is not known. */
-export interface HeldSum {
-  lost_s: number | null;
-  held_s: number;
-  transfers: number;
-}
-
-/** Sums over all transfers of a run, each wholly at its main bottleneck; the link that costs most is first. */
-export interface HeldSums {
-  links: (HeldSum & Ends & { why: string[] })[];
-  /** Number and sums of the links that are not listed. */
-  others: number;
-  rest: HeldSum;
-  /** Between ready and start. */
-  waiting: { seconds: number; transfers: number };
-}
-
-export interface Group {
-  /** A node, or `N others` for groups that were put together. */
-  name: string;
-  count: number;
-  /** Sent. */
-  bytes: number;
-  /** Null where none of its transfers has started, or ended. */
-  start_s: number | null;
-  end_s: number | null;
-  rate_Bps: number[];
-  active: number[];
-  waiting?: number[];
-}
-
-export interface Run {
+/** The result of one run: one scenario under one arbiter. */
+export interface RunResult {
+  /** Version of this format. */
   weir: number;
+  /** What it is. */
+  kind: RunKind;
+  /** Version of the program. */
   version: string;
-  /** Added: the file that it was saved in, or what was changed of its scenario. */
-  given?: string | null;
+  /** Name of the scenario. */
   scenario: string;
+  /** Its file as given, `-` for standard input. */
   file: string;
+  /** SHA-256 over the scenario file and every file it names, in order of reading. */
+  input_sha256: string;
+  /** The policy that divided the bandwidth. */
   arbiter: Arbiter;
+  /** Whether every task ended; false after an interrupt or `--until`. */
   complete: boolean;
+  /** Only when not complete: the simulated time reached. */
   stopped_s?: number | null;
+  /** The same in picoseconds. */
+  stopped_ps?: number | null;
+  /** 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits. */
   fingerprint: string;
-  input_sha256?: string;
+  /** Latest end of any task, of those that ended. */
   makespan_s: number;
+  /** The same in picoseconds, exact. */
   makespan_ps: number;
+  /** Starts and ends of transfers and tasks. */
   events: number;
+  /** The random generator behind the workload. */
+  generator?: string | null;
+  /** Only where transfers were streamed: `transfers` is empty then. */
+  streamed?: Streamed | null;
+  /** All transfers in expansion order. */
   transfers: Transfer[];
+  /** Directed links that carried bytes, in link order; in a full result all links. */
   links: Link[];
+  /** Maximal intervals in which no rate changes. */
   phases?: Phase[] | null;
+  /** Operations that models planned, computations and barriers, in expansion order. */
   operations: Operation[];
+  /** For 100 transfers or more; not after an interrupt. */
+  percentiles?: Percentiles | null;
+  /** Full results: all nodes. */
   nodes?: TopologyNode[] | null;
+  /** Full results: per phase and transfer the arbiter's steps. */
   explain?: ExplainedPhase[] | null;
-  plans?: Plan[] | null;
-  packed?: Packed | null;
-  aggregated?: Aggregated | null;
 }
 
+/** What the page's writer adds to a run. */
+export interface RunAdditions {
+  /** The file that it was saved in, or what was changed of its scenario. */
+  given: string | null;
+  /** The planned operations on their engines: the `operations` of `weir explain --json`. */
+  plans: Plan[] | null;
+  packed: Packed | null;
+  aggregated: Aggregated | null;
+}
+
+/** A line of `weir optimize --json` or `weir merge --json`. What a method does not know is absent. */
 export interface Search {
-  version?: string;
-  input_sha256?: string;
+  /** Version of this format. */
+  weir: 1;
+  /** What it is. */
+  kind: "search";
+  /** Version of the program. */
+  version: string;
+  /** Name of the scenario. */
   scenario: string;
+  /** The name of its file, without folders. */
   file: string;
-  arbiter: Arbiter;
-  vary: string;
-  method: string;
-  /** Absent above 2^128. */
+  /** SHA-256 over the scenario file and every file it names, in order of reading. */
+  input_sha256: string;
+  /** The policy that divided the bandwidth. */
+  arbiter: Arbiter2;
+  /** What was varied. */
+  vary: "order" | "placement" | "parameters";
+  /** How it was searched. */
+  method: "exhaustive" | "branch-and-bound" | "anneal" | "bisection";
+  /** Number of candidates, with all its digits; absent above 2^128. */
   candidates?: number | null;
+  /** Candidates whose exact value is known, by simulation or by a proven symmetry. */
   evaluated: number;
+  /** Whether the search came to its end; false after an interrupt or a budget. */
   complete: boolean;
-  proved_optimal?: boolean;
-  objective: string;
+  /** Whether no candidate is better by more than 1e-9, with --exact by a picosecond. */
+  proved_optimal: boolean;
+  /** What is minimised. */
+  objective: "makespan" | "distance" | "latency" | "bandwidth";
+  /** No candidate is below it. Of another objective than the makespan. */
   bound?: number | null;
-  baseline?: number | null;
-  best?: number | null;
+  /** No candidate is below it. Seconds. */
   bound_s?: number | null;
+  /** The scenario as it is. Of another objective than the makespan. */
+  baseline?: number | null;
+  /** The best found. Of another objective than the makespan. */
+  best?: number | null;
+  /** The scenario as it is. Seconds. */
   baseline_s?: number | null;
+  /** The scenario as it is. Picoseconds, exact. */
+  baseline_ps?: number | null;
+  /** The best found. Seconds. */
   best_s?: number | null;
+  /** The best found. Picoseconds, exact. */
   best_ps?: number | null;
+  /** Mean of the middle two of all candidates. Of another objective than the makespan. */
+  median?: number | null;
+  /** Mean of the middle two of all candidates. Seconds. */
   median_s?: number | null;
+  /** Exact sum divided by the count. Of another objective than the makespan. */
+  mean?: number | null;
+  /** Exact sum divided by the count. Seconds. */
   mean_s?: number | null;
+  /** The worst of all candidates. Of another objective than the makespan. */
+  worst?: number | null;
+  /** The worst of all candidates. Seconds. */
   worst_s?: number | null;
-  percentiles_s?: Record<string, number> | null;
+  /** The worst of all candidates. Picoseconds, exact. */
+  worst_ps?: number | null;
+  /** sorted[count · p / 100], of another objective than the makespan. */
+  percentiles?: { 1: number; 5: number; 25: number; 75: number; 95: number; 99: number; } | null;
+  /** sorted[count · p / 100], seconds. */
+  percentiles_s?: { 1: number; 5: number; 25: number; 75: number; 95: number; 99: number; } | null;
+  /** Candidates within 1e-9 of the best. */
   best_count?: number | null;
+  /** Seconds the search took; absent with --no-timing and of merged parts. */
   wall_s?: number | null;
-  solution?: {
-    order?: Record<string, string[]>;
-    placement?: string[];
-    parameters?: Record<string, unknown>;
-  } | null;
-  rows?: { candidate: number; parameters: Record<string, unknown>; makespan_s: number | null; best: boolean }[] | null;
-  /** Added: makespans of all candidates, ascending and thinned to at most 1000, or counted in bins of equal width. */
+  /** Of a placement: runs after which the time of the search is paid back. */
+  payback_exchanges?: number | null;
+  /** The best found. */
+  solution: Solution;
+  /** Of parameters: each candidate that was evaluated, by number. */
+  rows?: Candidate[] | null;
+  /** With `--full`: the makespans of all candidates, ascending; of n > 1000 those at floor(i (n − 1) / 999). */
   curve_s?: number[] | null;
-  histogram?: { from_s: number; to_s: number; counts: number[] } | null;
-  /** Added for placements: the tree that ranks are placed on, and where they were before. */
+  /** With `--full`: how many makespans lie in each of several bins of equal width. */
+  histogram?: Histogram | null;
+  /** With `--full`, of a placement: the topology, as in a full result of a run. */
   nodes?: TopologyNode[] | null;
+  /** With `--full`, of a placement: its links, as in a full result of a run. */
   links?: Link[] | null;
+  /** With `--full`, of a placement: the device of each rank as the scenario is. */
   baseline_placement?: string[] | null;
 }
 
-export interface TunedSize {
-  bytes: number;
-  packet: number | null;
-  seconds: number;
-  without_packets_s: number;
-  gain: number;
-  bandwidth_Bps: number;
-  /** Added: every packet that was tried. */
-  tried?: { packet: number | null; seconds: number }[] | null;
-}
-
-export interface Tuned {
-  version?: string;
-  input_sha256?: string;
+/** A line of `weir optimize --json` of a sweep. */
+export interface SweepResult {
+  weir: number;
+  kind: ResultKind;
+  version: string;
   scenario: string;
   file: string;
-  arbiter: Arbiter;
-  operations: { id: string; sizes: TunedSize[] }[];
-}
-
-export interface Validated {
-  version?: string;
-  input_sha256?: string;
-  scenario: string;
-  file: string;
-  arbiter: Arbiter;
-  within_15_percent: number;
-  mean_error: number;
-  lowest_error: number;
-  highest_error: number;
-  transfers: {
-    id: string;
-    from: string;
-    to: string;
-    bytes: number;
-    measured_s: number;
-    simulated_s: number;
-    error: number;
-    bottleneck?: string | null;
-    cause?: string | null;
-  }[];
-  rows_left: string[];
-  not_measured: string[];
-}
-
-/** A best order at each point of a grid of parameters; points are numbered with the first axis slowest. */
-export interface Sweep {
-  version?: string;
-  input_sha256?: string;
-  scenario: string;
-  file: string;
-  arbiter: Arbiter;
+  input_sha256: string;
+  arbiter: Arbiter2;
   vary: string;
   objective: string;
-  axes: { path: string; values: string[] }[];
+  axes: Axis[];
   searches: number;
   complete: boolean;
   proved_optimal: boolean;
   wall_s?: number | null;
   /** Sums over the first axis, one for each combination of the others, in their order. */
   totals: SweepTotal[];
-  /** Those that are finished; none where they are too many to hand over. */
-  points?: SweepPoint[] | null;
+  /** Those that are finished; numbered with the first axis slowest. */
+  points: SweepPointJson[];
 }
 
-export interface SweepTotal {
-  parameters: Record<string, string>;
-  points: number;
-  complete: boolean;
-  proved_optimal: boolean;
-  baseline_s: number;
-  best_s: number;
-  gain_percent?: number | null;
-}
-
+/** A point as it is kept: the order that was found is left out. */
 export interface SweepPoint {
   point: number;
   baseline_s: number;
   best_s: number;
   proved_optimal: boolean;
 }
+
+/** The result of tuning: one scenario. */
+export interface Tuned {
+  weir: number;
+  kind: ResultKind;
+  version: string;
+  /** The scenario's name. */
+  scenario: string;
+  /** Its file as given. */
+  file: string;
+  /** SHA-256 of everything read for it. */
+  input_sha256: string;
+  /** The arbiter under which the ways were tried. */
+  arbiter: Arbiter3;
+  /** The operations tuned. */
+  operations: TunedOperation[];
+}
+
+/** The result of a validation: one scenario under one arbiter. */
+export interface Validated {
+  /** Version of the format. */
+  weir: number;
+  /** Always [`ResultKind::Validation`]. */
+  kind: string;
+  /** The scenario's name. */
+  scenario: string;
+  /** Its file as given. */
+  file: string;
+  /** The arbiter. */
+  arbiter: Arbiter3;
+  /** Part of the pairs whose error is at most 15 %. */
+  within_15_percent: number | null;
+  /** Mean of the sizes of errors. */
+  mean_error: number | null;
+  /** The lowest error. */
+  lowest_error: number | null;
+  /** The highest error. */
+  highest_error: number | null;
+  /** What was measured and simulated. */
+  transfers: ValidatedTransfer[];
+  /** Places of rows that are of no transfer. */
+  rows_left: string[];
+  /** Places of rows whose transfer has had one. */
+  rows_again: string[];
+  /** Ids of what was not measured. */
+  not_measured: string[];
+}
+
+/** The one kind of this result, for its schema. */
+export type RunKind = "run";
+
+/** The policy of a run. */
+export interface Arbiter {
+  /** Name in scenarios. */
+  name: string;
+  /** Version of the policy. */
+  version: string;
+  /** The parameters given. */
+  params: Record<string, unknown>;
+  /** SHA-256 of the library it was loaded from; absent for built-in policies. */
+  sha256?: string | null;
+  /** Of explained runs: what the steps mean, in the order in which they are taken; absent where the policy does not say. */
+  legend?: LegendEntry[] | null;
+}
+
+/** What a step of the arbiter means. */
+export interface LegendEntry {
+  /** Its name. */
+  step: string;
+  /** In a few words that can stand for the name. */
+  short: string;
+  /** What it does. */
+  meaning: string;
+}
+
+/** How many transfers were streamed. */
+export interface Streamed {
+  /** Transfers of the scenario. */
+  transfers: number;
+  /** Those that have ended. */
+  ended: number;
+}
+
+/** A transfer. */
+export interface Transfer {
+  /** Its id. */
+  id: string;
+  /** Its source. */
+  from: string;
+  /** Its destination. */
+  to: string;
+  /** Its size. */
+  bytes: number;
+  /** All it waited for had ended; null if that did not happen. */
+  ready_s: number | null;
+  /** Its source's engine took it; null if that did not happen. */
+  start_s: number | null;
+  /** Its last byte arrived; null if that did not happen. */
+  end_s: number | null;
+  /** The same in picoseconds, exact. */
+  end_ps: number | null;
+  /** Bytes over the time from its start to its last byte sent; of an unfinished transfer, so far. */
+  mean_Bps: number | null;
+  /** Only of an unfinished transfer: whole bytes sent so far. */
+  sent_bytes?: number | null;
+  /** Start to end of the same transfer alone under the same arbiter; null where the arbiter has no steady answer, and after an interrupt. */
+  alone_s: number | null;
+  /** The link that held it back for the largest part of its time. */
+  bottleneck: Ends | null;
+  /** Why. */
+  cause: string | null;
+  /** The same for programs; absent where `cause` is null. */
+  cause_detail?: Cause | null;
+  /** Full results: the ids of its links in order of travel. */
+  route?: number[] | null;
+}
+
+/** The two nodes of a directed link. */
+export interface Ends {
+  /** The node it leaves. */
+  from: string;
+  /** The node it enters. */
+  to: string;
+}
+
+/** The parts of which the words of `cause` are made. */
+export interface Cause {
+  /** What it is. */
+  kind: CauseKind;
+  /** The link at which it kept the transfer back; null where none is known. */
+  link: Ends | null;
+  /** The id of the transfer responsible; null where none is named. */
+  by: string | null;
+}
+
+/** What kept a transfer at its rate. */
+export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority";
+
+/** A directed link. */
+export interface Link {
+  /** Full results: its id. */
+  id?: number | null;
+  /** The node it leaves. */
+  from: string;
+  /** The node it enters. */
+  to: string;
+  /** Payload bytes that crossed it. */
+  bytes: number;
+  /** Time with a rate above 0. */
+  busy_s: number;
+  /** Largest sum of rates; null where it is not known (very large runs). */
+  peak_Bps: number | null;
+  /** Full results: its bandwidth. */
+  bandwidth_Bps?: number | null;
+  /** Full results: its latency. */
+  latency_s?: number | null;
+  /** Full results: `up`, `down` or `lateral`. */
+  direction?: string | null;
+}
+
+/** A maximal interval in which no rate changes. */
+export interface Phase {
+  /** Its begin. */
+  start_s: number;
+  /** Its end. */
+  end_s: number;
+  /** The rate of every active transfer by id, rate 0 included. */
+  rates_Bps: Record<string, number>;
+}
+
+/** An operation of the workload that is not a plain transfer. */
+export interface Operation {
+  /** Its id. Its transfers over the fabric stand under `transfers` as `<id>/<task>`. */
+  id: string;
+  /** `compute`, `barrier`, or the key under which an operation of a model stands. */
+  kind: string;
+  /** Its release: all it waited for had ended; null if that did not happen. */
+  start_s: number | null;
+  /** Its end, of a planned operation that of its last task; null if that did not happen. */
+  end_s: number | null;
+  /** The same in picoseconds, exact. */
+  end_ps: number | null;
+  /** The same operation by closed forms; the last one is that of the operation itself. */
+  estimates: Estimate[];
+  /** What is known beside; of an operation that a model planned also what its model adds. */
+  details: Details;
+}
+
+/** The time of an operation by a closed form. */
+export interface Estimate {
+  /** Name of the formula. */
+  formula: string;
+  /** Its time. */
+  seconds: number;
+}
+
+/** What the host adds to the details of an operation that a model planned; computations and barriers have none, and models add keys of their own. */
+export interface Details {
+  /** The model that planned it. */
+  model?: Model | null;
+  /** From its release to its end; null if it has not ended. */
+  simulated_s?: number | null;
+  /** The simulated time against the last estimate. */
+  difference?: Difference | null;
+  /** What the scenario left open, and how it was decided. */
+  choice?: Choice | null;
+  [key: string]: unknown;
+}
+
+/** The model of an operation. */
+export interface Model {
+  /** Its name. */
+  name: string;
+  /** Its version. */
+  version: string;
+  /** SHA-256 of the library it was loaded from; absent for built-in models. */
+  sha256?: string | null;
+}
+
+/** The simulated time against a closed form. */
+export interface Difference {
+  /** Name of the formula. */
+  formula: string;
+  /** Simulated less formula; null if the operation has not ended. */
+  seconds: number | null;
+  /** The same over the formula's time; null also where that is 0. */
+  relative: number | null;
+  /** Why they differ by more than 1e-9 and 1 ps per event, as far as is known. */
+  because: string[];
+}
+
+/** A choice and the ways to do the operation. */
+export interface Choice {
+  /** The key that was left open; absent where the alternatives differ in several. */
+  key?: string | null;
+  /** What was chosen. */
+  chosen: string | null;
+  /** Every way, with its simulated time alone. */
+  alternatives: Alternative[];
+}
+
+/** One way to do an operation. */
+export interface Alternative {
+  /** Its name. */
+  label: string;
+  /** Its time alone. */
+  seconds: number;
+}
+
+/** Percentiles over the transfers that ended: value number ⌊count·p/100⌋ of the ascending values, from 0. */
+export interface Percentiles {
+  /** From ready to end, seconds, by per cent. */
+  completion_s: Table;
+  /** From start to end, over the time of the same transfer alone, by per cent. */
+  slowdown: Table;
+}
+
+/** Value by per cent, in ascending order of per cent. */
+export type Table = Record<string, number>;
+
+/** A node. */
+export interface TopologyNode {
+  /** Its id. */
+  id: number;
+  /** Its name. */
+  name: string;
+  /** Its kind. */
+  kind: string;
+  /** The id of its parent; null for a root. */
+  parent: number | null;
+}
+
+/** The explanation of one phase. */
+export interface ExplainedPhase {
+  /** Its begin. */
+  start_s: number;
+  /** Its end. */
+  end_s: number;
+  /** Every active transfer, in expansion order. */
+  transfers: ExplainedTransfer[];
+}
+
+/** The steps of one transfer in one phase. */
+export interface ExplainedTransfer {
+  /** Its id. */
+  id: string;
+  /** The arbiter's steps in order. */
+  steps: Step[];
+}
+
+/** One step of the arbiter. */
+export interface Step {
+  /** Its name. */
+  step: string;
+  /** The link that decided. */
+  link: Ends | null;
+  /** The rate after it. */
+  rate_Bps: number;
+  /** Ids of the transfers responsible. */
+  because: string[];
+}
+
+/** An operation. */
+export interface Plan {
+  id: string;
+  engines: PlanEngine[];
+}
+
+/** What an operation did on one engine. */
+export interface PlanEngine {
+  /** Null for tasks that need none. */
+  engine: string | null;
+  /** Time in which the operation's own tasks were at work. */
+  busy_s: number;
+  tasks: PlanTask[];
+}
+
+/** One task; null for what has not happened. */
+export interface PlanTask {
+  task: string;
+  ready_s: number | null;
+  start_s: number | null;
+  end_s: number | null;
+}
+
+/** What [`Packed`] writes. */
+export interface Packed {
+  times_s: number[];
+  rates_Bps: number[];
+  /** Step, and the transfers that share it. */
+  reasons: ([string, number[]])[];
+  /** Per transfer, five numbers a span. */
+  spans: number[][];
+}
+
+/** `aggregated` of a run. */
+export interface Aggregated {
+  transfers: number;
+  kept: string;
+  /** `phases` where bins are integrals of the rates of phases, `means` where each transfer counts with its mean rate. */
+  rates: string;
+  from_s: number;
+  to_s: number;
+  bins: number;
+  links: LinkBins[];
+  by: string;
+  groups: Group[];
+  /** Per transfer that is kept. */
+  group_of: number[];
+  /** How many transfers have ended. */
+  ended: number;
+  held: Delays;
+}
+
+export interface LinkBins {
+  id: number;
+  permille: number[];
+}
+
+export interface Group {
+  name: string;
+  count: number;
+  /** Sent. */
+  bytes: number;
+  /** When the first one started, and the last one ended; none where none has. */
+  start_s: number | null;
+  end_s: number | null;
+  rate_Bps: number[];
+  active: number[];
+  waiting: number[];
+}
+
+/** `held` of `report/web/data.md`. */
+export interface Delays {
+  links: LinkDelays[];
+  /** Number and sums of the links that are not listed. */
+  others: number;
+  rest: DelaySums;
+  /** Of all transfers. */
+  waiting: Waiting;
+}
+
+export interface LinkDelays {
+  from: string;
+  to: string;
+  /** End less start less the time alone, seconds; none where the time alone of one of them is not known. */
+  lost_s: number | null;
+  /** Start to last byte sent, seconds. */
+  held_s: number;
+  transfers: number;
+  /** Kinds of causes, that of most time first. */
+  why: string[];
+}
+
+export interface DelaySums {
+  /** End less start less the time alone, seconds; none where the time alone of one of them is not known. */
+  lost_s: number | null;
+  /** Start to last byte sent, seconds. */
+  held_s: number;
+  transfers: number;
+}
+
+/** Time between ready and start. */
+export interface Waiting {
+  seconds: number;
+  transfers: number;
+}
+
+/** The arbiter of a search. */
+export interface Arbiter2 {
+  /** Its name in scenarios. */
+  name: string;
+  /** Version of the policy. */
+  version: string;
+  /** SHA-256 of the library it was loaded from. */
+  sha256?: string | null;
+  /** The parameters given. */
+  params: Record<string, unknown>;
+}
+
+/** What was found, in the names of the scenario. */
+export type Solution = { order: Record<string, string[]>; } | { placement: string[]; } | { parameters: Record<string, string>; };
+
+/** A candidate of a grid of parameters, as [`Table`] writes it. */
+export interface Candidate {
+  /** Its number. */
+  candidate: number;
+  /** Path and value. */
+  parameters: Record<string, string>;
+  makespan_s: number;
+  makespan_ps: number;
+  /** Makespan over the best. */
+  ratio: number;
+  /** One row is the best. */
+  best: boolean;
+}
+
+/** Makespans in bins of equal width. */
+export interface Histogram {
+  from_s: number;
+  to_s: number;
+  counts: number[];
+}
+
+/** The kind of a result that is saved as JSON. */
+export type ResultKind = "run" | "comparison" | "explanation" | "search" | "sweep" | "tuning" | "validation" | "calibration" | "plugin-list";
+
+/** A path and its values, as [`Axis`] writes it. */
+export interface Axis {
+  path: string;
+  values: string[];
+}
+
+/** Sums over the points of one combination. */
+export interface SweepTotal {
+  parameters: Record<string, string>;
+  points: number;
+  complete: boolean;
+  proved_optimal: boolean;
+  baseline_s: number;
+  baseline_ps: number;
+  best_s: number;
+  best_ps: number;
+  /** 100 · (baseline / best − 1); absent where no point is finished. */
+  gain_percent?: number | null;
+}
+
+/** The search at one point. */
+export interface SweepPointJson {
+  point: number;
+  parameters: Record<string, string>;
+  method: string;
+  candidates?: number | null;
+  evaluated: number;
+  complete: boolean;
+  proved_optimal: boolean;
+  bound_s?: number | null;
+  baseline_s: number;
+  baseline_ps: number;
+  best_s: number;
+  best_ps: number;
+  gain_percent: number;
+  solution: Solution;
+}
+
+/** An arbiter. */
+export interface Arbiter3 {
+  /** Its name in scenarios. */
+  name: string;
+  /** The parameters given. */
+  params: Record<string, unknown>;
+}
+
+/** One operation and its best packets. */
+export interface TunedOperation {
+  /** Its id. */
+  id: string;
+  /** The rows, by ascending size. */
+  sizes: TunedSize[];
+}
+
+/** The best packet for one size. */
+export interface TunedSize {
+  /** The size of the whole transfer. */
+  bytes: number;
+  /** The packet; `None` where no packets are best. */
+  packet: number | null;
+  /** Its simulated time alone, seconds. */
+  seconds: number;
+  /** The same in picoseconds, exact. */
+  ps: number;
+  /** The time without packets, seconds. */
+  without_packets_s: number | null;
+  /** The bandwidth over that without packets, less 1. */
+  gain: number | null;
+  /** Size over time, bytes per second. */
+  bandwidth_Bps: number | null;
+  /** All packets that were simulated, where they are asked for. */
+  tried?: Tried[] | null;
+}
+
+/** A packet that was simulated for a size. */
+export interface Tried {
+  /** The packet; `None` for no packets. */
+  packet: number | null;
+  /** Its simulated time alone, seconds. */
+  seconds: number;
+}
+
+/** A transfer or operation that was measured. */
+export interface ValidatedTransfer {
+  /** Its id. */
+  id: string;
+  /** Its source; none of an operation, as for the next two. */
+  from: string | null;
+  /** Its destination. */
+  to: string | null;
+  /** Its size. */
+  bytes: number | null;
+  /** The time that was measured, seconds. */
+  measured_s: number;
+  /** The time that was simulated, seconds. */
+  simulated_s: number;
+  /** Simulated over measured, less 1. */
+  error: number;
+  /** The link that held it back, as text. */
+  bottleneck: string | null;
+  /** Why. */
+  cause: string | null;
+  /** The same for programs. */
+  cause_detail: Cause | null;
+}
+
+/** Causes in words, without the transfers that they name. */
+export const CAUSE_WORDS: Record<CauseKind, string> = {
+  "most-loaded-link": "the most loaded link of its route",
+  "full-rate": "full rate of the narrowest link",
+  "own-limit": "its own limit",
+  "shared-link": "link shared",
+  "upstream-port": "upstream port shared",
+  "downstream-port": "downstream port shared",
+  "lateral-link": "lateral link shared",
+  "root-complex-shared": "root complex, shared",
+  "root-complex": "reduced capacity across the root complex",
+  "head-of-line": "head-of-line blocked",
+  "earlier-transfer": "waits for an earlier transfer",
+  "higher-priority": "others have a higher priority",
+};
+
+/** A run as the page has it. */
+export type Run = RunResult & Partial<RunAdditions>;
+
+/** A sweep as the page has it: of its points what is drawn; none where they are too many to hand over. */
+export type Sweep = Omit<SweepResult, "points"> & { points?: SweepPoint[] | null };
 
 export interface ReportData {
   weir: number;

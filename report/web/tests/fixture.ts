@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { HeldSums, ReportData, Run } from "../src/contract.ts";
+import { CAUSE_WORDS, type CauseKind, type Delays, type ReportData, type Run } from "../src/contract.ts";
 
 /** Tests run in the folder of package.json. */
 export function fixture(name: string): ReportData {
@@ -86,10 +86,12 @@ export function madeUp(count: number, switches = 8, hosts = 8): Run {
   );
   return {
     weir: 1,
+    kind: "run",
     version: "0",
+    input_sha256: "0",
     scenario: `${count} made-up transfers`,
     file: "-",
-    arbiter: { name: "max-min", params: {} },
+    arbiter: { name: "max-min", version: "0", params: {} },
     complete: true,
     fingerprint: "0",
     makespan_s,
@@ -102,8 +104,14 @@ export function madeUp(count: number, switches = 8, hosts = 8): Run {
   };
 }
 
+/** A cause that names nobody, in words and for programs. */
+export const causeOf = (kind: CauseKind) => ({
+  cause: CAUSE_WORDS[kind],
+  cause_detail: { kind, link: null, by: null },
+});
+
 /** Sums at links to `y`: where from, time lost, time held back, and reasons; four other links are not listed. */
-export function heldSums(links: [string, number | null, number, string[]][]): HeldSums {
+export function heldSums(links: [string, number | null, number, string[]][]): Delays {
   return {
     links: links.map(([from, lost_s, held_s, why]) => ({ from, to: "y", lost_s, held_s, transfers: 10, why })),
     others: 4,

@@ -34,14 +34,20 @@ export function madeUpSweep(
       complete,
       proved_optimal: complete && mine.every((p) => p.proved_optimal),
       baseline_s,
+      baseline_ps: Math.round(baseline_s * 1e12),
       best_s,
+      best_ps: Math.round(best_s * 1e12),
       gain_percent: mine.length > 0 ? 100 * (baseline_s / best_s - 1) : null,
     };
   });
   return {
+    weir: 1,
+    kind: "sweep",
+    version: "0",
+    input_sha256: "0",
     scenario: "made up",
     file: "made-up.yaml",
-    arbiter: { name: "max-min", params: {} },
+    arbiter: { name: "max-min", version: "0", params: {} },
     vary: "order",
     objective: "makespan",
     axes,

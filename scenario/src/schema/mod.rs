@@ -44,6 +44,11 @@ impl<'a> Schema<'a> {
         Some(self.at(here).resolved())
     }
 
+    /// What it says.
+    pub(crate) fn json(self) -> &'a Json {
+        self.here
+    }
+
     /// The keys of its properties.
     pub(crate) fn keys(self) -> impl Iterator<Item = &'a str> + Clone {
         self.here.get("properties").and_then(Json::as_object).into_iter().flat_map(|map| map.keys().map(String::as_str))

@@ -64,7 +64,7 @@ struct Named {
     used: bool,
 }
 
-const KEYS: [&str; 8] = ["bandwidth", "up", "down", "generation", "width", "efficiency", "latency", "kind"];
+pub(crate) const KEYS: [&str; 8] = ["bandwidth", "up", "down", "generation", "width", "efficiency", "latency", "kind"];
 
 impl LinkTypes {
     /// Reads `link_types`; every type is checked, used or not.

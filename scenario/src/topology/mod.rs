@@ -11,10 +11,14 @@ use weir_sim_core::{Fabric, FabricBuilder, FabricError, LinkSpec};
 use crate::context::{Context, Problem, Read, Reported};
 use crate::source::Span;
 use crate::yaml::Value;
+#[cfg(test)]
+pub(crate) use link_type::KEYS as LINK_TYPE_KEYS;
 use link_type::LinkTypes;
 pub(crate) use link_type::texts as link_type_texts;
 pub use link_type::{BandwidthForm, LinkTypeText};
 pub(crate) use names::{Missing, NodeNames};
+#[cfg(test)]
+pub(crate) use template::KEYS as NODE_KEYS;
 use template::Template;
 pub(crate) use template::is_inner;
 
@@ -84,7 +88,7 @@ impl Topology {
 }
 
 /// Keys of a topology file, and of the map in its place.
-const KEYS: [&str; 5] = ["weir", "name", "link_types", "tree", "links"];
+pub(crate) const KEYS: [&str; 5] = ["weir", "name", "link_types", "tree", "links"];
 
 /// Reads a topology. `file` says whether it is a file of its own, which must name its version.
 pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Topology> {

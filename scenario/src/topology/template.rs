@@ -35,7 +35,7 @@ pub(crate) struct Template {
     total: u64,
 }
 
-const KEYS: [&str; 7] = ["kind", "link", "engines", "repeat", "bus_id", "numa", "children"];
+pub(crate) const KEYS: [&str; 7] = ["kind", "link", "engines", "repeat", "bus_id", "numa", "children"];
 
 /// Highest number of a NUMA node; Linux knows at most 1024 (`CONFIG_NODES_SHIFT`).
 const NUMA_NODES: u64 = 1023;

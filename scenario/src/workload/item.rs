@@ -15,7 +15,10 @@ use crate::units;
 use crate::yaml::{Data, Entry, Value};
 
 /// Operations that can be read.
-const OPERATIONS: [&str; 5] = ["transfer", "pattern", "trace", "compute", "barrier"];
+pub(crate) const OPERATIONS: [&str; 5] = ["transfer", "pattern", "trace", "compute", "barrier"];
+/// Keys of a transfer.
+pub(crate) const TRANSFER_KEYS: [&str; 11] =
+    ["id", "from", "to", "size", "start", "after", "weight", "priority", "limit", "repeat", "model"];
 
 impl<'a> Expansion<'a> {
     /// Expands the operation at an index of the list.
@@ -54,9 +57,7 @@ impl<'a> Expansion<'a> {
     }
 
     fn transfer(&mut self, context: &mut Context, files: &mut Files, value: &'a Value, index: usize) -> Read<()> {
-        const KEYS: [&str; 11] =
-            ["id", "from", "to", "size", "start", "after", "weight", "priority", "limit", "repeat", "model"];
-        let fields = context.fields(value, "a transfer", &KEYS)?;
+        let fields = context.fields(value, "a transfer", &TRANSFER_KEYS)?;
         let from = fields.require(context, "from").and_then(|v| self.end(context, v, "`from` of a transfer"));
         let to = fields.require(context, "to").and_then(|v| self.end(context, v, "`to` of a transfer"));
         let bytes = fields.parse(context, "size", units::byte_size);

@@ -27,11 +27,15 @@ use crate::yaml::Value;
 use expansion::Expansion;
 pub(crate) use group::Groups;
 pub use group::TaskKind;
+#[cfg(test)]
+pub(crate) use item::{OPERATIONS, TRANSFER_KEYS};
 use model::names::Known;
 pub(crate) use model::names::Outside;
 use model::planner::Models;
 pub use model::tasks::{PlanTarget, Shares, SlotsDiffer};
 pub(crate) use order::Senders;
+#[cfg(test)]
+pub(crate) use pattern::keys as pattern_keys;
 pub use planned::{Choice, PlannedOperation};
 use ranks::Ranks;
 pub(crate) use ranks::devices;

@@ -31,6 +31,19 @@ pub struct PlannedOperation {
     pub choice: Option<Choice>,
 }
 
+impl PlannedOperation {
+    /// Its tasks, in the order of the plan.
+    pub fn tasks(&self) -> impl ExactSizeIterator<Item = TaskId> + use<> {
+        self.tasks.clone().map(TaskId)
+    }
+
+    /// Whether a task is one of its own.
+    #[must_use]
+    pub fn owns(&self, task: TaskId) -> bool {
+        self.tasks.contains(&task.0)
+    }
+}
+
 /// How an operation that leaves something open was planned: the fastest alternative alone, the first among equals.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Choice {
@@ -40,4 +53,12 @@ pub struct Choice {
     pub alternatives: Vec<(Box<str>, SimDuration)>,
     /// Which one was taken.
     pub chosen: usize,
+}
+
+impl Choice {
+    /// What was chosen: `512KiB`.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        self.alternatives.get(self.chosen).map(|(label, _)| &**label)
+    }
 }

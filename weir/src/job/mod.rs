@@ -10,7 +10,6 @@ use weir_sim_core::{Outcome, PhaseRecord, RunOptions, Sharing, Simulation, Stop,
 
 pub use stream::Streaming;
 
-use crate::names::Named;
 use crate::{Error, Registry};
 
 /// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
@@ -132,7 +131,7 @@ impl<'a> Job<'a> {
     where
         'a: 'r,
     {
-        Ok(Finished { job: *self, alone: self.alone(outcome)?, names: Named::new(self.scenario), outcome })
+        Ok(Finished { job: *self, alone: self.alone(outcome)?, outcome })
     }
 
     fn simulation(&self) -> Simulation<'a> {
@@ -185,7 +184,6 @@ impl<'a> Job<'a> {
 /// A run that is over, ready to be reported.
 pub struct Finished<'a> {
     job: Job<'a>,
-    names: Named<'a>,
     outcome: &'a Outcome,
     /// Times of lone transfers under the same arbiter.
     pub alone: Alone<'a>,
@@ -195,6 +193,6 @@ impl Finished<'_> {
     /// The result with its names.
     #[must_use]
     pub fn report(&self) -> Run<'_> {
-        Run { subject: &self.names, arbiter: self.job.info(), outcome: self.outcome, alone: &self.alone }
+        Run { scenario: self.job.scenario, arbiter: self.job.info(), outcome: self.outcome, alone: &self.alone }
     }
 }

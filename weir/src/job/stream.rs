@@ -1,17 +1,15 @@
 //! One scenario under one arbiter, whose transfers are read while they are simulated and handed over as they end.
 
-use weir_report::{Alone, Run, Subject};
-use weir_scenario::TraceStream;
+use weir_report::{Alone, Run};
+use weir_scenario::{Scenario, TraceStream};
 use weir_sim_core::{Departures, Outcome, RunOptions, SimError, Traffic};
 
 use super::Job;
 use crate::Error;
-use crate::names::Named;
 
 /// A scenario that was read with `LoadOptions::stream`, about to run.
 pub struct Streaming<'a> {
     job: Job<'a>,
-    names: Named<'a>,
     /// Times of lone transfers under the same arbiter.
     pub alone: Alone<'a>,
     /// The traces.
@@ -27,15 +25,15 @@ impl<'a> Job<'a> {
         let s = self.scenario;
         let Some(stream) = &s.stream else { return Err(Error::input("the scenario was not read as a stream")) };
         let alone = Alone::new(&s.fabric, &s.tasks, &s.routes, self.make()?);
-        Ok(Streaming { job: self, names: Named::new(s), alone, stream })
+        Ok(Streaming { job: self, alone, stream })
     }
 }
 
 impl Streaming<'_> {
-    /// The names of the scenario.
+    /// The scenario.
     #[must_use]
-    pub fn subject(&self) -> &dyn Subject {
-        &self.names
+    pub fn scenario(&self) -> &Scenario {
+        self.job.scenario
     }
 
     /// Runs the scenario and hands over each transfer when it has ended; at the end of an incomplete run, those that have not.
@@ -60,6 +58,6 @@ impl Streaming<'_> {
     /// The result with its names.
     #[must_use]
     pub fn report<'r>(&'r self, outcome: &'r Outcome) -> Run<'r> {
-        Run { subject: &self.names, arbiter: self.job.info(), outcome, alone: &self.alone }
+        Run { scenario: self.job.scenario, arbiter: self.job.info(), outcome, alone: &self.alone }
     }
 }

@@ -26,7 +26,7 @@ impl Departures for Writer<'_> {
             self.ended += 1;
         }
         let (lines, streaming) = (self.lines, self.streaming);
-        let written = self.out.part(|writer| lines.transfer(streaming.subject(), &streaming.alone, transfer, writer));
+        let written = self.out.part(|writer| lines.transfer(streaming.scenario(), &streaming.alone, transfer, writer));
         streaming.stream.left(transfer.task);
         written.map_err(|failure| {
             self.failure = Some(failure);

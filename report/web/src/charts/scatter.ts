@@ -88,7 +88,9 @@ function mark(p: Plot, group: Point[], held: string[]): void {
   const k = place(held, t.bottleneck);
   const [x, y] = [p.x(t.measured_s), p.y(t.simulated_s)];
   const lines: Line[] = [{ what: "", names: group.map((g) => g.id), title: true }];
-  if (group.length === 1) lines.push({ what: "from, to", ends: t });
+  if (group.length === 1 && t.from !== null && t.to !== null) {
+    lines.push({ what: "from, to", ends: { from: t.from, to: t.to } });
+  }
   lines.push(
     { what: "measured", value: format.time(t.measured_s) },
     { what: "simulated", value: format.time(t.simulated_s) },

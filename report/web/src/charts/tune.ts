@@ -25,10 +25,15 @@ export function linesOf(sizes: TunedSize[]): TuneLine[] {
   };
   for (const size of sizes) {
     if (size.tried?.length) for (const t of size.tried) add(t.packet, size.bytes, t.seconds);
-    else add(null, size.bytes, size.without_packets_s);
+    else if (size.without_packets_s !== null) add(null, size.bytes, size.without_packets_s);
   }
   const sorted = [...lines].sort(([a], [b]) => (a ?? 0) - (b ?? 0)).map(([, line]) => line);
-  const best = sizes.map((x) => ({ bytes: x.bytes, seconds: x.seconds, bandwidth: x.bandwidth_Bps, packet: x.packet }));
+  const best = sizes.map((x) => ({
+    bytes: x.bytes,
+    seconds: x.seconds,
+    bandwidth: x.bandwidth_Bps ?? 0,
+    packet: x.packet,
+  }));
   return [...sorted, { name: "best", points: best, best: true }];
 }
 

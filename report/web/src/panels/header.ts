@@ -105,7 +105,13 @@ export function footer(data: Required<ReportData>): HTMLElement {
   const runs = data.runs.map((r, i) =>
     source(r, several ? `${letter(i)}: ` : "", `, fingerprint ${visible(r.fingerprint)}`),
   );
-  const others = [...data.searches, ...data.sweeps, ...data.tuned, ...data.validated]
+  const results: (Source & { scenario: string })[] = [
+    ...data.searches,
+    ...data.sweeps,
+    ...data.tuned,
+    ...data.validated,
+  ];
+  const others = results
     .filter((r) => r.version != null || r.input_sha256)
     .map((r) => source(r, [clipped(r.scenario), ": "], ""));
   return h(
@@ -117,7 +123,13 @@ export function footer(data: Required<ReportData>): HTMLElement {
   );
 }
 
-function source(of: { version?: string; input_sha256?: string }, what: Children, more: string): HTMLElement {
+/** What a result says of where it is from; not all say it. */
+interface Source {
+  version?: string;
+  input_sha256?: string;
+}
+
+function source(of: Source, what: Children, more: string): HTMLElement {
   const version = of.version == null ? "" : ` ${visible(of.version)}`;
   return h("li", {}, what, `weir${version}${more}, input `, name((of.input_sha256 ?? "").slice(0, 16) || format.NONE));
 }

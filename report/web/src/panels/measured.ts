@@ -18,7 +18,7 @@ export function tunedSections(tuned: Tuned, index: number): HTMLElement[] {
       x.packet === null ? "none" : format.packet(x.packet),
       format.time(x.seconds),
       format.time(x.without_packets_s),
-      x.gain > 0 ? format.gain(x.gain) : format.NONE,
+      x.gain !== null && x.gain > 0 ? format.gain(x.gain) : format.NONE,
       format.rate(x.bandwidth_Bps),
     ]);
     return section(
@@ -36,7 +36,7 @@ export function validatedSection(data: Validated, index: number): HTMLElement {
     .slice(0, MOST)
     .map((t) => [
       name(t.id),
-      arrow(t.from, t.to),
+      t.from === null || t.to === null ? format.NONE : arrow(t.from, t.to),
       format.bytes(t.bytes),
       format.time(t.measured_s),
       format.time(t.simulated_s),
@@ -55,7 +55,7 @@ export function validatedSection(data: Validated, index: number): HTMLElement {
     h(
       "p",
       {},
-      `${format.percent(data.within_15_percent)} of ${format.counted(data.transfers.length, "transfer")} are within 15 %; mean error ${format.percent(data.mean_error)}, from ${signed(data.lowest_error)} to ${signed(data.highest_error)}.`,
+      `${format.percent(data.within_15_percent)} of ${format.counted(data.transfers.length, "transfer")} are within 15 %; mean error ${format.percent(data.mean_error)}, from ${signed(data.lowest_error ?? 0)} to ${signed(data.highest_error ?? 0)}.`,
     ),
     left.length > 0 && h("p", { class: "small" }, `${left.join("; ")}.`),
     scatterChart(data),

@@ -100,8 +100,16 @@ export function proof(search: Search): string {
   return (search.proved_optimal ? `Proved${by}: no candidate is better.` : `Not proved to be the best${by}.`) + equal;
 }
 
+/** The solution by what was varied: one of these. */
+const found = (search: Search) =>
+  (search.solution ?? {}) as {
+    order?: Record<string, string[]>;
+    placement?: string[];
+    parameters?: Record<string, string>;
+  };
+
 function placement(search: Search): HTMLElement | null {
-  const best = search.solution?.placement;
+  const best = found(search).placement;
   if (!best || !search.nodes?.length) return null;
   const links = new Map((search.links ?? []).map((l, i) => [l.id ?? i, l]));
   const tree = (title: string, ranks: string[]) => {
@@ -119,8 +127,7 @@ function placement(search: Search): HTMLElement | null {
 }
 
 function solution(search: Search): HTMLElement | null {
-  const s = search.solution;
-  if (!s) return null;
+  const s = found(search);
   if (s.order)
     return table(
       ["sender", "order of sending"],

@@ -1,13 +1,13 @@
 // What the data of a transfer alone tell of what holds it back, where no explanation of the arbiter is known.
 
-import type { Run, Transfer } from "../contract.ts";
+import type { CauseKind, Run, Transfer } from "../contract.ts";
 
 /** Times and rates that differ by less than this part are equal: ends are rounded to picoseconds. */
 const ROUNDING = 1e-6;
 /** And bytes that differ by less than these: what was sent until the stop is rounded down. */
 const FEW_BYTES = 2;
 /** Causes that are no fault of others. */
-const OWN = ["its own limit", "full rate of the narrowest link"];
+const OWN: CauseKind[] = ["own-limit", "full-rate"];
 
 const latencies = new WeakMap<Run, Map<number, number>>();
 
@@ -28,7 +28,7 @@ export function rateAloneIn(run: Run, t: Transfer): number | null {
 
 /** Whether others have a part in its main cause. */
 export function byOthers(t: Transfer): boolean {
-  return t.bottleneck !== null && !OWN.includes(t.cause ?? "");
+  return t.bottleneck !== null && !(t.cause_detail && OWN.includes(t.cause_detail.kind));
 }
 
 /** Whether others hold it back while it has this rate for so many seconds; where its rate alone is not known its cause decides. */

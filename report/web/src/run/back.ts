@@ -1,6 +1,6 @@
 // Which links hold transfers back, for how long, and what that costs.
 
-import type { Ends, HeldSum, Transfer } from "../contract.ts";
+import type { Ends, DelaySums, Transfer } from "../contract.ts";
 import { link as linkText } from "../core/format.ts";
 import { rateAloneIn } from "./alone.ts";
 import type { Span } from "./spans.ts";
@@ -91,14 +91,14 @@ function atLinks(view: RunView): AtLinks {
 
 /** As the sums over all transfers of an aggregated run say it. */
 function summedUp(view: RunView): AtLinks {
-  const at = (l: HeldSum & Ends & { why: string[] }): [string, HeldInRun & { ends: Ends }] => {
+  const at = (l: DelaySums & Ends & { why: string[] }): [string, HeldInRun & { ends: Ends }] => {
     const ends = { from: l.from, to: l.to };
     return [linkText(ends), { ends, ...heldFrom(l), why: l.why, equal: Math.min(1, l.why.length) }];
   };
   return new Map(view.run.aggregated!.held!.links.map(at));
 }
 
-const heldFrom = (s: HeldSum): Held => ({ seconds: s.held_s, lost: s.lost_s, transfers: s.transfers });
+const heldFrom = (s: DelaySums): Held => ({ seconds: s.held_s, lost: s.lost_s, transfers: s.transfers });
 
 /** Over the spans of transfers. */
 function bySpans(view: RunView): AtLinks {

@@ -1,6 +1,6 @@
 // Causes in words, and the steps of arbiters in those of their legends.
 
-import type { Transfer } from "../contract.ts";
+import { CAUSE_WORDS, type CauseKind, type Transfer } from "../contract.ts";
 import { visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { byOthers } from "./alone.ts";
@@ -10,22 +10,30 @@ import type { RunView } from "./view.ts";
 /** A term, and what it means. */
 export type Term = [string, string];
 
-/** Causes without the transfers that they name, and what they mean, or the step that does. */
-const CAUSES: Record<string, string> = {
-  "upstream port shared": "going up, an overloaded link cuts all transfers in proportion",
-  "downstream port shared": "going down, an overloaded link gives each port that feeds it a quota",
-  "lateral link shared": "as an upstream port, on a link beside the tree",
-  "root complex, shared": "crossing it costs a part of its port, and the rest is shared",
-  "reduced capacity across the root complex": "crossing it costs a part of its port",
-  "head-of-line blocked": "it queues behind a transfer that is cut further on",
-  "link shared": "others use the link too, and each has its share",
-  "waits for an earlier transfer": "links serve one transfer after the other",
-  "others have a higher priority": "they are served first",
-  "its own limit": "the `limit` in the scenario",
-  "full rate of the narrowest link": "no other transfer holds it back",
-  "held back by others": "the data do not say how",
-  "the most loaded link of its route": "the arbiter did not say what decided",
+/** What causes mean. */
+const MEANINGS: Record<CauseKind, string> = {
+  "upstream-port": "going up, an overloaded link cuts all transfers in proportion",
+  "downstream-port": "going down, an overloaded link gives each port that feeds it a quota",
+  "lateral-link": "as an upstream port, on a link beside the tree",
+  "root-complex-shared": "crossing it costs a part of its port, and the rest is shared",
+  "root-complex": "crossing it costs a part of its port",
+  "head-of-line": "it queues behind a transfer that is cut further on",
+  "shared-link": "others use the link too, and each has its share",
+  "earlier-transfer": "links serve one transfer after the other",
+  "higher-priority": "they are served first",
+  "own-limit": "the `limit` in the scenario",
+  "full-rate": "no other transfer holds it back",
+  "most-loaded-link": "the arbiter did not say what decided",
 };
+
+/** Where others hold a transfer back, and nothing says how. */
+const BY_OTHERS = "held back by others";
+
+/** Causes in words, without the transfers that they name, and what they mean. */
+const CAUSES: Term[] = [
+  ...Object.entries(MEANINGS).map(([kind, meaning]): Term => [CAUSE_WORDS[kind as CauseKind], meaning]),
+  [BY_OTHERS, "the data do not say how"],
+];
 
 /** A step in the few words of the arbiter's legend. */
 function shortOf(view: RunView, step: string): string | undefined {
@@ -38,11 +46,9 @@ export function stepText(view: RunView, step: string): string {
   return visible(words ? `${step}: ${words}` : step);
 }
 
-/** A cause without the transfer that it names. */
-export function kindOf(cause: string): string {
-  if (cause.startsWith("waits for ")) return "waits for an earlier transfer";
-  if (cause.endsWith(" a higher priority")) return "others have a higher priority";
-  return cause.replace(/ (with|behind) .*$/s, "");
+/** The main cause of a transfer in words, without the transfer that it names. */
+export function kindOf(t: Transfer): string | null {
+  return t.cause_detail ? CAUSE_WORDS[t.cause_detail.kind] : null;
 }
 
 /** What made a transfer late: its cause, and before it the time that it waited to start, where that is more than it lost. */
@@ -57,8 +63,7 @@ export function mainCause(view: RunView, t: Transfer): string {
 /** Why a transfer is held back in a span, without names. Steps without words here have those of its cause. */
 export function reasonOf(view: RunView, t: Transfer, span: Span): string {
   const known = span.step === null ? undefined : wordsOf(view, t, span, span.step);
-  const cause = t.cause && byOthers(t) ? kindOf(t.cause) : "held back by others";
-  return visible(known ?? cause);
+  return visible(known ?? (byOthers(t) ? kindOf(t) : null) ?? BY_OTHERS);
 }
 
 function wordsOf(view: RunView, t: Transfer, span: Span, step: string): string | undefined {
@@ -69,7 +74,7 @@ function wordsOf(view: RunView, t: Transfer, span: Span, step: string): string |
 /** A downstream port by what lowered it, where that was the root complex and held the transfer back most. */
 function rootComplexOf(t: Transfer, span: Span): string | null {
   const here = span.at && t.bottleneck && span.at.from === t.bottleneck.from && span.at.to === t.bottleneck.to;
-  return here && t.cause?.includes("root complex") ? kindOf(t.cause) : null;
+  return here && t.cause_detail?.kind.startsWith("root-complex") ? kindOf(t) : null;
 }
 
 /** What the words of the page mean that are not the same for all runs: the steps of each arbiter, and causes that occur. */
@@ -77,10 +82,11 @@ export function termsOf(views: RunView[]): { steps: [arbiter: string, terms: Ter
   const seen = new Set<string>();
   for (const v of views)
     for (const t of v.run.transfers) {
-      if (t.cause) seen.add(kindOf(t.cause));
+      const kind = kindOf(t);
+      if (kind) seen.add(kind);
       for (const span of v.spans.get(t.id) ?? []) if (span.held) seen.add(reasonOf(v, t, span));
     }
-  const causes = Object.entries(CAUSES).filter(([kind]) => seen.has(kind));
+  const causes = CAUSES.filter(([words]) => seen.has(words));
   const steps = new Map<string, Term[]>();
   for (const { arbiter } of views.map((v) => v.run))
     if (arbiter.legend)

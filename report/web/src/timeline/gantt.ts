@@ -220,7 +220,7 @@ export class Gantt implements RowSource {
   /** Tasks of planned operations wait for engines of their own, others for their source. */
   private waiting(view: RunView, t: Transfer): Line {
     const engines = (view.run.plans ?? []).flatMap((p) =>
-      p.engines.filter((e) => e.tasks.some((x) => `${p.id}/${x.task}` === t.id)).map((e) => e.engine),
+      p.engines.filter((e) => e.tasks.some((x) => `${p.id}/${x.task}` === t.id)).flatMap((e) => e.engine ?? []),
     );
     if (engines.length > 0) return { what: "state", value: "waiting for engine", names: engines };
     return { what: "state", value: "waiting for the engine of", names: [t.from] };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { aggregate } from "#tools/aggregate.mjs";
 import { pack } from "#tools/pack.mjs";
-import type { ReportData, Run } from "../../src/contract.ts";
+import type { ReportData, Run, Search } from "../../src/contract.ts";
 import { fixture, madeUp } from "../fixture.ts";
 import { MARKS, browser, frames, hover, open } from "./open.ts";
 
@@ -81,7 +81,7 @@ test("a search of 200 000 candidates is drawn, whether in a curve or in rows", a
     { ...search, curve_s, rows: null },
     { ...search, curve_s: null, rows },
   ];
-  const { page, complaints } = await open({ ...fixture("results"), searches }, "candidates");
+  const { page, complaints } = await open({ ...fixture("results"), searches: searches as Search[] }, "candidates");
   assert.deepEqual(complaints, []);
   for (const k of [0, 1]) {
     assert.equal(await page.locator(`#search-${k} svg.chart`).count(), 2);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Run } from "../../src/contract.ts";
 import * as format from "../../src/core/format.ts";
-import { fixture, madeUp } from "../fixture.ts";
+import { causeOf, fixture, madeUp } from "../fixture.ts";
 import { browser, frames, open } from "./open.ts";
 
 browser();
@@ -15,7 +15,7 @@ function heldBack(count: number): Run {
   const { from, to } = run.links[0]!;
   run.transfers = run.transfers.map((t, i) => {
     const alone_s = (t.end_s! - t.start_s!) * (1 - (i < count / 2 ? 0 : i / count / 2));
-    return { ...t, alone_s, bottleneck: { from, to }, cause: "link shared with others" };
+    return { ...t, alone_s, bottleneck: { from, to }, ...causeOf("shared-link") };
   });
   return run;
 }

@@ -69,9 +69,10 @@ test("the curve of a search marks baseline and best, placements stand on the tre
   const words = await page.locator("#search-0 .level-text").allTextContents();
   assert.deepEqual(words, [`as it is: ${format.time(order!.baseline_s)}`, `best: ${format.time(order!.best_s)}`]);
   assert.match(await page.locator("#search-0").innerText(), /Proved: no candidate is better/);
+  const ranks = (placement!.solution as { placement: string[] }).placement;
   const boxes = page.locator("#search-1 .panel").first().locator(".node.placed");
-  assert.equal(await boxes.count(), placement!.solution!.placement!.length);
-  for (const [rank, node] of placement!.solution!.placement!.entries()) {
+  assert.equal(await boxes.count(), ranks.length);
+  for (const [rank, node] of ranks.entries()) {
     const title = await boxes.locator("title", { hasText: `\u2068${node}\u2069` }).textContent();
     assert.match(title!, new RegExp(`rank ${rank}$`));
   }

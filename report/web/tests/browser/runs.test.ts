@@ -319,8 +319,8 @@ test("a gather over a network: engines as rows, tasks that are transfers lead to
   const { page } = await open(fixture("gather"));
   const run = (await embedded(page)).runs[0]!;
   const plan = run.plans![0]!;
-  const nic = plan.engines.find((e) => e.engine.endsWith("nic"))!;
-  const row = page.locator("#engines .row", { hasText: nic.engine }).first();
+  const nic = plan.engines.find((e) => e.engine?.endsWith("nic"))!;
+  const row = page.locator("#engines .row", { hasText: nic.engine! }).first();
   const task = nic.tasks[3]!;
   const part = (task.start_s! + task.end_s!) / 2 / run.makespan_s;
   const lines = await hover(page, row, part);

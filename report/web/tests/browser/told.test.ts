@@ -3,7 +3,7 @@ import test from "node:test";
 import type { Page } from "playwright-core";
 import { aggregate } from "#tools/aggregate.mjs";
 import type { ReportData, Run } from "../../src/contract.ts";
-import { fixture, heldSums, madeUp } from "../fixture.ts";
+import { causeOf, fixture, heldSums, madeUp } from "../fixture.ts";
 import { browser, frames, open } from "./open.ts";
 
 browser();
@@ -84,7 +84,7 @@ test("where time is lost only by waiting for engines the card says so", async ()
     ...t,
     ready_s: 0,
     start_s: i === 0 ? 0.028997 : 0,
-    cause: "its own limit",
+    ...causeOf("own-limit"),
   }));
   const { page } = await open(withRuns({ ...run, phases: null, explain: null, transfers }));
   assert.match(await worst(page), /time is lost only by waiting for engines: 28\.997 ms/);

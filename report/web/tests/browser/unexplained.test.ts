@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { aggregate } from "#tools/aggregate.mjs";
 import type { ReportData, Run } from "../../src/contract.ts";
-import { fixture, madeUp } from "../fixture.ts";
+import { causeOf, fixture, madeUp } from "../fixture.ts";
 import { browser, frames, hover, open, said } from "./open.ts";
 
 browser();
@@ -37,7 +37,7 @@ test("a stopped run: what stood still was blocked, and what never was ready says
   const at = 0.02;
   const transfers = fcfs.transfers.map((t, i) => ({
     ...t,
-    ...(i === 3 ? { ready_s: null, start_s: null, cause: null, bottleneck: null } : {}),
+    ...(i === 3 ? { ready_s: null, start_s: null, cause: null, cause_detail: null, bottleneck: null } : {}),
     end_s: null,
     end_ps: null,
     sent_bytes: i === 0 ? 232e6 : 0,
@@ -78,7 +78,7 @@ test("links beyond the first are put together in a row that is empty where other
   const free = {
     ...streams,
     explain: null,
-    transfers: streams.transfers.map((t) => ({ ...t, cause: "its own limit" })),
+    transfers: streams.transfers.map((t) => ({ ...t, ...causeOf("own-limit") })),
   };
   const { page } = await open(withRuns(streams, free));
   const rest = await page.locator("#held tr.rest td").allInnerTexts();

@@ -3,6 +3,7 @@ import test from "node:test";
 import { aggregate } from "#tools/aggregate.mjs";
 import { embed, page } from "#tools/page.mjs";
 import { createHash } from "node:crypto";
+import type { Search } from "../../src/contract.ts";
 import type { Run } from "../../src/contract.ts";
 import { heat, level } from "../../src/core/colour.ts";
 import { shortened, visible } from "../../src/core/dom.ts";
@@ -111,7 +112,7 @@ test("tuned packets: one line each where all were given, otherwise none and the 
   const tried = sizes.map((s) => ({
     ...s,
     tried: [
-      { packet: null, seconds: s.without_packets_s },
+      { packet: null, seconds: s.without_packets_s! },
       { packet: 2 ** 20, seconds: s.seconds },
     ],
   }));
@@ -169,21 +170,39 @@ test("better candidates are those strictly below, of all", () => {
   assert.equal(share([1, 2, 3, 4], 1), "0.0 %");
   assert.equal(share([1, 2, 3, 4], 3, { candidates: 4000 }), "about 50.0 %");
   assert.equal(share([1, 2, 3, 4], 3, { candidates: undefined }), "about 50.0 %");
-  const two = { candidates: 2, best_s: 1, worst_s: 2, median_s: null, percentiles_s: {} };
+  const two = {
+    candidates: 2,
+    best_s: 1,
+    worst_s: 2,
+    median_s: null,
+    percentiles_s: {} as unknown as Search["percentiles_s"],
+  };
   assert.equal(share(null, 2, two), "about 50.0 %");
-  const rows = [4, 2, 3, 1].map((makespan_s, candidate) => ({ candidate, parameters: {}, makespan_s, best: false }));
+  const rows = [4, 2, 3, 1].map((makespan_s, candidate) => ({
+    candidate,
+    parameters: {},
+    makespan_s,
+    makespan_ps: makespan_s * 1e12,
+    ratio: makespan_s,
+    best: false,
+  }));
   assert.equal(share(null, 3, { rows, candidates: 4 }), "50.0 %");
   assert.equal(share(null, 3, { rows, candidates: 40 }), "2 of the 4 in the data");
   assert.match(curveOf({ ...search, rows, curve_s: null, candidates: 40 })!.source, /^4 of the 40 candidates, those/);
 });
 
 test("the makespan of the best may be less, more, equal or unknown", () => {
-  const search = { ...fixture("results").searches[0]!, objective: "makespan", baseline_s: 1, proved_optimal: true };
+  const search: Search = {
+    ...fixture("results").searches[0]!,
+    objective: "makespan",
+    baseline_s: 1,
+    proved_optimal: true,
+  };
   assert.equal(againstBaseline({ ...search, best_s: 0.9 }), "the best takes 10.0 % less time, 11.1 % faster");
   assert.equal(againstBaseline({ ...search, best_s: 1 }), "nothing is better");
   assert.equal(againstBaseline({ ...search, best_s: 1, proved_optimal: false }), "nothing better was found");
   assert.equal(againstBaseline({ ...search, best_s: 1.5 }), "the best that was found takes 50.0 % more");
-  const hops = { ...search, objective: "hop-bytes" };
+  const hops: Search = { ...search, objective: "distance" };
   assert.equal(againstBaseline({ ...hops, best_s: 10 }), "best by another objective: the makespan is 900.0 % longer");
   assert.equal(againstBaseline({ ...hops, best_s: 1 }), "the makespan of the best is equal");
   assert.match(againstBaseline({ ...search, baseline_s: null, best_s: 1 }), /not known/);

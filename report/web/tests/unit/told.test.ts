@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { aggregate } from "#tools/aggregate.mjs";
-import type { HeldSums, Run } from "../../src/contract.ts";
+import type { Aggregated, CauseKind, Delays, Run } from "../../src/contract.ts";
 import { whyAt } from "../../src/panels/held.ts";
 import { bestTitle, proof } from "../../src/panels/search.ts";
 import { foremost, heldLinks, unlisted, waited } from "../../src/run/back.ts";
 import { coverage, endedText, lossUnknown } from "../../src/run/told.ts";
 import { viewsOf } from "../../src/run/view.ts";
-import { fixture, heldSums, madeUp } from "../fixture.ts";
+import { causeOf, fixture, heldSums, madeUp } from "../fixture.ts";
 
 const [pcie, fcfs, maxMin] = fixture("hol").runs as [Run, Run, Run];
 
 /** A run that keeps 20 of 500 transfers, with sums over all. */
-function summed(held: HeldSums, ended = 400): Run {
+function summed(held: Delays, ended = 400): Run {
   const run = aggregate(madeUp(500), { bins: 20, most: 20 }) as unknown as Run;
   return { ...run, aggregated: { ...run.aggregated!, held, ended } };
 }
@@ -48,7 +48,7 @@ test("sums over all transfers stand for those that were kept", () => {
 test("how many have ended is said of all transfers, never of those kept", () => {
   const stopped = { ...summed(heldSums([])), complete: false };
   assert.equal(endedText({ run: stopped }), "400 of 500 transfers have ended");
-  delete stopped.aggregated!.ended;
+  delete (stopped.aggregated as Partial<Aggregated>).ended;
   assert.equal(endedText({ run: stopped }), "");
 });
 
@@ -66,14 +66,10 @@ test("where the time lost is not known, links are ranked by the time of holding 
 });
 
 test("an interrupted run counts transfers by their causes, with phases and without", () => {
-  const causes = [
-    "reduced capacity across the root complex",
-    "the most loaded link of its route",
-    "link shared with b",
-  ];
+  const causes: CauseKind[] = ["root-complex", "most-loaded-link", "shared-link"];
   const transfers = fcfs.transfers.map((t, i) => ({
     ...t,
-    cause: causes[i] ?? "full rate of the narrowest link",
+    ...causeOf(causes[i] ?? "full-rate"),
     bottleneck: fcfs.transfers[1]!.bottleneck,
   }));
   const bare: Run = { ...fcfs, explain: null, transfers };

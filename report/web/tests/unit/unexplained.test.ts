@@ -7,7 +7,7 @@ import { heldLinks } from "../../src/run/back.ts";
 import { lacks, spanAt, tellsHeld, viewsOf, wholly } from "../../src/run/view.ts";
 import { doingAt, stretches } from "../../src/run/state.ts";
 import { mainCause, reasonOf, termsOf } from "../../src/run/words.ts";
-import { fixture } from "../fixture.ts";
+import { causeOf, fixture } from "../fixture.ts";
 
 const near = (a: number, b: number, by: number) => assert.ok(Math.abs(a - b) <= by, `${a} and ${b}`);
 const [pcie, fcfs, maxMin] = fixture("hol").runs as [Run, Run, Run];
@@ -54,7 +54,7 @@ test("packed without reasons, the links that decide are known, and rates tell wh
 });
 
 test("a transfer at its own limit is not held back by others, though its rate alone were higher", () => {
-  const own = fcfs.transfers.map((t) => ({ ...t, cause: "its own limit" }));
+  const own = fcfs.transfers.map((t) => ({ ...t, ...causeOf("own-limit") }));
   assert.deepEqual(heldLinks(viewsOf([{ ...fcfs, explain: null, transfers: own }])), []);
   assert.deepEqual(heldLinks(viewsOf([{ ...fcfs, explain: null, phases: null, transfers: own }])), []);
 });
@@ -96,14 +96,20 @@ test("a byte that is rounded down holds nothing back", () => {
   const shared = maxMin.transfers.map((t) => ({
     ...t,
     bottleneck: t.bottleneck ?? { from: "a", to: "b" },
-    cause: "link shared with b",
+    ...causeOf("shared-link"),
   }));
   const sent = Object.fromEntries(shared.map((t) => [t.id, 11.6e9 * 1e-6 - 1]));
   assert.deepEqual(heldLinks(viewsOf([stopped({ ...maxMin, transfers: shared }, 1e-6, sent)])), []);
 });
 
 test("without time alone and cause it is not known what holds transfers back", () => {
-  const unknown = fcfs.transfers.map((t) => ({ ...t, alone_s: null, cause: null, bottleneck: null }));
+  const unknown = fcfs.transfers.map((t) => ({
+    ...t,
+    alone_s: null,
+    cause: null,
+    cause_detail: null,
+    bottleneck: null,
+  }));
   const [blind, told] = viewsOf([{ ...fcfs, explain: null, transfers: unknown }, fcfs]);
   assert.equal(tellsHeld(blind!), false);
   assert.equal(tellsHeld(told!), true);
@@ -114,7 +120,7 @@ test("reasons are words, whatever the steps of an arbiter are called", () => {
     ...p,
     transfers: p.transfers.map((t) => ({ ...t, steps: t.steps.map((s) => ({ ...s, step: "priority 0" })) })),
   }));
-  const views = viewsOf([{ ...maxMin, arbiter: { name: "strict-priority", params: {} }, explain }, fcfs]);
+  const views = viewsOf([{ ...maxMin, arbiter: { name: "strict-priority", version: "0", params: {} }, explain }, fcfs]);
   for (const view of views) {
     const held = view.run.transfers.flatMap((t) =>
       (view.spans.get(t.id) ?? []).filter((x) => x.held).map((x) => reasonOf(view, t, x)),
@@ -127,16 +133,28 @@ test("reasons are words, whatever the steps of an arbiter are called", () => {
     }
   }
   const [view] = views;
-  const t = { ...view!.run.transfers[1]!, cause: "full rate of the narrowest link" };
+  const t = { ...view!.run.transfers[1]!, ...causeOf("full-rate") };
   assert.equal(reasonOf(view!, t, view!.spans.get(t.id)![0]!), "held back by others");
 });
 
 test("a transfer that never became ready says so, and one that was not kept is not said to be absent", () => {
-  const t = { ...fcfs.transfers[0]!, ready_s: null, start_s: null, end_s: null, mean_Bps: null, cause: null };
+  const t = {
+    ...fcfs.transfers[0]!,
+    ready_s: null,
+    start_s: null,
+    end_s: null,
+    mean_Bps: null,
+    cause: null,
+    cause_detail: null,
+  };
   const [view] = viewsOf([{ ...fcfs, explain: null, phases: null, transfers: [t] }]);
   assert.equal(mainCause(view!, t), "never ready in this run");
   const aggregated = { transfers: 5, kept: "the 1 longest", groups: [], links: [], bins: 1, from_s: 0, to_s: 1 };
-  const part = { ...fcfs, transfers: [t], aggregated: { ...aggregated, rates: "means", by: "source" } } as Run;
+  const part = {
+    ...fcfs,
+    transfers: [t],
+    aggregated: { ...aggregated, rates: "means", by: "source" },
+  } as unknown as Run;
   assert.equal(lacks(viewsOf([part])[0]!), "not kept in A");
   assert.equal(lacks(view!, "run "), "not in run A");
 });

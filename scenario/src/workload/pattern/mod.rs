@@ -61,6 +61,12 @@ const KINDS: [(&str, &[&str]); 9] = [
 ];
 const COMMON: [&str; 6] = ["kind", "id", "ranks", "start", "after", "model"];
 
+/// The keys of patterns of all kinds.
+#[cfg(test)]
+pub(crate) fn keys() -> Vec<&'static str> {
+    KINDS.iter().flat_map(|(_, keys)| keys.iter().copied()).chain(COMMON).collect()
+}
+
 /// Who sends the messages of a pattern, and when.
 struct Sending<'a> {
     id: PlacedId,

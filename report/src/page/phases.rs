@@ -1,5 +1,5 @@
 //! What happened over time, phase by phase, with transfers as places in the list of a result: from a run, or from a saved
-//! result. Both tell it in the same numbers.
+//! result. Both give the same numbers.
 
 use std::collections::HashMap;
 
@@ -40,39 +40,39 @@ pub(super) struct Why<'a> {
     pub(super) because: Vec<u32>,
 }
 
-/// Takes moments until it has enough: `false` ends the story.
+/// Takes moments until it has enough: `false` stops.
 pub(super) type Listener<'l> = dyn FnMut(&Moment<'_>) -> Result<bool, PageError> + 'l;
 
 /// Phases in the order of time.
-pub(super) trait Story {
-    /// Tells the phases, with what decided rates where `reasons` are asked for.
-    fn tell(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError>;
+pub(super) trait PhaseSource {
+    /// Hands over the phases, with what decided rates where `reasons` are asked for.
+    fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError>;
 }
 
-/// A way to hear the phases of a run once more, without explanations.
-pub type Teller<'t> = dyn Fn(&mut dyn FnMut(PhaseRecord)) + 't;
+/// A way to have the phases of a run once more, without explanations.
+pub type PhaseReplay<'t> = dyn Fn(&mut dyn FnMut(PhaseRecord)) + 't;
 
-/// The phases of a run that is run again to tell them.
-pub(super) struct Retold<'a> {
+/// The phases of a run that is run again to have them.
+pub(super) struct Replayed<'a> {
     recorded: Recorded<'a>,
-    teller: &'a Teller<'a>,
+    replay: &'a PhaseReplay<'a>,
 }
 
-impl<'a> Retold<'a> {
-    pub(super) fn new(run: &'a Run<'a>, teller: &'a Teller<'a>) -> Self {
-        Self { recorded: Recorded { phases: &[], places: places(run) }, teller }
+impl<'a> Replayed<'a> {
+    pub(super) fn new(run: &'a Run<'a>, replay: &'a PhaseReplay<'a>) -> Self {
+        Self { recorded: Recorded { phases: &[], places: places(run) }, replay }
     }
 }
 
-impl Story for Retold<'_> {
-    fn tell(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
-        let mut heard = Ok(true);
-        (self.teller)(&mut |phase| {
-            if let Ok(true) = heard {
-                heard = listener(&self.recorded.moment(&phase, false));
+impl PhaseSource for Replayed<'_> {
+    fn each(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+        let mut wanted = Ok(true);
+        (self.replay)(&mut |phase| {
+            if let Ok(true) = wanted {
+                wanted = listener(&self.recorded.moment(&phase, false));
             }
         });
-        heard.map(|_| ())
+        wanted.map(|_| ())
     }
 }
 
@@ -117,8 +117,8 @@ impl<'a> Recorded<'a> {
     }
 }
 
-impl Story for Recorded<'_> {
-    fn tell(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+impl PhaseSource for Recorded<'_> {
+    fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
         for phase in self.phases {
             if !listener(&self.moment(phase, reasons))? {
                 break;
@@ -238,8 +238,8 @@ impl<'a> Saved<'a> {
     }
 }
 
-impl Story for Saved<'_> {
-    fn tell(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
+impl PhaseSource for Saved<'_> {
+    fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
         for (i, phase) in self.phases.iter().enumerate() {
             let phase: SavedPhase<'_> = serde_json::from_str(phase.get())?;
             let explained: Option<SavedExplained<'_>> = match self.explain.get(i).filter(|_| reasons) {

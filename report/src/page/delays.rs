@@ -3,36 +3,41 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::rows::{Ends, Transfer};
+use crate::CauseKind;
 
 /// Most links that are listed one by one (*assumed*: a table shows no more).
 const MOST_LINKS: usize = 60;
 
 /// `held` of `report/web/data.md`.
-#[derive(Serialize)]
-pub(super) struct Held<'a> {
-    links: Vec<HeldLink<'a>>,
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct Delays<'a> {
+    links: Vec<LinkDelays<'a>>,
     /// Number and sums of the links that are not listed.
     others: usize,
-    rest: Sums,
+    rest: DelaySums,
     /// Of all transfers.
     waiting: Waiting,
 }
 
-#[derive(Serialize)]
-struct HeldLink<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct LinkDelays<'a> {
     from: &'a str,
     to: &'a str,
     #[serde(flatten)]
-    sums: Sums,
+    sums: DelaySums,
     /// Kinds of causes, that of most time first.
-    why: Vec<&'a str>,
+    why: Vec<&'static str>,
 }
 
-#[derive(Clone, Copy, Default, Serialize)]
-struct Sums {
+#[derive(Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct DelaySums {
     /// End less start less the time alone, seconds; none where the time alone of one of them is not known.
     lost_s: Option<f64>,
     /// Start to last byte sent, seconds.
@@ -41,22 +46,23 @@ struct Sums {
 }
 
 /// Time between ready and start.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 struct Waiting {
     seconds: f64,
     transfers: usize,
 }
 
 /// A link while it is summed up.
-struct Link<'a> {
-    sums: Sums,
-    kinds: BTreeMap<&'a str, f64>,
+struct LinkSums {
+    sums: DelaySums,
+    kinds: BTreeMap<CauseKind, f64>,
 }
 
-impl<'a> Held<'a> {
+impl<'a> Delays<'a> {
     /// Of all transfers of a run that ended, or stopped, at `end`.
     pub(super) fn of(transfers: &'a [Transfer<'a>], end: f64) -> Self {
-        let (mut links, mut waiting) = (BTreeMap::<(&str, &str), Link<'a>>::new(), Waiting::default());
+        let (mut links, mut waiting) = (BTreeMap::<(&str, &str), LinkSums>::new(), Waiting::default());
         for transfer in transfers {
             let row = &transfer.row;
             if let Some(ready) = row.ready_s {
@@ -67,36 +73,37 @@ impl<'a> Held<'a> {
                 }
             }
             let Some((span, at, lost)) = suffered(transfer, end) else { continue };
-            let fresh = || Link { sums: Sums { lost_s: Some(0.0), ..Sums::default() }, kinds: BTreeMap::new() };
+            let fresh =
+                || LinkSums { sums: DelaySums { lost_s: Some(0.0), ..DelaySums::default() }, kinds: BTreeMap::new() };
             let link = links.entry((&at.from.0, &at.to.0)).or_insert_with(fresh);
-            link.sums.add(Sums { lost_s: lost, held_s: span, transfers: 1 });
-            if let Some(cause) = &row.cause {
-                *link.kinds.entry(kind(&cause.0)).or_default() += span;
+            link.sums.add(DelaySums { lost_s: lost, held_s: span, transfers: 1 });
+            if let Some(cause) = &row.cause_detail {
+                *link.kinds.entry(cause.kind).or_default() += span;
             }
         }
         Self::listed(links, waiting)
     }
 
-    fn listed(links: BTreeMap<(&'a str, &'a str), Link<'a>>, waiting: Waiting) -> Self {
-        let mut all: Vec<HeldLink<'a>> = links.into_iter().map(|((from, to), link)| link.listed(from, to)).collect();
-        let weight = |link: &HeldLink<'_>| link.sums.lost_s.unwrap_or(link.sums.held_s);
+    fn listed(links: BTreeMap<(&'a str, &'a str), LinkSums>, waiting: Waiting) -> Self {
+        let mut all: Vec<LinkDelays<'a>> = links.into_iter().map(|((from, to), link)| link.listed(from, to)).collect();
+        let weight = |link: &LinkDelays<'_>| link.sums.lost_s.unwrap_or(link.sums.held_s);
         all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         let others = all.split_off(all.len().min(MOST_LINKS));
-        let mut rest = Sums { lost_s: Some(0.0), ..Sums::default() };
+        let mut rest = DelaySums { lost_s: Some(0.0), ..DelaySums::default() };
         others.iter().for_each(|link| rest.add(link.sums));
         Self { links: all, others: others.len(), rest, waiting }
     }
 }
 
-impl<'a> Link<'a> {
-    fn listed(self, from: &'a str, to: &'a str) -> HeldLink<'a> {
-        let mut kinds: Vec<(&str, f64)> = self.kinds.into_iter().collect();
+impl LinkSums {
+    fn listed<'a>(self, from: &'a str, to: &'a str) -> LinkDelays<'a> {
+        let mut kinds: Vec<(CauseKind, f64)> = self.kinds.into_iter().collect();
         kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
-        HeldLink { from, to, sums: self.sums, why: kinds.into_iter().map(|(kind, _)| kind).collect() }
+        LinkDelays { from, to, sums: self.sums, why: kinds.into_iter().map(|(kind, _)| kind.words()).collect() }
     }
 }
 
-impl Sums {
+impl DelaySums {
     fn add(&mut self, other: Self) {
         self.lost_s = self.lost_s.zip(other.lost_s).map(|(a, b)| a + b);
         self.held_s += other.held_s;
@@ -113,8 +120,7 @@ fn suffered<'a>(transfer: &'a Transfer<'a>, end: f64) -> Option<(f64, &'a Ends<'
     let (start, at) = (row.start_s?, row.bottleneck.as_ref()?);
     let until = row.end_s.unwrap_or(end);
     let span = row.sending().map_or(until, |(_, sent)| sent.min(until)) - start;
-    let free =
-        matches!(row.cause.as_ref().map(|cause| &*cause.0), Some("its own limit" | "full rate of the narrowest link"));
+    let free = row.cause_detail.as_ref().is_some_and(|cause| cause.kind.is_own());
     let lost = row.alone_s.map(|alone| {
         let part = if row.end_s.is_some() || row.bytes == 0 { 1.0 } else { row.sent() as f64 / row.bytes as f64 };
         (until - start, alone * part)
@@ -123,18 +129,6 @@ fn suffered<'a>(transfer: &'a Transfer<'a>, end: f64) -> Option<(f64, &'a Ends<'
         Some((took, alone)) => (took > alone * SLOWER).then_some((span, at, Some(took - alone))),
         None => (!free && span > 0.0).then_some((span, at, None)),
     }
-}
-
-/// A cause without the transfers that it names.
-fn kind(cause: &str) -> &str {
-    if cause.starts_with("waits for ") {
-        return "waits for an earlier transfer";
-    }
-    if cause.ends_with(" a higher priority") {
-        return "others have a higher priority";
-    }
-    let end = [" with ", " behind "].iter().filter_map(|word| cause.find(word)).min();
-    end.map_or(cause, |end| &cause[..end])
 }
 
 #[cfg(test)]
@@ -147,21 +141,21 @@ mod tests {
     fn losses_are_summed_by_link_over_all_transfers() {
         let row = |id: &str, start: &str, end: &str, sent: u64, alone: &str, at: &str, cause: &str| {
             format!(
-                r#"{{"id":"{id}","from":"g","to":"h","bytes":10,"ready_s":0.0,"start_s":{start},"end_s":{end},"mean_Bps":5.0,"sent_bytes":{sent},"alone_s":{alone},"bottleneck":{{"from":"{at}","to":"y"}},"cause":"{cause}"}}"#
+                r#"{{"id":"{id}","from":"g","to":"h","bytes":10,"ready_s":0.0,"start_s":{start},"end_s":{end},"mean_Bps":5.0,"sent_bytes":{sent},"alone_s":{alone},"bottleneck":{{"from":"{at}","to":"y"}},"cause_detail":{{"kind":"{cause}"}}}}"#
             )
         };
         let list = [
-            row("a", "0.0", "3.0", 10, "1.0", "x", "link shared with b"),
-            row("b", "0.0", "2.5", 10, "1.0", "z", "head-of-line blocked behind a"),
-            row("c", "1.0", "3.0", 10, "1.5", "z", "waits for q"),
-            row("d", "0.0", "null", 5, "1.0", "z", "waits for r"),
-            row("e", "null", "null", 0, "1.0", "z", "link shared with b"),
-            row("f", "0.0", "1.0", 10, "1.0", "z", "full rate of the narrowest link"),
+            row("a", "0.0", "3.0", 10, "1.0", "x", "shared-link"),
+            row("b", "0.0", "2.5", 10, "1.0", "z", "head-of-line"),
+            row("c", "1.0", "3.0", 10, "1.5", "z", "earlier-transfer"),
+            row("d", "0.0", "null", 5, "1.0", "z", "earlier-transfer"),
+            row("e", "null", "null", 0, "1.0", "z", "shared-link"),
+            row("f", "0.0", "1.0", 10, "1.0", "z", "full-rate"),
         ];
         let list = format!("[{}]", list.join(","));
         let list: Box<serde_json::value::RawValue> = serde_json::from_str(&list).expect("JSON");
         let list = transfers(&list).expect("transfers");
-        let held = serde_json::to_value(Held::of(&list, 4.0)).expect("JSON");
+        let held = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
         // d: 4 s for half of what takes 1 s alone.
         let link = |from: &str, lost: f64, held: f64, transfers: u64, why: &[&str]| serde_json::json!({"from": from, "to": "y", "lost_s": lost, "held_s": held, "transfers": transfers, "why": why});
         assert_eq!(
@@ -175,10 +169,10 @@ mod tests {
 
     #[test]
     fn where_the_time_alone_is_not_known_nothing_is_said_of_the_loss() {
-        let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":0,"end_s":4,"mean_Bps":5.0,"alone_s":null,"bottleneck":{"from":"x","to":"y"},"cause":"link shared with b"}]"#;
+        let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":0,"end_s":4,"mean_Bps":5.0,"alone_s":null,"bottleneck":{"from":"x","to":"y"},"cause_detail":{"kind":"shared-link"}}]"#;
         let list: Box<serde_json::value::RawValue> = serde_json::from_str(list).expect("JSON");
         let list = transfers(&list).expect("transfers");
-        let held = serde_json::to_value(Held::of(&list, 4.0)).expect("JSON");
+        let held = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
         assert_eq!((&held["links"][0]["lost_s"], &held["links"][0]["held_s"]), (&serde_json::Value::Null, &2.0.into()));
     }
 }

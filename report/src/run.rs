@@ -1,40 +1,11 @@
-//! What a result is about: the scenario's names beside its dense ids, the arbiter, and the outcome.
-
-use std::borrow::Cow;
+//! What a result is about: the scenario, the arbiter, and the outcome.
 
 use serde_json::{Map, Value};
 use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId};
-use weir_sim_core::{Departure, Fabric, Outcome, Routes, TaskGraph, TaskId, Work};
+use weir_scenario::Scenario;
+use weir_sim_core::{Departure, Outcome, TaskId, Work};
 
-use crate::{Alone, Planned};
-
-/// The scenario of a result, as far as reports need it. Names are text here, ids everywhere before.
-pub trait Subject {
-    /// The scenario's name.
-    fn name(&self) -> &str;
-    /// Its file as given by the user, `-` for standard input.
-    fn file(&self) -> &str;
-    /// SHA-256 of everything read for it, hexadecimal.
-    fn input_sha256(&self) -> &str;
-    /// The graph it runs on.
-    fn fabric(&self) -> &Fabric;
-    /// Routes of its transfers.
-    fn routes(&self) -> &Routes;
-    /// Its tasks.
-    fn tasks(&self) -> &TaskGraph;
-    /// The user's name of a task.
-    fn task_name(&self, task: TaskId) -> Cow<'_, str>;
-    /// The user's name of a node: bare where unique, else the full path; also of devices that the fabric lacks.
-    fn node_name(&self, node: NodeId) -> &str;
-    /// The operations that models planned, by ascending tasks.
-    fn planned(&self) -> &[Planned<'_>] {
-        &[]
-    }
-    /// The random generator behind its workload, where there is one.
-    fn generator(&self) -> Option<&str> {
-        None
-    }
-}
+use crate::Alone;
 
 /// The arbiter of a result.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +18,12 @@ pub struct ArbiterInfo<'a> {
     pub sha256: Option<&'a str>,
     /// The parameters given.
     pub params: &'a Map<String, Value>,
-    /// What the steps of its explanations mean, in the order in which they are taken.
+    /// What its steps mean; empty where the policy does not say.
     pub legend: &'a [LegendEntry],
 }
 
 impl ArbiterInfo<'_> {
-    /// Name and parameters for a person: `name (tau 0.2)`.
+    /// Name and parameters for a person: `pcie-congestion (tau 0.2)`.
     #[must_use]
     pub fn title(&self) -> String {
         titled(self.name, self.params)
@@ -65,7 +36,7 @@ impl ArbiterInfo<'_> {
     }
 }
 
-/// A name and parameters for a person: `name (tau 0.2)`.
+/// A name and parameters for a person: `pcie-congestion (tau 0.2)`.
 pub(crate) fn titled(name: &str, params: &Map<String, Value>) -> String {
     if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params_text(params)) }
 }
@@ -79,7 +50,7 @@ pub(crate) fn params_text(params: &Map<String, Value>) -> String {
 /// One run of a scenario under an arbiter, ready to be reported.
 pub struct Run<'a> {
     /// The scenario.
-    pub subject: &'a dyn Subject,
+    pub scenario: &'a Scenario,
     /// The arbiter.
     pub arbiter: ArbiterInfo<'a>,
     /// What the simulation returned.
@@ -97,19 +68,19 @@ impl Run<'_> {
 
     /// The ids of all transfers, in expansion order.
     pub fn transfers(&self) -> impl Iterator<Item = TaskId> + '_ {
-        let tasks = self.subject.tasks().tasks();
+        let tasks = self.scenario.tasks.tasks();
         (0..tasks.len()).filter(|&i| matches!(tasks[i].work, Work::Carries { .. })).map(|i| TaskId(i as u32))
     }
 
     /// The first and the last node of a transfer's route, and the links between; `None` for other tasks.
     pub(crate) fn carried(&self, task: TaskId) -> Option<Carried<'_>> {
-        let Work::Carries { bytes, class } = self.subject.tasks().tasks()[task.index()].work else { return None };
-        Carried::of(self.subject, bytes, class)
+        let Work::Carries { bytes, class } = self.scenario.tasks.tasks()[task.index()].work else { return None };
+        Carried::of(self.scenario, bytes, class)
     }
 
     /// All that is known of a transfer; `None` for other tasks.
     pub(crate) fn departure(&self, task: TaskId) -> Option<Departure> {
-        let Work::Carries { bytes, class } = self.subject.tasks().tasks()[task.index()].work else { return None };
+        let Work::Carries { bytes, class } = self.scenario.tasks.tasks()[task.index()].work else { return None };
         let (outcome, i) = (self.outcome, task.index());
         let (times, sent_bytes, bottleneck) = (outcome.tasks[i], outcome.sent_bytes[i], outcome.bottlenecks[i]);
         Some(Departure { task, class, bytes, times, sent_bytes, bottleneck, at: outcome.now })
@@ -117,8 +88,8 @@ impl Run<'_> {
 
     /// The names of a link's two nodes.
     pub(crate) fn link_names(&self, link: LinkId) -> (&str, &str) {
-        let link = self.subject.fabric().link(link);
-        (self.subject.node_name(link.from), self.subject.node_name(link.to))
+        let link = self.scenario.fabric.link(link);
+        (self.scenario.node_name(link.from), self.scenario.node_name(link.to))
     }
 
     /// A link for a person: `k80a → plx0`.
@@ -139,9 +110,9 @@ pub(crate) struct Carried<'a> {
 
 impl<'a> Carried<'a> {
     /// Of a transfer of this size and class.
-    pub(crate) fn of(subject: &'a dyn Subject, bytes: u64, class: ClassId) -> Option<Self> {
-        let links = subject.routes().links(subject.tasks().classes().route(class));
-        let fabric = subject.fabric();
+    pub(crate) fn of(scenario: &'a Scenario, bytes: u64, class: ClassId) -> Option<Self> {
+        let links = scenario.routes.links(scenario.tasks.classes().route(class));
+        let fabric = &scenario.fabric;
         let (first, last) = (links.first()?, links.last()?);
         Some(Self { bytes, class, links, from: fabric.link(*first).from, to: fabric.link(*last).to })
     }

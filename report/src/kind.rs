@@ -1,0 +1,70 @@
+//! What a line of weir's JSON is: every result says it in its key `kind`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::object::Object;
+
+/// The kind of a result that is saved as JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResultKind {
+    /// `weir run`: one scenario under one arbiter.
+    Run,
+    /// `weir compare`: several runs and their ratios.
+    Comparison,
+    /// `weir explain`.
+    Explanation,
+    /// `weir optimize` and `weir merge`.
+    Search,
+    /// `weir optimize` of a search at each point of a grid.
+    Sweep,
+    /// `weir tune`.
+    Tuning,
+    /// `weir validate`.
+    Validation,
+    /// `weir calibrate`.
+    Calibration,
+    /// `weir plugin list`.
+    PluginList,
+}
+
+impl ResultKind {
+    /// The command that writes it.
+    #[must_use]
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Run => "weir run --json",
+            Self::Comparison => "weir compare --json",
+            Self::Explanation => "weir explain --json",
+            Self::Search | Self::Sweep => "weir optimize --json",
+            Self::Tuning => "weir tune --json",
+            Self::Validation => "weir validate --json",
+            Self::Calibration => "weir calibrate --json",
+            Self::PluginList => "weir plugin list --json",
+        }
+    }
+}
+
+/// Whether a text is what weir has saved as JSON, rather than a scenario: an object that does not say what to do.
+pub(crate) fn is_saved(text: &str) -> bool {
+    let text = text.trim_start();
+    if !text.starts_with('{') {
+        return false;
+    }
+    match serde_json::Deserializer::from_str(text).into_iter::<Object<'_>>().next() {
+        Some(Ok(object)) => !["topology", "tree", "workload"].iter().any(|key| object.get(key).is_some()),
+        _ => is_begun(text),
+    }
+}
+
+/// Whether a text that is no whole object, as it was cut off, begins as all of weir's results do, however it was indented.
+fn is_begun(text: &str) -> bool {
+    /// What results begin with; a scenario has no key `kind`.
+    const BEGIN: &str = r#"{"weir":1,"kind":""#;
+    /// Longer than the beginning, with any indentation.
+    const HEAD: usize = 200;
+    let head: String = text.chars().take(HEAD).filter(|c| !c.is_whitespace()).collect();
+    // A scenario as JSON may begin with its version, too: what is cut before the second key may be either.
+    head.starts_with(BEGIN) || (head.starts_with(r#"{"weir":1,""#) && BEGIN.starts_with(&head))
+}

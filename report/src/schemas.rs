@@ -1,0 +1,75 @@
+//! Types that stand for parts of results in their JSON Schemas.
+
+use std::borrow::Cow;
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::Value;
+
+/// Makes schemas of what types write.
+pub(crate) fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().for_serialize().into_generator()
+}
+
+/// The schema of what a type writes.
+pub(crate) fn schema_of<T: JsonSchema>() -> Value {
+    generator().into_root_schema_for::<T>().to_value()
+}
+
+/// Makes a type that is nothing but a schema, which stands where it is used.
+macro_rules! stands_for {
+    ($(#[$doc:meta])* $name:ident, $schema:expr) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
+}
+
+stands_for!(
+    /// A number of at least 0.
+    Amount,
+    json_schema!({ "type": "number", "minimum": 0 })
+);
+stands_for!(
+    /// A whole number of at least 0.
+    Whole,
+    json_schema!({ "type": "integer", "minimum": 0 })
+);
+stands_for!(
+    /// A whole number of at least 1.
+    Count,
+    json_schema!({ "type": "integer", "minimum": 1 })
+);
+stands_for!(
+    /// A digest, hexadecimal.
+    Sha256,
+    json_schema!({ "type": "string", "pattern": "^[0-9a-f]{64}$" })
+);
+stands_for!(
+    /// The version of the format.
+    Version,
+    json_schema!({ "const": 1 })
+);
+
+/// Path and value.
+pub(crate) type Parameters = std::collections::BTreeMap<String, String>;
+
+/// The words of an enumeration.
+pub(crate) fn words<T: Serialize>(all: impl IntoIterator<Item = T>) -> Schema {
+    let words: Vec<Value> = all.into_iter().filter_map(|word| serde_json::to_value(word).ok()).collect();
+    json_schema!({ "enum": words })
+}

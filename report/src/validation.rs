@@ -1,0 +1,66 @@
+//! A scenario held against measured times, as one JSON object.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::tuned::TunedUnder;
+use crate::{ResultKind, TransferCause};
+
+/// The result of a validation: one scenario under one arbiter.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Validated")]
+pub struct Validation<'a> {
+    /// Version of the format.
+    pub weir: u32,
+    /// Always [`ResultKind::Validation`].
+    #[schemars(with = "String")]
+    pub kind: ResultKind,
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// Its file as given.
+    pub file: &'a str,
+    /// The arbiter.
+    pub arbiter: TunedUnder,
+    /// Part of the pairs whose error is at most 15 %.
+    pub within_15_percent: Option<f64>,
+    /// Mean of the sizes of errors.
+    pub mean_error: Option<f64>,
+    /// The lowest error.
+    pub lowest_error: Option<f64>,
+    /// The highest error.
+    pub highest_error: Option<f64>,
+    /// What was measured and simulated.
+    pub transfers: Vec<ValidatedTransfer<'a>>,
+    /// Places of rows that are of no transfer.
+    pub rows_left: Vec<String>,
+    /// Places of rows whose transfer has had one.
+    pub rows_again: Vec<String>,
+    /// Ids of what was not measured.
+    pub not_measured: Vec<&'a str>,
+}
+
+/// A transfer or operation that was measured.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ValidatedTransfer<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// Its source; none of an operation, as for the next two.
+    pub from: Option<&'a str>,
+    /// Its destination.
+    pub to: Option<&'a str>,
+    /// Its size.
+    pub bytes: Option<u64>,
+    /// The time that was measured, seconds.
+    pub measured_s: f64,
+    /// The time that was simulated, seconds.
+    pub simulated_s: f64,
+    /// Simulated over measured, less 1.
+    pub error: f64,
+    /// The link that held it back, as text.
+    pub bottleneck: Option<String>,
+    /// Why.
+    pub cause: Option<String>,
+    /// The same for programs.
+    pub cause_detail: Option<TransferCause<'a>>,
+}

@@ -1,0 +1,280 @@
+//! The JSON Schema of scenario files, for editors: what the reader itself knows (`format.json`), and of arbiters and models
+//! what the registry says, loaded ones too.
+//!
+//! Schemas of plugins describe what arrives; here their keywords `x-weir-…` become what a user writes: texts with units, names
+//! of devices, paths of files.
+
+use serde_json::{Map, Value as Json, json};
+use weir_plugin_api::{ArbiterEntry, ModelEntry, Registry};
+
+use crate::schema::Schema;
+
+/// All but arbiters and models. A test holds its keys against the reader's.
+const FORMAT: &str = include_str!("format.json");
+
+/// Keywords that are copied.
+const COPIED: [&str; 14] = [
+    "const",
+    "default",
+    "description",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minProperties",
+    "minimum",
+    "pattern",
+    "type",
+    "uniqueItems",
+];
+
+/// The JSON Schema of scenario and topology files with these arbiters and models. It accepts all that is right;
+/// [`crate::check`] knows more.
+#[must_use]
+pub fn scenario_schema(registry: &Registry) -> Json {
+    let mut schema: Json = serde_json::from_str(FORMAT).unwrap_or_default();
+    let mut defs = Map::new();
+    let arbiters: Vec<&ArbiterEntry> = registry.iter().collect();
+    let maps = arbiters.iter().map(|entry| {
+        let params = serde_json::from_str(&entry.params_schema).unwrap_or_default();
+        named(Published { root: &params, name: &entry.name, defs: &mut defs }.part(&params), &entry.name)
+    });
+    let maps: Vec<Json> = maps.collect();
+    let names = arbiters.iter().map(|entry| &entry.name);
+    defs.insert(
+        "arbiter".to_owned(),
+        choice("The name of an arbiter, or a map with its name and parameters.", names, maps),
+    );
+    let (mut own, mut transfer) = (Vec::new(), (Vec::new(), Vec::new()));
+    for entry in registry.models() {
+        let root: Json = serde_json::from_str(&entry.schema).unwrap_or_default();
+        for operation in &entry.operations {
+            let Some(part) = Schema::new(&root).property(operation) else { continue };
+            let part = Published { root: &root, name: &entry.name, defs: &mut defs }.part(part.json());
+            if operation == "transfer" {
+                transfer.0.push(&entry.name);
+                transfer.1.push(named(part, &entry.name));
+            } else {
+                schema["$defs"]["operation"]["properties"][operation] = host(part, entry);
+                own.push(json!({ "required": [operation] }));
+            }
+        }
+    }
+    let what = "A model of plain transfers, by name or as a map with its parameters; without one the transfer goes over the \
+                links.";
+    defs.insert("transfer_model".to_owned(), choice(what, transfer.0.into_iter(), transfer.1));
+    let planned =
+        json!({ "properties": { "workload": { "type": "array", "minItems": 1, "items": { "anyOf": own } } } });
+    schema["$defs"]["scenario"]["anyOf"] = json!([{ "required": ["topology"] }, planned]);
+    if let Some(all) = schema["$defs"].as_object_mut() {
+        all.extend(defs);
+    }
+    schema
+}
+
+/// A name, or a map with it.
+fn choice<'a>(description: &str, names: impl Iterator<Item = &'a String>, maps: Vec<Json>) -> Json {
+    let name = json!({ "enum": names.collect::<Vec<_>>() });
+    let all: Vec<Json> = std::iter::once(name).chain(maps).collect();
+    json!({ "description": description, "anyOf": all })
+}
+
+/// Parameters beside the name of what has them.
+fn named(mut params: Json, name: &str) -> Json {
+    require(&mut params, "name");
+    params["type"] = "object".into();
+    params["properties"]["name"] = json!({ "const": name });
+    params["additionalProperties"] = false.into();
+    params
+}
+
+/// An operation of a model, with the keys that all operations have.
+fn host(mut operation: Json, entry: &ModelEntry) -> Json {
+    operation["type"] = "object".into();
+    operation["additionalProperties"] = false.into();
+    let said = operation["description"].as_str().map_or_else(String::new, |said| format!("{said} "));
+    operation["description"] = format!("{said}(model {})", entry.name).into();
+    for key in ["id", "start", "after"] {
+        let own = if key == "start" { "time" } else { key };
+        operation["properties"][key] = json!({ "$ref": format!("#/$defs/{own}") });
+    }
+    operation
+}
+
+fn require(schema: &mut Json, key: &str) {
+    let required = &mut schema["required"];
+    match required.as_array_mut() {
+        Some(list) => list.push(key.into()),
+        None => *required = json!([key]),
+    }
+}
+
+/// The schema of one plugin while it is rewritten; its definitions get its name before their own.
+struct Published<'a> {
+    root: &'a Json,
+    name: &'a str,
+    defs: &'a mut Map<String, Json>,
+}
+
+impl Published<'_> {
+    /// A part as a user writes it.
+    fn part(&mut self, part: &Json) -> Json {
+        let Json::Object(map) = part else { return part.clone() };
+        if let Some(written) = written(map) {
+            return described(written, map);
+        }
+        let mut out = Map::new();
+        for (key, value) in map {
+            match key.as_str() {
+                "$ref" => drop(out.insert(key.clone(), self.reference(value))),
+                "properties" => {
+                    let Json::Object(properties) = value else { continue };
+                    let parts = properties.iter().map(|(key, value)| (key.clone(), self.part(value)));
+                    out.insert(key.clone(), Json::Object(parts.collect()));
+                    // What the reader does not know it refuses.
+                    out.insert("additionalProperties".to_owned(), false.into());
+                }
+                "items" => drop(out.insert(key.clone(), self.part(value))),
+                "prefixItems" | "anyOf" | "oneOf" => {
+                    let parts = value.as_array().into_iter().flatten().map(|part| self.part(part));
+                    out.insert(key.clone(), parts.collect());
+                }
+                "required" => drop(out.insert(key.clone(), given(value, map))),
+                _ if COPIED.contains(&key.as_str()) => drop(out.insert(key.clone(), value.clone())),
+                _ => {}
+            }
+        }
+        if out.get("type") == Some(&"string".into()) && !out.contains_key("enum") && !out.contains_key("const") {
+            // A bare number is a text where a text is asked for.
+            out.insert("type".to_owned(), json!(["string", "number"]));
+        }
+        // Branches have keys of their own, which those of the whole would refuse.
+        if (out.contains_key("anyOf") || out.contains_key("oneOf")) && out.contains_key("properties") {
+            out.remove("additionalProperties");
+            out.insert("unevaluatedProperties".to_owned(), false.into());
+            open(&mut out);
+        }
+        Json::Object(out)
+    }
+
+    /// A reference to a definition of the plugin, which is published, too.
+    fn reference(&mut self, target: &Json) -> Json {
+        let Some(definition) = target.as_str().and_then(|target| target.strip_prefix("#/$defs/")) else {
+            return target.clone();
+        };
+        let name = format!("{}.{definition}", self.name);
+        if !self.defs.contains_key(&name) {
+            // Kept before it is made, as it may refer to itself.
+            self.defs.insert(name.clone(), Json::Bool(true));
+            let part = self.root["$defs"][definition].clone();
+            let part = self.part(&part);
+            self.defs.insert(name.clone(), part);
+        }
+        format!("#/$defs/{name}").into()
+    }
+}
+
+/// Lets the branches of a choice have the keys of the whole.
+fn open(schema: &mut Map<String, Json>) {
+    for key in ["anyOf", "oneOf"] {
+        for branch in schema.get_mut(key).and_then(Json::as_array_mut).into_iter().flatten() {
+            if let Some(branch) = branch.as_object_mut() {
+                branch.remove("additionalProperties");
+            }
+        }
+    }
+}
+
+/// How a user writes a value of one of weir's own keywords.
+fn written(part: &Map<String, Json>) -> Option<Json> {
+    let own = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let is = |key: &str| part.get(key) == Some(&Json::Bool(true));
+    let quantity = part.get("x-weir-quantity").and_then(Json::as_str);
+    let written = match quantity {
+        Some("bytes") => own("bytes"),
+        Some("bandwidth") => own("bandwidth"),
+        Some(_) => own("time"),
+        None if is("x-weir-nodes") => own("devices"),
+        None if is("x-weir-node") => own("device"),
+        None if part.contains_key("x-weir-table") => json!({ "type": "string" }),
+        None => return None,
+    };
+    let null = part.get("type").and_then(Json::as_array).is_some_and(|types| types.contains(&"null".into()));
+    Some(if null { json!({ "anyOf": [written, { "type": "null" }] }) } else { written })
+}
+
+fn described(mut written: Json, part: &Map<String, Json>) -> Json {
+    if let Some(description) = part.get("description") {
+        written["description"] = description.clone();
+    }
+    written
+}
+
+/// The required keys, without those that the host fills in.
+fn given(required: &Json, part: &Map<String, Json>) -> Json {
+    let filled = |key: &Json| {
+        let property = key.as_str().and_then(|key| part.get("properties")?.get(key));
+        property.is_some_and(|property| property.get("x-weir-nearest").is_some())
+    };
+    required.as_array().into_iter().flatten().filter(|key| !filled(key)).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The keys of a definition are those that its reader asks for.
+    #[test]
+    fn keys_are_those_of_the_reader() {
+        let schema: Json = serde_json::from_str(FORMAT).expect("is JSON");
+        let pattern = crate::workload::pattern_keys();
+        for (definition, keys) in [
+            ("scenario", &crate::load::KEYS[..]),
+            ("topology", &crate::topology::KEYS),
+            ("link_type", &crate::topology::LINK_TYPE_KEYS),
+            ("node", &crate::topology::NODE_KEYS),
+            ("transfer", &crate::workload::TRANSFER_KEYS),
+            ("operation", &crate::workload::OPERATIONS),
+            ("optimize", &crate::optimize::KEYS),
+            ("pattern", &pattern),
+        ] {
+            let properties = schema["$defs"][definition]["properties"].as_object().expect("has keys");
+            let known: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
+            assert_eq!(known, keys.iter().copied().collect(), "{definition}");
+        }
+    }
+
+    #[test]
+    fn keywords_of_plugins_become_what_a_user_writes() {
+        let root = json!({
+            "type": "object",
+            "required": ["size", "cpu"],
+            "properties": {
+                "size": { "type": "integer", "x-weir-quantity": "bytes", "description": "How much." },
+                "cpu": { "type": "integer", "x-weir-node": true, "x-weir-nearest": "size" },
+                "pause": { "type": ["number", "null"], "x-weir-quantity": "time" },
+                "mode": { "$ref": "#/$defs/Mode" }
+            },
+            "$defs": { "Mode": { "enum": ["fast"] } }
+        });
+        let mut defs = Map::new();
+        let part = Published { root: &root, name: "x", defs: &mut defs }.part(&root);
+        let expected = json!({
+            "type": "object",
+            "required": ["size"],
+            "properties": {
+                "size": { "$ref": "#/$defs/bytes", "description": "How much." },
+                "cpu": { "$ref": "#/$defs/device" },
+                "pause": { "anyOf": [{ "$ref": "#/$defs/time" }, { "type": "null" }] },
+                "mode": { "$ref": "#/$defs/x.Mode" }
+            },
+            "additionalProperties": false
+        });
+        assert_eq!(part, expected);
+        assert_eq!(defs["x.Mode"], json!({ "enum": ["fast"] }));
+    }
+}
