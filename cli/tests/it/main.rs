@@ -5,6 +5,7 @@ mod common;
 
 mod commands;
 mod exports;
+mod library;
 mod loaded;
 mod optimize;
 mod optimize_parts;
