@@ -29,6 +29,6 @@ pub(crate) fn start(verbose: u8) {
         .with_writer(std::io::stderr)
         .with_ansi(colour)
         .with_span_events(FmtSpan::CLOSE)
-        .without_time()
+        .with_timer(tracing_subscriber::fmt::time::uptime())
         .init();
 }
