@@ -8,7 +8,9 @@ use crate::object::Object;
 pub(super) enum Unshown {
     /// What it is, and what to give instead.
     Other(&'static str),
-    /// It does not say what it is.
+    /// It is not weir's.
+    NotWeir,
+    /// It does not say what it is, as before results had a kind.
     Unmarked,
     /// A key that weir would have written.
     Lacks(ResultKind, &'static str),
@@ -82,6 +84,9 @@ pub(super) fn of(object: &Object<'_>) -> Result<ResultKind, Unshown> {
         return Err(Unshown::Other(what));
     }
     let kind = object.get("kind").and_then(|kind| serde_json::from_str(kind.get()).ok());
+    if object.get("weir").is_none() {
+        return Err(Unshown::NotWeir);
+    }
     let kind: ResultKind = kind.ok_or(Unshown::Unmarked)?;
     match needs(kind)?.iter().find(|key| object.get(key).is_none()) {
         Some(key) => Err(Unshown::Lacks(kind, key)),

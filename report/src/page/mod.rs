@@ -320,10 +320,14 @@ impl Unshown {
     fn message(&self) -> String {
         match self {
             Self::Other(what) => format!("this is {what}"),
-            Self::Unmarked => "this has no `kind` of a result of weir: a page shows scenarios, and what `weir run`, \
-                               `optimize`, `tune` and `validate` print with --json; save again what an older version \
-                               wrote"
+            Self::NotWeir => "this is not a result of weir: a page shows scenarios, and what `weir run`, `optimize`, \
+                              `tune` and `validate` print with --json"
                 .to_owned(),
+            Self::Unmarked => {
+                "this is not a result of weir as this version writes it: it has no known `kind`; save it \
+                               again"
+                    .to_owned()
+            }
             Self::Lacks(kind, key) => {
                 format!("this looks like a result of `{}` but has no `{key}`: save it again", kind.command())
             }

@@ -257,9 +257,9 @@ fn lines_that_a_page_does_not_show_are_named() {
         ),
         (r#"{"id":"a","from":"g","bytes":1,"alone_s":null}"#, "this is a transfer that `weir run --stream` wrote"),
         (r#"{"weir":1,"kind":"calibration","rms_fitted":0}"#, "this is a result of `weir calibrate`"),
-        (r#"{"weir":1,"fingerprint":"0"}"#, "this has no `kind` of a result of weir"),
+        (r#"{"weir":1,"fingerprint":"0"}"#, "this is not a result of weir as this version writes it"),
         (r#"{"weir":1,"kind":"plugin-list","arbiters":[]}"#, "this is a list of plugins"),
-        (r#"{"weir":1,"kind":"riddle"}"#, "this has no `kind` of a result of weir"),
+        (r#"{"weir":1,"kind":"riddle"}"#, "this is not a result of weir as this version writes it"),
         (
             r#"{"weir":1,"kind":"run","fingerprint":"0","scenario":"s"}"#,
             "this looks like a result of `weir run --json` but has no `file`",
@@ -299,7 +299,7 @@ fn a_wrong_line_is_told_by_its_number_and_adds_nothing() {
     page.add_saved("x.json", &format!("\n{search}\n{search}\n\n")).expect("two results");
     assert_eq!(page.counts(), Counts { searches: 2, ..Counts::default() });
     let error = page.add_saved("x.json", &format!("{search}\n\n\n{{\"weir\":2}}\n")).expect_err("no kind").to_string();
-    assert!(error.starts_with("x.json:4: this has no `kind` of a result of weir"), "{error}");
+    assert!(error.starts_with("x.json:4: this is not a result of weir as this version writes it"), "{error}");
     let error = page.add_saved("x.json", &format!("{search}\n{}", &search[..50])).expect_err("cut off").to_string();
     assert!(error.starts_with("x.json:2: its JSON is incomplete"), "{error}");
     assert_eq!(page.counts().searches, 2);
