@@ -61,7 +61,7 @@ fn evaluations(c: &mut Criterion) {
     let mut group = c.benchmark_group("10,000 evaluations of annealing");
     group.sample_size(10);
     let world = common::two_t2(false, "pcie-congestion");
-    let problem = world.quick();
+    let problem = world.problem();
     let options = AnnealOptions { evaluations: 10_000, chains: 1, seed: 1, ..AnnealOptions::default() };
     group.bench_function("16 GPUs", |b| b.iter(|| anneal(&problem, &options, &GO).expect("it runs")));
     group.finish();

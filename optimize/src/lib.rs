@@ -12,8 +12,12 @@
 #[cfg(test)]
 extern crate self as weir_optimize;
 
+mod compact;
+mod distribution;
 pub mod order;
 pub mod parameters;
 pub mod placement;
 pub mod search;
 pub mod sweep;
+
+pub use distribution::Distribution;

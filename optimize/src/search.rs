@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::distribution::Distribution;
+
 /// What a search varies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -33,6 +35,16 @@ impl Vary {
             Self::Order => "order",
             Self::Placement => "placement",
             Self::Parameters => "parameters",
+        }
+    }
+
+    /// The methods that search for it.
+    #[must_use]
+    pub fn methods(self) -> &'static [Method] {
+        match self {
+            Self::Order => &[Method::Auto, Method::Exhaustive, Method::BranchAndBound, Method::Anneal],
+            Self::Placement => &[Method::Auto, Method::Exhaustive, Method::Bisection],
+            Self::Parameters => &[Method::Auto, Method::Exhaustive],
         }
     }
 }
@@ -175,6 +187,46 @@ pub struct SearchResult<S> {
     pub wall_s: Option<f64>,
     /// The best found.
     pub solution: S,
+}
+
+impl<S> SearchResult<S> {
+    /// The same result with its solution in other terms.
+    #[must_use]
+    pub fn with_solution<T>(self, solution: T) -> SearchResult<T> {
+        SearchResult {
+            solution,
+            vary: self.vary,
+            method: self.method,
+            candidates: self.candidates,
+            evaluated: self.evaluated,
+            complete: self.complete,
+            proved_optimal: self.proved_optimal,
+            objective: self.objective,
+            bound: self.bound,
+            baseline: self.baseline,
+            best: self.best,
+            median: self.median,
+            mean: self.mean,
+            worst: self.worst,
+            percentiles: self.percentiles,
+            best_count: self.best_count,
+            wall_s: self.wall_s,
+        }
+    }
+
+    /// The same result with the statistics over all makespans that are known.
+    #[must_use]
+    pub fn with_statistics(self, makespans: &Distribution) -> Self {
+        let known = makespans.count() > 0;
+        Self {
+            median: makespans.median(),
+            mean: makespans.mean(),
+            worst: makespans.worst().map(|worst| worst as f64),
+            percentiles: known.then(|| PERCENTILES.map(|p| makespans.percentile(p).unwrap_or(0) as f64)),
+            best_count: known.then(|| makespans.best_count()),
+            ..self
+        }
+    }
 }
 
 /// The percentiles that are reported.

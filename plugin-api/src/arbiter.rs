@@ -155,16 +155,6 @@ impl LegendEntry {
     }
 }
 
-/// A published definition whose rates a search may compute by itself, many times as fast as by asking for phases.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum RateModel {
-    /// PCIe switches with head-of-line blocking, as docs/arbiters.md defines them.
-    PcieSwitches {
-        /// Part of a port's bandwidth that transfers lose when they cross the root complex.
-        tau: f64,
-    },
-}
-
 /// What an arbiter may answer instead of rates.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ArbiterError {
@@ -215,12 +205,6 @@ pub trait RateArbiter: Send {
     /// As `allocate`.
     fn capacity(&mut self, _link: LinkId, _routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
         Ok(None)
-    }
-
-    /// The definition that its rates follow but for their last bits, where searches know it. Searches steer by such rates and
-    /// report none of them. Shared libraries cannot say so.
-    fn rate_model(&self) -> Option<RateModel> {
-        None
     }
 
     /// Forgets everything learnt from earlier calls: routes may have other ids from now on.

@@ -22,7 +22,7 @@ mod units;
 mod view;
 
 pub use arbiter::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, RateModel, Step,
+    ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Step,
 };
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{

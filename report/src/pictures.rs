@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use weir_scenario::Scenario;
 
 use serde::Serialize;
-use weir_optimize::order::Distribution;
+use weir_optimize::Distribution;
 use weir_plugin_api::PS_PER_S;
 
 use crate::SearchReport;

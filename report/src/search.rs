@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
-use weir_optimize::order::Distribution;
+use weir_optimize::Distribution;
 use weir_optimize::parameters::Outcome;
 use weir_optimize::search::{Objective, SearchResult};
 use weir_plugin_api::PS_PER_S;

@@ -44,7 +44,7 @@ pub use files::NamedFile;
 pub use lint::lint;
 pub use load::{LoadOptions, load, load_text};
 pub use machine::{Machine, rewrite_topology};
-pub use optimize::{AxisSpec, Growth, MeasuredMatrix, Objective, OptimizeSpec, Parameter, SearchMethod, Vary};
+pub use optimize::{AxisSpec, Growth, MeasuredMatrix, OptimizeSpec, Parameter};
 pub use published::scenario_schema;
 pub use rewrite::{Change, LinkChange, rewrite, rewrite_text};
 pub use scenario::Scenario;
@@ -52,6 +52,7 @@ pub use search::{RankTraffic, Source};
 pub use stream::TraceStream;
 pub use stream::arrivals::TraceArrivals;
 pub use topology::{BandwidthForm, LinkTypeText, Place};
+pub use units::{MOST_VALUES, RangeError};
 pub use workload::{Choice, PlanTarget, PlannedOperation, Shares, SlotsDiffer, TaskKind};
 
 /// A time as scenarios write it, such as `10ms`, for command lines.

@@ -10,49 +10,11 @@ use crate::files::Files;
 use crate::nearest::suggestion;
 use crate::source::Span;
 use crate::topology::Topology;
-use crate::units;
+use crate::units::{self, RangeError};
 use crate::workload::devices;
 use crate::yaml::{self, Data, Entry, Path, Value};
 pub use matrix::MeasuredMatrix;
-
-/// What a search may change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Vary {
-    /// The order in which each source sends.
-    Order,
-    /// Which device each rank runs on.
-    Placement,
-    /// Values of the scenario.
-    Parameters,
-}
-
-/// What a search makes small.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Objective {
-    /// The simulated time of everything.
-    Makespan,
-    /// Bytes times the level at which two devices meet.
-    Distance,
-    /// Bytes times the latency between two devices.
-    Latency,
-    /// Bytes over the bandwidth between two devices.
-    Bandwidth,
-}
-
-/// How to search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SearchMethod {
-    /// What fits the size of the problem.
-    Auto,
-    /// Every candidate.
-    Exhaustive,
-    /// Candidates that no bound rules out.
-    BranchAndBound,
-    /// Simulated annealing.
-    Anneal,
-    /// Recursive bisection.
-    Bisection,
-}
+use weir_optimize::search::{Method, Objective, Vary};
 
 /// A value of the scenario that takes several in turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,6 +43,20 @@ pub enum AxisSpec {
     },
 }
 
+impl Parameter {
+    /// Its values as YAML texts, in order.
+    ///
+    /// # Errors
+    /// A range that has no values, or too many.
+    pub fn values(&self) -> Result<Vec<String>, RangeError> {
+        match &self.axis {
+            AxisSpec::List(values) => Ok(values.clone()),
+            AxisSpec::Range { from, to, by: Growth::Step(step) } => units::by_step(from, to, step),
+            AxisSpec::Range { from, to, by: Growth::Factor(factor) } => units::by_factor(from, to, factor),
+        }
+    }
+}
+
 /// From one value of a range to the next.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Growth {
@@ -107,7 +83,7 @@ pub struct OptimizeSpec {
     /// With [`Objective::Latency`] and [`Objective::Bandwidth`]: measured values instead of the topology's.
     pub matrix: Option<MeasuredMatrix>,
     /// How.
-    pub method: SearchMethod,
+    pub method: Method,
     /// Where it stands.
     pub position: Position,
 }
@@ -115,21 +91,6 @@ pub struct OptimizeSpec {
 /// Parameters of one search at most; *assumed*, more have more candidates than anybody waits for.
 const PARAMETERS: usize = 64;
 pub(crate) const KEYS: [&str; 7] = ["vary", "parameters", "devices", "objective", "level_costs", "matrix", "method"];
-const VARY: [(&str, Vary); 3] =
-    [("order", Vary::Order), ("placement", Vary::Placement), ("parameters", Vary::Parameters)];
-const OBJECTIVES: [(&str, Objective); 4] = [
-    ("makespan", Objective::Makespan),
-    ("distance", Objective::Distance),
-    ("latency", Objective::Latency),
-    ("bandwidth", Objective::Bandwidth),
-];
-const METHODS: [(&str, SearchMethod); 5] = [
-    ("auto", SearchMethod::Auto),
-    ("exhaustive", SearchMethod::Exhaustive),
-    ("branch-and-bound", SearchMethod::BranchAndBound),
-    ("anneal", SearchMethod::Anneal),
-    ("bisection", SearchMethod::Bisection),
-];
 
 /// What the paths and devices of `optimize` are looked up in.
 #[derive(Clone, Copy)]
@@ -153,9 +114,11 @@ pub(crate) fn read(
     let before = context.errors();
     let fields = context.fields(&entry.value, "`optimize`", &KEYS)?;
     fields.require(context, "vary")?;
-    let vary = word(context, &fields, "vary", &VARY, Vary::Order)?;
-    let objective = word(context, &fields, "objective", &OBJECTIVES, Objective::Makespan);
-    let method = word(context, &fields, "method", &METHODS, SearchMethod::Auto);
+    let vary = word(context, &fields, "vary", &Vary::ALL.map(|vary| (vary.word(), vary)), Vary::Order)?;
+    let objectives = Objective::ALL.map(|objective| (objective.word(), objective));
+    let objective = word(context, &fields, "objective", &objectives, Objective::Makespan);
+    let methods = Method::ALL.map(|method| (method.word(), method));
+    let method = word(context, &fields, "method", &methods, Method::Auto);
     belongs(context, &fields, vary);
     let parameters = match fields.get("parameters") {
         Some(value) => parameters(context, value, scenario),
@@ -240,15 +203,15 @@ fn fits(context: &mut Context, fields: &Fields<'_>, spec: &OptimizeSpec) {
         let message = "`matrix` goes with `objective: latency` or `bandwidth` only";
         let _ = context.error(entry.key_span, message, "remove it, or name what was measured as the objective");
     }
-    let (word, methods): (_, &[SearchMethod]) = match spec.vary {
-        Vary::Order => ("an order", &[SearchMethod::Exhaustive, SearchMethod::BranchAndBound, SearchMethod::Anneal]),
-        Vary::Placement => ("a placement", &[SearchMethod::Exhaustive, SearchMethod::Bisection]),
-        Vary::Parameters => ("parameters", &[SearchMethod::Exhaustive]),
-    };
-    if spec.method != SearchMethod::Auto && !methods.contains(&spec.method) {
-        let known = METHODS.iter().filter(|(_, method)| methods.contains(method)).map(|(word, _)| *word);
-        let help = format!("write {}", ["auto"].into_iter().chain(known).collect::<Vec<_>>().join(" or "));
-        let _ = context.error(place("method"), format!("no method of this name searches for {word}"), help);
+    let methods = spec.vary.methods();
+    if !methods.contains(&spec.method) {
+        let what = match spec.vary {
+            Vary::Order => "an order",
+            Vary::Placement => "a placement",
+            Vary::Parameters => "parameters",
+        };
+        let help = format!("write {}", methods.iter().map(|method| method.word()).collect::<Vec<_>>().join(" or "));
+        let _ = context.error(place("method"), format!("no method of this name searches for {what}"), help);
     }
 }
 

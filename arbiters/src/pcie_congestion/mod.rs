@@ -49,7 +49,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
-    RateModel, RouteId, RouteTable, Step,
+    RouteId, RouteTable, Step,
 };
 
 use crate::common::groups::{Groups, NONE, lone_binding};
@@ -174,10 +174,6 @@ impl RateArbiter for PcieCongestion {
         let reduced =
             port.below_root_complex && ids.any(|route| route.contains(&link) && crosses_root_complex(ports, route));
         Ok(Some(if reduced { port.reduced } else { port.bandwidth }))
-    }
-
-    fn rate_model(&self) -> Option<RateModel> {
-        self.hol.then_some(RateModel::PcieSwitches { tau: self.tau })
     }
 }
 

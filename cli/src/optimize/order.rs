@@ -1,12 +1,11 @@
 //! `vary: order`: the order in which each source sends.
 
-use std::sync::atomic::Ordering;
-
 use serde::{Deserialize, Serialize};
 use weir_optimize::order::{
-    self, Best, Enumeration, MOST_VISITED, Order, OrderError, OrderOptions, OrderProblem, Part, Rule, from_part,
+    self, Best, Enumeration, Goal, MOST_VISITED, Order, OrderError, OrderOptions, OrderProblem, Part, Rule, from_part,
+    visits_all,
 };
-use weir_optimize::search::{MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary};
+use weir_optimize::search::{Method, Objective, SearchResult, Vary};
 use weir_plugin_api::ArbiterError;
 use weir_report::{SearchReport, SearchSubject, Solution};
 use weir_scenario::{Change, Diagnostic, Scenario};
@@ -17,12 +16,8 @@ use super::checkpoint::Checkpoint;
 use super::classes::classes;
 use super::part::{PartFile, PartOf};
 use super::progress::Progress;
-use super::stop::Stop;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-
-/// Branch and bound gets this part of a budget before annealing; *assumed*: where it ends, it ends early.
-const SHARE_OF_BRANCHING: u32 = 5;
 
 /// What a part holds beside its makespans: what else the result names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -38,12 +33,7 @@ pub(crate) struct OrderNames {
 pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
     let subject = bench.subject()?;
     let problem = problem(bench, &subject)?;
-    let few = problem.candidates().is_some_and(|all| all <= MOST_EXHAUSTIVE);
-    let method = match bench.settings.method {
-        Method::Auto if few => Method::Exhaustive,
-        method => method,
-    };
-    if method == Method::Exhaustive {
+    if visits_all(&problem, bench.settings.method, Goal::Statistics) {
         return exhaustive(bench, subject, &problem);
     }
     for (option, given) in [("--shard", bench.args.shard.is_some()), ("--checkpoint", bench.args.checkpoint.is_some())]
@@ -55,68 +45,34 @@ pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
         }
     }
     let own = own(bench, &problem)?;
-    let result = beyond(bench, &problem, method).map_err(|error| failure(bench.scenario, &error))?;
+    let budget = bench.args.budget.map(|budget| budget.saturating_sub(bench.begin.elapsed()));
+    let options = OrderOptions { budget, ..options(bench, &problem, Goal::Statistics) };
+    let result = order::search(&problem, &options, bench.stop.flag());
+    let result = result.map_err(|error| failure(bench.scenario, &error))?;
     interrupt::settling();
     let result = as_it_is(own, result);
     Ok(found(bench, &problem, result, |result| report(subject, result)))
 }
 
-/// The best order of one scenario of many, without statistics over all: `auto` is by bounds as far as these go.
+/// The best order of one scenario of many, without statistics over all.
 pub(super) fn best(bench: &Bench<'_>) -> Result<SearchResult<Solution>, Failure> {
     let problem = problem(bench, &bench.subject()?)?;
-    let options =
-        OrderOptions { rule: rule(bench), classes: classes(bench.scenario, &problem), ..OrderOptions::default() };
     let own = own(bench, &problem)?;
-    let by = |method| order::search(&problem, &OrderOptions { method, ..options.clone() }, bench.stop.flag());
-    let few = problem.candidates().is_some_and(|all| all <= MOST_EXHAUSTIVE);
-    let found = match bench.settings.method {
-        Method::Auto if few => match by(Method::BranchAndBound) {
-            Ok(found) if !found.proved_optimal && !bench.stop.raised() => by(Method::Exhaustive),
-            Err(OrderError::TooManyFirst { .. } | OrderError::TooManyOrders { .. }) => by(Method::Exhaustive),
-            found => found,
-        },
-        method => by(method),
-    };
+    let found = order::search(&problem, &options(bench, &problem, Goal::Best), bench.stop.flag());
     let result = as_it_is(own, found.map_err(|error| failure(bench.scenario, &error))?);
     let order = named(bench.scenario, &problem, &result.solution);
-    Ok(renamed(result, Solution::Order(order)))
+    Ok(result.with_solution(Solution::Order(order)))
 }
 
-/// Where there are too many orders to visit all.
-fn beyond(bench: &Bench<'_>, problem: &OrderProblem<'_>, method: Method) -> Result<SearchResult<Order>, OrderError> {
-    let mut options = OrderOptions { method, rule: rule(bench), ..OrderOptions::default() };
-    options.classes = classes(bench.scenario, problem);
-    let Some(budget) = bench.args.budget else { return order::search(problem, &options, bench.stop.flag()) };
-    // A budget promises no sameness, so that all cores may help and the clock may say when annealing is cold.
-    options.chains = rayon::current_num_threads() as u64;
-    let mut best = None;
-    if method == Method::Auto {
-        let short = Stop::after(Some(budget / SHARE_OF_BRANCHING));
-        let branching = OrderOptions { method: Method::BranchAndBound, ..options.clone() };
-        match order::search(problem, &branching, short.flag()) {
-            Ok(found) if found.proved_optimal || bench.stop.raised() => return Ok(found),
-            Ok(found) => best = Some(found),
-            Err(OrderError::TooManyFirst { .. } | OrderError::TooManyOrders { .. }) => {}
-            Err(error) => return Err(error),
-        }
-        options.method = Method::Anneal;
+/// How to search.
+fn options(bench: &Bench<'_>, problem: &OrderProblem<'_>, goal: Goal) -> OrderOptions {
+    OrderOptions {
+        method: bench.settings.method,
+        goal,
+        rule: if bench.args.exact { Rule::Exact } else { Rule::Close },
+        classes: classes(bench.scenario, problem),
+        ..OrderOptions::default()
     }
-    options.time = Some(budget.saturating_sub(bench.begin.elapsed()));
-    let found = order::search(problem, &options, bench.stop.flag())?;
-    Ok(best.map_or(found.clone(), |best| both(best, found)))
-}
-
-/// The better of two searches, with the better bound.
-fn both(first: SearchResult<Order>, second: SearchResult<Order>) -> SearchResult<Order> {
-    let bound = if first.bound > second.bound { first.bound } else { second.bound };
-    let evaluated = first.evaluated + second.evaluated;
-    let better = if second.best < first.best { second } else { first };
-    let proved_optimal = bound.is_some_and(|bound| bound >= better.best * (1.0 - 1e-9));
-    SearchResult { bound, evaluated, proved_optimal, complete: proved_optimal, ..better }
-}
-
-fn rule(bench: &Bench<'_>) -> Rule {
-    if bench.args.exact { Rule::Exact } else { Rule::Close }
 }
 
 /// The transfers of the scenario as a problem of order.
@@ -128,7 +84,7 @@ fn problem<'a>(bench: &Bench<'a>, subject: &SearchSubject) -> Result<OrderProble
     let problem = OrderProblem::new(fabric, &scenario.routes, &scenario.tasks, make, entry.flags);
     let problem = problem.map_err(|error| failure(scenario, &error))?;
     let label = serde_json::json!(subject.arbiter).to_string();
-    Ok(problem.with_label(label).with_quick_rates())
+    Ok(problem.with_label(label))
 }
 
 /// All orders, or those of a shard.
@@ -177,10 +133,9 @@ fn go_on(
 ) -> Result<Option<Best>, OrderError> {
     let shown = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
     let progress = Progress::new("orders", shown(part.candidates / u128::from(part.shards)));
-    progress.told().begin(shown(part.distribution.count()));
+    progress.known(shown(part.distribution.count()));
     let mut saved = |part: &Part| {
-        progress.told().done.store(shown(part.distribution.count()), Ordering::Relaxed);
-        part.best.into_iter().for_each(|best| progress.told().best(best.makespan));
+        progress.update(shown(part.distribution.count()), part.best.map(|best| best.makespan));
         if let Some(checkpoint) = checkpoint.as_deref_mut() {
             checkpoint.save_unless(bench.stop, part);
         }
@@ -236,31 +191,8 @@ fn found(
 ) -> Found {
     let order = named(bench.scenario, problem, &result.solution);
     let changes = vec![Change::Order(order.clone())];
-    let result = renamed(SearchResult { wall_s: bench.wall(), ..result }, Solution::Order(order));
+    let result = SearchResult { wall_s: bench.wall(), ..result }.with_solution(Solution::Order(order));
     Found::whole(report(result), changes)
-}
-
-/// The same result with another solution.
-fn renamed<S>(result: SearchResult<S>, solution: Solution) -> SearchResult<Solution> {
-    SearchResult {
-        solution,
-        vary: result.vary,
-        method: result.method,
-        candidates: result.candidates,
-        evaluated: result.evaluated,
-        complete: result.complete,
-        proved_optimal: result.proved_optimal,
-        objective: result.objective,
-        bound: result.bound,
-        baseline: result.baseline,
-        best: result.best,
-        median: result.median,
-        mean: result.mean,
-        worst: result.worst,
-        percentiles: result.percentiles,
-        best_count: result.best_count,
-        wall_s: result.wall_s,
-    }
 }
 
 /// What the result of a shard will name.
@@ -289,14 +221,15 @@ pub(super) fn merged(subject: SearchSubject, parts: Vec<(OrderNames, Part)>) -> 
         bound: Some(makespan),
         baseline: names[at].baseline as f64,
         best: makespan,
-        median: distribution.median(),
-        mean: distribution.mean(),
-        worst: distribution.worst().map(|worst| worst as f64),
-        percentiles: Some(PERCENTILES.map(|p| distribution.percentile(p).unwrap_or(best.makespan) as f64)),
-        best_count: Some(distribution.best_count()),
+        median: None,
+        mean: None,
+        worst: None,
+        percentiles: None,
+        best_count: None,
         wall_s: None,
         solution: Solution::Order(names[at].best.clone()),
     };
+    let result = result.with_statistics(&distribution);
     Ok(SearchReport { distribution: Some(distribution), ..report(subject, result) })
 }
 

@@ -1,11 +1,12 @@
 //! `vary: parameters`: every candidate is the scenario with its values set, read and run anew.
 
 use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use weir_optimize::parameters::{Axis, By, Grid, Outcome, Part, Range, Search, Shard};
-use weir_optimize::search::{Method, Objective, PERCENTILES, SearchResult, Vary};
+use weir_optimize::parameters::{Axis, Grid, Outcome, Part, Search, Shard};
+use weir_optimize::search::{Method, Objective, SearchResult, Vary};
 use weir_report::{SearchReport, SearchSubject, Solution};
-use weir_scenario::{AxisSpec, Change, Growth, Parameter};
+use weir_scenario::{Change, Parameter};
 
 use super::bench::{Bench, Found, report, too_soon};
 use super::part::{PartFile, PartOf};
@@ -30,13 +31,14 @@ pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
     };
     let runs = bench.runs();
     let progress = Progress::new("candidates", grid.candidates().div_ceil(search.shard.count()));
+    let evaluated = AtomicU64::new(0);
     let evaluate = |values: &[(&str, &str)]| {
         let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
         let makespan = runs.makespan(&edits).map_err(|failure| failure.brief())?;
-        progress.told().best(makespan);
+        progress.update(evaluated.load(Ordering::Relaxed), Some(makespan));
         Ok(makespan)
     };
-    let part = search.run(evaluate, bench.stop.flag(), &progress.told().done).map_err(Failure::usage)?;
+    let part = search.run(evaluate, bench.stop.flag(), &evaluated).map_err(Failure::usage)?;
     drop(progress);
     interrupt::settling();
     if bench.args.shard.is_some() {
@@ -55,19 +57,11 @@ fn input(bench: &Bench<'_>, subject: &SearchSubject) -> String {
     serde_json::json!(of).to_string()
 }
 
+/// The values that a parameter takes.
 pub(super) fn axis(parameter: &Parameter) -> Result<Axis, Failure> {
-    let path = parameter.path.clone();
-    match &parameter.axis {
-        AxisSpec::List(values) => Ok(Axis::list(path, values)),
-        AxisSpec::Range { from, to, by } => {
-            let by = match by {
-                Growth::Step(step) => By::Step(step.clone()),
-                Growth::Factor(factor) => By::Factor(factor.clone()),
-            };
-            let range = Range { from: from.clone(), to: to.clone(), by };
-            Axis::range(path, &range).map_err(|error| at(std::slice::from_ref(parameter), &error))
-        }
-    }
+    let path = &parameter.path;
+    let wrong = |error| at(std::slice::from_ref(parameter), &format!("`{path}`: {error}"));
+    Ok(Axis::list(path, parameter.values().map_err(wrong)?))
 }
 
 /// An error of the grid, with the place of the parameters in the file.
@@ -86,9 +80,9 @@ pub(super) fn whole_report(subject: SearchSubject, part: Part) -> Result<SearchR
 /// What a whole grid tells.
 fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Failure> {
     let ((best, _), values) = outcome.best().zip(outcome.solution()).ok_or_else(too_soon)?;
-    let (distribution, complete) = (outcome.distribution(), outcome.complete());
+    let complete = outcome.complete();
     let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
-    Ok(SearchResult {
+    let result = SearchResult {
         vary: Vary::Parameters,
         method: Method::Exhaustive,
         candidates: Some(outcome.grid().candidates().into()),
@@ -99,12 +93,13 @@ fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Failure> {
         bound: complete.then_some(best as f64),
         baseline: outcome.baseline().unwrap_or(best) as f64,
         best: best as f64,
-        median: distribution.median(),
-        mean: distribution.mean(),
-        worst: outcome.worst().map(|worst| worst as f64),
-        percentiles: Some(PERCENTILES.map(|p| distribution.percentile(p).unwrap_or(best) as f64)),
-        best_count: Some(distribution.best_count()),
+        median: None,
+        mean: None,
+        worst: None,
+        percentiles: None,
+        best_count: None,
         wall_s: None,
         solution: Solution::Parameters(values.into_iter().map(own).collect()),
-    })
+    };
+    Ok(result.with_statistics(outcome.distribution()))
 }

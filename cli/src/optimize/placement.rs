@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use weir_optimize::order::Distribution;
+use weir_optimize::Distribution;
 use weir_optimize::placement::{
     Effort, Machine, Measured, Method as Way, Options, Pattern, Placement, PlacementError, SimulatedError,
     objective as place_value, payback, refine_simulated, search as place,
 };
-use weir_optimize::search::{Candidates, MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary, best_of};
+use weir_optimize::search::{Candidates, MOST_EXHAUSTIVE, Method, Objective, SearchResult, Vary, best_of};
 use weir_plugin_api::NodeId;
 use weir_report::{SearchReport, Solution, text};
 use weir_scenario::{Change, MeasuredMatrix, OptimizeSpec, Scenario};
 
 use super::bench::{Bench, Found, Runs, report, too_soon};
-use super::settings::objective as objective_of;
 use crate::failure::{Failure, message};
 use crate::interrupt;
 
@@ -78,7 +77,7 @@ impl<'a> Task<'a> {
             let what = "this is sent between devices that are named, wherever the ranks are placed";
             message(&format!("warning: {position}: {what}"));
         }
-        let spec = scenario.optimize.as_ref().filter(|spec| spec.vary == weir_scenario::Vary::Placement);
+        let spec = scenario.optimize.as_ref().filter(|spec| spec.vary == Vary::Placement);
         let devices = devices(ranks, spec);
         let messages = traffic.messages.iter().map(|&(from, to, bytes)| (from as usize, to as usize, bytes));
         let pattern = Pattern::new(ranks.len(), messages, traffic.unit.unwrap_or(1).max(1));
@@ -97,7 +96,7 @@ impl<'a> Task<'a> {
             return Err(Failure::usage(format!("{}: {message}", scenario.file)));
         }
         let level_costs = spec.and_then(|spec| spec.level_costs.as_deref());
-        let own = spec.filter(|spec| objective_of(spec.objective) == bench.settings.objective);
+        let own = spec.filter(|spec| spec.objective == bench.settings.objective);
         let matrix = own.and_then(|spec| spec.matrix.as_ref());
         Ok(Self { bench, pattern, devices, level_costs, matrix })
     }
@@ -255,8 +254,8 @@ impl<'a> Task<'a> {
     }
 
     fn result(&self, placed: Placed, solution: Solution) -> SearchResult<Solution> {
-        let distribution = placed.distribution.as_ref();
-        SearchResult {
+        let makespans = placed.distribution.unwrap_or_default();
+        let result = SearchResult {
             vary: Vary::Placement,
             method: placed.method,
             candidates: self.count(),
@@ -267,15 +266,15 @@ impl<'a> Task<'a> {
             bound: placed.proved.then_some(placed.after),
             baseline: placed.before,
             best: placed.after,
-            median: distribution.and_then(Distribution::median),
-            mean: distribution.and_then(Distribution::mean),
-            worst: distribution.and_then(Distribution::worst).map(|worst| worst as f64),
-            percentiles: distribution
-                .map(|distribution| PERCENTILES.map(|p| distribution.percentile(p).unwrap_or(0) as f64)),
-            best_count: distribution.map(Distribution::best_count),
+            median: None,
+            mean: None,
+            worst: None,
+            percentiles: None,
+            best_count: None,
             wall_s: None,
             solution,
-        }
+        };
+        result.with_statistics(&makespans)
     }
 }
 

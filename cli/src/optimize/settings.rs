@@ -1,7 +1,7 @@
 //! What to search, and how: the command line above the file's `optimize:`.
 
 use weir_optimize::search::{Method, Objective, Vary};
-use weir_scenario::{Scenario, SearchMethod};
+use weir_scenario::Scenario;
 
 use crate::args::OptimizeArgs;
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ impl Settings {
     /// Puts the two together and refuses what does not fit.
     pub(crate) fn new(args: &OptimizeArgs, scenario: &Scenario) -> Result<Self, Failure> {
         let spec = scenario.optimize.as_ref();
-        let of_file = spec.map(|spec| vary(spec.vary));
+        let of_file = spec.map(|spec| spec.vary);
         let Some(vary) = args.vary.or(of_file) else {
             let file = &scenario.file;
             let message =
@@ -40,8 +40,8 @@ impl Settings {
         let settings = Self {
             vary,
             sweep: vary == Vary::Order && own.is_some_and(|spec| !spec.parameters.is_empty()),
-            method: args.method.or(own.map(|spec| method(spec.method))).unwrap_or_default(),
-            objective: args.objective.or(own.map(|spec| objective(spec.objective))).unwrap_or_default(),
+            method: args.method.or(own.map(|spec| spec.method)).unwrap_or_default(),
+            objective: args.objective.or(own.map(|spec| spec.objective)).unwrap_or_default(),
         };
         settings.check(args)?;
         Ok(settings)
@@ -49,11 +49,7 @@ impl Settings {
 
     fn check(self, args: &OptimizeArgs) -> Result<(), Failure> {
         let (vary, method) = (self.vary.word(), self.method);
-        let known: &[Method] = match self.vary {
-            Vary::Order => &[Method::Auto, Method::Exhaustive, Method::BranchAndBound, Method::Anneal],
-            Vary::Placement => &[Method::Auto, Method::Exhaustive, Method::Bisection],
-            Vary::Parameters => &[Method::Auto, Method::Exhaustive],
-        };
+        let known = self.vary.methods();
         let refused = |message: String| Err(Failure::usage(message));
         if !known.contains(&method) {
             let words: Vec<&str> = known.iter().map(|method| method.word()).collect();
@@ -90,33 +86,5 @@ impl Settings {
             )),
             None => Ok(()),
         }
-    }
-}
-
-fn vary(vary: weir_scenario::Vary) -> Vary {
-    match vary {
-        weir_scenario::Vary::Order => Vary::Order,
-        weir_scenario::Vary::Placement => Vary::Placement,
-        weir_scenario::Vary::Parameters => Vary::Parameters,
-    }
-}
-
-fn method(method: SearchMethod) -> Method {
-    match method {
-        SearchMethod::Auto => Method::Auto,
-        SearchMethod::Exhaustive => Method::Exhaustive,
-        SearchMethod::BranchAndBound => Method::BranchAndBound,
-        SearchMethod::Anneal => Method::Anneal,
-        SearchMethod::Bisection => Method::Bisection,
-    }
-}
-
-/// The objective that the file names.
-pub(super) fn objective(objective: weir_scenario::Objective) -> Objective {
-    match objective {
-        weir_scenario::Objective::Makespan => Objective::Makespan,
-        weir_scenario::Objective::Distance => Objective::Distance,
-        weir_scenario::Objective::Latency => Objective::Latency,
-        weir_scenario::Objective::Bandwidth => Objective::Bandwidth,
     }
 }

@@ -19,7 +19,7 @@ mod strategy;
 
 pub use anneal::{AnnealOptions, Annealed, ClassOrders, anneal};
 pub use bounds::{BranchOptions, Branched, Rule, branch_and_bound, largest_potential, root_bound};
-pub use exhaustive::{Distribution, Enumeration, Part, Symmetry};
+pub use exhaustive::{Enumeration, Part, Symmetry};
 pub use problem::{MOST_MESSAGES, MOST_SOURCES, MakeArbiter, OrderError, OrderProblem, TaskRefusal};
 pub use run::Best;
-pub use strategy::{MOST_VISITED, Order, OrderOptions, from_part, of_workload, search};
+pub use strategy::{Goal, MOST_VISITED, Order, OrderOptions, from_part, of_workload, search, visits_all};

@@ -1,16 +1,16 @@
-//! The search by name: which method, and its result in the common form.
+//! The search by the name of its method, and its result in the common form.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use weir_sim_core::TaskId;
 
 use super::anneal::{AnnealOptions, Annealed, ClassOrders, anneal};
-use super::bounds::{BranchOptions, Branched, Rule, branch_and_bound, root_bound};
+use super::bounds::{BranchOptions, Rule, branch_and_bound, root_bound};
 use super::exhaustive::{Enumeration, Part, own_makespan};
 use super::problem::{OrderError, OrderProblem};
 use super::run::Best;
-use crate::search::{MOST_EXHAUSTIVE, Method, Objective, PERCENTILES, SearchResult, Vary};
+use crate::search::{MOST_EXHAUSTIVE, Method, Objective, SearchResult, Vary};
 
 /// Most orders that `exhaustive` visits unless it is told otherwise: half a day on one core.
 pub const MOST_VISITED: u128 = 50_000_000_000;
@@ -19,15 +19,28 @@ pub const MOST_VISITED: u128 = 50_000_000_000;
 const WORK: u64 = 200_000_000;
 /// Most orders that it tries then.
 const MOST_EVALUATIONS: u64 = 300_000;
+/// Branch and bound gets this part of a budget before annealing; *assumed*: where it ends, it ends early.
+const SHARE_OF_BRANCHING: u32 = 5;
 
 /// Per source its transfers in the order they are sent, sources in the problem's order.
 pub type Order = Vec<Vec<TaskId>>;
+
+/// What a search is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Goal {
+    /// The best order, and the makespans of all orders where these can be visited.
+    Statistics,
+    /// The best order alone.
+    Best,
+}
 
 /// How to search.
 #[derive(Clone, Debug)]
 pub struct OrderOptions {
     /// By which method.
     pub method: Method,
+    /// What for.
+    pub goal: Goal,
     /// How close to the best is proven.
     pub rule: Rule,
     /// Whether symmetries are looked for.
@@ -36,9 +49,11 @@ pub struct OrderOptions {
     pub most: u128,
     /// Nodes of branch and bound.
     pub nodes: u64,
-    /// How long annealing may take; without it a fixed number of orders is tried.
-    pub time: Option<Duration>,
-    /// Chains of annealing: other random numbers each, so that one that is stuck does not decide.
+    /// How long the search may take. Without it annealing tries a fixed number of orders, and a seed gives the same
+    /// result on every machine; with it annealing follows the clock, on all threads.
+    pub budget: Option<Duration>,
+    /// Chains of annealing: other random numbers each, so that one that is stuck does not decide. With a budget there are
+    /// as many as threads.
     pub chains: u64,
     /// Seed of annealing.
     pub seed: u64,
@@ -50,11 +65,12 @@ impl Default for OrderOptions {
     fn default() -> Self {
         Self {
             method: Method::Auto,
+            goal: Goal::Statistics,
             rule: Rule::Close,
             symmetries: true,
             most: MOST_VISITED,
             nodes: BranchOptions::default().nodes,
-            time: None,
+            budget: None,
             chains: 2,
             seed: 0,
             classes: Vec::new(),
@@ -62,9 +78,27 @@ impl Default for OrderOptions {
     }
 }
 
-/// Searches for the order of the least makespan. `auto` visits all orders where these are at most 10^7; else it is
-/// branch and bound, and where that does not end, annealing, whichever is better. When `cancel` becomes true the best so
-/// far is returned.
+/// Whether a search visits every order: by name, or by `auto` where that is affordable and statistics are wanted. Callers
+/// that split such a search, or keep its state in a file, use [`Enumeration`] themselves.
+#[must_use]
+pub fn visits_all(problem: &OrderProblem<'_>, method: Method, goal: Goal) -> bool {
+    method == Method::Exhaustive || (method == Method::Auto && goal == Goal::Statistics && few(problem))
+}
+
+/// Whether `auto` may visit every order.
+fn few(problem: &OrderProblem<'_>) -> bool {
+    problem.candidates().is_some_and(|all| all <= MOST_EXHAUSTIVE)
+}
+
+/// Searches for the order of the least makespan. When `cancel` becomes true the best so far is returned.
+///
+/// `auto` goes on from one method to the next until the best is proven:
+///
+/// | orders | goal | methods |
+/// |---|---|---|
+/// | at most 10^7 | statistics | exhaustive |
+/// | at most 10^7 | best | branch and bound, then exhaustive |
+/// | more | either | branch and bound (a fifth of the budget), then annealing; the better of the two |
 ///
 /// # Errors
 /// A wrong answer of the arbiter; a space too large for the method that was asked for, with one that can.
@@ -73,36 +107,70 @@ pub fn search(
     options: &OrderOptions,
     cancel: &AtomicBool,
 ) -> Result<SearchResult<Order>, OrderError> {
+    let begin = Instant::now();
+    let (method, candidates, sources) = (options.method.word(), problem.candidates(), problem.sources());
+    tracing::info!(method, ?candidates, sources, "searching for the best order");
     match options.method {
         Method::Exhaustive => exhaustive(problem, options, cancel),
-        Method::BranchAndBound => branched(problem, options, cancel).map(|b| from_branch(problem, &b)),
-        Method::Anneal => annealed(problem, options, cancel),
+        Method::BranchAndBound => branched(problem, options, cancel),
+        Method::Anneal => annealed(problem, options, options.budget, cancel),
+        Method::Auto | Method::Bisection if visits_all(problem, Method::Auto, options.goal) => {
+            exhaustive(problem, options, cancel)
+        }
         Method::Auto | Method::Bisection => {
-            if problem.candidates().is_some_and(|all| all <= MOST_EXHAUSTIVE) {
-                return exhaustive(problem, options, cancel);
-            }
-            let proven = match branched(problem, options, cancel) {
-                Ok(found) => Some(from_branch(problem, &found)),
+            let share = options.budget.map(|budget| budget / SHARE_OF_BRANCHING);
+            let proven = match within(share, cancel, |cancel| branched(problem, options, cancel)) {
+                Ok(found) if found.proved_optimal || cancel.load(Ordering::Relaxed) => return Ok(found),
+                Ok(found) => Some(found),
                 Err(OrderError::TooManyFirst { .. } | OrderError::TooManyOrders { .. }) => None,
                 Err(error) => return Err(error),
             };
-            if let Some(found) = proven.as_ref().filter(|p| p.proved_optimal) {
-                return Ok(found.clone());
+            if few(problem) {
+                tracing::info!("branch and bound proved nothing: every order is visited");
+                return exhaustive(problem, options, cancel);
             }
-            let annealed = annealed(problem, options, cancel)?;
-            Ok(proven.map_or(annealed.clone(), |proven| combine(proven, annealed)))
+            tracing::info!("branch and bound proved nothing: annealing goes on");
+            let left = options.budget.map(|budget| budget.saturating_sub(begin.elapsed()));
+            let annealed = annealed(problem, options, left, cancel)?;
+            Ok(match proven {
+                Some(proven) => better_of(proven, annealed, options.budget.is_some()),
+                None => annealed,
+            })
         }
     }
 }
 
-/// The better of two incomplete searches, with the better bound.
-fn combine(proven: SearchResult<Order>, annealed: SearchResult<Order>) -> SearchResult<Order> {
+/// The better of branch and bound that was cut off and annealing, with the better bound. A search that the clock ended is
+/// complete only with a proof.
+fn better_of(proven: SearchResult<Order>, annealed: SearchResult<Order>, timed: bool) -> SearchResult<Order> {
     let bound = if proven.bound > annealed.bound { proven.bound } else { annealed.bound };
-    let evaluated = proven.evaluated + annealed.evaluated;
-    let best =
-        if annealed.best < proven.best { annealed } else { SearchResult { complete: annealed.complete, ..proven } };
+    let (evaluated, done) = (proven.evaluated + annealed.evaluated, annealed.complete);
+    let best = if annealed.best < proven.best { annealed } else { proven };
     let proved_optimal = bound.is_some_and(|bound| bound >= best.best * (1.0 - 1e-9));
-    SearchResult { bound, evaluated, proved_optimal, ..best }
+    SearchResult { bound, evaluated, proved_optimal, complete: if timed { proved_optimal } else { done }, ..best }
+}
+
+/// Runs a search with a flag that is raised when `cancel` is, and after a time.
+fn within<T>(time: Option<Duration>, cancel: &AtomicBool, search: impl FnOnce(&AtomicBool) -> T) -> T {
+    /// Time between two looks at `cancel`: well within the 100 ms that an interruption may take.
+    const LOOK: Duration = Duration::from_millis(5);
+    let Some(time) = time else { return search(cancel) };
+    let (begin, raised, over) = (Instant::now(), AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                if cancel.load(Ordering::Relaxed) || begin.elapsed() >= time {
+                    raised.store(true, Ordering::Relaxed);
+                    return;
+                }
+                std::thread::park_timeout(LOOK);
+            }
+        });
+        let result = search(&raised);
+        over.store(true, Ordering::Relaxed);
+        watch.thread().unpark();
+        result
+    })
 }
 
 fn exhaustive(
@@ -137,22 +205,18 @@ pub fn of_workload(problem: &OrderProblem<'_>) -> Result<SearchResult<Order>, Or
 /// The result of an enumeration, whole or not. `best` may be later than the part.
 #[must_use]
 pub fn from_part(problem: &OrderProblem<'_>, part: &Part, best: Option<Best>) -> SearchResult<Order> {
-    let (distribution, whole) = (&part.distribution, part.complete() && part.shards == 1);
+    let (makespans, whole) = (&part.distribution, part.complete() && part.shards == 1);
     let own = Best { makespan: part.baseline, number: 0 };
     let best = best.or(part.best).map_or(own, |best| best.min(own));
     let makespan = best.makespan as f64;
-    SearchResult {
+    let result = SearchResult {
         complete: part.complete(),
         proved_optimal: whole,
-        evaluated: distribution.count().max(1),
+        evaluated: makespans.count().max(1),
         bound: Some(if whole { makespan } else { root_bound(problem).min(makespan) }),
-        median: distribution.median(),
-        mean: distribution.mean(),
-        worst: distribution.worst().map(|worst| worst as f64),
-        percentiles: distribution.at(0).map(|_| PERCENTILES.map(|p| distribution.percentile(p).unwrap_or(0) as f64)),
-        best_count: (distribution.count() > 0).then(|| distribution.best_count()),
         ..plain(problem, Method::Exhaustive, part.baseline, best.makespan, named(problem, best.number))
-    }
+    };
+    result.with_statistics(makespans)
 }
 
 fn named(problem: &OrderProblem<'_>, number: u128) -> Order {
@@ -181,19 +245,20 @@ fn plain(problem: &OrderProblem<'_>, method: Method, baseline: u64, best: u64, s
     }
 }
 
-fn branched(problem: &OrderProblem<'_>, options: &OrderOptions, cancel: &AtomicBool) -> Result<Branched, OrderError> {
-    branch_and_bound(problem, BranchOptions { rule: options.rule, nodes: options.nodes }, cancel)
-}
-
-fn from_branch(problem: &OrderProblem<'_>, found: &Branched) -> SearchResult<Order> {
+fn branched(
+    problem: &OrderProblem<'_>,
+    options: &OrderOptions,
+    cancel: &AtomicBool,
+) -> Result<SearchResult<Order>, OrderError> {
+    let found = branch_and_bound(problem, BranchOptions { rule: options.rule, nodes: options.nodes }, cancel)?;
     let order = named(problem, found.best.number);
-    SearchResult {
+    Ok(SearchResult {
         evaluated: u128::from(found.runs),
         complete: found.proved,
         proved_optimal: found.proved,
         bound: Some(found.bound),
         ..plain(problem, Method::BranchAndBound, found.baseline, found.best.makespan, order)
-    }
+    })
 }
 
 /// Orders that a chain of annealing tries without a budget.
@@ -205,12 +270,13 @@ fn evaluations(problem: &OrderProblem<'_>) -> u64 {
 fn annealed(
     problem: &OrderProblem<'_>,
     options: &OrderOptions,
+    time: Option<Duration>,
     cancel: &AtomicBool,
 ) -> Result<SearchResult<Order>, OrderError> {
     let annealing = AnnealOptions {
         evaluations: evaluations(problem),
-        time: options.time,
-        chains: options.chains.max(1),
+        time,
+        chains: time.map_or(options.chains.max(1), |_| rayon::current_num_threads() as u64),
         seed: options.seed,
         classes: options.classes.clone(),
     };

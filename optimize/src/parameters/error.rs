@@ -2,65 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::grid::MOST_CANDIDATES;
-use super::range::MOST_VALUES;
-
-/// Why a range has no values.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum RangeError {
-    /// A text that does not begin with a number.
-    #[error("`{key}: {text}` is neither a number nor a quantity; write it as in `0.5` or `512KiB`, or list the values")]
-    NotAQuantity {
-        /// Key of the range.
-        key: &'static str,
-        /// What stands there.
-        text: String,
-    },
-    /// Units that differ.
-    #[error("`from: {from}` and `{key}: {text}` have different units; write both in the same unit")]
-    MixedUnits {
-        /// The beginning.
-        from: String,
-        /// Key of the other.
-        key: &'static str,
-        /// What stands there.
-        text: String,
-    },
-    /// A step that does not lead upwards.
-    #[error("`step: {text}` does not lead from one value to the next; give a step above 0")]
-    Step {
-        /// The step.
-        text: String,
-    },
-    /// A factor that does not lead upwards.
-    #[error("`factor: {text}` does not lead from one value to the next; give a plain number above 1")]
-    Factor {
-        /// The factor.
-        text: String,
-    },
-    /// A beginning that no factor makes larger.
-    #[error("`from: {text}` is not above 0, so a factor does not make it larger; start above 0, or use `step`")]
-    FactorFrom {
-        /// The beginning.
-        text: String,
-    },
-    /// An end below the beginning.
-    #[error("the range from {from} to {to} is empty; write the smaller value under `from`")]
-    Empty {
-        /// The beginning.
-        from: String,
-        /// The end.
-        to: String,
-    },
-    /// Too many values.
-    #[error("the range has more than {} values; use a larger step or factor", MOST_VALUES)]
-    TooManyValues,
-    /// Values that need more digits than are computed with.
-    #[error("the values of the range need more than 38 digits; use shorter numbers, or give the values as a list")]
-    TooManyDigits,
-}
-
 /// Why there is no grid or no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -73,14 +14,6 @@ pub enum ParameterError {
     NoValues {
         /// Its path.
         path: String,
-    },
-    /// A range without values.
-    #[error("`{path}`: {error}")]
-    Range {
-        /// Path of the axis.
-        path: String,
-        /// What is wrong.
-        error: RangeError,
     },
     /// Two axes for one path.
     #[error("`{path}` is varied twice; put all of its values into one list")]
@@ -105,10 +38,12 @@ pub enum ParameterError {
         by: String,
     },
     /// A grid that is too large.
-    #[error("the grid has {candidates} candidates, more than the {} that are tried; use fewer values", MOST_CANDIDATES)]
+    #[error("the grid has {candidates} candidates, more than the {most} that are tried; use fewer values")]
     TooManyCandidates {
         /// How many.
         candidates: String,
+        /// How many are allowed.
+        most: u64,
     },
     /// A shard that there is not.
     #[error("there is no shard `{text}`; write `i/n` with i from 1 to n, as in `2/3`")]

@@ -47,6 +47,7 @@ impl Grid {
         let candidates = all.and_then(|all| u64::try_from(all).ok()).filter(|&all| all <= MOST_CANDIDATES);
         let candidates = candidates.ok_or_else(|| ParameterError::TooManyCandidates {
             candidates: all.map_or_else(|| "more than 2^128".to_owned(), |all| all.to_string()),
+            most: MOST_CANDIDATES,
         })?;
         Ok(Self { axes, candidates })
     }

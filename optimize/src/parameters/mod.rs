@@ -1,10 +1,10 @@
 //! Any values of a scenario varied over lists and ranges: the full grid, its table and its best.
 //!
 //! ```text
-//! Range ─► Axis ─┐                        ┌─► Table (text, CSV, JSON)
-//! list  ─► Axis ─┴► Grid ─► Search ─► Part ┴─► Outcome: best, statistics
-//!                    checkpoint ▲│   ▲
-//!                               └┘   merge of parts, one per shard
+//!                           ┌─► GridTable (text, CSV, JSON)
+//! Axis ─► Grid ─► Search ─► Part ─► Outcome: best, statistics
+//!          checkpoint ▲│     ▲
+//!                     └┘     merge of parts, one per shard
 //! ```
 //!
 //! One mechanism serves packet sizes, streams, parameters of arbiters and bandwidths: a path of the scenario and the YAML
@@ -12,23 +12,20 @@
 
 mod axis;
 mod checkpoint;
-mod decimal;
 mod error;
 mod grid;
 mod outcome;
 mod part;
-mod range;
 mod search;
 mod shard;
 mod table;
 
 pub use axis::Axis;
-pub use error::{CheckpointError, MergeError, ParameterError, RangeError};
+pub use error::{CheckpointError, MergeError, ParameterError};
 pub use grid::{Grid, MOST_CANDIDATES};
 pub use outcome::Outcome;
 pub use part::{Part, merge};
-pub use range::{By, MOST_VALUES, Range};
 pub use search::Search;
 pub use shard::Shard;
 pub(crate) use table::field;
-pub use table::{Row, Table};
+pub use table::{GridRow, GridTable};

@@ -3,8 +3,7 @@
 use super::error::ParameterError;
 use super::grid::Grid;
 use super::part::Part;
-use super::table::Table;
-use crate::order::Distribution;
+use crate::distribution::Distribution;
 
 /// The makespans of a grid, its best candidate and statistics over all.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -82,11 +81,5 @@ impl Outcome {
     #[must_use]
     pub fn worst(&self) -> Option<u64> {
         self.distribution.worst()
-    }
-
-    /// A row for each candidate that was evaluated.
-    #[must_use]
-    pub fn table(&self) -> Table<'_> {
-        Table::new(self)
     }
 }

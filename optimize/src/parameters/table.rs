@@ -10,15 +10,15 @@ use super::outcome::Outcome;
 /// ps in a second.
 const PS: f64 = 1e12;
 
-/// A row for each candidate that was evaluated, by number. As JSON: a list of [`Row`]s.
+/// A row for each candidate that was evaluated, by number. As JSON: a list of [`GridRow`]s.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
+pub struct GridTable<'a> {
     outcome: &'a Outcome,
 }
 
 /// One candidate. As JSON: `candidate`, `parameters` (path → value as text), `makespan_s`, `makespan_ps`, `ratio`, `best`.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Row<'a> {
+pub struct GridRow<'a> {
     /// Its number.
     pub candidate: u64,
     /// Path and value of each axis.
@@ -31,7 +31,15 @@ pub struct Row<'a> {
     pub best: bool,
 }
 
-impl Row<'_> {
+impl Outcome {
+    /// A row for each candidate that was evaluated.
+    #[must_use]
+    pub fn table(&self) -> GridTable<'_> {
+        GridTable { outcome: self }
+    }
+}
+
+impl GridRow<'_> {
     /// Makespan in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
@@ -39,18 +47,14 @@ impl Row<'_> {
     }
 }
 
-impl<'a> Table<'a> {
-    pub(super) fn new(outcome: &'a Outcome) -> Self {
-        Self { outcome }
-    }
-
+impl<'a> GridTable<'a> {
     /// The paths, which are the columns of values.
     pub fn paths(&self) -> impl Iterator<Item = &'a str> {
         self.outcome.grid().axes().iter().map(|axis| axis.path.as_str())
     }
 
     /// The rows, by number of the candidate.
-    pub fn rows(&self) -> impl Iterator<Item = Row<'a>> {
+    pub fn rows(&self) -> impl Iterator<Item = GridRow<'a>> {
         let outcome = self.outcome;
         let known = (0..).zip(outcome.makespans()).filter_map(|(number, makespan)| Some((makespan?, number)));
         known.filter_map(move |found| Self::row(outcome, found))
@@ -58,7 +62,7 @@ impl<'a> Table<'a> {
 
     /// The `most` best rows, best first; among equals the lower number first.
     #[must_use]
-    pub fn ranked(&self, most: usize) -> Vec<Row<'a>> {
+    pub fn ranked(&self, most: usize) -> Vec<GridRow<'a>> {
         let outcome = self.outcome;
         let known = (0..).zip(outcome.makespans()).filter_map(|(number, makespan)| Some((makespan?, number)));
         let mut all: Vec<(u64, u64)> = known.collect();
@@ -71,9 +75,9 @@ impl<'a> Table<'a> {
     }
 
     /// The row of a (makespan, number); there is a best as soon as there is any.
-    fn row(outcome: &'a Outcome, (makespan, candidate): (u64, u64)) -> Option<Row<'a>> {
+    fn row(outcome: &'a Outcome, (makespan, candidate): (u64, u64)) -> Option<GridRow<'a>> {
         let (least, best) = outcome.best()?;
-        Some(Row {
+        Some(GridRow {
             candidate,
             parameters: outcome.grid().values(candidate),
             makespan,
@@ -125,7 +129,7 @@ impl<'a> Table<'a> {
 }
 
 /// The cells of a row for a person. A value of several lines is shown on one.
-fn cells(row: &Row<'_>, time: impl Fn(u64) -> String) -> Vec<String> {
+fn cells(row: &GridRow<'_>, time: impl Fn(u64) -> String) -> Vec<String> {
     let values = row.parameters.iter().map(|(_, value)| value.split_whitespace().collect::<Vec<_>>().join(" "));
     let best = if row.best { "best" } else { "" };
     values.chain([time(row.makespan), format!("{:.4}", row.ratio), best.to_owned()]).collect()
@@ -137,15 +141,15 @@ pub(crate) fn field(text: &str) -> String {
     if quotes { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }
 
-impl Serialize for Table<'_> {
+impl Serialize for GridTable<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(self.rows())
     }
 }
 
-impl Serialize for Row<'_> {
+impl Serialize for GridRow<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut row = to.serialize_struct("Row", 6)?;
+        let mut row = to.serialize_struct("GridRow", 6)?;
         row.serialize_field("candidate", &self.candidate)?;
         row.serialize_field("parameters", &Parameters(&self.parameters))?;
         row.serialize_field("makespan_s", &self.seconds())?;

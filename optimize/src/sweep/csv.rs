@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Sweep, gain};
+use super::points::{Sweep, gain};
 use crate::parameters::field;
 
 /// ps in a second.

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::Sweep;
+use super::points::Sweep;
 use crate::parameters::{Grid, ParameterError};
 use crate::search::SearchResult;
 

@@ -63,11 +63,6 @@ impl World {
         problem.expect("covered")
     }
 
-    /// The problem as the command line poses it: with rates by masks where the arbiter is known.
-    pub fn quick(&self) -> OrderProblem<'_> {
-        self.problem().with_quick_rates()
-    }
-
     /// The makespan of an order through the simulation: the k-th transfer that a source sends takes the place of its
     /// k-th transfer of the workload.
     pub fn simulate(&self, order: &[Vec<TaskId>]) -> u64 {

@@ -131,7 +131,7 @@ proptest! {
 
     #[test]
     fn every_search_agrees_with_the_simulation(world in worlds(), seed: u64) {
-        let problem = world.quick();
+        let problem = world.problem();
         let orders = all_orders(&problem);
         let brute: Vec<u64> = orders.iter().map(|order| simulate(&world, order)).collect();
         let best = *brute.iter().min().expect("an order");

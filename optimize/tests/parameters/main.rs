@@ -2,7 +2,6 @@
 
 mod checkpoint;
 mod grid;
-mod range;
 mod search;
 mod shards;
 

@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use weir_optimize::parameters::Table;
+use weir_optimize::parameters::GridTable;
 use weir_optimize::search::{Method, Objective, PERCENTILES, Vary};
 
 use super::rows::{LinkRow, NodeRow};
@@ -147,7 +147,7 @@ pub(crate) struct SearchJson<'a> {
     /// Of parameters: each candidate that was evaluated, by number.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<GridRow>")]
-    rows: Option<Table<'a>>,
+    rows: Option<GridTable<'a>>,
     /// With `--full`: the makespans of all candidates, ascending; of n > 1000 those at floor(i (n − 1) / 999).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<f64>", length(max = 1000))]
@@ -170,7 +170,7 @@ pub(crate) struct SearchJson<'a> {
     baseline_placement: Option<&'a [&'a str]>,
 }
 
-/// A candidate of a grid of parameters, as [`Table`] writes it.
+/// A candidate of a grid of parameters, as [`GridTable`] writes it.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Candidate")]
 #[allow(dead_code, reason = "a type for the schema")]

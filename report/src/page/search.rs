@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use weir_optimize::order::Distribution;
+use weir_optimize::Distribution;
 
 use super::PageError;
 use crate::object::Object;

@@ -1,6 +1,6 @@
 //! The tables of searches and sweeps.
 
-use weir_optimize::parameters::Row;
+use weir_optimize::parameters::GridRow;
 use weir_optimize::search::SearchResult;
 use weir_optimize::sweep::gain;
 
@@ -101,7 +101,7 @@ fn makespans(search: &SearchReport, pairs: &[(u64, u64)]) -> Table {
     Table { name: "makespans", columns }
 }
 
-fn candidates(search: &SearchReport, paths: &[&str], rows: &[Row<'_>]) -> Table {
+fn candidates(search: &SearchReport, paths: &[&str], rows: &[GridRow<'_>]) -> Table {
     let mut columns = of(&search.subject, rows);
     columns.push(whole("candidate", rows, |row| Some(row.candidate)));
     columns.extend(paths.iter().enumerate().map(|(at, path)| {

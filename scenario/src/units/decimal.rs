@@ -1,6 +1,9 @@
 //! Exact decimal numbers as digits and an exponent: no text is ever rounded before its unit is known, and no exponent,
 //! however large, costs time or memory.
 
+use std::cmp::Ordering;
+use std::fmt;
+
 /// A number ≥ 0: `digits` × 10^`exponent`, digits without leading or trailing zeros; no digits is 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal {
@@ -64,8 +67,13 @@ impl Decimal {
 
     /// A whole number.
     pub(crate) fn whole(value: u64) -> Self {
-        let digits = value.to_string().bytes().map(|b| b - b'0').collect();
-        Self { digits, exponent: 0 }.normal()
+        Self::scaled(value.into(), 0)
+    }
+
+    /// `number` × 10^`exponent`.
+    pub(crate) fn scaled(number: u128, exponent: i64) -> Self {
+        let digits = number.to_string().bytes().map(|b| b - b'0').collect();
+        Self { digits, exponent }.normal()
     }
 
     fn normal(mut self) -> Self {
@@ -140,6 +148,18 @@ impl Decimal {
         self.digits.len()
     }
 
+    /// The power of ten of its last digit; 0 of 0.
+    pub(crate) fn exponent(&self) -> i64 {
+        self.exponent
+    }
+
+    /// The number divided by 10^`exponent`, where that is whole and fits.
+    pub(crate) fn at(&self, exponent: i64) -> Option<i128> {
+        let zeros = if self.is_zero() { 0 } else { u32::try_from(self.exponent.checked_sub(exponent)?).ok()? };
+        let number = self.digits.iter().try_fold(0_i128, |n, &d| n.checked_mul(10)?.checked_add(d.into()))?;
+        number.checked_mul(10_i128.checked_pow(zeros)?)
+    }
+
     /// The nearest f64 to the number divided by `divisor`; may be infinite or 0.
     pub(crate) fn quotient_f64(&self, divisor: u64) -> f64 {
         // Long division with 40 digits more than the dividend; a last digit of 1 stands for any remainder, which keeps
@@ -195,5 +215,63 @@ impl Decimal {
     fn floor(&self) -> u128 {
         let digits = self.digits.iter().copied().chain(std::iter::repeat(0));
         digits.take(self.magnitude().max(0) as usize).fold(0, |n, d| n * 10 + u128::from(d))
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let key = |number: &Self| (!number.is_zero(), number.magnitude());
+        // Without leading zeros, digits of one magnitude compare like words.
+        key(self).cmp(&key(other)).then_with(|| self.digits.cmp(&other.digits))
+    }
+}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Without exponent and without zeros at the end of a fraction: `0.15`, `300`. For exponents of a few hundred at most.
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits: String = self.digits.iter().map(|d| char::from(b'0' + d)).collect();
+        let zeros = self.exponent.unsigned_abs() as usize;
+        if self.exponent >= 0 {
+            return write!(f, "{digits:0>1}{}", "0".repeat(zeros));
+        }
+        let padded = format!("{digits:0>width$}", width = zeros + 1);
+        let (whole, fraction) = padded.split_at(padded.len() - zeros);
+        write!(f, "{whole}.{fraction}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Decimal {
+        Decimal::read_all(text).expect("a number")
+    }
+
+    #[test]
+    fn numbers_are_written_plainly() {
+        for (text, written) in [("0.150", "0.15"), ("1e-3", "0.001"), ("3E2", "300"), ("0.0", "0"), ("007", "7")] {
+            assert_eq!(read(text).to_string(), written);
+        }
+        assert_eq!(read("0e99999999999999999999").to_string(), "0");
+    }
+
+    #[test]
+    fn numbers_compare_however_far_apart() {
+        let ascending = ["0", "1e-100", "0.05", "0.15", "0.2", "2", "19", "1e30", "1e99999999"].map(read);
+        assert!(ascending.is_sorted_by(|a, b| a < b));
+        assert_eq!(read("0.50").cmp(&read("5e-1")), Ordering::Equal);
+    }
+
+    #[test]
+    fn whole_multiples_of_a_power_of_ten() {
+        assert_eq!((read("1.5").at(-1), read("1.5").at(-3), read("1.5").at(0)), (Some(15), Some(1500), None));
+        assert_eq!((read("0").at(5), read("1e40").at(0), read("1").at(-1000)), (Some(0), None, None));
     }
 }

@@ -2,6 +2,7 @@
 
 mod decimal;
 mod quantity;
+mod range;
 #[cfg(test)]
 mod tests;
 
@@ -10,3 +11,5 @@ pub(crate) use quantity::{
     BYTES_MOST, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, integer, pcie_generation,
     real_seconds, seconds, size_decimal, time_per_byte, weight, whole_bytes, whole_number,
 };
+pub use range::{MOST_VALUES, RangeError};
+pub(crate) use range::{by_factor, by_step};

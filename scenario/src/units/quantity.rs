@@ -14,9 +14,9 @@ pub(crate) const BYTES_MOST: u64 = 1 << 53;
 const FACTOR_DIGITS: usize = 100;
 
 /// Name, factor, and whether it counts bits.
-type Unit = (&'static str, u64, bool);
+pub(super) type Unit = (&'static str, u64, bool);
 
-const SIZES: [Unit; 22] = [
+pub(super) const SIZES: [Unit; 22] = [
     ("B", 1, false),
     ("kB", 1_000, false),
     ("MB", 1_000_000, false),
@@ -42,7 +42,7 @@ const SIZES: [Unit; 22] = [
 ];
 
 /// Factors in picoseconds. `µ` is the micro sign (U+00B5) or the Greek letter (U+03BC).
-const TIMES: [Unit; 10] = [
+pub(super) const TIMES: [Unit; 10] = [
     ("ps", 1, false),
     ("ns", 1_000, false),
     ("us", 1_000_000, false),

@@ -18,6 +18,7 @@ mod parameters;
 mod pattern_models;
 mod patterns;
 mod plans;
+mod ranges;
 mod rewrite;
 mod streams;
 mod topology;

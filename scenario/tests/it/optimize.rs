@@ -1,7 +1,8 @@
 //! `optimize`: what it may say, and that it changes nothing about a run.
 
 use crate::common::{T2, first_bad, good, on_t2, registry, write};
-use weir_scenario::{AxisSpec, Growth, LoadOptions, Objective, SearchMethod, Vary, load};
+use weir_optimize::search::{Method, Objective, Vary};
+use weir_scenario::{AxisSpec, Growth, LoadOptions, load};
 
 /// A scenario with an arbiter on line 5, a transfer between ranks on line 7 and `optimize` from line 8.
 fn with(optimize: &str) -> String {
@@ -23,18 +24,16 @@ fn refused(optimize: &str, place: (u32, u32), message: &str, help: &str) {
 fn an_order_needs_nothing_else() {
     let scenario = good(&with("{ vary: order }"));
     let spec = scenario.optimize.as_ref().unwrap();
-    assert_eq!((spec.vary, spec.objective, spec.method), (Vary::Order, Objective::Makespan, SearchMethod::Auto));
+    assert_eq!((spec.vary, spec.objective, spec.method), (Vary::Order, Objective::Makespan, Method::Auto));
     assert_eq!((&spec.parameters[..], &spec.devices, &spec.level_costs), (&[][..], &None, &None));
     assert_eq!(spec.matrix, None);
     assert_eq!((spec.position.line, spec.position.column), (8, 1));
     let without = good(&with("x").replace("optimize: x\n", ""));
     assert!(without.optimize.is_none());
     assert_eq!(format!("{:?}", without.tasks), format!("{:?}", scenario.tasks));
-    for (word, method) in [
-        ("exhaustive", SearchMethod::Exhaustive),
-        ("branch-and-bound", SearchMethod::BranchAndBound),
-        ("anneal", SearchMethod::Anneal),
-    ] {
+    for (word, method) in
+        [("exhaustive", Method::Exhaustive), ("branch-and-bound", Method::BranchAndBound), ("anneal", Method::Anneal)]
+    {
         let scenario = good(&with(&format!("{{ vary: order, method: {word} }}")));
         assert_eq!(scenario.optimize.as_ref().unwrap().method, method);
     }
@@ -59,10 +58,7 @@ fn a_placement_has_devices_and_an_objective() {
     let devices = spec.devices.as_ref().unwrap();
     assert_eq!((devices.len(), scenario.node_name(devices[0])), (8, "gpu7"));
     assert_eq!(spec.level_costs.as_deref(), Some(&[1.0, 2.5, 5.0, 0.0][..]));
-    assert_eq!(
-        (spec.vary, spec.objective, spec.method),
-        (Vary::Placement, Objective::Distance, SearchMethod::Bisection)
-    );
+    assert_eq!((spec.vary, spec.objective, spec.method), (Vary::Placement, Objective::Distance, Method::Bisection));
     for (word, objective) in
         [("makespan", Objective::Makespan), ("latency", Objective::Latency), ("bandwidth", Objective::Bandwidth)]
     {

@@ -43,19 +43,18 @@ pub(crate) struct Chain<'p, 'a, const N: usize> {
 }
 
 impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
-    /// A chain without an order yet; `quick`: with rates that may differ from the arbiter's in their last bits.
+    /// A chain without an order yet.
     pub(crate) fn new(
         problem: &'p OrderProblem<'a>,
         plan: &'p Plan,
         potentials: &'p Potentials,
-        quick: bool,
         cancel: &'p AtomicBool,
     ) -> Result<Self, OrderError> {
         let room = if N > FEW { FEW_SETS } else { MANY_SETS };
         let memo = Memo::with_room(problem, plan, potentials.weights.clone(), room)?;
         Ok(Self {
             plan,
-            memo: if quick { memo.quickened(problem) } else { memo },
+            memo,
             potentials,
             losses: vec![0.0; potentials.roots.len()],
             kept_losses: Vec::new(),

@@ -37,34 +37,20 @@ const CANDIDATES: usize = 4;
 /// Parts of the whole after which the lists, and then the candidates, are done.
 const LISTS_DONE: f64 = 0.4;
 const CANDIDATES_DONE: f64 = 0.7;
-/// The last best orders of a chain that are run with the arbiter itself at the end.
-const KEPT: usize = 4;
 
 /// An order as positions among each source's messages.
 pub(super) type Sequences = Vec<Vec<usize>>;
 
 /// What came of one chain.
-pub(super) struct Found {
+pub(super) struct ChainResult {
     pub(super) order: Sequences,
     pub(super) makespan: u64,
-    /// The best ones before it, the latest last.
-    pub(super) earlier: Vec<Sequences>,
     pub(super) evaluated: u64,
     pub(super) complete: bool,
 }
 
-impl Found {
-    fn improve(&mut self, order: Sequences, makespan: u64) {
-        self.earlier.push(std::mem::replace(&mut self.order, order));
-        if self.earlier.len() == KEPT {
-            self.earlier.remove(0);
-        }
-        self.makespan = makespan;
-    }
-}
-
 /// What the chains of a search share.
-pub(super) struct Search<'s, 'a> {
+pub(super) struct Annealing<'s, 'a> {
     pub(super) problem: &'s OrderProblem<'a>,
     pub(super) plan: &'s Plan,
     pub(super) potentials: &'s Potentials,
@@ -73,8 +59,6 @@ pub(super) struct Search<'s, 'a> {
     pub(super) lone: f64,
     pub(super) options: &'s AnnealOptions,
     pub(super) cancel: &'s AtomicBool,
-    /// With rates by masks.
-    pub(super) quick: bool,
     /// The workload's own order and its makespan.
     pub(super) own: Sequences,
     pub(super) baseline: u64,
@@ -82,26 +66,26 @@ pub(super) struct Search<'s, 'a> {
 
 /// One chain at work.
 struct Walk<'c, 's, 'a, const N: usize> {
-    search: &'c Search<'s, 'a>,
+    search: &'c Annealing<'s, 'a>,
     chain: Chain<'c, 'a, N>,
     random: ChaCha8Rng,
     pace: Pace,
-    best: Found,
+    best: ChainResult,
 }
 
-impl<'a> Search<'_, 'a> {
+impl<'a> Annealing<'_, 'a> {
     /// Runs one chain to its end.
-    pub(super) fn chain<const N: usize>(&self, number: u64, limit: Limit) -> Result<Found, OrderError> {
+    pub(super) fn chain<const N: usize>(&self, number: u64, limit: Limit) -> Result<ChainResult, OrderError> {
         let mut random = ChaCha8Rng::seed_from_u64(self.options.seed);
         random.set_stream(number);
         let mut order = self.own.clone();
         if number > 0 {
             order.iter_mut().for_each(|sequence| shuffle(sequence, &mut random));
         }
-        let mut chain = Chain::new(self.problem, self.plan, self.potentials, self.quick, self.cancel)?;
+        let mut chain = Chain::new(self.problem, self.plan, self.potentials, self.cancel)?;
         let makespan = chain.restart(order.clone())?;
         let best = match makespan {
-            Some(makespan) => Found { order, makespan, earlier: Vec::new(), evaluated: 1, complete: true },
+            Some(makespan) => ChainResult { order, makespan, evaluated: 1, complete: true },
             None => self.interrupted(),
         };
         let mut walk = Walk::<N> { search: self, chain, random, pace: Pace::new(limit), best };
@@ -121,9 +105,9 @@ impl<'a> Search<'_, 'a> {
     }
 
     /// The result of a chain that could not begin.
-    fn interrupted(&self) -> Found {
+    fn interrupted(&self) -> ChainResult {
         let (order, makespan) = (self.own.clone(), self.baseline);
-        Found { order, makespan, earlier: Vec::new(), evaluated: 0, complete: false }
+        ChainResult { order, makespan, evaluated: 0, complete: false }
     }
 }
 
@@ -158,7 +142,8 @@ impl<const N: usize> Walk<'_, '_, '_, N> {
     /// Keeps the chain's order if it is the best so far.
     fn note(&mut self) {
         if self.chain.makespan < self.best.makespan {
-            self.best.improve(self.chain.order.clone(), self.chain.makespan);
+            (self.best.order, self.best.makespan) = (self.chain.order.clone(), self.chain.makespan);
+            tracing::debug!(makespan = self.best.makespan, evaluated = self.pace.done, "a chain found a better order");
         }
     }
 

@@ -130,8 +130,8 @@ struct Shared<'p, 'a> {
     alike: Vec<u32>,
 }
 
-/// One depth-first search.
-struct Dive<'s, 'p, 'a, const N: usize> {
+/// One greedy depth-first descent: children are visited by their bounds, the most promising first.
+struct Descent<'s, 'p, 'a, const N: usize> {
     shared: &'s Shared<'p, 'a>,
     memo: Memo<'s, 'a, N>,
     best: Best,
@@ -151,18 +151,26 @@ fn search<const N: usize>(
     let own: Vec<Vec<usize>> = plan.counts.iter().map(|&n| (0..n).collect()).collect();
     let mut memo = shared.memo::<N>()?;
     let baseline = run(plan, &mut memo, &own)?;
-    let mut dive = Dive { shared: &shared, memo, best: Best { makespan: baseline, number: 0 }, nodes: 0, runs: 1 };
-    let mut open = dive.root()?;
+    let mut descent =
+        Descent { shared: &shared, memo, best: Best { makespan: baseline, number: 0 }, nodes: 0, runs: 1 };
+    let mut open = descent.root()?;
     if cancel.load(Ordering::Relaxed) {
         // Some nodes may be missing.
-        let bound = shared.potentials.root().min(dive.best.makespan as f64);
-        return Ok(Branched { best: dive.best, baseline, bound, nodes: dive.nodes, runs: dive.runs, proved: false });
+        let bound = shared.potentials.root().min(descent.best.makespan as f64);
+        return Ok(Branched {
+            best: descent.best,
+            baseline,
+            bound,
+            nodes: descent.nodes,
+            runs: descent.runs,
+            proved: false,
+        });
     }
-    dive.go_on(&mut open, ALONE.min(options.nodes))?;
-    let (mut best, mut nodes, mut runs) = (dive.best, dive.nodes, dive.runs);
+    descent.go_on(&mut open, ALONE.min(options.nodes))?;
+    let (mut best, mut nodes, mut runs) = (descent.best, descent.nodes, descent.runs);
     // In order of visit from here on.
     let mut queue: VecDeque<Node<N>> = open.into_iter().rev().collect();
-    let idle = Mutex::new(vec![dive.memo]);
+    let idle = Mutex::new(vec![descent.memo]);
     while !queue.is_empty() && nodes < options.nodes && !cancel.load(Ordering::Relaxed) {
         let batch: Vec<Node<N>> = queue.drain(..BATCH.min(queue.len())).collect();
         let done: Vec<_> = batch.into_par_iter().map(|node| shared.subtree(node, best, &idle)).collect();
@@ -172,10 +180,12 @@ fn search<const N: usize>(
             (best, nodes, runs) = (best.min(found), nodes + subtree_nodes, runs + subtree_runs);
             left.extend(open);
         }
+        tracing::debug!(nodes, best = best.makespan, open = queue.len() + left.len(), "a batch of subtrees is done");
         left.into_iter().rev().for_each(|node| queue.push_front(node));
         queue.retain(|node| !rule.drops(node.bound, best.makespan));
     }
     let bound = shared.proven(best, queue.iter().map(|node| node.bound));
+    tracing::info!(nodes, runs, best = best.makespan, bound, proved = queue.is_empty(), "branch and bound ends");
     Ok(Branched { best, baseline, bound, nodes, runs, proved: queue.is_empty() })
 }
 
@@ -195,14 +205,14 @@ impl<'a> Shared<'_, 'a> {
     ) -> Result<Subtree<N>, OrderError> {
         let kept = idle.lock().ok().and_then(|mut idle| idle.pop());
         let memo = kept.map_or_else(|| self.memo(), Ok)?;
-        let mut dive = Dive { shared: self, memo, best, nodes: 0, runs: 0 };
+        let mut descent = Descent { shared: self, memo, best, nodes: 0, runs: 0 };
         let mut open = vec![node];
-        dive.go_on(&mut open, SUBTREE)?;
+        descent.go_on(&mut open, SUBTREE)?;
         open.reverse();
         if let Ok(mut idle) = idle.lock() {
-            idle.push(dive.memo);
+            idle.push(descent.memo);
         }
-        Ok((dive.best, dive.nodes, dive.runs, open))
+        Ok((descent.best, descent.nodes, descent.runs, open))
     }
 
     /// No order is faster than this: the root's bound, or what the rule and the open nodes leave.
@@ -213,7 +223,7 @@ impl<'a> Shared<'_, 'a> {
     }
 }
 
-impl<const N: usize> Dive<'_, '_, '_, N> {
+impl<const N: usize> Descent<'_, '_, '_, N> {
     /// Expands nodes depth first, the last one first, until none or about `most` were.
     fn go_on(&mut self, open: &mut Vec<Node<N>>, most: u64) -> Result<(), OrderError> {
         let mut children = Vec::new();

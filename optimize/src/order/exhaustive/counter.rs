@@ -1,7 +1,7 @@
 //! Makespans on their way from walks into one distribution.
 
-use super::distribution::{Distribution, merged};
 use super::walk::Sink;
+use crate::distribution::{Distribution, merged};
 use crate::order::run::best::{Best, better};
 
 /// Unsorted makespans kept before they are merged into the sorted ones.

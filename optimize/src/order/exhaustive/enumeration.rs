@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::digest::digest;
-use super::distribution::Distribution;
 use super::lanes::{First, Inside, Lanes, Work, lanes};
 use super::part::Part;
 use super::symmetry::Symmetry;
 use super::units::{Sum, Until};
 use super::walk::Halt;
+use crate::distribution::Distribution;
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::best::{Best, better};
 use crate::order::run::plan::{Keys, Plan, with_lanes};

@@ -4,10 +4,10 @@
 use std::sync::atomic::AtomicBool;
 
 use super::counter::Counter;
-use super::distribution::Distribution;
 use super::symmetry::Symmetry;
 use super::units::{Done, Sum, Until};
 use super::walk::{Halt, Walk};
+use crate::distribution::Distribution;
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::plan::{Keys, Plan};
 use crate::order::run::rates::{Memo, Rates, Table};

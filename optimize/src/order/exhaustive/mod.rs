@@ -1,9 +1,7 @@
 //! All orders: a walk through the tree of decisions, in shards, with symmetries.
 
-mod compact;
 mod counter;
 mod digest;
-mod distribution;
 mod element;
 mod enumeration;
 mod lanes;
@@ -13,7 +11,6 @@ mod symmetry;
 mod units;
 mod walk;
 
-pub use distribution::Distribution;
 pub use enumeration::Enumeration;
 pub(super) use enumeration::own_makespan;
 pub use part::Part;

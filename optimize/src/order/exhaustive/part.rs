@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::counter::Runs;
-use super::distribution::Distribution;
+use crate::distribution::Distribution;
 use crate::order::problem::OrderError;
 use crate::order::run::best::{Best, better};
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::counter::Runs;
-use super::distribution::Distribution;
 use super::walk::Halt;
+use crate::distribution::Distribution;
 use crate::order::run::best::{Best, better};
 
 /// What came of a unit of work.

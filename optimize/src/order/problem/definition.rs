@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weir_sim_core::api::{ArbiterError, Flags, LinkId, NodeId, RateArbiter, RateModel, RouteId, RouteTable};
+use weir_sim_core::api::{ArbiterError, Flags, LinkId, NodeId, RateArbiter, RouteId, RouteTable};
 use weir_sim_core::{AdmissionError, Classes, Fabric, Routes, TaskGraph, TaskId, admit};
 
 use super::error::OrderError;
@@ -29,9 +29,6 @@ pub struct OrderProblem<'a> {
     pub(crate) sources: Vec<Source>,
     /// The most that a link can carry while a transfer of a route is active, B/s, where the arbiter says so.
     pub(crate) capacities: BTreeMap<(RouteId, LinkId), f64>,
-    rate_model: Option<RateModel>,
-    /// Whether annealing may compute rates by the arbiter's model.
-    quick: bool,
     pub(crate) label: String,
     /// Whether the ids of each source are a block of their own, so that a phase lists sources in one fixed order.
     pub(crate) grouped: bool,
@@ -62,25 +59,10 @@ impl<'a> OrderProblem<'a> {
         let sources = sources(fabric, routes, tasks)?;
         let grouped = grouped(&sources);
         let (make, classes) = (Box::new(make), tasks.classes());
-        let (capacities, rate_model) = (BTreeMap::new(), None);
-        let (label, quick) = (String::new(), false);
-        let mut problem =
-            Self { fabric, routes, classes, make, flags, sources, capacities, rate_model, quick, label, grouped };
+        let (capacities, label) = (BTreeMap::new(), String::new());
+        let mut problem = Self { fabric, routes, classes, make, flags, sources, capacities, label, grouped };
         problem.ask()?;
         Ok(problem)
-    }
-
-    /// Lets annealing compute rates by itself, several times as fast, with up to 64 sources, where the arbiter names the
-    /// definition that they follow. What is reported is evaluated with the arbiter all the same.
-    #[must_use]
-    pub fn with_quick_rates(mut self) -> Self {
-        self.quick = true;
-        self
-    }
-
-    /// The definition by which annealing may compute rates itself.
-    pub(crate) fn quick_model(&self) -> Option<RateModel> {
-        self.rate_model.filter(|_| self.quick)
     }
 
     /// Adds a text to the problem's digest: what the problem itself does not show, such as the arbiter's parameters.
@@ -124,7 +106,7 @@ impl<'a> OrderProblem<'a> {
         self.sources[source].place(place)
     }
 
-    /// Asks the arbiter what it accepts, what it promises, and which definition it follows.
+    /// Asks the arbiter what it accepts and what it promises.
     fn ask(&mut self) -> Result<(), OrderError> {
         let mut arbiter = self.arbiter()?;
         for m in self.sources.iter().flat_map(|source| &source.messages) {
@@ -137,7 +119,6 @@ impl<'a> OrderProblem<'a> {
                 most.map(|most| self.capacities.insert((route, link), most));
             }
         }
-        self.rate_model = arbiter.rate_model();
         Ok(())
     }
 

@@ -6,7 +6,6 @@
 //! ```
 
 pub(super) mod best;
-pub(super) mod masks;
 mod numbering;
 pub(super) mod oracle;
 pub(super) mod plan;

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::masks::MaskRates;
 use super::oracle::Oracle;
 use super::plan::{Keys, Plan};
 use super::state::State;
@@ -83,8 +82,6 @@ impl<const N: usize, R: Rates<N>> Rates<N> for &mut R {
 /// Rates on demand, each set kept until another needs its place; beside them one number per potential, if wanted.
 pub(crate) struct Memo<'p, 'a, const N: usize> {
     oracle: Oracle<'p, 'a>,
-    /// Asked instead of the arbiter, if there.
-    quick: Option<MaskRates<N>>,
     plan: &'p Plan,
     /// Right shift from a hash to a place; none where each row has its own.
     shift: Option<u32>,
@@ -126,7 +123,6 @@ impl<'p, 'a, const N: usize> Memo<'p, 'a, N> {
         };
         Ok(Self {
             oracle: Oracle::new(problem)?,
-            quick: None,
             plan,
             shift,
             filled: vec![false; kept],
@@ -136,12 +132,6 @@ impl<'p, 'a, const N: usize> Memo<'p, 'a, N> {
             weights: (0..plan.messages()).map(weights).collect(),
             potentials: potentials.len(),
         })
-    }
-
-    /// Rates from now on, to the last bits, without the arbiter where it is known.
-    pub(crate) fn quickened(mut self, problem: &OrderProblem<'_>) -> Self {
-        self.quick = MaskRates::new(problem, self.plan);
-        self
     }
 
     /// Where the state's set is kept; asks for it unless it is there.
@@ -159,10 +149,7 @@ impl<'p, 'a, const N: usize> Memo<'p, 'a, N> {
     #[cold]
     fn fill(&mut self, at: usize, state: &State<N>) -> Result<(), OrderError> {
         self.filled[at] = false;
-        match &mut self.quick {
-            Some(quick) => quick.ask(self.plan, &state.digit, &mut self.rates[at]),
-            None => self.oracle.ask(self.plan, &state.digit[..self.plan.sources], &mut self.rates[at])?,
-        }
+        self.oracle.ask(self.plan, &state.digit[..self.plan.sources], &mut self.rates[at])?;
         let (plan, rates) = (self.plan, &self.rates[at]);
         let losses = &mut self.losses[at * self.potentials..(at + 1) * self.potentials];
         losses.fill(1.0);

@@ -1,14 +1,24 @@
 //! Ranges are exact.
 
 use proptest::prelude::*;
-use weir_optimize::parameters::{By, MOST_VALUES, Range, RangeError};
+use weir_scenario::{AxisSpec, Growth, MOST_VALUES, Parameter, Position, RangeError};
+
+fn values(from: &str, to: &str, by: Growth) -> Result<Vec<String>, RangeError> {
+    let axis = AxisSpec::Range { from: from.into(), to: to.into(), by };
+    Parameter {
+        path: "arbiter.tau".into(),
+        axis,
+        position: Position { file: "scenario.yaml".into(), line: 1, column: 1 },
+    }
+    .values()
+}
 
 fn by_step(from: &str, to: &str, step: &str) -> Result<Vec<String>, RangeError> {
-    Range { from: from.into(), to: to.into(), by: By::Step(step.into()) }.values()
+    values(from, to, Growth::Step(step.into()))
 }
 
 fn by_factor(from: &str, to: &str, factor: &str) -> Result<Vec<String>, RangeError> {
-    Range { from: from.into(), to: to.into(), by: By::Factor(factor.into()) }.values()
+    values(from, to, Growth::Factor(factor.into()))
 }
 
 #[track_caller]

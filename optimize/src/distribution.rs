@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use super::compact;
+use crate::compact;
 
 /// "Equal" for counting the best: the tolerance of published makespans.
 pub(crate) const EQUAL: f64 = 1e-9;
