@@ -63,16 +63,6 @@ impl Failure {
         text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
     }
 
-    /// The same without the lines that show the place.
-    pub(crate) fn brief(&self) -> String {
-        let text = self.message.strip_prefix("error: ").unwrap_or(&self.message);
-        let shows = |line: &&str| {
-            let number = line.split_once('|').is_some_and(|(number, _)| number.trim().parse::<u64>().is_ok());
-            number || line.starts_with("-->") || line.starts_with('|') || line.is_empty()
-        };
-        text.lines().map(str::trim).filter(|line| !shows(line)).collect::<Vec<_>>().join("; ")
-    }
-
     /// Writes the message to stderr and gives the exit code.
     pub(crate) fn print(self) -> Exit {
         if !self.message.is_empty() {

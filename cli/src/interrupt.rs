@@ -69,7 +69,7 @@ pub(crate) fn flag() -> &'static AtomicBool {
 }
 
 /// Says that what was running has stopped, and that its result is being put together.
-pub(crate) fn settling() {
+pub(crate) fn finishing() {
     // Where nothing was running there is nothing to say.
     let _ = STAGE.compare_exchange(RUNNING, WRITING, SeqCst, SeqCst);
 }

@@ -25,7 +25,7 @@ pub enum Vary {
 }
 
 impl Vary {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which help and errors list them.
     pub const ALL: [Self; 3] = [Self::Order, Self::Placement, Self::Parameters];
 
     /// The word used in scenario files and results.
@@ -81,7 +81,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which help and errors list them.
     pub const ALL: [Self; 5] = [Self::Auto, Self::Exhaustive, Self::BranchAndBound, Self::Anneal, Self::Bisection];
 
     /// The word used in scenario files and results.
@@ -122,7 +122,7 @@ pub enum Objective {
 }
 
 impl Objective {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which help and errors list them.
     pub const ALL: [Self; 4] = [Self::Makespan, Self::Distance, Self::Latency, Self::Bandwidth];
 
     /// The word used in scenario files and results.

@@ -21,9 +21,7 @@ mod registry;
 mod units;
 mod view;
 
-pub use arbiter::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Step,
-};
+pub use arbiter::{ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Step};
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{
     Answer, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalFlags, IncrementalPlugin, Level,

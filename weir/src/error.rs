@@ -15,6 +15,8 @@ pub enum ErrorKind {
     Stopped,
     /// An arbiter, a model or their library failed: exit code 4.
     Plugin,
+    /// A search was ended before its first result: exit code 2, or 130 after Ctrl-C.
+    Cancelled,
 }
 
 impl ErrorKind {
@@ -22,7 +24,7 @@ impl ErrorKind {
     #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
-            Self::Input => 2,
+            Self::Input | Self::Cancelled => 2,
             Self::Stopped => 3,
             Self::Plugin => 4,
         }
@@ -62,12 +64,29 @@ impl Error {
         Self { kind: ErrorKind::Input, text: diagnostic.to_string() }
     }
 
+    /// One finding of a scenario that is of another kind than a wrong input.
+    #[must_use]
+    pub fn diagnosed_as(kind: ErrorKind, diagnostic: &Diagnostic) -> Self {
+        Self { kind, text: diagnostic.to_string() }
+    }
+
     /// Findings of a scenario, one below the other.
     #[must_use]
     pub fn of_findings(diagnostics: &[Diagnostic]) -> Self {
         let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         let kind = if diagnostics.iter().any(|d| d.plugin) { ErrorKind::Plugin } else { ErrorKind::Input };
         Self { kind, text: texts.join("\n\n") }
+    }
+
+    /// The text in one line, without its first word and the lines that show the place.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        let text = self.text.strip_prefix("error: ").unwrap_or(&self.text);
+        let shows = |line: &&str| {
+            let number = line.split_once('|').is_some_and(|(number, _)| number.trim().parse::<u64>().is_ok());
+            number || line.starts_with("-->") || line.starts_with('|') || line.is_empty()
+        };
+        text.lines().map(str::trim).filter(|line| !shows(line)).collect::<Vec<_>>().join("; ")
     }
 
     /// What kind of failure it is.

@@ -12,17 +12,18 @@
 //! ```
 //!
 //! Another arbiter, other values, arbiters and models of your own: [`Scenario::opener`]. Several runs side by side:
-//! [`compare`]. What the command line prints: [`Run::to_json`], [`Run::to_text`], [`Run::explanation`].
+//! [`compare`]. The best order, placement or parameters: [`Scenario::optimize`]. What the command line prints: [`Run::to_json`], [`Run::to_text`], [`Run::explanation`].
 //!
 //! Times are whole picoseconds ([`SimTime`], [`SimDuration`]), bandwidths and rates bytes per second, sizes bytes.
 //!
 //! The command `weir` stands on this crate: nothing is read, run or reported by a second mechanism. What only it needs is in
-//! [`job`], [`load`] and [`names`], whose types borrow from the scenario.
+//! [`job`], [`load`] and [`optimize`], whose types borrow from the scenario.
 
 mod comparison;
 mod error;
 pub mod job;
 pub mod load;
+pub mod optimize;
 mod options;
 mod registry;
 mod run;

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use weir_scenario::LoadOptions;
 
 use crate::job::Job;
+use crate::optimize::{self, Overrides, SearchContext, SearchOutcome, Settings};
 use crate::{Error, Registry};
 
 /// What to read, and with which changes. Made by [`Scenario::opener`].
@@ -71,8 +74,9 @@ impl Opener {
     /// Everything that is wrong with it, or a plugin that is refused.
     pub fn open(self, file: impl AsRef<Path>) -> Result<Scenario, Error> {
         let registry = self.loaded()?;
-        let scenario = crate::load::load(file.as_ref(), &self.options, &registry)?;
-        Ok(Scenario { scenario: Arc::new(scenario), registry })
+        let scenario = Arc::new(crate::load::load(file.as_ref(), &self.options, &registry)?);
+        let source = Some(Arc::new(Source { file: file.as_ref().into(), options: self.options }));
+        Ok(Scenario { scenario, registry, source })
     }
 
     /// Reads a scenario from YAML text. Files that it names are looked for from `folder`.
@@ -98,7 +102,7 @@ impl Opener {
         let registry = self.loaded()?;
         let text = yaml.into().into_bytes();
         let scenario = crate::load::load_text(text, "-", folder.as_ref(), &self.options, &registry)?;
-        Ok(Scenario { scenario: Arc::new(scenario), registry })
+        Ok(Scenario { scenario: Arc::new(scenario), registry, source: None })
     }
 
     fn loaded(&self) -> Result<Arc<Registry>, Error> {
@@ -118,6 +122,14 @@ impl Opener {
 pub struct Scenario {
     pub(crate) scenario: Arc<weir_scenario::Scenario>,
     pub(crate) registry: Arc<Registry>,
+    /// None where it was read from text.
+    source: Option<Arc<Source>>,
+}
+
+/// From where and how a scenario was read: searches read it again with other values.
+struct Source {
+    file: PathBuf,
+    options: LoadOptions,
 }
 
 impl fmt::Debug for Scenario {
@@ -186,5 +198,36 @@ impl Scenario {
         let missing = || Error::input("the scenario has no arbiter");
         let spec = self.scenario.arbiters.get(arbiter).ok_or_else(missing)?;
         Job::new(&self.scenario, spec, &self.registry)
+    }
+
+    /// Searches as the scenario's `optimize` says, under its first arbiter, on all cores: for the order in which each source
+    /// sends, the device of each rank, or values of parameters. [`crate::optimize::search`] takes a budget and other settings.
+    ///
+    /// ```
+    /// let found = weir::Scenario::open("../scenarios/optimize/order-halo-2d-t2.yaml")?.optimize()?;
+    /// let report = found.report.expect("one search");
+    /// assert!(report.result.best < report.result.baseline && report.result.proved_optimal);
+    /// # Ok::<(), weir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The scenario does not say what to vary, was read from text, a candidate cannot be run, or the arbiter fails.
+    pub fn optimize(&self) -> Result<SearchOutcome, Error> {
+        self.job(0)?;
+        let unread =
+            || Error::input("a scenario from text cannot be read again with other values: open it from a file");
+        let source = self.source.as_ref().ok_or_else(unread)?;
+        optimize::search(&SearchContext {
+            file: &source.file,
+            options: &source.options,
+            registry: &self.registry,
+            scenario: &self.scenario,
+            arbiter: 0,
+            settings: Settings::new(Overrides::default(), &self.scenario)?,
+            checkpoint: None,
+            cancel: &AtomicBool::new(false),
+            begin: Instant::now(),
+            watch: &(),
+        })
     }
 }

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::optimize::{write, write_csv};
+use weir::optimize::merge;
+
+use super::optimize::{Form, write, write_csv};
 use crate::args::MergeArgs;
 use crate::export::Export;
 use crate::failure::{Exit, Failure};
-use crate::optimize::{merged, read_parts};
+use crate::optimize::read_parts;
 use crate::output::{self, Output};
 
 /// Joins the parts.
@@ -24,14 +26,14 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
         ));
     }
     for (i, parts) in searches.into_iter().enumerate() {
-        let report = merged(parts)?;
+        let report = merge(parts)?;
         if args.csv.is_some() && report.grid.is_none() {
             return Err(Failure::usage("--csv is for a grid of parameters: use --json for orders"));
         }
         write_csv(args.csv.as_deref(), &report)?;
         match args.full {
             true => out.result(|writer| report.write_full(None, writer))?,
-            false => write(&report, args.json, i > 0, &mut out)?,
+            false => write(&report, Form { json: args.json, later: i > 0 }, &mut out)?,
         }
         tables.add(|tables| tables.add_search(&report));
     }

@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use weir::ErrorKind;
+use weir::optimize::{Checkpoint, SearchContext, SearchOutcome, Settings, search};
 use weir_report::{Ranks, SearchReport, Solution, SweepReport, text};
 use weir_scenario::Scenario;
 
 use crate::args::OptimizeArgs;
 use crate::export::Export;
 use crate::failure::{Exit, Failure};
-use crate::input::{is_stdin, load};
+use crate::input::{is_stdin, load, options};
 use crate::interrupt::{self, Stage};
-use crate::optimize::{Bench, Found, Settings, Stop, Target, search};
+use crate::optimize::{CheckpointFile, Stop, Target, Terminal, settings};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 
@@ -25,7 +27,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
     }
     let arbiters = arbiters(&args.scenario)?;
     let scenario = load(file, &args.scenario, &arbiters)?;
-    let settings = Settings::new(args, &scenario)?;
+    let settings = settings(args, &scenario)?;
     single(args, &scenario)?;
     let inputs = inputs(args, &scenario);
     let target =
@@ -48,10 +50,10 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
         if interrupt::requested() {
             break;
         }
-        let job = Searched { file, args, settings, arbiters: &arbiters, scenario: &scenario, index };
+        let job = Searched { file, args, settings, arbiters: &arbiters, scenario: &scenario, arbiter: index };
         let found = pool.install(|| job.search())?;
         let _writing = Stage::writing();
-        show(args, (&found, &scenario), index > 0, &mut out)?;
+        show(&job, &found, &mut out)?;
         tables.add(|tables| {
             found.report.iter().for_each(|report| tables.add_search(report));
             found.sweep.iter().for_each(|sweep| tables.add_sweep(sweep));
@@ -92,45 +94,67 @@ struct Searched<'a> {
     settings: Settings,
     arbiters: &'a Arbiters,
     scenario: &'a Scenario,
-    index: usize,
+    arbiter: usize,
 }
 
 impl Searched<'_> {
-    fn search(&self) -> Result<Found, Failure> {
+    fn search(&self) -> Result<SearchOutcome, Failure> {
         let _running = Stage::running();
-        let stop = Stop::after(self.args.budget);
-        search(&Bench {
+        let (stop, watch) = (Stop::after(self.args.budget), Terminal::default());
+        let checkpoint = self.args.checkpoint.as_deref().map(CheckpointFile::new);
+        let found = search(&SearchContext {
             file: self.file,
-            args: self.args,
-            settings: self.settings,
-            arbiters: self.arbiters,
+            options: &options(&self.args.scenario, &[]),
+            registry: &self.arbiters.registry,
             scenario: self.scenario,
-            index: self.index,
-            stop: &stop,
+            arbiter: self.arbiter,
+            settings: self.settings,
+            checkpoint: checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint),
+            cancel: stop.flag(),
             begin: Instant::now(),
-        })
+            watch: &watch,
+        });
+        found.map_err(|error| if error.kind() == ErrorKind::Cancelled { too_soon() } else { error.into() })
+    }
+}
+
+/// A search that was ended before it knew anything.
+fn too_soon() -> Failure {
+    match interrupt::requested() {
+        true => Failure::new(Exit::Interrupted, "interrupted before the first result"),
+        false => Failure::usage("the time ran out before the first result: give a longer --budget"),
+    }
+}
+
+/// How a result is printed.
+#[derive(Clone, Copy)]
+pub(crate) struct Form {
+    pub(crate) json: bool,
+    /// Whether it follows another result.
+    pub(crate) later: bool,
+}
+
+impl Form {
+    fn space(self) -> &'static str {
+        if self.later { "\n" } else { "" }
     }
 }
 
 /// Writes what was found.
-fn show(
-    args: &OptimizeArgs,
-    (found, scenario): (&Found, &Scenario),
-    later: bool,
-    out: &mut Output,
-) -> Result<(), Failure> {
+fn show(job: &Searched<'_>, found: &SearchOutcome, out: &mut Output) -> Result<(), Failure> {
+    let (args, form) = (job.args, Form { json: job.args.json, later: job.arbiter > 0 });
     if let Some(part) = &found.part {
         return out.result(|writer| writer.write_all(part.line().as_bytes()));
     }
     if let Some(sweep) = &found.sweep {
-        return show_sweep(args, sweep, later, out);
+        return show_sweep(args.csv.as_deref(), sweep, form, out);
     }
     let Some(report) = &found.report else { return Ok(()) };
     write_csv(args.csv.as_deref(), report)?;
     if args.full {
-        return write_full(report, scenario, out);
+        return write_full(report, job.scenario, out);
     }
-    write(report, args.json, later, out)
+    write(report, form, out)
 }
 
 /// Writes a result as JSON with what pictures need.
@@ -142,24 +166,24 @@ fn write_full(report: &SearchReport, scenario: &Scenario, out: &mut Output) -> R
 }
 
 /// Writes what a sweep found: its points to a file if asked for, and the result.
-fn show_sweep(args: &OptimizeArgs, sweep: &SweepReport, later: bool, out: &mut Output) -> Result<(), Failure> {
-    if let Some(target) = &args.csv {
+fn show_sweep(csv: Option<&Path>, sweep: &SweepReport, form: Form, out: &mut Output) -> Result<(), Failure> {
+    if let Some(target) = csv {
         let mut table = Vec::new();
         let written = sweep.sweep.write_csv(&mut table);
         written.map_err(|error| crate::failure::writing("the table", &error))?;
         output::replace(target, &table)?;
     }
-    out.result(|writer| match args.json {
+    out.result(|writer| match form.json {
         true => sweep.write(writer),
-        false => write!(writer, "{}{}", if later { "\n" } else { "" }, text::sweep(sweep)),
+        false => write!(writer, "{}{}", form.space(), text::sweep(sweep)),
     })
 }
 
 /// Writes a result as JSON or text.
-pub(crate) fn write(report: &SearchReport, json: bool, later: bool, out: &mut Output) -> Result<(), Failure> {
-    out.result(|writer| match json {
+pub(crate) fn write(report: &SearchReport, form: Form, out: &mut Output) -> Result<(), Failure> {
+    out.result(|writer| match form.json {
         true => report.write(writer),
-        false => write!(writer, "{}{}", if later { "\n" } else { "" }, text::search(report)),
+        false => write!(writer, "{}{}", form.space(), text::search(report)),
     })
 }
 

@@ -1,63 +1,61 @@
 //! A file from which a search over all orders goes on after it was killed: a part, written again and again.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
+use weir::Error;
+use weir::optimize::{Checkpoint, OrderNames, PartFile, PartOf, Unread};
 use weir_optimize::order::Part;
 use weir_report::SearchSubject;
 
-use super::order::OrderNames;
-use super::part::{PartFile, PartOf, Unread};
-use super::stop::Stop;
 use crate::failure::Failure;
 use crate::output;
 
 /// A file with a part that goes on later.
-pub(super) struct Checkpoint<'a> {
+pub(crate) struct CheckpointFile<'a> {
     file: &'a Path,
-    subject: &'a SearchSubject,
-    failed: Option<Failure>,
+    /// The first thing that went wrong while saving.
+    failed: Mutex<Option<Failure>>,
 }
 
-impl<'a> Checkpoint<'a> {
-    /// Takes up what the file holds, if there is one.
-    pub(super) fn open(file: &'a Path, subject: &'a SearchSubject, part: &mut Part) -> Result<Self, Failure> {
+impl<'a> CheckpointFile<'a> {
+    pub(crate) fn new(file: &'a Path) -> Self {
+        Self { file, failed: Mutex::new(None) }
+    }
+}
+
+impl Checkpoint for CheckpointFile<'_> {
+    fn file(&self) -> &Path {
+        self.file
+    }
+
+    fn resume(&self, subject: &SearchSubject, part: &mut Part) -> Result<(), Error> {
+        let file = self.file.display();
         let refused = |why: &str| {
             let remedy = "remove it to start anew, or name another file";
-            Failure::usage(format!("the checkpoint {} {why}: {remedy}", file.display()))
+            Error::input(format!("the checkpoint {file} {why}: {remedy}"))
         };
-        match std::fs::read_to_string(file) {
+        match std::fs::read_to_string(self.file) {
             Ok(text) => *part = known(&text, subject, part).map_err(|why| refused(&why))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return Err(refused("is no text")),
-            Err(error) => return Err(Failure::usage(format!("the checkpoint {}: {error}", file.display()))),
+            Err(error) => return Err(Error::input(format!("the checkpoint {file}: {error}"))),
         }
-        let mut checkpoint = Self { file, subject, failed: None };
-        checkpoint.save(part);
-        match checkpoint.failed.take() {
-            Some(failure) => Err(failure),
-            None => Ok(checkpoint),
-        }
+        self.save(subject, part);
+        self.end()
     }
 
-    /// Writes the part, unless the search must end: then its last state is written instead.
-    pub(super) fn save_unless(&mut self, stop: &Stop, part: &Part) {
-        if !stop.raised() {
-            self.save(part);
-        }
-    }
-
-    /// Writes the part.
-    pub(super) fn save(&mut self, part: &Part) {
+    fn save(&self, subject: &SearchSubject, part: &Part) {
         let of = PartOf::Order { names: OrderNames::default(), makespans: part.clone() };
-        let text = PartFile::new(self.subject.clone(), of).line();
+        let text = PartFile::new(subject.clone(), of).line();
         if let Err(failure) = output::replace(self.file, text.as_bytes()) {
-            self.failed.get_or_insert(failure);
+            self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
         }
     }
 
-    /// What went wrong while saving.
-    pub(super) fn end(self) -> Result<(), Failure> {
-        self.failed.map_or(Ok(()), Err)
+    fn end(&self) -> Result<(), Error> {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        failed.map_or(Ok(()), |failure| Err(Error::input(failure.reason())))
     }
 }
 

@@ -1,48 +1,72 @@
 //! How far a search is: one line on stderr where that is a terminal, nothing elsewhere.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use weir::optimize::Watch;
 use weir_plugin_api::SimDuration;
+
+use crate::failure::message;
+use crate::interrupt;
 
 /// Searches that end sooner show nothing.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Shows progress while it lives.
-pub(super) struct Progress {
+/// Shows the progress and the warnings of a search.
+#[derive(Default)]
+pub(crate) struct Terminal(Mutex<Option<Progress>>);
+
+impl Watch for Terminal {
+    fn begin(&self, what: &'static str, all: u64, known: u64) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Progress::new(what, all, known));
+    }
+
+    fn progress(&self, done: u64, makespan: Option<u64>) {
+        let mut progress = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.iter_mut().for_each(|progress| progress.update(done, makespan));
+    }
+
+    fn finish(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        interrupt::finishing();
+    }
+
+    fn warn(&self, text: &str) {
+        message(&format!("warning: {text}"));
+    }
+}
+
+/// The line of one search, shown while it lives.
+struct Progress {
     what: &'static str,
     all: u64,
     begin: Instant,
-    /// Candidates that were known when the search began, from a checkpoint.
-    known: AtomicU64,
+    /// Candidates that were known when the search began: they took none of its time.
+    known: u64,
     /// The least makespan so far, ps.
-    best: AtomicU64,
-    bar: OnceLock<ProgressBar>,
+    best: u64,
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// For a search over `all` of `what`.
-    pub(super) fn new(what: &'static str, all: u64) -> Self {
-        let (known, best) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
-        Self { what, all, begin: Instant::now(), known, best, bar: OnceLock::new() }
-    }
-
-    /// So many candidates were known before the search began, and took none of its time.
-    pub(super) fn known(&self, candidates: u64) {
-        self.known.store(candidates, Ordering::Relaxed);
+    fn new(what: &'static str, all: u64, known: u64) -> Self {
+        Self { what, all, begin: Instant::now(), known, best: u64::MAX, bar: None }
     }
 
     /// So many candidates are done; the last of them, or the best of them, takes `makespan` ps.
-    pub(super) fn update(&self, done: u64, makespan: Option<u64>) {
-        let best = makespan.map_or(u64::MAX, |makespan| self.best.fetch_min(makespan, Ordering::Relaxed).min(makespan));
+    fn update(&mut self, done: u64, makespan: Option<u64>) {
+        self.best = makespan.map_or(self.best, |makespan| self.best.min(makespan));
         if self.begin.elapsed() < PATIENCE {
             return;
         }
-        let bar = self.bar.get_or_init(|| self.start());
-        if best < u64::MAX {
-            bar.set_message(format!(", best {}", weir_report::duration(SimDuration(best))));
+        if self.bar.is_none() {
+            self.bar = Some(self.start());
+        }
+        let Some(bar) = &self.bar else { return };
+        if self.best < u64::MAX {
+            bar.set_message(format!(", best {}", weir_report::duration(SimDuration(self.best))));
         }
         bar.set_position(done.min(self.all));
     }
@@ -54,7 +78,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{pos} of {len} {prefix} ({percent} %){msg}, {eta} left") {
             bar.set_style(style);
         }
-        let bar = bar.with_position(self.known.load(Ordering::Relaxed)).with_elapsed(self.begin.elapsed());
+        let bar = bar.with_position(self.known).with_elapsed(self.begin.elapsed());
         bar.reset_eta();
         bar
     }
@@ -62,7 +86,7 @@ impl Progress {
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = self.bar.get() {
+        if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }

@@ -35,14 +35,8 @@ impl Stop {
         Self { flag, over, thread: Some(std::thread::spawn(watch)) }
     }
 
-    /// The flag.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.flag
-    }
-
-    /// Whether the search must end.
-    pub(crate) fn raised(&self) -> bool {
-        self.flag.load(Ordering::Relaxed)
     }
 }
 

@@ -12,7 +12,7 @@ use super::problem::{OrderError, OrderProblem};
 use super::run::Best;
 use crate::search::{MOST_EXHAUSTIVE, Method, Objective, SearchResult, Vary};
 
-/// Most orders that `exhaustive` visits unless it is told otherwise: half a day on one core.
+/// Most orders that `exhaustive` visits unless [`OrderOptions::most`] says otherwise: half a day on one core.
 pub const MOST_VISITED: u128 = 50_000_000_000;
 /// Work of a chain of annealing without a budget, in orders · messages · sources: about 10 s (measured with 16 and 64
 /// sources, whose evaluations take 50 and 1,000 µs).

@@ -1,6 +1,6 @@
 //! A file that a search adds to while it runs, so that it goes on after it was killed.
 //!
-//! The first line tells the search, each further one a makespan: position in the shard, ps, and a sum that tells whether
+//! The first line names the search, each further one a makespan: position in the shard, ps, and a sum that shows whether
 //! the line is as it was written and belongs to this search. A last line without its end was being written when the
 //! search was killed; it is dropped.
 
@@ -58,7 +58,6 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// Adds a makespan.
     pub(super) fn add(&mut self, position: u64, makespan: NonZeroU64) -> std::io::Result<()> {
         let line = format!("{position} {makespan}");
         let line = format!("{line} {:08x}\n", sum(self.seed, line.as_bytes()));

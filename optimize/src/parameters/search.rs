@@ -76,7 +76,6 @@ fn at(path: &Path, error: CheckpointError) -> ParameterError {
     ParameterError::Checkpoint { path: path.to_owned(), error }
 }
 
-/// What the threads share.
 struct Work<'a, F> {
     search: &'a Search<'a>,
     evaluate: F,
@@ -88,7 +87,6 @@ struct Work<'a, F> {
     progress: Mutex<Progress>,
 }
 
-/// What was found.
 struct Progress {
     checkpoint: Option<Checkpoint>,
     found: Vec<(u64, NonZeroU64)>,

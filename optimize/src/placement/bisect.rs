@@ -162,7 +162,6 @@ impl<T: Number> Bisection<T> {
         }
     }
 
-    /// Removes an open rank.
     fn take(&mut self, side: usize, at: usize) -> usize {
         let open = &mut self.open[side];
         let rank = open.ranks.swap_remove(at) as usize;

@@ -34,8 +34,7 @@ impl Effort {
     }
 }
 
-/// What a search found.
-pub(super) struct Found {
+pub(super) struct BestPlacement {
     pub(super) placement: Vec<usize>,
     pub(super) total: i128,
     pub(super) weighed: u64,
@@ -49,7 +48,7 @@ pub(super) fn search<T: Number>(
     effort: Effort,
     seed: u64,
     stop: &(dyn Fn() -> bool + Sync),
-) -> Found {
+) -> BestPlacement {
     let polish = |groups: Vec<u32>, rng: &mut ChaCha8Rng| {
         let mut refinement = Refinement::new(problem, groups);
         refinement.descend(rng);
@@ -77,7 +76,7 @@ pub(super) fn search<T: Number>(
     }
     let weighed = found.iter().map(|f| f.weighed).sum();
     let best = found.into_iter().fold(as_is, |best, f| if f.key() < best.key() { f } else { best });
-    Found { placement: best.placement, total: best.total.wide(), weighed }
+    BestPlacement { placement: best.placement, total: best.total.wide(), weighed }
 }
 
 struct Candidate<T> {

@@ -41,7 +41,6 @@ impl Matrix {
         common
     }
 
-    /// Number of devices.
     pub(super) fn devices(&self) -> usize {
         self.devices
     }
@@ -51,7 +50,6 @@ impl Matrix {
         self.cost[a * self.devices + b]
     }
 
-    /// The largest cost.
     pub(super) fn largest(&self) -> u64 {
         self.cost.iter().copied().max().unwrap_or(0)
     }

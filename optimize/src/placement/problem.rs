@@ -15,7 +15,6 @@ pub(super) struct Problem<'a, T> {
     /// Neighbours of the ranks as compressed rows: (rank, weight), ascending.
     offsets: Vec<u32>,
     neighbours: Vec<(u32, T)>,
-    /// Number of groups.
     pub(super) groups: usize,
     /// Cost between two groups; on the diagonal between two devices of the group (0 if it has one).
     cost: Vec<T>,

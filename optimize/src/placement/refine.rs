@@ -71,7 +71,7 @@ impl<'p, 'm, T: Number> Refinement<'p, 'm, T> {
         let mut all: Vec<u32> = (0..self.problem.ranks as u32).collect();
         all.shuffle(rng);
         all.into_iter().for_each(|r| self.enqueue(r));
-        self.settle();
+        self.work_off_queue();
     }
 
     /// Kicks and descends `times` times; what is worse is undone.
@@ -86,7 +86,7 @@ impl<'p, 'm, T: Number> Refinement<'p, 'm, T> {
             let before = self.total;
             self.log.clear();
             self.kick(rng);
-            self.settle();
+            self.work_off_queue();
             if self.total > before {
                 while let Some((u, v)) = self.log.pop() {
                     self.exchange(u as usize, v as usize);
@@ -125,7 +125,7 @@ impl<'p, 'm, T: Number> Refinement<'p, 'm, T> {
         }
     }
 
-    fn settle(&mut self) {
+    fn work_off_queue(&mut self) {
         while let Some(rank) = self.queue.pop() {
             self.queued[rank as usize] = false;
             if let Some(other) = self.best_exchange(rank as usize) {

@@ -29,7 +29,6 @@ pub(super) struct Node {
     pub(super) joint: i64,
     /// Devices in the subtree.
     pub(super) size: usize,
-    /// Children or devices.
     pub(super) below: Below,
 }
 
@@ -52,14 +51,12 @@ pub(super) struct Tree {
 /// A hierarchy without costs, as a builder knows it.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
-    /// A device.
     Device(u32),
     /// What lies below a node.
     Node(Vec<Shape>),
 }
 
 impl Tree {
-    /// Index of the root.
     pub(super) fn root(&self) -> usize {
         self.nodes.len() - 1
     }

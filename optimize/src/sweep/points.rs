@@ -39,7 +39,7 @@ impl Total {
 }
 
 /// How much longer the scenario as it is takes than the best: baseline / best − 1. Martinasso et al., SC16, section VIII,
-/// tell their gains as this ratio.
+/// report their gains as this ratio.
 #[must_use]
 pub fn gain(baseline: f64, best: f64) -> f64 {
     baseline / best - 1.0

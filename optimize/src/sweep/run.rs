@@ -29,10 +29,10 @@ impl<S: Send> Sweep<S> {
             cancel,
             next: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
-            found: Mutex::new(Found { searches: Vec::new(), failure: None }),
+            results: Mutex::new(Results { searches: Vec::new(), failure: None }),
         };
         (0..rayon::current_num_threads()).into_par_iter().with_max_len(1).for_each(|_| work.go_on());
-        let found = work.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let found = work.results.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, failure)) = found.failure {
             return Err(failure);
         }
@@ -56,7 +56,6 @@ fn distinct(grid: &Grid) -> (Vec<u64>, Vec<u32>) {
     (firsts, of)
 }
 
-/// What the threads share.
 struct Work<'a, S, F> {
     grid: &'a Grid,
     /// The point that is searched, of each set of equal ones.
@@ -65,11 +64,10 @@ struct Work<'a, S, F> {
     cancel: &'a AtomicBool,
     next: AtomicUsize,
     stop: AtomicBool,
-    found: Mutex<Found<S>>,
+    results: Mutex<Results<S>>,
 }
 
-/// What was found.
-struct Found<S> {
+struct Results<S> {
     searches: Vec<(usize, SearchResult<S>)>,
     /// The failure of the lowest point.
     failure: Option<(u64, ParameterError)>,
@@ -86,7 +84,7 @@ where
             let Some(&point) = self.firsts.get(at) else { return };
             let values = self.grid.values(point);
             match (self.search)(&values) {
-                Ok(Some(result)) if result.best > 0.0 => self.found().searches.push((at, result)),
+                Ok(Some(result)) if result.best > 0.0 => self.results().searches.push((at, result)),
                 Ok(Some(_)) => self.fail(point, &values, "it takes no time, so there is nothing to compare".into()),
                 Ok(None) => {}
                 Err(_) if self.cancel.load(Ordering::Relaxed) => return,
@@ -95,15 +93,15 @@ where
         }
     }
 
-    fn found(&self) -> std::sync::MutexGuard<'_, Found<S>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    fn results(&self) -> std::sync::MutexGuard<'_, Results<S>> {
+        self.results.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn fail(&self, point: u64, values: &[(&str, &str)], reason: String) {
         self.stop.store(true, Ordering::Relaxed);
         let values: Vec<String> = values.iter().map(|(path, value)| format!("{path}={value}")).collect();
         let failure = ParameterError::Candidate { candidate: point, values: values.join(", "), reason };
-        let mut found = self.found();
+        let mut found = self.results();
         if found.failure.as_ref().is_none_or(|(lowest, _)| point < *lowest) {
             found.failure = Some((point, failure));
         }

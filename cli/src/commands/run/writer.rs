@@ -21,7 +21,7 @@ impl Departures for Writer<'_> {
     fn take(&mut self, transfer: &Departure) -> Result<(), Halt> {
         if transfer.times.end.is_never() {
             // The run is over: what is left is written whatever time that takes.
-            interrupt::settling();
+            interrupt::finishing();
         } else {
             self.ended += 1;
         }

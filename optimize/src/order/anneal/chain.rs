@@ -16,6 +16,13 @@ const FEW: usize = 32;
 const FEW_SETS: usize = 1 << 12;
 const MANY_SETS: usize = 1 << 16;
 
+/// Two messages of a source that change places in its order.
+#[derive(Clone, Copy)]
+pub(crate) struct Swap {
+    pub(crate) source: usize,
+    pub(crate) places: (usize, usize),
+}
+
 /// The current order with its run, and the one that is tried.
 pub(crate) struct Chain<'p, 'a, const N: usize> {
     plan: &'p Plan,
@@ -100,22 +107,22 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
         (0..order.len()).filter_map(|s| differs(s).map(|place| self.starts[s][place])).min()
     }
 
-    /// Swaps places of sources. Keeps the change if the makespan is at most `limit`, and says so.
-    pub(crate) fn swap(&mut self, moves: &[(usize, usize, usize)], limit: f64) -> Result<bool, OrderError> {
-        let first = moves.iter().map(|&(s, i, j)| self.starts[s][i.min(j)]).min().unwrap_or(0);
-        for &(s, i, j) in moves {
-            self.order[s].swap(i, j);
-            self.count_left(s);
-        }
+    /// Swaps messages. Keeps the change if the makespan is at most `limit`, and says so.
+    pub(crate) fn swap(&mut self, swaps: &[Swap], limit: f64) -> Result<bool, OrderError> {
+        let start = |swap: &Swap| self.starts[swap.source][swap.places.0.min(swap.places.1)];
+        let first = swaps.iter().map(start).min().unwrap_or(0);
+        swaps.iter().for_each(|swap| self.exchange(swap));
         if let Some(makespan) = self.run(first, limit)? {
             self.take(first, makespan);
             return Ok(true);
         }
-        for &(s, i, j) in moves.iter().rev() {
-            self.order[s].swap(i, j);
-            self.count_left(s);
-        }
+        swaps.iter().rev().for_each(|swap| self.exchange(swap));
         Ok(false)
+    }
+
+    fn exchange(&mut self, swap: &Swap) {
+        self.order[swap.source].swap(swap.places.0, swap.places.1);
+        self.count_left(swap.source);
     }
 
     fn count_left(&mut self, source: usize) {
@@ -240,7 +247,6 @@ impl<'p, 'a, const N: usize> Chain<'p, 'a, N> {
     }
 }
 
-/// Whether to stop now.
 pub(crate) fn cancelled(cancel: &AtomicBool) -> bool {
     cancel.load(Ordering::Relaxed)
 }

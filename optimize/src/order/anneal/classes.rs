@@ -12,7 +12,6 @@ use crate::order::problem::OrderProblem;
 /// Which class each source is of, and which direction each of its messages goes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ClassOrders {
-    /// Per source: its class.
     class: Vec<usize>,
     /// Per source and message: its direction.
     direction: Vec<Vec<usize>>,
@@ -56,7 +55,6 @@ impl ClassOrders {
         vec![(0..self.directions).collect(); self.classes]
     }
 
-    /// Length of the lists.
     pub(crate) fn directions(&self) -> usize {
         self.directions
     }

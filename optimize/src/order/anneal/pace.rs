@@ -16,7 +16,6 @@ pub(crate) enum Limit {
 #[derive(Clone, Debug)]
 pub(crate) struct Pace {
     limit: Limit,
-    /// Orders tried so far.
     pub(crate) done: u64,
 }
 

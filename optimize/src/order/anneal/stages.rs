@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::chain::{Chain, cancelled};
+use super::chain::{Chain, Swap, cancelled};
 use super::classes::ClassOrders;
 use super::options::{AnnealOptions, CLOSE};
 use super::pace::{Limit, Pace};
@@ -18,15 +18,22 @@ use crate::order::bounds::potentials::Potentials;
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::plan::Plan;
 
+/// Where a chain begins to cool, and where it ends, in times of one lone message.
+#[derive(Clone, Copy)]
+struct Temperatures {
+    hot: f64,
+    cold: f64,
+}
+
 /// Temperatures from a random start, in times of one lone message (measured: 0.03 is too cold to start from, one run of
 /// three is stuck from 0.3).
-const WIDE: (f64, f64) = (0.6, 0.03);
+const WIDE: Temperatures = Temperatures { hot: 0.6, cold: 0.03 };
 /// Temperatures of lists of classes, of which a swap moves many sources (measured with 64 sources: 0.6 and 4 are worse).
-const LISTS: (f64, f64) = (1.5, 0.1);
+const LISTS: Temperatures = Temperatures { hot: 1.5, cold: 0.1 };
 /// Temperatures of single sources after their classes, and of the best of them (measured: hotter ones lose what the lists
 /// gave).
-const NARROW: (f64, f64) = (0.1, 0.01);
-const NARROWEST: (f64, f64) = (0.06, 0.005);
+const NARROW: Temperatures = Temperatures { hot: 0.1, cold: 0.01 };
+const NARROWEST: Temperatures = Temperatures { hot: 0.06, cold: 0.005 };
 /// Orders from one start of lists: where one ends depends on its beginning more than on its length, so that many short
 /// ones are tried (measured with 64 sources: 34.8 to 40.3 lone messages after 4,000 orders each, 35.6 to 43.0 after 1,250).
 const LENGTH: u64 = 1_500;
@@ -64,7 +71,6 @@ pub(super) struct Annealing<'s, 'a> {
     pub(super) baseline: u64,
 }
 
-/// One chain at work.
 struct Walk<'c, 's, 'a, const N: usize> {
     search: &'c Annealing<'s, 'a>,
     chain: Chain<'c, 'a, N>,
@@ -182,7 +188,7 @@ impl<const N: usize> Walk<'_, '_, '_, N> {
     }
 
     /// Anneals single sources from an order; the best on the way.
-    fn refine(&mut self, order: Sequences, range: (f64, f64), end: f64) -> Result<(u64, Sequences), OrderError> {
+    fn refine(&mut self, order: Sequences, range: Temperatures, end: f64) -> Result<(u64, Sequences), OrderError> {
         if self.chain.restart(order.clone())?.is_none() {
             return Ok((u64::MAX, order));
         }
@@ -190,18 +196,19 @@ impl<const N: usize> Walk<'_, '_, '_, N> {
     }
 
     /// Cools down by swaps up to a progress; the best order on the way.
-    fn cool(&mut self, range: (f64, f64), end: f64) -> Result<(u64, Sequences), OrderError> {
+    fn cool(&mut self, range: Temperatures, end: f64) -> Result<(u64, Sequences), OrderError> {
         let counts = &self.search.plan.counts;
         let free: Vec<usize> = (0..counts.len()).filter(|&s| counts[s] > 1).collect();
         let mut best = (self.chain.makespan, self.chain.order.clone());
         let cooling = Cooling::new(range, self.pace.progress(), end);
         while !self.over() {
             let Some(temperature) = cooling.at(self.pace.progress()) else { break };
-            let moves = [self.change(&free), self.change(&free)];
-            let count = if self.random.next_u32().is_multiple_of(4) && moves[0].0 != moves[1].0 { 2 } else { 1 };
+            let swaps = [self.random_swap(&free), self.random_swap(&free)];
+            let two = self.random.next_u32().is_multiple_of(4) && swaps[0].source != swaps[1].source;
+            let count = if two { 2 } else { 1 };
             let limit = self.threshold(temperature);
             self.pace.done += 1;
-            if self.chain.swap(&moves[..count], limit)? && self.chain.makespan < best.0 {
+            if self.chain.swap(&swaps[..count], limit)? && self.chain.makespan < best.0 {
                 best = (self.chain.makespan, self.chain.order.clone());
                 self.note();
             }
@@ -214,11 +221,9 @@ impl<const N: usize> Walk<'_, '_, '_, N> {
         self.chain.makespan as f64 - temperature * self.search.lone * libm::log(share(&mut self.random))
     }
 
-    /// A source and two of its places.
-    fn change(&mut self, free: &[usize]) -> (usize, usize, usize) {
+    fn random_swap(&mut self, free: &[usize]) -> Swap {
         let source = free[below(free.len(), &mut self.random)];
-        let (i, j) = self.two(self.search.plan.counts[source]);
-        (source, i, j)
+        Swap { source, places: self.two(self.search.plan.counts[source]) }
     }
 
     /// Two different places of two or more.
@@ -238,7 +243,7 @@ struct Cooling {
 }
 
 impl Cooling {
-    fn new((hot, cold): (f64, f64), begin: f64, end: f64) -> Self {
+    fn new(Temperatures { hot, cold }: Temperatures, begin: f64, end: f64) -> Self {
         Self { hot, fall: libm::log(cold / hot), begin, end }
     }
 

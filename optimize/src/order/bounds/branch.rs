@@ -118,7 +118,6 @@ struct Node<const N: usize> {
     mean: f64,
 }
 
-/// What all subtrees share.
 struct Shared<'p, 'a> {
     problem: &'p OrderProblem<'a>,
     plan: &'p Plan,

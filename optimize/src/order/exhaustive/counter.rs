@@ -23,7 +23,6 @@ impl Runs {
         }
     }
 
-    /// All of them together.
     pub(crate) fn merged(self) -> Distribution {
         // The shortest first.
         let pairs = self.0.into_iter().rev().reduce(|all, run| merged(&run, &all));
@@ -52,7 +51,6 @@ impl<'p> Counter<'p> {
         self.loose.clear();
     }
 
-    /// All makespans.
     pub(crate) fn finish(mut self) -> Distribution {
         self.sort();
         Distribution::new(self.sorted)

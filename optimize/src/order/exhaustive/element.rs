@@ -14,7 +14,6 @@ pub(super) struct Element {
     pub(super) message: Vec<Vec<usize>>,
 }
 
-/// What each source does.
 pub(super) type Digits = [u16; MOST_DECIDING];
 
 pub(super) fn digits(plan: &Plan, row: u64) -> Digits {

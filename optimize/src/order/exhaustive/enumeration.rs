@@ -30,6 +30,19 @@ const SAVED_EVERY: Duration = Duration::from_secs(1);
 /// Work takes at least that many times as long as joining and saving its results.
 const WORK_PER_SAVING: u32 = 10;
 
+/// The first choices of a part: those whose index is `shard` − 1 modulo `shards`.
+#[derive(Clone, Copy)]
+struct Share {
+    shard: u64,
+    shards: u64,
+}
+
+impl Share {
+    fn of(part: &Part) -> Self {
+        Self { shard: part.shard, shards: part.shards }
+    }
+}
+
 /// An enumeration of all orders, ready to run.
 pub struct Enumeration<'p, 'a> {
     problem: &'p OrderProblem<'a>,
@@ -160,10 +173,10 @@ impl<'p, 'a> Enumeration<'p, 'a> {
             return self.inside(part, sum, until, work, orders);
         }
         let size = u64::try_from(self.unit / orders).unwrap_or(u64::MAX).max(1).saturating_mul(part.shards);
-        let (shard, from) = ((part.shard, part.shards), part.next);
+        let (part_of, from) = (Share::of(part), part.next);
         let firsts = |unit: u64| {
             let begin = from + unit * size;
-            self.firsts_of(shard, begin..begin.saturating_add(size).min(self.firsts)).map(|(_, first)| first)
+            self.firsts_of(part_of, begin..begin.saturating_add(size).min(self.firsts)).map(|(_, first)| first)
         };
         let units = (self.firsts - from).div_ceil(size);
         let finished = self.lanes.firsts(work, sum, until, units, &|unit| Box::new(firsts(unit)));
@@ -173,7 +186,7 @@ impl<'p, 'a> Enumeration<'p, 'a> {
     /// First choices with many orders below: the subtrees of one after another.
     fn inside(&self, part: &mut Part, sum: &mut Sum, until: Until<'_>, work: Work<'_, '_>, orders: u128) {
         loop {
-            let next = self.firsts_of((part.shard, part.shards), part.next..self.firsts).next();
+            let next = self.firsts_of(Share::of(part), part.next..self.firsts).next();
             let Some((index, first)) = next else {
                 (part.next, part.inside) = (self.firsts, 0);
                 return;
@@ -195,7 +208,7 @@ impl<'p, 'a> Enumeration<'p, 'a> {
     /// The first choices of a shard in some range that are the first of their orbits, with their indices.
     fn firsts_of(
         &self,
-        (shard, shards): (u64, u64),
+        Share { shard, shards }: Share,
         range: std::ops::Range<u64>,
     ) -> impl Iterator<Item = (u64, First)> + '_ {
         let (own, at) = (shard - 1, range.start % shards);

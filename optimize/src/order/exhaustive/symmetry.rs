@@ -20,7 +20,6 @@ use crate::order::problem::OrderProblem;
 use crate::order::run::plan::Plan;
 use crate::order::run::state::State;
 
-/// Most comparisons of rates.
 const MOST_COMPARISONS: u64 = 1 << 31;
 /// One set in so many may be uneven; with more, symmetries save little.
 const UNEVEN: usize = 16;

@@ -15,9 +15,7 @@ const SIDE_BY_SIDE: usize = 6;
 /// Why a search stops before its end.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Halt {
-    /// It was asked to.
     Cancelled,
-    /// It failed.
     Error(OrderError),
 }
 

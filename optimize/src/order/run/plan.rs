@@ -22,7 +22,6 @@ pub(crate) struct Plan {
     pub(crate) sources: usize,
     pub(crate) grouped: bool,
     pub(crate) keys: Keys,
-    /// Messages per source.
     pub(crate) counts: Vec<usize>,
     /// Number of digits per source.
     pub(crate) radix: Vec<u64>,

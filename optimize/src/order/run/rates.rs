@@ -18,7 +18,6 @@ const MOST_NUMBERS: usize = 1 << 24;
 
 /// Where a search finds the rates of a state's active set.
 pub(crate) trait Rates<const N: usize> {
-    /// The rates per lane.
     fn of(&mut self, state: &State<N>) -> Result<&[f64; N], OrderError>;
 }
 
@@ -88,7 +87,6 @@ pub(crate) struct Memo<'p, 'a, const N: usize> {
     filled: Vec<bool>,
     digits: Vec<[u16; N]>,
     rates: Vec<[f64; N]>,
-    /// Number of potentials.
     potentials: usize,
     /// Per message ([`Plan::message`]): the potentials with a weight for it, and the weight.
     weights: Vec<Vec<(u32, f64)>>,
@@ -167,7 +165,6 @@ impl<'p, 'a, const N: usize> Memo<'p, 'a, N> {
         Ok(())
     }
 
-    /// The rates kept at a place.
     #[inline]
     pub(crate) fn rates(&self, at: usize) -> &[f64; N] {
         &self.rates[at]

@@ -12,13 +12,13 @@ use weir_plugin_api::NodeId;
 use weir_report::{SearchReport, Solution, text};
 use weir_scenario::{Change, MeasuredMatrix, OptimizeSpec, Scenario};
 
-use super::bench::{Bench, Found, Runs, report, too_soon};
-use crate::failure::{Failure, message};
-use crate::interrupt;
+use super::context::{Runs, SearchContext, too_soon};
+use super::outcome::{SearchOutcome, report};
+use crate::Error;
 
 /// Ranks, devices, and what is sent between them.
 struct Task<'a> {
-    bench: &'a Bench<'a>,
+    context: &'a SearchContext<'a>,
     pattern: Pattern,
     devices: Vec<NodeId>,
     level_costs: Option<&'a [f64]>,
@@ -38,22 +38,22 @@ struct Placed {
 }
 
 /// Searches for the best placement.
-pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
-    let task = Task::new(bench)?;
-    let subject = bench.subject()?;
-    let objective = bench.settings.objective;
-    let placed = match (objective, bench.settings.method) {
+pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
+    let task = Task::new(context)?;
+    let subject = context.subject()?;
+    let objective = context.settings.objective;
+    let placed = match (objective, context.settings.method) {
         (Objective::Makespan, Method::Exhaustive) => task.all()?,
         (Objective::Makespan, _) => task.simulated()?,
         _ => task.by_costs(objective)?,
     };
-    let wall_s = bench.wall();
+    let wall_s = context.wall();
     let placed = task.as_it_is(placed)?;
     let makespans = match objective {
         Objective::Makespan => Some((placed.before as u64, placed.after as u64)),
         _ => task.makespans(&placed.placement)?,
     };
-    interrupt::settling();
+    context.watch.finish();
     let names = task.names(&placed.placement);
     let changes = vec![Change::Ranks(names.clone())];
     let distribution = placed.distribution.clone();
@@ -61,21 +61,21 @@ pub(super) fn search(bench: &Bench<'_>) -> Result<Found, Failure> {
     let simulated = makespans.filter(|_| objective != Objective::Makespan);
     let payback = wall_s.zip(makespans).and_then(|(wall, (before, after))| payback(wall, before, after));
     let report = SearchReport { simulated, payback, distribution, ..report(subject, result) };
-    Ok(Found::whole(report, changes))
+    Ok(SearchOutcome::whole(report, changes))
 }
 
 impl<'a> Task<'a> {
-    fn new(bench: &'a Bench<'a>) -> Result<Self, Failure> {
-        let scenario = bench.scenario;
+    fn new(context: &'a SearchContext<'a>) -> Result<Self, Error> {
+        let scenario = context.scenario;
         let traffic = scenario.rank_traffic();
         let Some(ranks) = scenario.ranks.as_deref().filter(|_| !traffic.messages.is_empty()) else {
             let message = "nothing is sent from rank to rank, so there is nothing to place: \
                            use a pattern, or transfers `from: { rank: 0 }`";
-            return Err(Failure::usage(format!("{}: {message}", scenario.file)));
+            return Err(Error::input(format!("{}: {message}", scenario.file)));
         };
         if let Some(position) = &traffic.fixed {
             let what = "this is sent between devices that are named, wherever the ranks are placed";
-            message(&format!("warning: {position}: {what}"));
+            context.watch.warn(&format!("{position}: {what}"));
         }
         let spec = scenario.optimize.as_ref().filter(|spec| spec.vary == Vary::Placement);
         let devices = devices(ranks, spec);
@@ -86,29 +86,29 @@ impl<'a> Task<'a> {
             let error = PlacementError::TooFewDevices { ranks: ranks.len(), devices: devices.len() };
             return Err(refused(scenario, &devices, &error));
         }
-        let relative = matches!(bench.settings.objective, Objective::Latency | Objective::Bandwidth);
+        let relative = matches!(context.settings.objective, Objective::Latency | Objective::Bandwidth);
         if let Some(missing) = ranks.iter().find(|rank| relative && !devices.contains(rank)) {
             let name = scenario.node_name(*missing);
             let message = format!(
                 "a rank runs on `{name}`, which is not among `devices`: this objective is relative to the devices that are \
                  listed, so list `{name}` too"
             );
-            return Err(Failure::usage(format!("{}: {message}", scenario.file)));
+            return Err(Error::input(format!("{}: {message}", scenario.file)));
         }
         let level_costs = spec.and_then(|spec| spec.level_costs.as_deref());
-        let own = spec.filter(|spec| spec.objective == bench.settings.objective);
+        let own = spec.filter(|spec| spec.objective == context.settings.objective);
         let matrix = own.and_then(|spec| spec.matrix.as_ref());
-        Ok(Self { bench, pattern, devices, level_costs, matrix })
+        Ok(Self { context, pattern, devices, level_costs, matrix })
     }
 
-    fn refused(&self, error: &PlacementError) -> Failure {
-        refused(self.bench.scenario, &self.devices, error)
+    fn refused(&self, error: &PlacementError) -> Error {
+        refused(self.context.scenario, &self.devices, error)
     }
 
     /// The costs of pairs of devices.
     fn machine(&self, objective: Objective) -> Result<Machine, PlacementError> {
-        let fabric = &self.bench.scenario.fabric;
-        if let Some(matrix) = self.matrix.filter(|_| objective == self.bench.settings.objective) {
+        let fabric = &self.context.scenario.fabric;
+        if let Some(matrix) = self.matrix.filter(|_| objective == self.context.settings.objective) {
             return measured(matrix, &self.devices, objective);
         }
         match objective {
@@ -119,16 +119,16 @@ impl<'a> Task<'a> {
     }
 
     fn placed(&self, objective: Objective, method: Way) -> Result<Placement, PlacementError> {
-        let stop = || self.bench.stop.raised();
+        let stop = || self.context.cancelled();
         // Whoever names a budget has time for more than the quickest search.
-        let effort = self.bench.args.budget.map(|_| Effort::THOROUGH);
+        let effort = self.context.settings.budget.map(|_| Effort::THOROUGH);
         let options = Options { method, effort, seed: 0, stop: &stop };
         place(&self.pattern, &self.machine(objective)?, options)
     }
 
     /// By the costs of pairs of devices.
-    fn by_costs(&self, objective: Objective) -> Result<Placed, Failure> {
-        let way = match self.bench.settings.method {
+    fn by_costs(&self, objective: Objective) -> Result<Placed, Error> {
+        let way = match self.context.settings.method {
             Method::Exhaustive => Way::Exact,
             Method::Bisection => Way::Bisection,
             _ => Way::Auto,
@@ -150,12 +150,12 @@ impl<'a> Task<'a> {
     }
 
     /// By the makespan, refined from the best placements by costs.
-    fn simulated(&self) -> Result<Placed, Failure> {
+    fn simulated(&self) -> Result<Placed, Error> {
         // A machine without latencies, say, gives no start; the others do.
         let by = [Objective::Distance, Objective::Latency, Objective::Bandwidth];
         let starts = by.iter().filter_map(|&objective| Some(self.placed(objective, Way::Auto).ok()?.placement));
         let starts: Vec<Vec<usize>> = starts.collect();
-        let (stop, trials) = (|| self.bench.stop.raised(), self.trials());
+        let (stop, trials) = (|| self.context.cancelled(), self.trials());
         let evaluate = |placement: &[usize]| match trials.makespan(placement) {
             Err(_) if stop() => Ok(u64::MAX),
             made => made,
@@ -182,16 +182,16 @@ impl<'a> Task<'a> {
     }
 
     /// By the makespan of every placement.
-    fn all(&self) -> Result<Placed, Failure> {
+    fn all(&self) -> Result<Placed, Error> {
         let trials = self.trials();
         let count = self.count().filter(|&count| count <= MOST_EXHAUSTIVE).ok_or_else(|| {
             let count = self.count().map_or_else(|| "more than 2^128".to_owned(), |count| count.to_string());
             let message =
                 format!("there are {count} placements, more than the {MOST_EXHAUSTIVE} that are simulated one by");
-            Failure::usage(format!("{message} one: use `--method bisection`"))
+            Error::input(format!("{message} one: use `--method bisection`"))
         })?;
         let mut makespans = Vec::new();
-        let best = best_of(&trials, self.bench.stop.flag(), |makespan| makespans.push(makespan as u64))?;
+        let best = best_of(&trials, self.context.cancel, |makespan| makespans.push(makespan as u64))?;
         let best = best.ok_or_else(too_soon)?;
         let complete = best.complete && best.evaluated == count;
         Ok(Placed {
@@ -207,9 +207,9 @@ impl<'a> Task<'a> {
     }
 
     fn trials(&self) -> Trials<'_> {
-        let name = |&device: &NodeId| self.bench.scenario.node_name(device).to_owned();
+        let name = |&device: &NodeId| self.context.scenario.node_name(device).to_owned();
         let names = self.devices.iter().map(name).collect();
-        Trials { runs: self.bench.runs(), names, ranks: self.pattern.ranks() }
+        Trials { runs: self.context.runs(), names, ranks: self.pattern.ranks() }
     }
 
     /// Number of placements; none above 2^128.
@@ -220,37 +220,37 @@ impl<'a> Task<'a> {
 
     /// Whether rank i runs on the i-th device as it is: unless a rank runs on a device that may not be chosen.
     fn begins_as_it_is(&self) -> bool {
-        self.bench.scenario.ranks.as_deref().is_some_and(|ranks| self.devices.starts_with(ranks))
+        self.context.scenario.ranks.as_deref().is_some_and(|ranks| self.devices.starts_with(ranks))
     }
 
     /// With the value of the scenario as it is, where the search cannot know it.
-    fn as_it_is(&self, placed: Placed) -> Result<Placed, Failure> {
+    fn as_it_is(&self, placed: Placed) -> Result<Placed, Error> {
         if self.begins_as_it_is() {
             return Ok(placed);
         }
-        let before = match (self.bench.settings.objective, self.bench.scenario.ranks.as_deref()) {
+        let before = match (self.context.settings.objective, self.context.scenario.ranks.as_deref()) {
             (Objective::Distance, Some(ranks)) => {
-                let machine = Machine::distance(&self.bench.scenario.fabric, ranks, self.level_costs);
+                let machine = Machine::distance(&self.context.scenario.fabric, ranks, self.level_costs);
                 let own: Vec<usize> = (0..ranks.len()).collect();
                 machine.and_then(|m| place_value(&self.pattern, &m, &own)).map_err(|error| self.refused(&error))?
             }
-            _ => self.bench.baseline()? as f64,
+            _ => self.context.baseline()? as f64,
         };
         Ok(Placed { before, ..placed })
     }
 
     /// Makespans as it is and with a placement, ps; none when the search must end.
-    fn makespans(&self, placement: &[usize]) -> Result<Option<(u64, u64)>, Failure> {
+    fn makespans(&self, placement: &[usize]) -> Result<Option<(u64, u64)>, Error> {
         let trials = self.trials();
-        match self.bench.baseline().and_then(|before| Ok((before, trials.makespan(placement)?))) {
+        match self.context.baseline().and_then(|before| Ok((before, trials.makespan(placement)?))) {
             Ok(both) => Ok(Some(both)),
-            Err(_) if self.bench.stop.raised() => Ok(None),
+            Err(_) if self.context.cancelled() => Ok(None),
             Err(failure) => Err(failure),
         }
     }
 
     fn names(&self, placement: &[usize]) -> Vec<String> {
-        placement.iter().map(|&at| self.bench.scenario.node_name(self.devices[at]).to_owned()).collect()
+        placement.iter().map(|&at| self.context.scenario.node_name(self.devices[at]).to_owned()).collect()
     }
 
     fn result(&self, placed: Placed, solution: Solution) -> SearchResult<Solution> {
@@ -262,7 +262,7 @@ impl<'a> Task<'a> {
             evaluated: placed.evaluated,
             complete: placed.complete,
             proved_optimal: placed.proved,
-            objective: self.bench.settings.objective,
+            objective: self.context.settings.objective,
             bound: placed.proved.then_some(placed.after),
             baseline: placed.before,
             best: placed.after,
@@ -314,7 +314,7 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
-    fn makespan(&self, placement: &[usize]) -> Result<u64, Failure> {
+    fn makespan(&self, placement: &[usize]) -> Result<u64, Error> {
         let devices: Vec<String> = placement.iter().map(|&at| self.names[at].clone()).collect();
         self.runs.makespan(&[("ranks".to_owned(), text::list(&devices))])
     }
@@ -333,19 +333,19 @@ impl Trials<'_> {
 }
 
 impl Candidates for Trials<'_> {
-    type Error = Failure;
+    type Error = Error;
 
     fn count(&self) -> u128 {
         (0..self.ranks).fold(1, |all: u128, rank| all.saturating_mul((self.names.len() - rank) as u128))
     }
 
-    fn value(&self, number: u128) -> Result<f64, Failure> {
+    fn value(&self, number: u128) -> Result<f64, Error> {
         self.makespan(&self.placement(number)).map(|makespan| makespan as f64)
     }
 }
 
 /// An error of the search, with the names of the devices.
-fn refused(scenario: &Scenario, devices: &[NodeId], error: &PlacementError) -> Failure {
+fn refused(scenario: &Scenario, devices: &[NodeId], error: &PlacementError) -> Error {
     let name = |at: usize| devices.get(at).map_or("?", |&device| scenario.node_name(device));
     let text = match *error {
         PlacementError::DeviceTwice { second, .. } => {
@@ -357,5 +357,5 @@ fn refused(scenario: &Scenario, devices: &[NodeId], error: &PlacementError) -> F
         }
         _ => error.to_string(),
     };
-    Failure::usage(format!("{}: {text}", scenario.file))
+    Error::input(format!("{}: {text}", scenario.file))
 }

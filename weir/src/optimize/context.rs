@@ -1,0 +1,144 @@
+//! A scenario under one of its arbiters, and what is asked of it.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use weir_plugin_api::{ArbiterEntry, Origin};
+use weir_report::{SearchArbiter, SearchSubject};
+use weir_scenario::{ArbiterSpec, LoadOptions, Scenario};
+use weir_sim_core::{RunOptions, Stop};
+
+use super::settings::Settings;
+use super::watch::{Checkpoint, Watch};
+use crate::job::Job;
+use crate::{Error, ErrorKind, Registry};
+
+/// A scenario under one of its arbiters, and what is asked of it.
+#[derive(Clone, Copy)]
+pub struct SearchContext<'a> {
+    /// The file, from which candidates are read with other values.
+    pub file: &'a Path,
+    /// How it was read.
+    pub options: &'a LoadOptions,
+    /// All arbiters and models.
+    pub registry: &'a Registry,
+    /// What was read.
+    pub scenario: &'a Scenario,
+    /// Which of its arbiters.
+    pub arbiter: usize,
+    /// What to search, and how.
+    pub settings: Settings,
+    /// Where the state of the search is kept.
+    pub checkpoint: Option<&'a dyn Checkpoint>,
+    /// When it becomes true the search ends with the best so far.
+    pub cancel: &'a AtomicBool,
+    /// When the search began.
+    pub begin: Instant,
+    /// What hears of progress.
+    pub watch: &'a dyn Watch,
+}
+
+impl<'a> SearchContext<'a> {
+    /// The arbiter as the scenario names it.
+    pub(super) fn spec(&self) -> &'a ArbiterSpec {
+        &self.scenario.arbiters[self.arbiter]
+    }
+
+    /// The arbiter as the registry has it.
+    pub(super) fn entry(&self) -> Result<&'a ArbiterEntry, Error> {
+        let name = &self.spec().name;
+        let missing = || Error::input(format!("there is no arbiter `{name}`: see `weir plugin list`"));
+        self.registry.get(name).ok_or_else(missing)
+    }
+
+    /// What is searched.
+    pub(super) fn subject(&self) -> Result<SearchSubject, Error> {
+        let (scenario, entry) = (self.scenario, self.entry()?);
+        let sha256 = match &entry.origin {
+            Origin::Library { sha256, .. } => Some(sha256.clone()),
+            Origin::BuiltIn => None,
+        };
+        Ok(SearchSubject {
+            scenario: scenario.name.clone(),
+            // However the path was spelled: parts of one search merge into the same bytes.
+            file: self
+                .file
+                .file_name()
+                .map_or_else(|| scenario.file.clone(), |name| name.to_string_lossy().into_owned()),
+            input_sha256: scenario.input_sha256.clone(),
+            arbiter: SearchArbiter {
+                name: entry.name.clone(),
+                version: entry.version.clone(),
+                sha256,
+                params: self.spec().params.clone(),
+            },
+        })
+    }
+
+    /// Seconds since the search began, unless results must not contain it.
+    pub(super) fn wall(&self) -> Option<f64> {
+        self.settings.timing.then(|| self.begin.elapsed().as_secs_f64())
+    }
+
+    /// Makespan of the scenario as it is, ps.
+    pub(super) fn baseline(&self) -> Result<u64, Error> {
+        self.runs().run(self.scenario)
+    }
+
+    /// Whether the search must end.
+    #[must_use]
+    pub fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// What runs candidates, on any thread.
+    pub(super) fn runs(&self) -> Runs<'a> {
+        Runs {
+            file: self.file,
+            options: self.options,
+            registry: self.registry,
+            arbiter: self.arbiter,
+            cancel: self.cancel,
+        }
+    }
+}
+
+/// Reads and runs the scenario with other values.
+#[derive(Clone, Copy)]
+pub(super) struct Runs<'a> {
+    file: &'a Path,
+    options: &'a LoadOptions,
+    registry: &'a Registry,
+    arbiter: usize,
+    cancel: &'a AtomicBool,
+}
+
+impl Runs<'_> {
+    /// The scenario with some edits after those it was read with.
+    pub(super) fn read(&self, edits: &[(String, String)]) -> Result<Scenario, Error> {
+        let options = LoadOptions { set: [&self.options.set, edits].concat(), ..self.options.clone() };
+        crate::load::load(self.file, &options, self.registry)
+    }
+
+    /// Makespan of the scenario with some edits, ps.
+    pub(super) fn makespan(&self, edits: &[(String, String)]) -> Result<u64, Error> {
+        self.run(&self.read(edits)?)
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<u64, Error> {
+        let missing = || Error::input("the scenario has fewer arbiters with these values: vary something else");
+        let spec = scenario.arbiters.get(self.arbiter).ok_or_else(missing)?;
+        let job = Job::new(scenario, spec, self.registry)?;
+        let outcome = job.outcome(RunOptions { cancel: Some(self.cancel), ..RunOptions::default() })?;
+        match outcome.stop {
+            Stop::Finished => Ok(outcome.makespan.0),
+            _ => Err(too_soon()),
+        }
+    }
+}
+
+/// A search that was ended before it knew anything.
+pub(super) fn too_soon() -> Error {
+    Error::new(ErrorKind::Cancelled, "the search was ended before its first result")
+}

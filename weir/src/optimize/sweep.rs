@@ -1,0 +1,38 @@
+//! `vary: order` with `parameters`: the best order for each point of a grid. Every point is the scenario with its values
+//! set, read anew and searched.
+
+use weir_optimize::parameters::Grid;
+use weir_optimize::search::SearchResult;
+use weir_optimize::sweep::Sweep;
+use weir_report::{Solution, SweepReport};
+
+use super::context::{SearchContext, too_soon};
+use super::order;
+use super::outcome::SearchOutcome;
+use super::parameters::{at, axis};
+use crate::Error;
+
+pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
+    let parameters = context.scenario.optimize.as_ref().map_or(&[][..], |spec| &spec.parameters);
+    let axes = parameters.iter().map(axis).collect::<Result<_, _>>()?;
+    let grid = Grid::repeating(axes).map_err(|error| at(parameters, &error))?;
+    let subject = context.subject()?;
+    let search = |values: &[(&str, &str)]| point(context, values).map_err(|error| error.brief());
+    let sweep = Sweep::run(grid, search, context.cancel).map_err(Error::input)?;
+    context.watch.finish();
+    if sweep.finished() == 0 {
+        return Err(too_soon());
+    }
+    Ok(SearchOutcome::sweep(SweepReport { subject, sweep, wall_s: context.wall() }))
+}
+
+/// The best order with some values; none where the search was cut off.
+fn point(context: &SearchContext<'_>, values: &[(&str, &str)]) -> Result<Option<SearchResult<Solution>>, Error> {
+    let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
+    let scenario = context.runs().read(&edits)?;
+    if scenario.arbiters.len() <= context.arbiter {
+        return Err(Error::input("the scenario has fewer arbiters with these values: vary something else"));
+    }
+    let found = order::best(&SearchContext { scenario: &scenario, ..*context })?;
+    Ok(Some(found).filter(|found| found.complete || !context.cancelled()))
+}
