@@ -1,4 +1,4 @@
-//! Hold model (pop the first, schedule one later) and moving a random pending event, beside `BinaryHeap`.
+//! Hold model (pop the first, schedule one later), beside `BinaryHeap`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,28 +8,15 @@ use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_ma
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_sim_core::api::SimTime;
-use weir_sim_core::{Event, EventPhase, EventQueue};
-
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Pending(u32);
-
-impl Event for Pending {
-    fn phase(&self) -> EventPhase {
-        EventPhase::Completion
-    }
-
-    fn entity(&self) -> u32 {
-        self.0
-    }
-}
+use weir_sim_core::{EventPhase, EventQueue, TaskEvent, TaskId};
 
 /// Operations per measured iteration.
 const OPERATIONS: u32 = 1000;
 
-fn filled(pending: u32, random: &mut ChaCha8Rng) -> EventQueue<Pending> {
-    let mut queue = EventQueue::new();
+fn filled(pending: u32, random: &mut ChaCha8Rng) -> EventQueue {
+    let mut queue = EventQueue::default();
     for id in 0..pending {
-        queue.schedule(SimTime(u64::from(random.next_u32())), Pending(id));
+        queue.schedule(SimTime(u64::from(random.next_u32())), TaskEvent::Over(TaskId(id)));
     }
     queue
 }
@@ -44,17 +31,9 @@ fn hold(c: &mut Criterion) {
             let mut queue = queue.clone();
             b.iter(|| {
                 for _ in 0..OPERATIONS {
-                    let (time, event) = queue.pop().expect("never empty");
+                    let time = queue.next_time();
+                    let event = queue.pop_due(time, EventPhase::Completion).expect("never empty");
                     queue.schedule(SimTime(time.0 + u64::from(random.next_u32())), event);
-                }
-            });
-        });
-        group.bench_with_input(BenchmarkId::new("move", pending), &queue, |b, queue| {
-            let mut queue = queue.clone();
-            b.iter(|| {
-                for _ in 0..OPERATIONS {
-                    let event = Pending(random.next_u32() % pending);
-                    queue.schedule(SimTime(u64::from(random.next_u32())), event);
                 }
             });
         });

@@ -1,69 +1,78 @@
-//! A queue of events that can be scheduled, moved and cancelled; first in, first out among equal keys.
+//! The pending events of tasks, in the order (time, phase, task).
 //!
-//! Events leave in the order (time, phase, entity, sequence): at one instant completions precede arrivals and timers,
-//! lower ids precede higher ones, and what was scheduled first leaves first. Built on
-//! `priority-queue` with a fast hasher; all operations are O(log n).
+//! At one instant completions precede arrivals and timers, and lower ids precede higher ones. No two pending events are
+//! equal in all three: a task has one event of a phase at a time. Built on `priority-queue` with a fast hasher, O(log n).
+//! Ends of transfers are not here: they move with every change of rate, so they live with the rates.
 
 use std::cmp::Reverse;
-use std::hash::Hash;
 
 use priority_queue::PriorityQueue;
 use rustc_hash::FxBuildHasher;
 use weir_plugin_api::SimTime;
 
+use crate::tasks::TaskId;
+
 /// The order of events within an instant, before arbitration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum EventPhase {
-    /// The last byte of a transfer left, or a task's time has passed.
+    /// A task's time has passed.
     Completion,
     /// A transfer's last byte arrived.
     Arrival,
-    /// A start, a recheck.
+    /// A start, or the begin of work.
     Timer,
 }
 
-/// What can be an event: small, and with an id that orders it among its equals.
-pub trait Event: Copy + Eq + Hash {
-    /// When within its instant.
-    fn phase(&self) -> EventPhase;
-    /// Its entity, lowest first within a phase.
-    fn entity(&self) -> u32;
+/// A pending event of a task.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TaskEvent {
+    /// A task of fixed time is over.
+    Over(TaskId),
+    /// The last byte of a transfer arrives.
+    Arrives(TaskId),
+    /// The start of a task whose waits have ended.
+    Starts(TaskId),
+    /// The work of a task begins: its lead has passed, or its gap after the task before.
+    Begins(TaskId),
 }
 
-/// Position of an event in the queue's order; lowest first.
-type Key = (SimTime, EventPhase, u32, u64);
+impl TaskEvent {
+    /// When it happens within its instant.
+    #[inline]
+    #[must_use]
+    pub fn phase(self) -> EventPhase {
+        match self {
+            Self::Over(_) => EventPhase::Completion,
+            Self::Arrives(_) => EventPhase::Arrival,
+            Self::Starts(_) | Self::Begins(_) => EventPhase::Timer,
+        }
+    }
+
+    /// The task it happens to.
+    #[inline]
+    #[must_use]
+    pub fn task(self) -> TaskId {
+        match self {
+            Self::Over(task) | Self::Arrives(task) | Self::Starts(task) | Self::Begins(task) => task,
+        }
+    }
+}
+
+/// Position of an event in the order; lowest first.
+type Key = Reverse<(SimTime, EventPhase, TaskId)>;
 
 /// The queue. An event is in it at most once.
-#[derive(Clone)]
-pub struct EventQueue<E: Event> {
-    heap: PriorityQueue<E, Reverse<Key>, FxBuildHasher>,
-    sequence: u64,
+#[derive(Clone, Default)]
+pub struct EventQueue {
+    heap: PriorityQueue<TaskEvent, Key, FxBuildHasher>,
 }
 
-impl<E: Event> Default for EventQueue<E> {
-    fn default() -> Self {
-        Self { heap: PriorityQueue::with_default_hasher(), sequence: 0 }
-    }
-}
-
-impl<E: Event> EventQueue<E> {
-    /// An empty queue.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Schedules an event, or moves it if it is in the queue. A moved event counts as scheduled now.
+impl EventQueue {
+    /// Adds an event that is not in the queue.
     #[inline]
-    pub fn schedule(&mut self, time: SimTime, event: E) {
-        self.sequence += 1;
-        self.heap.push(event, Reverse((time, event.phase(), event.entity(), self.sequence)));
-    }
-
-    /// Takes an event out; returns when it was due.
-    #[inline]
-    pub fn cancel(&mut self, event: E) -> Option<SimTime> {
-        self.heap.remove(&event).map(|(_, Reverse(key))| key.0)
+    pub fn schedule(&mut self, time: SimTime, event: TaskEvent) {
+        let before = self.heap.push(event, Reverse((time, event.phase(), event.task())));
+        debug_assert!(before.is_none(), "{event:?} is pending already");
     }
 
     /// When the first event is due; [`SimTime::NEVER`] when the queue is empty.
@@ -73,28 +82,10 @@ impl<E: Event> EventQueue<E> {
         self.heap.peek().map_or(SimTime::NEVER, |(_, Reverse(key))| key.0)
     }
 
-    /// The first event and when it is due.
+    /// Takes out the first event if it is due at `now` and belongs to `phase`.
     #[inline]
-    pub fn pop(&mut self) -> Option<(SimTime, E)> {
-        self.heap.pop().map(|(event, Reverse(key))| (key.0, event))
-    }
-
-    /// The first event if it is due at `now` and belongs to `phase`.
-    #[inline]
-    pub fn pop_due(&mut self, now: SimTime, phase: EventPhase) -> Option<E> {
-        let (_, &Reverse((time, first, _, _))) = self.heap.peek()?;
-        if (time, first) == (now, phase) { self.pop().map(|(_, event)| event) } else { None }
-    }
-
-    /// Number of events.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.heap.len()
-    }
-
-    /// Whether no event is scheduled.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.heap.is_empty()
+    pub fn pop_due(&mut self, now: SimTime, phase: EventPhase) -> Option<TaskEvent> {
+        let (_, &Reverse((time, first, _))) = self.heap.peek()?;
+        if (time, first) == (now, phase) { self.heap.pop().map(|(event, _)| event) } else { None }
     }
 }

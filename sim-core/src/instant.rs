@@ -3,53 +3,23 @@
 use weir_plugin_api::{SimDuration, SimTime};
 
 use crate::engines::{Begins, Engines, Look};
-use crate::event_queue::{Event, EventPhase, EventQueue};
+use crate::event_queue::{EventPhase, EventQueue, TaskEvent};
 use crate::fingerprint::{Fingerprint, Happened};
 use crate::flows::Ended;
 use crate::mover::Mover;
 use crate::outcome::{Outcome, PhaseRecord, SimError, Stop};
 use crate::service::ServiceId;
-use crate::simulation::Simulation;
+use crate::setup::Simulation;
 use crate::store::{Store, Whole};
 use crate::stream::Streamed;
 use crate::tasks::{EngineId, Task, TaskGraph, TaskId, Work};
-
-/// A pending event of a task. Ends of transfers are not among them: they move with every change of rate, so they live
-/// with the rates.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum TaskEvent {
-    /// A task of fixed time is over.
-    Over(TaskId),
-    /// The last byte of a transfer arrives.
-    Arrives(TaskId),
-    /// The start of a task whose waits have ended.
-    Starts(TaskId),
-    /// The work of a task begins: its lead has passed, or its gap after the task before.
-    Begins(TaskId),
-}
-
-impl Event for TaskEvent {
-    fn phase(&self) -> EventPhase {
-        match self {
-            Self::Over(_) => EventPhase::Completion,
-            Self::Arrives(_) => EventPhase::Arrival,
-            Self::Starts(_) | Self::Begins(_) => EventPhase::Timer,
-        }
-    }
-
-    fn entity(&self) -> u32 {
-        match self {
-            Self::Over(t) | Self::Arrives(t) | Self::Starts(t) | Self::Begins(t) => t.0,
-        }
-    }
-}
 
 /// The state of all tasks and the events between them.
 pub(crate) struct Instant<'a, S> {
     graph: &'a TaskGraph,
     routes: &'a crate::routes::Routes,
     store: S,
-    queue: EventQueue<TaskEvent>,
+    queue: EventQueue,
     waits: Vec<u32>,
     engines: Engines,
     beyond: Vec<TaskId>,
@@ -70,7 +40,7 @@ impl<'a, S: Store> Instant<'a, S> {
             graph,
             routes: simulation.routes,
             store,
-            queue: EventQueue::new(),
+            queue: EventQueue::default(),
             waits: graph.waits.clone(),
             engines: Engines::new(graph),
             beyond: Vec::new(),
@@ -141,13 +111,13 @@ impl<'a, S: Store> Instant<'a, S> {
     #[inline(never)]
     fn happen_due(&mut self, now: SimTime) {
         while let Some(event) = self.queue.pop_due(now, EventPhase::Completion) {
-            self.sent(now, TaskId(event.entity()), SimDuration::ZERO);
+            self.sent(now, event.task(), SimDuration::ZERO);
         }
         self.arrive(now);
         while let Some(event) = self.queue.pop_due(now, EventPhase::Timer) {
             match event {
                 TaskEvent::Begins(task) => self.begins.now.push(task),
-                _ => self.ready(now, TaskId(event.entity())),
+                _ => self.ready(now, event.task()),
             }
         }
         self.release(now);
@@ -208,7 +178,7 @@ impl<'a, S: Store> Instant<'a, S> {
     /// All that ends now, in task order, and what waited for it.
     fn arrive(&mut self, now: SimTime) {
         while let Some(event) = self.queue.pop_due(now, EventPhase::Arrival) {
-            self.arrived.push(TaskId(event.entity()));
+            self.arrived.push(event.task());
         }
         if self.arrived.is_empty() {
             return;
@@ -290,7 +260,7 @@ impl<'a, S: Store> Instant<'a, S> {
     #[inline(never)]
     fn schedule(&mut self, time: SimTime, event: TaskEvent) {
         if time.is_never() {
-            self.beyond.push(TaskId(event.entity()));
+            self.beyond.push(event.task());
         } else {
             self.queue.schedule(time, event);
         }

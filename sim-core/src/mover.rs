@@ -5,13 +5,15 @@
 //! | [`Flows`] | any arbiter | the transfers connected to the change |
 //! | [`Incremental`] | a policy whose answers are changes, without phases | the links and bundles whose share changes |
 
+use std::borrow::Cow;
+
 use weir_plugin_api::{ArbiterError, ClassId, Flags, RateArbiter, SimTime};
 
 use crate::answer::AnswerError;
 use crate::flows::{Ended, Flows};
-use crate::incremental::Incremental;
+use crate::incremental::{Incremental, IncrementalRequest};
 use crate::outcome::{Bottleneck, LinkTotals, SimError};
-use crate::simulation::{RunOptions, Sharing, Simulation};
+use crate::setup::{RunOptions, Sharing, Simulation};
 use crate::stream::Census;
 use crate::tasks::TaskId;
 
@@ -34,7 +36,9 @@ impl<'a> Mover<'a> {
         options: &RunOptions<'_>,
     ) -> Result<Self, SimError> {
         let Simulation { fabric, routes, tasks } = *simulation;
-        if !(options.phases || options.explain) {
+        if options.phases || options.explain {
+            tracing::debug!("phase by phase: phases are recorded");
+        } else {
             let made = incremental(simulation, census, options.sharing);
             if let Some(incremental) = made.map_err(|error| failed(SimTime(0), error))? {
                 return Ok(Self::Incremental(Box::new(incremental)));
@@ -91,6 +95,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.arbitrate(now),
             Self::Incremental(shares) => {
+                tracing::trace!(time_ps = now.0, active = shares.len(), "updates shares");
                 shares.arbitrate(now).map_err(|error| failed(now, error))?;
                 Ok(true)
             }
@@ -161,20 +166,28 @@ fn incremental<'a>(
     census: Option<&Census>,
     sharing: Sharing<'_>,
 ) -> Result<Option<Incremental<'a>>, ArbiterError> {
-    let Sharing::Incremental { entry, params, from, peaks_below } = sharing else { return Ok(None) };
-    let Simulation { fabric, routes, tasks } = *simulation;
-    let make = |transfers: usize, census: &Census| {
-        Incremental::new(fabric, routes, tasks, census, (entry, params, transfers < peaks_below))
+    let Sharing::Incremental { entry, params, from, peaks_below } = sharing else {
+        tracing::debug!("phase by phase: no incremental side is asked for");
+        return Ok(None);
     };
-    if let Some(census) = census {
-        let transfers = census.transfers();
-        let made = if transfers >= from { make(transfers, census)? } else { None };
-        return Ok(made.map(|mut incremental| {
-            incremental.keep_carried();
-            incremental
-        }));
-    }
-    let census = Census::of(tasks);
+    let Simulation { fabric, routes, tasks } = *simulation;
+    let is_stream = census.is_some();
+    let census = census.map_or_else(|| Cow::Owned(Census::of(tasks)), Cow::Borrowed);
     let transfers = census.transfers();
-    if transfers >= from { make(transfers, &census) } else { Ok(None) }
+    if transfers < from {
+        tracing::debug!(transfers, from, "phase by phase: there are too few transfers");
+        return Ok(None);
+    }
+    let request = IncrementalRequest { entry, params, wants_peaks: transfers < peaks_below };
+    let made = Incremental::new(fabric, routes, tasks, &census, &request)?;
+    match &made {
+        Some(_) => tracing::debug!(transfers, "incrementally"),
+        None => tracing::debug!(transfers, "phase by phase: the numbers, or the parameters, do not fit"),
+    }
+    Ok(made.map(|mut incremental| {
+        if is_stream {
+            incremental.keep_carried();
+        }
+        incremental
+    }))
 }

@@ -44,6 +44,7 @@ impl<'a> ArbiterCall<'a> {
             self.answer.clear();
         } else if !self.memo.recall(phase, &mut self.answer) {
             self.asked += 1;
+            tracing::trace!(time_ps = phase.now.0, transfers = phase.len(), "asks the arbiter");
             let recheck = self.answer.ask(&mut *self.arbiter, phase)?;
             if recheck.is_never() {
                 self.memo.remember(&self.answer);

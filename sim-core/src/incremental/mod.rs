@@ -63,6 +63,15 @@ pub(crate) struct Incremental<'a> {
     carried: Option<FxHashMap<u32, (ClassId, u64)>>,
 }
 
+/// The incremental side that a run asks for.
+pub(crate) struct IncrementalRequest<'a> {
+    pub(crate) entry: &'a IncrementalEntry,
+    /// The arbiter's parameters, a JSON object.
+    pub(crate) params: &'a str,
+    /// Whether the peaks of all links must be known in the end.
+    pub(crate) wants_peaks: bool,
+}
+
 /// A class of the tasks in `clocks`.
 #[derive(Clone, Copy, Debug)]
 struct ClassPath {
@@ -83,8 +92,9 @@ impl<'a> Incremental<'a> {
         routes: &'a Routes,
         tasks: &'a TaskGraph,
         census: &Census,
-        (entry, params, wants_peaks): (&IncrementalEntry, &str, bool),
+        asked: &IncrementalRequest<'_>,
     ) -> Result<Option<Self>, ArbiterError> {
+        let IncrementalRequest { entry, params, wants_peaks } = *asked;
         let Some((scale, used)) = fitting_scale(fabric, routes, tasks, census) else { return Ok(None) };
         let classes = tasks.classes.len();
         let capacities: Vec<u64> = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();

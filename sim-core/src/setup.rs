@@ -1,0 +1,62 @@
+//! What a run is made of, and its options.
+
+use std::sync::atomic::AtomicBool;
+
+use weir_plugin_api::{IncrementalEntry, SimTime};
+
+use crate::fabric::Fabric;
+use crate::routes::Routes;
+use crate::tasks::TaskGraph;
+
+/// Who computes rates.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Sharing<'a> {
+    /// The arbiter, phase by phase.
+    #[default]
+    ByArbiter,
+    /// The arbiter's incremental side, which updates rates from event to event. Ends differ by rounding, 1 ps per event
+    /// at most, and bottlenecks are those at the end of a transfer (docs/incremental.md).
+    Incremental {
+        /// The incremental side of the arbiter.
+        entry: &'a IncrementalEntry,
+        /// The arbiter's parameters, a JSON object.
+        params: &'a str,
+        /// The fewest transfers of such a run. Smaller runs, and runs that record phases, ask the arbiter.
+        from: usize,
+        /// From this many transfers on, peaks of links may stay unknown: events cost less without links that cannot be
+        /// full.
+        peaks_below: usize,
+    },
+}
+
+/// What to record beside the plain result, and when to stop.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions<'a> {
+    /// Stop at this instant; [`SimTime::NEVER`] for no limit.
+    pub until: SimTime,
+    /// Record phases.
+    pub phases: bool,
+    /// Record phases with the arbiter's steps.
+    pub explain: bool,
+    /// Who computes rates.
+    pub sharing: Sharing<'a>,
+    /// Stop soon after this becomes true.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+impl Default for RunOptions<'_> {
+    fn default() -> Self {
+        Self { until: SimTime::NEVER, phases: false, explain: false, sharing: Sharing::ByArbiter, cancel: None }
+    }
+}
+
+/// One run of a task graph over a fabric under an arbiter.
+#[derive(Clone, Copy)]
+pub struct Simulation<'a> {
+    /// The graph of links.
+    pub fabric: &'a Fabric,
+    /// Routes of the classes of `tasks`.
+    pub routes: &'a Routes,
+    /// What to do.
+    pub tasks: &'a TaskGraph,
+}
