@@ -255,7 +255,7 @@ typedef struct {
     uint32_t links;    /* their number */
 } weir_route_info;
 
-/* What a model is told besides the operation; borrowed for the call. */
+/* What a model gets besides the operation; borrowed for the call. */
 typedef struct weir_surroundings weir_surroundings;
 struct weir_surroundings {
     const void *context;       /* the host's own */

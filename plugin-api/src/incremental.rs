@@ -4,7 +4,7 @@
 //! class (equal route, limit, priority) ─► group (equal level, whatever it is) ─► root (has the level)
 //! ```
 //!
-//! A rate arbiter is shown a phase and answers with all its rates. An incremental one keeps its state: it is told which
+//! A rate arbiter gets a phase and answers with all its rates. An incremental one keeps its state: it learns which
 //! classes gain and lose weight, and answers with what changes, levels of roots, roots of groups, groups of classes. The rate
 //! of a transfer is its weight times the level of its root. So an event costs what it changes, not what is active; what clocks,
 //! sizes and ends do with levels is the host's.
@@ -123,7 +123,7 @@ pub struct RootLevel {
 }
 
 /// What changes, all of it at the instant of the change: only where things end up counts. It is read in the order of the
-/// fields; classes that are forgotten need not be told.
+/// fields; classes that are forgotten need not be listed.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// Groups that are new or hang below another root.
@@ -182,7 +182,7 @@ impl LinkUse {
 /// and sums up all links now and then, as often as that costs no more than the answers themselves; it refuses, and never
 /// repairs.
 pub trait IncrementalArbiter: Send {
-    /// Tells of a class that gets weight in the next call of [`Self::settle`]. It is forgotten with the call that takes its last
+    /// Announces a class that gets weight in the next call of [`Self::settle`]. It is forgotten with the call that takes its last
     /// weight. Ids are counted from 0; those of forgotten classes are used again.
     fn add_class(&mut self, id: u32, class: &ClassInfo<'_>);
 
@@ -204,7 +204,7 @@ pub trait IncrementalArbiter: Send {
         None
     }
 
-    /// The use of a link up to `now`, by the transfers that the arbiter was told of.
+    /// The use of a link up to `now`, by the transfers that the arbiter knows of.
     fn link_use(&self, _link: LinkId, _now: SimTime) -> LinkUse {
         LinkUse::UNKNOWN
     }

@@ -14,7 +14,7 @@
 
 use crate::{FabricView, NodeId};
 
-/// What a model is told besides the operation.
+/// What a model gets besides the operation.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The fabric. Ids of nodes beyond its end are devices that the topology does not have: they have engines, no links.

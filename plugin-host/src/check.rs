@@ -16,7 +16,7 @@ pub(crate) struct Rules {
     pub(crate) kind: u32,
     /// Name of the table's structure in C, and its size.
     pub(crate) table: (&'static str, usize),
-    /// The same of what `view_size` tells.
+    /// The same of the structure whose size `view_size` gives.
     pub(crate) view: (&'static str, usize),
     /// The minor version that brought this kind, and its name in C.
     pub(crate) first_minor: (u32, &'static str),

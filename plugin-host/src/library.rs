@@ -80,7 +80,7 @@ pub(crate) fn sha256_of(path: &Path) -> Result<String, PluginError> {
 /// What the function of one kind lists.
 trait Listed: Sized {
     const SYMBOL: &'static str;
-    /// For a person.
+    /// What the function lists, as a message names it.
     const WHAT: &'static str;
     type Table;
 

@@ -35,7 +35,7 @@ impl LoadedModel {
     }
 
     /// The result of a call, or what was wrong with a record that it emitted: that comes first, since a plugin that was
-    /// told to stop may well call it an error of its own. A panic comes before both.
+    /// asked to stop may well call it an error of its own. A panic comes before both.
     fn finish(&self, call: Call, result: Result<(), ModelError>, wrong: Option<String>) -> Result<(), ModelError> {
         match wrong {
             Some(wrong) if !self.instance.is_stopped() => Err(self.instance.failed(call, &wrong)),

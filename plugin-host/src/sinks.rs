@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! plugin ── emit_task(planner, record) ──► PlanSink ──► Plan
-//!                                             └► the first record that is wrong, told when the call has returned
+//!                                             └► the first record that is wrong, reported when the call has returned
 //! ```
 
 use std::ffi::c_char;
@@ -78,7 +78,6 @@ fn not_null<'a, T>(record: Option<&'a T>, what: &str) -> Taken<&'a T> {
     record.ok_or_else(|| format!("emits a null {what}"))
 }
 
-/// Takes a plan.
 pub(crate) struct PlanSink<'a> {
     plan: &'a mut Plan,
     limits: Limits,
@@ -101,7 +100,6 @@ impl<'a> PlanSink<'a> {
     /// Its functions; the context is the sink.
     pub(crate) const PLANNER: Planner = Planner { context: std::ptr::null_mut(), emit_engine, emit_task };
 
-    /// Into an empty plan.
     pub(crate) fn new(plan: &'a mut Plan) -> Self {
         Self::within(LIMITS, plan)
     }
@@ -196,7 +194,6 @@ unsafe extern "C" fn emit_task(planner: *const Planner, task: *const TaskRecord<
     position.unwrap_or(u32::MAX)
 }
 
-/// Takes estimates.
 pub(crate) struct EstimateSink<'a> {
     estimates: &'a mut Estimates,
     texts: Texts,
@@ -273,7 +270,6 @@ unsafe extern "C" fn emit_details(estimator: *const Estimator, details: *const c
     taken(done)
 }
 
-/// Takes alternatives.
 pub(crate) struct AlternativeSink<'a> {
     alternatives: &'a mut Vec<Alternative>,
     texts: Texts,
@@ -361,11 +357,11 @@ mod tests {
     #[test]
     fn an_answer_that_grows_too_large_is_refused_while_it_is_emitted() {
         let none = u32::MAX;
-        let told = |what: &str| Some(format!("emits more {what}"));
+        let refusal = |what: &str| Some(format!("emits more {what}"));
         assert_eq!(emit(&[("a", 2), ("b", 1)], 1), (vec![0, 0, 1], None, 2));
-        assert_eq!(emit(&[("a", 0), ("b", 0), ("c", 0)], 0), (vec![0, 1, none], told("than 2 tasks"), 2));
-        assert_eq!(emit(&[("a", 2), ("b", 2), ("c", 0)], 0), (vec![0, none, none], told("than 3 waits"), 1));
-        assert_eq!(emit(&[("c", 0)], 2), (vec![0, none, none], told("than 1 engines"), 0));
-        assert_eq!(emit(&[("a", 0), ("123456789", 0)], 0), (vec![0, none], told("text than an answer may have"), 1));
+        assert_eq!(emit(&[("a", 0), ("b", 0), ("c", 0)], 0), (vec![0, 1, none], refusal("than 2 tasks"), 2));
+        assert_eq!(emit(&[("a", 2), ("b", 2), ("c", 0)], 0), (vec![0, none, none], refusal("than 3 waits"), 1));
+        assert_eq!(emit(&[("c", 0)], 2), (vec![0, none, none], refusal("than 1 engines"), 0));
+        assert_eq!(emit(&[("a", 0), ("123456789", 0)], 0), (vec![0, none], refusal("text than an answer may have"), 1));
     }
 }

@@ -13,7 +13,6 @@ pub(crate) struct Group {
     pub(crate) first: u32,
     /// Position of its second transfer, or [`NONE`].
     pub(crate) second: u32,
-    /// Number of its transfers.
     pub(crate) count: u32,
 }
 

@@ -72,7 +72,7 @@ impl Shares {
         self.lower_floor(link, self.bundles[bundle as usize].floor);
     }
 
-    /// Notes that the host must be told of a bundle.
+    /// Notes that a bundle must be reported to the host.
     fn note_bundle(&mut self, bundle: u32) {
         let record = &mut self.bundles[bundle as usize];
         if !record.is_moved {
@@ -82,7 +82,7 @@ impl Shares {
     }
 
     /// Takes a bundle whose last class has gone off its links, with what is left of its weight. Its record is free once the
-    /// host has been told.
+    /// host knows of it.
     pub(super) fn dissolve(&mut self, bundle: u32) {
         let Bundle { link, weight, first, count, .. } = self.bundles[bundle as usize];
         let others = product(weight, self.links[link as usize].share);

@@ -63,7 +63,7 @@ impl Shares {
         }
     }
 
-    /// Notes that a link must be looked at when all is told.
+    /// Notes that a link must be looked at when all is done.
     #[inline]
     fn mark(&mut self, link: u32) {
         let record = &mut self.links[link as usize];

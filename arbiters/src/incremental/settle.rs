@@ -1,4 +1,4 @@
-//! One call: weights come and go, shares are made right, and what changed is told.
+//! One call: weights come and go, shares are made right, and what changed is reported.
 
 use weir_plugin_api::{
     Answer, ArbiterError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
@@ -32,9 +32,9 @@ impl IncrementalArbiter for Shares {
         if self.sleepy {
             self.settle_quiet();
         }
-        let told = self.tell(answer);
+        let reported = self.report(answer);
         self.free_links();
-        told
+        reported
     }
 
     fn beside(&self, root: u32, class: u32) -> Option<u32> {
@@ -164,7 +164,7 @@ impl Shares {
     }
 
     /// Tells what has changed, and notes the loads.
-    fn tell(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn report(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
         for &bundle in &self.moved_bundles {
             let record = &mut self.bundles[bundle as usize];
             record.is_moved = false;
@@ -189,11 +189,11 @@ impl Shares {
         self.moved_bundles.clear();
         self.moved_classes.clear();
         self.dissolved.clear();
-        self.tell_links(answer)
+        self.report_links(answer)
     }
 
     /// Tells new levels, and checks every link whose load or share may have changed.
-    fn tell_links(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn report_links(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
         let mut overloaded = None;
         for &root in &self.touched {
             let record = &mut self.links[root as usize];
@@ -213,8 +213,8 @@ impl Shares {
             if self.is_layer && !record.is_limit {
                 self.loads.push((record.id, load as Level));
             }
-            if record.share != record.told {
-                record.told = record.share;
+            if record.share != record.reported {
+                record.reported = record.share;
                 answer.levels.push(RootLevel { root, link: record.id, level: record.share });
             }
         }

@@ -122,7 +122,7 @@ pub(super) struct Link {
     /// Key in the queue of the relaxation; [`INF`] when it is not in.
     pub(super) queued: Level,
     /// The share that the host knows.
-    pub(super) told: Level,
+    pub(super) reported: Level,
     /// The link of the fabric; [`LinkId::NONE`] for a limit.
     pub(super) id: LinkId,
     /// The first hop of the bundles that it holds back, where links may be quiet.
@@ -151,7 +151,7 @@ impl Link {
             is_limit,
             share: INF,
             id,
-            told: INF,
+            reported: INF,
             own_head: NONE,
             others: 0,
             hint: 0,
@@ -224,7 +224,7 @@ pub struct Shares {
     pub(super) queue: Queue,
     /// Links whose load or share may have changed in this instant.
     pub(super) touched: Vec<u32>,
-    /// What the host must be told.
+    /// What must be reported to the host.
     pub(super) moved_bundles: Vec<u32>,
     pub(super) moved_classes: Vec<u32>,
     pub(super) dissolved: Vec<u32>,
@@ -250,7 +250,7 @@ pub struct Shares {
     pub(super) most_updates: u32,
     /// Whether it says what it uses: loads in units of the links whose load may have changed in the last call.
     pub(super) is_layer: bool,
-    /// Whether links that hold nobody back are noted, too, when a share on them changes: they may sleep, or their loads are told.
+    /// Whether links that hold nobody back are noted, too, when a share on them changes: they may sleep, or their loads are asked for.
     pub(super) notes_idle: bool,
     pub(super) loads: Vec<(LinkId, Level)>,
     /// Links that no class crosses any more, perhaps.

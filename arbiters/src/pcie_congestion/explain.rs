@@ -6,7 +6,6 @@ use super::blocking::raise;
 use super::layout::Layout;
 use crate::common::groups::{Groups, NONE};
 
-/// What the steps mean.
 pub(super) fn legend() -> Vec<LegendEntry> {
     [
         ("A", "own link of its source", "The rate on its first link, before anything is shared."),

@@ -16,9 +16,7 @@ pub(super) struct Link {
     /// C(l).
     pub(super) capacity: f64,
     pub(super) bandwidth: f64,
-    /// Transfers on it.
     pub(super) transfers: u32,
-    /// Items on it.
     items: u32,
     /// Its hops are `members[start..end]`; [`NONE`] for links that need no arbitration.
     pub(super) start: u32,

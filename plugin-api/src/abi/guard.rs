@@ -10,7 +10,7 @@ use super::ErrorBuffer;
 use super::table::code;
 use crate::{ArbiterError, ModelError};
 
-/// How a call went wrong, as far as the boundary tells.
+/// How a call went wrong, as far as the boundary distinguishes.
 pub(super) enum Fault {
     /// With a text for a person.
     Error(String),
@@ -43,7 +43,7 @@ thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Lets panics that [`guarded`] turns into errors print nothing of their own: the host tells them, in one line. With
+/// Lets panics that [`guarded`] turns into errors print nothing of their own: the host reports them, in one line. With
 /// `RUST_BACKTRACE` set they are printed as ever. The export macros call this in the library that they make, which has its
 /// own standard library and so its own hook.
 #[doc(hidden)]
@@ -64,7 +64,7 @@ fn note_place(info: &PanicHookInfo<'_>) -> bool {
     let guarded = GUARDED.try_with(Cell::get).unwrap_or(false);
     if guarded {
         let place = info.location().map(|l| format!("{}:{}", l.file(), l.line()));
-        // A thread at its end has no such slot; then the place is not told.
+        // A thread at its end has no such slot; then the place stays unknown.
         let _ = PLACE.try_with(|slot| slot.replace(place));
     }
     guarded

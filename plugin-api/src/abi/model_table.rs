@@ -28,7 +28,7 @@ pub mod work {
     pub const CARRIES: u32 = 2;
 }
 
-/// What a model is told besides the operation; borrowed for the call.
+/// What a model gets besides the operation; borrowed for the call.
 #[derive(Debug)]
 #[repr(C)]
 pub struct SurroundingsRecord<'a> {

@@ -1,21 +1,21 @@
 //! Progressive filling: the weighted max-min allocation over links with given capacities.
 //!
 //! The level of a flow is rate / weight. All levels rise together; when a link has no capacity left, or a flow has
-//! reached a bound of its own, the flows concerned are settled at that level and the rest goes on.
+//! reached a bound of its own, the rates of the flows concerned are fixed at that level and the rest goes on.
 //!
 //! - The own bound of a flow is its limit or the narrowest link of its route. A link on which the own bounds fit
 //!   together, such as one used by a single flow, can never saturate, and is left out.
 //! - The level at which a link saturates, what is left on it / the weight of its open flows, never falls while flows are
-//!   settled in order of level. So an outdated key in the heap is a lower bound, corrected when it comes to the top. Own
+//!   fixed in order of level. So an outdated key in the heap is a lower bound, corrected when it comes to the top. Own
 //!   bounds are looked at only on a link that is about to saturate: those below its level are below every other level
-//!   too, and are settled first.
+//!   too, and are fixed first.
 //! - Every number depends only on the flows connected to it, never on others shown in the same call. Nor does the order:
 //!   a key is corrected only when it is the lowest of its connected set, and looking at it again without a change in that
 //!   set gives the same key, so links of other sets in the heap cannot alter which one of a set comes next.
 //! - What is left is exact to 1e-12 for the last of 64 flows: a compensated sum, or a plain one where weights are equal.
 //!
 //! Hops are visited once when a flow is added, which also links them into one list per link, once when a link saturates,
-//! and once when their flow is settled.
+//! and once when the rate of their flow is fixed.
 
 mod shared;
 
@@ -94,7 +94,6 @@ fn key(level: f64, link: LinkId) -> Key {
 pub(crate) struct Filling {
     capacities: Vec<f64>,
     ports: Vec<Port>,
-    /// Links in use.
     touched: Vec<LinkId>,
     flows: Vec<Flow>,
     /// Hops of all flows; those from `used` on are of earlier calls.
@@ -179,12 +178,12 @@ impl Filling {
         }
     }
 
-    /// Settles all flows.
+    /// Fixes the rates of all flows.
     pub(crate) fn run(&mut self) {
         self.find_saturable();
         while let Some((link, level)) = self.next_link() {
             if self.ports[link.index()].least < level {
-                self.settle_own_below(link, level);
+                self.fix_own_below(link, level);
             } else {
                 self.saturate(link, level);
             }
@@ -226,8 +225,8 @@ impl Filling {
         }
     }
 
-    /// Settles the open flows of a link whose own bound is below its level, if there are any.
-    fn settle_own_below(&mut self, link: LinkId, level: f64) {
+    /// Fixes the rates of the open flows of a link whose own bound is below its level, if there are any.
+    fn fix_own_below(&mut self, link: LinkId, level: f64) {
         let mut least = f64::INFINITY;
         let mut at = self.ports[link.index()].last;
         while at != NONE {
@@ -246,7 +245,7 @@ impl Filling {
         self.ports[link.index()].least = least;
     }
 
-    /// Settles the open flows of a link at its level.
+    /// Fixes the rates of the open flows of a link at its level.
     fn saturate(&mut self, link: LinkId, level: f64) {
         let port = &mut self.ports[link.index()];
         port.open = 0;
@@ -290,7 +289,7 @@ impl Filling {
     }
 }
 
-/// Takes a settled flow off the links that still have open flows.
+/// Takes a flow of fixed rate off the links that still have open flows.
 #[inline]
 fn take(flow: &Flow, hops: &[Hop], ports: &mut [Port]) {
     let (used, weight) = (flow.rate * flow.count, flow.weight * flow.count);

@@ -43,13 +43,12 @@ pub(super) struct Terms {
 pub(super) struct Port {
     /// Capacity left to open flows; known from [`Self::open_to`] on.
     left: Sum,
-    /// Weight of open flows.
     weight: Sum,
     /// Sum of the own bounds of its flows.
     wanted: f64,
     /// Lower bound of the levels of its open flows' own bounds.
     pub(super) least: f64,
-    /// Flows not yet settled; 0 as well on links that cannot saturate.
+    /// Flows whose rates are still open; 0 as well on links that cannot saturate.
     pub(super) open: u32,
     /// Its last hop: the head of the list of its hops, which goes back to the first.
     pub(super) last: u32,
@@ -96,7 +95,7 @@ impl Port {
         can_saturate
     }
 
-    /// A flow on it was settled. On links without open flows the sums no longer matter; so there is no branch for them.
+    /// The rate of a flow on it was fixed. On links without open flows the sums no longer matter; so there is no branch for them.
     #[inline]
     pub(super) fn leave(&mut self, used: f64, weight: f64) {
         self.open = self.open.saturating_sub(1);
@@ -109,7 +108,7 @@ impl Port {
         }
     }
 
-    /// The level at which it saturates as flows are settled now; for links with open flows.
+    /// The level at which it saturates as rates are fixed now; for links with open flows.
     #[inline]
     pub(super) fn level(&self) -> f64 {
         // Below zero only by rounding, when nothing is left.
