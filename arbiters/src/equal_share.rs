@@ -9,7 +9,7 @@
 
 use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
-    RouteTable, Step,
+    RouteTable, Step, TransferView,
 };
 
 use crate::common::groups::{Groups, NONE, grant_lone, lone_binding, narrowest};
@@ -92,17 +92,8 @@ impl RateArbiter for EqualShare {
 
     fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
         self.solve(phase);
-        for (position, &index) in self.groups.of_positions().iter().enumerate() {
-            let (rate, binding) = self.answers[index as usize];
-            let because = (0..phase.len()).filter(|&p| p != position && phase.route(p).contains(&binding.link));
-            steps.push(Step {
-                transfer: position as u32,
-                step: Self::NAME.to_owned(),
-                link: binding.link,
-                rate,
-                because: because.map(|p| p as u32).collect(),
-            });
-        }
+        let name = |_: &TransferView<'_>| Self::NAME.to_owned();
+        self.groups.explain(phase, steps, |index| self.answers[index], name, |_, _| true);
         Ok(true)
     }
 

@@ -9,7 +9,7 @@
 
 use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
-    RouteId, RouteTable, Step,
+    RouteId, RouteTable, Step, TransferView,
 };
 
 use crate::common::fill::{Bound, Filling};
@@ -88,17 +88,8 @@ impl RateArbiter for MaxMin {
 
     fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
         self.solve(phase);
-        for (position, &index) in self.groups.of_positions().iter().enumerate() {
-            let (rate, Binding { link, .. }) = self.answer(index as usize);
-            let because = (0..phase.len()).filter(|&p| p != position && phase.route(p).contains(&link));
-            steps.push(Step {
-                transfer: position as u32,
-                step: Self::NAME.to_owned(),
-                link,
-                rate,
-                because: because.map(|p| p as u32).collect(),
-            });
-        }
+        let name = |_: &TransferView<'_>| Self::NAME.to_owned();
+        self.groups.explain(phase, steps, |index| self.answer(index), name, |_, _| true);
         Ok(true)
     }
 }

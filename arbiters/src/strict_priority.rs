@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 
 use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, RouteTable,
-    Step,
+    Step, TransferView,
 };
 
 use crate::common::fill::{Bound, Filling};
@@ -141,20 +141,9 @@ impl RateArbiter for StrictPriority {
 
     fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
         self.solve(phase);
-        for (position, &index) in self.groups.of_positions().iter().enumerate() {
-            let (rate, binding) = self.answers[index as usize];
-            let own = phase.transfer(position).priority;
-            let counts = |p: &usize| {
-                *p != position && phase.transfer(*p).priority >= own && phase.route(*p).contains(&binding.link)
-            };
-            steps.push(Step {
-                transfer: position as u32,
-                step: format!("priority {own}"),
-                link: binding.link,
-                rate,
-                because: (0..phase.len()).filter(counts).map(|p| p as u32).collect(),
-            });
-        }
+        let name = |own: &TransferView<'_>| format!("priority {}", own.priority);
+        let is_not_below = |own: &TransferView<'_>, other: &TransferView<'_>| other.priority >= own.priority;
+        self.groups.explain(phase, steps, |index| self.answers[index], name, is_not_below);
         Ok(true)
     }
 

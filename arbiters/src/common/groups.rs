@@ -1,6 +1,6 @@
 //! The transfers of a phase grouped by class: one group per distinct (route, limit, weight, priority).
 
-use weir_plugin_api::{Binding, Cause, ClassId, Grant, LinkId, PhaseView};
+use weir_plugin_api::{Binding, Cause, ClassId, Grant, LinkId, PhaseView, Step, TransferView};
 
 /// No entry in a table of positions.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -73,6 +73,33 @@ impl Groups {
             if binding.by == position as u32 {
                 binding.by = self.list[index as usize].second;
             }
+        }
+    }
+
+    /// Appends one step for each transfer: the answer of its group, with a name. Responsible are the others on the link
+    /// that decides, as far as they count.
+    pub(crate) fn explain(
+        &self,
+        phase: &PhaseView<'_>,
+        steps: &mut Vec<Step>,
+        answer: impl Fn(usize) -> (f64, Binding),
+        name: impl Fn(&TransferView<'_>) -> String,
+        counts: impl Fn(&TransferView<'_>, &TransferView<'_>) -> bool,
+    ) {
+        for (position, &index) in self.of.iter().enumerate() {
+            let (rate, Binding { link, .. }) = answer(index as usize);
+            let own = phase.transfer(position);
+            let is_responsible = |&other: &usize| {
+                let transfer = phase.transfer(other);
+                other != position && transfer.route.contains(&link) && counts(&own, &transfer)
+            };
+            steps.push(Step {
+                transfer: position as u32,
+                step: name(&own),
+                link,
+                rate,
+                because: (0..phase.len()).filter(is_responsible).map(|other| other as u32).collect(),
+            });
         }
     }
 }

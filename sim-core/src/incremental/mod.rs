@@ -21,6 +21,7 @@ mod soonest;
 #[cfg(test)]
 mod tests;
 
+use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{
     ArbiterError, Binding, Cause, ClassId, HORIZON, IncrementalArbiter, IncrementalEntry, IncrementalFlags, LinkId,
@@ -315,8 +316,8 @@ fn priorities(tasks: &TaskGraph, census: &Census) -> u32 {
 
 /// The narrowest link of a route, the first of equals.
 fn narrowest(fabric: &Fabric, route: &[LinkId]) -> LinkId {
-    let width = |&link: &LinkId| fabric.link(link).bandwidth;
-    route.iter().copied().min_by(|a, b| width(a).total_cmp(&width(b))).unwrap_or(LinkId::NONE)
+    let width = |link: &LinkId| OrderedFloat(fabric.link(*link).bandwidth);
+    route.iter().copied().min_by_key(width).unwrap_or(LinkId::NONE)
 }
 
 /// The scale for all transfers, and how many links they cross; `None` where no scale is exact enough.
@@ -337,7 +338,7 @@ fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &C
             load[link.index()] += weight * f64::from(count);
         }
     }
-    weights.sort_unstable_by(f64::total_cmp);
+    weights.sort_unstable_by_key(|&weight| OrderedFloat(weight));
     weights.dedup();
     if weights.is_empty() {
         return None;

@@ -12,10 +12,12 @@
 //! Not used, as they are wrong for arbiters under which removing a transfer can slow others: "less left and not later is
 //! no worse", and bounds from runs without some messages.
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ordered_float::OrderedFloat;
 use rayon::prelude::*;
 
 use super::potentials::Potentials;
@@ -116,6 +118,13 @@ struct Node<const N: usize> {
     losses: Box<[f64]>,
     bound: f64,
     mean: f64,
+}
+
+impl<const N: usize> Node<N> {
+    /// The order in which children are visited.
+    fn rank(&self) -> (OrderedFloat<f64>, OrderedFloat<f64>) {
+        (OrderedFloat(self.bound), OrderedFloat(self.mean))
+    }
 }
 
 struct Shared<'p, 'a> {
@@ -239,7 +248,7 @@ impl<const N: usize> Descent<'_, '_, '_, N> {
                 return Ok(());
             }
             // A stable sort: equal ones stay in order of their numbers.
-            children.sort_by(|a, b| a.bound.total_cmp(&b.bound).then(a.mean.total_cmp(&b.mean)));
+            children.sort_by_key(Node::rank);
             open.extend(children.drain(..).rev());
         }
         Ok(())
@@ -256,7 +265,7 @@ impl<const N: usize> Descent<'_, '_, '_, N> {
             self.nodes += 1;
             self.decide(&state, deciding, &none, &mut children)?;
         }
-        children.sort_by(|a, b| b.bound.total_cmp(&a.bound).then(b.mean.total_cmp(&a.mean)));
+        children.sort_by_key(|child| Reverse(child.rank()));
         Ok(children)
     }
 

@@ -16,6 +16,9 @@
 //!
 //! The last byte arrives a route's latency later, and what follows it takes its time; the least sum of both is added.
 
+use std::cmp::Reverse;
+
+use ordered_float::OrderedFloat;
 use weir_sim_core::TOLERANCE;
 use weir_sim_core::api::LinkId;
 
@@ -62,7 +65,7 @@ impl Potentials {
     /// Those of the largest bounds before anything has happened, `most` at most; of equal ones the first.
     pub(crate) fn strongest(&self, most: usize) -> Self {
         let mut by_root: Vec<usize> = (0..self.roots.len()).collect();
-        by_root.sort_by(|&a, &b| self.roots[b].total_cmp(&self.roots[a]));
+        by_root.sort_by_key(|&potential| Reverse(OrderedFloat(self.roots[potential])));
         by_root.truncate(most);
         let kept = |&(potential, source): &(usize, usize)| {
             by_root.iter().position(|&p| p == potential).map(|potential| (potential, source))
