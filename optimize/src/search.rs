@@ -323,7 +323,7 @@ mod tests {
         assert!(Vary::ALL.into_iter().all(|v| v.word().parse() == Ok(v)));
         assert!(Method::ALL.into_iter().all(|m| m.word().parse() == Ok(m)));
         assert!(Objective::ALL.into_iter().all(|o| o.word().parse() == Ok(o)));
-        assert_eq!("Order".parse::<Vary>(), Err("`Order` is none of order, placement, parameters".to_owned()));
+        assert_eq!("Order".parse::<Vary>(), Err("`Order` is not one of order, placement, parameters".to_owned()));
     }
 
     #[test]

@@ -135,7 +135,8 @@ fn a_model_that_does_not_fit_is_said_so() {
     }
     let options = FitOptions { finer: Choice::No, ..FitOptions::default() };
     let found = run(&start, "max-min", &experiments, &options);
-    let made = |per_link| Made { arbiter: "max-min", arbiters: &[], per_link };
+    let arbiters = ["max-min", "equal-share"].map(str::to_owned);
+    let made = |per_link| Made { arbiter: "max-min", arbiters: &arbiters, per_link };
     let said = warnings(&start, &experiments, &found, made(false));
     let [text] = &said[..] else { panic!("{said:?}") };
     assert!(text.starts_with("the model does not fit: mean error "), "{text}");

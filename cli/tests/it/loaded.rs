@@ -16,6 +16,7 @@ fn built_in_and_loaded_plugins_give_the_same_fingerprints() {
     let (mut built_in, mut loaded) = (Registry::new(), Registry::new());
     weir_arbiters::register(&mut built_in).expect("the names are free");
     weir_models::register(&mut built_in).expect("the names are free");
+    loaded.set_default_arbiter(built_in.default_arbiter().expect("built-in arbiters have one"));
     let program = Path::new(env!("CARGO_BIN_EXE_weir"));
     for package in ["weir-arbiters", "weir-models"] {
         weir_plugin_host::load_file(&library(package), program, &mut loaded).expect("the library is a plugin");
@@ -144,7 +145,9 @@ fn a_loaded_policy_gets_the_warning_the_bound_and_the_legend_that_it_describes()
         std::fs::read_to_string(&page).expect("written").contains("Each unit of weight on a link has an equal part")
     );
 
-    let search = ["optimize", "-", "--vary", "order", "--method", "branch-and-bound"];
+    let file = folder.path().join("incast.yaml");
+    std::fs::write(&file, INCAST).expect("the folder takes it");
+    let search = ["optimize", file.to_str().expect("UTF-8"), "--vary", "order", "--method", "branch-and-bound"];
     let (found, _) = run(&described, "weighted-split", &search);
     let (best, bound) = (found["best_s"].as_f64().expect("a time"), found["bound_s"].as_f64().expect("a bound"));
     // Each end is rounded up to a picosecond.
@@ -219,7 +222,8 @@ fn fingerprint(scenario: &Scenario, entry: &ArbiterEntry) -> Result<u64, String>
 /// The shared library of a package, as cargo says where it is.
 fn library(package: &str) -> PathBuf {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
-    cargo.args(["build", "-p", package, "--lib", "--message-format=json"]);
+    // The shared library alone: with the other features of one package, an `.rlib` would replace that of the workspace.
+    cargo.args(["rustc", "-p", package, "--lib", "--crate-type=cdylib", "--message-format=json"]);
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }

@@ -227,10 +227,10 @@ fn a_plugin_sees_that_the_run_is_interrupted() {
     run_alone("a_plugin_sees_that_the_run_is_interrupted", |child| child.env(CHILD, "1"));
 }
 
-/// Runs one test of this file in a process of its own; what it printed on standard error.
+/// Runs one test of this module in a process of its own; what it printed on standard error.
 fn run_alone(test: &str, set: impl FnOnce(&mut Command) -> &mut Command) -> String {
     let mut child = Command::new(std::env::current_exe().expect("a test has a program"));
-    set(child.args(["--exact", test, "--nocapture"]));
+    set(child.args(["--exact", &format!("instances::{test}"), "--nocapture"]));
     let output = child.output().expect("it starts");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");

@@ -80,11 +80,11 @@ mod tests {
     #[test]
     fn what_schemas_cannot_say_is_found() {
         let doubled = serde_json::json!({ "links": [{ "id": 1 }, { "id": 2 }, { "id": 1 }] });
-        assert_eq!(twice(&doubled).as_deref(), Some("links[2].id: 1 is there twice"));
+        assert_eq!(twice(&doubled).as_deref(), Some("links[2].id: 1 occurs twice"));
         let node = |id: u32, parent: Value| serde_json::json!({ "id": id, "parent": parent });
         let nodes = |list: Vec<Value>| serde_json::json!({ "nodes": list });
         assert_eq!(upside_down(&nodes(vec![node(0, Value::Null), node(1, 0.into())])), None);
         let own = upside_down(&nodes(vec![node(0, Value::Null), node(1, 1.into())]));
-        assert_eq!(own.as_deref(), Some("nodes[1].parent: 1 is no node before it"));
+        assert_eq!(own.as_deref(), Some("nodes[1].parent: 1 is not an earlier node"));
     }
 }

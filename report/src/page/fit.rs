@@ -91,6 +91,12 @@ fn aggregated(
         }
         run.set(key, &&all[..few])?;
     }
+    // No step is shown, so none is explained.
+    if let Some(arbiter) = run.take("arbiter") {
+        let mut arbiter: Object<'_> = serde_json::from_str(arbiter.get())?;
+        arbiter.take("legend");
+        run.set("arbiter", &arbiter)?;
+    }
     run.set("transfers", &kept)?;
     run.set("aggregated", &aggregated)?;
     Fitted::new(&run, notes)

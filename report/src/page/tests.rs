@@ -334,7 +334,7 @@ fn sweeps_keep_what_is_drawn() {
     let drawn = r#""points":[{"point":0,"baseline_s":2.50,"best_s":1.25,"proved_optimal":true},{"point":1,"#;
     assert!(written(2).contains(drawn));
     let many = written(super::sweep::MOST_POINTS + 1);
-    assert!(many.contains(r#""points":[]"#) && many.contains("s under a: of its 5001 points only the sums are shown"));
+    assert!(many.contains(r#""points":[]"#) && many.contains("s under a: the page shows only the sums of 5001 points"));
     let error = Page::default().add_saved("s.json", &sweep(1).replace("best_s", "worst_s")).expect_err("no best");
     assert!(error.to_string().starts_with("s.json:1: missing field `best_s`"), "{error}");
 }

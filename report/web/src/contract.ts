@@ -598,7 +598,7 @@ export interface Arbiter2 {
 /** What was found, in the names of the scenario. */
 export type Solution = { order: Record<string, string[]>; } | { placement: string[]; } | { parameters: Record<string, string>; };
 
-/** A candidate of a grid of parameters, as [`Table`] writes it. */
+/** A candidate of a grid of parameters, as [`GridTable`] writes it. */
 export interface Candidate {
   /** Its number. */
   candidate: number;

@@ -228,7 +228,7 @@ fn edits_of_replaced_arbiters_are_refused() {
         assert_eq!(found.len(), 1, "{path}");
         assert_eq!(found[0].position.as_ref().unwrap().to_string(), "--set:1:1");
         assert!(found[0].message.starts_with(&format!("`{path}` has no effect")), "{}", found[0]);
-        assert!(found[0].help.as_ref().unwrap().contains("--arbiter '{name: pcie-congestion, tau: 0.4}'"));
+        assert!(found[0].help.as_ref().unwrap().contains("--arbiter '{name: NAME, PARAMETER: VALUE}'"));
     }
     assert_eq!(with_options(&text, &[("name", "other")], &["pcie-congestion"]).unwrap().name, "other");
 }

@@ -8,7 +8,6 @@ mod examples;
 mod files;
 mod large;
 mod library;
-mod limits;
 mod models;
 mod operation_tasks;
 mod operations;

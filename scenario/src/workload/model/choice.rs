@@ -62,7 +62,7 @@ impl<'a> Expansion<'a> {
         // The check has found neither in a plan for itself.
         added.map_err(|differs| request.wrong_answer(context, &format!("planned {}", differs.error)))?;
         let tasks = builder.build().map_err(|_| request.wrong_answer(context, "planned a cycle"))?;
-        let run = self.run(&tasks, &routes).ok_or(Reported)?;
+        let run = self.run(&tasks, &routes).ok_or_else(|| self.no_arbiter(context, request))?;
         run.map_err(|trouble| {
             let spec = self.models.arbiter.map_or("", |spec| &spec.name);
             let text = format!("{} cannot be tried under arbiter `{spec}`: {trouble}", request.what());
@@ -72,6 +72,15 @@ impl<'a> Expansion<'a> {
             }
             context.error(request.id.span, text, "name another arbiter, or decide what is left open")
         })
+    }
+
+    /// A wrong arbiter has been reported; that there is none, and no default, has not.
+    fn no_arbiter(&self, context: &mut Context, request: &Request<'a>) -> Reported {
+        if self.models.registry.default_arbiter().is_some() {
+            return Reported;
+        }
+        let text = format!("{} has alternatives to try, and no arbiter to try them under", request.what());
+        context.error(request.id.span, text, "name an arbiter: `arbiter: NAME`")
     }
 
     /// Runs tasks under a new instance of the scenario's first arbiter; `None` where there is none.

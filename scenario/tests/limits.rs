@@ -1,9 +1,12 @@
-//! Hostile and large inputs: refused quickly and without much memory, or read quickly.
+//! Hostile and large inputs: refused quickly and without much memory, or read quickly. A program of its own, as the most
+//! memory that a process has held is checked.
+
+mod common;
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use crate::common::{on_t2, read};
+use common::{on_t2, read};
 use weir_scenario::Diagnostic;
 
 /// Bytes of each hostile text.
