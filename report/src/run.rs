@@ -23,7 +23,7 @@ pub struct ArbiterInfo<'a> {
 }
 
 impl ArbiterInfo<'_> {
-    /// Name and parameters for a person: `pcie-congestion (tau 0.2)`.
+    /// Name and parameters for a person: `name (tau 0.2)`.
     #[must_use]
     pub fn title(&self) -> String {
         titled(self.name, self.params)
@@ -36,7 +36,7 @@ impl ArbiterInfo<'_> {
     }
 }
 
-/// A name and parameters for a person: `pcie-congestion (tau 0.2)`.
+/// A name and parameters for a person: `name (tau 0.2)`.
 pub(crate) fn titled(name: &str, params: &Map<String, Value>) -> String {
     if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params_text(params)) }
 }
