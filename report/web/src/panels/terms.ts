@@ -25,7 +25,8 @@ const GENERAL: Term[] = [
 export function terms(views: RunView[]): HTMLElement {
   const { steps, causes } = termsOf(views);
   const list = (title: string, of: Term[]) =>
-    of.length > 0 && h("div", {}, h("h4", {}, title), facts(of.map(([term, words]) => [visible(term), words])));
+    of.length > 0 &&
+    h("div", {}, h("h4", {}, visible(title)), facts(of.map(([term, words]) => [visible(term), visible(words)])));
   return h(
     "details",
     { class: "terms" },
