@@ -141,7 +141,7 @@ impl<'a> Job<'a> {
 
     fn log(&self, outcome: &Outcome) {
         let Outcome { events, arbitrations, in_changes, .. } = outcome;
-        let way = if *in_changes { "in changes" } else { "phase by phase" };
+        let way = if *in_changes { "incremental" } else { "phase by phase" };
         tracing::info!(arbiter = self.spec.name, way, events, arbitrations, "ran {}", self.scenario.file);
     }
 
