@@ -10,9 +10,8 @@ use weir_plugin_api::Registry;
 
 use crate::error::PluginError;
 use crate::library::{absolute, sha256_of};
-use crate::load::{check_free, check_model_free};
-use crate::model_table::shared_operation;
-use crate::probe::{Probed, probe};
+use crate::names::{check_free, check_model_free, shared_operation};
+use crate::probe::{Probed, ProbedArbiter, ProbedModel, probe};
 
 /// Names a folder to use instead of `weir` in the user's configuration folder.
 pub const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
@@ -23,26 +22,6 @@ const LOCK_NAME: &str = "plugins.lock";
 /// Version of the file's format.
 const FORMAT: u32 = 1;
 
-/// An arbiter as it was when its library was added.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct RecordedArbiter {
-    /// Name in scenarios.
-    pub name: String,
-    /// Version of the policy.
-    pub version: String,
-}
-
-/// A model as it was when its library was added.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct RecordedModel {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// Keys of the workload's items that it serves.
-    pub operations: Vec<String>,
-}
-
 /// A library that the user has added.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PluginRecord {
@@ -50,24 +29,14 @@ pub struct PluginRecord {
     pub path: PathBuf,
     /// SHA-256 of the file when it was added, lower-case hexadecimal.
     pub sha256: String,
-    /// Its arbiters.
-    pub arbiters: Vec<RecordedArbiter>,
-    /// Its models. Lists written before there were models have no such key.
+    /// Its arbiters as they were then.
+    pub arbiters: Vec<ProbedArbiter>,
+    /// Its models as they were then. Lists written before there were models have no such key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub models: Vec<RecordedModel>,
+    pub models: Vec<ProbedModel>,
 }
 
 impl PluginRecord {
-    fn new(path: PathBuf, sha256: String, probed: Probed) -> Self {
-        let arbiters = probed.arbiters.into_iter().map(|a| RecordedArbiter { name: a.name, version: a.version });
-        let models = probed.models.into_iter().map(|m| RecordedModel {
-            name: m.name,
-            version: m.version,
-            operations: m.operations,
-        });
-        Self { path, sha256, arbiters: arbiters.collect(), models: models.collect() }
-    }
-
     /// The names of its arbiters and models.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.arbiters.iter().map(|a| a.name.as_str()).chain(self.models.iter().map(|m| m.name.as_str()))
@@ -158,8 +127,8 @@ impl PluginConfig {
         let path = absolute(file)?;
         // Before the probe: a file that is replaced meanwhile is refused when it is loaded.
         let sha256 = sha256_of(&path)?;
-        let probed = probe(&path, program)?;
-        let record = PluginRecord::new(path, sha256, probed);
+        let Probed { arbiters, models } = probe(&path, program)?;
+        let record = PluginRecord { path, sha256, arbiters, models };
         let _lock = self.lock_and_renew()?;
         self.check_free(&record, builtin)?;
         let mut records = self.records.clone();
@@ -279,7 +248,7 @@ impl PluginConfig {
 }
 
 /// Whether no model of another library has a model's name or serves its operations.
-fn check_models(record: &PluginRecord, model: &RecordedModel, other: &PluginRecord) -> Result<(), PluginError> {
+fn check_models(record: &PluginRecord, model: &ProbedModel, other: &PluginRecord) -> Result<(), PluginError> {
     for theirs in &other.models {
         if theirs.name == model.name {
             return Err(name_taken(record, "a model", &model.name, other));

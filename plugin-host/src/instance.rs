@@ -119,7 +119,6 @@ impl<E: CallError> Instance<E> {
     }
 }
 
-/// What a code means.
 #[inline]
 fn answer<E: CallError>(path: &Path, call: Call, code: i32, err: &ErrorBuffer<'_>) -> Result<(), E> {
     if code == code::OK {

@@ -23,12 +23,13 @@ mod load;
 mod loaded;
 mod loaded_model;
 mod model_table;
+mod names;
 mod probe;
 mod sinks;
 mod table;
 mod watchdog;
 
-pub use config::{CONFIG_DIR_VARIABLE, PluginConfig, PluginRecord, RecordedArbiter, RecordedModel};
+pub use config::{CONFIG_DIR_VARIABLE, PluginConfig, PluginRecord};
 pub use error::{PluginError, TableError};
 pub use host::cancel;
 pub use library::Library;

@@ -10,7 +10,8 @@ use weir_plugin_api::abi::{ARBITER_SYMBOL, ArbiterTable, MODEL_SYMBOL, ModelTabl
 
 use crate::call::{Call, CallSlot};
 use crate::error::{PluginError, TableError};
-use crate::model_table::{PluginModel, shared_operation};
+use crate::model_table::PluginModel;
+use crate::names::shared_operation;
 use crate::table::PluginArbiter;
 
 /// More arbiters or models than this in one library (*assumed*: nobody writes so many) means that a list does not end.

@@ -5,12 +5,32 @@ use std::sync::Arc;
 
 use weir_plugin_api::abi::StepRecord;
 use weir_plugin_api::{
-    ArbiterError, Binding, FabricView, Grant, LinkId, PhaseView, RateArbiter, RouteTable, SimTime, Step,
+    ArbiterEntry, ArbiterError, Binding, FabricView, Grant, LinkId, Origin, PhaseView, RateArbiter, RouteTable,
+    SimTime, Step,
 };
 
 use crate::call::Call;
 use crate::instance::{Instance, readable};
 use crate::table::{Functions, PluginArbiter};
+
+impl PluginArbiter {
+    /// The entry of this arbiter in a registry, for a library of this SHA-256.
+    #[must_use]
+    pub fn entry(&self, sha256: &str) -> ArbiterEntry {
+        let plugin = Arc::new(self.clone());
+        ArbiterEntry {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            flags: self.flags,
+            says_what_it_reads: self.says_what_it_reads,
+            legend: self.legend.clone(),
+            params_schema: self.params_schema.clone(),
+            origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
+            make: Box::new(move |fabric, params| Ok(Box::new(LoadedArbiter::create(&plugin, fabric, params)?))),
+            incremental: None,
+        }
+    }
+}
 
 /// An instance of a plugin's arbiter. After a panic it is never called again, but for `destroy` when it is dropped.
 pub struct LoadedArbiter {

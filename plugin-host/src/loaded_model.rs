@@ -4,12 +4,30 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use weir_plugin_api::abi::{Chooser, Estimator, Planner, SurroundingsRecord};
-use weir_plugin_api::{Alternative, Estimates, Model, ModelError, NodeId, Plan, RouteInfo, Surroundings};
+use weir_plugin_api::{
+    Alternative, Estimates, Model, ModelEntry, ModelError, NodeId, Origin, Plan, RouteInfo, Surroundings,
+};
 
 use crate::call::Call;
 use crate::instance::Instance;
 use crate::model_table::{ModelFunctions, PluginModel};
 use crate::sinks::{AlternativeSink, EstimateSink, PlanSink};
+
+impl PluginModel {
+    /// The entry of this model in a registry, for a library of this SHA-256.
+    #[must_use]
+    pub fn entry(&self, sha256: &str) -> ModelEntry {
+        let plugin = Arc::new(self.clone());
+        ModelEntry {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            operations: self.operations.clone(),
+            schema: self.schema.clone(),
+            origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
+            make: Box::new(move || Ok(Box::new(LoadedModel::create(&plugin)?))),
+        }
+    }
+}
 
 /// An instance of a plugin's model. After a panic it is never called again, but for `destroy` when it is dropped.
 ///

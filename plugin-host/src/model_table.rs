@@ -1,17 +1,14 @@
 //! One model of a library: its table, checked before anything in it is called.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use serde_json::Value;
 use weir_plugin_api::abi::{
     AlternativesFn, CreateModelFn, DestroyFn, EstimateFn, KIND_MODEL, MODEL_MINOR, ModelTable, PlanFn, TaskRecord,
 };
-use weir_plugin_api::{ModelEntry, Origin};
 
 use crate::check::{self, Rules};
 use crate::error::TableError;
-use crate::loaded_model::LoadedModel;
 
 const RULES: Rules = Rules {
     what: "models",
@@ -23,8 +20,6 @@ const RULES: Rules = Rules {
     optional: "only `estimate` and `alternatives` may be null",
 };
 
-/// The key of plain transfers, which name their model: any number of models may serve it.
-const TRANSFER: &str = "transfer";
 /// Keys of the workload that the scenario format has itself.
 const RESERVED: [&str; 4] = ["pattern", "trace", "compute", "barrier"];
 
@@ -80,20 +75,6 @@ impl PluginModel {
         check_properties(&json, &operations)?;
         Ok(Self { name, version, operations, schema, path, functions })
     }
-
-    /// The entry of this model in a registry, for a library of this SHA-256.
-    #[must_use]
-    pub fn entry(&self, sha256: &str) -> ModelEntry {
-        let plugin = Arc::new(self.clone());
-        ModelEntry {
-            name: self.name.clone(),
-            version: self.version.clone(),
-            operations: self.operations.clone(),
-            schema: self.schema.clone(),
-            origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
-            make: Box::new(move || Ok(Box::new(LoadedModel::create(&plugin)?))),
-        }
-    }
 }
 
 fn functions(table: &ModelTable) -> Result<ModelFunctions, TableError> {
@@ -104,11 +85,6 @@ fn functions(table: &ModelTable) -> Result<ModelFunctions, TableError> {
         estimate: table.estimate,
         alternatives: table.alternatives,
     })
-}
-
-/// The first of a model's operations that is among those of another one, but for `transfer`.
-pub(crate) fn shared_operation<'a>(operations: &'a [String], others: &[String]) -> Option<&'a str> {
-    operations.iter().find(|key| *key != TRANSFER && others.contains(key)).map(String::as_str)
 }
 
 /// The keys of a text that joins them by commas or spaces.

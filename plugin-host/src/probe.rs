@@ -34,10 +34,6 @@ pub struct ProbedArbiter {
     pub name: String,
     /// Version of the policy.
     pub version: String,
-    /// Bits of [`weir_plugin_api::Flags`].
-    pub flags: u32,
-    /// JSON Schema of its parameters.
-    pub params_schema: String,
 }
 
 /// A model that a probe found.
@@ -49,8 +45,6 @@ pub struct ProbedModel {
     pub version: String,
     /// Keys of the workload's items that it serves.
     pub operations: Vec<String>,
-    /// JSON Schema of such items.
-    pub schema: String,
 }
 
 /// What a probe found in a library.
@@ -64,17 +58,11 @@ pub struct Probed {
 
 impl From<Library> for Probed {
     fn from(library: Library) -> Self {
-        let arbiters = library.arbiters.into_iter().map(|a| ProbedArbiter {
-            name: a.name,
-            version: a.version,
-            flags: a.flags.0,
-            params_schema: a.params_schema,
-        });
+        let arbiters = library.arbiters.into_iter().map(|a| ProbedArbiter { name: a.name, version: a.version });
         let models = library.models.into_iter().map(|m| ProbedModel {
             name: m.name,
             version: m.version,
             operations: m.operations,
-            schema: m.schema,
         });
         Self { arbiters: arbiters.collect(), models: models.collect() }
     }

@@ -197,7 +197,6 @@ unsafe extern "C" fn emit_task(planner: *const Planner, task: *const TaskRecord<
 pub(crate) struct EstimateSink<'a> {
     estimates: &'a mut Estimates,
     texts: Texts,
-    /// As in [`PlanSink`].
     pub(crate) wrong: Option<String>,
 }
 
@@ -273,7 +272,6 @@ unsafe extern "C" fn emit_details(estimator: *const Estimator, details: *const c
 pub(crate) struct AlternativeSink<'a> {
     alternatives: &'a mut Vec<Alternative>,
     texts: Texts,
-    /// As in [`PlanSink`].
     pub(crate) wrong: Option<String>,
 }
 

@@ -1,17 +1,15 @@
 //! One arbiter of a library: its table, checked before anything in it is called.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use weir_plugin_api::abi::{
     ARBITER_MINOR, AdmitFn, AllocateFn, ArbiterTable, CapacityFn, CreateFn, DESCRIBED_ARBITER_MINOR,
     DescribedArbiterTable, DestroyFn, ExplainFn, Header, KIND_ARBITER, LegendRecord, ResetFn,
 };
-use weir_plugin_api::{ArbiterEntry, Flags, LegendEntry, Origin, PhaseView};
+use weir_plugin_api::{Flags, LegendEntry, PhaseView};
 
 use crate::check::{self, Rules};
 use crate::error::TableError;
-use crate::loaded::LoadedArbiter;
 
 const RULES: Rules = Rules {
     what: "arbiters",
@@ -89,23 +87,6 @@ impl PluginArbiter {
         let legend = description.map(|table| unsafe { legend(table.legend) }).transpose()?.unwrap_or_default();
         let (flags, says_what_it_reads) = (Flags(header.flags), description.is_some());
         Ok(Self { name, version, flags, says_what_it_reads, legend, params_schema, path, functions })
-    }
-
-    /// The entry of this arbiter in a registry, for a library of this SHA-256.
-    #[must_use]
-    pub fn entry(&self, sha256: &str) -> ArbiterEntry {
-        let plugin = Arc::new(self.clone());
-        ArbiterEntry {
-            name: self.name.clone(),
-            version: self.version.clone(),
-            flags: self.flags,
-            says_what_it_reads: self.says_what_it_reads,
-            legend: self.legend.clone(),
-            params_schema: self.params_schema.clone(),
-            origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
-            make: Box::new(move |fabric, params| Ok(Box::new(LoadedArbiter::create(&plugin, fabric, params)?))),
-            incremental: None,
-        }
     }
 }
 

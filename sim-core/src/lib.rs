@@ -35,6 +35,7 @@ mod simulation;
 mod slots;
 mod store;
 mod stream;
+mod task_builder;
 mod tasks;
 
 pub use admission::{AdmissionError, admit, make_arbiter};
@@ -48,5 +49,6 @@ pub use routes::Routes;
 pub use service::{Service, ServiceId};
 pub use setup::{RunOptions, Sharing, Simulation};
 pub use stream::{Arrival, Arrivals, Census, Departure, Departures, Halt, Traffic};
-pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
+pub use task_builder::TaskGraphBuilder;
+pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskId, Work};
 pub use weir_plugin_api as api;

@@ -7,45 +7,9 @@ use weir_plugin_api::Binding;
 
 use crate::answer::AnswerError;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
-use crate::tasks::{Follows, TaskGraph, TaskId};
-
-/// A permutation of tasks; empty where no order was set.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Places {
-    /// Per task: the id it runs under.
-    place: Vec<u32>,
-    /// Per id of the run: the task.
-    task: Vec<TaskId>,
-}
+use crate::tasks::{Follows, Places, TaskGraph, TaskId};
 
 impl Places {
-    /// Whether any order was set.
-    pub(crate) fn is_set(&self) -> bool {
-        !self.place.is_empty()
-    }
-
-    /// The tasks exchange their places, so that they come in this order.
-    pub(crate) fn set(&mut self, count: usize, tasks: &[TaskId]) {
-        if !self.is_set() {
-            let all = 0..count as u32;
-            *self = Self { place: all.clone().collect(), task: all.map(TaskId).collect() };
-        }
-        let mut places: Vec<u32> = tasks.iter().map(|task| self.place[task.index()]).collect();
-        places.sort_unstable();
-        for (&task, place) in tasks.iter().zip(places) {
-            self.place[task.index()] = place;
-            self.task[place as usize] = task;
-        }
-    }
-
-    fn placed(&self, task: TaskId) -> TaskId {
-        TaskId(self.place[task.index()])
-    }
-
-    fn original(&self, place: TaskId) -> TaskId {
-        self.task[place.index()]
-    }
-
     /// The graph under the ids of the run.
     pub(crate) fn relabelled(&self, graph: &TaskGraph) -> TaskGraph {
         let follows = |follows: &Follows| follows.relabelled(graph.tasks.len(), |task| self.placed(task));

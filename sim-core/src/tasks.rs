@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-use weir_plugin_api::{ClassId, EngineScope, NodeId, Queue, SimDuration, SimTime};
+use weir_plugin_api::{ClassId, EngineScope, Queue, SimDuration, SimTime};
 
 use crate::classes::Classes;
-use crate::cycle::find_cycle;
-use crate::reorder::Places;
 use crate::service::{Service, ServiceId};
 
 /// A task, in expansion order.
@@ -91,12 +88,12 @@ pub struct Task {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Follows {
     offsets: Vec<u32>,
-    tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
 }
 
 impl Follows {
     /// From pairs (earlier, later), which it sorts; equal ones count once.
-    fn new(mut pairs: Vec<(TaskId, TaskId)>, count: usize) -> Self {
+    pub(crate) fn new(mut pairs: Vec<(TaskId, TaskId)>, count: usize) -> Self {
         if pairs.is_empty() {
             return Self::default();
         }
@@ -127,13 +124,50 @@ impl Follows {
         )
     }
 
-    /// What follows a task.
     #[inline]
     pub(crate) fn of(&self, task: TaskId) -> &[TaskId] {
         if self.offsets.is_empty() {
             return &[];
         }
         &self.tasks[self.offsets[task.index()] as usize..self.offsets[task.index() + 1] as usize]
+    }
+}
+
+/// A permutation of tasks; empty where no order was set.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Places {
+    /// Per task: the id it runs under.
+    pub(crate) place: Vec<u32>,
+    /// Per id of the run: the task.
+    pub(crate) task: Vec<TaskId>,
+}
+
+impl Places {
+    /// Whether any order was set.
+    pub(crate) fn is_set(&self) -> bool {
+        !self.place.is_empty()
+    }
+
+    /// The tasks exchange their places, so that they come in this order.
+    pub(crate) fn set(&mut self, count: usize, tasks: &[TaskId]) {
+        if !self.is_set() {
+            let all = 0..count as u32;
+            *self = Self { place: all.clone().collect(), task: all.map(TaskId).collect() };
+        }
+        let mut places: Vec<u32> = tasks.iter().map(|task| self.place[task.index()]).collect();
+        places.sort_unstable();
+        for (&task, place) in tasks.iter().zip(places) {
+            self.place[task.index()] = place;
+            self.task[place as usize] = task;
+        }
+    }
+
+    pub(crate) fn placed(&self, task: TaskId) -> TaskId {
+        TaskId(self.place[task.index()])
+    }
+
+    pub(crate) fn original(&self, place: TaskId) -> TaskId {
+        self.task[place.index()]
     }
 }
 
@@ -243,138 +277,5 @@ impl TaskGraph {
     #[must_use]
     pub fn issued_at(&self, task: TaskId) -> &[TaskId] {
         self.issued.of(task)
-    }
-}
-
-/// Builds a [`TaskGraph`]. Waits may name tasks that are added later.
-#[derive(Debug, Default)]
-pub struct TaskGraphBuilder {
-    graph: TaskGraph,
-    /// Names of engines, each once: there are few.
-    names: Vec<Arc<str>>,
-    engines: FxHashMap<(NodeId, usize), EngineId>,
-    services: FxHashMap<Service, ServiceId>,
-    ends: Vec<(TaskId, TaskId)>,
-    starts: Vec<(TaskId, TaskId)>,
-    issued: Vec<(TaskId, TaskId)>,
-}
-
-impl TaskGraphBuilder {
-    /// No tasks yet.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The engine of this name on a device, made at its first use.
-    ///
-    /// # Errors
-    /// It has another number of slots.
-    pub fn engine(&mut self, device: NodeId, name: &str, slots: u32) -> Result<EngineId, SlotsError> {
-        let at = self.names.iter().position(|known| **known == *name).unwrap_or_else(|| {
-            self.names.push(name.into());
-            self.names.len() - 1
-        });
-        let name = &self.names[at];
-        if let Some(&id) = self.engines.get(&(device, at)) {
-            let before = self.graph.engines[id.0 as usize].slots;
-            return if before == slots {
-                Ok(id)
-            } else {
-                Err(SlotsError { name: Arc::clone(name), before, now: slots })
-            };
-        }
-        let engine = Engine { scope: EngineScope::Device(device), name: Arc::clone(name), slots };
-        let id = self.own_engine(engine);
-        self.engines.insert((device, at), id);
-        Ok(id)
-    }
-
-    /// A new engine that nobody else finds by its name.
-    pub fn own_engine(&mut self, engine: Engine) -> EngineId {
-        self.graph.engines.push(engine);
-        EngineId(self.graph.engines.len() as u32 - 1)
-    }
-
-    /// The entry of a service.
-    pub fn service(&mut self, service: Service) -> ServiceId {
-        if service == Service::PLAIN {
-            return ServiceId::PLAIN;
-        }
-        let services = &mut self.graph.services;
-        *self.services.entry(service).or_insert_with(|| {
-            services.push(service);
-            ServiceId(services.len() as u32 - 1)
-        })
-    }
-
-    /// The classes of the transfers.
-    pub fn classes(&mut self) -> &mut Classes {
-        &mut self.graph.classes
-    }
-
-    /// Adds a task.
-    ///
-    /// # Panics
-    /// At more than 2^32 − 1 tasks; loads are bounded before.
-    pub fn task(&mut self, task: Task) -> TaskId {
-        let id = u32::try_from(self.graph.tasks.len()).expect("fewer than 2^32 tasks");
-        self.graph.tasks.push(task);
-        TaskId(id)
-    }
-
-    /// Number of tasks so far.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.graph.tasks.len()
-    }
-
-    /// Whether no task was added.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.graph.tasks.is_empty()
-    }
-
-    /// `task` is not ready before `earlier` has ended.
-    pub fn wait(&mut self, task: TaskId, earlier: TaskId) {
-        self.ends.push((earlier, task));
-    }
-
-    /// `task` is not ready before `earlier` has started.
-    pub fn wait_start(&mut self, task: TaskId, earlier: TaskId) {
-        self.starts.push((earlier, task));
-    }
-
-    /// `task`, whose service is [`Queue::Issued`] and which has an engine, takes its place there when `release` ends. It
-    /// is issued once: only the first call for a task counts, and none for other tasks. One that is never issued never
-    /// starts. Issued tasks must wait, directly or not, for what issues them.
-    pub fn issue(&mut self, task: TaskId, release: TaskId) {
-        self.issued.push((release, task));
-    }
-
-    /// The finished graph, or the tasks of one cycle of waits, in order.
-    ///
-    /// # Errors
-    /// A cycle of waits.
-    pub fn build(self) -> Result<TaskGraph, Vec<TaskId>> {
-        let Self { mut graph, ends, starts, mut issued, .. } = self;
-        let count = graph.tasks.len();
-        issued.retain(|&(_, task)| graph.queues_when_issued(task));
-        issued.sort_by_key(|&(_, task)| task);
-        issued.dedup_by_key(|&mut (_, task)| task);
-        let waiting = !(ends.is_empty() && starts.is_empty());
-        graph.after_end = Follows::new(ends, count);
-        graph.after_start = Follows::new(starts, count);
-        graph.issued = Follows::new(issued, count);
-        if waiting {
-            graph.waits = vec![0; count];
-            for task in graph.after_end.tasks.iter().chain(&graph.after_start.tasks) {
-                graph.waits[task.index()] += 1;
-            }
-            if let Some(cycle) = find_cycle(&graph) {
-                return Err(cycle);
-            }
-        }
-        Ok(graph)
     }
 }

@@ -1,6 +1,16 @@
-//! The host's buffer for the text of an error.
+//! How a call ends: its code, and the host's buffer for the text of an error.
 
 use std::marker::PhantomData;
+
+/// What a call answers.
+pub mod code {
+    /// Done.
+    pub const OK: i32 = 0;
+    /// An error; its text stands in the buffer.
+    pub const ERROR: i32 = 1;
+    /// The plugin panicked: the instance is never called again except `destroy`.
+    pub const PANIC: i32 = 2;
+}
 
 /// Where a plugin writes why a call failed: the host's memory, so that no allocation crosses the boundary.
 /// In C: `struct { char *data; size_t capacity; size_t len; }`.
@@ -22,7 +32,7 @@ impl<'a> ErrorBuffer<'a> {
 
     /// Replaces the text; what does not fit is cut at a character's end.
     pub fn write(&mut self, text: &str) {
-        let len = text.floor_char_boundary_of(self.capacity);
+        let len = floor_char_boundary(text, self.capacity);
         // SAFETY: `data` points to `capacity` writable bytes borrowed for 'a, and len ≤ min(capacity, text.len()).
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), self.data, len) };
         self.len = len;
@@ -42,18 +52,8 @@ impl<'a> ErrorBuffer<'a> {
 }
 
 /// `str::floor_char_boundary`, which is younger than the oldest supported compiler.
-trait FloorCharBoundary {
-    fn floor_char_boundary_of(&self, at: usize) -> usize;
-}
-
-impl FloorCharBoundary for str {
-    fn floor_char_boundary_of(&self, at: usize) -> usize {
-        let mut end = at.min(self.len());
-        while !self.is_char_boundary(end) {
-            end -= 1;
-        }
-        end
-    }
+fn floor_char_boundary(text: &str, at: usize) -> usize {
+    (0..=at.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0)
 }
 
 #[cfg(test)]

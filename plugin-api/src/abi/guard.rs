@@ -6,8 +6,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
-use super::ErrorBuffer;
-use super::table::code;
+use super::error::{ErrorBuffer, code};
 use crate::{ArbiterError, ModelError};
 
 /// How a call went wrong, as far as the boundary distinguishes.

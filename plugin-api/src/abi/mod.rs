@@ -23,7 +23,7 @@ mod shims;
 mod slice;
 mod table;
 
-pub use error::ErrorBuffer;
+pub use error::{ErrorBuffer, code};
 #[doc(hidden)]
 pub use guard::keep_panics_quiet;
 pub use model_table::{
@@ -33,7 +33,7 @@ pub use model_table::{
 pub use slice::Slice;
 pub use table::{
     AdmitFn, AllocateFn, ArbiterTable, CapacityFn, CreateFn, DescribedArbiterTable, DestroyFn, EmitStep, ExplainFn,
-    Header, Host, LegendRecord, ResetFn, StepRecord, code,
+    Header, Host, LegendRecord, ResetFn, StepRecord,
 };
 
 /// First word of every table: the bytes `WEIRPLUG` in the order of a little-endian machine.
@@ -57,8 +57,3 @@ pub const KIND_MODEL: u32 = 2;
 pub const ARBITER_SYMBOL: &str = "weir_arbiter";
 /// The function a library of models exports.
 pub const MODEL_SYMBOL: &str = "weir_model";
-
-/// Type of the function `weir_arbiter`: the table at an index, null past the end.
-pub type ArbiterEntryFn = unsafe extern "C" fn(index: u32) -> *const ArbiterTable;
-/// Type of the function `weir_model`: the table at an index, null past the end.
-pub type ModelEntryFn = unsafe extern "C" fn(index: u32) -> *const ModelTable;

@@ -1,4 +1,4 @@
-//! C functions around a model written in Rust.
+//! The table of a model written in Rust: C functions around it.
 //!
 //! The callers' duties (the safety contract of every function here) are those of `weir_plugin.h`: `state` comes from
 //! `create` of the same table and was not destroyed; texts, surroundings, sinks and buffers are valid for the call and not
@@ -6,17 +6,46 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::guard::{Fault, drop_instance, guarded, text_of};
+use super::error::{ErrorBuffer, code};
+use super::guard::{Fault, drop_instance, guarded, static_text, text_of};
 use super::model_table::{
-    AlternativeRecord, Chooser, EngineRecord, EstimateRecord, Estimator, Planner, SurroundingsRecord, TaskRecord,
-    WaitRecord, scope, work,
+    AlternativeRecord, Chooser, EngineRecord, EstimateRecord, Estimator, ModelTable, Planner, SurroundingsRecord,
+    TaskRecord, WaitRecord, scope, work,
 };
-use super::table::{Host, code};
-use super::{ErrorBuffer, Slice};
+use super::table::{Header, Host};
+use super::{ABI_MAJOR, KIND_MODEL, MAGIC, MODEL_MINOR, Slice};
 use crate::{
     Alternative, EngineScope, Estimate, Estimates, ModelPlugin, NodeId, Plan, PlannedEngine, PlannedTask, PlannedWork,
     RouteInfo, RouteLookup, Surroundings, Wait,
 };
+
+impl ModelTable {
+    /// The table of a model written in Rust. Leaks the four texts, so build it once (as [`crate::export_models!`] does). A
+    /// text with a NUL inside, or a `schema` that panics, leaves a null pointer, which the host refuses.
+    #[must_use]
+    pub fn of<M: ModelPlugin>() -> Self {
+        Self {
+            header: Header {
+                magic: MAGIC,
+                abi_major: ABI_MAJOR,
+                abi_minor: MODEL_MINOR,
+                table_size: size_of::<Self>() as u32,
+                view_size: size_of::<TaskRecord<'_>>() as u32,
+                kind: KIND_MODEL,
+                flags: 0,
+            },
+            name: static_text(|| M::NAME.to_owned()),
+            version: static_text(|| M::VERSION.to_owned()),
+            operations: static_text(|| M::OPERATIONS.join(" ")),
+            schema: static_text(M::schema),
+            create: Some(create::<M>),
+            destroy: Some(destroy::<M>),
+            plan: Some(plan::<M>),
+            estimate: Some(estimate::<M>),
+            alternatives: Some(alternatives::<M>),
+        }
+    }
+}
 
 /// Asks the host for routes.
 struct HostRoutes<'a>(&'a SurroundingsRecord<'a>);
@@ -30,7 +59,7 @@ impl RouteLookup for HostRoutes<'_> {
     }
 }
 
-pub(super) unsafe extern "C" fn create<M: ModelPlugin>(
+unsafe extern "C" fn create<M: ModelPlugin>(
     _host: *const Host,
     state: *mut *mut c_void,
     err: *mut ErrorBuffer<'_>,
@@ -45,7 +74,7 @@ pub(super) unsafe extern "C" fn create<M: ModelPlugin>(
     })
 }
 
-pub(super) unsafe extern "C" fn destroy<M: ModelPlugin>(state: *mut c_void) {
+unsafe extern "C" fn destroy<M: ModelPlugin>(state: *mut c_void) {
     // SAFETY: the module's contract.
     unsafe { drop_instance::<M>(state) };
 }
@@ -56,7 +85,8 @@ pub(super) unsafe extern "C" fn destroy<M: ModelPlugin>(state: *mut c_void) {
 /// The module's contract.
 unsafe fn about<M: ModelPlugin>(
     state: *mut c_void,
-    operation: (*const c_char, usize),
+    operation: *const c_char,
+    len: usize,
     around: *const SurroundingsRecord<'_>,
     err: *mut ErrorBuffer<'_>,
     call: impl FnOnce(&mut M, &str, &Surroundings<'_>) -> Result<(), Fault>,
@@ -65,13 +95,12 @@ unsafe fn about<M: ModelPlugin>(
     let (model, around, err) = unsafe { (&mut *state.cast::<M>(), &*around, &mut *err) };
     guarded(err, || {
         // SAFETY: by contract.
-        let (operation, fabric) =
-            unsafe { (text_of(operation.0, operation.1, "the text of the operation")?, &*around.fabric) };
+        let (operation, fabric) = unsafe { (text_of(operation, len, "the text of the operation")?, &*around.fabric) };
         call(model, operation, &Surroundings { fabric, routes: &HostRoutes(around) })
     })
 }
 
-pub(super) unsafe extern "C" fn plan<M: ModelPlugin>(
+unsafe extern "C" fn plan<M: ModelPlugin>(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
@@ -88,7 +117,7 @@ pub(super) unsafe extern "C" fn plan<M: ModelPlugin>(
         Ok(())
     };
     // SAFETY: the module's contract.
-    unsafe { about(state, (operation, len), around, err, call) }
+    unsafe { about(state, operation, len, around, err, call) }
 }
 
 fn emit_engine(planner: *const Planner, engine: &PlannedEngine) -> bool {
@@ -133,7 +162,7 @@ fn emit_task(planner: *const Planner, task: &PlannedTask<'_>) -> bool {
 
 const _: () = assert!(size_of::<Wait>() == size_of::<WaitRecord>() && align_of::<Wait>() == align_of::<WaitRecord>());
 
-pub(super) unsafe extern "C" fn estimate<M: ModelPlugin>(
+unsafe extern "C" fn estimate<M: ModelPlugin>(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
@@ -154,7 +183,7 @@ pub(super) unsafe extern "C" fn estimate<M: ModelPlugin>(
         Ok(())
     };
     // SAFETY: the module's contract.
-    unsafe { about(state, (operation, len), around, err, call) }
+    unsafe { about(state, operation, len, around, err, call) }
 }
 
 fn emit_estimate(estimator: *const Estimator, estimate: &Estimate) -> bool {
@@ -168,7 +197,7 @@ fn emit_estimate(estimator: *const Estimator, estimate: &Estimate) -> bool {
     unsafe { ((*estimator).emit_estimate)(estimator, &raw const record) == code::OK }
 }
 
-pub(super) unsafe extern "C" fn alternatives<M: ModelPlugin>(
+unsafe extern "C" fn alternatives<M: ModelPlugin>(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
@@ -183,7 +212,7 @@ pub(super) unsafe extern "C" fn alternatives<M: ModelPlugin>(
         Ok(())
     };
     // SAFETY: the module's contract.
-    unsafe { about(state, (operation, len), around, err, call) }
+    unsafe { about(state, operation, len, around, err, call) }
 }
 
 fn emit_alternative(chooser: *const Chooser, alternative: &Alternative) -> bool {

@@ -4,11 +4,9 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::guard::static_text;
-use super::model_shims;
 use super::table::{DestroyFn, Header, Host};
-use super::{ABI_MAJOR, ErrorBuffer, KIND_MODEL, MAGIC, MODEL_MINOR, Slice};
-use crate::{FabricView, ModelPlugin, RouteInfo};
+use super::{ErrorBuffer, Slice};
+use crate::{FabricView, RouteInfo};
 
 /// `EngineRecord::scope`.
 pub mod scope {
@@ -215,31 +213,3 @@ pub struct ModelTable {
 unsafe impl Send for ModelTable {}
 // SAFETY: as above.
 unsafe impl Sync for ModelTable {}
-
-impl ModelTable {
-    /// The table of a model written in Rust. Leaks the four texts, so build it once (as [`crate::export_models!`] does). A
-    /// text with a NUL inside, or a `schema` that panics, leaves a null pointer, which the host refuses.
-    #[must_use]
-    pub fn of<M: ModelPlugin>() -> Self {
-        Self {
-            header: Header {
-                magic: MAGIC,
-                abi_major: ABI_MAJOR,
-                abi_minor: MODEL_MINOR,
-                table_size: size_of::<Self>() as u32,
-                view_size: size_of::<TaskRecord<'_>>() as u32,
-                kind: KIND_MODEL,
-                flags: 0,
-            },
-            name: static_text(|| M::NAME.to_owned()),
-            version: static_text(|| M::VERSION.to_owned()),
-            operations: static_text(|| M::OPERATIONS.join(" ")),
-            schema: static_text(M::schema),
-            create: Some(model_shims::create::<M>),
-            destroy: Some(model_shims::destroy::<M>),
-            plan: Some(model_shims::plan::<M>),
-            estimate: Some(model_shims::estimate::<M>),
-            alternatives: Some(model_shims::alternatives::<M>),
-        }
-    }
-}

@@ -1,4 +1,4 @@
-//! C functions around an arbiter written in Rust.
+//! The table of an arbiter written in Rust: C functions around it.
 //!
 //! The callers' duties (the safety contract of every function here) are those of `weir_plugin.h`: `state` comes from
 //! `create` of the same table and was not destroyed; views, buffers and slots are valid for the call and not shared with
@@ -6,12 +6,60 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::guard::{Fault, drop_instance, guarded, text_of};
-use super::table::{EmitStep, Host, StepRecord};
-use super::{ErrorBuffer, Slice};
-use crate::{ArbiterError, ArbiterPlugin, Binding, FabricView, Grant, LinkId, PhaseView, RouteTable, SimTime, Step};
+use super::guard::{Fault, drop_instance, guarded, static_text, text_of};
+use super::table::{ArbiterTable, DescribedArbiterTable, EmitStep, Header, Host, LegendRecord, StepRecord};
+use super::{ABI_MAJOR, DESCRIBED_ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC, Slice};
+use crate::{
+    ArbiterError, ArbiterPlugin, Binding, FabricView, Grant, LegendEntry, LinkId, PhaseView, RouteTable, SimTime, Step,
+};
 
-pub(super) unsafe extern "C" fn create<A: ArbiterPlugin>(
+impl DescribedArbiterTable {
+    /// The table of an arbiter written in Rust. Leaks its texts, so build it once (as [`crate::export_arbiters!`] does). A
+    /// text with a NUL inside, or a `params_schema` that panics, leaves a null pointer, which the host refuses.
+    #[must_use]
+    pub fn of<A: ArbiterPlugin>() -> Self {
+        let header = Header {
+            magic: MAGIC,
+            abi_major: ABI_MAJOR,
+            abi_minor: DESCRIBED_ARBITER_MINOR,
+            table_size: size_of::<Self>() as u32,
+            view_size: size_of::<PhaseView<'_>>() as u32,
+            kind: KIND_ARBITER,
+            flags: A::FLAGS.0,
+        };
+        let arbiter = ArbiterTable {
+            header,
+            name: static_text(|| A::NAME.to_owned()),
+            version: static_text(|| A::VERSION.to_owned()),
+            params_schema: static_text(A::params_schema),
+            create: Some(create::<A>),
+            destroy: Some(destroy::<A>),
+            reset: Some(reset::<A>),
+            admit: Some(admit::<A>),
+            allocate: Some(allocate::<A>),
+            explain: Some(explain::<A>),
+        };
+        Self { arbiter, legend: static_legend(A::legend), capacity: Some(capacity::<A>) }
+    }
+}
+
+/// A legend that lives as long as the library; null where it is empty or panics.
+fn static_legend(legend: fn() -> Vec<LegendEntry>) -> *const LegendRecord {
+    let entries = std::panic::catch_unwind(legend).unwrap_or_default();
+    if entries.is_empty() {
+        return std::ptr::null();
+    }
+    let record = |LegendEntry { step, short, meaning }| LegendRecord {
+        step: static_text(|| step),
+        short: static_text(|| short),
+        meaning: static_text(|| meaning),
+    };
+    let end = LegendRecord { step: std::ptr::null(), short: std::ptr::null(), meaning: std::ptr::null() };
+    let records: Vec<LegendRecord> = entries.into_iter().map(record).chain([end]).collect();
+    records.leak().as_ptr()
+}
+
+unsafe extern "C" fn create<A: ArbiterPlugin>(
     _host: *const Host,
     fabric: *const FabricView<'_>,
     params: *const c_char,
@@ -31,12 +79,12 @@ pub(super) unsafe extern "C" fn create<A: ArbiterPlugin>(
     })
 }
 
-pub(super) unsafe extern "C" fn destroy<A: ArbiterPlugin>(state: *mut c_void) {
+unsafe extern "C" fn destroy<A: ArbiterPlugin>(state: *mut c_void) {
     // SAFETY: the module's contract.
     unsafe { drop_instance::<A>(state) };
 }
 
-pub(super) unsafe extern "C" fn reset<A: ArbiterPlugin>(state: *mut c_void, err: *mut ErrorBuffer<'_>) -> i32 {
+unsafe extern "C" fn reset<A: ArbiterPlugin>(state: *mut c_void, err: *mut ErrorBuffer<'_>) -> i32 {
     // SAFETY: the module's contract.
     let (arbiter, err) = unsafe { (&mut *state.cast::<A>(), &mut *err) };
     guarded(err, || {
@@ -45,7 +93,7 @@ pub(super) unsafe extern "C" fn reset<A: ArbiterPlugin>(state: *mut c_void, err:
     })
 }
 
-pub(super) unsafe extern "C" fn admit<A: ArbiterPlugin>(
+unsafe extern "C" fn admit<A: ArbiterPlugin>(
     state: *mut c_void,
     links: *const u32,
     len: usize,
@@ -57,7 +105,7 @@ pub(super) unsafe extern "C" fn admit<A: ArbiterPlugin>(
     guarded(err, || arbiter.admit(links))
 }
 
-pub(super) unsafe extern "C" fn allocate<A: ArbiterPlugin>(
+unsafe extern "C" fn allocate<A: ArbiterPlugin>(
     state: *mut c_void,
     phase: *const PhaseView<'_>,
     rates: *mut f64,
@@ -79,7 +127,7 @@ pub(super) unsafe extern "C" fn allocate<A: ArbiterPlugin>(
     })
 }
 
-pub(super) unsafe extern "C" fn explain<A: ArbiterPlugin>(
+unsafe extern "C" fn explain<A: ArbiterPlugin>(
     state: *mut c_void,
     phase: *const PhaseView<'_>,
     emit: EmitStep,
@@ -99,7 +147,7 @@ pub(super) unsafe extern "C" fn explain<A: ArbiterPlugin>(
     })
 }
 
-pub(super) unsafe extern "C" fn capacity<A: ArbiterPlugin>(
+unsafe extern "C" fn capacity<A: ArbiterPlugin>(
     state: *mut c_void,
     link: u32,
     routes: *const RouteTable<'_>,

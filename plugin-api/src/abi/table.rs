@@ -2,26 +2,14 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::guard::static_text;
-use super::shims;
-use super::{ABI_MAJOR, DESCRIBED_ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC, Slice};
-use crate::{ArbiterPlugin, Binding, FabricView, LegendEntry, PhaseView, RouteTable};
-
-/// What a call answers.
-pub mod code {
-    /// Done.
-    pub const OK: i32 = 0;
-    /// An error; its text stands in the buffer.
-    pub const ERROR: i32 = 1;
-    /// The plugin panicked: the instance is never called again except `destroy`.
-    pub const PANIC: i32 = 2;
-}
+use super::{ErrorBuffer, Slice};
+use crate::{Binding, FabricView, PhaseView, RouteTable};
 
 /// The first 32 bytes of every table; never changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Header {
-    /// [`MAGIC`].
+    /// [`super::MAGIC`].
     pub magic: u64,
     /// Must equal the host's.
     pub abi_major: u32,
@@ -32,7 +20,7 @@ pub struct Header {
     /// Size of the structure in which most is exchanged, as the plugin knows it: of an arbiter the phase view, of a model
     /// [`super::TaskRecord`].
     pub view_size: u32,
-    /// What the table describes: [`KIND_ARBITER`] or [`super::KIND_MODEL`].
+    /// What the table describes: [`super::KIND_ARBITER`] or [`super::KIND_MODEL`].
     pub kind: u32,
     /// Bits of [`crate::Flags`]; unknown bits are refused. A model has none.
     pub flags: u32,
@@ -172,49 +160,3 @@ pub struct DescribedArbiterTable {
 unsafe impl Send for DescribedArbiterTable {}
 // SAFETY: as above.
 unsafe impl Sync for DescribedArbiterTable {}
-
-impl DescribedArbiterTable {
-    /// The table of an arbiter written in Rust. Leaks its texts, so build it once (as [`crate::export_arbiters!`] does). A
-    /// text with a NUL inside, or a `params_schema` that panics, leaves a null pointer, which the host refuses.
-    #[must_use]
-    pub fn of<A: ArbiterPlugin>() -> Self {
-        let header = Header {
-            magic: MAGIC,
-            abi_major: ABI_MAJOR,
-            abi_minor: DESCRIBED_ARBITER_MINOR,
-            table_size: size_of::<Self>() as u32,
-            view_size: size_of::<PhaseView<'_>>() as u32,
-            kind: KIND_ARBITER,
-            flags: A::FLAGS.0,
-        };
-        let arbiter = ArbiterTable {
-            header,
-            name: static_text(|| A::NAME.to_owned()),
-            version: static_text(|| A::VERSION.to_owned()),
-            params_schema: static_text(A::params_schema),
-            create: Some(shims::create::<A>),
-            destroy: Some(shims::destroy::<A>),
-            reset: Some(shims::reset::<A>),
-            admit: Some(shims::admit::<A>),
-            allocate: Some(shims::allocate::<A>),
-            explain: Some(shims::explain::<A>),
-        };
-        Self { arbiter, legend: static_legend(A::legend), capacity: Some(shims::capacity::<A>) }
-    }
-}
-
-/// A legend that lives as long as the library; null where it is empty or panics.
-fn static_legend(legend: fn() -> Vec<LegendEntry>) -> *const LegendRecord {
-    let entries = std::panic::catch_unwind(legend).unwrap_or_default();
-    if entries.is_empty() {
-        return std::ptr::null();
-    }
-    let record = |LegendEntry { step, short, meaning }| LegendRecord {
-        step: static_text(|| step),
-        short: static_text(|| short),
-        meaning: static_text(|| meaning),
-    };
-    let end = LegendRecord { step: std::ptr::null(), short: std::ptr::null(), meaning: std::ptr::null() };
-    let records: Vec<LegendRecord> = entries.into_iter().map(record).chain([end]).collect();
-    records.leak().as_ptr()
-}
