@@ -19,22 +19,82 @@ mod put;
 mod quantities;
 mod transfer;
 
-pub use gather::Gather;
-pub use offload::Offload;
-pub use put::Put;
-pub use transfer::{Loggp, LoggpMessage};
+pub use transfer::LoggpMessage;
 
-use weir_plugin_api::{Registry, RegistryError};
+use operation::{Resolved, read, schema};
+use weir_plugin_api::{
+    Alternative, Estimates, Model, ModelError, ModelPlugin, Plan, Registry, RegistryError, Surroundings,
+};
 
-/// Adds the four models to a registry.
-///
-/// # Errors
-/// If one of their names or operations is taken.
-pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
-    registry.add_builtin_model::<Offload>()?;
-    registry.add_builtin_model::<Put>()?;
-    registry.add_builtin_model::<Gather>()?;
-    registry.add_builtin_model::<Loggp>()
+/// Makes of one list the models, what is built in and what the shared library exports.
+macro_rules! models {
+    ($($(#[$doc:meta])+ $model:ident of $operation:ty;)+) => {
+        $(
+            $(#[$doc])+
+            #[derive(Clone, Copy, Debug, Default)]
+            pub struct $model;
+
+            impl Model for $model {
+                fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+                    read::<$operation>(operation, around)?.plan(plan);
+                    Ok(())
+                }
+
+                fn estimate(
+                    &mut self,
+                    operation: &str,
+                    around: &Surroundings<'_>,
+                    estimates: &mut Estimates,
+                ) -> Result<(), ModelError> {
+                    *estimates = read::<$operation>(operation, around)?.estimates(around)?;
+                    Ok(())
+                }
+
+                fn alternatives(
+                    &mut self,
+                    operation: &str,
+                    around: &Surroundings<'_>,
+                    out: &mut Vec<Alternative>,
+                ) -> Result<(), ModelError> {
+                    <$operation>::alternatives(operation, around, out)
+                }
+            }
+
+            impl ModelPlugin for $model {
+                const NAME: &'static str = <$operation>::NAME;
+                const VERSION: &'static str = env!("CARGO_PKG_VERSION");
+                const OPERATIONS: &'static [&'static str] = &[<$operation>::KEY];
+
+                fn schema() -> String {
+                    schema::<<$operation as Resolved>::Params>(<$operation>::KEY)
+                }
+
+                fn create() -> Result<Self, ModelError> {
+                    Ok(Self)
+                }
+            }
+        )+
+
+        /// Adds the built-in models to a registry.
+        ///
+        /// # Errors
+        /// If one of their names or operations is taken.
+        pub fn register(registry: &mut Registry) -> Result<(), RegistryError> {
+            $(registry.add_builtin_model::<$model>()?;)+
+            Ok(())
+        }
+
+        weir_plugin_api::export_models!($($model),+);
+    };
 }
 
-weir_plugin_api::export_models!(Offload, Put, Gather, Loggp);
+models! {
+    /// The model `offload`: copy in, compute, copy out.
+    Offload of offload::Offload;
+    /// The model `put`: a transfer in packets between devices of two machines.
+    Put of put::Put;
+    /// The model `gather`: the parts of all devices come together on one node.
+    Gather of gather::Gather;
+    /// The model `loggp`: a plain transfer as one LogGP message.
+    Loggp of transfer::LoggpTransfer;
+}

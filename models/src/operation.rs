@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use weir_plugin_api::{Alternative, Estimate, ModelError, NodeId, PS_PER_S, Relation, RouteInfo, Surroundings};
+use weir_plugin_api::{
+    Alternative, Estimate, Estimates, ModelError, NodeId, PS_PER_S, Plan, Relation, RouteInfo, Surroundings,
+};
 
 /// Most tasks of one plan: the scenario format's bound on expanded transfers.
 pub(crate) const MOST_TASKS: u64 = 10_000_000;
@@ -39,13 +41,39 @@ pub(crate) enum Over {
     Fabric,
 }
 
-/// Reads an operation of the model `name`.
-pub(crate) fn read<P: DeserializeOwned>(name: &str, operation: &str) -> Result<Operation<P>, ModelError> {
-    serde_json::from_str(operation)
-        .map_err(|error| refused(format!("the operation does not fit the model `{name}`: {error}; see its schema")))
+/// An operation of a built-in model with every value resolved.
+pub(crate) trait Resolved: Sized {
+    /// Name of the model.
+    const NAME: &'static str;
+    /// The key of the workload's items.
+    const KEY: &'static str = Self::NAME;
+    /// The map under the key.
+    type Params: DeserializeOwned + JsonSchema;
+
+    fn new(operation: Operation<Self::Params>, surroundings: &Surroundings<'_>) -> Result<Self, ModelError>;
+
+    fn plan(&self, plan: &mut Plan);
+
+    fn estimates(&self, surroundings: &Surroundings<'_>) -> Result<Estimates, ModelError>;
+
+    /// See [`weir_plugin_api::Model::alternatives`]; such an operation cannot be resolved yet.
+    fn alternatives(_: &str, _: &Surroundings<'_>, _: &mut Vec<Alternative>) -> Result<(), ModelError> {
+        Ok(())
+    }
 }
 
-/// A refusal.
+/// Reads and resolves an operation.
+pub(crate) fn read<R: Resolved>(operation: &str, surroundings: &Surroundings<'_>) -> Result<R, ModelError> {
+    R::new(parse::<R>(operation)?, surroundings)
+}
+
+/// Reads an operation as it was written.
+pub(crate) fn parse<R: Resolved>(operation: &str) -> Result<Operation<R::Params>, ModelError> {
+    serde_json::from_str(operation).map_err(|error| {
+        refused(format!("the operation does not fit the model `{}`: {error}; see its schema", R::NAME))
+    })
+}
+
 pub(crate) fn refused(text: impl Into<String>) -> ModelError {
     ModelError::Refused(text.into())
 }
@@ -89,14 +117,27 @@ pub(crate) fn choose(
     Ok(())
 }
 
+/// Where bytes come from and go to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Ends {
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+}
+
+impl Ends {
+    pub(crate) fn new(from: u32, to: u32) -> Self {
+        Self { from: NodeId(from), to: NodeId(to) }
+    }
+}
+
 /// The route between two nodes, or a refusal that begins with `key`.
 pub(crate) fn route(
     surroundings: &Surroundings<'_>,
-    ends: (u32, u32),
+    ends: Ends,
     key: &str,
     what: &str,
 ) -> Result<RouteInfo, ModelError> {
-    surroundings.routes.route(NodeId(ends.0), NodeId(ends.1)).ok_or_else(|| {
+    surroundings.routes.route(ends.from, ends.to).ok_or_else(|| {
         refused(format!("{key}: the topology has no route {what}; add links, or give times instead of the fabric"))
     })
 }

@@ -111,37 +111,19 @@ impl TryFrom<u64> for Bytes {
     }
 }
 
-impl TryFrom<f64> for Time {
-    type Error = String;
+/// Numbers that their newtype checks.
+macro_rules! checked {
+    ($($type:ident by $check:ident),+) => {
+        $(impl TryFrom<f64> for $type {
+            type Error = String;
 
-    fn try_from(ps: f64) -> Result<Self, String> {
-        not_negative(ps).map(Self)
-    }
+            fn try_from(value: f64) -> Result<Self, String> {
+                $check(value).map(Self)
+            }
+        })+
+    };
 }
-
-impl TryFrom<f64> for PerByte {
-    type Error = String;
-
-    fn try_from(ps: f64) -> Result<Self, String> {
-        not_negative(ps).map(Self)
-    }
-}
-
-impl TryFrom<f64> for Bandwidth {
-    type Error = String;
-
-    fn try_from(rate: f64) -> Result<Self, String> {
-        positive(rate).map(Self)
-    }
-}
-
-impl TryFrom<f64> for Positive {
-    type Error = String;
-
-    fn try_from(value: f64) -> Result<Self, String> {
-        positive(value).map(Self)
-    }
-}
+checked!(Time by not_negative, PerByte by not_negative, Bandwidth by positive, Positive by positive);
 
 fn not_negative(value: f64) -> Result<f64, String> {
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(format!("{value} is not a number of at least 0")) }

@@ -15,23 +15,18 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use weir_plugin_api::{
-    EngineScope, Estimates, Model, ModelError, ModelPlugin, NodeId, PS_PER_S, Plan, PlannedTask, PlannedWork, Queue,
-    Surroundings, Wait,
+    EngineScope, Estimates, ModelError, NodeId, PS_PER_S, Plan, PlannedTask, PlannedWork, Queue, Surroundings, Wait,
 };
 
 use crate::effect::{Departures, Effect};
 use crate::level::after_first;
-use crate::operation::{Operation, Over, PlainTransfer, estimate, per_byte, read, refused, route, schema};
+use crate::operation::{Ends, Operation, Over, PlainTransfer, Resolved, estimate, per_byte, refused, route};
 use crate::quantities::{PerByte, Time};
-
-/// The model `loggp` of plain transfers.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Loggp;
 
 /// The map under `model`, but for `name`.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct LoggpParams {
+pub(crate) struct LoggpParams {
     /// L: time on the way.
     #[serde(default)]
     latency: Time,
@@ -52,7 +47,7 @@ struct LoggpParams {
 }
 
 /// A transfer with every value resolved.
-struct LoggpTransfer {
+pub(crate) struct LoggpTransfer {
     params: LoggpParams,
     transfer: PlainTransfer,
     /// G, ps; `None` over the fabric.
@@ -60,26 +55,6 @@ struct LoggpTransfer {
 }
 
 impl LoggpTransfer {
-    fn new(operation: &str) -> Result<Self, ModelError> {
-        let Operation { params, transfer } = read::<LoggpParams>(Loggp::NAME, operation)?;
-        let Some(transfer) = transfer else {
-            return Err(refused("`loggp` models plain transfers; write `transfer: { …, model: { name: loggp, … } }`"));
-        };
-        if transfer.limit.is_some_and(|limit| !(limit.is_finite() && limit > 0.0)) || transfer.slots == Some(0) {
-            return Err(refused("the transfer's limit and slots must be above 0"));
-        }
-        let slowest = transfer.limit.map_or(0.0, |limit| PS_PER_S as f64 / limit);
-        let per_byte = match (params.over, params.per_byte) {
-            (None, Some(per_byte)) => Some(per_byte.0.max(slowest)),
-            (Some(Over::Fabric), None) => None,
-            (None, None) => return Err(refused("per_byte: it is missing; give a time per byte, or `over: fabric`")),
-            (Some(Over::Fabric), Some(_)) => {
-                return Err(refused("per_byte: with `over: fabric` the links set it; remove one of the two"));
-            }
-        };
-        Ok(Self { params, transfer, per_byte })
-    }
-
     fn sending(&self) -> PlannedWork {
         let t = &self.transfer;
         match self.per_byte {
@@ -100,7 +75,7 @@ impl LoggpTransfer {
         let sending = match self.per_byte {
             Some(per_byte) => after_first(t.bytes) * per_byte,
             None => {
-                let route = route(surroundings, (t.from, t.to), "over", "from source to target")?;
+                let route = route(surroundings, Ends::new(t.from, t.to), "over", "from source to target")?;
                 let slowest = t.limit.map_or(0.0, |limit| PS_PER_S as f64 / limit);
                 t.bytes as f64 * per_byte(&route).max(slowest) + route.latency_ps
             }
@@ -136,49 +111,51 @@ impl LoggpMessage {
     }
 }
 
-impl Model for Loggp {
-    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        let transfer = LoggpTransfer::new(operation)?;
-        let (params, t) = (&transfer.params, &transfer.transfer);
+impl Resolved for LoggpTransfer {
+    const NAME: &'static str = "loggp";
+    const KEY: &'static str = "transfer";
+    type Params = LoggpParams;
+
+    fn new(operation: Operation<LoggpParams>, _: &Surroundings<'_>) -> Result<Self, ModelError> {
+        let Operation { params, transfer } = operation;
+        let Some(transfer) = transfer else {
+            return Err(refused("`loggp` models plain transfers; write `transfer: { …, model: { name: loggp, … } }`"));
+        };
+        if transfer.limit.is_some_and(|limit| !(limit.is_finite() && limit > 0.0)) || transfer.slots == Some(0) {
+            return Err(refused("the transfer's limit and slots must be above 0"));
+        }
+        let slowest = transfer.limit.map_or(0.0, |limit| PS_PER_S as f64 / limit);
+        let per_byte = match (params.over, params.per_byte) {
+            (None, Some(per_byte)) => Some(per_byte.0.max(slowest)),
+            (Some(Over::Fabric), None) => None,
+            (None, None) => return Err(refused("per_byte: it is missing; give a time per byte, or `over: fabric`")),
+            (Some(Over::Fabric), Some(_)) => {
+                return Err(refused("per_byte: with `over: fabric` the links set it; remove one of the two"));
+            }
+        };
+        Ok(Self { params, transfer, per_byte })
+    }
+
+    fn plan(&self, plan: &mut Plan) {
+        let (params, t) = (&self.params, &self.transfer);
         let message = LoggpMessage {
             from: NodeId(t.from),
             slots: t.slots.unwrap_or(1),
             overhead_ps: params.overhead.0,
             gap_ps: params.gap.0,
-            sending: transfer.sending(),
+            sending: self.sending(),
             arriving_ps: params.latency.0 + params.overhead.0,
         };
         message.plan(plan);
-        Ok(())
     }
 
-    fn estimate(
-        &mut self,
-        operation: &str,
-        surroundings: &Surroundings<'_>,
-        estimates: &mut Estimates,
-    ) -> Result<(), ModelError> {
-        let message = LoggpTransfer::new(operation)?;
+    fn estimates(&self, surroundings: &Surroundings<'_>) -> Result<Estimates, ModelError> {
         let mut departures = Departures::default();
-        if message.per_byte.is_none() {
+        if self.per_byte.is_none() {
             departures.add(Effect::More, "over: fabric: the formula assumes that the links are the transfer's own");
         }
-        let time = message.time(surroundings)?;
-        estimates.list = vec![estimate("loggp", time, departures.relation(), &departures.because())?];
-        Ok(())
-    }
-}
-
-impl ModelPlugin for Loggp {
-    const NAME: &'static str = "loggp";
-    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const OPERATIONS: &'static [&'static str] = &["transfer"];
-
-    fn schema() -> String {
-        schema::<LoggpParams>("transfer")
-    }
-
-    fn create() -> Result<Self, ModelError> {
-        Ok(Self)
+        let time = self.time(surroundings)?;
+        let list = vec![estimate("loggp", time, departures.relation(), &departures.because())?];
+        Ok(Estimates { list, details: String::new() })
     }
 }

@@ -13,15 +13,11 @@ mod plan;
 mod resolve;
 
 use serde::Serialize;
-use weir_plugin_api::{Estimates, Model, ModelError, ModelPlugin, Plan, Surroundings};
+use weir_plugin_api::{Estimates, ModelError, Plan, Surroundings};
 
-use crate::operation::{self, estimate, read, schema, seconds};
+use crate::operation::{self, Operation, Resolved, estimate, seconds};
 use params::GatherParams;
-use resolve::Gather as Resolved;
-
-/// The model `gather`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Gather;
+pub(crate) use resolve::Gather;
 
 /// `details` of the results; `read` and `message` in seconds, the longest of their kind.
 #[derive(Serialize)]
@@ -35,52 +31,31 @@ struct Details {
     message: Option<f64>,
 }
 
-impl Gather {
-    fn read(operation: &str, surroundings: &Surroundings<'_>) -> Result<Resolved, ModelError> {
-        Resolved::new(&read::<GatherParams>(Self::NAME, operation)?.params, surroundings)
-    }
-}
+impl Resolved for Gather {
+    const NAME: &'static str = "gather";
+    type Params = GatherParams;
 
-impl Model for Gather {
-    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        plan::plan(&Self::read(operation, surroundings)?, plan);
-        Ok(())
+    fn new(operation: Operation<GatherParams>, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+        Self::of(&operation.params, surroundings)
     }
 
-    fn estimate(
-        &mut self,
-        operation: &str,
-        surroundings: &Surroundings<'_>,
-        estimates: &mut Estimates,
-    ) -> Result<(), ModelError> {
-        let gather = Self::read(operation, surroundings)?;
-        let (name, time) = gather.formula();
-        let departures = gather.departures();
-        estimates.list = vec![estimate(name, time, departures.relation(), &departures.because())?];
+    fn plan(&self, plan: &mut Plan) {
+        plan::plan(self, plan);
+    }
+
+    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, ModelError> {
+        let (name, time) = self.formula();
+        let departures = self.departures();
+        let list = vec![estimate(name, time, departures.relation(), &departures.because())?];
         let longest = |times: &[f64]| seconds(times.iter().copied().fold(0.0, f64::max));
         let details = Details {
-            approach: gather.approach,
-            nodes: gather.nodes.len(),
-            devices_per_node: gather.devices,
-            bytes: gather.size.saturating_mul(gather.reads.len() as u64),
-            read: longest(&gather.reads),
-            message: (gather.nodes.len() > 1).then(|| longest(&gather.messages)),
+            approach: self.approach,
+            nodes: self.nodes.len(),
+            devices_per_node: self.devices,
+            bytes: self.size.saturating_mul(self.reads.len() as u64),
+            read: longest(&self.reads),
+            message: (self.nodes.len() > 1).then(|| longest(&self.messages)),
         };
-        estimates.details = operation::details(&details)?;
-        Ok(())
-    }
-}
-
-impl ModelPlugin for Gather {
-    const NAME: &'static str = "gather";
-    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const OPERATIONS: &'static [&'static str] = &["gather"];
-
-    fn schema() -> String {
-        schema::<GatherParams>("gather")
-    }
-
-    fn create() -> Result<Self, ModelError> {
-        Ok(Self)
+        Ok(Estimates { list, details: operation::details(&details)? })
     }
 }

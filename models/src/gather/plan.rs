@@ -14,7 +14,7 @@ use weir_plugin_api::{EngineScope, NodeId, Plan, PlannedTask, PlannedWork, Queue
 
 use super::params::Rounds;
 use super::resolve::Gather;
-use crate::operation::Name;
+use crate::operation::{Ends, Name};
 
 /// Adds the tasks of a gather.
 pub(super) fn plan(gather: &Gather, plan: &mut Plan) {
@@ -50,7 +50,7 @@ impl Tasks<'_> {
 
     fn message(&mut self, node: usize, device: usize, after: u32) -> u32 {
         let gather = self.gather;
-        let ends = (gather.nodes[node], gather.nodes[gather.root]);
+        let ends = Ends::new(gather.nodes[node], gather.nodes[gather.root]);
         // A plan with messages has a network; without one they would take no time.
         let network = gather.network.as_ref();
         let work = network.map_or(PlannedWork::Nothing, |n| n.work(gather.message(), gather.messages[node], ends));

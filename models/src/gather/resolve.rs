@@ -4,15 +4,13 @@ use weir_plugin_api::{ModelError, Surroundings};
 
 use super::params::{GatherParams, Rounds};
 use crate::level::Level;
-use crate::operation::{check_count, refused, route};
+use crate::operation::{Ends, check_count, refused, route};
 
-/// A gather.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Gather {
+pub(crate) struct Gather {
     pub(super) nodes: Vec<u32>,
     /// Position of the root among the nodes.
     pub(super) root: usize,
-    /// Devices per node.
     pub(super) devices: usize,
     /// Bytes of a device.
     pub(super) size: u64,
@@ -29,8 +27,7 @@ pub(super) struct Gather {
 }
 
 impl Gather {
-    /// Resolves what was written.
-    pub(super) fn new(params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    pub(super) fn of(params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
         let (nodes, root) = nodes(params)?;
         if !matches!(params.approach, 1..=3) {
             return Err(refused("approach: give 1, 2 or 3"));
@@ -74,9 +71,9 @@ impl Gather {
     }
 
     /// Where the bytes of a read come from and go to.
-    pub(super) fn read_ends(&self, node: usize, device: usize) -> (u32, u32) {
+    pub(super) fn read_ends(&self, node: usize, device: usize) -> Ends {
         let from = self.read_from.get(node * self.devices + device).copied();
-        (from.unwrap_or(self.nodes[node]), self.nodes[node])
+        Ends::new(from.unwrap_or(self.nodes[node]), self.nodes[node])
     }
 
     fn find_reads(&mut self, params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
@@ -116,7 +113,7 @@ impl Gather {
             return Ok(());
         }
         for (&node, message) in others {
-            let route = route(surroundings, (node, root), "network.fabric", "from a node to the root")?;
+            let route = route(surroundings, Ends::new(node, root), "network.fabric", "from a node to the root")?;
             *message = network.time(bytes, Some(&route))?;
         }
         Ok(())

@@ -15,9 +15,9 @@ pub(crate) use loggp::{LogGp, after_first};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use weir_plugin_api::{ModelError, NodeId, PlannedWork, RouteInfo};
+use weir_plugin_api::{ModelError, PlannedWork, RouteInfo};
 
-use crate::operation::{per_byte, refused};
+use crate::operation::{Ends, per_byte, refused};
 use crate::quantities::{Curve, PerByte, Sample, Time};
 use samples::Samples;
 
@@ -132,7 +132,7 @@ impl Level {
     }
 
     /// What a task of this level does; `time` is T(bytes).
-    pub(crate) fn work(&self, bytes: u64, time: f64, ends: (u32, u32)) -> PlannedWork {
+    pub(crate) fn work(&self, bytes: u64, time: f64, ends: Ends) -> PlannedWork {
         match self {
             Self::Fabric if bytes > 0 => carries(ends, bytes),
             _ => PlannedWork::Lasts(time),
@@ -151,6 +151,6 @@ impl Level {
 }
 
 /// Bytes on their way over the fabric, as fast as the arbiter lets them.
-pub(crate) fn carries(ends: (u32, u32), bytes: u64) -> PlannedWork {
-    PlannedWork::Carries { from: NodeId(ends.0), to: NodeId(ends.1), bytes, limit: f64::INFINITY }
+pub(crate) fn carries(ends: Ends, bytes: u64) -> PlannedWork {
+    PlannedWork::Carries { from: ends.from, to: ends.to, bytes, limit: f64::INFINITY }
 }

@@ -9,12 +9,19 @@ use weir_plugin_api::ModelError;
 use crate::operation::refused;
 use crate::quantities::{Sample, size};
 
-/// Sizes in bytes, ascending, and times in ps.
+/// A size, and its time in ps.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Point {
+    bytes: u64,
+    time: f64,
+}
+
+/// Points by ascending size.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Samples {
     /// `read.table`, `network.curve`: begins every refusal.
     key: String,
-    points: Vec<(u64, f64)>,
+    points: Vec<Point>,
     interpolate: bool,
     extrapolate: bool,
 }
@@ -25,9 +32,9 @@ impl Samples {
         if rows.is_empty() {
             return Err(refused(format!("{key}: there is no row; give sizes and times")));
         }
-        let points: Vec<(u64, f64)> = rows.iter().map(|(bytes, time)| (bytes.0, time.0)).collect();
-        if let Some(at) = points.windows(2).position(|pair| pair[0].0 >= pair[1].0) {
-            let (before, after) = (size(points[at].0), size(points[at + 1].0));
+        let points: Vec<Point> = rows.iter().map(|(bytes, time)| Point { bytes: bytes.0, time: time.0 }).collect();
+        if let Some(at) = points.windows(2).position(|pair| pair[0].bytes >= pair[1].bytes) {
+            let (before, after) = (size(points[at].bytes), size(points[at + 1].bytes));
             let how =
                 if before == after { "stands there twice; keep one" } else { "is not in order; sort the rows by size" };
             return Err(refused(format!("{key}: row {} of the sizes: {after} {how}", at + 2)));
@@ -40,8 +47,8 @@ impl Samples {
 
     /// The time of a size, ps.
     pub(crate) fn time(&self, bytes: u64) -> Result<f64, ModelError> {
-        let at = match self.points.binary_search_by_key(&bytes, |&(b, _)| b) {
-            Ok(exact) => return Ok(self.points[exact].1),
+        let at = match self.points.binary_search_by_key(&bytes, |point| point.bytes) {
+            Ok(exact) => return Ok(self.points[exact].time),
             Err(at) => at,
         };
         let inside = at > 0 && at < self.points.len();
@@ -57,7 +64,7 @@ impl Samples {
     }
 
     fn missing(&self, bytes: u64, inside: bool) -> ModelError {
-        let (first, last) = (self.points[0].0, self.points[self.points.len() - 1].0);
+        let (first, last) = (self.points[0].bytes, self.points[self.points.len() - 1].bytes);
         let remedy = match (inside, self.points.len()) {
             (true, _) => "a row, or say `interpolate: linear`",
             (false, 1) => "a row",
@@ -69,7 +76,7 @@ impl Samples {
 }
 
 /// The straight line through two points.
-fn line(a: (u64, f64), b: (u64, f64), bytes: u64) -> f64 {
-    let slope = (b.1 - a.1) / (b.0 as f64 - a.0 as f64);
-    a.1 + slope * (bytes as f64 - a.0 as f64)
+fn line(a: Point, b: Point, bytes: u64) -> f64 {
+    let slope = (b.time - a.time) / (b.bytes as f64 - a.bytes as f64);
+    a.time + slope * (bytes as f64 - a.bytes as f64)
 }

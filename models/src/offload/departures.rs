@@ -4,7 +4,6 @@ use super::params::Method;
 use super::resolve::{Offload, Way};
 use crate::effect::{Departures, Effect};
 
-/// All of them.
 pub(super) fn departures(offload: &Offload) -> Departures {
     let mut departures = Departures::default();
     fabric(offload, &mut departures);

@@ -14,54 +14,41 @@ mod plan;
 mod presets;
 mod resolve;
 
-use weir_plugin_api::{Alternative, Estimate, Estimates, Model, ModelError, ModelPlugin, Plan, Relation, Surroundings};
+use weir_plugin_api::{Alternative, Estimate, Estimates, ModelError, Plan, Relation, Surroundings};
 
-use crate::operation::{self, choose, estimate, read, refused, schema};
+use crate::operation::{self, Operation, Resolved, choose, estimate, parse, refused};
 use params::{MOST_STREAMS, Method, OffloadParams, Streams};
-use resolve::Offload as Resolved;
+pub(crate) use resolve::Offload;
 
-/// The model `offload`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Offload;
+impl Resolved for Offload {
+    const NAME: &'static str = "offload";
+    type Params = OffloadParams;
 
-impl Offload {
-    fn read(operation: &str, surroundings: &Surroundings<'_>) -> Result<Resolved, ModelError> {
-        Resolved::new(&read::<OffloadParams>(Self::NAME, operation)?.params, surroundings)
-    }
-}
-
-impl Model for Offload {
-    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        plan::plan(&Self::read(operation, surroundings)?, plan);
-        Ok(())
+    fn new(operation: Operation<OffloadParams>, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+        Self::of(&operation.params, surroundings)
     }
 
-    fn estimate(
-        &mut self,
-        operation: &str,
-        surroundings: &Surroundings<'_>,
-        estimates: &mut Estimates,
-    ) -> Result<(), ModelError> {
-        let offload = Self::read(operation, surroundings)?;
-        estimates.list = list(&offload)?;
-        estimates.details = operation::details(&details::details(&offload))?;
-        Ok(())
+    fn plan(&self, plan: &mut Plan) {
+        plan::plan(self, plan);
+    }
+
+    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, ModelError> {
+        Ok(Estimates { list: list(self)?, details: operation::details(&details::details(self))? })
     }
 
     fn alternatives(
-        &mut self,
         operation: &str,
         surroundings: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
     ) -> Result<(), ModelError> {
-        let mut params = read::<OffloadParams>(Self::NAME, operation)?.params;
+        let mut params = parse::<Self>(operation)?.params;
         let open = matches!(params.streams, Some(Streams::Auto(_)));
         if !open || !matches!(resolve::method(&params), Method::Streams | Method::Hybrid) {
             return Ok(());
         }
         // Beside the numbers that the text measures, the optimum of the formula, where that lies beyond.
         params.streams = Some(Streams::Number(1));
-        let optimum = details::stream_optimum(&Resolved::new(&params, surroundings)?);
+        let optimum = details::stream_optimum(&Self::of(&params, surroundings)?);
         let beyond = optimum.filter(|&n| (details::TRIED_STREAMS + 1..MOST_STREAMS).contains(&n));
         let tried = (1..=details::TRIED_STREAMS).chain(beyond);
         choose(operation, "streams", None, tried.map(|n| (n.to_string(), n.into())), out)
@@ -69,7 +56,7 @@ impl Model for Offload {
 }
 
 /// The formulas of the operation's category, the one that stands for it last.
-fn list(offload: &Resolved) -> Result<Vec<Estimate>, ModelError> {
+fn list(offload: &Offload) -> Result<Vec<Estimate>, ModelError> {
     let n = offload.pieces() as f64;
     let branches: &[(&str, f64)] = match (offload.method, offload.engines, offload.sync) {
         (Method::Mapped, ..) => &[],
@@ -87,18 +74,4 @@ fn list(offload: &Resolved) -> Result<Vec<Estimate>, ModelError> {
     let departures = departures::departures(offload);
     list.push(estimate(name, time, departures.relation(), &departures.because())?);
     Ok(list)
-}
-
-impl ModelPlugin for Offload {
-    const NAME: &'static str = "offload";
-    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const OPERATIONS: &'static [&'static str] = &["offload"];
-
-    fn schema() -> String {
-        schema::<OffloadParams>("offload")
-    }
-
-    fn create() -> Result<Self, ModelError> {
-        Ok(Self)
-    }
 }

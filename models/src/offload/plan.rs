@@ -14,7 +14,7 @@ use weir_plugin_api::{EngineScope, NodeId, Plan, PlannedTask, PlannedWork, Queue
 use super::params::Method;
 use super::resolve::{Offload, Way};
 use crate::level::carries;
-use crate::operation::Name;
+use crate::operation::{Ends, Name};
 
 /// Direction of copies to the device.
 const IN: u32 = 0;
@@ -48,7 +48,10 @@ fn mapped(offload: &Offload, plan: &mut Plan) {
 /// What a copy of one chunk does: `real` bytes by the parameters, `whole` ones over the fabric.
 fn work(offload: &Offload, way: &Way, out: bool, real: f64, whole: u64) -> PlannedWork {
     match offload.fabric {
-        Some(host) if whole > 0 => carries(if out { (offload.device, host) } else { (host, offload.device) }, whole),
+        Some(host) if whole > 0 => {
+            let ends = if out { Ends::new(offload.device, host) } else { Ends::new(host, offload.device) };
+            carries(ends, whole)
+        }
         Some(_) => PlannedWork::Lasts(0.0),
         None => PlannedWork::Lasts(real * way.per_byte),
     }

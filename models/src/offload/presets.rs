@@ -49,7 +49,6 @@ pub(crate) enum Duplex {
 }
 
 impl Preset {
-    /// Its parameters.
     pub(crate) fn measured(self) -> Measured {
         match self {
             Self::Pcie3GtxTitan => Measured {

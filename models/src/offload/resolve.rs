@@ -4,7 +4,7 @@ use weir_plugin_api::{ModelError, Surroundings};
 
 use super::params::{Bounds, Method, OffloadParams, Streams};
 use super::presets::{Measured, Pair};
-use crate::operation::{check_count, per_byte, refused, route};
+use crate::operation::{Ends, check_count, per_byte, refused, route};
 
 /// One direction.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -29,7 +29,6 @@ pub(crate) struct Switches {
     pub(crate) sync_released_at_start: bool,
 }
 
-/// An offload.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Offload {
     pub(crate) device: u32,
@@ -49,8 +48,7 @@ pub(crate) struct Offload {
 }
 
 impl Offload {
-    /// Resolves what was written.
-    pub(crate) fn new(params: &OffloadParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    pub(crate) fn of(params: &OffloadParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
         let method = method(params);
         let streams = match params.streams {
             Some(Streams::Number(0)) => return Err(refused("streams: 0 streams do nothing; give 1 or more")),
@@ -129,7 +127,6 @@ fn fabric(params: &OffloadParams) -> Result<Option<u32>, ModelError> {
     Ok(Some(host.0))
 }
 
-/// Both directions.
 fn ways(params: &OffloadParams, fabric: Option<u32>, surroundings: &Surroundings<'_>) -> Result<[Way; 2], ModelError> {
     let preset = params.preset.map_or_else(Measured::default, |preset| preset.measured());
     let written = &params.parameters;
@@ -148,8 +145,8 @@ fn ways(params: &OffloadParams, fabric: Option<u32>, surroundings: &Surroundings
     match fabric {
         Some(host) => {
             let device = params.device.0;
-            travel(&mut into, (host, device), "from the host to the device", surroundings)?;
-            travel(&mut out, (device, host), "from the device to the host", surroundings)?;
+            travel(&mut into, Ends::new(host, device), "from the host to the device", surroundings)?;
+            travel(&mut out, Ends::new(device, host), "from the device to the host", surroundings)?;
         }
         None => {
             let pair = times_per_byte(params)?;
@@ -159,7 +156,7 @@ fn ways(params: &OffloadParams, fabric: Option<u32>, surroundings: &Surroundings
     Ok([into, out])
 }
 
-fn travel(way: &mut Way, ends: (u32, u32), what: &str, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
+fn travel(way: &mut Way, ends: Ends, what: &str, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
     if way.bytes > 0 {
         let route = route(surroundings, ends, "over", what)?;
         (way.per_byte, way.travel) = (per_byte(&route), route.latency_ps);

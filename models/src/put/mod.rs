@@ -19,17 +19,11 @@ mod params;
 mod resolve;
 
 use serde::Serialize;
-use weir_plugin_api::{
-    Alternative, Estimates, Model, ModelError, ModelPlugin, Plan, PlannedTask, Queue, Surroundings, Wait,
-};
+use weir_plugin_api::{Alternative, Estimates, ModelError, Plan, PlannedTask, Queue, Surroundings, Wait};
 
-use crate::operation::{self, Name, choose, estimate, read, schema, seconds};
+use crate::operation::{self, Name, Operation, Resolved, choose, estimate, parse, read, seconds};
 use params::{PutParams, StepName};
-use resolve::Put as Resolved;
-
-/// The model `put`.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Put;
+pub(crate) use resolve::Put;
 
 /// `details` of the results: `steps` in seconds of a full packet, `bandwidth` in B/s by the estimate.
 #[derive(Serialize)]
@@ -40,48 +34,39 @@ struct Details {
     bandwidth: f64,
 }
 
-impl Put {
-    fn read(operation: &str, surroundings: &Surroundings<'_>) -> Result<Resolved, ModelError> {
-        Resolved::new(&read::<PutParams>(Self::NAME, operation)?.params, surroundings)
-    }
-}
+impl Resolved for Put {
+    const NAME: &'static str = "put";
+    type Params = PutParams;
 
-impl Model for Put {
-    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        add_tasks(&Self::read(operation, surroundings)?, plan);
-        Ok(())
+    fn new(operation: Operation<PutParams>, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+        Self::of(&operation.params, surroundings)
     }
 
-    fn estimate(
-        &mut self,
-        operation: &str,
-        surroundings: &Surroundings<'_>,
-        estimates: &mut Estimates,
-    ) -> Result<(), ModelError> {
-        let put = Self::read(operation, surroundings)?;
-        let departures = put.departures();
-        let time = estimate("eq15", put.eq15(), departures.relation(), &departures.because())?;
+    fn plan(&self, plan: &mut Plan) {
+        add_tasks(self, plan);
+    }
+
+    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, ModelError> {
+        let departures = self.departures();
+        let time = estimate("eq15", self.eq15(), departures.relation(), &departures.because())?;
         let details = Details {
-            packets: put.packets(),
-            packet: put.packet,
-            steps: put.steps.iter().map(|s| (s.name.key().to_owned(), seconds(s.time).into())).collect(),
-            bandwidth: if time.seconds > 0.0 { put.bytes as f64 / time.seconds } else { 0.0 },
+            packets: self.packets(),
+            packet: self.packet,
+            steps: self.steps.iter().map(|s| (s.name.key().to_owned(), seconds(s.time).into())).collect(),
+            bandwidth: if time.seconds > 0.0 { self.bytes as f64 / time.seconds } else { 0.0 },
         };
-        estimates.details = operation::details(&details)?;
-        estimates.list = vec![time];
-        Ok(())
+        Ok(Estimates { list: vec![time], details: operation::details(&details)? })
     }
 
     fn alternatives(
-        &mut self,
         operation: &str,
         surroundings: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
     ) -> Result<(), ModelError> {
-        let choices = packets::choices(&read::<PutParams>(Self::NAME, operation)?.params)?;
+        let choices = packets::choices(&parse::<Self>(operation)?.params)?;
         choose(operation, "packet", Some("packets"), choices.into_iter(), out)?;
         // What no level has measured, or is cut too small, cannot be tried. Where nothing can, planning the first says why.
-        let known: Vec<bool> = out.iter().map(|way| Self::read(&way.operation, surroundings).is_ok()).collect();
+        let known: Vec<bool> = out.iter().map(|way| read::<Self>(&way.operation, surroundings).is_ok()).collect();
         if known.contains(&true) {
             let mut known = known.into_iter();
             out.retain(|_| known.next().unwrap_or(false));
@@ -91,7 +76,7 @@ impl Model for Put {
 }
 
 /// The tasks, packet by packet: step s of packet i is task i · steps + s.
-fn add_tasks(put: &Resolved, plan: &mut Plan) {
+fn add_tasks(put: &Put, plan: &mut Plan) {
     let engines: Vec<u32> = put.steps.iter().map(|step| plan.engine(step.engine.0, 1, step.engine.1)).collect();
     let (count, packets) = (put.steps.len() as u64, put.packets());
     let mut name = Name::default();
@@ -124,19 +109,5 @@ fn letter(step: StepName) -> &'static str {
         StepName::Read => "r",
         StepName::Network => "n",
         StepName::Write => "w",
-    }
-}
-
-impl ModelPlugin for Put {
-    const NAME: &'static str = "put";
-    const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const OPERATIONS: &'static [&'static str] = &["put"];
-
-    fn schema() -> String {
-        schema::<PutParams>("put")
-    }
-
-    fn create() -> Result<Self, ModelError> {
-        Ok(Self)
     }
 }

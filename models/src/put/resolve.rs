@@ -6,7 +6,7 @@ use super::packets::packet_size;
 use super::params::{PutParams, StepName};
 use crate::level::Level;
 use crate::machine::machine_of;
-use crate::operation::{check_count, refused, route};
+use crate::operation::{Ends, check_count, refused, route};
 use crate::quantities::size;
 
 /// One step of every packet.
@@ -15,7 +15,7 @@ pub(super) struct Step {
     pub(super) name: StepName,
     pub(super) level: Level,
     pub(super) engine: (&'static str, EngineScope),
-    pub(super) ends: (u32, u32),
+    pub(super) ends: Ends,
     /// Whether it is the first of its group.
     pub(super) opens: bool,
     /// For the first of a group: how many steps the group has.
@@ -26,9 +26,8 @@ pub(super) struct Step {
     pub(super) last_time: f64,
 }
 
-/// A put.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Put {
+pub(crate) struct Put {
     pub(super) bytes: u64,
     /// `None` where all goes in one piece.
     pub(super) packet: Option<u64>,
@@ -36,8 +35,7 @@ pub(super) struct Put {
 }
 
 impl Put {
-    /// Resolves what was written.
-    pub(super) fn new(params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    pub(super) fn of(params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
         let bytes = params.size.0;
         if params.from == params.to {
             return Err(refused("to: source and target are the same device; name two"));
@@ -104,14 +102,14 @@ fn step(name: StepName, level: Level, params: &PutParams, surroundings: &Surroun
                 "{key}.fabric: the cpus are not known; add `via: [cpu of the source, cpu of the target]`"
             )));
         }
-        (None, false) => (from, to),
+        (None, false) => Ends::new(from, to),
         (Some((source, target)), _) => match name {
-            StepName::Read => (from, source),
-            StepName::Network => (source, target),
-            StepName::Write => (target, to),
+            StepName::Read => Ends::new(from, source),
+            StepName::Network => Ends::new(source, target),
+            StepName::Write => Ends::new(target, to),
         },
     };
-    if level.is_fabric() && ends.0 == ends.1 {
+    if level.is_fabric() && ends.from == ends.to {
         let key = name.key();
         return Err(refused(format!("{key}.fabric: both ends are the same node; leave `{key}` out, or give `via`")));
     }
