@@ -24,7 +24,7 @@ pub use pcie_congestion::PcieCongestionParams;
 
 /// Makes of one list what is built in and what the shared library exports.
 macro_rules! policies {
-    ($($module:ident::$policy:ident $(, in changes $side:ty)?;)+) => {
+    ($($module:ident::$policy:ident $(, incremental $side:ty)?;)+) => {
         $(pub use $module::$policy;)+
 
         /// Adds the built-in arbiters to a registry, those with an incremental side with it; [`MaxMin`] serves scenarios
@@ -46,8 +46,8 @@ use weir_plugin_api::{ArbiterEntry, ArbiterPlugin as _, Registry, RegistryError}
 
 policies! {
     pcie_congestion::PcieCongestion;
-    max_min::MaxMin, in changes Shares;
+    max_min::MaxMin, incremental Shares;
     equal_share::EqualShare;
-    strict_priority::StrictPriority, in changes Layers;
+    strict_priority::StrictPriority, incremental Layers;
     fcfs::Fcfs;
 }

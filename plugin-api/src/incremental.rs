@@ -1,4 +1,4 @@
-//! The contract of an incremental arbiter: the same policy as a rate arbiter of its name, in changes.
+//! The contract of an incremental arbiter: the policy of the rate arbiter of its name, event by event.
 //!
 //! ```text
 //! class (equal route, limit, priority) ─► group (equal level, whatever it is) ─► root (has the level)
@@ -15,7 +15,7 @@
 //! choice (a power of two of them make 1 B/s), and so are capacities; every capacity is below 2^61. Weights are scaled to
 //! integers. The mathematics of fair shares in this form is in docs/incremental.md.
 
-use crate::{ArbiterError, ArbiterPlugin, LinkId, SimTime, Slice};
+use crate::{ArbiterError, LinkId, SimTime, Slice};
 
 /// A rate per unit of weight, in the host's units.
 pub type Level = u64;
@@ -25,24 +25,6 @@ pub const NO_LEVEL: Level = u64::MAX;
 
 /// The id of no class, group or root.
 pub const NO_ID: u32 = u32::MAX;
-
-/// Properties that an incremental arbiter claims; the host relies on them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(transparent)]
-pub struct IncrementalFlags(pub u32);
-
-impl IncrementalFlags {
-    /// Priorities matter: transfers of different priorities are of different classes. Without it, all classes have priority 0.
-    pub const READS_PRIORITY: Self = Self(1);
-    /// Every bit this version knows.
-    pub const KNOWN: Self = Self(1);
-
-    /// Whether all bits of `other` are set.
-    #[must_use]
-    pub const fn contains(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
 
 /// What an instance is built for.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +51,8 @@ pub struct ClassInfo<'a> {
     pub links: Slice<'a, LinkId>,
     /// The most its level may be; [`NO_LEVEL`] for any.
     pub limit: Level,
-    /// As in the scenario: larger first; 0 without [`IncrementalFlags::READS_PRIORITY`].
+    /// As in the scenario: larger first; 0 where the rate arbiter lacks
+    /// [`READS_PRIORITY`](crate::Flags::READS_PRIORITY), and transfers of all priorities are of one class then.
     pub priority: i64,
 }
 
@@ -218,13 +201,9 @@ pub trait IncrementalArbiter: Send {
     }
 }
 
-/// An incremental arbiter that stands beside a rate arbiter, under the same name.
+/// An incremental arbiter that stands beside the rate arbiter of the same policy: that one accepts routes, explains phases,
+/// and serves runs that record them.
 pub trait IncrementalPlugin: IncrementalArbiter + Sized + 'static {
-    /// The rate arbiter of the same policy: it accepts routes, explains phases, and serves runs that record them.
-    type Plain: ArbiterPlugin;
-    /// What it claims.
-    const FLAGS: IncrementalFlags;
-
     /// Builds an instance; `params` are those of the rate arbiter.
     ///
     /// # Errors

@@ -24,8 +24,8 @@ mod view;
 pub use arbiter::{ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Step};
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{
-    Answer, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalFlags, IncrementalPlugin, Level,
-    LinkUse, NO_ID, NO_LEVEL, RootLevel, Setting, WeightChange,
+    Answer, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalPlugin, Level, LinkUse, NO_ID,
+    NO_LEVEL, RootLevel, Setting, WeightChange,
 };
 pub use model::{
     Alternative, EngineScope, Estimate, Estimates, Model, ModelError, ModelPlugin, Moment, Plan, PlannedEngine,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::{
-    ArbiterError, ArbiterPlugin, FabricView, Flags, IncrementalArbiter, IncrementalFlags, IncrementalPlugin,
-    LegendEntry, Model, ModelError, ModelPlugin, RateArbiter, Setting,
+    ArbiterError, ArbiterPlugin, FabricView, Flags, IncrementalArbiter, IncrementalPlugin, LegendEntry, Model,
+    ModelError, ModelPlugin, RateArbiter, Setting,
 };
 
 /// Builds an arbiter for a fabric from its parameters (a JSON object).
@@ -50,7 +50,7 @@ pub struct ArbiterEntry {
     pub origin: Origin,
     /// Its constructor.
     pub make: MakeArbiter,
-    /// The same policy in changes, where there is one.
+    /// Its incremental side, if there is one.
     pub incremental: Option<IncrementalEntry>,
 }
 
@@ -86,8 +86,6 @@ impl ArbiterEntry {
 
 /// The incremental side of an arbiter.
 pub struct IncrementalEntry {
-    /// What it claims.
-    pub flags: IncrementalFlags,
     /// Its constructor.
     pub make: MakeIncremental,
 }
@@ -96,13 +94,13 @@ impl IncrementalEntry {
     /// That of a type of this program.
     #[must_use]
     pub fn of<I: IncrementalPlugin>() -> Self {
-        Self { flags: I::FLAGS, make: Box::new(|setting, params| Ok(Box::new(I::create(setting, params)?))) }
+        Self { make: Box::new(|setting, params| Ok(Box::new(I::create(setting, params)?))) }
     }
 }
 
 impl std::fmt::Debug for IncrementalEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IncrementalEntry").field("flags", &self.flags).finish_non_exhaustive()
+        f.debug_struct("IncrementalEntry").finish_non_exhaustive()
     }
 }
 

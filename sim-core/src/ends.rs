@@ -68,7 +68,6 @@ impl Ends {
         }
     }
 
-    /// The earliest end.
     #[inline]
     pub(crate) fn earliest(&self) -> SimTime {
         self.levels.last().map_or(SimTime::NEVER, |top| minimum(top))

@@ -289,7 +289,7 @@ impl<'a, S: Store> Instant<'a, S> {
             fingerprint: self.fingerprint.value(),
             links: flows.link_totals(now),
             arbitrations: flows.arbitrations(),
-            in_changes: flows.is_incremental(),
+            incremental: flows.is_incremental(),
             tasks: Vec::new(),
             sent_bytes: Vec::new(),
             bottlenecks: Vec::new(),

@@ -39,7 +39,7 @@ impl<'a> Mover<'a> {
         if options.phases || options.explain {
             tracing::debug!("phase by phase: phases are recorded");
         } else {
-            let made = incremental(simulation, census, options.sharing);
+            let made = incremental(simulation, census, flags, options.sharing);
             if let Some(incremental) = made.map_err(|error| failed(SimTime(0), error))? {
                 return Ok(Self::Incremental(Box::new(incremental)));
             }
@@ -110,7 +110,6 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// Number of active transfers.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Plain(flows) => flows.len(),
@@ -164,6 +163,7 @@ fn failed(time: SimTime, error: ArbiterError) -> SimError {
 fn incremental<'a>(
     simulation: &Simulation<'a>,
     census: Option<&Census>,
+    flags: Flags,
     sharing: Sharing<'_>,
 ) -> Result<Option<Incremental<'a>>, ArbiterError> {
     let Sharing::Incremental { entry, params, from, peaks_below } = sharing else {
@@ -178,7 +178,8 @@ fn incremental<'a>(
         tracing::debug!(transfers, from, "phase by phase: there are too few transfers");
         return Ok(None);
     }
-    let request = IncrementalRequest { entry, params, wants_peaks: transfers < peaks_below };
+    let (reads_priority, wants_peaks) = (flags.contains(Flags::READS_PRIORITY), transfers < peaks_below);
+    let request = IncrementalRequest { entry, params, reads_priority, wants_peaks };
     let made = Incremental::new(fabric, routes, tasks, &census, &request)?;
     match &made {
         Some(_) => tracing::debug!(transfers, "incrementally"),

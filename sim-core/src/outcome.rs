@@ -56,7 +56,6 @@ pub struct LinkTotals {
 }
 
 impl Default for LinkTotals {
-    /// Nothing has crossed it.
     fn default() -> Self {
         Self { bytes: 0, busy: SimDuration::ZERO, peak: Some(0.0) }
     }
@@ -116,7 +115,7 @@ pub struct Outcome {
     /// Times the arbiter was asked (remembered answers excluded).
     pub arbitrations: u64,
     /// Whether rates were kept up by the arbiter's incremental side instead of being asked for phase by phase.
-    pub in_changes: bool,
+    pub incremental: bool,
 }
 
 /// Why a run cannot go on.
@@ -157,7 +156,6 @@ pub enum SimError {
     Halted,
 }
 
-/// What keeps a deadlock.
 fn deadlock(waiting: &[TaskId]) -> &'static str {
     if waiting.is_empty() {
         "the heads of the engines' queues wait for tasks queued behind others"

@@ -10,7 +10,6 @@ pub(crate) const NO_BOTTLENECK: Bottleneck = Bottleneck { binding: Binding::NONE
 
 /// The tasks of a run that are released and have not ended, those to be released, and what is known of them.
 pub(crate) trait Store {
-    /// A task.
     fn task(&self, task: TaskId) -> &Task;
     /// What has happened to a task.
     fn times(&mut self, task: TaskId) -> &mut TaskTimes;

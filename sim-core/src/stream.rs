@@ -129,7 +129,6 @@ pub struct Traffic<'a> {
     pub departures: &'a mut dyn Departures,
 }
 
-/// An active transfer.
 #[derive(Clone, Copy, Debug)]
 struct ActiveTransfer {
     id: TaskId,

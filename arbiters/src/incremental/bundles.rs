@@ -139,12 +139,12 @@ impl Shares {
         self.bundles[bundle as usize].link = to;
         self.note_bundle(bundle);
         for hop in self.hops_of(bundle) {
-            self.move_hop(hop, from, to, weight, (left, taken));
+            self.move_hop(hop, from, to, weight, left, taken);
         }
         self.lower_floor(to, self.bundles[bundle as usize].floor);
     }
 
-    fn move_hop(&mut self, hop: usize, from: u32, to: u32, weight: u64, (left, taken): (Level, Level)) {
+    fn move_hop(&mut self, hop: usize, from: u32, to: u32, weight: u64, left: Level, taken: Level) {
         let on = self.hops[hop].link;
         if on == from {
             self.links[on as usize].own -= weight;

@@ -33,7 +33,7 @@ pub(super) struct Layer {
     is_squeezed: bool,
 }
 
-/// Strict priority in changes: the shares of all priorities.
+/// The incremental side of strict priority: the shares of all priorities.
 #[derive(Debug)]
 pub struct Layers {
     pub(super) capacities: Vec<u64>,

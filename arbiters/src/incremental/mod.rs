@@ -23,8 +23,7 @@ mod verify;
 pub use layers::Layers;
 pub use state::Shares;
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin as _, IncrementalFlags, IncrementalPlugin, Level, NO_ID as NONE, NO_LEVEL as INF,
-    Setting,
+    ArbiterError, ArbiterPlugin as _, IncrementalPlugin, Level, NO_ID as NONE, NO_LEVEL as INF, Setting,
 };
 
 use crate::common::params::{NoParams, decode};
@@ -34,9 +33,6 @@ use crate::{MaxMin, StrictPriority};
 const MOST_PRIORITIES: u32 = 32;
 
 impl IncrementalPlugin for Shares {
-    type Plain = MaxMin;
-    const FLAGS: IncrementalFlags = IncrementalFlags(0);
-
     fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
         let NoParams {} = decode(MaxMin::NAME, params)?;
         Ok(Self::new(setting.capacities.to_vec(), setting.wants_peaks == 0))
@@ -44,9 +40,6 @@ impl IncrementalPlugin for Shares {
 }
 
 impl IncrementalPlugin for Layers {
-    type Plain = StrictPriority;
-    const FLAGS: IncrementalFlags = IncrementalFlags::READS_PRIORITY;
-
     fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
         let NoParams {} = decode(StrictPriority::NAME, params)?;
         if setting.priorities > MOST_PRIORITIES {

@@ -48,7 +48,6 @@ impl Queue {
         Some(((least >> 32) as Level, least as u32))
     }
 
-    /// The least level.
     pub(super) fn level(&self) -> Option<Level> {
         let rest = self.rest.peek().map(|&Reverse(entry)| entry);
         self.few.iter().copied().chain(rest).min().map(|entry| (entry >> 32) as Level)

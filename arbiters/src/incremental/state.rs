@@ -203,13 +203,12 @@ impl Link {
     }
 }
 
-/// Weight times level.
 #[inline]
 pub(super) fn product(weight: u64, level: Level) -> i128 {
     (u128::from(weight) * u128::from(level)) as i128
 }
 
-/// Weighted max-min in changes.
+/// The incremental side of weighted max-min.
 #[derive(Debug, Default)]
 pub struct Shares {
     pub(super) links: Vec<Link>,

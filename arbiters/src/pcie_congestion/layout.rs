@@ -93,7 +93,6 @@ impl Layout {
         Self { ports, links, items, hops, members, order }
     }
 
-    /// Lays out a phase.
     pub(super) fn build(&mut self, phase: &PhaseView<'_>, groups: &[Group]) {
         for link in self.links.drain(..) {
             self.ports[link.id.index()].local = NONE;

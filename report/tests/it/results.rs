@@ -106,7 +106,7 @@ fn outcome(world: &Scenario) -> Outcome {
             steps: vec![step("A", 200.0), step("B", 100.0)],
         }]),
         arbitrations: 1,
-        in_changes: false,
+        incremental: false,
     }
 }
 

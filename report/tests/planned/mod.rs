@@ -153,7 +153,7 @@ fn outcome(world: &Scenario) -> Outcome {
         links: vec![LinkTotals::default(); world.fabric.links().len()],
         phases: None,
         arbitrations: 1,
-        in_changes: false,
+        incremental: false,
     }
 }
 

@@ -74,7 +74,6 @@ impl BottleneckLog {
         slot_log.current = current;
     }
 
-    /// The binding in force.
     pub(crate) fn current(&self, slot: u32) -> Binding {
         self.slots[slot as usize].current
     }

@@ -57,7 +57,6 @@ pub(crate) struct Flows<'a> {
     routes: &'a Routes,
     classes: &'a Classes,
     call: ArbiterCall<'a>,
-    /// All active transfers.
     all: ActiveSet,
     /// The part of them that is connected to the changes of this instant.
     part: PhaseColumns,
@@ -209,7 +208,6 @@ impl<'a> Flows<'a> {
         moved
     }
 
-    /// Number of active transfers.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }

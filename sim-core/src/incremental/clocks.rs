@@ -152,7 +152,6 @@ pub(crate) struct Clocks {
     /// Entries of answers since all loads were summed up, and after how many that will be done again.
     pub(super) unsummed: usize,
     pub(super) sum_after: usize,
-    /// Links of the fabric.
     pub(super) fabric_links: u32,
     pub(super) free_transfers: Vec<u32>,
     pub(super) free_classes: Vec<u32>,
@@ -184,7 +183,6 @@ impl Clocks {
         (self.links.len() - 1) as u32
     }
 
-    /// Number of active transfers.
     pub(crate) fn active(&self) -> usize {
         self.active
     }

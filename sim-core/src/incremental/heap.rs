@@ -4,7 +4,6 @@
 
 use smallvec::SmallVec;
 
-/// Not in the heap.
 pub(crate) const OUT: u32 = u32::MAX;
 
 /// Children of a node: shallow, and a level of them is one or two cache lines.

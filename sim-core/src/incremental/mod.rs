@@ -24,8 +24,8 @@ mod tests;
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{
-    ArbiterError, Binding, Cause, ClassId, HORIZON, IncrementalArbiter, IncrementalEntry, IncrementalFlags, LinkId,
-    NO_ID as NONE, RouteId, Setting, SimDuration, SimTime,
+    ArbiterError, Binding, Cause, ClassId, HORIZON, IncrementalArbiter, IncrementalEntry, LinkId, NO_ID as NONE,
+    RouteId, Setting, SimDuration, SimTime,
 };
 
 use crate::fabric::Fabric;
@@ -69,6 +69,8 @@ pub(crate) struct IncrementalRequest<'a> {
     pub(crate) entry: &'a IncrementalEntry,
     /// The arbiter's parameters, a JSON object.
     pub(crate) params: &'a str,
+    /// Whether the arbiter reads priorities.
+    pub(crate) reads_priority: bool,
     /// Whether the peaks of all links must be known in the end.
     pub(crate) wants_peaks: bool,
 }
@@ -95,7 +97,7 @@ impl<'a> Incremental<'a> {
         census: &Census,
         asked: &IncrementalRequest<'_>,
     ) -> Result<Option<Self>, ArbiterError> {
-        let IncrementalRequest { entry, params, wants_peaks } = *asked;
+        let IncrementalRequest { entry, params, reads_priority, wants_peaks } = *asked;
         let Some((scale, used)) = fitting_scale(fabric, routes, tasks, census) else { return Ok(None) };
         let classes = tasks.classes.len();
         let capacities: Vec<u64> = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();
@@ -116,7 +118,7 @@ impl<'a> Incremental<'a> {
             routes,
             tasks,
             scale,
-            reads_priority: entry.flags.contains(IncrementalFlags::READS_PRIORITY),
+            reads_priority,
             clocks: Clocks::with_room(fabric.links().len(), used, classes),
             arbiter,
             record_of: vec![NONE; fabric.links().len()],
@@ -248,7 +250,6 @@ impl<'a> Incremental<'a> {
         self.clocks.arbitrate(now.0, &mut *self.arbiter)
     }
 
-    /// Number of active transfers.
     pub(crate) fn len(&self) -> usize {
         self.clocks.active()
     }

@@ -5,7 +5,6 @@
 //! a heap, where an entry goes does not depend on what is compared, so a processor does not guess wrong;
 //! it goes to the root even where nothing changes any more.
 
-/// Not due.
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// Fewest ids that there is room for.

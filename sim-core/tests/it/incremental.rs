@@ -4,8 +4,8 @@ use crate::common::{Case, World, arbiter, case};
 use proptest::prelude::*;
 use weir_arbiters::{Layers, Shares};
 use weir_sim_core::api::{
-    Answer, ArbiterError, Cause, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalEntry,
-    IncrementalFlags, LinkId, LinkKind, NodeKind, RootLevel, Setting, SimDuration, SimTime,
+    Answer, ArbiterError, Cause, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalEntry, LinkId,
+    LinkKind, NodeKind, RootLevel, Setting, SimDuration, SimTime,
 };
 use weir_sim_core::{
     AnswerError, EngineId, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId, Sharing, SimError,
@@ -195,8 +195,7 @@ impl IncrementalArbiter for Greedy {
 }
 
 fn entry(make: fn(&Setting<'_>) -> Result<Greedy, ArbiterError>) -> IncrementalEntry {
-    let flags = IncrementalFlags::default();
-    IncrementalEntry { flags, make: Box::new(move |setting, _| Ok(Box::new(make(setting)?))) }
+    IncrementalEntry { make: Box::new(move |setting, _| Ok(Box::new(make(setting)?))) }
 }
 
 /// Two transfers at once over the one link of 1000 B/s.
@@ -235,7 +234,7 @@ fn an_overload_is_refused_and_a_refusal_is_served_phase_by_phase() {
     assert_eq!(error.to_string(), "no memory");
 }
 
-/// What cannot be computed as exactly, or as cheaply, in changes is asked phase by phase: limits far below the bandwidths, and
+/// What cannot be computed as exactly, or as cheaply, incrementally is asked phase by phase: limits far below the bandwidths, and
 /// many priorities. Then both ways are the same to the bit.
 #[test]
 fn what_does_not_fit_is_asked_phase_by_phase() {
@@ -244,8 +243,8 @@ fn what_does_not_fit_is_asked_phase_by_phase() {
         for (entry, name) in policies() {
             let (a, b) = (run_as(&world, name, RunOptions::default()), run_as(&world, name, incremental(&entry)));
             let falls_back = same && (limits > 0 || name == "strict-priority");
-            assert_eq!(b.in_changes, !falls_back, "{name}, limits {limits}, {priorities} priorities");
-            assert!(!a.in_changes && (!falls_back || a == b));
+            assert_eq!(b.incremental, !falls_back, "{name}, limits {limits}, {priorities} priorities");
+            assert!(!a.incremental && (!falls_back || a == b));
         }
     }
 }

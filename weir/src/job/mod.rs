@@ -140,8 +140,8 @@ impl<'a> Job<'a> {
     }
 
     fn log(&self, outcome: &Outcome) {
-        let Outcome { events, arbitrations, in_changes, .. } = outcome;
-        let way = if *in_changes { "incremental" } else { "phase by phase" };
+        let Outcome { events, arbitrations, incremental, .. } = outcome;
+        let way = if *incremental { "incremental" } else { "phase by phase" };
         tracing::info!(arbiter = self.spec.name, way, events, arbitrations, "ran {}", self.scenario.file);
     }
 

@@ -28,7 +28,6 @@ use weir_plugin_api::LinkId;
 use crate::common::groups::{NONE, narrowest};
 use shared::{Port, Terms};
 
-/// What bounds a flow.
 #[derive(Clone, Copy, Debug)]
 enum Decider {
     Limit,
@@ -71,10 +70,8 @@ struct Saturated {
     second: u32,
 }
 
-/// What bounds a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bound {
-    /// Its limit.
     Limit,
     /// A link, and another flow on it if there is one.
     Link(LinkId, Option<usize>),
@@ -118,7 +115,6 @@ impl Filling {
         }
     }
 
-    /// Capacity of a link.
     #[inline]
     pub(crate) fn capacity(&self, link: LinkId) -> f64 {
         self.capacities[link.index()]
@@ -274,7 +270,6 @@ impl Filling {
         self.flows[flow].rate
     }
 
-    /// What bounds a flow.
     #[inline]
     pub(crate) fn bound(&self, index: usize) -> Bound {
         match self.flows[index].decider {
