@@ -1,8 +1,7 @@
 //! What all searches have in common: what is varied, by which method, and the result that is reported.
 //!
-//! A kind of decision that can be tried out one by one says what there is ([`Candidates::count`]) and what each is worth
-//! ([`Candidates::value`]); [`best_of`] visits them on all threads and keeps the best. A method that knows more of its
-//! kind (bounds, symmetries, moves) stands beside its kind. Either way a [`SearchResult`] comes of it.
+//! [`best_of`] visits numbered candidates on all threads and keeps the best. A method that knows more of its kind (bounds,
+//! symmetries, moves) stands beside its kind. Either way a [`SearchResult`] comes of it.
 
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,7 +48,6 @@ impl Vary {
     }
 }
 
-/// By its word.
 impl FromStr for Vary {
     type Err = String;
 
@@ -97,7 +95,6 @@ impl Method {
     }
 }
 
-/// By its word.
 impl FromStr for Method {
     type Err = String;
 
@@ -137,7 +134,6 @@ impl Objective {
     }
 }
 
-/// By its word.
 impl FromStr for Objective {
     type Err = String;
 
@@ -190,6 +186,30 @@ pub struct SearchResult<S> {
 }
 
 impl<S> SearchResult<S> {
+    /// The best candidate that was found by least makespan, and nothing known of the others.
+    #[must_use]
+    pub fn new(vary: Vary, method: Method, baseline: f64, best: f64, solution: S) -> Self {
+        Self {
+            vary,
+            method,
+            candidates: None,
+            evaluated: 1,
+            complete: true,
+            proved_optimal: false,
+            objective: Objective::Makespan,
+            bound: None,
+            baseline,
+            best,
+            median: None,
+            mean: None,
+            worst: None,
+            percentiles: None,
+            best_count: None,
+            wall_s: None,
+            solution,
+        }
+    }
+
     /// The same result with its solution in other terms.
     #[must_use]
     pub fn with_solution<T>(self, solution: T) -> SearchResult<T> {
@@ -232,21 +252,6 @@ impl<S> SearchResult<S> {
 /// The percentiles that are reported.
 pub const PERCENTILES: [u32; 6] = [1, 5, 25, 75, 95, 99];
 
-/// A decision that can be searched by visiting candidates: what there is, and what each is worth.
-pub trait Candidates: Sync {
-    /// Why a candidate has no value.
-    type Error: Send;
-
-    /// How many there are, numbered from 0; number 0 is the scenario as it is where that is one of them.
-    fn count(&self) -> u128;
-
-    /// The value of a candidate; the least is best.
-    ///
-    /// # Errors
-    /// It cannot be simulated.
-    fn value(&self, number: u128) -> Result<f64, Self::Error>;
-}
-
 /// The best of some candidates.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BestOf {
@@ -264,22 +269,23 @@ pub struct BestOf {
 /// machine. The result does not depend on it.
 const BATCH: usize = 256;
 
-/// Visits all candidates on the threads of the current rayon pool and keeps the best; stops soon after `cancel`. `seen` is
-/// shown the values in order of their numbers. None when there was none to visit.
+/// Visits `count` candidates, numbered from 0, on the threads of the current rayon pool and keeps the one of least `value`;
+/// stops soon after `cancel`. `seen` is shown the values in order of their numbers. None when there was none to visit.
 ///
 /// # Errors
 /// The first candidate that has no value.
-pub fn best_of<C: Candidates>(
-    candidates: &C,
+pub fn best_of<E: Send>(
+    count: u128,
+    value: impl Fn(u128) -> Result<f64, E> + Sync,
     cancel: &AtomicBool,
     mut seen: impl FnMut(f64),
-) -> Result<Option<BestOf>, C::Error> {
-    let (count, mut begin) = (candidates.count(), 0_u128);
+) -> Result<Option<BestOf>, E> {
+    let mut begin = 0_u128;
     let mut best: Option<BestOf> = None;
     while begin < count {
         let size = count.saturating_sub(begin).min(BATCH as u128) as usize;
-        let value = |i: usize| (!cancel.load(Ordering::Relaxed)).then(|| candidates.value(begin + i as u128));
-        let values: Vec<Option<Result<f64, C::Error>>> = (0..size).into_par_iter().map(value).collect();
+        let one = |i: usize| (!cancel.load(Ordering::Relaxed)).then(|| value(begin + i as u128));
+        let values: Vec<Option<Result<f64, E>>> = (0..size).into_par_iter().map(one).collect();
         for (number, value) in (begin..).zip(values) {
             let Some(value) = value else { return Ok(best.map(|b| BestOf { complete: false, ..b })) };
             let value = match value {
@@ -303,19 +309,10 @@ pub fn best_of<C: Candidates>(
 mod tests {
     use super::*;
 
-    struct Values(Vec<f64>);
-
-    impl Candidates for Values {
-        type Error = u128;
-
-        fn count(&self) -> u128 {
-            self.0.len() as u128
-        }
-
-        fn value(&self, number: u128) -> Result<f64, u128> {
-            let value = self.0[number as usize];
-            if value.is_nan() { Err(number) } else { Ok(value) }
-        }
+    /// The best of these values; one that is no number is an error.
+    fn best(values: &[f64], cancel: bool, seen: impl FnMut(f64)) -> Result<Option<BestOf>, u128> {
+        let value = |number: u128| Some(values[number as usize]).filter(|value| !value.is_nan()).ok_or(number);
+        best_of(values.len() as u128, value, &AtomicBool::new(cancel), seen)
     }
 
     #[test]
@@ -328,22 +325,21 @@ mod tests {
 
     #[test]
     fn the_lowest_number_wins_among_equals() {
-        let go = AtomicBool::new(false);
         let mut seen = Vec::new();
-        let best = best_of(&Values(vec![3.0, 1.0, 2.0, 1.0]), &go, |value| seen.push(value));
-        assert_eq!(best, Ok(Some(BestOf { value: 1.0, number: 1, evaluated: 4, complete: true })));
+        let found = best(&[3.0, 1.0, 2.0, 1.0], false, |value| seen.push(value));
+        assert_eq!(found, Ok(Some(BestOf { value: 1.0, number: 1, evaluated: 4, complete: true })));
         assert_eq!(seen, [3.0, 1.0, 2.0, 1.0]);
-        assert_eq!(best_of(&Values(vec![]), &go, |_| ()), Ok(None));
-        assert_eq!(best_of(&Values(vec![1.0, f64::NAN, f64::NAN]), &go, |_| ()), Err(1));
-        assert_eq!(best_of(&Values(vec![1.0]), &AtomicBool::new(true), |_| ()), Ok(None));
+        assert_eq!(best(&[], false, |_| ()), Ok(None));
+        assert_eq!(best(&[1.0, f64::NAN, f64::NAN], false, |_| ()), Err(1));
+        assert_eq!(best(&[1.0], true, |_| ()), Ok(None));
     }
 
     #[test]
     fn batches_join_in_order() {
         let values: Vec<f64> = (0..1000_u32).map(|i| f64::from((i * 7919) % 1000)).collect();
         let mut seen = Vec::new();
-        let best = best_of(&Values(values.clone()), &AtomicBool::new(false), |value| seen.push(value));
-        assert_eq!(best, Ok(Some(BestOf { value: 0.0, number: 0, evaluated: 1000, complete: true })));
+        let found = best(&values, false, |value| seen.push(value));
+        assert_eq!(found, Ok(Some(BestOf { value: 0.0, number: 0, evaluated: 1000, complete: true })));
         assert_eq!(seen, values);
     }
 }

@@ -10,7 +10,7 @@ use super::bounds::{BranchOptions, Rule, branch_and_bound, root_bound};
 use super::exhaustive::{Enumeration, Part, own_makespan};
 use super::problem::{OrderError, OrderProblem};
 use super::run::Best;
-use crate::search::{MOST_EXHAUSTIVE, Method, Objective, SearchResult, Vary};
+use crate::search::{MOST_EXHAUSTIVE, Method, SearchResult, Vary};
 
 /// Most orders that `exhaustive` visits unless [`OrderOptions::most`] says otherwise: half a day on one core.
 pub const MOST_VISITED: u128 = 50_000_000_000;
@@ -224,25 +224,8 @@ fn named(problem: &OrderProblem<'_>, number: u128) -> Order {
 }
 
 fn plain(problem: &OrderProblem<'_>, method: Method, baseline: u64, best: u64, solution: Order) -> SearchResult<Order> {
-    SearchResult {
-        vary: Vary::Order,
-        method,
-        candidates: problem.candidates(),
-        evaluated: 1,
-        complete: true,
-        proved_optimal: false,
-        objective: Objective::Makespan,
-        bound: None,
-        baseline: baseline as f64,
-        best: best as f64,
-        median: None,
-        mean: None,
-        worst: None,
-        percentiles: None,
-        best_count: None,
-        wall_s: None,
-        solution,
-    }
+    let result = SearchResult::new(Vary::Order, method, baseline as f64, best as f64, solution);
+    SearchResult { candidates: problem.candidates(), ..result }
 }
 
 fn branched(

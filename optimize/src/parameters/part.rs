@@ -31,7 +31,6 @@ pub struct Part {
 }
 
 impl Part {
-    /// A part without makespans.
     pub(super) fn empty(grid: &Grid, input: &str, shard: Shard, baseline: Option<NonZeroU64>) -> Self {
         Self {
             weir_parameter_part: FORMAT,

@@ -57,7 +57,7 @@ impl<'a> GridTable<'a> {
     pub fn rows(&self) -> impl Iterator<Item = GridRow<'a>> {
         let outcome = self.outcome;
         let known = (0..).zip(outcome.makespans()).filter_map(|(number, makespan)| Some((makespan?, number)));
-        known.filter_map(move |found| Self::row(outcome, found))
+        known.filter_map(move |(makespan, number)| Self::row(outcome, makespan, number))
     }
 
     /// The `most` best rows, best first; among equals the lower number first.
@@ -71,11 +71,11 @@ impl<'a> GridTable<'a> {
             all.truncate(most);
         }
         all.sort_unstable();
-        all.into_iter().filter_map(|found| Self::row(outcome, found)).collect()
+        all.into_iter().filter_map(|(makespan, number)| Self::row(outcome, makespan, number)).collect()
     }
 
-    /// The row of a (makespan, number); there is a best as soon as there is any.
-    fn row(outcome: &'a Outcome, (makespan, candidate): (u64, u64)) -> Option<GridRow<'a>> {
+    /// The row of a candidate; there is a best as soon as there is any.
+    fn row(outcome: &'a Outcome, makespan: u64, candidate: u64) -> Option<GridRow<'a>> {
         let (least, best) = outcome.best()?;
         Some(GridRow {
             candidate,
@@ -106,33 +106,6 @@ impl<'a> GridTable<'a> {
         }
         Ok(())
     }
-
-    /// Writes an aligned table for a person: the values, the makespan as `time` writes ps, its ratio to the best, and
-    /// `best` beside the best. All rows by number if they are at most `most`; else the `most` best ones, best first.
-    ///
-    /// # Errors
-    /// Those of `out`.
-    pub fn write_text(&self, most: usize, time: impl Fn(u64) -> String, out: &mut impl Write) -> io::Result<()> {
-        let all = self.outcome.evaluated();
-        let few = all <= most as u64;
-        let rows = if few { self.rows().collect() } else { self.ranked(most) };
-        let head = self.paths().chain(["makespan", "ratio", ""]).map(str::to_owned).collect();
-        let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows.iter().map(|row| cells(row, &time))).collect();
-        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
-        for line in &lines {
-            let padded = line.iter().zip(&widths).map(|(cell, &width)| format!("{cell:>width$}"));
-            writeln!(out, "{}", padded.collect::<Vec<_>>().join("  ").trim_end())?;
-        }
-        if few { Ok(()) } else { writeln!(out, "the best {} of {all} candidates", rows.len()) }
-    }
-}
-
-/// The cells of a row for a person. A value of several lines is shown on one.
-fn cells(row: &GridRow<'_>, time: impl Fn(u64) -> String) -> Vec<String> {
-    let values = row.parameters.iter().map(|(_, value)| value.split_whitespace().collect::<Vec<_>>().join(" "));
-    let best = if row.best { "best" } else { "" };
-    values.chain([time(row.makespan), format!("{:.4}", row.ratio), best.to_owned()]).collect()
 }
 
 /// A field of CSV, in quotes where it needs them.

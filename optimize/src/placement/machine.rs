@@ -159,12 +159,6 @@ impl Machine {
         self.is_tree
     }
 
-    /// Whether all pairs cost the same, so that no placement is better than another.
-    #[must_use]
-    pub fn all_alike(&self) -> bool {
-        self.matrix.alike()
-    }
-
     /// Looks for a tree that gives the costs: the fabric's, without and with leaf values, then that of the costs' clusters.
     fn shaped(matrix: Matrix, step: f64, shape: Option<&Shape>, leaf: &[i64]) -> Self {
         let none = vec![0; matrix.devices()];

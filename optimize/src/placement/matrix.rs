@@ -53,12 +53,6 @@ impl Matrix {
     pub(super) fn largest(&self) -> u64 {
         self.cost.iter().copied().max().unwrap_or(0)
     }
-
-    /// Whether all pairs cost the same.
-    pub(super) fn alike(&self) -> bool {
-        let first = if self.devices > 1 { self.at(0, 1) } else { 0 };
-        (0..self.devices).all(|a| (a + 1..self.devices).all(|b| self.at(a, b) == first))
-    }
 }
 
 /// Real costs as whole numbers, and what 1 stands for. Whole costs, and costs that are multiples of a power of two, are kept

@@ -2,7 +2,6 @@
 
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
-/// A signed whole number.
 pub(super) trait Number:
     Copy
     + Ord

@@ -23,7 +23,6 @@ pub(super) struct Starts<'p, 'm, T> {
 const OUTSIDE: u32 = u32::MAX;
 
 impl<'p, 'm, T: Number> Starts<'p, 'm, T> {
-    /// `attempts` per cut.
     pub(super) fn new(problem: &'p Problem<'m, T>, attempts: u32) -> Self {
         let n = problem.padded;
         Self { problem, cuts: Bisection::new(), local: vec![OUTSIDE; n], group_of: vec![0; n], attempts }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use weir_optimize::parameters::{Axis, Grid, ParameterError};
-use weir_optimize::search::{Method, Objective, SearchResult, Vary};
+use weir_optimize::search::{Method, SearchResult, Vary};
 use weir_optimize::sweep::{Sweep, Total, gain};
 
 /// Sizes with one that comes twice, and overheads.
@@ -15,24 +15,13 @@ fn grid() -> Grid {
 /// As it is a point takes 2 · size + overhead, at best size + overhead.
 fn result(values: &[(&str, &str)]) -> SearchResult<String> {
     let number = |i: usize| values[i].1.parse::<f64>().unwrap();
+    let (baseline, best) = (2.0 * number(0) + number(1), number(0) + number(1));
     SearchResult {
-        vary: Vary::Order,
-        method: Method::BranchAndBound,
         candidates: Some(6),
         evaluated: 2,
-        complete: true,
         proved_optimal: number(0) < 9.0,
-        objective: Objective::Makespan,
         bound: Some(number(0)),
-        baseline: 2.0 * number(0) + number(1),
-        best: number(0) + number(1),
-        median: None,
-        mean: None,
-        worst: None,
-        percentiles: None,
-        best_count: None,
-        wall_s: None,
-        solution: format!("{values:?}"),
+        ..SearchResult::new(Vary::Order, Method::BranchAndBound, baseline, best, format!("{values:?}"))
     }
 }
 

@@ -74,27 +74,6 @@ fn the_table_as_json() {
 }
 
 #[test]
-fn the_table_for_a_person() {
-    let text = |most| {
-        let mut text = Vec::new();
-        small_outcome().table().write_text(most, |ps| format!("{} ms", ps / 1_000_000_000), &mut text).expect("memory");
-        String::from_utf8(text).expect("UTF-8")
-    };
-    let all = "put.packet  arbiter.tau  makespan   ratio\n\
-               \x20     none            0     30 ms  1.5000\n\
-               \x20     none         0.15     20 ms  1.0000  best\n\
-               \x20   a, \"b\"            0     50 ms  2.5000\n\
-               \x20   a, \"b\"         0.15     20 ms  1.0000\n";
-    assert_eq!(text(4), all);
-    let best = "put.packet  arbiter.tau  makespan   ratio\n\
-                \x20     none         0.15     20 ms  1.0000  best\n\
-                \x20   a, \"b\"         0.15     20 ms  1.0000\n\
-                \x20     none            0     30 ms  1.5000\n\
-                the best 3 of 4 candidates\n";
-    assert_eq!(text(3), best);
-}
-
-#[test]
 fn a_candidate_that_fails_is_named_the_lowest_on_any_number_of_threads() {
     let grid = grid(&[10, 10]);
     let evaluate = |values: &[(&str, &str)]| match (values[0].1, values[1].1) {

@@ -82,24 +82,15 @@ fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Error> {
     let ((best, _), values) = outcome.best().zip(outcome.solution()).ok_or_else(too_soon)?;
     let complete = outcome.complete();
     let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
+    let solution = Solution::Parameters(values.into_iter().map(own).collect());
+    let baseline = outcome.baseline().unwrap_or(best) as f64;
     let result = SearchResult {
-        vary: Vary::Parameters,
-        method: Method::Exhaustive,
         candidates: Some(outcome.grid().candidates().into()),
         evaluated: outcome.evaluated().into(),
         complete,
         proved_optimal: complete,
-        objective: Objective::Makespan,
         bound: complete.then_some(best as f64),
-        baseline: outcome.baseline().unwrap_or(best) as f64,
-        best: best as f64,
-        median: None,
-        mean: None,
-        worst: None,
-        percentiles: None,
-        best_count: None,
-        wall_s: None,
-        solution: Solution::Parameters(values.into_iter().map(own).collect()),
+        ..SearchResult::new(Vary::Parameters, Method::Exhaustive, baseline, best as f64, solution)
     };
     Ok(result.with_statistics(outcome.distribution()))
 }

@@ -7,7 +7,7 @@ use weir_optimize::placement::{
     Effort, Machine, Measured, Method as Way, Options, Pattern, Placement, PlacementError, SimulatedError,
     objective as place_value, payback, refine_simulated, search as place,
 };
-use weir_optimize::search::{Candidates, MOST_EXHAUSTIVE, Method, Objective, SearchResult, Vary, best_of};
+use weir_optimize::search::{MOST_EXHAUSTIVE, Method, Objective, SearchResult, Vary, best_of};
 use weir_plugin_api::NodeId;
 use weir_report::{SearchReport, Solution, text};
 use weir_scenario::{Change, MeasuredMatrix, OptimizeSpec, Scenario};
@@ -191,7 +191,8 @@ impl<'a> Task<'a> {
             Error::input(format!("{message} one: use `--method bisection`"))
         })?;
         let mut makespans = Vec::new();
-        let best = best_of(&trials, self.context.cancel, |makespan| makespans.push(makespan as u64))?;
+        let value = |number| trials.makespan(&trials.placement(number)).map(|makespan| makespan as f64);
+        let best = best_of(count, value, self.context.cancel, |makespan| makespans.push(makespan as u64))?;
         let best = best.ok_or_else(too_soon)?;
         let complete = best.complete && best.evaluated == count;
         Ok(Placed {
@@ -256,23 +257,13 @@ impl<'a> Task<'a> {
     fn result(&self, placed: Placed, solution: Solution) -> SearchResult<Solution> {
         let makespans = placed.distribution.unwrap_or_default();
         let result = SearchResult {
-            vary: Vary::Placement,
-            method: placed.method,
             candidates: self.count(),
             evaluated: placed.evaluated,
             complete: placed.complete,
             proved_optimal: placed.proved,
             objective: self.context.settings.objective,
             bound: placed.proved.then_some(placed.after),
-            baseline: placed.before,
-            best: placed.after,
-            median: None,
-            mean: None,
-            worst: None,
-            percentiles: None,
-            best_count: None,
-            wall_s: None,
-            solution,
+            ..SearchResult::new(Vary::Placement, placed.method, placed.before, placed.after, solution)
         };
         result.with_statistics(&makespans)
     }
@@ -329,18 +320,6 @@ impl Trials<'_> {
         }
         let mut free: Vec<usize> = (0..self.names.len()).collect();
         digits.into_iter().rev().map(|digit| free.remove(digit)).collect()
-    }
-}
-
-impl Candidates for Trials<'_> {
-    type Error = Error;
-
-    fn count(&self) -> u128 {
-        (0..self.ranks).fold(1, |all: u128, rank| all.saturating_mul((self.names.len() - rank) as u128))
-    }
-
-    fn value(&self, number: u128) -> Result<f64, Error> {
-        self.makespan(&self.placement(number)).map(|makespan| makespan as f64)
     }
 }
 

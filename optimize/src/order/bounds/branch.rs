@@ -30,7 +30,6 @@ use crate::order::run::tree::{advance, begin, covered, makespan, run};
 
 /// Nodes before threads share the work.
 const ALONE: u64 = 100_000;
-/// Subtrees of a batch.
 const BATCH: usize = 64;
 /// Nodes of one subtree in a batch; what is left of it goes back in front of the queue.
 const SUBTREE: u64 = 4_000;

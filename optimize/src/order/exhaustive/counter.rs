@@ -1,6 +1,5 @@
 //! Makespans on their way from walks into one distribution.
 
-use super::walk::Sink;
 use crate::distribution::{Distribution, merged};
 use crate::order::run::best::{Best, better};
 
@@ -55,11 +54,10 @@ impl<'p> Counter<'p> {
         self.sort();
         Distribution::new(self.sorted)
     }
-}
 
-impl Sink for Counter<'_> {
+    /// The order of this number, and its images under some symmetries (a bit each), take `makespan` ps.
     #[inline]
-    fn add(&mut self, makespan: u64, number: u128, images: u128) {
+    pub(crate) fn add(&mut self, makespan: u64, number: u128, images: u128) {
         if self.loose.len() >= LOOSE.max(self.sorted.len()) {
             self.sort();
         }

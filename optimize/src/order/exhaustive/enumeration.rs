@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::digest::digest;
-use super::lanes::{First, Inside, Lanes, Work, lanes};
+use super::lanes::{First, Inside, Lanes, lanes};
 use super::part::Part;
 use super::symmetry::Symmetry;
 use super::units::{Sum, Until};
-use super::walk::Halt;
+use super::walk::Work;
 use crate::distribution::Distribution;
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::best::{Best, better};
@@ -154,8 +154,8 @@ impl<'p, 'a> Enumeration<'p, 'a> {
             part.best = better(part.best, sum.best);
             part.distribution.merge(sum.runs.merged());
             match sum.halt {
-                Some(Halt::Error(error)) => return Err(error),
-                Some(Halt::Cancelled) => break,
+                Some(OrderError::Cancelled) => break,
+                Some(error) => return Err(error),
                 None => saved(part),
             }
             every = self.every.max(worked.elapsed() * WORK_PER_SAVING);

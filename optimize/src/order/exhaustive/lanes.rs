@@ -3,27 +3,14 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::counter::Counter;
-use super::symmetry::Symmetry;
 use super::units::{Done, Sum, Until};
-use super::walk::{Halt, Walk};
+use super::walk::{Walk, Work};
 use crate::distribution::Distribution;
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::plan::{Keys, Plan};
 use crate::order::run::rates::{Memo, Rates, Table};
 use crate::order::run::state::State;
 use crate::order::run::tree::{begin, run};
-
-/// What a piece of work is about.
-#[derive(Clone, Copy)]
-pub(super) struct Work<'w, 'a> {
-    pub(super) problem: &'w OrderProblem<'a>,
-    pub(super) plan: &'w Plan,
-    pub(super) symmetry: &'w Symmetry,
-    pub(super) cancel: &'w AtomicBool,
-    /// The least number among an order and its images under some symmetries.
-    pub(super) lowest: &'w (dyn Fn(u128, u128) -> u128 + Sync),
-}
 
 /// A first choice of all sources, with the symmetries that make others of it.
 pub(super) struct First {
@@ -109,7 +96,7 @@ impl<const N: usize> Lanes for Lane<N> {
         let least = usize::try_from(of.orders / of.unit).unwrap_or(usize::MAX).min(MOST_SUBTREES);
         let subtrees = match &self.table {
             Some(table) => subtrees(work, &mut &*table, root, least),
-            None => memo(work).map_err(Halt::from).and_then(|mut memo| subtrees(work, &mut memo, root, least)),
+            None => memo(work).and_then(|mut memo| subtrees(work, &mut memo, root, least)),
         };
         let count = subtrees.as_ref().map_or(0, |all| all.len() as u64);
         let changed =
@@ -148,11 +135,11 @@ impl<const N: usize> Lane<N> {
         match &self.table {
             Some(table) if work.plan.paced => {
                 let visit = |rates: &mut _, unit| visit::<N, true, &Table<N>>(work, rates, states(unit));
-                sum.work(count, until, || Ok::<_, Halt>(table), visit)
+                sum.work(count, until, || Ok(table), visit)
             }
             Some(table) => {
                 let visit = |rates: &mut _, unit| visit::<N, false, &Table<N>>(work, rates, states(unit));
-                sum.work(count, until, || Ok::<_, Halt>(table), visit)
+                sum.work(count, until, || Ok(table), visit)
             }
             None => sum.work(count, until, || memo(work), |rates, unit| visit::<N, true, _>(work, rates, states(unit))),
         }
@@ -172,8 +159,8 @@ fn visit<const N: usize, const PACED: bool, R: Rates<N>>(
     rates: &mut R,
     states: impl Iterator<Item = State<N>>,
 ) -> Done {
-    let mut walk = Walk::<N, PACED, _, _>::new(work.plan, rates, Counter::new(work.lowest), work.symmetry, work.cancel);
-    let all = || -> Result<(), Halt> {
+    let mut walk = Walk::<N, PACED, _>::new(work, rates);
+    let all = || -> Result<(), OrderError> {
         for mut state in states {
             walk.visit(&mut state)?;
             walk.flush()?;
@@ -181,9 +168,9 @@ fn visit<const N: usize, const PACED: bool, R: Rates<N>>(
         Ok(())
     };
     let halt = all().err();
-    let best = walk.sink.best;
+    let best = walk.counter.best;
     // What is cut off is not counted, and need not be sorted.
-    let distribution = if halt.is_none() { walk.sink.finish() } else { Distribution::default() };
+    let distribution = if halt.is_none() { walk.counter.finish() } else { Distribution::default() };
     Done { distribution, best, halt }
 }
 
@@ -193,8 +180,8 @@ fn subtrees<const N: usize, R: Rates<N>>(
     rates: &mut R,
     root: State<N>,
     least: usize,
-) -> Result<Vec<State<N>>, Halt> {
-    let mut walk = Walk::<N, true, _, _>::new(work.plan, rates, Counter::new(work.lowest), work.symmetry, work.cancel);
+) -> Result<Vec<State<N>>, OrderError> {
+    let mut walk = Walk::<N, true, _>::new(work, rates);
     let mut all = vec![root];
     while all.len() < least {
         let mut next = Vec::new();

@@ -6,21 +6,21 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::counter::Runs;
-use super::walk::Halt;
 use crate::distribution::Distribution;
+use crate::order::problem::OrderError;
 use crate::order::run::best::{Best, better};
 
 /// What came of a unit of work.
 pub(crate) struct Done {
     pub(crate) distribution: Distribution,
     pub(crate) best: Option<Best>,
-    pub(crate) halt: Option<Halt>,
+    pub(crate) halt: Option<OrderError>,
 }
 
 impl Done {
     /// Work that did not begin.
-    pub(crate) fn halted(halt: impl Into<Halt>) -> Self {
-        Self { distribution: Distribution::default(), best: None, halt: Some(halt.into()) }
+    pub(crate) fn halted(halt: OrderError) -> Self {
+        Self { distribution: Distribution::default(), best: None, halt: Some(halt) }
     }
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Sum {
     pub(crate) best: Option<Best>,
     /// The best seen, in what was cut off too.
     pub(crate) seen: Option<Best>,
-    pub(crate) halt: Option<Halt>,
+    pub(crate) halt: Option<OrderError>,
 }
 
 impl Sum {
@@ -72,11 +72,11 @@ impl Sum {
 
     /// Does `count` units on the threads of the current rayon pool, at least one unless it is cancelled. Each thread
     /// makes what it needs, and does units with it. Returns how many are finished: those from 0 on.
-    pub(crate) fn work<T, E: Into<Halt>>(
+    pub(crate) fn work<T>(
         &mut self,
         count: u64,
         until: Until<'_>,
-        make: impl Fn() -> Result<T, E> + Sync,
+        make: impl Fn() -> Result<T, OrderError> + Sync,
         unit: impl Fn(&mut T, u64) -> Done + Sync,
     ) -> u64 {
         let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
@@ -91,7 +91,7 @@ impl Sum {
             let mut done = Vec::new();
             let mut tools = None;
             while let Some(number) = take() {
-                let one = match tools.take().map_or_else(|| make().map_err(Into::into), Ok) {
+                let one = match tools.take().map_or_else(&make, Ok) {
                     Ok(mut made) => {
                         let one = unit(&mut made, number);
                         tools = Some(made);

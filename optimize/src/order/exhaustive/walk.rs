@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::counter::Counter;
 use super::symmetry::Symmetry;
-use crate::order::problem::OrderError;
+use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::plan::Plan;
 use crate::order::run::rates::Rates;
 use crate::order::run::state::State;
@@ -12,42 +13,42 @@ use crate::order::run::tree::{advance, makespan};
 /// Runs after the last decision that go side by side, so that one waits while another computes.
 const SIDE_BY_SIDE: usize = 6;
 
-/// Why a search stops before its end.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Halt {
-    Cancelled,
-    Error(OrderError),
-}
-
-impl From<OrderError> for Halt {
-    fn from(error: OrderError) -> Self {
-        Self::Error(error)
-    }
-}
-
-/// What receives the makespans of orders.
-pub(crate) trait Sink {
-    /// The order of this number, and its images under some symmetries (a bit each), take `makespan` ps.
-    fn add(&mut self, makespan: u64, number: u128, images: u128);
+/// What a piece of work is about.
+#[derive(Clone, Copy)]
+pub(super) struct Work<'w, 'a> {
+    pub(super) problem: &'w OrderProblem<'a>,
+    pub(super) plan: &'w Plan,
+    pub(super) symmetry: &'w Symmetry,
+    pub(super) cancel: &'w AtomicBool,
+    /// The least number among an order and its images under some symmetries.
+    pub(super) lowest: &'w (dyn Fn(u128, u128) -> u128 + Sync),
 }
 
 /// A walk through all orders below a state; `PACED` as in [`advance`].
-pub(crate) struct Walk<'p, const N: usize, const PACED: bool, R, S> {
+pub(crate) struct Walk<'p, const N: usize, const PACED: bool, R> {
     pub(crate) plan: &'p Plan,
     pub(crate) rates: R,
-    pub(crate) sink: S,
+    pub(crate) counter: Counter<'p>,
     symmetry: &'p Symmetry,
     pub(crate) cancel: &'p AtomicBool,
     decided: Vec<State<N>>,
 }
 
-impl<'p, const N: usize, const PACED: bool, R: Rates<N>, S: Sink> Walk<'p, N, PACED, R, S> {
-    pub(crate) fn new(plan: &'p Plan, rates: R, sink: S, symmetry: &'p Symmetry, cancel: &'p AtomicBool) -> Self {
-        Self { plan, rates, sink, symmetry, cancel, decided: Vec::with_capacity(SIDE_BY_SIDE) }
+impl<'p, const N: usize, const PACED: bool, R: Rates<N>> Walk<'p, N, PACED, R> {
+    pub(crate) fn new(work: Work<'p, '_>, rates: R) -> Self {
+        let Work { plan, symmetry, cancel, .. } = work;
+        Self {
+            plan,
+            rates,
+            counter: Counter::new(work.lowest),
+            symmetry,
+            cancel,
+            decided: Vec::with_capacity(SIDE_BY_SIDE),
+        }
     }
 
     /// Visits every order below a state in which all sources have started; [`Self::flush`] after the last.
-    pub(crate) fn visit(&mut self, state: &mut State<N>) -> Result<(), Halt> {
+    pub(crate) fn visit(&mut self, state: &mut State<N>) -> Result<(), OrderError> {
         loop {
             if self.symmetry.parts(state) {
                 let images = self.symmetry.images(self.plan, state);
@@ -66,7 +67,7 @@ impl<'p, const N: usize, const PACED: bool, R: Rates<N>, S: Sink> Walk<'p, N, PA
     }
 
     /// The states after the next decision below a state: to visit each is to visit the state.
-    pub(crate) fn expand(&mut self, state: &mut State<N>, out: &mut Vec<State<N>>) -> Result<(), Halt> {
+    pub(crate) fn expand(&mut self, state: &mut State<N>, out: &mut Vec<State<N>>) -> Result<(), OrderError> {
         loop {
             if self.symmetry.parts(state) {
                 let images = self.symmetry.images(self.plan, state);
@@ -88,9 +89,9 @@ impl<'p, const N: usize, const PACED: bool, R: Rates<N>, S: Sink> Walk<'p, N, PA
     }
 
     /// Hands on every combination of choices of the sources that decide.
-    fn decide<F>(&mut self, state: &State<N>, deciding: u64, each: &mut F) -> Result<(), Halt>
+    fn decide<F>(&mut self, state: &State<N>, deciding: u64, each: &mut F) -> Result<(), OrderError>
     where
-        F: FnMut(&mut Self, &mut State<N>) -> Result<(), Halt>,
+        F: FnMut(&mut Self, &mut State<N>) -> Result<(), OrderError>,
     {
         let source = deciding.trailing_zeros() as usize;
         let mut left = state.left[source];
@@ -107,9 +108,9 @@ impl<'p, const N: usize, const PACED: bool, R: Rates<N>, S: Sink> Walk<'p, N, PA
     }
 
     /// Runs what has no decision left to its end.
-    pub(crate) fn flush(&mut self) -> Result<(), Halt> {
+    pub(crate) fn flush(&mut self) -> Result<(), OrderError> {
         if self.cancel.load(Ordering::Relaxed) {
-            return Err(Halt::Cancelled);
+            return Err(OrderError::Cancelled);
         }
         let mut running = true;
         while running {
@@ -129,7 +130,7 @@ impl<'p, const N: usize, const PACED: bool, R: Rates<N>, S: Sink> Walk<'p, N, PA
             }
         }
         for state in self.decided.drain(..) {
-            self.sink.add(makespan(&state)?, state.number, state.images);
+            self.counter.add(makespan(&state)?, state.number, state.images);
         }
         Ok(())
     }

@@ -17,7 +17,6 @@ use super::error::{OrderError, TaskRefusal};
 pub(crate) enum Role {
     /// Waits for nothing and takes no time.
     Release,
-    /// Carries bytes.
     Message,
     /// Lasts so many ps after a message.
     Tail(u64),
@@ -52,7 +51,6 @@ impl Shapes {
         Ok(Self { roles, tails })
     }
 
-    /// The messages, by id.
     pub(crate) fn messages<'t>(&'t self, tasks: &'t TaskGraph) -> impl Iterator<Item = (TaskId, &'t Task)> {
         ids(tasks).filter(|(id, _)| self.roles[id.index()] == Role::Message)
     }
