@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use weir_optimize::parameters::{Axis, Grid, Outcome, Part, Search, Shard};
-use weir_optimize::search::{Method, Objective, SearchResult, Vary};
+use weir_optimize::search::{Method, SearchResult, Vary};
 use weir_report::{SearchReport, SearchSubject, Solution};
 use weir_scenario::{Change, Parameter};
 
