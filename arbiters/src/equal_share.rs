@@ -1,4 +1,4 @@
-//! `equal-share`: what one does on an envelope.
+//! `equal-share`: the back-of-the-envelope estimate.
 //!
 //! **Definition.** r_c = min(limit_c, min over its route of B(l) / n(l)), with B(l) the bandwidth of link l and n(l) the
 //! number of active transfers on it.

@@ -12,8 +12,11 @@ use crate::pending;
 /// 100 ms that Ctrl-C may take).
 const LIMIT: Duration = Duration::from_millis(80);
 
+/// What the program does: nothing that a first Ctrl-C must end in an orderly way.
 const IDLE: u8 = 0;
+/// A run that notices Ctrl-C.
 const RUNNING: u8 = 1;
+/// Its result is written.
 const WRITING: u8 = 2;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);

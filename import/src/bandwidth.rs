@@ -35,7 +35,7 @@ pub(crate) struct Sourced {
     pub(crate) source: String,
 }
 
-/// Host memory of a NUMA node: 8 channels of DDR4-3200, peak.
+/// Host memory of a NUMA node: 8 channels of DDR4-3200, peak, in MB/s; *assumed*, no dump says it.
 pub(crate) const MEMORY: u64 = 204_800;
 
 /// Processors, as far as NCCL distinguishes their socket links.

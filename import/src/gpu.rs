@@ -62,6 +62,7 @@ const AMD: [(u16, u16); 23] = [
     (0x75a8, 0x950),
 ];
 
+/// Vendor ids of PCI (pci-ids.ucw.cz).
 pub(crate) const VENDOR_NVIDIA: u16 = 0x10de;
 pub(crate) const VENDOR_AMD: u16 = 0x1002;
 pub(crate) const VENDOR_INTEL: u16 = 0x8086;

@@ -117,8 +117,9 @@ pub(crate) fn generation(text: &str) -> Option<u8> {
 /// The link of a raw bandwidth in GB/s, of which several generations and widths may be the product: the widest of at most 16
 /// lanes, as GPUs and network cards mostly have so many.
 pub(crate) fn of_bandwidth(speed: f64) -> Option<PcieLink> {
-    /// Of two figures for one link; hwloc reckons 242 of 256 bytes for generation 6.
+    /// Relative difference of two figures for one link; *assumed*, room for rounded digits.
     const NEAR: f64 = 0.005;
+    /// The same for generation 6, where hwloc counts 242 of 256 bytes as payload and [`PcieLink::raw`] 236: 2.5 % apart.
     const NEAR_6: f64 = 0.03;
     let widths = WIDTHS.iter().rev().filter(|width| **width <= 16);
     let all = widths.flat_map(|&width| (1..=6).map(move |generation| PcieLink { generation, width, doubt: None }));

@@ -138,7 +138,7 @@ fn clean(text: &str, most: usize) -> String {
 
 /// A comment, in as many lines as it needs.
 fn comment(out: &mut String, text: &str) {
-    /// Characters of a line, as in this library's other files.
+    /// Characters of a line; *assumed*, as in this library's other files.
     const WIDTH: usize = 130;
     let (mut line, mut used) = (String::from("#"), 1);
     for word in text.split_whitespace() {

@@ -5,9 +5,11 @@
 //! number each, the sixth says that more follow (as in the VLQ of source maps, without its sign). Pairs of 10^7 orders
 //! of unequal sizes take 3 or 4 characters each.
 
+/// The digits of base 64 by value (RFC 4648, section 5).
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 /// Bits of a number in a digit.
 const BITS: u32 = 5;
+/// The bit of a digit that says that more follow.
 const MORE: u8 = 1 << BITS;
 
 /// The text of sorted pairs.

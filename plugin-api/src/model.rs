@@ -305,7 +305,7 @@ pub struct Estimate {
 /// What closed forms say of an operation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Estimates {
-    /// In the order of printing; the last one is that of the operation itself, against which the simulated time is held.
+    /// In the order of printing; the last one is that of the operation itself, with which the simulated time is compared.
     pub list: Vec<Estimate>,
     /// A JSON object for the results (`details`); empty text for none.
     pub details: String,

@@ -39,7 +39,7 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// Characters of a line that are shown at most; longer lines are cut around the place.
+    /// Characters of a line that are shown at most; longer lines are cut around the place. *Assumed*: a terminal's width.
     const SHOWN: usize = 110;
 
     /// The part of `line` around `column` (from 1), with `width` characters to underline.
@@ -165,6 +165,7 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// A text, cut when it is long.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
+    /// Characters; *assumed*: it stands inside a sentence.
     const SHOWN: usize = 60;
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),

@@ -5,6 +5,7 @@
 
 use weir_plugin_api::SimTime;
 
+/// Slots of a block; *assumed*: 16 ends of 8 bytes are two cache lines.
 const FAN: usize = 16;
 
 /// Ends by slot, with block minima above.

@@ -5,11 +5,12 @@ use weir_plugin_api::{Binding, ClassId, Flags, PhaseView};
 
 use crate::answer::Answer;
 
-/// Sets above this size are not remembered: they hardly recur, and the key would cost more than the answer.
+/// Sets above this size are not remembered: they hardly recur, and the key would cost more than the answer;
+/// *assumed*.
 const LARGEST_SET: usize = 32;
-/// Most answers kept; a full table is emptied.
+/// Most answers kept; a full table is emptied. *Assumed*: at most some MiB.
 const ENTRIES: usize = 1 << 12;
-/// Look-ups after which the table must have earned its keep.
+/// Look-ups of a trial, of which an eighth must be hits for the table to stay; *assumed*.
 const TRIAL: u32 = 512;
 
 /// A remembered answer: rate and binding of each transfer.

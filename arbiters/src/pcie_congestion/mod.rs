@@ -23,18 +23,19 @@
 //! **Source.** Martinasso, Kwasniewski, Alam, Schulthess, Hoefler, *A PCIe Congestion-Aware Performance Model for Densely
 //! Populated Accelerator Servers*, SC16, sections IV to VI, Algorithm 1; and the slides of the talk.
 //!
-//! **Where this leaves the text.**
-//! 1. (8) by its letter groups by equal entering and leaving port; then (a) and (b) of Table I never meet. Used: a
-//!    shared link.
-//! 2. (8) to its fixed point rather than in one pass: independent of order, and closer to the published 3-D numbers.
-//! 3. The 1 − tau cap of a lone transfer (end of section V-C) holds at the root complex's own port only and blocks
-//!    nobody: otherwise Table I breaks, or the paper's best 2-D order is not best.
+//! **Deviations from the paper.**
+//! 1. Read literally, (8) groups by equal entering and leaving port. Then a and b of Table I would never meet, so here a
+//!    shared link groups.
+//! 2. (8) repeats until nothing changes. The result does not depend on an order of switches, and is closer to the
+//!    published 3-D numbers.
+//! 3. The 1 − tau cap of a lone transfer (end of section V-C) holds only at the root complex's own port, and blocks
+//!    nobody. Otherwise Table I, or the paper's best 2-D order, could not be reproduced.
 //! 4. Arbitration only where a link is overloaded, as the slides say.
 //! 5. Three or more groups: the text's 1/n ∓ tau can exceed the port or reach 0. The weights 1/2 − tau and 1/2 + tau,
 //!    divided by their sum, equal it for two groups.
-//! 6. (9) by its letter can overfill a port: what is raised is scaled down to what the links have left.
-//! 7. Whether a transfer crosses a root complex is a property of its whole route, also at ports before it does. The two
-//!    readings differ only where a root complex lies below the root and sources do not.
+//! 6. Read literally, (9) can overfill a port. What is raised is scaled down to what the links have left.
+//! 7. A transfer that crosses a root complex counts as crossing it at every port of its route, also at those before. This
+//!    matters only where a root complex lies below the root and sources do not.
 //! 8. A transfer raised by (9) stays within its limit, as if the limit were one more link of its own.
 
 mod bindings;

@@ -65,7 +65,7 @@ fn open(target: &Path, args: &ReportArgs) -> Result<Output, Failure> {
 /// Whether a file begins as a page does.
 fn is_page(file: &Path) -> bool {
     use std::io::Read;
-    /// The title is behind a policy with two hashes.
+    /// Bytes that are looked at; the title stands behind a content security policy with two hashes; *assumed*.
     const HEAD: u64 = 4096;
     let mut head = Vec::new();
     let read = std::fs::File::open(file).and_then(|file| file.take(HEAD).read_to_end(&mut head));

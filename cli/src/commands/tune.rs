@@ -65,7 +65,7 @@ fn open_table(target: &Path, args: &TuneArgs) -> Result<Output, Failure> {
 /// Whether a file begins as a tuned table does: `bytes,packet`.
 fn is_tuned(file: &Path) -> bool {
     use std::io::{BufRead, BufReader, Read};
-    /// More than any such line has.
+    /// Bytes that are looked at; *assumed*, more than any such line has.
     const LINE: u64 = 256;
     let mut line = String::new();
     let read = std::fs::File::open(file).and_then(|file| BufReader::new(file.take(LINE)).read_line(&mut line));

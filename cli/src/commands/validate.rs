@@ -256,6 +256,7 @@ impl<'a> Validation<'a> {
     }
 }
 
+/// The columns of `--csv`.
 const CSV_HEADER: &str = "arbiter,id,from,to,bytes,measured_s,simulated_s,error,bottleneck,cause\n";
 
 /// Transfers and operations of a run that have ended, with their times.

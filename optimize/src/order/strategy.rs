@@ -17,7 +17,7 @@ pub const MOST_VISITED: u128 = 50_000_000_000;
 /// Work of a chain of annealing without a budget, in orders · messages · sources: about 10 s (measured with 16 and 64
 /// sources, whose evaluations take 50 and 1,000 µs).
 const WORK: u64 = 200_000_000;
-/// Most orders that it tries then.
+/// Most orders that a chain tries without a budget; *assumed*: small problems are done by then.
 const MOST_EVALUATIONS: u64 = 300_000;
 /// Branch and bound gets this part of a budget before annealing; *assumed*: where it ends, it ends early.
 const SHARE_OF_BRANCHING: u32 = 5;

@@ -27,12 +27,14 @@ pub(super) struct Bisection<T> {
     order: Vec<u32>,
 }
 
+/// In the place of a slot: the rank has moved in this pass.
 const MOVED: u32 = u32::MAX;
 
-/// Gains that are compared side by side.
+/// Gains that are compared side by side; *assumed*, a vector register or two.
 const LANES: usize = 8;
 
-/// A pass gives up after so many exchanges, and one for each 16 ranks, without a better state; tuned on random graphs.
+/// A pass gives up after so many exchanges, and one for each 16 ranks, without a better state; tuned
+/// on random graphs, without a record of the figures.
 const PATIENCE: usize = 4;
 
 /// Ranks that may move, with their gains side by side so that the largest is found quickly.

@@ -20,6 +20,7 @@ pub(super) struct Starts<'p, 'm, T> {
     attempts: u32,
 }
 
+/// In the place of a local number: the rank is not in the part that is cut.
 const OUTSIDE: u32 = u32::MAX;
 
 impl<'p, 'm, T: Number> Starts<'p, 'm, T> {

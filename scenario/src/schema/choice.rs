@@ -8,8 +8,9 @@ use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::yaml::{Data, Entry, Scalar, Value};
 
-/// Schemas that one choice may lead to at most, and its levels; *assumed*, they end circular ones.
+/// Schemas that one choice may lead to at most; *assumed*, it ends circular ones.
 const MOST: usize = 64;
+/// Levels of choices inside each other at most; *assumed*, for the same end.
 const LEVELS: usize = 8;
 
 impl<'a> Schema<'a> {

@@ -12,8 +12,9 @@ use crate::table::Rows;
 use crate::units::{self, BYTES_MOST};
 use crate::workload::attributes::Attributes;
 
-/// The columns, in no particular order; the first three must be given.
+/// The columns, in no particular order.
 const COLUMNS: [&str; 9] = ["from", "to", "bytes", "start_s", "id", "weight", "priority", "limit_Bps", "after"];
+/// How many of them must be given: the first ones.
 const REQUIRED: usize = 3;
 
 /// Where each of [`COLUMNS`] stands in a row.

@@ -6,9 +6,9 @@ use super::quantity::{SIZES, TIMES, Unit};
 
 /// Most values of one range; *assumed*: more is a slip of the pen.
 pub const MOST_VALUES: usize = 1_000_000;
-/// Digits and powers of ten beyond these are refused, so that a written number stays short; *assumed*, far beyond any
-/// quantity.
+/// Most digits of a value, so that it stays short as text; *assumed*, far beyond any quantity.
 const DIGITS: usize = 38;
+/// Largest power of ten of a value, either way, for the same reason; *assumed*.
 const EXPONENT: i64 = 100;
 
 /// Why a range has no values.

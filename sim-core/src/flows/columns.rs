@@ -6,7 +6,7 @@ use super::Active;
 use crate::classes::Classes;
 use crate::routes::Routes;
 
-/// Arbitrations without a use of the whole set after which its columns are no longer kept up.
+/// Arbitrations without a use of the whole set after which its columns are no longer kept up; *assumed*.
 const PATIENCE: u32 = 64;
 
 /// Some transfers, in id order.

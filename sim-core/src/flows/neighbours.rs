@@ -2,7 +2,7 @@
 
 use weir_plugin_api::LinkId;
 
-/// Longest pause, in arbitrations, after searches that found nearly everything connected.
+/// Longest pause, in arbitrations, after searches that found nearly everything connected; *assumed*.
 const LONGEST_PAUSE: u32 = 64;
 
 /// The transfers on one link.

@@ -9,11 +9,13 @@ use crate::order::run::rates::Memo;
 use crate::order::run::state::State;
 use crate::order::run::tree::makespan;
 
-/// Up to so many lanes sets are met again after a long time.
+/// Lanes up to which [`MANY_SETS`] are kept, because sets are met again after a long time; *assumed*, between the 16 and
+/// the 64 sources that were measured.
 const FEW: usize = 32;
-/// Sets that are kept (measured: with 64 sources 2^10 to 2^18 make no difference, as a set is met again at once or never,
-/// and small tables stay in the cache; with 16 the same from 2^12 on).
+/// Sets that are kept with more lanes (measured with 64 sources: 2^10 to 2^18 make no difference, as a set is met again at
+/// once or never, and small tables stay in the cache).
 const FEW_SETS: usize = 1 << 12;
+/// Sets that are kept with [`FEW`] lanes (measured with 16 sources: from 2^12 on no difference).
 const MANY_SETS: usize = 1 << 16;
 
 /// Two messages of a source that change places in its order.

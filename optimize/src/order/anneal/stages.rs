@@ -30,19 +30,20 @@ struct Temperatures {
 const WIDE: Temperatures = Temperatures { hot: 0.6, cold: 0.03 };
 /// Temperatures of lists of classes, of which a swap moves many sources (measured with 64 sources: 0.6 and 4 are worse).
 const LISTS: Temperatures = Temperatures { hot: 1.5, cold: 0.1 };
-/// Temperatures of single sources after their classes, and of the best of them (measured: hotter ones lose what the lists
-/// gave).
+/// Temperatures of single sources after their classes (measured: hotter ones lose what the lists gave).
 const NARROW: Temperatures = Temperatures { hot: 0.1, cold: 0.01 };
+/// Temperatures of the best of them at the end; *assumed*, about half of [`NARROW`].
 const NARROWEST: Temperatures = Temperatures { hot: 0.06, cold: 0.005 };
 /// Orders from one start of lists: where one ends depends on its beginning more than on its length, so that many short
 /// ones are tried (measured with 64 sources: 34.8 to 40.3 lone messages after 4,000 orders each, 35.6 to 43.0 after 1,250).
 const LENGTH: u64 = 1_500;
-/// Starts there are at least, with a number of evaluations.
+/// Starts there are at least, with a number of evaluations; *assumed*, one per candidate.
 const STARTS: u32 = 4;
-/// The best lists from which single sources go on.
+/// The best lists from which single sources go on; *assumed*.
 const CANDIDATES: usize = 4;
-/// Parts of the whole after which the lists, and then the candidates, are done.
+/// Part of the evaluations, or of the time, after which the lists are done; *assumed*.
 const LISTS_DONE: f64 = 0.4;
+/// The same for the candidates; the rest is for the best order; *assumed*.
 const CANDIDATES_DONE: f64 = 0.7;
 
 /// An order as positions among each source's messages.

@@ -28,12 +28,14 @@ use crate::order::run::rates::Memo;
 use crate::order::run::state::State;
 use crate::order::run::tree::{advance, begin, covered, makespan, run};
 
-/// Nodes before threads share the work.
+/// Nodes that one thread visits before several share the work; *assumed*: easy searches end earlier.
 const ALONE: u64 = 100_000;
+/// Subtrees of a batch; *assumed*: enough for the cores of a large machine. The result depends on it.
 const BATCH: usize = 64;
-/// Nodes of one subtree in a batch; what is left of it goes back in front of the queue.
+/// Nodes of one subtree in a batch; what is left of it goes back in front of the queue;
+/// *assumed*.
 const SUBTREE: u64 = 4_000;
-/// Most children of a node: 2^18 of them take up to 600 MB.
+/// Most children of a node: 2^18 of them take up to 600 MB; *assumed* to be at hand.
 const MOST_CHILDREN: u64 = 1 << 18;
 
 /// How close to the best is proven.

@@ -3,7 +3,7 @@
 use crate::distribution::{Distribution, merged};
 use crate::order::run::best::{Best, better};
 
-/// Unsorted makespans kept before they are merged into the sorted ones.
+/// Unsorted makespans kept before they are merged into the sorted ones; *assumed*: half a MiB, which stays in the cache.
 const LOOSE: usize = 1 << 16;
 
 /// Sorted makespans of pieces of work on their way into one distribution. Those of about equal size are merged, as in merge

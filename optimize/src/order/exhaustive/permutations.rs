@@ -8,9 +8,9 @@ use super::element::Element;
 use crate::order::problem::OrderProblem;
 use crate::order::problem::sources::Message;
 
-/// Most candidates; with more the search goes on without symmetries.
+/// Most candidates; with more the search goes on without symmetries; *assumed*.
 const MOST_ELEMENTS: usize = 1 << 12;
-/// Most steps of the search for candidates.
+/// Most steps of the search for candidates; *assumed*.
 const MOST_STEPS: usize = 1 << 20;
 
 /// What must be equal of two messages beside their ends.

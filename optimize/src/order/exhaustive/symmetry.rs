@@ -20,8 +20,10 @@ use crate::order::problem::OrderProblem;
 use crate::order::run::plan::Plan;
 use crate::order::run::state::State;
 
+/// Most comparisons of a rate with its image, some seconds of work; with more the search does without symmetries;
+/// *assumed*.
 const MOST_COMPARISONS: u64 = 1 << 31;
-/// One set in so many may be uneven; with more, symmetries save little.
+/// One set in so many may be uneven; with more, symmetries save little; *assumed*.
 const UNEVEN: usize = 16;
 
 /// A group of symmetries.

@@ -34,6 +34,7 @@ impl<const N: usize> Table<N> {
         rows: u64,
         cancel: &AtomicBool,
     ) -> Result<Self, OrderError> {
+        /// Rows of one piece of work; *assumed*.
         const BLOCK: usize = 1 << 12;
         /// Rows between two looks at `cancel`.
         const LOOK: usize = 64;
