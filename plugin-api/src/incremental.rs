@@ -165,7 +165,7 @@ impl LinkUse {
 /// and sums up all links now and then, as often as that costs no more than the answers themselves; it refuses, and never
 /// repairs.
 pub trait IncrementalArbiter: Send {
-    /// Announces a class that gets weight in the next call of [`Self::settle`]. It is forgotten with the call that takes its last
+    /// Announces a class that gets weight in the next call of [`Self::arbitrate`]. It is forgotten with the call that takes its last
     /// weight. Ids are counted from 0; those of forgotten classes are used again.
     fn add_class(&mut self, id: u32, class: &ClassInfo<'_>);
 
@@ -173,7 +173,7 @@ pub trait IncrementalArbiter: Send {
     ///
     /// # Errors
     /// Any [`ArbiterError`]; the run ends with its text.
-    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError>;
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError>;
 
     /// A class that is served before those of a root on its link, for results that say who holds them back. Like
     /// [`Self::beside`] asked of roots with members only.

@@ -16,7 +16,7 @@ impl IncrementalArbiter for Shares {
         self.set_class(id, &class.links, class.limit);
     }
 
-    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
         for &WeightChange { class, weight } in change.removed.as_slice() {
             self.take_weight(class, weight);
         }
@@ -30,7 +30,7 @@ impl IncrementalArbiter for Shares {
         }
         self.relax();
         if self.sleepy {
-            self.settle_quiet();
+            self.wake_and_sleep();
         }
         let reported = self.report(answer);
         self.free_links();
@@ -96,7 +96,7 @@ impl Shares {
 
     /// Wakes links until nothing quiet can be full, and lets others sleep, once.
     #[inline(never)]
-    fn settle_quiet(&mut self) {
+    fn wake_and_sleep(&mut self) {
         let mut slept = false;
         loop {
             self.keep_promises();

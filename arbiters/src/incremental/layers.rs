@@ -94,8 +94,8 @@ impl Layers {
         if left <= capacity / REMAINDER { 0 } else { left }
     }
 
-    /// Settles one layer, and gives those below it what it leaves.
-    fn settle_layer(&mut self, at: usize, now: SimTime, answer: &mut Answer) -> Result<(), ArbiterError> {
+    /// Arbitrates one layer, and gives those below it what it leaves.
+    fn arbitrate_layer(&mut self, at: usize, now: SimTime, answer: &mut Answer) -> Result<(), ArbiterError> {
         let layer = &mut self.layers[at];
         if layer.removed.is_empty() && layer.added.is_empty() && !std::mem::take(&mut layer.is_squeezed) {
             return Ok(());
@@ -103,7 +103,7 @@ impl Layers {
         layer.is_squeezed = false;
         self.answer.clear();
         let change = Change { now, removed: (&layer.removed).into(), added: (&layer.added).into() };
-        layer.shares.settle(&change, &mut self.answer)?;
+        layer.shares.arbitrate(&change, &mut self.answer)?;
         layer.removed.clear();
         layer.added.clear();
         self.translate(at, answer);
@@ -126,7 +126,7 @@ impl Layers {
         }
     }
 
-    /// Notes the load of a link after all priorities are settled.
+    /// Notes the load of a link after all priorities have their shares.
     fn note_load(&mut self, link: LinkId, now: u64) {
         let load: u64 = self.layers.iter().map(|layer| layer.used[link.index()]).sum();
         // What rounding down leaves of a full link is less than a unit per member.
@@ -186,7 +186,7 @@ impl IncrementalArbiter for Layers {
         layer.shares.add_class(local, class);
     }
 
-    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
         for (entries, is_added) in [(change.removed, false), (change.added, true)] {
             for &WeightChange { class, weight } in entries.as_slice() {
                 let (priority, local) = self.classes[class as usize];
@@ -197,7 +197,7 @@ impl IncrementalArbiter for Layers {
             }
         }
         for at in 0..self.layers.len() {
-            self.settle_layer(at, change.now, answer)?;
+            self.arbitrate_layer(at, change.now, answer)?;
         }
         for at in 0..self.touched.len() {
             self.note_load(self.touched[at], change.now.0);

@@ -1,12 +1,13 @@
 //! The incremental sides of two policies: `max-min` as [`Shares`], `strict-priority` as [`Layers`].
 //!
 //! ```text
-//! weights ─► settle (classes, bundles) ─► relax (links whose share changes) ─► answer: levels of links, moves of bundles
-//!                                           └► quiet (links that cannot be full are left out)
+//! weights ─► arbitrate (classes, bundles) ─► relax (links whose share changes) ─► answer: levels of links, moves of bundles
+//!                                              └► quiet (links that cannot be full are left out)
 //! ```
 //!
 //! A bundle is a group of the answer, a link or a common limit its root. The mathematics is in docs/incremental.md.
 
+mod arbitrate;
 mod bundles;
 mod cells;
 mod layers;
@@ -14,7 +15,6 @@ mod queue;
 mod quiet;
 mod records;
 mod relax;
-mod settle;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -189,7 +189,7 @@ impl Clocks {
         }
         let change = Change { now: SimTime(now), removed: (&self.removed).into(), added: (&self.added).into() };
         let mut answer = std::mem::take(&mut self.answer);
-        arbiter.settle(&change, &mut answer)?;
+        arbiter.arbitrate(&change, &mut answer)?;
         self.removed.clear();
         self.added.clear();
         self.free_classes.append(&mut self.emptied);

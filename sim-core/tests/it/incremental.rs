@@ -183,7 +183,7 @@ impl IncrementalArbiter for Greedy {
         self.links.extend(narrowest);
     }
 
-    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
         for added in change.added.as_slice() {
             let (class, link) = (added.class, self.links[added.class as usize]);
             answer.groups.push(GroupMove { group: class, root: class });

@@ -151,7 +151,7 @@ impl Case {
             }
             let change = Change { now: SimTime(now), removed: (&removed).into(), added: (&added).into() };
             answer.clear();
-            arbiter.settle(&change, &mut answer).expect("it serves all");
+            arbiter.arbitrate(&change, &mut answer).expect("it serves all");
             follower.group_of.resize(self.classes as usize, NONE);
             follower.follow(&answer);
             arbiter.verify().expect("all sums are right");
@@ -186,7 +186,7 @@ impl Case {
 }
 
 #[test]
-fn shares_are_followed_and_settle_within_few_updates() {
+fn shares_are_followed_and_converge_within_few_updates() {
     for seed in 0..150 {
         for peaks in [false, true] {
             let shares = Case::random(seed).run(peaks, |case, shares: &Shares, follower| {

@@ -21,8 +21,8 @@ impl<F: FnMut(&mut Answer) + Send> IncrementalArbiter for Spoilt<F> {
         self.shares.add_class(id, class);
     }
 
-    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
-        self.shares.settle(change, answer)?;
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+        self.shares.arbitrate(change, answer)?;
         (self.spoil)(answer);
         Ok(())
     }
