@@ -1,7 +1,6 @@
 //! An arbiter of a shared library, behind the same trait as a built-in one.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use weir_plugin_api::abi::StepRecord;
 use weir_plugin_api::{
@@ -17,7 +16,7 @@ impl PluginArbiter {
     /// The entry of this arbiter in a registry, for a library of this SHA-256.
     #[must_use]
     pub fn entry(&self, sha256: &str) -> ArbiterEntry {
-        let plugin = Arc::new(self.clone());
+        let plugin = self.clone();
         ArbiterEntry {
             name: self.name.clone(),
             version: self.version.clone(),
@@ -45,7 +44,7 @@ impl LoadedArbiter {
     ///
     /// # Errors
     /// What the plugin's `create` answers.
-    pub fn create(plugin: &Arc<PluginArbiter>, fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+    pub fn create(plugin: &PluginArbiter, fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
         let functions = plugin.functions;
         let instance = Instance::create(&plugin.name, &plugin.path, functions.destroy, |host, state, err| {
             // SAFETY: all pointers are valid for the call; `params` has the length given.

@@ -1,7 +1,6 @@
 //! A model of a shared library, behind the same trait as a built-in one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use weir_plugin_api::abi::{Chooser, Estimator, Planner, SurroundingsRecord};
 use weir_plugin_api::{
@@ -17,7 +16,7 @@ impl PluginModel {
     /// The entry of this model in a registry, for a library of this SHA-256.
     #[must_use]
     pub fn entry(&self, sha256: &str) -> ModelEntry {
-        let plugin = Arc::new(self.clone());
+        let plugin = self.clone();
         ModelEntry {
             name: self.name.clone(),
             version: self.version.clone(),
@@ -43,7 +42,7 @@ impl LoadedModel {
     ///
     /// # Errors
     /// What the plugin's `create` answers.
-    pub fn create(plugin: &Arc<PluginModel>) -> Result<Self, ModelError> {
+    pub fn create(plugin: &PluginModel) -> Result<Self, ModelError> {
         let functions = plugin.functions;
         let instance = Instance::create(&plugin.name, &plugin.path, functions.destroy, |host, state, err| {
             // SAFETY: all pointers are valid for the call.

@@ -19,6 +19,7 @@ use weir_plugin_api::{
 use crate::instance::readable;
 
 /// What one answer may hold at most, so that none fills the memory.
+#[derive(Clone, Copy)]
 struct Limits {
     tasks: usize,
     /// Of all tasks together.
@@ -57,17 +58,26 @@ impl Texts {
     }
 }
 
-/// What takes records keeps the first thing that is wrong with them.
-trait Sink {
-    fn wrong(&mut self) -> &mut Option<String>;
+/// Takes the records of one answer.
+pub(crate) struct Sink<T> {
+    answer: T,
+    texts: Texts,
+    /// The first thing that is wrong with them.
+    pub(crate) wrong: Option<String>,
 }
 
-/// Takes a record; none where it is wrong, or one before it was.
-fn noted<S: Sink, T>(sink: &mut S, take: impl FnOnce(&mut S) -> Taken<T>) -> Option<T> {
-    if sink.wrong().is_some() {
-        return None;
+impl<T> Sink<T> {
+    fn of(answer: T, limits: &Limits) -> Self {
+        Self { answer, texts: Texts { left: limits.text }, wrong: None }
     }
-    take(sink).map_err(|problem| *sink.wrong() = Some(problem)).ok()
+
+    /// Takes a record; none where it is wrong, or one before it was.
+    fn noted<R>(&mut self, take: impl FnOnce(&mut Self) -> Taken<R>) -> Option<R> {
+        if self.wrong.is_some() {
+            return None;
+        }
+        take(self).map_err(|problem| self.wrong = Some(problem)).ok()
+    }
 }
 
 fn at_most(limit: usize, count: usize, what: &str) -> Taken<()> {
@@ -78,23 +88,16 @@ fn not_null<'a, T>(record: Option<&'a T>, what: &str) -> Taken<&'a T> {
     record.ok_or_else(|| format!("emits a null {what}"))
 }
 
-pub(crate) struct PlanSink<'a> {
+pub(crate) struct PlanAnswer<'a> {
     plan: &'a mut Plan,
     limits: Limits,
-    texts: Texts,
     /// Waits of all tasks so far.
     waits: usize,
     /// Scratch: those of one task.
     of_task: Vec<Wait>,
-    /// The first record that is wrong.
-    pub(crate) wrong: Option<String>,
 }
 
-impl Sink for PlanSink<'_> {
-    fn wrong(&mut self) -> &mut Option<String> {
-        &mut self.wrong
-    }
-}
+pub(crate) type PlanSink<'a> = Sink<PlanAnswer<'a>>;
 
 impl<'a> PlanSink<'a> {
     /// Its functions; the context is the sink.
@@ -105,27 +108,26 @@ impl<'a> PlanSink<'a> {
     }
 
     fn within(limits: Limits, plan: &'a mut Plan) -> Self {
-        let texts = Texts { left: limits.text };
-        Self { plan, limits, texts, waits: 0, of_task: Vec::new(), wrong: None }
+        Self::of(PlanAnswer { plan, waits: 0, of_task: Vec::new(), limits }, &limits)
     }
 
     fn engine(&mut self, record: Option<&EngineRecord<'_>>) -> Taken<u32> {
         let record = not_null(record, "engine")?;
-        let index = self.plan.engines().len();
-        at_most(self.limits.engines, index + 1, "engines")?;
+        let index = self.answer.plan.engines().len();
+        at_most(self.answer.limits.engines, index + 1, "engines")?;
         let name = self.texts.slice(&record.name, || format!("a name of engine {index}"))?;
         let scope = match record.scope {
             scope::DEVICE => EngineScope::Device(NodeId(record.device)),
             scope::OPERATION => EngineScope::Operation,
             other => return Err(unknown("engine", index, name, "scope", other, "0 (device) or 1 (operation)")),
         };
-        Ok(self.plan.engine(name, record.slots, scope))
+        Ok(self.answer.plan.engine(name, record.slots, scope))
     }
 
     fn task(&mut self, record: Option<&TaskRecord<'_>>) -> Taken<u32> {
         let record = not_null(record, "task")?;
-        let index = self.plan.len();
-        at_most(self.limits.tasks, index + 1, "tasks")?;
+        let index = self.answer.plan.len();
+        at_most(self.answer.limits.tasks, index + 1, "tasks")?;
         let name = self.texts.slice(&record.name, || format!("a name of task {index}"))?;
         self.read_waits(readable(&record.waits), index, name)?;
         let queue = match record.queue {
@@ -133,9 +135,9 @@ impl<'a> PlanSink<'a> {
             1 => Queue::Ready,
             other => return Err(unknown("task", index, name, "queue", other, "0 (issued) or 1 (ready)")),
         };
-        Ok(self.plan.task(&PlannedTask {
+        Ok(self.answer.plan.task(&PlannedTask {
             name,
-            waits: &self.of_task,
+            waits: &self.answer.of_task,
             engine: (record.engine != u32::MAX).then_some(record.engine),
             queue,
             class: record.class,
@@ -146,16 +148,16 @@ impl<'a> PlanSink<'a> {
     }
 
     fn read_waits(&mut self, waits: &[WaitRecord], index: usize, name: &str) -> Taken<()> {
-        self.waits = self.waits.saturating_add(waits.len());
-        at_most(self.limits.waits, self.waits, "waits")?;
-        self.of_task.clear();
+        self.answer.waits = self.answer.waits.saturating_add(waits.len());
+        at_most(self.answer.limits.waits, self.answer.waits, "waits")?;
+        self.answer.of_task.clear();
         for wait in waits {
             let moment = match wait.moment {
                 0 => Moment::End,
                 1 => Moment::Start,
                 other => return Err(unknown("task", index, name, "moment", other, "0 (end) or 1 (start)")),
             };
-            self.of_task.push(Wait { task: wait.task, moment });
+            self.answer.of_task.push(Wait { task: wait.task, moment });
         }
         Ok(())
     }
@@ -183,40 +185,30 @@ fn unknown(what: &str, index: usize, name: &str, field: &str, number: u32, known
 unsafe extern "C" fn emit_engine(planner: *const Planner, engine: *const EngineRecord<'_>) -> u32 {
     // SAFETY: the context is the sink of the running call; the record is valid for this one, as the ABI demands.
     let (sink, record) = unsafe { (&mut *(*planner).context.cast::<PlanSink<'_>>(), engine.as_ref()) };
-    let position = noted(sink, |sink| sink.engine(record));
+    let position = sink.noted(|sink| sink.engine(record));
     position.unwrap_or(u32::MAX)
 }
 
 unsafe extern "C" fn emit_task(planner: *const Planner, task: *const TaskRecord<'_>) -> u32 {
     // SAFETY: as in `emit_engine`.
     let (sink, record) = unsafe { (&mut *(*planner).context.cast::<PlanSink<'_>>(), task.as_ref()) };
-    let position = noted(sink, |sink| sink.task(record));
+    let position = sink.noted(|sink| sink.task(record));
     position.unwrap_or(u32::MAX)
 }
 
-pub(crate) struct EstimateSink<'a> {
-    estimates: &'a mut Estimates,
-    texts: Texts,
-    pub(crate) wrong: Option<String>,
-}
-
-impl Sink for EstimateSink<'_> {
-    fn wrong(&mut self) -> &mut Option<String> {
-        &mut self.wrong
-    }
-}
+pub(crate) type EstimateSink<'a> = Sink<&'a mut Estimates>;
 
 impl<'a> EstimateSink<'a> {
     /// Its functions; the context is the sink.
     pub(crate) const ESTIMATOR: Estimator = Estimator { context: std::ptr::null_mut(), emit_estimate, emit_details };
 
     pub(crate) fn new(estimates: &'a mut Estimates) -> Self {
-        Self { estimates, texts: Texts { left: LIMITS.text }, wrong: None }
+        Self::of(estimates, &LIMITS)
     }
 
     fn estimate(&mut self, record: Option<&EstimateRecord<'_>>) -> Taken<()> {
         let record = not_null(record, "estimate")?;
-        let index = self.estimates.list.len();
+        let index = self.answer.list.len();
         at_most(LIMITS.answers, index + 1, "estimates")?;
         let formula = self.texts.slice(&record.formula, || format!("a formula of estimate {index}"))?;
         let because = self.texts.slice(&record.because, || format!("a `because` of estimate {index}"))?;
@@ -227,7 +219,7 @@ impl<'a> EstimateSink<'a> {
             3 => Relation::AtLeast,
             other => return Err(unknown("estimate", index, formula, "relation", other, RELATIONS)),
         };
-        self.estimates.list.push(Estimate {
+        self.answer.list.push(Estimate {
             formula: formula.to_owned(),
             seconds: record.seconds,
             relation,
@@ -237,10 +229,10 @@ impl<'a> EstimateSink<'a> {
     }
 
     fn details(&mut self, bytes: &[u8]) -> Taken<()> {
-        if !self.estimates.details.is_empty() {
+        if !self.answer.details.is_empty() {
             return Err("emits details twice".to_owned());
         }
-        self.texts.read(bytes, || "a text of details".to_owned())?.clone_into(&mut self.estimates.details);
+        self.texts.read(bytes, || "a text of details".to_owned())?.clone_into(&mut self.answer.details);
         Ok(())
     }
 }
@@ -255,7 +247,7 @@ fn taken(done: Option<()>) -> i32 {
 unsafe extern "C" fn emit_estimate(estimator: *const Estimator, estimate: *const EstimateRecord<'_>) -> i32 {
     // SAFETY: as in `emit_engine`.
     let (sink, record) = unsafe { (&mut *(*estimator).context.cast::<EstimateSink<'_>>(), estimate.as_ref()) };
-    let done = noted(sink, |sink| sink.estimate(record));
+    let done = sink.noted(|sink| sink.estimate(record));
     taken(done)
 }
 
@@ -265,37 +257,27 @@ unsafe extern "C" fn emit_details(estimator: *const Estimator, details: *const c
         let bytes: &[u8] = if details.is_null() { &[] } else { std::slice::from_raw_parts(details.cast(), len) };
         (&mut *(*estimator).context.cast::<EstimateSink<'_>>(), bytes)
     };
-    let done = noted(sink, |sink| sink.details(bytes));
+    let done = sink.noted(|sink| sink.details(bytes));
     taken(done)
 }
 
-pub(crate) struct AlternativeSink<'a> {
-    alternatives: &'a mut Vec<Alternative>,
-    texts: Texts,
-    pub(crate) wrong: Option<String>,
-}
-
-impl Sink for AlternativeSink<'_> {
-    fn wrong(&mut self) -> &mut Option<String> {
-        &mut self.wrong
-    }
-}
+pub(crate) type AlternativeSink<'a> = Sink<&'a mut Vec<Alternative>>;
 
 impl<'a> AlternativeSink<'a> {
     /// Its function; the context is the sink.
     pub(crate) const CHOOSER: Chooser = Chooser { context: std::ptr::null_mut(), emit_alternative };
 
     pub(crate) fn new(alternatives: &'a mut Vec<Alternative>) -> Self {
-        Self { alternatives, texts: Texts { left: LIMITS.text }, wrong: None }
+        Self::of(alternatives, &LIMITS)
     }
 
     fn alternative(&mut self, record: Option<&AlternativeRecord<'_>>) -> Taken<()> {
         let record = not_null(record, "alternative")?;
-        let index = self.alternatives.len();
+        let index = self.answer.len();
         at_most(LIMITS.answers, index + 1, "alternatives")?;
         let label = self.texts.slice(&record.label, || format!("a label of alternative {index}"))?;
         let operation = self.texts.slice(&record.operation, || format!("an operation of alternative {index}"))?;
-        self.alternatives.push(Alternative { label: label.to_owned(), operation: operation.to_owned() });
+        self.answer.push(Alternative { label: label.to_owned(), operation: operation.to_owned() });
         Ok(())
     }
 }
@@ -303,7 +285,7 @@ impl<'a> AlternativeSink<'a> {
 unsafe extern "C" fn emit_alternative(chooser: *const Chooser, alternative: *const AlternativeRecord<'_>) -> i32 {
     // SAFETY: as in `emit_engine`.
     let (sink, record) = unsafe { (&mut *(*chooser).context.cast::<AlternativeSink<'_>>(), alternative.as_ref()) };
-    let done = noted(sink, |sink| sink.alternative(record));
+    let done = sink.noted(|sink| sink.alternative(record));
     taken(done)
 }
 
