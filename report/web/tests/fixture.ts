@@ -111,7 +111,7 @@ export const causeOf = (kind: CauseKind) => ({
 });
 
 /** Sums at links to `y`: where from, time lost, time held back, and reasons; four other links are not listed. */
-export function heldSums(links: [string, number | null, number, string[]][]): Delays {
+export function delaySums(links: [string, number | null, number, string[]][]): Delays {
   return {
     links: links.map(([from, lost_s, held_s, why]) => ({ from, to: "y", lost_s, held_s, transfers: 10, why })),
     others: 4,

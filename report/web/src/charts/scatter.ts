@@ -56,14 +56,14 @@ export function scatterChart(data: Validated): HTMLElement {
     s("text", { class: "tick", x: p.left + 12, y: p.top + 16 }, "slower than measured"),
     s("text", { class: "tick", x: p.right - 12, y: p.bottom - 10, "text-anchor": "end" }, "faster than measured"),
   );
-  const held = [...new Set(data.transfers.map((t) => t.bottleneck ?? ""))];
+  const links = [...new Set(data.transfers.map((t) => t.bottleneck ?? ""))];
   const groups = together(
     data.transfers,
     (t) => `${Math.round(p.x(t.measured_s))} ${Math.round(p.y(t.simulated_s))} ${t.bottleneck}`,
   );
-  for (const group of groups) mark(p, group, held);
+  for (const group of groups) mark(p, group, links);
   markCounts(p, groups);
-  return h("div", { class: "with-keys" }, chartBox(p, "point"), keys(held));
+  return h("div", { class: "with-keys" }, chartBox(p, "point"), keys(links));
 }
 
 type Point = Validated["transfers"][number];
@@ -80,12 +80,12 @@ export function together<T>(all: T[], key: (t: T) => string): T[][] {
   return [...groups.values()];
 }
 
-const place = (held: string[], at: string | null | undefined) =>
-  Math.min(held.indexOf(at ?? ""), CATEGORIES.length - 1);
+const place = (links: string[], at: string | null | undefined) =>
+  Math.min(links.indexOf(at ?? ""), CATEGORIES.length - 1);
 
-function mark(p: Plot, group: Point[], held: string[]): void {
+function mark(p: Plot, group: Point[], links: string[]): void {
   const t = group[0]!;
-  const k = place(held, t.bottleneck);
+  const k = place(links, t.bottleneck);
   const [x, y] = [p.x(t.measured_s), p.y(t.simulated_s)];
   const lines: Line[] = [{ what: "", names: group.map((g) => g.id), title: true }];
   if (group.length === 1 && t.from !== null && t.to !== null) {
@@ -140,10 +140,10 @@ function markCounts(p: Plot, groups: Point[][]): void {
 }
 
 /** Links by mark; those beyond the last colour share it. */
-function keys(held: string[]): HTMLElement {
-  const shown = held.slice(0, CATEGORIES.length);
+function keys(links: string[]): HTMLElement {
+  const shown = links.slice(0, CATEGORIES.length);
   const items = shown.map((link, k) => {
-    const more = k === CATEGORIES.length - 1 && held.length > CATEGORIES.length;
+    const more = k === CATEGORIES.length - 1 && links.length > CATEGORIES.length;
     return h(
       "li",
       {},

@@ -1,6 +1,6 @@
 // The facts of a selected group of an aggregated run, and those of its transfers that were kept, slowest first.
 
-import type { Group, Transfer } from "../contract.ts";
+import type { GroupBins, Transfer } from "../contract.ts";
 import { h, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
@@ -24,7 +24,7 @@ export function groupFacts(view: RunView, group: string, store: Store): (HTMLEle
 }
 
 /** Its bytes over the time from its first start to its last end, or to the stop where something of it was still under way. */
-export function meanRate({ run, end }: RunView, g: Group): string {
+export function meanRate({ run, end }: RunView, g: GroupBins): string {
   const open = !run.complete && (g.end_s === null || ((g.active.at(-1) ?? 0) > 0 && g.end_s < end));
   const to = open ? end : g.end_s;
   if (g.start_s === null || to === null || to <= g.start_s) return format.NONE;

@@ -4,8 +4,8 @@ import type { Transfer } from "../contract.ts";
 import { h } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
-import { type Held, heldOf } from "../run/back.ts";
-import { type RunView, hasRoutes, spanAt, tellsHeld, transfersOn, utilisation, wholly } from "../run/view.ts";
+import { type Delay, delaysOf } from "../run/delays.ts";
+import { type RunView, hasRoutes, spanAt, tellsDelays, transfersOn, utilisation, wholly } from "../run/view.ts";
 import { more, row, table, transferButton } from "./parts.ts";
 
 /** Rows of a table before the rest is only counted. */
@@ -19,20 +19,20 @@ export function linkTable(view: RunView, link: number, store: Store): (HTMLEleme
   const { time } = store.state;
   const key = format.link(l);
   const all = transfersOn(view, link);
-  const held = new Map(all.map((t) => [t, heldOf(view, t).get(key)]));
+  const delays = new Map(all.map((t) => [t, delaysOf(view, t).get(key)]));
   const now = new Set(all.filter((t) => spanAt(view, t.id, time)));
-  const rank = (t: Transfer) => (now.has(t) ? 1e9 : 0) + (held.get(t)?.seconds ?? 0);
+  const rank = (t: Transfer) => (now.has(t) ? 1e9 : 0) + (delays.get(t)?.seconds ?? 0);
   const sorted = [...all].sort((a, b) => rank(b) - rank(a)).slice(0, MOST);
   const use = `${format.percent(utilisation(view, link, time))} of ${format.rate(l.bandwidth_Bps)} at ${store.moment(time)}`;
   return [
     h("p", {}, `${use}; ${format.bytes(l.bytes)} in all, busy for ${format.time(l.busy_s)}`),
     h("p", { class: "small" }, countText(view, all.length, now.size)),
-    all.length > 0 && h("p", {}, heldText(view, [...held.values()])),
+    all.length > 0 && h("p", {}, delayText(view, [...delays.values()])),
     all.length > 0 &&
       table(
         ["transfer", "rate now", "held here", "end"],
         [],
-        sorted.map((t) => transferRow(view, t, held.get(t), store)),
+        sorted.map((t) => transferRow(view, t, delays.get(t), store)),
       ),
     more(all.length, MOST),
   ];
@@ -45,21 +45,21 @@ function countText(view: RunView, all: number, now: number): string {
 }
 
 /** What the link costs all its transfers. */
-function heldText(view: RunView, all: (Held | undefined)[]): string {
-  const held = all.filter((x) => x !== undefined);
-  if (held.length === 0 && !tellsHeld(view)) return "Whether it holds them back is not in the data.";
-  if (held.length === 0) return ["It holds none of them back.", wholly([view])].join(" ").trim();
-  const seconds = held.reduce((sum, x) => sum + x.seconds, 0);
-  const words = `It holds ${format.count(held.length)} of them back, for ${format.time(seconds)} in sum.`;
+function delayText(view: RunView, all: (Delay | undefined)[]): string {
+  const delays = all.filter((x) => x !== undefined);
+  if (delays.length === 0 && !tellsDelays(view)) return "Whether it holds them back is not in the data.";
+  if (delays.length === 0) return ["It holds none of them back.", wholly([view])].join(" ").trim();
+  const seconds = delays.reduce((sum, x) => sum + x.seconds, 0);
+  const words = `It holds ${format.count(delays.length)} of them back, for ${format.time(seconds)} in sum.`;
   return [words, wholly([view])].join(" ").trim();
 }
 
-function transferRow(view: RunView, t: Transfer, held: Held | undefined, store: Store): HTMLElement {
+function transferRow(view: RunView, t: Transfer, delay: Delay | undefined, store: Store): HTMLElement {
   const span = spanAt(view, t.id, store.state.time);
   return row(span ? "now" : "later", [
     transferButton(t.id, store),
     span ? `${format.rate(span.rate)}${view.exact ? "" : " mean"}` : format.NONE,
-    format.time(held?.seconds),
+    format.time(delay?.seconds),
     format.time(t.end_s),
   ]);
 }

@@ -4,7 +4,7 @@ import type { Ends, Transfer } from "../contract.ts";
 import { type Child, arrow, h, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
-import { lostIn, rateAlone } from "../run/back.ts";
+import { lostIn, rateAlone } from "../run/delays.ts";
 import { doingAt, slowdown, stretches } from "../run/state.ts";
 import { type RunView, lacks, spanAt, utilisation, wholly } from "../run/view.ts";
 import { mainCause, stepText } from "../run/words.ts";
@@ -60,7 +60,7 @@ function now(view: RunView, t: Transfer, store: Store): HTMLElement {
   if (!span) words.append(doingAt(t, stretches(t, view.spans.get(t.id), view.end), time));
   else words.append(format.rate(span.rate));
   if (span?.at && !span.guessed) words.append(", decided at ", linkButton([view], span.at, store));
-  if (span?.guessed && span.held) words.append(", held back; main bottleneck ", linkButton([view], span.at!, store));
+  if (span?.guessed && span.delayed) words.append(", held back; main bottleneck ", linkButton([view], span.at!, store));
   if (span?.at && span.step) words.append(` (step ${stepText(view, span.step)})`);
   const because = span?.because ?? [];
   because.slice(0, MOST_NAMED).forEach((id, i) => {
@@ -89,7 +89,7 @@ function partsOf(view: RunView, t: Transfer): Part[] {
   const parts = new Map<string, Part>();
   const alone = rateAlone(view, t);
   for (const x of stretches(t, view.spans.get(t.id), view.end)) {
-    const at = x.span?.held ? x.span.at : null;
+    const at = x.span?.delayed ? x.span.at : null;
     const words = at ? (x.doing === "moving" ? "held back at " : "blocked at ") : DOING[x.doing];
     const key = words + format.link(at);
     const part = parts.get(key) ?? { words, at, seconds: 0, lost: alone === null ? null : 0 };

@@ -4,8 +4,8 @@ import { h, isolated, name, s, shortened } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import type { Gantt, HeightMode, Order } from "../timeline/gantt.ts";
-import { FREE, OTHER } from "../timeline/held.ts";
-import { KEYS, type Rows } from "../timeline/rows.ts";
+import { FREE, OTHER } from "../timeline/link-colours.ts";
+import { KEYS, type TimelineRows } from "../timeline/rows.ts";
 
 /** Characters of a key of the legend; the whole name is its title. */
 const MOST_KEY = 60;
@@ -26,7 +26,7 @@ function choice<T extends string>(label: string, options: [T, string][], now: T,
   return h("label", { class: "option" }, label, select);
 }
 
-export function ganttControls(gantt: Gantt, rows: Rows, store: Store): HTMLElement {
+export function ganttControls(gantt: Gantt, rows: TimelineRows, store: Store): HTMLElement {
   const several = store.state.shown.length > 1;
   const arrange = (order: Order, find: string) => {
     gantt.arrange(order, find);
@@ -78,16 +78,16 @@ function sample(label: string | HTMLElement, kind: { fill?: string; className?: 
 }
 
 export function ganttLegend(gantt: Gantt): HTMLElement {
-  const { held } = gantt;
+  const { colours } = gantt;
   return h(
     "span",
     { class: "legend" },
     sample("not held back by others", { fill: FREE }),
-    held.links.length > 0 && h("span", { class: "legend-title" }, "held back at:"),
-    ...held.links.map((l) =>
-      sample(name(shortened(l, MOST_KEY), { title: isolated(l) }), { fill: held.colours.get(l)! }),
+    colours.links.length > 0 && h("span", { class: "legend-title" }, "held back at:"),
+    ...colours.links.map((l) =>
+      sample(name(shortened(l, MOST_KEY), { title: isolated(l) }), { fill: colours.byLink.get(l)! }),
     ),
-    held.others && sample("other links", { fill: OTHER }),
+    colours.others && sample("other links", { fill: OTHER }),
     sample("waiting for an engine", { className: "waiting" }),
     sample("blocked, rate 0", { className: "blocked" }),
     gantt.several &&

@@ -4,7 +4,7 @@ import type { ReportData, Run } from "../contract.ts";
 import { type Children, clipped, h, LONG, LONG_NOTE, name, shortened, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { themeButton } from "../core/theme.ts";
-import { endedText } from "../run/told.ts";
+import { endedText } from "../run/coverage.ts";
 import { letter } from "../run/view.ts";
 
 export function header(data: Required<ReportData>): HTMLElement {
@@ -48,13 +48,13 @@ function tally(data: Required<ReportData>): string | null {
 /** Files and arbiters, each once; of a single run also what was changed, or where it was saved. */
 function sources(data: Required<ReportData>): (string | HTMLElement)[] {
   const results = all(data);
-  const given = results.length === 1 ? data.runs[0]?.given : null;
+  const origin = results.length === 1 ? data.runs[0]?.given : null;
   const list = (values: string[]) => [...new Set(values)].flatMap((v, i) => [i > 0 ? ", " : "", clipped(v)]);
   return [
     ...list(results.map((x) => x.file)),
     " · ",
     ...list(results.map((x) => format.arbiter(x.arbiter))),
-    ...(given ? [" · ", clipped(given)] : []),
+    ...(origin ? [" · ", clipped(origin)] : []),
   ];
 }
 

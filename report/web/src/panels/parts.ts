@@ -4,7 +4,7 @@ import type { Ends } from "../contract.ts";
 import { type Child, arrow, button, h, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
-import { numberOf } from "../run/back.ts";
+import { numberOf } from "../run/delays.ts";
 import type { RunView } from "../run/view.ts";
 
 /** A transfer to go on to. */

@@ -12,13 +12,13 @@ import { Engines } from "../timeline/engines.ts";
 import { Gantt } from "../timeline/gantt.ts";
 import { Groups } from "../timeline/groups.ts";
 import { HeatMap } from "../timeline/heat.ts";
-import { type RowSource, Rows } from "../timeline/rows.ts";
+import { type RowSource, TimelineRows } from "../timeline/rows.ts";
 import { NO_TOPOLOGY, TopologyView } from "../tree/topology.ts";
 import { Details } from "./details.ts";
 import { differencesSection } from "./differences.ts";
 import { ganttControls, ganttLegend } from "./gantt-controls.ts";
 import { operationsSection } from "./operations.ts";
-import { heldSection } from "./held.ts";
+import { delaySection } from "./delays.ts";
 import { terms } from "./terms.ts";
 import { runList } from "./run-list.ts";
 import { selectionNote } from "./selection.ts";
@@ -51,7 +51,7 @@ export function runSections(runs: Run[]): HTMLElement[] {
     views.length > MOST_CARDS ? runList(views, store) : summary(views, store),
     views.some((v) => v.end > 0) ? timeBar(store, moments(views), selectionNote(views, details, store)) : null,
     topologySection(views, details, store),
-    heldSection(views, gantt.held, store),
+    delaySection(views, gantt.colours, store),
     groupsSection(views, store),
     transfersSection(views, gantt, store),
     enginesSection(views, store),
@@ -63,7 +63,7 @@ export function runSections(runs: Run[]): HTMLElement[] {
 }
 
 function rowsOf(source: RowSource, store: Store): HTMLElement {
-  const rows = new Rows(source, store);
+  const rows = new TimelineRows(source, store);
   onTheme(() => rows.render());
   return rows.element;
 }
@@ -88,7 +88,7 @@ function transfersSection(views: RunView[], gantt: Gantt, store: Store): HTMLEle
   const none = views.every((v) => v.run.transfers.length === 0);
   if (none && views.some((v) => v.run.aggregated)) return null;
   if (none) return section("transfers", "Transfers", null, h("p", {}, format.NO_TRANSFERS));
-  const rows = new Rows(gantt, store);
+  const rows = new TimelineRows(gantt, store);
   onTheme(() => rows.render());
   const title = views.some((v) => v.run.aggregated)
     ? `Transfers (${views.find((v) => v.run.aggregated)!.run.aggregated!.kept})`

@@ -3,9 +3,9 @@
 import { clipped, h, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
-import { type HeldInRun, heldLinks, waited } from "../run/back.ts";
-import { coverage, endedText, lossUnknown } from "../run/told.ts";
-import { type RunView, tellsHeld } from "../run/view.ts";
+import { type RunDelay, delayingLinks, waited } from "../run/delays.ts";
+import { coverage, endedText, lossUnknown } from "../run/coverage.ts";
+import { type RunView, tellsDelays } from "../run/view.ts";
 import { linkButton } from "./parts.ts";
 
 export function summary(views: RunView[], store: Store): HTMLElement {
@@ -57,20 +57,20 @@ function againstBase({ run }: RunView, { run: base, letter }: RunView): HTMLElem
 
 /** The link that costs its transfers most time, and why. */
 function worst(view: RunView, store: Store): HTMLElement {
-  const [link] = heldLinks([view]);
-  if (!link) return h("p", { class: "small" }, unheld(view));
-  const held = link.runs[0]!;
-  const most = held.lost === null ? "transfers are held back longest at " : "most time is lost at ";
-  const cost = held.lost === null ? `held back for ${format.time(held.seconds)}` : `${format.time(held.lost)} lost`;
+  const [link] = delayingLinks([view]);
+  if (!link) return h("p", { class: "small" }, noDelay(view));
+  const delay = link.runs[0]!;
+  const most = delay.lost === null ? "transfers are held back longest at " : "most time is lost at ";
+  const cost = delay.lost === null ? `held back for ${format.time(delay.seconds)}` : `${format.time(delay.lost)} lost`;
   const how = coverage([view]);
-  const rest = `: ${cost} by ${format.counted(held.transfers, "transfer")}, ${causes(held)}${how && ` (${lower(how)})`}`;
+  const rest = `: ${cost} by ${format.counted(delay.transfers, "transfer")}, ${causes(delay)}${how && ` (${lower(how)})`}`;
   const unknown = lossUnknown(view);
   return h("p", { class: "small worst" }, most, linkButton([view], link.ends, store), rest, unknown && `; ${unknown}`);
 }
 
 /** What there is to say where no link is known to hold a transfer back. */
-function unheld(view: RunView): string {
-  if (!tellsHeld(view)) return "what holds transfers back is not in the data";
+function noDelay(view: RunView): string {
+  if (!tellsDelays(view)) return "what holds transfers back is not in the data";
   const unknown = lossUnknown(view);
   if (unknown) return unknown;
   const [waits] = waited([view]);
@@ -80,8 +80,8 @@ function unheld(view: RunView): string {
 }
 
 /** The reason that costs most, or those that cost as much as each other. */
-const causes = (held: HeldInRun) =>
-  held.why.slice(0, Math.max(1, held.equal)).map(visible).join(" and ") || "the cause is not known";
+const causes = (delay: RunDelay) =>
+  delay.why.slice(0, Math.max(1, delay.equal)).map(visible).join(" and ") || "the cause is not known";
 
 const lower = (sentence: string) => sentence[0]!.toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 

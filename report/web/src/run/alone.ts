@@ -40,7 +40,7 @@ export function slowed(run: Run, t: Transfer, rate: number, seconds: number): bo
 }
 
 /** Whether others hold it back at all: it took longer than alone or, where it has not ended, was slower than alone. */
-export function delayed(run: Run, t: Transfer, rate: number, seconds: number): boolean {
+export function isDelayed(run: Run, t: Transfer, rate: number, seconds: number): boolean {
   if (t.end_s == null || t.start_s == null || t.alone_s == null) return slowed(run, t, rate, seconds);
   return byOthers(t) && t.end_s - t.start_s > t.alone_s * (1 + ROUNDING);
 }

@@ -1,7 +1,7 @@
 // The spans of a transfer: intervals in which its rate, and what decides it, stay the same.
 
 import type { Ends, ExplainedPhase, Packed, Run, Step, Transfer } from "../contract.ts";
-import { delayed, slowed } from "./alone.ts";
+import { isDelayed, slowed } from "./alone.ts";
 
 export interface Span {
   from: number;
@@ -15,7 +15,7 @@ export interface Span {
   /** The transfers responsible, by id. */
   because: string[];
   /** Whether others hold it back. */
-  held: boolean;
+  delayed: boolean;
   /** Set where the arbiter did not say what decides: told from the data of the transfer, at its main bottleneck. */
   guessed?: true;
 }
@@ -56,16 +56,16 @@ function meanSpan(run: Run, t: Transfer, stop: number): Span | null {
   const rate = t.mean_Bps ?? 0;
   const sent = t.sent_bytes ?? t.bytes;
   const to = rate > 0 ? Math.min(t.start_s + sent / rate, t.end_s ?? Number.POSITIVE_INFINITY) : stop;
-  const held = delayed(run, t, rate, to - t.start_s);
-  if (rate === 0 && (t.end_s != null || !held || !(to > t.start_s))) return null;
-  return { from: t.start_s, to, rate, at: t.bottleneck, step: null, because: [], held, guessed: true };
+  const delayed = isDelayed(run, t, rate, to - t.start_s);
+  if (rate === 0 && (t.end_s != null || !delayed || !(to > t.start_s))) return null;
+  return { from: t.start_s, to, rate, at: t.bottleneck, step: null, because: [], delayed, guessed: true };
 }
 
 /** What holds a transfer at a rate for which there is no explanation. `at`: the link that decides, where that is known. */
 function unexplained(run: Run, t: Transfer | undefined, from: number, to: number, rate: number, at?: Ends): Span {
-  const held = t !== undefined && slowed(run, t, rate, to - from);
-  const span: Span = { from, to, rate, at: at ?? null, step: null, because: [], held };
-  return at ? span : { ...span, at: held ? t.bottleneck : null, guessed: true };
+  const delayed = t !== undefined && slowed(run, t, rate, to - from);
+  const span: Span = { from, to, rate, at: at ?? null, step: null, because: [], delayed };
+  return at ? span : { ...span, at: delayed ? t.bottleneck : null, guessed: true };
 }
 
 function fromPhases(run: Run): Spans {
@@ -77,13 +77,21 @@ function fromPhases(run: Run): Spans {
       const step = steps.get(id);
       if (!step) add(spans, id, unexplained(run, transfers.get(id), from, to, rate));
       else
-        add(spans, id, { from, to, rate, at: step.link, step: step.step, because: step.because, held: isHeld(step) });
+        add(spans, id, {
+          from,
+          to,
+          rate,
+          at: step.link,
+          step: step.step,
+          because: step.because,
+          delayed: namesOthers(step),
+        });
     }
   });
   return spans;
 }
 
-const isHeld = (step: Step) => step.link != null && step.because.length > 0;
+const namesOthers = (step: Step) => step.link != null && step.because.length > 0;
 
 function explained(phase: ExplainedPhase | undefined): Map<string, Step | null> {
   return new Map((phase?.transfers ?? []).map((t) => [t.id, deciding(t.steps)]));
@@ -107,7 +115,7 @@ function same(a: Span, b: Span): boolean {
     a.at?.from === b.at?.from &&
     a.at?.to === b.at?.to &&
     a.step === b.step &&
-    a.held === b.held &&
+    a.delayed === b.delayed &&
     a.because.length === b.because.length &&
     a.because.every((id, i) => id === b.because[i])
   );
@@ -135,5 +143,5 @@ function unpacked(run: Run, packed: Packed): Spans {
 /** The list of a reason holds the transfer itself too, so that those who share a link share a reason. */
 function decided(run: Run, t: number, [step, list]: [string, number[]], at: Ends | undefined) {
   const because = list.filter((k) => k !== t).map((k) => run.transfers[k]!.id);
-  return { step, because, held: at !== undefined && list.length > 0 };
+  return { step, because, delayed: at !== undefined && list.length > 0 };
 }

@@ -142,7 +142,7 @@ export function lacks({ run, letter }: RunView, before: "" | "run " = ""): strin
 }
 
 /** Whether the data tell of every transfer that started if others held it back. */
-export function tellsHeld({ run, explained }: RunView): boolean {
+export function tellsDelays({ run, explained }: RunView): boolean {
   return explained || run.transfers.every((t) => t.start_s == null || t.alone_s != null || t.cause !== null);
 }
 

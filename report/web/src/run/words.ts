@@ -84,7 +84,7 @@ export function termsOf(views: RunView[]): { steps: [arbiter: string, terms: Ter
     for (const t of v.run.transfers) {
       const kind = kindOf(t);
       if (kind) seen.add(kind);
-      for (const span of v.spans.get(t.id) ?? []) if (span.held) seen.add(reasonOf(v, t, span));
+      for (const span of v.spans.get(t.id) ?? []) if (span.delayed) seen.add(reasonOf(v, t, span));
     }
   const causes = CAUSES.filter(([words]) => seen.has(words));
   const steps = new Map<string, Term[]>();

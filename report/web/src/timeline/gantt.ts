@@ -8,10 +8,10 @@ import type { Store } from "../core/store.ts";
 import type { Line } from "../core/tip.ts";
 import { type Stretch, doingAt, slowdown, stretchAt, stretches } from "../run/state.ts";
 import { type RunView, lacks, moments } from "../run/view.ts";
-import { heldOf } from "../run/back.ts";
+import { delaysOf } from "../run/delays.ts";
 import { mainCause, stepText } from "../run/words.ts";
 import { areas, boxes, pieces } from "./bars.ts";
-import { type Held, colourOf, heldBy } from "./held.ts";
+import { type LinkColours, colourOf, linkColours } from "./link-colours.ts";
 import { barLabels } from "./labels.ts";
 import { changeMark } from "./change.ts";
 import type { RowSource } from "./rows.ts";
@@ -27,7 +27,7 @@ const [MANY, TOO_MANY] = [40, 60];
 export class Gantt implements RowSource {
   readonly label = "Transfers";
   readonly moments: number[];
-  readonly held: Held;
+  readonly colours: LinkColours;
   /** The largest rate of any transfer: the full height on the common scale. */
   readonly largest: number;
   mode: HeightMode = "common";
@@ -43,7 +43,7 @@ export class Gantt implements RowSource {
     private store: Store,
   ) {
     this.moments = moments(views);
-    this.held = heldBy(views);
+    this.colours = linkColours(views);
     let largest = 0;
     for (const v of views) {
       for (const list of v.spans.values()) for (const span of list) largest = Math.max(largest, span.rate);
@@ -57,7 +57,7 @@ export class Gantt implements RowSource {
   /** Rows that cannot be seen at once begin with those that matter most. */
   private firstOrder(): Order {
     const rows = this.views[0]!.run.transfers.length;
-    if (rows > TOO_MANY && this.held.links.length > 0) return "held";
+    if (rows > TOO_MANY && this.colours.links.length > 0) return "held";
     return rows > MANY ? "start" : "scenario";
   }
 
@@ -119,7 +119,8 @@ export class Gantt implements RowSource {
     const view = this.shown.find((v) => v.transfers.get(t.id) === t)!;
     const link = view.links.get(this.store.state.link ?? -1);
     let sum = 0;
-    for (const [key, held] of heldOf(view, t)) if (!link || key === format.link(link)) sum += held.lost ?? held.seconds;
+    for (const [key, delay] of delaysOf(view, t))
+      if (!link || key === format.link(link)) sum += delay.lost ?? delay.seconds;
     return sum;
   }
 
@@ -172,7 +173,7 @@ export class Gantt implements RowSource {
   private lane(view: RunView, t: Transfer, scale: Scale, top: number, height: number): SVGElement[] {
     const life = this.life(view, t.id);
     const full = this.full(view, t);
-    const colour = (x: Stretch) => colourOf(this.held, x.span!);
+    const colour = (x: Stretch) => colourOf(this.colours, x.span!);
     const part = (x: Stretch) => Math.max(0.04, Math.min(1, x.span!.rate / full));
     const labelY = (x: Stretch) => top + height - (x.doing === "moving" ? labelRise(height * part(x)) : 2);
     const base = s("line", { class: "base", x1: 0, x2: scale.width, y1: top + height, y2: top + height });
@@ -232,7 +233,7 @@ export class Gantt implements RowSource {
   }
 
   /** The row of the transfer that the selected link costs most. */
-  private mostHeld(): number {
+  private mostDelayed(): number {
     const lost = (id: string) =>
       Math.max(...this.shown.map((v) => (v.transfers.has(id) ? this.lost(v.transfers.get(id)!) : 0)));
     const rows = this.ids.map((_, row) => row).filter((row) => this.selected(row));
@@ -242,7 +243,7 @@ export class Gantt implements RowSource {
   reveal(): number {
     const { transfer, link } = this.store.state;
     if (transfer !== null) return this.ids.indexOf(transfer);
-    return link === null ? -1 : this.mostHeld();
+    return link === null ? -1 : this.mostDelayed();
   }
 
   selected(row: number): boolean {

@@ -1,6 +1,6 @@
 // Groups of the transfers of an aggregated run: a row per group, its rate and how many wait, in bins.
 
-import type { Aggregated, Group } from "../contract.ts";
+import type { Aggregated, GroupBins } from "../contract.ts";
 import { CATEGORIES } from "../core/colour.ts";
 import { h, name, s, type Child } from "../core/dom.ts";
 import * as format from "../core/format.ts";
@@ -15,7 +15,7 @@ const LANE = 30;
 interface GroupRow {
   view: RunView;
   data: Aggregated;
-  group: Group;
+  group: GroupBins;
 }
 
 export class Groups implements RowSource {

@@ -4,7 +4,6 @@ import { isolated, s } from "../core/dom.ts";
 import { fitted, linkForms, textWidth } from "../core/measure.ts";
 import { type Scale, toPixel } from "../core/scale.ts";
 import type { Stretch } from "../run/state.ts";
-import { isHeld } from "./held.ts";
 
 /** Pixels of the type, as in rows.css. */
 export const LABEL = 10;
@@ -37,7 +36,7 @@ export function barLabels(life: Stretch[], scale: Scale, y: (x: Stretch) => numb
 function formsOf(x: Stretch): string[] {
   if (x.doing === "waiting") return ["waiting"];
   if (x.doing === "blocked") return ["blocked"];
-  return x.span?.at && isHeld(x.span) ? linkForms(x.span.at.from, x.span.at.to) : [];
+  return x.span?.at && x.span.delayed ? linkForms(x.span.at.from, x.span.at.to) : [];
 }
 
 /** The words of a bar of its own name, cut to its room. */

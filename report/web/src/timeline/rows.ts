@@ -35,7 +35,7 @@ const MOST_PRINTED = 80;
 /** Pixels of rows on A4 landscape, less margins and the frame of a section. */
 const PAPER = 980;
 
-export class Rows {
+export class TimelineRows {
   readonly element: HTMLElement;
   private ruler = s("svg", { class: "ruler", height: RULER, "aria-hidden": "true" });
   private body = h("div", { class: "rows-body" });

@@ -3,7 +3,8 @@
 import type { Link, TopologyNode } from "../contract.ts";
 import { isolated, s, shortened, visible } from "../core/dom.ts";
 import { fitted, textWidth } from "../core/measure.ts";
-import { type Box, type Geometry, MOST_LEAVES_DOWN, type Wire, at, geometry, heading, pathOf } from "./geometry.ts";
+import { type Geometry, MOST_LEAVES_DOWN, geometry } from "./geometry.ts";
+import { type Box, type Wire, at, heading, pathOf } from "./wire.ts";
 import { layout, shortNames } from "./layout.ts";
 
 /** Drawings may be shown this much larger than they are laid out, where there is room. */

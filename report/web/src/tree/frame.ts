@@ -3,7 +3,7 @@
 import { extent } from "../core/scale.ts";
 import type { Link } from "../contract.ts";
 import type { Layout, Place } from "./layout.ts";
-import type { Point } from "./geometry.ts";
+import type { Point } from "./wire.ts";
 
 const CHAR = 7.3;
 /** A row of a tree that grows to the right, and the least that names and numbers can be read at. */

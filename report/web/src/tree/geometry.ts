@@ -1,33 +1,11 @@
 // Where boxes and wires of a topology are drawn. The tree grows down, or to the right where leaves are many.
 
 import { extent } from "../core/scale.ts";
-import type { Link, TopologyNode } from "../contract.ts";
+import type { Link } from "../contract.ts";
 import type { Layout, Place } from "./layout.ts";
 import { type Frame, PARALLEL, arcHeight, boxSize, centre, frameOf, from, half } from "./frame.ts";
-import { type Label, placeNumbers } from "./numbers.ts";
-
-export interface Point {
-  x: number;
-  y: number;
-}
-
-export interface Box extends Point {
-  node: TopologyNode;
-  width: number;
-  height: number;
-  leaf: boolean;
-}
-
-export interface Wire {
-  link: Link;
-  id: number;
-  /** Two ends and two control points of a cubic curve, in the direction of travel. */
-  curve: [Point, Point, Point, Point];
-  /** Where its number stands; null where it never has one, or where there is no room for it. */
-  label: Label | null;
-  /** Where it would stand best, if nothing is there. */
-  wish?: Label | null;
-}
+import { placeNumbers } from "./numbers.ts";
+import type { Box, Label, Point, Wire } from "./wire.ts";
 
 export interface Geometry {
   width: number;
@@ -218,22 +196,4 @@ function lateralWire(id: number, link: Link, a: Place, b: Place, f: Frame): Wire
   const end = from(b, f, -side, halfB);
   const control: [Point, Point] = [from(a, f, side, halfA + out), from(b, f, -side, halfB + out)];
   return { link, id, curve: [start, control[0], control[1], end], label: null };
-}
-
-/** The point at `t` of a cubic curve. */
-export function at([a, b, c, d]: Wire["curve"], t: number): Point {
-  const u = 1 - t;
-  const mix = (p: number, q: number, r: number, w: number) =>
-    u ** 3 * p + 3 * u * u * t * q + 3 * u * t * t * r + t ** 3 * w;
-  return { x: mix(a.x, b.x, c.x, d.x), y: mix(a.y, b.y, c.y, d.y) };
-}
-
-/** The direction of travel at the middle, degrees. */
-export function heading([a, b, c, d]: Wire["curve"]): number {
-  return (Math.atan2(d.y + c.y - b.y - a.y, d.x + c.x - b.x - a.x) * 180) / Math.PI;
-}
-
-export function pathOf([a, b, c, d]: Wire["curve"]): string {
-  const p = (q: Point) => `${q.x.toFixed(1)} ${q.y.toFixed(1)}`;
-  return `M${p(a)}C${p(b)} ${p(c)} ${p(d)}`;
 }

@@ -1,11 +1,6 @@
 // Where the numbers of links stand: beside their line, clear of boxes and of each other.
 
-import { type Box, type Point, type Wire, at } from "./geometry.ts";
-
-export interface Label extends Point {
-  anchor: "start" | "middle" | "end";
-  sign: "" | "↑" | "↓" | "⇠" | "⇢";
-}
+import { type Box, type Label, type Point, type Wire, at } from "./wire.ts";
 
 interface Rect extends Point {
   width: number;

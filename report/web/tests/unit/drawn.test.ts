@@ -28,7 +28,7 @@ test("bars narrower than a pixel are joined, and their area stays", () => {
       doing: "moving" as const,
       from: at,
       to,
-      span: { from: at, to, rate: next(), at: null, step: null, because: [], held: false },
+      span: { from: at, to, rate: next(), at: null, step: null, because: [], delayed: false },
     });
     at = to;
   }

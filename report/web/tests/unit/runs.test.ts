@@ -17,7 +17,7 @@ import {
   utilisation,
   viewsOf,
 } from "../../src/run/view.ts";
-import { endedText } from "../../src/run/told.ts";
+import { endedText } from "../../src/run/coverage.ts";
 import { differences, tally } from "../../src/run/diff.ts";
 import { fixture, madeUp, numbers } from "../fixture.ts";
 
@@ -128,7 +128,7 @@ test("runs without phases move at their mean rates, and only slowed ones are hel
   const view = viewsOf([run])[0]!;
   assert.equal(view.exact, false);
   const a = view.spans.get("a")![0]!;
-  assert.deepEqual([a.rate, a.held, a.at], [run.transfers[0]!.mean_Bps, true, { from: "k80a", to: "plx0" }]);
+  assert.deepEqual([a.rate, a.delayed, a.at], [run.transfers[0]!.mean_Bps, true, { from: "k80a", to: "plx0" }]);
 });
 
 test("differences are against the first run, largest first", () => {

@@ -3,8 +3,8 @@ import test from "node:test";
 import { pack } from "#tools/pack.mjs";
 import type { Run, Transfer } from "../../src/contract.ts";
 import { meansNote } from "../../src/panels/runs.ts";
-import { heldLinks } from "../../src/run/back.ts";
-import { lacks, spanAt, tellsHeld, viewsOf, wholly } from "../../src/run/view.ts";
+import { delayingLinks } from "../../src/run/delays.ts";
+import { lacks, spanAt, tellsDelays, viewsOf, wholly } from "../../src/run/view.ts";
 import { doingAt, stretches } from "../../src/run/state.ts";
 import { mainCause, reasonOf, termsOf } from "../../src/run/words.ts";
 import { causeOf, fixture } from "../fixture.ts";
@@ -30,12 +30,12 @@ test("phases without explanations: what is slower than alone is held back, at it
     const [view] = viewsOf([run]);
     assert.equal(view!.explained, false);
     // b waits for a (600 MB), c for a and b, d for a, b and c: each served alone at its full rate.
-    const lost = new Map(heldLinks([view!]).map((l) => [l.key, l.all]));
+    const lost = new Map(delayingLinks([view!]).map((l) => [l.key, l.all]));
     near(lost.get("k80a → plx80")!.lost!, 2 * STEP, 1e-6);
     near(lost.get("plx80 → k80c")!.lost!, 3 * STEP + 4 * STEP, 1e-6);
     assert.equal(lost.size, 2);
-    assert.equal(spanAt(view!, "a", 0.01)!.held, false);
-    assert.equal(spanAt(view!, "b", 0.06)!.held, false, "at its full rate");
+    assert.equal(spanAt(view!, "a", 0.01)!.delayed, false);
+    assert.equal(spanAt(view!, "b", 0.06)!.delayed, false, "at its full rate");
     assert.match(wholly([view!]), /^Each transfer counts wholly at its main bottleneck/);
   }
 });
@@ -49,14 +49,14 @@ test("packed without reasons, the links that decide are known, and rates tell wh
   for (const phase of fcfs.phases!)
     for (const id of Object.keys(phase.rates_Bps)) {
       const [seen, truth] = [view!, told!].map((v) => spanAt(v, id, (phase.start_s + phase.end_s) / 2)!);
-      assert.deepEqual([seen!.held, seen!.at], [truth!.held, truth!.at]);
+      assert.deepEqual([seen!.delayed, seen!.at], [truth!.delayed, truth!.at]);
     }
 });
 
 test("a transfer at its own limit is not held back by others, though its rate alone were higher", () => {
   const own = fcfs.transfers.map((t) => ({ ...t, ...causeOf("own-limit") }));
-  assert.deepEqual(heldLinks(viewsOf([{ ...fcfs, explain: null, transfers: own }])), []);
-  assert.deepEqual(heldLinks(viewsOf([{ ...fcfs, explain: null, phases: null, transfers: own }])), []);
+  assert.deepEqual(delayingLinks(viewsOf([{ ...fcfs, explain: null, transfers: own }])), []);
+  assert.deepEqual(delayingLinks(viewsOf([{ ...fcfs, explain: null, phases: null, transfers: own }])), []);
 });
 
 test("of several runs those are named that lack explanations or phases", () => {
@@ -72,7 +72,7 @@ test("of several runs those are named that lack explanations or phases", () => {
 test("transfers that did not end are held back where they were slower than alone, or stood still", () => {
   const at = 0.02;
   const [view] = viewsOf([stopped(fcfs, at, { a: 11.6e9 * at })]);
-  const links = heldLinks([view!]);
+  const links = delayingLinks([view!]);
   assert.deepEqual(
     links.map((l) => [l.key, l.all.transfers]),
     [
@@ -85,11 +85,11 @@ test("transfers that did not end are held back where they were slower than alone
   assert.deepEqual(links[0]!.runs[0]!.why, ["waits for an earlier transfer"]);
   const b = view!.transfers.get("b")!;
   assert.equal(doingAt(b, stretches(b, view!.spans.get("b"), view!.end), 0.01), "blocked");
-  assert.equal(view!.spans.get("a")![0]!.held, false);
+  assert.equal(view!.spans.get("a")![0]!.delayed, false);
 
   // Max-min gives a 7.733 GB/s of the 11.6 GB/s that it has alone.
   const [shared] = viewsOf([stopped(maxMin, at, { a: (11.6e9 / 3) * 2 * at, b: (11.6e9 / 3) * at })]);
-  near(heldLinks([shared!]).find((l) => l.key === "k80a → plx80")!.all.lost!, at / 3, 1e-9);
+  near(delayingLinks([shared!]).find((l) => l.key === "k80a → plx80")!.all.lost!, at / 3, 1e-9);
 });
 
 test("a byte that is rounded down holds nothing back", () => {
@@ -99,7 +99,7 @@ test("a byte that is rounded down holds nothing back", () => {
     ...causeOf("shared-link"),
   }));
   const sent = Object.fromEntries(shared.map((t) => [t.id, 11.6e9 * 1e-6 - 1]));
-  assert.deepEqual(heldLinks(viewsOf([stopped({ ...maxMin, transfers: shared }, 1e-6, sent)])), []);
+  assert.deepEqual(delayingLinks(viewsOf([stopped({ ...maxMin, transfers: shared }, 1e-6, sent)])), []);
 });
 
 test("without time alone and cause it is not known what holds transfers back", () => {
@@ -111,8 +111,8 @@ test("without time alone and cause it is not known what holds transfers back", (
     bottleneck: null,
   }));
   const [blind, told] = viewsOf([{ ...fcfs, explain: null, transfers: unknown }, fcfs]);
-  assert.equal(tellsHeld(blind!), false);
-  assert.equal(tellsHeld(told!), true);
+  assert.equal(tellsDelays(blind!), false);
+  assert.equal(tellsDelays(told!), true);
 });
 
 test("reasons are words, whatever the steps of an arbiter are called", () => {
@@ -123,7 +123,7 @@ test("reasons are words, whatever the steps of an arbiter are called", () => {
   const views = viewsOf([{ ...maxMin, arbiter: { name: "strict-priority", version: "0", params: {} }, explain }, fcfs]);
   for (const view of views) {
     const held = view.run.transfers.flatMap((t) =>
-      (view.spans.get(t.id) ?? []).filter((x) => x.held).map((x) => reasonOf(view, t, x)),
+      (view.spans.get(t.id) ?? []).filter((x) => x.delayed).map((x) => reasonOf(view, t, x)),
     );
     assert.ok(held.length > 0);
     const words = new Set(termsOf([view]).causes.map(([term]) => term));

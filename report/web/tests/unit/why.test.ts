@@ -5,7 +5,7 @@ import type { Aggregated, CauseKind, Run } from "../../src/contract.ts";
 import * as format from "../../src/core/format.ts";
 import { fitted, linkForms } from "../../src/core/measure.ts";
 import { meanRate, membersOf } from "../../src/panels/details-group.ts";
-import { heldLinks, heldOf, rateAlone, total, waited } from "../../src/run/back.ts";
+import { delayingLinks, delaysOf, rateAlone, total, waited } from "../../src/run/delays.ts";
 import { viewsOf } from "../../src/run/view.ts";
 import { kindOf, mainCause, reasonOf, stepText, termsOf } from "../../src/run/words.ts";
 import { fixture, madeUp } from "../fixture.ts";
@@ -18,7 +18,7 @@ test("the time that a transfer loses at links is its delay against its time alon
     for (const view of viewsOf(fixture(name).runs))
       for (const t of view.run.transfers) {
         const delay = t.end_s! - t.start_s! - t.alone_s!;
-        const lost = sum([...heldOf(view, t).values()].map((x) => x.lost!));
+        const lost = sum([...delaysOf(view, t).values()].map((x) => x.lost!));
         near(lost, Math.max(0, delay), 1e-6 * t.end_s!);
       }
 });
@@ -32,7 +32,7 @@ test("links are ranked by what they cost, as computed by hand for four transfers
     ["plx1 → k80c", first * (1 - 0.3 / 0.8) + first * (1 - 0.7), 2 * first, 2],
     ["k80b → gpu2", first * (1 - 0.7), first, 1],
   ] as const;
-  const links = heldLinks([view!]);
+  const links = delayingLinks([view!]);
   assert.deepEqual(
     links.map((l) => l.key),
     expected.map(([key]) => key),
@@ -51,10 +51,10 @@ test("links are ranked by what they cost, as computed by hand for four transfers
 
 test("sums over links, and waiting for engines, per run", () => {
   const views = viewsOf(fixture("halo").runs);
-  const links = heldLinks(views);
+  const links = delayingLinks(views);
   for (const [i, view] of views.entries()) {
     const all = total(links.map((l) => l.runs[i]!));
-    const each = view.run.transfers.flatMap((t) => [...heldOf(view, t).values()]);
+    const each = view.run.transfers.flatMap((t) => [...delaysOf(view, t).values()]);
     near(all.seconds, sum(each.map((x) => x.seconds)), 1e-9);
     assert.equal(all.transfers, each.length);
     const waits = view.run.transfers.map((t) => t.start_s! - t.ready_s!);
@@ -64,7 +64,7 @@ test("sums over links, and waiting for engines, per run", () => {
   const unknown = viewsOf(
     fixture("t2").runs.map((r) => ({ ...r, transfers: r.transfers.map((t) => ({ ...t, alone_s: null })) })),
   );
-  assert.equal(heldLinks(unknown)[0]!.all.lost, null);
+  assert.equal(delayingLinks(unknown)[0]!.all.lost, null);
 });
 
 test("a transfer that waited longer than it lost says so first", () => {

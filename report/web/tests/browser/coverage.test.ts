@@ -3,7 +3,7 @@ import test from "node:test";
 import type { Page } from "playwright-core";
 import { aggregate } from "#tools/aggregate.mjs";
 import type { ReportData, Run } from "../../src/contract.ts";
-import { causeOf, fixture, heldSums, madeUp } from "../fixture.ts";
+import { causeOf, fixture, delaySums, madeUp } from "../fixture.ts";
 import { browser, frames, open } from "./open.ts";
 
 browser();
@@ -32,7 +32,7 @@ test("where a run comes from is told in its card and, of one run, in the head; a
 
 test("a large run tells what holds all its transfers back, and how many have ended", async () => {
   const run = aggregate(madeUp(3000), { bins: 20, most: 20 }) as unknown as Run;
-  const held = heldSums([
+  const held = delaySums([
     ["leaf1", 3, 5, ["link shared", "head-of-line blocked"]],
     ["leaf2", 1, 6, ["link shared"]],
   ]);

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { aggregate } from "#tools/aggregate.mjs";
 import type { Aggregated, CauseKind, Delays, Run } from "../../src/contract.ts";
-import { whyAt } from "../../src/panels/held.ts";
+import { whyAt } from "../../src/panels/delays.ts";
 import { bestTitle, proof } from "../../src/panels/search.ts";
-import { foremost, heldLinks, unlisted, waited } from "../../src/run/back.ts";
-import { coverage, endedText, lossUnknown } from "../../src/run/told.ts";
+import { foremost, delayingLinks, unlisted, waited } from "../../src/run/delays.ts";
+import { coverage, endedText, lossUnknown } from "../../src/run/coverage.ts";
 import { viewsOf } from "../../src/run/view.ts";
-import { causeOf, fixture, heldSums, madeUp } from "../fixture.ts";
+import { causeOf, fixture, delaySums, madeUp } from "../fixture.ts";
 
 const [pcie, fcfs, maxMin] = fixture("hol").runs as [Run, Run, Run];
 
@@ -26,12 +26,12 @@ const interrupted = (run: Run): Run => ({
 });
 
 test("sums over all transfers stand for those that were kept", () => {
-  const held = heldSums([
+  const held = delaySums([
     ["a", 3, 5, ["link shared", "head-of-line blocked"]],
     ["b", 1, 6, ["link shared"]],
   ]);
   const [view] = viewsOf([summed(held)]);
-  const links = heldLinks([view!]);
+  const links = delayingLinks([view!]);
   assert.deepEqual(
     links.map((l) => [l.key, l.runs[0]!.lost, l.runs[0]!.seconds, l.runs[0]!.why[0]]),
     [
@@ -39,27 +39,27 @@ test("sums over all transfers stand for those that were kept", () => {
       ["b → y", 1, 6, "link shared"],
     ],
   );
-  assert.deepEqual(unlisted([view!]), [{ links: 4, held: { seconds: 2, lost: 0.5, transfers: 7 } }]);
+  assert.deepEqual(unlisted([view!]), [{ links: 4, sums: { seconds: 2, lost: 0.5, transfers: 7 } }]);
   assert.deepEqual(waited([view!]), [{ seconds: 9, transfers: 3, lost: 9 }]);
   assert.equal(coverage([view!]), "Over all 500 transfers; each counts wholly at its main bottleneck.");
   assert.equal(lossUnknown(view!), null);
 });
 
 test("how many have ended is said of all transfers, never of those kept", () => {
-  const stopped = { ...summed(heldSums([])), complete: false };
+  const stopped = { ...summed(delaySums([])), complete: false };
   assert.equal(endedText({ run: stopped }), "400 of 500 transfers have ended");
   delete (stopped.aggregated as Partial<Aggregated>).ended;
   assert.equal(endedText({ run: stopped }), "");
 });
 
 test("where the time lost is not known, links are ranked by the time of holding back", () => {
-  const held = heldSums([
+  const held = delaySums([
     ["a", 3, 5, ["link shared"]],
     ["b", null, 6, ["link shared"]],
   ]);
   const [view] = viewsOf([summed(held)]);
   assert.deepEqual(
-    heldLinks([view!]).map((l) => l.key),
+    delayingLinks([view!]).map((l) => l.key),
     ["b → y", "a → y"],
   );
   assert.equal(lossUnknown(view!), "time lost is not known");
@@ -75,7 +75,7 @@ test("an interrupted run counts transfers by their causes, with phases and witho
   const bare: Run = { ...fcfs, explain: null, transfers };
   for (const run of [bare, { ...bare, phases: null }]) {
     const [view] = viewsOf([interrupted(run)]);
-    const [link, ...none] = heldLinks([view!]);
+    const [link, ...none] = delayingLinks([view!]);
     assert.equal(none.length, 0);
     assert.equal(link!.all.lost, null);
     assert.equal(link!.all.transfers, 3);
@@ -87,13 +87,13 @@ test("an interrupted run counts transfers by their causes, with phases and witho
 
 test("the first link of each run is among the links before the rest", () => {
   const names = [..."abcdefgh"];
-  const big = heldSums(names.map((n, i) => [n, 100 - i, 100, ["link shared"]]));
-  const small = heldSums([
+  const big = delaySums(names.map((n, i) => [n, 100 - i, 100, ["link shared"]]));
+  const small = delaySums([
     ["z", 2, 2, ["its port"]],
     ["a", 1, 1, ["its port"]],
   ]);
   const views = viewsOf([summed(big), summed(small)]);
-  const [first, rest] = foremost(heldLinks(views), 6, 3);
+  const [first, rest] = foremost(delayingLinks(views), 6, 3);
   assert.deepEqual(
     first.map((l) => l.ends.from),
     ["a", "b", "c", "d", "e", "f", "z"],
@@ -106,17 +106,17 @@ test("the first link of each run is among the links before the rest", () => {
 
 test("reasons say which run has which where runs differ", () => {
   const views = viewsOf([
-    summed(heldSums([["a", 2, 2, ["link shared"]]])),
-    summed(heldSums([["a", 1, 1, ["others have a higher priority"]]])),
-    summed(heldSums([["b", 1, 1, ["link shared"]]])),
+    summed(delaySums([["a", 2, 2, ["link shared"]]])),
+    summed(delaySums([["a", 1, 1, ["others have a higher priority"]]])),
+    summed(delaySums([["b", 1, 1, ["link shared"]]])),
   ]);
-  const [a, b] = heldLinks(views);
+  const [a, b] = delayingLinks(views);
   assert.equal(whyAt(a!, views), "A: link shared; B: others have a higher priority");
   assert.equal(whyAt(b!, views), "link shared");
 });
 
 test("reasons that cost as much as the first are told with it", () => {
-  const at = (run: Run) => heldLinks(viewsOf([run]))[0]!.runs[0]!;
+  const at = (run: Run) => delayingLinks(viewsOf([run]))[0]!.runs[0]!;
   const t2 = at(fixture("t2").runs[0]!);
   // 36.946 ms · 0.7 of a, and 29.557 ms · (0.5 + 0.375) of a and b: 25.862 ms each.
   assert.deepEqual([t2.why, t2.equal], [["upstream port shared", "head-of-line blocked"], 2]);

@@ -4,24 +4,24 @@ import { type Child, h, s, section, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { rove } from "../core/rove.ts";
 import type { Store } from "../core/store.ts";
-import { type Held as Back, foremost, heldLinks, type HeldLink, total, unlisted, waited } from "../run/back.ts";
-import { coverage, lossUnknown } from "../run/told.ts";
+import { type Delay, foremost, delayingLinks, type DelayingLink, total, unlisted, waited } from "../run/delays.ts";
+import { coverage, lossUnknown } from "../run/coverage.ts";
 import type { RunView } from "../run/view.ts";
-import { type Held, OTHER } from "../timeline/held.ts";
+import { type LinkColours, OTHER } from "../timeline/link-colours.ts";
 import { linkButton, row, table } from "./parts.ts";
 
 /** Links before the rest is put together, those of each run among them, and reasons that are told of one. */
 const [MOST, MOST_EACH, MOST_WHY] = [6, 3, 3];
 
 /** The section, or null where no transfer is held back. */
-export function heldSection(views: RunView[], held: Held, store: Store): HTMLElement | null {
-  if (held.links.length === 0 && waited(views).every((w) => w.transfers === 0)) return null;
+export function delaySection(views: RunView[], colours: LinkColours, store: Store): HTMLElement | null {
+  if (colours.links.length === 0 && waited(views).every((w) => w.transfers === 0)) return null;
   const body = h("div", { class: "scroll" });
   const update = () =>
     body.replaceChildren(
       contents(
         store.state.shown.map((i) => views[i]!),
-        held,
+        colours,
         store,
       ),
     );
@@ -43,15 +43,15 @@ function unknownLosses(views: RunView[]): string {
   return said.map(([letter, why]) => `In ${letter} the ${why}.`).join(" ");
 }
 
-function contents(views: RunView[], held: Held, store: Store): HTMLElement {
-  const links = heldLinks(views);
+function contents(views: RunView[], colours: LinkColours, store: Store): HTMLElement {
+  const links = delayingLinks(views);
   const waits = waited(views);
   const head = views.flatMap((v) =>
     ["time lost", "held back (transfers)"].map((x) => x + (views.length > 1 ? `, ${v.letter}` : "")),
   );
   const [first, rest] = foremost(links, MOST, MOST_EACH);
   const rows = first.map((l) => {
-    const colour = swatch("moving", held.colours.get(l.key) ?? OTHER);
+    const colour = swatch("moving", colours.byLink.get(l.key) ?? OTHER);
     const link = h("span", {}, colour, linkButton(views, l.ends, store));
     return row(null, [link, ...l.runs.flatMap(cells)], [whyAt(l, views)]);
   });
@@ -64,7 +64,7 @@ function contents(views: RunView[], held: Held, store: Store): HTMLElement {
 }
 
 /** Reasons, with the runs that have them where runs differ. */
-export function whyAt(link: HeldLink, views: RunView[]): string {
+export function whyAt(link: DelayingLink, views: RunView[]): string {
   const said = views.map((v, i) => ({
     letter: v.letter,
     words: link.runs[i]!.why.slice(0, MOST_WHY).map(visible).join(", "),
@@ -75,25 +75,25 @@ export function whyAt(link: HeldLink, views: RunView[]): string {
 }
 
 /** The links that have no row, in one. A transfer may be held back at several of them: transfers are not counted. */
-function restRow(rest: HeldLink[], views: RunView[]): HTMLElement[] {
+function restRow(rest: DelayingLink[], views: RunView[]): HTMLElement[] {
   const summed = unlisted(views);
   const unnamed = summed.filter((x) => x.links > 0);
   if (rest.length === 0 && unnamed.length === 0) return [];
-  const sums = views.flatMap((_, i) => times(total([...rest.map((l) => l.runs[i]!), summed[i]!.held])));
+  const sums = views.flatMap((_, i) => times(total([...rest.map((l) => l.runs[i]!), summed[i]!.sums])));
   // Those of several runs may be the same links.
   const words =
     unnamed.length > 1 ? "other links" : format.counted(rest.length + (unnamed[0]?.links ?? 0), "other link");
   return [row("rest", [words, ...sums], [])];
 }
 
-function times(held: Back): [Child, string] {
-  if (held.transfers === 0) return [format.NONE, format.NONE];
-  return [h("b", {}, format.time(held.lost)), format.time(held.seconds)];
+function times(delay: Delay): [Child, string] {
+  if (delay.transfers === 0) return [format.NONE, format.NONE];
+  return [h("b", {}, format.time(delay.lost)), format.time(delay.seconds)];
 }
 
-function cells(held: Back): Child[] {
-  const [lost, seconds] = times(held);
-  return [lost, held.transfers === 0 ? seconds : `${seconds} (${format.count(held.transfers)})`];
+function cells(delay: Delay): Child[] {
+  const [lost, seconds] = times(delay);
+  return [lost, delay.transfers === 0 ? seconds : `${seconds} (${format.count(delay.transfers)})`];
 }
 
 /** A sample of a colour or of a pattern. */
