@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use weir_report::{TABLES, Table, Tables, write_csv};
+use weir_report::{ExportTable, TABLES, Tables, write_csv};
 
 use crate::args::ExportArgs;
 use crate::failure::Failure;
@@ -78,7 +78,7 @@ impl TableFormat {
         folder.join(format!("{table}.{ending}"))
     }
 
-    fn write(self, table: &Table, folder: &Path) -> Result<(), Failure> {
+    fn write(self, table: &ExportTable, folder: &Path) -> Result<(), Failure> {
         output::replace_with(&self.file(table.name, folder), |file| {
             let file = std::io::BufWriter::new(file);
             match self {

@@ -10,7 +10,7 @@ use weir_scenario::Scenario;
 use weir_sim_core::{Bottleneck, TaskId};
 
 use crate::Run;
-use crate::json::{Ends, link_ends};
+use crate::link::Ends;
 
 /// What kept a transfer at its rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -118,12 +118,13 @@ impl CauseKind {
 }
 
 /// The parts of which the words of `cause` are made.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Cause")]
 pub struct TransferCause<'a> {
     /// What it is.
     pub kind: CauseKind,
     /// The link at which it kept the transfer back; null where none is known.
+    #[serde(borrow)]
     link: Option<Ends<'a>>,
     /// The id of the transfer responsible; null where none is named.
     by: Option<Cow<'a, str>>,
@@ -151,7 +152,7 @@ impl<'a> TransferCause<'a> {
         let by = (by != u32::MAX && by != task.0).then(|| scenario.task_name(TaskId(by)));
         let lateral = link.is_some_and(|link| scenario.fabric.link(link).direction == Direction::Lateral);
         let kind = CauseKind::new(cause, lateral, by.is_some());
-        Some(Self { kind, link: link.map(|link| link_ends(scenario, link)), by })
+        Some(Self { kind, link: link.map(|link| Ends::of(scenario, link)), by })
     }
 }
 

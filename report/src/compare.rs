@@ -1,18 +1,19 @@
 //! Results side by side: the first column is the baseline, every other one is shown as a ratio to it.
 
+mod saved;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
+use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-use weir_plugin_api::PS_PER_S;
+use weir_scenario::PlannedOperation;
+
+use saved::SavedRun;
 
 use crate::json::{RunJson, write_line};
-use crate::run::params_text;
 use crate::{Detail, ResultKind, Run};
-use weir_scenario::PlannedOperation;
 
 /// Why a saved result cannot be a column.
 #[derive(Debug, thiserror::Error)]
@@ -47,73 +48,6 @@ pub struct Column {
     operations: Vec<(String, Option<u64>)>,
     /// The whole result, where it was asked for.
     result: Option<Box<RawValue>>,
-}
-
-/// What a comparison reads of a saved result.
-#[derive(Deserialize)]
-struct Saved {
-    file: String,
-    arbiter: SavedArbiter,
-    complete: bool,
-    makespan_ps: u64,
-    transfers: Vec<SavedTransfer>,
-    #[serde(default)]
-    operations: Vec<SavedOperation>,
-}
-
-impl Saved {
-    fn read(text: &str) -> serde_json::Result<Self> {
-        #[derive(Deserialize)]
-        struct Marked {
-            kind: ResultKind,
-        }
-        let Marked { kind } = serde_json::from_str(text)?;
-        match kind {
-            ResultKind::Run => serde_json::from_str(text),
-            other => Err(serde::de::Error::custom(format!("`{}` wrote it", other.command()))),
-        }
-    }
-}
-
-#[derive(Deserialize)]
-struct SavedArbiter {
-    name: String,
-    #[serde(default)]
-    params: Map<String, Value>,
-}
-
-#[derive(Deserialize)]
-struct SavedTransfer {
-    id: String,
-    ready_s: Option<f64>,
-    end_ps: Option<u64>,
-}
-
-impl SavedTransfer {
-    fn completion_ps(&self) -> Option<u64> {
-        since(self.ready_s, self.end_ps)
-    }
-}
-
-#[derive(Deserialize)]
-struct SavedOperation {
-    id: String,
-    start_s: Option<f64>,
-    end_ps: Option<u64>,
-    #[serde(default)]
-    details: SavedDetails,
-}
-
-/// Computations and barriers have no model.
-#[derive(Deserialize, Default)]
-struct SavedDetails {
-    model: Option<serde::de::IgnoredAny>,
-}
-
-/// Seconds carry whole picoseconds exactly enough below two hours; the ends are exact always.
-fn since(start_s: Option<f64>, end_ps: Option<u64>) -> Option<u64> {
-    let start = (start_s? * PS_PER_S as f64).round() as u64;
-    Some(end_ps?.saturating_sub(start))
 }
 
 impl Column {
@@ -154,25 +88,8 @@ impl Column {
     pub fn of_saved(file: &str, text: &str) -> Result<Vec<Self>, ColumnError> {
         let values = serde_json::Deserializer::from_str(text).into_iter::<Box<RawValue>>();
         let columns = values.enumerate().map(|(i, value)| {
-            let wrong = |error| ColumnError::NotAResult { file: file.to_owned(), number: i + 1, error };
-            let result = value.map_err(wrong)?;
-            let saved = Saved::read(result.get()).map_err(wrong)?;
-            let transfers = saved.transfers.into_iter().map(|t| {
-                let completion = t.completion_ps();
-                (t.id, completion)
-            });
-            let planned = saved.operations.into_iter().filter(|operation| operation.details.model.is_some());
-            let operations = planned.map(|o| (o.id, since(o.start_s, o.end_ps)));
-            Ok(Self {
-                file: format!("{file} ({})", saved.file),
-                arbiter: saved.arbiter.name,
-                params: params_text(&saved.arbiter.params),
-                complete: saved.complete,
-                makespan_ps: saved.makespan_ps,
-                transfers: transfers.collect(),
-                operations: operations.collect(),
-                result: Some(result),
-            })
+            let column = value.and_then(|result| Ok(SavedRun::read(result.get())?.column(file, result)));
+            column.map_err(|error| ColumnError::NotAResult { file: file.to_owned(), number: i + 1, error })
         });
         columns.collect()
     }
@@ -196,13 +113,13 @@ impl CompareRow {
 
 /// Rows by id, in order of first appearance.
 #[derive(Default)]
-struct Rows {
+struct RowsById {
     ids: Vec<String>,
     rows: Vec<CompareRow>,
     index: BTreeMap<String, usize>,
 }
 
-impl Rows {
+impl RowsById {
     /// Adds the times of column `at` of `count`.
     fn add(&mut self, times: Vec<(String, Option<u64>)>, at: usize, count: usize) {
         for (id, time) in times {
@@ -223,8 +140,8 @@ impl Rows {
 /// Results side by side.
 pub struct Comparison {
     columns: Vec<Column>,
-    operations: Rows,
-    transfers: Rows,
+    operations: RowsById,
+    transfers: RowsById,
 }
 
 impl Comparison {
@@ -233,7 +150,7 @@ impl Comparison {
     #[must_use]
     pub fn new(mut columns: Vec<Column>) -> Self {
         let count = columns.len();
-        let (mut operations, mut transfers) = (Rows::default(), Rows::default());
+        let (mut operations, mut transfers) = (RowsById::default(), RowsById::default());
         for (at, column) in columns.iter_mut().enumerate() {
             let (planned, mut carried) =
                 (std::mem::take(&mut column.operations), std::mem::take(&mut column.transfers));
@@ -312,7 +229,7 @@ struct RatiosJson<'a> {
     transfers: RowRatios<'a>,
 }
 
-struct RowRatios<'a>(&'a Rows);
+struct RowRatios<'a>(&'a RowsById);
 
 impl Serialize for RowRatios<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

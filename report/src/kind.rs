@@ -1,9 +1,10 @@
 //! What a line of weir's JSON is: every result says it in its key `kind`.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
-use crate::object::Object;
+use schemars::JsonSchema;
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 /// The kind of a result that is saved as JSON.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -52,8 +53,8 @@ pub(crate) fn is_saved(text: &str) -> bool {
     if !text.starts_with('{') {
         return false;
     }
-    match serde_json::Deserializer::from_str(text).into_iter::<Object<'_>>().next() {
-        Some(Ok(object)) => !["topology", "tree", "workload"].iter().any(|key| object.get(key).is_some()),
+    match serde_json::Deserializer::from_str(text).into_iter::<BTreeMap<String, IgnoredAny>>().next() {
+        Some(Ok(object)) => !["topology", "tree", "workload"].iter().any(|key| object.contains_key(*key)),
         _ => is_begun(text),
     }
 }

@@ -1,38 +1,29 @@
 //! Percentiles of large loads.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weir_sim_core::Stop;
 
 use crate::Run;
+use crate::pairs::Pairs;
+
+/// Values by per cent, ascending.
+pub type ByPercent = Pairs<usize, f64>;
 
 /// Loads of at least this many transfers get percentiles (*assumed*: below, the table itself says more).
 pub const LARGE: usize = 100;
 
-/// The percentiles given, in per cent.
-const GIVEN: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
+/// Which percentiles a result has.
+const PER_CENT: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
 
 /// Percentiles over the transfers that ended: value number ⌊count·p/100⌋ of the ascending values, from 0.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Percentiles {
     /// From ready to end, seconds, by per cent.
-    pub completion_s: Table,
+    pub completion_s: ByPercent,
     /// From start to end, over the time of the same transfer alone, by per cent.
-    pub slowdown: Table,
-}
-
-/// Value by per cent, in ascending order of per cent.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
-#[schemars(transparent)]
-pub struct Table(#[schemars(with = "BTreeMap<String, f64>")] pub Vec<(usize, f64)>);
-
-impl Serialize for Table {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().copied())
-    }
+    pub slowdown: ByPercent,
 }
 
 impl Percentiles {
@@ -50,20 +41,20 @@ pub(crate) fn wanted(run: &Run<'_>) -> bool {
 }
 
 /// Completion times alone: no arbiter is asked.
-pub(crate) fn completion(run: &Run<'_>) -> Table {
+pub(crate) fn completion(run: &Run<'_>) -> ByPercent {
     let times = &run.outcome.tasks;
     let ended = run.transfers().map(|t| times[t.index()]).filter(|t| !t.end.is_never());
-    table(ended.map(|t| (t.end - t.ready).seconds()).collect())
+    picked(ended.map(|t| (t.end - t.ready).seconds()).collect())
 }
 
-fn slowdown(run: &Run<'_>) -> Table {
-    table(run.transfers().filter_map(|task| crate::run::slowdown(run, task)).collect())
+fn slowdown(run: &Run<'_>) -> ByPercent {
+    picked(run.transfers().filter_map(|task| crate::run::slowdown(run, task)).collect())
 }
 
-fn table(mut values: Vec<f64>) -> Table {
+fn picked(mut values: Vec<f64>) -> ByPercent {
     values.sort_unstable_by(f64::total_cmp);
     let pick = |p: usize| Some((p, *values.get(values.len() * p / 100)?));
-    Table(GIVEN.iter().filter_map(|&p| pick(p)).collect())
+    Pairs(PER_CENT.iter().filter_map(|&p| pick(p)).collect())
 }
 
 #[cfg(test)]
@@ -74,10 +65,10 @@ mod tests {
     fn picks_by_rank_and_is_empty_without_values() {
         let values: Vec<f64> = (0..200).rev().map(f64::from).collect();
         let expected = [(1, 2.0), (5, 10.0), (25, 50.0), (50, 100.0), (75, 150.0), (95, 190.0), (99, 198.0)];
-        assert_eq!(table(values).0, expected);
-        assert_eq!(table(Vec::new()).0, []);
+        assert_eq!(picked(values).0, expected);
+        assert_eq!(picked(Vec::new()).0, []);
         assert_eq!(
-            serde_json::to_string(&table(vec![3.0])).expect("writes"),
+            serde_json::to_string(&picked(vec![3.0])).expect("writes"),
             r#"{"1":3.0,"5":3.0,"25":3.0,"50":3.0,"75":3.0,"95":3.0,"99":3.0}"#
         );
     }

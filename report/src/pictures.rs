@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use weir_scenario::Scenario;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weir_optimize::Distribution;
 use weir_plugin_api::PS_PER_S;
 
@@ -24,7 +24,7 @@ pub struct Ranks<'a> {
 }
 
 /// Makespans in bins of equal width.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Histogram {
     from_s: f64,

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use weir_optimize::Distribution;
 use weir_optimize::parameters::Outcome;
@@ -67,13 +67,13 @@ pub struct SearchArbiter {
 }
 
 /// What was found, in the names of the scenario.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(deny_unknown_fields)]
 pub enum Solution {
     /// Device and what it sends, in this order.
     Order(
-        #[serde(serialize_with = "as_map")]
+        #[serde(with = "crate::pairs")]
         #[schemars(with = "BTreeMap<String, Vec<String>>")]
         Vec<(String, Vec<String>)>,
     ),
@@ -81,15 +81,10 @@ pub enum Solution {
     Placement(Vec<String>),
     /// Path and value, to be set in this order.
     Parameters(
-        #[serde(serialize_with = "as_map")]
+        #[serde(with = "crate::pairs")]
         #[schemars(with = "BTreeMap<String, String>")]
         Vec<(String, String)>,
     ),
-}
-
-/// A list of pairs as a map in its order.
-pub(crate) fn as_map<T: Serialize, S: Serializer>(pairs: &[(String, T)], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(pairs.iter().map(|(key, value)| (key, value)))
 }
 
 /// The result of a search, ready to be written.

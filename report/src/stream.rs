@@ -79,21 +79,19 @@ impl Lines {
 }
 
 fn csv(row: &TransferRow<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for text in [&*row.id, row.from, row.to] {
+    for text in [&row.id, &row.from, &row.to] {
         field(text, out)?;
         out.write_all(b",")?;
     }
-    // A sent byte of a transfer that has ended is one of its bytes.
-    let sent = row.sent_bytes.unwrap_or(row.bytes);
     number(Some(row.bytes), out)?;
     for value in [row.ready_s, row.start_s, row.end_s] {
         number(value, out)?;
     }
     number(row.end_ps, out)?;
     number(row.mean_bps, out)?;
-    number(Some(sent), out)?;
+    number(Some(row.sent()), out)?;
     number(row.alone_s, out)?;
-    let (from, to) = row.bottleneck.map_or(("", ""), |link| (link.from, link.to));
+    let (from, to) = row.bottleneck.as_ref().map_or(("", ""), |link| (&*link.from, &*link.to));
     field(from, out)?;
     out.write_all(b",")?;
     field(to, out)?;
@@ -121,13 +119,13 @@ fn field(text: &str, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::Ends;
+    use crate::link::Ends;
 
     fn row<'a>() -> TransferRow<'a> {
         TransferRow {
             id: "a \"b\", c".into(),
-            from: "gpu0",
-            to: "x/y",
+            from: "gpu0".into(),
+            to: "x/y".into(),
             bytes: 300,
             ready_s: Some(0.0),
             start_s: Some(1e-7),
@@ -136,8 +134,8 @@ mod tests {
             mean_bps: Some(1.5e9),
             sent_bytes: Some(7),
             alone_s: None,
-            bottleneck: Some(Ends { from: "gpu0", to: "s" }),
-            cause: Some("link shared with d,e".to_owned()),
+            bottleneck: Some(Ends { from: "gpu0".into(), to: "s".into() }),
+            cause: Some("link shared with d,e".into()),
             cause_detail: None,
             route: None,
         }

@@ -5,10 +5,11 @@
 //! them, in order: first axis slowest). Both have `baseline`, `best` and `gain_percent`, 100 · (baseline / best − 1). A
 //! point whose search was cut off is left out, and sums lack it; `complete` tells.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use weir_optimize::parameters::Axis;
 use weir_optimize::search::{Method, SearchResult};
 use weir_optimize::sweep::{Sweep, Total, gain};
@@ -16,7 +17,7 @@ use weir_optimize::sweep::{Sweep, Total, gain};
 use crate::ResultKind;
 use crate::json::write_line;
 use crate::schemas::Parameters;
-use crate::search::{SearchArbiter, SearchSubject, Solution, as_map, seconds};
+use crate::search::{SearchArbiter, SearchSubject, Solution, seconds};
 
 /// The result of a sweep, ready to be written.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,21 +46,21 @@ impl SweepReport {
     }
 }
 
-/// A line of `weir optimize --json` of a sweep.
-#[derive(Serialize, JsonSchema)]
+/// A line of `weir optimize --json` of a sweep, with points of type `P`.
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(crate) struct SweepJson<'a> {
+pub(crate) struct SweepJson<'a, P> {
     weir: u32,
     kind: ResultKind,
-    version: &'a str,
-    scenario: &'a str,
-    file: &'a str,
-    input_sha256: &'a str,
-    arbiter: &'a SearchArbiter,
-    vary: &'static str,
-    objective: &'static str,
+    version: Cow<'a, str>,
+    pub(crate) scenario: Cow<'a, str>,
+    file: Cow<'a, str>,
+    input_sha256: Cow<'a, str>,
+    pub(crate) arbiter: Cow<'a, SearchArbiter>,
+    vary: Cow<'a, str>,
+    objective: Cow<'a, str>,
     #[schemars(with = "Vec<AxisRow>")]
-    axes: Vec<&'a Axis>,
+    axes: Vec<Cow<'a, Axis>>,
     searches: usize,
     complete: bool,
     proved_optimal: bool,
@@ -68,7 +69,7 @@ pub(crate) struct SweepJson<'a> {
     /// Sums over the first axis, one for each combination of the others, in their order.
     totals: Vec<SweepTotal>,
     /// Those that are finished; numbered with the first axis slowest.
-    points: Vec<SweepPointJson<'a>>,
+    pub(crate) points: Vec<P>,
 }
 
 /// A path and its values, as [`Axis`] writes it.
@@ -81,10 +82,10 @@ struct AxisRow {
 }
 
 /// Sums over the points of one combination.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct SweepTotal {
-    #[serde(serialize_with = "as_map")]
+    #[serde(with = "crate::pairs")]
     #[schemars(with = "Parameters")]
     parameters: Vec<(String, String)>,
     points: u64,
@@ -102,9 +103,9 @@ struct SweepTotal {
 /// The search at one point.
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct SweepPointJson<'a> {
+pub(crate) struct SweepPointJson<'a> {
     point: u64,
-    #[serde(serialize_with = "as_map")]
+    #[serde(with = "crate::pairs")]
     #[schemars(with = "Parameters")]
     parameters: Vec<(String, String)>,
     #[schemars(with = "String")]
@@ -125,19 +126,19 @@ struct SweepPointJson<'a> {
 }
 
 impl SweepReport {
-    fn json(&self) -> SweepJson<'_> {
+    fn json(&self) -> SweepJson<'_, SweepPointJson<'_>> {
         let (subject, sweep) = (&self.subject, &self.sweep);
         SweepJson {
             weir: 1,
             kind: ResultKind::Sweep,
-            version: env!("CARGO_PKG_VERSION"),
-            scenario: &subject.scenario,
-            file: &subject.file,
-            input_sha256: &subject.input_sha256,
-            arbiter: &subject.arbiter,
-            vary: "order",
-            objective: "makespan",
-            axes: sweep.grid().axes().iter().collect(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            scenario: (&*subject.scenario).into(),
+            file: (&*subject.file).into(),
+            input_sha256: (&*subject.input_sha256).into(),
+            arbiter: Cow::Borrowed(&subject.arbiter),
+            vary: "order".into(),
+            objective: "makespan".into(),
+            axes: sweep.grid().axes().iter().map(Cow::Borrowed).collect(),
             searches: sweep.finished(),
             complete: sweep.complete(),
             proved_optimal: sweep.proved(),

@@ -7,7 +7,7 @@
 use std::io::Write;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use weir_plugin_api::SimDuration;
 
@@ -15,12 +15,12 @@ use crate::ResultKind;
 use crate::json::write_line;
 
 /// The result of tuning: one scenario.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Tuned")]
 pub struct Tuning {
     weir: u32,
     kind: ResultKind,
-    version: &'static str,
+    version: String,
     /// The scenario's name.
     pub scenario: String,
     /// Its file as given.
@@ -34,7 +34,7 @@ pub struct Tuning {
 }
 
 /// An arbiter.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Arbiter")]
 pub struct TunedUnder {
     /// Its name in scenarios.
@@ -44,7 +44,7 @@ pub struct TunedUnder {
 }
 
 /// One operation and its best packets.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TunedOperation {
     /// Its id.
@@ -54,7 +54,7 @@ pub struct TunedOperation {
 }
 
 /// The best packet for one size.
-#[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TunedSize {
     /// The size of the whole transfer.
@@ -78,7 +78,7 @@ pub struct TunedSize {
 }
 
 /// A packet that was simulated for a size.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Tried {
     /// The packet; `None` for no packets.
@@ -94,7 +94,7 @@ impl Tuning {
         Self {
             weir: 1,
             kind: ResultKind::Tuning,
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
             scenario: scenario.to_owned(),
             file: file.to_owned(),
             input_sha256: input_sha256.to_owned(),

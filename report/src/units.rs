@@ -1,4 +1,4 @@
-//! Quantities for a person: three decimals and the unit that fits; exact picoseconds beside the ends that matter.
+//! Quantities for a person: three decimals and the unit that fits; times for programs.
 
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 
@@ -25,6 +25,16 @@ pub fn duration(span: SimDuration) -> String {
 #[must_use]
 pub fn instant(time: SimTime) -> String {
     if time.is_never() { "–".to_owned() } else { duration(SimDuration(time.0)) }
+}
+
+/// Seconds; none for what has not happened.
+pub(crate) fn seconds(time: SimTime) -> Option<f64> {
+    (!time.is_never()).then(|| time.seconds())
+}
+
+/// Picoseconds, as [`seconds`].
+pub(crate) fn picoseconds(time: SimTime) -> Option<u64> {
+    (!time.is_never()).then_some(time.0)
 }
 
 /// A rate: `4.511 GB/s`.

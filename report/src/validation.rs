@@ -1,13 +1,15 @@
 //! A scenario held against measured times, as one JSON object.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::tuned::TunedUnder;
 use crate::{ResultKind, TransferCause};
 
 /// The result of a validation: one scenario under one arbiter.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Validated")]
 pub struct Validation<'a> {
     /// Version of the format.
@@ -16,9 +18,9 @@ pub struct Validation<'a> {
     #[schemars(with = "String")]
     pub kind: ResultKind,
     /// The scenario's name.
-    pub scenario: &'a str,
+    pub scenario: Cow<'a, str>,
     /// Its file as given.
-    pub file: &'a str,
+    pub file: Cow<'a, str>,
     /// The arbiter.
     pub arbiter: TunedUnder,
     /// Part of the pairs whose error is at most 15 %.
@@ -30,25 +32,26 @@ pub struct Validation<'a> {
     /// The highest error.
     pub highest_error: Option<f64>,
     /// What was measured and simulated.
+    #[serde(borrow)]
     pub transfers: Vec<ValidatedTransfer<'a>>,
     /// Places of rows that are of no transfer.
     pub rows_left: Vec<String>,
     /// Places of rows whose transfer has had one.
     pub rows_again: Vec<String>,
     /// Ids of what was not measured.
-    pub not_measured: Vec<&'a str>,
+    pub not_measured: Vec<Cow<'a, str>>,
 }
 
 /// A transfer or operation that was measured.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ValidatedTransfer<'a> {
     /// Its id.
-    pub id: &'a str,
+    pub id: Cow<'a, str>,
     /// Its source; none of an operation, as for the next two.
-    pub from: Option<&'a str>,
+    pub from: Option<Cow<'a, str>>,
     /// Its destination.
-    pub to: Option<&'a str>,
+    pub to: Option<Cow<'a, str>>,
     /// Its size.
     pub bytes: Option<u64>,
     /// The time that was measured, seconds.
@@ -62,5 +65,6 @@ pub struct ValidatedTransfer<'a> {
     /// Why.
     pub cause: Option<String>,
     /// The same for programs.
+    #[serde(borrow)]
     pub cause_detail: Option<TransferCause<'a>>,
 }

@@ -203,9 +203,9 @@ impl<'a> Validation<'a> {
             let (bottleneck, cause) = self.why(pair).unzip();
             let of = simulated.transfer.as_ref();
             ValidatedTransfer {
-                id: &simulated.id,
-                from: of.map(|t| &*t.0),
-                to: of.map(|t| &*t.1),
+                id: (&*simulated.id).into(),
+                from: of.map(|t| (&*t.0).into()),
+                to: of.map(|t| (&*t.1).into()),
                 bytes: of.map(|t| t.2),
                 measured_s: pair.measured,
                 simulated_s: simulated.seconds,
@@ -219,8 +219,8 @@ impl<'a> Validation<'a> {
         weir_report::Validation {
             weir: 1,
             kind: ResultKind::Validation,
-            scenario: &run.scenario.name,
-            file: &run.scenario.file,
+            scenario: (&*run.scenario.name).into(),
+            file: (&*run.scenario.file).into(),
             arbiter: TunedUnder { name: run.arbiter.name.to_owned(), params: run.arbiter.params.clone() },
             within_15_percent: sum.as_ref().map(|s| s.within),
             mean_error: sum.as_ref().map(|s| s.mean),
@@ -229,7 +229,7 @@ impl<'a> Validation<'a> {
             transfers: self.matched.pairs.iter().map(each).collect(),
             rows_left: self.places(&self.matched.rows_left),
             rows_again: self.places(&self.matched.rows_again),
-            not_measured: self.matched.simulated_left.iter().map(|&s| &*self.simulated[s].id).collect(),
+            not_measured: self.matched.simulated_left.iter().map(|&s| (&*self.simulated[s].id).into()).collect(),
         }
     }
 

@@ -1,39 +1,34 @@
 //! The lists of a result: each makes one row at a time while it is written.
 
-use serde::ser::{Serialize, Serializer};
-use weir_plugin_api::{Direction, LinkId, NodeId, SimTime};
+use weir_plugin_api::{Direction, LinkId, NodeId};
 use weir_scenario::Scenario;
-use weir_sim_core::{Departure, LinkTotals, PhaseRecord, TaskId};
+use weir_sim_core::{Departure, LinkTotals, PhaseRecord, PhaseStep, TaskId};
 
-use super::rows::{Ends, ExplainRow, ExplainedRow, LinkRow, NodeRow, PhaseRow, StepRow, TransferRow};
+use super::list::RowMaker;
+use super::rows::{ExplainRow, ExplainedRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
 use crate::cause::link_of;
+use crate::link::Ends;
+use crate::pairs::Pairs;
 use crate::run::{Carried, mean_rate_of};
+use crate::steps::by_transfer;
+use crate::units::{picoseconds, seconds};
 use crate::{Alone, Run, TransferCause};
-
-/// Writes the `rows` of a type one by one.
-macro_rules! stream {
-    ($name:ident) => {
-        impl serde::Serialize for $name<'_> {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_seq(self.rows())
-            }
-        }
-    };
-}
-pub(crate) use stream;
 
 pub(crate) struct Transfers<'a> {
     pub(crate) run: &'a Run<'a>,
     pub(crate) full: bool,
 }
-stream!(Transfers);
 
-impl Transfers<'_> {
-    fn rows(&self) -> impl Iterator<Item = TransferRow<'_>> {
+impl<'a> RowMaker for Transfers<'a> {
+    type Row = TransferRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = TransferRow<'a>> {
         self.run.transfers().filter_map(|task| self.row(task))
     }
+}
 
-    fn row(&self, task: TaskId) -> Option<TransferRow<'_>> {
+impl<'a> Transfers<'a> {
+    fn row(&self, task: TaskId) -> Option<TransferRow<'a>> {
         let row = transfer_row(self.run.scenario, self.run.alone, &self.run.departure(task)?)?;
         let links = self.full.then(|| self.run.carried(task)).flatten().map(|carried| carried.links);
         Some(TransferRow { route: links.map(|links| links.iter().map(|l| l.0).collect()), ..row })
@@ -51,8 +46,8 @@ pub(crate) fn transfer_row<'a>(
     let cause = TransferCause::at(scenario, *task, bottleneck);
     Some(TransferRow {
         id: scenario.task_name(*task),
-        from: scenario.node_name(from),
-        to: scenario.node_name(to),
+        from: scenario.node_name(from).into(),
+        to: scenario.node_name(to).into(),
         bytes: *bytes,
         ready_s: seconds(times.ready),
         start_s: seconds(times.start),
@@ -61,8 +56,8 @@ pub(crate) fn transfer_row<'a>(
         mean_bps: mean_rate_of(transfer),
         sent_bytes: times.end.is_never().then_some(*sent_bytes),
         alone_s: alone.time(*bytes, *class).map(|t| t.seconds()),
-        bottleneck: link_of(bottleneck).map(|link| link_ends(scenario, link)),
-        cause: cause.as_ref().map(ToString::to_string),
+        bottleneck: link_of(bottleneck).map(|link| Ends::of(scenario, link)),
+        cause: cause.as_ref().map(|cause| cause.to_string().into()),
         cause_detail: cause,
         route: None,
     })
@@ -72,16 +67,14 @@ pub(crate) struct Links<'a> {
     pub(crate) run: &'a Run<'a>,
     pub(crate) full: bool,
 }
-stream!(Links);
 
-impl Links<'_> {
-    fn rows(&self) -> impl Iterator<Item = LinkRow<'_>> {
+impl<'a> RowMaker for Links<'a> {
+    type Row = LinkRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = LinkRow<'a>> {
         let totals = &self.run.outcome.links;
-        (0..totals.len()).filter(|&i| self.full || totals[i].bytes > 0).map(|i| self.row(LinkId::from_index(i)))
-    }
-
-    fn row(&self, id: LinkId) -> LinkRow<'_> {
-        link_row(self.run.scenario, id, self.run.outcome.links[id.index()], self.full)
+        let wanted = (0..totals.len()).filter(|&i| self.full || totals[i].bytes > 0);
+        wanted.map(|i| link_row(self.run.scenario, LinkId::from_index(i), totals[i], self.full))
     }
 }
 
@@ -89,10 +82,11 @@ impl Links<'_> {
 pub(crate) struct IdleLinks<'a> {
     pub(crate) scenario: &'a Scenario,
 }
-stream!(IdleLinks);
 
-impl IdleLinks<'_> {
-    fn rows(&self) -> impl Iterator<Item = LinkRow<'_>> {
+impl<'a> RowMaker for IdleLinks<'a> {
+    type Row = LinkRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = LinkRow<'a>> {
         let ids = (0..self.scenario.fabric.links().len()).map(LinkId::from_index);
         ids.map(|id| link_row(self.scenario, id, LinkTotals::default(), true))
     }
@@ -100,7 +94,7 @@ impl IdleLinks<'_> {
 
 fn link_row(scenario: &Scenario, id: LinkId, total: LinkTotals, full: bool) -> LinkRow<'_> {
     let link = scenario.fabric.link(id);
-    let Ends { from, to } = link_ends(scenario, id);
+    let Ends { from, to } = Ends::of(scenario, id);
     let direction = match link.direction {
         Direction::Up => "up",
         Direction::Down => "down",
@@ -115,7 +109,7 @@ fn link_row(scenario: &Scenario, id: LinkId, total: LinkTotals, full: bool) -> L
         peak_bps: total.peak,
         bandwidth_bps: full.then_some(link.bandwidth),
         latency_s: full.then(|| link.latency.seconds()),
-        direction: full.then_some(direction),
+        direction: full.then_some(direction.into()),
     }
 }
 
@@ -123,101 +117,65 @@ pub(crate) struct Phases<'a> {
     pub(crate) run: &'a Run<'a>,
     pub(crate) phases: &'a [PhaseRecord],
 }
-stream!(Phases);
 
-impl Phases<'_> {
-    fn rows(&self) -> impl Iterator<Item = PhaseRow<Rates<'_>>> {
-        self.phases.iter().map(|phase| PhaseRow {
-            start_s: phase.start.seconds(),
-            end_s: phase.end.seconds(),
-            rates_bps: Rates { run: self.run, phase },
+impl<'a> RowMaker for Phases<'a> {
+    type Row = PhaseRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = PhaseRow<'a>> {
+        self.phases.iter().map(|phase| {
+            let rates = phase.rates.iter().map(|&(task, rate)| (Name(self.run.scenario.task_name(task)), rate));
+            PhaseRow { start_s: phase.start.seconds(), end_s: phase.end.seconds(), rates_bps: Pairs(rates.collect()) }
         })
-    }
-}
-
-pub(crate) struct Rates<'a> {
-    run: &'a Run<'a>,
-    phase: &'a PhaseRecord,
-}
-
-impl Serialize for Rates<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.phase.rates.iter().map(|&(task, rate)| (self.run.scenario.task_name(task), rate)))
     }
 }
 
 pub(crate) struct Nodes<'a> {
     pub(crate) scenario: &'a Scenario,
 }
-stream!(Nodes);
 
-impl Nodes<'_> {
-    fn rows(&self) -> impl Iterator<Item = NodeRow<'_>> {
+impl<'a> RowMaker for Nodes<'a> {
+    type Row = NodeRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = NodeRow<'a>> {
         self.scenario.fabric.nodes().iter().enumerate().map(|(i, node)| {
             let id = NodeId::from_index(i);
             NodeRow {
                 id: id.0,
-                name: self.scenario.node_name(id),
-                kind: node.kind.word(),
+                name: self.scenario.node_name(id).into(),
+                kind: node.kind.word().into(),
                 parent: (!node.parent.is_none()).then_some(node.parent.0),
             }
         })
     }
 }
 
+/// The arbiter's steps, phase by phase.
 pub(crate) struct Explain<'a> {
     pub(crate) run: &'a Run<'a>,
     pub(crate) phases: &'a [PhaseRecord],
 }
-stream!(Explain);
 
-impl Explain<'_> {
-    fn rows(&self) -> impl Iterator<Item = ExplainRow<Explained<'_>>> {
+impl<'a> RowMaker for Explain<'a> {
+    type Row = ExplainRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = ExplainRow<'a>> {
         self.phases.iter().map(|phase| ExplainRow {
             start_s: phase.start.seconds(),
             end_s: phase.end.seconds(),
-            transfers: Explained { run: self.run, phase },
+            transfers: by_transfer(phase).into_iter().map(|(task, steps)| self.explained(task, &steps)).collect(),
         })
     }
 }
 
-pub(crate) struct Explained<'a> {
-    run: &'a Run<'a>,
-    phase: &'a PhaseRecord,
-}
-stream!(Explained);
-
-impl Explained<'_> {
-    fn rows(&self) -> impl Iterator<Item = ExplainedRow<'_>> {
+impl<'a> Explain<'a> {
+    fn explained(&self, task: TaskId, steps: &[&'a PhaseStep]) -> ExplainedRow<'a> {
         let scenario = self.run.scenario;
-        crate::explain::by_transfer(self.phase).into_iter().map(move |(task, steps)| ExplainedRow {
-            id: scenario.task_name(task),
-            steps: steps
-                .iter()
-                .map(|step| StepRow {
-                    step: &step.step,
-                    link: (!step.link.is_none()).then(|| ends(self.run, step.link)),
-                    rate_bps: step.rate,
-                    because: step.because.iter().map(|&task| scenario.task_name(task)).collect(),
-                })
-                .collect(),
-        })
+        let row = |step: &&'a PhaseStep| StepRow {
+            step: (&*step.step).into(),
+            link: (!step.link.is_none()).then(|| Ends::of(scenario, step.link)),
+            rate_bps: step.rate,
+            because: step.because.iter().map(|&task| Name(scenario.task_name(task))).collect(),
+        };
+        ExplainedRow { id: scenario.task_name(task), steps: steps.iter().map(row).collect() }
     }
-}
-
-fn ends<'a>(run: &'a Run<'_>, link: LinkId) -> Ends<'a> {
-    link_ends(run.scenario, link)
-}
-
-pub(crate) fn link_ends(scenario: &Scenario, link: LinkId) -> Ends<'_> {
-    let link = scenario.fabric.link(link);
-    Ends { from: scenario.node_name(link.from), to: scenario.node_name(link.to) }
-}
-
-pub(crate) fn seconds(time: SimTime) -> Option<f64> {
-    (!time.is_never()).then(|| time.seconds())
-}
-
-pub(crate) fn picoseconds(time: SimTime) -> Option<u64> {
-    (!time.is_never()).then_some(time.0)
 }

@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use weir_plugin_api::Estimate;
 use weir_sim_core::TaskId;
 
-use super::lists::{picoseconds, seconds, stream};
+use super::list::RowMaker;
 use crate::Run;
 use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
 use crate::served::Served;
+use crate::units::{picoseconds, seconds};
 use weir_scenario::{Choice, PlannedOperation};
 
 /// All operations of a run that are not plain transfers.
@@ -20,42 +21,45 @@ pub(crate) struct Operations<'a> {
     run: &'a Run<'a>,
     served: Served<'a>,
 }
-stream!(Operations);
+
+impl<'a> RowMaker for Operations<'a> {
+    type Row = OperationRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = OperationRow<'a>> {
+        operations(self.run).map(|operation| match operation {
+            Operation::Own(task, kind) => self.own(task, kind),
+            Operation::Planned(planned) => self.planned(planned),
+        })
+    }
+}
 
 impl<'a> Operations<'a> {
     pub(crate) fn new(run: &'a Run<'a>) -> Self {
         Self { run, served: Served::new(run) }
     }
 
-    fn rows(&self) -> impl Iterator<Item = OperationRow<'_>> {
-        operations(self.run).map(|operation| match operation {
-            Operation::Own(task, kind) => self.own(task, kind),
-            Operation::Planned(planned) => self.planned(planned),
-        })
-    }
-
-    fn own(&self, task: TaskId, kind: &'static str) -> OperationRow<'_> {
+    fn own(&self, task: TaskId, kind: &'static str) -> OperationRow<'a> {
         let times = self.run.outcome.tasks[task.index()];
         OperationRow {
             id: self.run.scenario.task_name(task),
-            kind,
+            kind: kind.into(),
             start_s: seconds(times.ready),
             end_s: seconds(times.end),
             end_ps: picoseconds(times.end),
-            estimates: Estimates(&[]),
+            estimates: Vec::new(),
             details: Map::new(),
         }
     }
 
-    fn planned<'p>(&'p self, operation: &'p PlannedOperation) -> OperationRow<'p> {
+    fn planned(&self, operation: &'a PlannedOperation) -> OperationRow<'a> {
         let (released, end) = (self.run.released(operation), self.run.ended(operation));
         OperationRow {
-            id: Cow::Borrowed(&operation.id),
-            kind: &operation.kind,
+            id: (&*operation.id).into(),
+            kind: (&*operation.kind).into(),
             start_s: seconds(released),
             end_s: seconds(end),
             end_ps: picoseconds(end),
-            estimates: Estimates(&operation.estimates),
+            estimates: operation.estimates.iter().map(EstimateRow::from).collect(),
             details: self.details(operation),
         }
     }
@@ -77,13 +81,15 @@ impl<'a> Operations<'a> {
 }
 
 /// An operation of the workload that is not a plain transfer.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Operation")]
 pub(crate) struct OperationRow<'a> {
     /// Its id. Its transfers over the fabric stand under `transfers` as `<id>/<task>`.
+    #[serde(borrow)]
     id: Cow<'a, str>,
     /// `compute`, `barrier`, or the key under which an operation of a model stands.
-    kind: &'a str,
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
     /// Its release: all it waited for had ended; null if that did not happen.
     start_s: Option<f64>,
     /// Its end, of a planned operation that of its last task; null if that did not happen.
@@ -91,31 +97,28 @@ pub(crate) struct OperationRow<'a> {
     /// The same in picoseconds, exact.
     end_ps: Option<u64>,
     /// The same operation by closed forms; the last one is that of the operation itself.
-    #[schemars(with = "Vec<EstimateRow>")]
-    estimates: Estimates<'a>,
+    #[serde(borrow)]
+    estimates: Vec<EstimateRow<'a>>,
     /// What is known beside; of an operation that a model planned also what its model adds.
     #[schemars(with = "Details<'static>")]
     details: Map<String, Value>,
 }
 
-/// The closed forms, one row at a time.
-struct Estimates<'a>(&'a [Estimate]);
-stream!(Estimates);
-
-impl Estimates<'_> {
-    fn rows(&self) -> impl Iterator<Item = EstimateRow<'_>> {
-        self.0.iter().map(|estimate| EstimateRow { formula: &estimate.formula, seconds: estimate.seconds })
-    }
-}
-
 /// The time of an operation by a closed form.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Estimate")]
 struct EstimateRow<'a> {
     /// Name of the formula.
-    formula: &'a str,
+    #[serde(borrow)]
+    formula: Cow<'a, str>,
     /// Its time.
     seconds: f64,
+}
+
+impl<'a> From<&'a Estimate> for EstimateRow<'a> {
+    fn from(estimate: &'a Estimate) -> Self {
+        Self { formula: (&*estimate.formula).into(), seconds: estimate.seconds }
+    }
 }
 
 /// What the host adds to the details of an operation that a model planned; computations and barriers have none, and

@@ -7,36 +7,41 @@ use serde::Serialize;
 use weir_plugin_api::PS_PER_S;
 use weir_sim_core::{EngineId, TaskId};
 
-use super::lists::{seconds, stream};
+use super::list::{List, RowMaker};
 use crate::Run;
 use crate::served::engine_name;
 use crate::timeline::{Lane, lanes};
+use crate::units::seconds;
 use weir_scenario::PlannedOperation;
 
 /// The operations that models planned.
 pub(crate) struct Plans<'a> {
-    pub(crate) run: &'a Run<'a>,
+    run: &'a Run<'a>,
 }
-stream!(Plans);
 
-impl Plans<'_> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.run.scenario.operations.is_empty()
+impl<'a> Plans<'a> {
+    /// `None` of a run in which no model planned anything.
+    pub(crate) fn of(run: &'a Run<'a>) -> Option<List<Self>> {
+        (!run.scenario.operations.is_empty()).then_some(List::Made(Self { run }))
     }
 
-    fn rows(&self) -> impl Iterator<Item = PlanRow<'_>> {
+    fn engine(&self, operation: &'a PlannedOperation, lane: Lane) -> EngineRow<'a> {
+        EngineRow {
+            engine: (lane.engine != EngineId::NONE).then(|| engine_name(self.run, lane.engine)),
+            busy_s: lane.busy(self.run) as f64 / PS_PER_S as f64,
+            tasks: List::Made(Tasks { run: self.run, operation, tasks: lane.tasks }),
+        }
+    }
+}
+
+impl<'a> RowMaker for Plans<'a> {
+    type Row = PlanRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = PlanRow<'a>> {
         self.run.scenario.operations.iter().map(|operation| PlanRow {
             id: &operation.id,
             engines: lanes(self.run, operation).into_iter().map(|lane| self.engine(operation, lane)).collect(),
         })
-    }
-
-    fn engine<'p>(&'p self, operation: &'p PlannedOperation, lane: Lane) -> EngineRow<'p> {
-        EngineRow {
-            engine: (lane.engine != EngineId::NONE).then(|| engine_name(self.run, lane.engine)),
-            busy_s: lane.busy(self.run) as f64 / PS_PER_S as f64,
-            tasks: Tasks { run: self.run, operation, tasks: lane.tasks },
-        }
     }
 }
 
@@ -56,8 +61,7 @@ struct EngineRow<'a> {
     engine: Option<String>,
     /// Time in which the operation's own tasks were at work.
     busy_s: f64,
-    #[schemars(with = "Vec<TaskRow>")]
-    tasks: Tasks<'a>,
+    tasks: List<Tasks<'a>>,
 }
 
 /// Tasks in the order of their starts.
@@ -66,10 +70,11 @@ struct Tasks<'a> {
     operation: &'a PlannedOperation,
     tasks: Vec<TaskId>,
 }
-stream!(Tasks);
 
-impl Tasks<'_> {
-    fn rows(&self) -> impl Iterator<Item = TaskRow<'_>> {
+impl<'a> RowMaker for Tasks<'a> {
+    type Row = TaskRow<'a>;
+
+    fn rows(&self) -> impl Iterator<Item = TaskRow<'a>> {
         self.tasks.iter().map(|&task| {
             let times = self.run.outcome.tasks[task.index()];
             TaskRow {

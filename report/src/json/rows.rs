@@ -1,33 +1,38 @@
-//! The rows of a result, borrowed from the run while one is written.
+//! The rows of a result: borrowed from the run while one is written, or from the text of a saved result.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::TransferCause;
+use crate::link::Ends;
+use crate::pairs::Pairs;
 
-/// The two nodes of a directed link.
-#[derive(Serialize, JsonSchema, Clone, Copy, Debug)]
-#[schemars(deny_unknown_fields, rename = "Ends")]
-pub(crate) struct Ends<'a> {
-    /// The node it leaves.
-    pub(crate) from: &'a str,
-    /// The node it enters.
-    pub(crate) to: &'a str,
+/// A name, not copied where that can be.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Name<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
+
+impl<'a> From<&'a str> for Name<'a> {
+    fn from(name: &'a str) -> Self {
+        Self(Cow::Borrowed(name))
+    }
 }
 
 /// A transfer.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Transfer")]
 pub(crate) struct TransferRow<'a> {
     /// Its id.
+    #[serde(borrow)]
     pub(crate) id: Cow<'a, str>,
     /// Its source.
-    pub(crate) from: &'a str,
+    #[serde(borrow)]
+    pub(crate) from: Cow<'a, str>,
     /// Its destination.
-    pub(crate) to: &'a str,
+    #[serde(borrow)]
+    pub(crate) to: Cow<'a, str>,
     /// Its size.
     pub(crate) bytes: u64,
     /// All it waited for had ended; null if that did not happen.
@@ -48,28 +53,44 @@ pub(crate) struct TransferRow<'a> {
     /// answer, and after an interrupt.
     pub(crate) alone_s: Option<f64>,
     /// The link that held it back for the largest part of its time.
+    #[serde(borrow)]
     pub(crate) bottleneck: Option<Ends<'a>>,
     /// Why.
-    pub(crate) cause: Option<String>,
+    pub(crate) cause: Option<Cow<'a, str>>,
     /// The same for programs; absent where `cause` is null.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
     pub(crate) cause_detail: Option<TransferCause<'a>>,
     /// Full results: the ids of its links in order of travel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) route: Option<Vec<u32>>,
 }
 
+impl TransferRow<'_> {
+    /// Bytes sent: all, unless the run stopped before.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent_bytes.unwrap_or(self.bytes)
+    }
+
+    /// The time in which it sent, seconds: [start, start + bytes / mean rate); the mean rate is over exactly this time.
+    pub(crate) fn sending(&self) -> Option<(f64, f64)> {
+        let (start, mean) = (self.start_s?, self.mean_bps?);
+        (mean > 0.0).then(|| (start, start + self.sent() as f64 / mean))
+    }
+}
+
 /// A directed link.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Link")]
 pub(crate) struct LinkRow<'a> {
     /// Full results: its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<u32>,
     /// The node it leaves.
-    pub(crate) from: &'a str,
+    #[serde(borrow)]
+    pub(crate) from: Cow<'a, str>,
     /// The node it enters.
-    pub(crate) to: &'a str,
+    #[serde(borrow)]
+    pub(crate) to: Cow<'a, str>,
     /// Payload bytes that crossed it.
     pub(crate) bytes: u64,
     /// Time with a rate above 0.
@@ -85,72 +106,78 @@ pub(crate) struct LinkRow<'a> {
     pub(crate) latency_s: Option<f64>,
     /// Full results: `up`, `down` or `lateral`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) direction: Option<&'static str>,
+    pub(crate) direction: Option<Cow<'a, str>>,
 }
 
 /// A maximal interval in which no rate changes.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Phase")]
-pub(crate) struct PhaseRow<R> {
+pub(crate) struct PhaseRow<'a> {
     /// Its begin.
     pub(crate) start_s: f64,
     /// Its end.
     pub(crate) end_s: f64,
     /// The rate of every active transfer by id, rate 0 included.
-    #[serde(rename = "rates_Bps")]
-    pub(crate) rates_bps: R,
+    #[serde(borrow, rename = "rates_Bps")]
+    pub(crate) rates_bps: Pairs<Name<'a>, f64>,
 }
 
-/// Stands for the rates in the schema.
-pub(crate) type RatesSchema = BTreeMap<String, f64>;
-
 /// A node.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "TopologyNode")]
 pub(crate) struct NodeRow<'a> {
     /// Its id.
     pub(crate) id: u32,
     /// Its name.
-    pub(crate) name: &'a str,
+    #[serde(borrow)]
+    pub(crate) name: Cow<'a, str>,
     /// Its kind.
-    pub(crate) kind: &'static str,
+    #[serde(borrow)]
+    pub(crate) kind: Cow<'a, str>,
     /// The id of its parent; null for a root.
     pub(crate) parent: Option<u32>,
 }
 
 /// The explanation of one phase.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "ExplainedPhase")]
-pub(crate) struct ExplainRow<T> {
+pub(crate) struct ExplainRow<'a> {
     /// Its begin.
     pub(crate) start_s: f64,
     /// Its end.
     pub(crate) end_s: f64,
     /// Every active transfer, in expansion order.
-    pub(crate) transfers: T,
+    #[serde(borrow)]
+    pub(crate) transfers: Vec<ExplainedRow<'a>>,
 }
 
 /// The steps of one transfer in one phase.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "ExplainedTransfer")]
 pub(crate) struct ExplainedRow<'a> {
     /// Its id.
+    #[serde(borrow)]
     pub(crate) id: Cow<'a, str>,
     /// The arbiter's steps in order.
+    #[serde(borrow)]
     pub(crate) steps: Vec<StepRow<'a>>,
 }
 
 /// One step of the arbiter.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Step")]
 pub(crate) struct StepRow<'a> {
     /// Its name.
-    pub(crate) step: &'a str,
+    #[serde(borrow)]
+    pub(crate) step: Cow<'a, str>,
     /// The link that decided.
+    #[serde(borrow)]
     pub(crate) link: Option<Ends<'a>>,
     /// The rate after it.
     #[serde(rename = "rate_Bps")]
     pub(crate) rate_bps: f64,
     /// Ids of the transfers responsible.
-    pub(crate) because: Vec<Cow<'a, str>>,
+    #[serde(borrow)]
+    #[schemars(with = "Vec<String>")]
+    pub(crate) because: Vec<Name<'a>>,
 }

@@ -1,52 +1,50 @@
 //! The result of a search as one JSON line.
 
+use std::borrow::Cow;
 use std::io::{Result, Write};
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use weir_optimize::parameters::GridTable;
-use weir_optimize::search::{Method, Objective, PERCENTILES, Vary};
+use weir_optimize::search::{Method, Objective, Vary};
 
-use super::rows::{LinkRow, NodeRow};
-use super::{IdleLinks, Nodes, write_line};
+use super::list::{List, RowMaker};
+use super::lists::{IdleLinks, Nodes};
+use super::rows::Name;
+use super::search_schema::{self, Percents};
+use super::write::write_line;
+use crate::pairs::Pairs;
 use crate::pictures::{Histogram, Ranks, curve, histogram};
-use crate::schemas::{Amount, Count, Parameters, Sha256, Version, Whole, schema_of, words};
+use crate::schemas::{Amount, Count, Parameters, Sha256, Version, Whole};
 use crate::search::{SearchArbiter, Solution, seconds};
 use crate::{ResultKind, SearchReport};
 
-/// The JSON Schema of one line of `weir optimize --json` or `weir merge --json`.
-#[must_use]
-pub fn search_schema() -> Value {
-    schema_of::<SearchJson<'static>>()
-}
-
 /// A line of `weir optimize --json` or `weir merge --json`. What a method does not know is absent.
-#[derive(Serialize, JsonSchema)]
-#[schemars(title = "weir search result", deny_unknown_fields, transform = relations)]
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "weir search result", deny_unknown_fields, transform = search_schema::relations)]
 pub(crate) struct SearchJson<'a> {
     /// Version of this format.
     #[schemars(with = "Version")]
     weir: u32,
     /// What it is.
-    #[schemars(schema_with = "kind")]
+    #[schemars(schema_with = "search_schema::kind")]
     kind: ResultKind,
     /// Version of the program.
-    version: &'a str,
+    version: Cow<'a, str>,
     /// Name of the scenario.
-    scenario: &'a str,
+    pub(crate) scenario: Cow<'a, str>,
     /// The name of its file, without folders.
-    file: &'a str,
+    file: Cow<'a, str>,
     /// SHA-256 over the scenario file and every file it names, in order of reading.
     #[schemars(with = "Sha256")]
-    input_sha256: &'a str,
+    input_sha256: Cow<'a, str>,
     /// The policy that divided the bandwidth.
-    arbiter: &'a SearchArbiter,
+    pub(crate) arbiter: Cow<'a, SearchArbiter>,
     /// What was varied.
-    #[schemars(schema_with = "vary")]
+    #[schemars(schema_with = "search_schema::vary")]
     vary: Vary,
     /// How it was searched.
-    #[schemars(schema_with = "method")]
+    #[schemars(schema_with = "search_schema::method")]
     method: Method,
     /// Number of candidates, with all its digits; absent above 2^128.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,11 +54,11 @@ pub(crate) struct SearchJson<'a> {
     #[schemars(with = "Whole")]
     evaluated: u128,
     /// Whether the search came to its end; false after an interrupt or a budget.
-    complete: bool,
+    pub(crate) complete: bool,
     /// Whether no candidate is better by more than 1e-9, with --exact by a picosecond.
     proved_optimal: bool,
     /// What is minimised.
-    #[schemars(schema_with = "objective")]
+    #[schemars(schema_with = "search_schema::objective")]
     objective: Objective,
     /// No candidate is below it. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,47 +141,48 @@ pub(crate) struct SearchJson<'a> {
     #[schemars(with = "Whole")]
     payback_exchanges: Option<u64>,
     /// The best found.
-    solution: &'a Solution,
+    solution: Cow<'a, Solution>,
     /// Of parameters: each candidate that was evaluated, by number.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<GridRow>")]
-    rows: Option<GridTable<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "List<GridTable<'a>>")]
+    pub(crate) rows: Option<List<GridTable<'a>>>,
     /// With `--full`: the makespans of all candidates, ascending; of n > 1000 those at floor(i (n − 1) / 999).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<f64>", length(max = 1000))]
-    curve_s: Option<Vec<f64>>,
+    pub(crate) curve_s: Option<Vec<f64>>,
     /// With `--full`: how many makespans lie in each of several bins of equal width.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Histogram")]
-    histogram: Option<Histogram>,
+    pub(crate) histogram: Option<Histogram>,
     /// With `--full`, of a placement: the topology, as in a full result of a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<NodeRow>")]
-    nodes: Option<Nodes<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "List<Nodes<'a>>")]
+    pub(crate) nodes: Option<List<Nodes<'a>>>,
     /// With `--full`, of a placement: its links, as in a full result of a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Vec<LinkRow>")]
-    links: Option<IdleLinks<'a>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "List<IdleLinks<'a>>")]
+    pub(crate) links: Option<List<IdleLinks<'a>>>,
     /// With `--full`, of a placement: the device of each rank as the scenario is.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<String>")]
-    baseline_placement: Option<&'a [&'a str]>,
+    baseline_placement: Option<Vec<Cow<'a, str>>>,
 }
 
-/// A candidate of a grid of parameters, as [`GridTable`] writes it.
-#[derive(JsonSchema)]
+/// A candidate of a grid of parameters.
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Candidate")]
-#[allow(dead_code, reason = "a type for the schema")]
-struct GridRow {
+pub(crate) struct CandidateRow<'a> {
     /// Its number.
     #[schemars(with = "Whole")]
     candidate: u64,
     /// Path and value.
-    parameters: Parameters,
+    #[serde(borrow)]
+    #[schemars(with = "Parameters")]
+    parameters: Pairs<Name<'a>, Name<'a>>,
     #[schemars(with = "Amount")]
     makespan_s: f64,
     #[schemars(with = "Whole")]
-    makespan_ps: u64,
+    pub(crate) makespan_ps: u64,
     /// Makespan over the best.
     #[schemars(range(min = 1))]
     ratio: f64,
@@ -191,70 +190,34 @@ struct GridRow {
     best: bool,
 }
 
-/// Values by per cent.
-struct Percents([f64; 6]);
+impl<'a> RowMaker for GridTable<'a> {
+    type Row = CandidateRow<'a>;
 
-impl Serialize for Percents {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        to.collect_map(PERCENTILES.iter().zip(&self.0))
+    fn rows(&self) -> impl Iterator<Item = CandidateRow<'a>> {
+        GridTable::rows(self).map(|row| CandidateRow {
+            candidate: row.candidate,
+            makespan_s: row.seconds(),
+            makespan_ps: row.makespan,
+            ratio: row.ratio,
+            best: row.best,
+            parameters: Pairs(row.parameters.into_iter().map(|(path, value)| (path.into(), value.into())).collect()),
+        })
     }
 }
 
-impl JsonSchema for Percents {
-    fn inline_schema() -> bool {
-        true
+impl SearchJson<'_> {
+    /// A key that this search lacks, by its objective and by what it varied.
+    pub(crate) fn lacks(&self) -> Option<&'static str> {
+        let (own, timed) = ((self.baseline, self.best), self.objective == Objective::Makespan);
+        let (baseline, best) = if timed { (self.baseline_s, self.best_s) } else { own };
+        let solved = match (self.vary, &*self.solution) {
+            (Vary::Parameters, Solution::Parameters(_)) => self.rows.is_some(),
+            (Vary::Order, Solution::Order(_)) | (Vary::Placement, Solution::Placement(_)) => true,
+            _ => return Some("solution"),
+        };
+        let known = [("baseline", baseline.is_some()), ("best", best.is_some()), ("rows", solved)];
+        known.into_iter().find(|(_, known)| !known).map(|(key, _)| key)
     }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Percents".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let keys = PERCENTILES.map(|percent| percent.to_string());
-        let properties: Map<String, Value> =
-            keys.iter().map(|key| (key.clone(), json!({ "type": "number", "minimum": 0 }))).collect();
-        json_schema!({ "type": "object", "required": keys, "properties": properties, "additionalProperties": false })
-    }
-}
-
-fn kind(_: &mut SchemaGenerator) -> Schema {
-    json_schema!({ "const": ResultKind::Search })
-}
-
-fn vary(_: &mut SchemaGenerator) -> Schema {
-    words(Vary::ALL)
-}
-
-/// A result names the method that was taken.
-fn method(_: &mut SchemaGenerator) -> Schema {
-    words(Method::ALL.into_iter().filter(|&method| method != Method::Auto))
-}
-
-fn objective(_: &mut SchemaGenerator) -> Schema {
-    words(Objective::ALL)
-}
-
-/// Which keys go together: what types do not say.
-fn relations(schema: &mut Schema) {
-    let only = |vary: &str, others: Value| {
-        let mut then = json!({ "properties": { "solution": { "required": [vary] } } });
-        for absent in others.as_array().into_iter().flatten().filter_map(Value::as_str) {
-            then["properties"][absent] = false.into();
-        }
-        json!({ "if": { "properties": { "vary": { "const": vary } } }, "then": then })
-    };
-    let mut parameters = only("parameters", json!(["payback_exchanges"]));
-    parameters["then"]["required"] = json!(["rows", "candidates"]);
-    let plain = ["bound", "baseline", "best", "median", "mean", "worst", "percentiles"];
-    let absent: Map<String, Value> = plain.iter().map(|&key| (key.to_owned(), false.into())).collect();
-    let makespan = json!({
-        "if": { "properties": { "objective": { "const": "makespan" } } },
-        "then": { "required": ["baseline_s", "baseline_ps", "best_s", "best_ps"], "properties": absent },
-        "else": { "required": ["baseline", "best"], "properties": { "vary": { "const": "placement" } } }
-    });
-    let all =
-        [only("order", json!(["rows", "payback_exchanges"])), only("placement", json!(["rows"])), parameters, makespan];
-    schema.insert("allOf".to_owned(), all.into_iter().collect());
 }
 
 impl SearchReport {
@@ -276,9 +239,9 @@ impl SearchReport {
         let full = SearchJson {
             curve_s: all.as_ref().map(curve),
             histogram: all.as_ref().map(histogram),
-            nodes: ranks.map(|ranks| Nodes { scenario: ranks.scenario }),
-            links: ranks.map(|ranks| IdleLinks { scenario: ranks.scenario }),
-            baseline_placement: ranks.map(|ranks| &ranks.devices[..]),
+            nodes: ranks.map(|ranks| List::Made(Nodes { scenario: ranks.scenario })),
+            links: ranks.map(|ranks| List::Made(IdleLinks { scenario: ranks.scenario })),
+            baseline_placement: ranks.map(|ranks| ranks.devices.iter().map(|&device| device.into()).collect()),
             ..self.json()
         };
         write_line(&full, out)
@@ -298,11 +261,11 @@ impl SearchReport {
         SearchJson {
             weir: 1,
             kind: ResultKind::Search,
-            version: env!("CARGO_PKG_VERSION"),
-            scenario: &subject.scenario,
-            file: &subject.file,
-            input_sha256: &subject.input_sha256,
-            arbiter: &subject.arbiter,
+            version: env!("CARGO_PKG_VERSION").into(),
+            scenario: (&*subject.scenario).into(),
+            file: (&*subject.file).into(),
+            input_sha256: (&*subject.input_sha256).into(),
+            arbiter: Cow::Borrowed(&subject.arbiter),
             vary: result.vary,
             method: result.method,
             candidates: result.candidates,
@@ -325,13 +288,13 @@ impl SearchReport {
             worst: own(result.worst),
             worst_s: time(result.worst),
             worst_ps: exact(result.worst),
-            percentiles: percentiles.filter(|_| !timed).map(Percents),
-            percentiles_s: percentiles.filter(|_| timed).map(|values| Percents(values.map(seconds))),
+            percentiles: percentiles.filter(|_| !timed).map(Percents::new),
+            percentiles_s: percentiles.filter(|_| timed).map(|values| Percents::new(values.map(seconds))),
             best_count: result.best_count,
             wall_s: result.wall_s,
             payback_exchanges: self.payback,
-            solution: &result.solution,
-            rows: self.grid.as_ref().map(|outcome| outcome.table()),
+            solution: Cow::Borrowed(&result.solution),
+            rows: self.grid.as_ref().map(|outcome| List::Made(outcome.table())),
             curve_s: None,
             histogram: None,
             nodes: None,
@@ -343,6 +306,7 @@ impl SearchReport {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
     use weir_optimize::search::SearchResult;
 
     use super::*;

@@ -1,20 +1,18 @@
 //! A run of many transfers in bins of time: loads of links, and transfers by groups. The form is `aggregated` of
 //! `report/web/data.md`.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::PageError;
 use super::bins::{Bins, Short};
 use super::delays::Delays;
 use super::groups::Grouping;
 use super::phases::PhaseSource;
-use super::rows::{LinkRow, NodeRow, Transfer, TransferRow};
+use crate::json::{LinkRow, NodeRow, TransferRow, bytes};
 
 /// Intervals of time (*assumed*: a screen shows no more).
 const BINS: usize = 250;
@@ -27,8 +25,8 @@ const MOST_KEPT: usize = 1000;
 const MOST_KEPT_BYTES: usize = 250_000;
 
 /// What an aggregated run is made from.
-pub(super) struct Whole<'a> {
-    pub(super) transfers: &'a [Transfer<'a>],
+pub(super) struct WholeRun<'a> {
+    pub(super) transfers: &'a [TransferRow<'a>],
     pub(super) links: &'a [LinkRow<'a>],
     pub(super) nodes: &'a [NodeRow<'a>],
     /// End of the run, seconds.
@@ -38,7 +36,7 @@ pub(super) struct Whole<'a> {
 /// `aggregated` of a run.
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(super) struct Aggregated<'a> {
+pub(super) struct Aggregated {
     transfers: usize,
     kept: String,
     /// `phases` where bins are integrals of the rates of phases, `means` where each transfer counts with its mean rate.
@@ -48,12 +46,13 @@ pub(super) struct Aggregated<'a> {
     bins: usize,
     links: Vec<LinkBins>,
     by: String,
-    groups: Vec<Group<'a>>,
+    groups: Vec<GroupBins>,
     /// Per transfer that is kept.
     group_of: Vec<usize>,
     /// How many transfers have ended.
     ended: usize,
-    held: Delays<'a>,
+    #[serde(rename = "held")]
+    delays: Delays,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -65,8 +64,8 @@ struct LinkBins {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct Group<'a> {
-    name: Cow<'a, str>,
+struct GroupBins {
+    name: String,
     count: usize,
     /// Sent.
     bytes: u64,
@@ -99,13 +98,10 @@ struct Sums {
     waiting: Vec<Vec<f64>>,
 }
 
-impl<'a> Whole<'a> {
-    /// Bins of this run, and the rows of the transfers that are kept. Loads are integrals of the phases of `source`; without
+impl WholeRun<'_> {
+    /// Bins of this run, and the places of the transfers that are kept. Loads are integrals of the phases of `source`; without
     /// one each transfer counts with its mean rate.
-    pub(super) fn aggregated(
-        &self,
-        source: Option<&dyn PhaseSource>,
-    ) -> Result<(Aggregated<'a>, Vec<&'a RawValue>), PageError> {
+    pub(super) fn aggregated(&self, source: Option<&dyn PhaseSource>) -> Result<(Aggregated, Vec<usize>), PageError> {
         let grouping = Grouping::new(self.transfers, self.nodes, MOST_GROUPS);
         let mut sums = Sums::new(self.bins(), grouping.names.len());
         self.waiting(&grouping, &mut sums);
@@ -125,17 +121,17 @@ impl<'a> Whole<'a> {
             groups: self.groups(&grouping, &sums),
             group_of: kept.iter().map(|&place| grouping.of[place]).collect(),
             by: grouping.by,
-            ended: self.transfers.iter().filter(|transfer| transfer.row.end_s.is_some()).count(),
-            held: Delays::of(self.transfers, self.end_s),
+            ended: self.transfers.iter().filter(|transfer| transfer.end_s.is_some()).count(),
+            delays: Delays::of(self.transfers, self.end_s),
         };
-        Ok((aggregated, kept.into_iter().map(|place| self.transfers[place].written).collect()))
+        Ok((aggregated, kept))
     }
 
     /// From the first transfer that is ready to the end.
     fn bins(&self) -> Bins {
-        let ready = self.transfers.iter().filter_map(|t| t.row.ready_s);
+        let ready = self.transfers.iter().filter_map(|t| t.ready_s);
         let from = ready.fold(f64::INFINITY, f64::min);
-        let ended = self.transfers.iter().filter_map(|t| t.row.end_s);
+        let ended = self.transfers.iter().filter_map(|t| t.end_s);
         let to = ended.fold(self.end_s, f64::max);
         // Nothing has happened: one picosecond of it.
         let from = if from < to { from } else { to - 1e-12 };
@@ -145,8 +141,8 @@ impl<'a> Whole<'a> {
     /// Transfers that are ready and have not started.
     fn waiting(&self, grouping: &Grouping<'_>, sums: &mut Sums) {
         for (transfer, &group) in self.transfers.iter().zip(&grouping.of) {
-            let Some(ready) = transfer.row.ready_s else { continue };
-            let until = transfer.row.start_s.unwrap_or(sums.bins.to);
+            let Some(ready) = transfer.ready_s else { continue };
+            let until = transfer.start_s.unwrap_or(sums.bins.to);
             Bins::add(&mut sums.waiting[group], sums.bins.parts(ready, until), 1.0);
         }
     }
@@ -157,7 +153,7 @@ impl<'a> Whole<'a> {
             let parts: Vec<_> = sums.bins.parts(moment.start_s, moment.end_s).collect();
             for active in &moment.active {
                 let place = active.transfer as usize;
-                let row = &self.transfers.get(place).ok_or_else(unknown)?.row;
+                let row = self.transfers.get(place).ok_or_else(unknown)?;
                 sums.add(row, grouping.of[place], &parts, active.rate);
             }
             Ok(true)
@@ -166,15 +162,16 @@ impl<'a> Whole<'a> {
 
     fn means(&self, grouping: &Grouping<'_>, sums: &mut Sums) {
         for (transfer, &group) in self.transfers.iter().zip(&grouping.of) {
-            let Some((start, sent)) = transfer.row.sending() else { continue };
+            let Some((start, sent)) = transfer.sending() else { continue };
             let parts: Vec<_> = sums.bins.parts(start, sent).collect();
-            sums.add(&transfer.row, group, &parts, transfer.row.mean.unwrap_or_default());
+            sums.add(transfer, group, &parts, transfer.mean_bps.unwrap_or_default());
         }
     }
 
     /// The loads of the links that carried most, in thousandths of their bandwidths, in the order of ids.
     fn loads(&self, sums: &Sums) -> Vec<LinkBins> {
-        let bandwidths: BTreeMap<u32, f64> = self.links.iter().filter_map(|l| Some((l.id?, l.bandwidth?))).collect();
+        let bandwidths: BTreeMap<u32, f64> =
+            self.links.iter().filter_map(|l| Some((l.id?, l.bandwidth_bps?))).collect();
         let mut most: Vec<(&u32, &Vec<f64>)> = sums.links.iter().collect();
         let carried = |bytes: &[f64]| bytes.iter().sum::<f64>();
         most.sort_by(|a, b| carried(b.1).total_cmp(&carried(a.1)));
@@ -187,11 +184,11 @@ impl<'a> Whole<'a> {
         loads.collect()
     }
 
-    fn groups(&self, grouping: &Grouping<'a>, sums: &Sums) -> Vec<Group<'a>> {
+    fn groups(&self, grouping: &Grouping<'_>, sums: &Sums) -> Vec<GroupBins> {
         let means = |sums: &[f64], width: f64| sums.iter().map(|sum| sum / width).collect::<Vec<f64>>();
         let width = sums.bins.width();
-        let empty = |(i, name): (usize, &Cow<'a, str>)| Group {
-            name: name.clone(),
+        let empty = |(i, name): (usize, &std::borrow::Cow<'_, str>)| GroupBins {
+            name: name.to_string(),
             count: 0,
             bytes: 0,
             start_s: None,
@@ -200,9 +197,9 @@ impl<'a> Whole<'a> {
             active: means(&sums.active[i], width),
             waiting: means(&sums.waiting[i], width),
         };
-        let mut groups: Vec<Group<'a>> = grouping.names.iter().enumerate().map(empty).collect();
+        let mut groups: Vec<GroupBins> = grouping.names.iter().enumerate().map(empty).collect();
         for (transfer, &group) in self.transfers.iter().zip(&grouping.of) {
-            let (row, group) = (&transfer.row, &mut groups[group]);
+            let (row, group) = (transfer, &mut groups[group]);
             group.count += 1;
             group.bytes = group.bytes.saturating_add(row.sent());
             group.start_s = merged(group.start_s, row.start_s, f64::min);
@@ -215,13 +212,10 @@ impl<'a> Whole<'a> {
     fn kept(&self) -> Vec<usize> {
         let span = |row: &TransferRow<'_>| row.start_s.map_or(0.0, |start| row.end_s.unwrap_or(self.end_s) - start);
         let mut order: Vec<(f64, Reverse<usize>)> =
-            self.transfers.iter().enumerate().map(|(i, t)| (span(&t.row), Reverse(i))).collect();
+            self.transfers.iter().enumerate().map(|(i, t)| (span(t), Reverse(i))).collect();
         order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-        let mut bytes = 0;
-        let fits = |&place: &usize| {
-            bytes += self.transfers[place].written.get().len();
-            bytes <= MOST_KEPT_BYTES
-        };
+        let mut rest = MOST_KEPT_BYTES;
+        let fits = |&place: &usize| bytes(&self.transfers[place], rest).map(|bytes| rest -= bytes).is_some();
         let mut kept: Vec<usize> = order.iter().map(|(_, i)| i.0).take(MOST_KEPT).take_while(fits).collect();
         kept.sort_unstable();
         kept
@@ -244,7 +238,7 @@ impl Sums {
         let parts = || parts.iter().copied();
         Bins::add(&mut self.active[group], parts(), 1.0);
         Bins::add(&mut self.rate[group], parts(), rate);
-        for &link in &row.route {
+        for &link in row.route.iter().flatten() {
             let sums = self.links.entry(link).or_insert_with(|| vec![0.0; self.bins.count]);
             Bins::add(sums, parts(), rate);
         }

@@ -5,32 +5,18 @@ use std::fmt::Write;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value};
 
-use super::aggregate::Aggregated;
-use super::pack::PackedTables;
+use super::fit::Additions;
 use super::sweep::Point;
 use crate::CauseKind;
-use crate::json::{PlanRow, RunJson, SearchJson};
+use crate::json::{RunJson, SearchJson};
 use crate::schemas::generator;
-use crate::sweep::SweepJson;
+use crate::sweep::{SweepJson, SweepPointJson};
 use crate::tuned::Tuning;
 use crate::validation::Validation;
 
-/// What the page's writer adds to a run.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-#[allow(dead_code, reason = "a type for the schema; the keys are set one by one")]
-struct RunAdditions {
-    /// The file that it was saved in, or what was changed of its scenario.
-    given: Option<String>,
-    /// The planned operations on their engines: the `operations` of `weir explain --json`.
-    plans: Option<Vec<PlanRow<'static>>>,
-    packed: Option<PackedTables>,
-    aggregated: Option<Aggregated<'static>>,
-}
-
 /// Types that are put together from others.
 const COMPOSED: &str = r#"/** A run as the page has it. */
-export type Run = RunResult & Partial<RunAdditions>;
+export type Run = RunResult & RunAdditions;
 
 /** A sweep as the page has it: of its points what is drawn; none where they are too many to hand over. */
 export type Sweep = Omit<SweepResult, "points"> & { points?: SweepPoint[] | null };
@@ -55,10 +41,10 @@ pub fn contract() -> String {
     let mut generator = generator();
     for (name, root) in [
         ("RunResult", root::<RunJson<'static>>(&mut generator)),
-        ("RunAdditions", root::<RunAdditions>(&mut generator)),
+        ("RunAdditions", root::<Additions<'static>>(&mut generator)),
         ("Search", root::<SearchJson<'static>>(&mut generator)),
-        ("SweepResult", root::<SweepJson<'static>>(&mut generator)),
-        ("SweepPoint", root::<Point<'static>>(&mut generator)),
+        ("SweepResult", root::<SweepJson<'static, SweepPointJson<'static>>>(&mut generator)),
+        ("SweepPoint", root::<Point>(&mut generator)),
         ("Tuned", root::<Tuning>(&mut generator)),
         ("Validated", root::<Validation>(&mut generator)),
     ] {

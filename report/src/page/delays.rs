@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::rows::{Ends, Transfer};
 use crate::CauseKind;
+use crate::json::TransferRow;
+use crate::link::Ends;
 
 /// Most links that are listed one by one (*assumed*: a table shows no more).
 const MOST_LINKS: usize = 60;
@@ -15,8 +16,8 @@ const MOST_LINKS: usize = 60;
 /// `held` of `report/web/data.md`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-pub(super) struct Delays<'a> {
-    links: Vec<LinkDelays<'a>>,
+pub(super) struct Delays {
+    links: Vec<LinkDelays>,
     /// Number and sums of the links that are not listed.
     others: usize,
     rest: DelaySums,
@@ -26,9 +27,9 @@ pub(super) struct Delays<'a> {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
-struct LinkDelays<'a> {
-    from: &'a str,
-    to: &'a str,
+struct LinkDelays {
+    from: String,
+    to: String,
     #[serde(flatten)]
     sums: DelaySums,
     /// Kinds of causes, that of most time first.
@@ -59,12 +60,11 @@ struct LinkSums {
     kinds: BTreeMap<CauseKind, f64>,
 }
 
-impl<'a> Delays<'a> {
+impl Delays {
     /// Of all transfers of a run that ended, or stopped, at `end`.
-    pub(super) fn of(transfers: &'a [Transfer<'a>], end: f64) -> Self {
-        let (mut links, mut waiting) = (BTreeMap::<(&str, &str), LinkSums>::new(), Waiting::default());
-        for transfer in transfers {
-            let row = &transfer.row;
+    pub(super) fn of(transfers: &[TransferRow<'_>], end: f64) -> Self {
+        let (mut links, mut waiting) = (BTreeMap::<&Ends<'_>, LinkSums>::new(), Waiting::default());
+        for row in transfers {
             if let Some(ready) = row.ready_s {
                 let waited = row.start_s.unwrap_or(end) - ready;
                 if waited > 0.0 {
@@ -72,10 +72,10 @@ impl<'a> Delays<'a> {
                     waiting.transfers += 1;
                 }
             }
-            let Some((span, at, lost)) = suffered(transfer, end) else { continue };
+            let Some((span, at, lost)) = suffered(row, end) else { continue };
             let fresh =
                 || LinkSums { sums: DelaySums { lost_s: Some(0.0), ..DelaySums::default() }, kinds: BTreeMap::new() };
-            let link = links.entry((&at.from.0, &at.to.0)).or_insert_with(fresh);
+            let link = links.entry(at).or_insert_with(fresh);
             link.sums.add(DelaySums { lost_s: lost, held_s: span, transfers: 1 });
             if let Some(cause) = &row.cause_detail {
                 *link.kinds.entry(cause.kind).or_default() += span;
@@ -84,9 +84,9 @@ impl<'a> Delays<'a> {
         Self::listed(links, waiting)
     }
 
-    fn listed(links: BTreeMap<(&'a str, &'a str), LinkSums>, waiting: Waiting) -> Self {
-        let mut all: Vec<LinkDelays<'a>> = links.into_iter().map(|((from, to), link)| link.listed(from, to)).collect();
-        let weight = |link: &LinkDelays<'_>| link.sums.lost_s.unwrap_or(link.sums.held_s);
+    fn listed(links: BTreeMap<&Ends<'_>, LinkSums>, waiting: Waiting) -> Self {
+        let mut all: Vec<LinkDelays> = links.into_iter().map(|(ends, link)| link.listed(ends)).collect();
+        let weight = |link: &LinkDelays| link.sums.lost_s.unwrap_or(link.sums.held_s);
         all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
         let others = all.split_off(all.len().min(MOST_LINKS));
         let mut rest = DelaySums { lost_s: Some(0.0), ..DelaySums::default() };
@@ -96,9 +96,10 @@ impl<'a> Delays<'a> {
 }
 
 impl LinkSums {
-    fn listed<'a>(self, from: &'a str, to: &'a str) -> LinkDelays<'a> {
+    fn listed(self, ends: &Ends<'_>) -> LinkDelays {
         let mut kinds: Vec<(CauseKind, f64)> = self.kinds.into_iter().collect();
         kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let (from, to) = (ends.from.to_string(), ends.to.to_string());
         LinkDelays { from, to, sums: self.sums, why: kinds.into_iter().map(|(kind, _)| kind.words()).collect() }
     }
 }
@@ -113,10 +114,9 @@ impl DelaySums {
 
 /// For how long a transfer was held back, where, and what it lost; `None` for one that was as fast as alone. Of one that has
 /// not ended the time alone counts by the part that it has sent.
-fn suffered<'a>(transfer: &'a Transfer<'a>, end: f64) -> Option<(f64, &'a Ends<'a>, Option<f64>)> {
+fn suffered<'a>(row: &'a TransferRow<'a>, end: f64) -> Option<(f64, &'a Ends<'a>, Option<f64>)> {
     /// Ends are rounded to picoseconds.
     const SLOWER: f64 = 1.0 + 1e-6;
-    let row = &transfer.row;
     let (start, at) = (row.start_s?, row.bottleneck.as_ref()?);
     let until = row.end_s.unwrap_or(end);
     let span = row.sending().map_or(until, |(_, sent)| sent.min(until)) - start;
@@ -133,7 +133,6 @@ fn suffered<'a>(transfer: &'a Transfer<'a>, end: f64) -> Option<(f64, &'a Ends<'
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::transfers;
     use super::*;
 
     /// Of two links; `b` and `c` share one, `d` has not ended, `e` waits, `f` is as fast as alone.
@@ -153,8 +152,7 @@ mod tests {
             row("f", "0.0", "1.0", 10, "1.0", "z", "full-rate"),
         ];
         let list = format!("[{}]", list.join(","));
-        let list: Box<serde_json::value::RawValue> = serde_json::from_str(&list).expect("JSON");
-        let list = transfers(&list).expect("transfers");
+        let list: Vec<TransferRow<'_>> = serde_json::from_str(&list).expect("transfers");
         let held = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
         // d: 4 s for half of what takes 1 s alone.
         let link = |from: &str, lost: f64, held: f64, transfers: u64, why: &[&str]| serde_json::json!({"from": from, "to": "y", "lost_s": lost, "held_s": held, "transfers": transfers, "why": why});
@@ -170,8 +168,7 @@ mod tests {
     #[test]
     fn where_the_time_alone_is_not_known_nothing_is_said_of_the_loss() {
         let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":0,"end_s":4,"mean_Bps":5.0,"alone_s":null,"bottleneck":{"from":"x","to":"y"},"cause_detail":{"kind":"shared-link"}}]"#;
-        let list: Box<serde_json::value::RawValue> = serde_json::from_str(list).expect("JSON");
-        let list = transfers(&list).expect("transfers");
+        let list: Vec<TransferRow<'_>> = serde_json::from_str(list).expect("transfers");
         let held = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
         assert_eq!((&held["links"][0]["lost_s"], &held["links"][0]["held_s"]), (&serde_json::Value::Null, &2.0.into()));
     }

@@ -1,119 +1,119 @@
 //! How a run goes into a page: whole, with its phases packed, or aggregated.
 
-use serde_json::value::RawValue;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::PageError;
-use super::aggregate::Whole;
+use super::aggregate::{Aggregated, WholeRun};
 use super::pack::Packed;
 use super::phases::{PhaseSource, Saved};
-use super::rows::{LinkRow, NodeRow, Transfer, transfers};
-use crate::object::Object;
+use crate::json::{List, Plans, RunJson, TransferRow, bytes};
 
 /// From more transfers than this on, a run is aggregated: a browser draws so many rows at once (*assumed*).
 pub const MOST_ROWS: usize = 2000;
 /// Phases and explanations of up to so many bytes stay as they are (*assumed*, as the next one).
-pub(super) const MOST_PHASES: usize = 200_000;
+const MOST_PHASES: usize = 200_000;
 /// Most bytes of a run that is not aggregated: with what the page has itself, and what the topology and characters that are
 /// escaped take, it stays below 1 MB.
 const MOST_BYTES: usize = 970_000 - super::embed::OWN;
 /// Most bytes of the plans of operations, and of the list of operations, where these are not all of the page.
 const MOST_PLANS: usize = 200_000;
 
-/// A run as it goes into a page.
-pub(super) struct Fitted {
-    pub(super) json: String,
+/// What the page's writer adds to a run.
+#[derive(Default, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "RunAdditions")]
+pub(super) struct Additions<'a> {
+    /// The file that it was saved in, or what was changed of its scenario.
+    #[serde(rename = "given", skip_serializing_if = "Option::is_none")]
+    pub(super) origin: Option<String>,
+    /// The planned operations on their engines: the `operations` of `weir explain --json`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) plans: Option<List<Plans<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) packed: Option<Packed>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) aggregated: Option<Aggregated>,
+}
+
+/// A run as the page has it.
+#[derive(Serialize)]
+pub(super) struct PageRun<'a> {
+    #[serde(flatten)]
+    result: RunJson<'a>,
+    #[serde(flatten)]
+    additions: Additions<'a>,
     /// What a reader should know, without the name of the run.
+    #[serde(skip)]
     pub(super) notes: Vec<String>,
 }
 
-/// Makes a result fit: its phases are taken from `source`, or from itself.
-pub(super) fn fit(mut run: Object<'_>, source: Option<&dyn PhaseSource>) -> Result<Fitted, PageError> {
-    let list = run.take("transfers").ok_or_else(|| PageError::lacks("transfers"))?;
-    let links = run.get("links").ok_or_else(|| PageError::lacks("links"))?.to_owned();
-    let (transfers, links) = (transfers(&list)?, serde_json::from_str::<Vec<LinkRow<'_>>>(links.get())?);
-    let (phases, explain) = (run.take("phases"), run.take("explain"));
-    let saved = match &phases {
-        Some(phases) => Some(Saved::new(phases, explain.as_deref(), &transfers, &links)?),
-        None => None,
-    };
-    let source = source.or(saved.as_ref().map(|saved| saved as &dyn PhaseSource));
-    let said = [&phases, &explain].into_iter().flatten().map(|list| list.get().len()).sum::<usize>();
-    // Of all that grows with the load; the topology is drawn as it is.
-    let lists = ["operations", "plans"].iter().filter_map(|key| run.get(key));
-    let rest = list.get().len() + lists.map(|list| list.get().len()).sum::<usize>();
-    let few = transfers.len() <= MOST_ROWS;
-    if few && said <= MOST_PHASES && (phases.is_some() || source.is_none()) && rest + said <= MOST_BYTES {
-        run.set("transfers", &list)?;
-        for (key, value) in [("phases", &phases), ("explain", &explain)] {
-            value.as_ref().map_or(Ok(()), |value| run.set(key, value))?;
-        }
-        return Fitted::new(&run, Vec::new());
-    }
-    if let Some(source) = source.filter(|_| few && rest <= MOST_BYTES)
-        && let Some(packed) = Packed::new(source, transfers.len(), MOST_BYTES - rest)?
-    {
-        let packed = serde_json::value::to_raw_value(&packed)?;
-        if rest + packed.get().len() <= MOST_BYTES {
-            run.set("transfers", &list)?;
-            run.set("packed", &packed)?;
-            return Fitted::new(&run, Vec::new());
-        }
-    }
-    aggregated(run, &transfers, &links, source)
+/// How a run goes into a page.
+enum Form<'a> {
+    Whole,
+    Packed(Packed),
+    /// With the transfers that are kept.
+    Aggregated(Aggregated, Vec<TransferRow<'a>>),
 }
 
-/// The end of a run, seconds.
-fn end(run: &Object<'_>) -> f64 {
-    let number = |key| run.get(key).and_then(|value| serde_json::from_str::<Option<f64>>(value.get()).ok().flatten());
-    number("stopped_s").or_else(|| number("makespan_s")).unwrap_or_default()
-}
-
-fn aggregated(
-    mut run: Object<'_>,
-    transfers: &[Transfer<'_>],
-    links: &[LinkRow<'_>],
+/// Makes a run fit: its phases are taken from `source`, or from itself.
+pub(super) fn fit<'a>(
+    mut run: RunJson<'a>,
+    mut additions: Additions<'a>,
     source: Option<&dyn PhaseSource>,
-) -> Result<Fitted, PageError> {
-    let nodes = run.get("nodes").map(ToOwned::to_owned);
-    let nodes: Vec<NodeRow<'_>> = match &nodes {
-        Some(nodes) => serde_json::from_str(nodes.get())?,
-        None => Vec::new(),
-    };
-    let whole = Whole { transfers, links, nodes: &nodes, end_s: end(&run) };
-    let (aggregated, kept) = whole.aggregated(source)?;
+) -> Result<PageRun<'a>, PageError> {
+    run.transfers.make();
+    run.links.make();
+    run.nodes.iter_mut().for_each(List::make);
+    let form = form(&run, &additions, source)?;
+    if !matches!(form, Form::Whole) {
+        (run.phases, run.explain) = (None, None);
+    }
     let mut notes = Vec::new();
-    for (key, what) in [("plans", "plans of operations on their engines"), ("operations", "rows of operations")] {
-        let Some(list) = run.take(key) else { continue };
-        let all: Vec<&RawValue> = serde_json::from_str(list.get())?;
-        let few = within(&all, MOST_PLANS);
-        if few < all.len() {
-            notes.push(format!("only the first {few} of {} {what} are shown", all.len()));
+    match form {
+        Form::Whole => {}
+        Form::Packed(packed) => additions.packed = Some(packed),
+        Form::Aggregated(aggregated, kept) => {
+            additions.aggregated = Some(aggregated);
+            run.transfers = List::AtHand(kept);
+            // No step is shown, so none is explained.
+            run.arbiter.legend.clear();
+            let mut note = |cut: Option<(usize, usize)>, what: &str| {
+                notes.extend(cut.map(|(few, all)| format!("only the first {few} of {all} {what} are shown")));
+            };
+            note(
+                additions.plans.as_mut().and_then(|plans| plans.cut(MOST_PLANS)),
+                "plans of operations on their engines",
+            );
+            note(run.operations.cut(MOST_PLANS), "rows of operations");
         }
-        run.set(key, &&all[..few])?;
     }
-    // No step is shown, so none is explained.
-    if let Some(arbiter) = run.take("arbiter") {
-        let mut arbiter: Object<'_> = serde_json::from_str(arbiter.get())?;
-        arbiter.take("legend");
-        run.set("arbiter", &arbiter)?;
-    }
-    run.set("transfers", &kept)?;
-    run.set("aggregated", &aggregated)?;
-    Fitted::new(&run, notes)
+    Ok(PageRun { result: run, additions, notes })
 }
 
-/// How many of the first values are within so many bytes.
-fn within(values: &[&RawValue], most: usize) -> usize {
-    let mut bytes = 0;
-    let fits = |value: &&&RawValue| {
-        bytes += value.get().len();
-        bytes <= most
-    };
-    values.iter().take_while(fits).count()
-}
-
-impl Fitted {
-    fn new(run: &Object<'_>, notes: Vec<String>) -> Result<Self, PageError> {
-        Ok(Self { json: serde_json::to_string(run)?, notes })
+fn form<'a>(
+    run: &RunJson<'a>,
+    additions: &Additions<'_>,
+    source: Option<&dyn PhaseSource>,
+) -> Result<Form<'a>, PageError> {
+    let saved = Saved::of(run)?;
+    let source = source.or(saved.as_ref().map(|saved| saved as &dyn PhaseSource));
+    let transfers = run.transfers.at_hand();
+    // Of all that grows with the load; the topology is drawn as it is.
+    let rest = bytes(&(&run.transfers, &run.operations, &additions.plans), MOST_BYTES);
+    if let Some(rest) = rest.filter(|_| transfers.len() <= MOST_ROWS) {
+        let whole = run.phases.is_some() || source.is_none();
+        let said = bytes(&(&run.phases, &run.explain), MOST_PHASES).filter(|_| whole);
+        if said.is_some_and(|said| rest + said <= MOST_BYTES) {
+            return Ok(Form::Whole);
+        }
+        let most = MOST_BYTES - rest;
+        let packed = source.map(|source| Packed::new(source, transfers.len(), most)).transpose()?.flatten();
+        if let Some(packed) = packed.filter(|packed| bytes(packed, most).is_some()) {
+            return Ok(Form::Packed(packed));
+        }
     }
+    let nodes = run.nodes.as_ref().map_or(&[][..], List::at_hand);
+    let end_s = run.stopped_s.unwrap_or(run.makespan_s);
+    let (aggregated, kept) = WholeRun { transfers, links: run.links.at_hand(), nodes, end_s }.aggregated(source)?;
+    Ok(Form::Aggregated(aggregated, kept.into_iter().map(|place| transfers[place].clone()).collect()))
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use super::rows::{NodeRow, Transfer};
+use crate::json::{NodeRow, TransferRow};
 
 /// Which group each transfer is in.
 pub(super) struct Grouping<'a> {
@@ -17,7 +17,7 @@ pub(super) struct Grouping<'a> {
 
 impl<'a> Grouping<'a> {
     /// At most `most` groups. Where all nodes above are still too many, those of few bytes are put together.
-    pub(super) fn new(transfers: &'a [Transfer<'a>], nodes: &'a [NodeRow<'a>], most: usize) -> Self {
+    pub(super) fn new(transfers: &'a [TransferRow<'a>], nodes: &'a [NodeRow<'a>], most: usize) -> Self {
         let mut sources = Self::by_source(transfers);
         let above = above(nodes);
         let mut levels = 0;
@@ -35,10 +35,10 @@ impl<'a> Grouping<'a> {
         sources
     }
 
-    fn by_source(transfers: &'a [Transfer<'a>]) -> Self {
+    fn by_source(transfers: &'a [TransferRow<'a>]) -> Self {
         let (mut names, mut places) = (Vec::new(), HashMap::new());
         let of = transfers.iter().map(|transfer| {
-            let name = &*transfer.row.from.0;
+            let name = &*transfer.from;
             *places.entry(name).or_insert_with(|| {
                 names.push(Cow::Borrowed(name));
                 names.len() - 1
@@ -66,10 +66,10 @@ impl<'a> Grouping<'a> {
     }
 
     /// Keeps the groups with most bytes, and puts the others together as the last one.
-    fn join(&mut self, transfers: &[Transfer<'_>], most: usize) {
+    fn join(&mut self, transfers: &[TransferRow<'_>], most: usize) {
         let mut bytes = vec![0_u128; self.names.len()];
         for (transfer, &group) in transfers.iter().zip(&self.of) {
-            bytes[group] += u128::from(transfer.row.bytes);
+            bytes[group] += u128::from(transfer.bytes);
         }
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         order.sort_by_key(|&group| (std::cmp::Reverse(bytes[group]), group));
@@ -84,6 +84,6 @@ impl<'a> Grouping<'a> {
 
 /// The name of each node's parent, by its own name.
 fn above<'a>(nodes: &'a [NodeRow<'a>]) -> HashMap<&'a str, &'a str> {
-    let names: HashMap<u32, &str> = nodes.iter().map(|node| (node.id, &*node.name.0)).collect();
-    nodes.iter().filter_map(|node| Some((&*node.name.0, *names.get(&node.parent?)?))).collect()
+    let names: HashMap<u32, &str> = nodes.iter().map(|node| (node.id, &*node.name)).collect();
+    nodes.iter().filter_map(|node| Some((&*node.name, *names.get(&node.parent?)?))).collect()
 }

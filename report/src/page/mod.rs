@@ -1,27 +1,24 @@
 //! The page of `weir report`: one HTML file with everything in it.
 //!
 //! ```text
-//! Run ────────┬─► Object: keys and values as written ─► fit: whole, packed or aggregated ─┐
-//! saved JSON ─┘   PhaseSource: phases, by place of transfers ──────────┘                        ├─► Page ─► HTML
-//! results of searches, tuning, validation, as saved ──────────────────────────────────────┘
+//! Run ────────┬─► RunJson: the values of a result ─► fit: whole, packed or aggregated ─┐
+//! saved JSON ─┘   PhaseSource: phases, by place of transfers ───────┘                  ├─► Page ─► HTML
+//! saved JSON ───► values of searches, sweeps, tuning, validation ──────────────────────┘
 //! ```
 //!
 //! The data are described in `report/web/data.md`, beside the front-end that shows them.
 
 mod aggregate;
 mod bins;
-mod check;
 mod contract;
 mod delays;
 mod embed;
 mod fit;
 mod groups;
-mod kind;
 mod pack;
 mod phases;
 mod probe;
-mod rows;
-mod schema;
+mod saved;
 mod search;
 mod sweep;
 #[cfg(test)]
@@ -29,20 +26,23 @@ mod tests;
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 
 pub use contract::contract;
 pub use fit::MOST_ROWS;
-use fit::{Fitted, MOST_PHASES, fit};
-use kind::Unshown;
+use fit::{Additions, fit};
 pub use phases::PhaseReplay;
 use phases::{PhaseSource, Recorded, Replayed};
 pub use probe::Effort;
+use sweep::Point;
 
-use crate::json::{Limited, Plans, RunJson};
-use crate::object::Object;
-use crate::{Detail, ResultKind, Run};
+use crate::json::{List, Plans, RunJson, SearchJson};
+use crate::sweep::SweepJson;
+use crate::{Detail, ResultKind, Run, Tuning, Validation};
+
+/// What a page has of a run.
+const FULL: Detail = Detail { phases: true, full: true };
 
 /// Why something cannot go into a page.
 #[derive(Debug, thiserror::Error)]
@@ -69,10 +69,6 @@ impl PageError {
     fn damaged(what: impl Into<String>) -> Self {
         Self::Damaged(what.into())
     }
-
-    fn lacks(key: &str) -> Self {
-        Self::Damaged(format!("it has no `{key}`"))
-    }
 }
 
 /// The data of a page.
@@ -85,7 +81,7 @@ pub struct Page {
     validated: Vec<Box<RawValue>>,
     notes: Vec<String>,
     /// Where the runs that are added come from: the file in which they were saved, or what was changed before.
-    given: Option<String>,
+    origin: Option<String>,
 }
 
 /// How many results of each kind a page has.
@@ -105,8 +101,8 @@ pub struct Counts {
 
 impl Page {
     /// Says of the runs that are added from now on what makes them differ from their scenario, such as `--set arbiter.tau=0.1`.
-    pub fn describe(&mut self, given: Option<String>) {
-        self.given = given;
+    pub fn describe(&mut self, origin: Option<String>) {
+        self.origin = origin;
     }
 
     /// Adds a run. Its outcome should have phases with explanations for up to [`MOST_ROWS`] transfers, and may have phases
@@ -115,10 +111,12 @@ impl Page {
     /// # Errors
     /// If its parameters are not JSON.
     pub fn add_run(&mut self, run: &Run<'_>) -> Result<(), PageError> {
-        let plain = plain(run)?;
-        let full = run.outcome.phases.is_some().then(|| whole(run, plain.len() + MOST_PHASES)).flatten();
-        let source = Recorded::of(run).filter(|_| full.is_none());
-        self.add_written(run, &full.unwrap_or(plain), source.as_ref().map(|source| source as &dyn PhaseSource))
+        let source = Recorded::of(run);
+        self.add_fitted(
+            RunJson::new(run, FULL),
+            Plans::of(run),
+            source.as_ref().map(|source| source as &dyn PhaseSource),
+        )
     }
 
     /// Adds a run whose phases were not recorded and come one by one: memory does not grow with their number.
@@ -126,19 +124,23 @@ impl Page {
     /// # Errors
     /// As [`Self::add_run`].
     pub fn add_replayed(&mut self, run: &Run<'_>, replay: &PhaseReplay<'_>) -> Result<(), PageError> {
-        self.add_written(run, &plain(run)?, Some(&Replayed::new(run, replay)))
+        self.add_fitted(RunJson::new(run, FULL), Plans::of(run), Some(&Replayed::new(run, replay)))
     }
 
-    fn add_written(&mut self, run: &Run<'_>, text: &str, source: Option<&dyn PhaseSource>) -> Result<(), PageError> {
-        let mut object: Object<'_> = serde_json::from_str(text)?;
-        let plans = Plans { run };
-        if !plans.is_empty() {
-            object.set("plans", &plans)?;
+    fn add_fitted<'a>(
+        &mut self,
+        run: RunJson<'a>,
+        plans: Option<List<Plans<'a>>>,
+        source: Option<&dyn PhaseSource>,
+    ) -> Result<(), PageError> {
+        let name = named(&run.scenario, &run.arbiter.name);
+        let additions = Additions { origin: self.origin.clone(), plans, ..Additions::default() };
+        let fitted = fit(run, additions, source)?;
+        if !fitted.notes.is_empty() {
+            self.notes.push(format!("{name}: {}.", fitted.notes.join("; ")));
         }
-        if let Some(given) = &self.given {
-            object.set("given", given)?;
-        }
-        self.add_fitted(fit(object, source)?, || format!("{} under {}", &run.scenario.name, run.arbiter.name))
+        self.runs.push(to_raw_value(&fitted)?);
+        Ok(())
     }
 
     /// Whether a text is JSON that weir has saved, rather than a scenario.
@@ -152,7 +154,7 @@ impl Page {
     /// # Errors
     /// A line that is not weir's, that is damaged, or that a page does not show. Nothing of the file is added then.
     pub fn add_saved(&mut self, file: &str, text: &str) -> Result<(), PageError> {
-        let mut added = Self { given: Some(file.to_owned()), ..Self::default() };
+        let mut added = Self { origin: Some(file.to_owned()), ..Self::default() };
         let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
         loop {
             let rest = &text[values.byte_offset()..];
@@ -168,75 +170,56 @@ impl Page {
     }
 
     fn add_value(&mut self, text: &str) -> Result<(), PageError> {
-        let object: Object<'_> = serde_json::from_str(text)?;
-        let kind = kind::of(&object).map_err(|unshown| PageError::damaged(unshown.message()))?;
-        if let Some(fault) = check::fault(kind, text) {
-            return Err(PageError::damaged(format!("{fault}: this is not what `{}` writes", kind.command())));
+        let kind = saved::kind(text)?;
+        match kind {
+            ResultKind::Run => self.add_saved_run(saved::read(kind, text)?),
+            ResultKind::Comparison => self.add_comparison(&saved::read(kind, text)?),
+            ResultKind::Search => self.add_search(saved::read(kind, text)?),
+            ResultKind::Sweep => self.add_sweep(saved::read(kind, text)?),
+            ResultKind::Tuning => add(&mut self.tuned, &saved::read::<Tuning>(kind, text)?),
+            ResultKind::Validation => add(&mut self.validated, &saved::read::<Validation<'_>>(kind, text)?),
+            ResultKind::Explanation | ResultKind::Calibration | ResultKind::PluginList => Err(saved::unshown(kind)),
         }
-        let list = match kind {
-            ResultKind::Run => return self.add_saved_run(object),
-            ResultKind::Comparison => return self.add_comparison(&object),
-            ResultKind::Sweep => return self.add_sweep(&object),
-            ResultKind::Search => return self.add_search(&object, text),
-            ResultKind::Tuning => &mut self.tuned,
-            ResultKind::Validation => &mut self.validated,
-            ResultKind::Explanation | ResultKind::Calibration | ResultKind::PluginList => {
-                return Err(PageError::damaged("a page does not show it"));
-            }
-        };
-        list.push(RawValue::from_string(text.to_owned())?);
-        Ok(())
     }
 
-    fn add_comparison(&mut self, object: &Object<'_>) -> Result<(), PageError> {
-        let results = object.get("results").ok_or_else(|| PageError::lacks("results"))?;
-        let results: Vec<&RawValue> = serde_json::from_str(results.get())?;
-        results.into_iter().try_for_each(|result| self.add_value(result.get()))
+    fn add_comparison(&mut self, comparison: &SavedComparison<'_>) -> Result<(), PageError> {
+        comparison.results.iter().try_for_each(|result| self.add_value(result.get()))
     }
 
-    fn add_search(&mut self, object: &Object<'_>, text: &str) -> Result<(), PageError> {
-        let slim = search::slim(object, text)?;
-        if let Some(rows) = slim.left_out {
-            let name = named(object).ok_or_else(nameless)?;
-            let most = search::MOST_ROWS;
+    fn add_search(&mut self, mut search: SearchJson<'_>) -> Result<(), PageError> {
+        if let Some(key) = search.lacks() {
+            return Err(saved::faulty(ResultKind::Search, &format!("missing field `{key}`")));
+        }
+        if let Some(rows) = search::shorten(&mut search) {
+            let (name, most) = (named(&search.scenario, &search.arbiter.name), search::MOST_ROWS);
             self.notes.push(format!("{name}: the table has the best {most} of {rows} candidates."));
         }
-        self.searches.push(RawValue::from_string(slim.json)?);
-        Ok(())
+        add(&mut self.searches, &search)
     }
 
-    fn add_sweep(&mut self, object: &Object<'_>) -> Result<(), PageError> {
-        let slim = sweep::slim(object)?;
-        if let Some(points) = slim.left_out {
-            let name = named(object).ok_or_else(nameless)?;
-            let most = sweep::MOST_POINTS;
+    fn add_sweep(&mut self, mut sweep: SweepJson<'_, Point>) -> Result<(), PageError> {
+        if let Some(points) = sweep::shorten(&mut sweep) {
+            let (name, most) = (named(&sweep.scenario, &sweep.arbiter.name), sweep::MOST_POINTS);
             self.notes.push(format!("{name}: the page shows only the sums of {points} points; it draws up to {most}."));
         }
-        self.sweeps.push(RawValue::from_string(slim.json)?);
-        Ok(())
+        add(&mut self.sweeps, &sweep)
     }
 
-    fn add_saved_run(&mut self, mut object: Object<'_>) -> Result<(), PageError> {
-        let name = named(&object).ok_or_else(nameless)?;
-        if object.get("streamed").is_some() {
+    fn add_saved_run(&mut self, run: RunJson<'_>) -> Result<(), PageError> {
+        let nodes = run.nodes.as_ref().map_or(&[][..], List::at_hand);
+        if let Some(fault) = saved::fault_of_lists(run.transfers.at_hand(), run.links.at_hand(), nodes) {
+            return Err(saved::faulty(ResultKind::Run, &fault));
+        }
+        if run.streamed.is_some() {
+            let name = named(&run.scenario, &run.arbiter.name);
             self.notes.push(format!("{name}: its transfers were written to another file, and are not shown."));
         }
-        object.set("given", &self.given)?;
-        let fitted = fit(object, None)?;
-        self.add_fitted(fitted, || name)
+        self.add_fitted(run, None, None)
     }
 
     /// Adds a sentence about a run, which stands at the head of the page.
     pub fn note(&mut self, run: &Run<'_>, what: &str) {
-        self.notes.push(format!("{} under {}: {what}.", &run.scenario.name, run.arbiter.name));
-    }
-
-    fn add_fitted(&mut self, fitted: Fitted, name: impl FnOnce() -> String) -> Result<(), PageError> {
-        if !fitted.notes.is_empty() {
-            self.notes.push(format!("{}: {}.", name(), fitted.notes.join("; ")));
-        }
-        self.runs.push(RawValue::from_string(fitted.json)?);
-        Ok(())
+        self.notes.push(format!("{}: {what}.", named(&run.scenario.name, run.arbiter.name)));
     }
 
     fn join(&mut self, other: Self) {
@@ -279,34 +262,28 @@ impl Page {
             validated: &'a [Box<RawValue>],
             aggregated: Option<Notes<'a>>,
         }
-        let Self { runs, searches, sweeps, tuned, validated, notes, given: _ } = self;
+        let Self { runs, searches, sweeps, tuned, validated, notes, origin: _ } = self;
         let aggregated = (!notes.is_empty()).then_some(Notes { notes });
         let data = Data { weir: 1, runs, searches, sweeps, tuned, validated, aggregated };
         embed::write(&serde_json::to_string(&data)?, out)
     }
 }
 
-/// A saved result, for a person.
-fn named(object: &Object<'_>) -> Option<String> {
-    let text = |value: &RawValue| serde_json::from_str::<String>(value.get()).ok();
-    let arbiter: Object<'_> = serde_json::from_str(object.get("arbiter")?.get()).ok()?;
-    Some(format!("{} under {}", text(object.get("scenario")?)?, text(arbiter.get("name")?)?))
+/// The results of a saved comparison.
+#[derive(Deserialize)]
+struct SavedComparison<'a> {
+    #[serde(borrow)]
+    results: Vec<&'a RawValue>,
 }
 
-fn nameless() -> PageError {
-    PageError::damaged("its scenario or arbiter has no name")
+/// A result, for a person.
+fn named(scenario: &str, arbiter: &str) -> String {
+    format!("{scenario} under {arbiter}")
 }
 
-/// The full result of a run without phases.
-fn plain(run: &Run<'_>) -> serde_json::Result<String> {
-    serde_json::to_string(&RunJson::new(run, Detail { phases: true, full: true }).without_phases())
-}
-
-/// The full result of a run, where it is within so many bytes.
-fn whole(run: &Run<'_>, most: usize) -> Option<String> {
-    let mut out = Limited::new(most);
-    serde_json::to_writer(&mut out, &RunJson::new(run, Detail { phases: true, full: true })).ok()?;
-    String::from_utf8(out.into_inner()).ok()
+fn add(list: &mut Vec<Box<RawValue>>, result: &impl Serialize) -> Result<(), PageError> {
+    list.push(to_raw_value(result)?);
+    Ok(())
 }
 
 /// What is wrong with a file that is no JSON.
@@ -314,23 +291,4 @@ fn cut(error: &serde_json::Error) -> String {
     let what = if error.is_eof() { "its JSON is incomplete: was the file cut off?" } else { "it is not JSON:" };
     let reason = if error.is_eof() { String::new() } else { format!(" {error}") };
     format!("{what}{reason} save it again with `weir run --full --json --output FILE` or another command's --json")
-}
-
-impl Unshown {
-    fn message(&self) -> String {
-        match self {
-            Self::Other(what) => format!("this is {what}"),
-            Self::NotWeir => "this is not a result of weir: a page shows scenarios, and what `weir run`, `optimize`, \
-                              `tune` and `validate` print with --json"
-                .to_owned(),
-            Self::Unmarked => {
-                "this is not a result of weir as this version writes it: it has no known `kind`; save it \
-                               again"
-                    .to_owned()
-            }
-            Self::Lacks(kind, key) => {
-                format!("this looks like a result of `{}` but has no `{key}`: save it again", kind.command())
-            }
-        }
-    }
 }

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use schemars::JsonSchema;
-use serde::ser::{Serialize, SerializeSeq, SerializeStruct, Serializer};
+use serde::{Serialize, Serializer};
 
 use super::PageError;
 use super::phases::{Active, Moment, PhaseSource, Why};
@@ -18,25 +18,18 @@ const SPAN_BYTES: usize = 10;
 type Span = [i64; 5];
 
 /// Phases of a run in tables.
+#[derive(Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 pub(super) struct Packed {
-    times_s: Vec<f64>,
-    rates: Vec<f64>,
-    reasons: Vec<(String, Vec<u32>)>,
-    spans: Vec<Vec<Span>>,
-}
-
-/// What [`Packed`] writes.
-#[derive(JsonSchema)]
-#[schemars(deny_unknown_fields, rename = "Packed")]
-#[allow(dead_code, reason = "a type for the schema")]
-pub(super) struct PackedTables {
     times_s: Vec<f64>,
     #[serde(rename = "rates_Bps")]
     rates: Vec<f64>,
     /// Step, and the transfers that share it.
     reasons: Vec<(String, Vec<u32>)>,
     /// Per transfer, five numbers a span.
-    spans: Vec<Vec<i64>>,
+    #[serde(serialize_with = "flattened")]
+    #[schemars(with = "Vec<Vec<i64>>")]
+    spans: Vec<Vec<Span>>,
 }
 
 /// Tables while they grow.
@@ -135,25 +128,6 @@ impl Packing {
     }
 }
 
-impl Serialize for Packed {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut packed = to.serialize_struct("Packed", 4)?;
-        packed.serialize_field("times_s", &self.times_s)?;
-        packed.serialize_field("rates_Bps", &self.rates)?;
-        packed.serialize_field("reasons", &self.reasons)?;
-        packed.serialize_field("spans", &Lists(&self.spans))?;
-        packed.end()
-    }
-}
-
-struct Lists<'a>(&'a [Vec<Span>]);
-
-impl Serialize for Lists<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut lists = to.serialize_seq(Some(self.0.len()))?;
-        for spans in self.0 {
-            lists.serialize_element(spans.as_flattened())?;
-        }
-        lists.end()
-    }
+fn flattened<S: Serializer>(spans: &[Vec<Span>], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(spans.iter().map(|spans| spans.as_flattened()))
 }

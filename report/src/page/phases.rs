@@ -3,14 +3,12 @@
 
 use std::collections::HashMap;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 use weir_sim_core::{PhaseRecord, PhaseStep};
 
 use super::PageError;
-use super::rows::{LinkRow, Name, Transfer};
 use crate::Run;
-use crate::explain::by_transfer;
+use crate::json::{ExplainRow, List, Name, PhaseRow, RunJson, StepRow};
+use crate::steps::by_transfer;
 
 /// An interval in which no rate changes.
 #[derive(Clone, PartialEq, Debug)]
@@ -130,97 +128,24 @@ impl PhaseSource for Recorded<'_> {
 
 /// The phases of a saved result.
 pub(super) struct Saved<'a> {
-    phases: Vec<&'a RawValue>,
+    phases: &'a [PhaseRow<'a>],
     /// One for each phase, or none at all.
-    explain: Vec<&'a RawValue>,
+    explain: &'a [ExplainRow<'a>],
     transfers: HashMap<&'a str, u32>,
     links: HashMap<(&'a str, &'a str), u32>,
 }
 
-#[derive(serde::Deserialize)]
-struct SavedPhase<'a> {
-    start_s: f64,
-    end_s: f64,
-    #[serde(rename = "rates_Bps", borrow)]
-    rates: Rates<'a>,
-}
-
-#[derive(serde::Deserialize)]
-struct SavedExplained<'a> {
-    #[serde(borrow)]
-    transfers: Vec<SavedSteps<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-struct SavedSteps<'a> {
-    #[serde(borrow)]
-    id: Name<'a>,
-    #[serde(borrow)]
-    steps: Vec<SavedStep<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-struct SavedStep<'a> {
-    #[serde(borrow)]
-    step: Name<'a>,
-    #[serde(borrow)]
-    link: Option<SavedEnds<'a>>,
-    #[serde(borrow)]
-    because: Vec<Name<'a>>,
-}
-
-#[derive(serde::Deserialize)]
-struct SavedEnds<'a> {
-    #[serde(borrow)]
-    from: Name<'a>,
-    #[serde(borrow)]
-    to: Name<'a>,
-}
-
-/// Rates by id, in their order.
-struct Rates<'a>(Vec<(Name<'a>, f64)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Rates<'a> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Pairs;
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Vec<(Name<'de>, f64)>;
-
-            fn expecting(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                to.write_str("rates by transfer")
-            }
-
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-                let mut pairs = Vec::new();
-                while let Some(pair) = map.next_entry()? {
-                    pairs.push(pair);
-                }
-                Ok(pairs)
-            }
-        }
-        from.deserialize_map(Pairs).map(Self)
-    }
-}
-
 impl<'a> Saved<'a> {
-    pub(super) fn new(
-        phases: &'a RawValue,
-        explain: Option<&'a RawValue>,
-        transfers: &'a [Transfer<'a>],
-        links: &'a [LinkRow<'a>],
-    ) -> Result<Self, PageError> {
-        let ids = transfers.iter().enumerate();
-        let ends = links.iter().filter_map(|link| Some(((&*link.from.0, &*link.to.0), link.id?)));
-        let explain: Vec<&RawValue> = match explain {
-            Some(list) => serde_json::from_str(list.get())?,
-            None => Vec::new(),
-        };
-        let phases: Vec<&RawValue> = serde_json::from_str(phases.get())?;
+    /// `None` where the phases of a result are not at hand.
+    pub(super) fn of(run: &'a RunJson<'_>) -> Result<Option<Self>, PageError> {
+        let Some(List::AtHand(phases)) = &run.phases else { return Ok(None) };
+        let explain = run.explain.as_ref().map_or(&[][..], List::at_hand);
         if !explain.is_empty() && explain.len() != phases.len() {
             return Err(PageError::damaged("`explain` and `phases` are not of one length"));
         }
-        let transfers = ids.map(|(place, transfer)| (&*transfer.row.id.0, place as u32)).collect();
-        Ok(Self { phases, explain, transfers, links: ends.collect() })
+        let transfers = run.transfers.at_hand().iter().zip(0..).map(|(transfer, place)| (&*transfer.id, place));
+        let links = run.links.at_hand().iter().filter_map(|link| Some(((&*link.from, &*link.to), link.id?)));
+        Ok(Some(Self { phases, explain, transfers: transfers.collect(), links: links.collect() }))
     }
 
     fn place(&self, id: &Name<'_>) -> Result<u32, PageError> {
@@ -228,30 +153,22 @@ impl<'a> Saved<'a> {
         self.transfers.get(&*id.0).copied().ok_or_else(unknown)
     }
 
-    fn why<'s>(&self, steps: &'s [SavedStep<'s>]) -> Result<Option<Why<'s>>, PageError> {
+    fn why(&self, steps: &'a [StepRow<'a>]) -> Result<Option<Why<'a>>, PageError> {
         let Some(step) = steps.iter().rfind(|step| step.link.is_some()).or_else(|| steps.last()) else {
             return Ok(None);
         };
-        let link = step.link.as_ref().and_then(|link| self.links.get(&(&*link.from.0, &*link.to.0)).copied());
+        let link = step.link.as_ref().and_then(|link| self.links.get(&(&*link.from, &*link.to)).copied());
         let because = step.because.iter().map(|id| self.place(id)).collect::<Result<_, _>>()?;
-        Ok(Some(Why { step: &step.step.0, link, because }))
+        Ok(Some(Why { step: &step.step, link, because }))
     }
 }
 
 impl PhaseSource for Saved<'_> {
     fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
         for (i, phase) in self.phases.iter().enumerate() {
-            let phase: SavedPhase<'_> = serde_json::from_str(phase.get())?;
-            let explained: Option<SavedExplained<'_>> = match self.explain.get(i).filter(|_| reasons) {
-                Some(explained) => Some(serde_json::from_str(explained.get())?),
-                None => None,
-            };
-            let steps: HashMap<&str, &[SavedStep<'_>]> = explained
-                .iter()
-                .flat_map(|explained| &explained.transfers)
-                .map(|transfer| (&*transfer.id.0, &transfer.steps[..]))
-                .collect();
-            let active = phase.rates.0.iter().map(|(id, rate)| {
+            let explained = self.explain.get(i).filter(|_| reasons).into_iter().flat_map(|row| &row.transfers);
+            let steps: HashMap<&str, &[StepRow<'_>]> = explained.map(|row| (&*row.id, &row.steps[..])).collect();
+            let active = phase.rates_bps.0.iter().map(|(id, rate)| {
                 let why = self.why(steps.get(&*id.0).copied().unwrap_or_default())?;
                 Ok(Active { transfer: self.place(id)?, rate: *rate, why })
             });

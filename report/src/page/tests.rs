@@ -4,15 +4,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::PageError;
-use super::aggregate::Whole;
+use super::aggregate::WholeRun;
 use super::groups::Grouping;
-use super::kind;
 use super::pack::Packed;
 use super::phases::{Active, Listener, Moment, PhaseSource, Why};
-use super::rows::{LinkRow, NodeRow, Transfer, transfers};
 use super::{Counts, Page};
-use crate::ResultKind;
-use crate::object::Object;
+use crate::json::{LinkRow, NodeRow, TransferRow};
 
 const STEPS: [&str; 2] = ["A", "D (8)"];
 
@@ -112,7 +109,7 @@ proptest! {
         let (list, links) = (rows(&[(0, 7), (1, 7), (2, 7)], hosts), links());
         let (list, links) = (parsed(&list), read_links(&links));
         let end_s = source.0.last().map_or(1.0, |moment| moment.end_s);
-        let whole = Whole { transfers: &list, links: &links, nodes: &[], end_s };
+        let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s };
         let value = serde_json::to_value(whole.aggregated(Some(&source)).expect("in order").0).expect("writes");
         prop_assert_eq!(&value["rates"], "phases");
         let width = (value["to_s"].as_f64().expect("s") - value["from_s"].as_f64().expect("s")) / 250.0;
@@ -143,12 +140,11 @@ fn rows(times: &[(u32, u32)], hosts: usize) -> String {
 }
 
 fn links() -> String {
-    json!([{"id": 0, "from": "h0", "to": "x", "bandwidth_Bps": 100.0}]).to_string()
+    json!([{"id": 0, "from": "h0", "to": "x", "bytes": 0, "busy_s": 0.0, "bandwidth_Bps": 100.0}]).to_string()
 }
 
-fn parsed(list: &str) -> Vec<Transfer<'_>> {
-    let list: &serde_json::value::RawValue = serde_json::from_str(list).expect("JSON");
-    transfers(list).expect("rows")
+fn parsed(list: &str) -> Vec<TransferRow<'_>> {
+    serde_json::from_str(list).expect("rows")
 }
 
 fn read_links(list: &str) -> Vec<LinkRow<'_>> {
@@ -159,7 +155,7 @@ fn read_links(list: &str) -> Vec<LinkRow<'_>> {
 fn without_phases_transfers_count_with_their_mean_rates() {
     let (list, links) = (rows(&[(0, 4), (1, 1), (3, 1)], 2), links());
     let (list, links) = (parsed(&list), read_links(&links));
-    let whole = Whole { transfers: &list, links: &links, nodes: &[], end_s: 4.0 };
+    let whole = WholeRun { transfers: &list, links: &links, nodes: &[], end_s: 4.0 };
     let (aggregated, kept) = whole.aggregated(None).expect("nothing is damaged");
     let value = serde_json::to_value(&aggregated).expect("writes");
     assert_eq!((&value["rates"], &value["bins"], &value["by"]), (&"means".into(), &250.into(), &"source".into()));
@@ -182,15 +178,9 @@ fn the_longest_are_kept_in_their_order() {
     let times: Vec<(u32, u32)> = (0..1500).map(|i| (0, 1 + (i * 7) % 1500)).collect();
     let list = rows(&times, 1);
     let list = parsed(&list);
-    let whole = Whole { transfers: &list, links: &[], nodes: &[], end_s: 1500.0 };
+    let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 1500.0 };
     let (_, kept) = whole.aggregated(None).expect("nothing is damaged");
-    let spans: Vec<u64> = kept
-        .iter()
-        .map(|row| {
-            let row: Value = serde_json::from_str(row.get()).expect("a row");
-            row["end_s"].as_u64().expect("a time")
-        })
-        .collect();
+    let spans: Vec<u64> = kept.iter().map(|&place| list[place].end_s.expect("a time") as u64).collect();
     assert_eq!(spans.len(), 1000);
     let expected: Vec<u64> = times.iter().map(|time| u64::from(time.1)).filter(|&span| span > 500).collect();
     assert_eq!(spans, expected);
@@ -200,7 +190,7 @@ fn the_longest_are_kept_in_their_order() {
 fn nothing_that_happened_is_no_trouble() {
     let list = r#"[{"id":"a","from":"h","to":"x","bytes":5,"ready_s":null,"start_s":null,"end_s":null,"mean_Bps":null,"sent_bytes":0}]"#;
     let list = parsed(list);
-    let whole = Whole { transfers: &list, links: &[], nodes: &[], end_s: 0.0 };
+    let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 0.0 };
     let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
     assert!(value["to_s"].as_f64() > value["from_s"].as_f64());
     assert_eq!((&value["groups"][0]["count"], &value["groups"][0]["rate_Bps"][0]), (&1.into(), &0.into()));
@@ -209,11 +199,25 @@ fn nothing_that_happened_is_no_trouble() {
 #[test]
 fn many_sources_are_grouped_by_what_is_above_them() {
     // Six hosts below three switches below one root.
-    let nodes = json!([{"id": 9, "name": "root", "parent": null}, {"id": 0, "name": "s0", "parent": 9}, {"id": 1, "name": "s1", "parent": 9},
-        {"id": 2, "name": "s2", "parent": 9}, {"id": 3, "name": "h0", "parent": 0}, {"id": 4, "name": "h1", "parent": 1},
-        {"id": 5, "name": "h2", "parent": 2}, {"id": 6, "name": "h3", "parent": 0}, {"id": 7, "name": "h4", "parent": 1},
-        {"id": 8, "name": "h5", "parent": 2}]).to_string();
-    let nodes: Vec<NodeRow<'_>> = serde_json::from_str(&nodes).expect("rows");
+    let node = |(id, &(name, parent)): (u32, &(&'static str, Option<u32>))| NodeRow {
+        id,
+        name: name.into(),
+        kind: "switch".into(),
+        parent,
+    };
+    let names = [
+        ("s0", Some(9)),
+        ("s1", Some(9)),
+        ("s2", Some(9)),
+        ("h0", Some(0)),
+        ("h1", Some(1)),
+        ("h2", Some(2)),
+        ("h3", Some(0)),
+        ("h4", Some(1)),
+        ("h5", Some(2)),
+        ("root", None),
+    ];
+    let nodes: Vec<NodeRow<'_>> = (0..).zip(&names).map(node).collect();
     let list = rows(&[(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 6)], 6);
     let list = parsed(&list);
     let grouped = |nodes, most| {
@@ -241,11 +245,6 @@ fn packing_stops_where_it_would_be_too_large() {
     );
 }
 
-fn kind_of(text: &str) -> Result<ResultKind, String> {
-    let object: Object<'_> = serde_json::from_str(text).expect("an object");
-    kind::of(&object).map_err(|unshown| unshown.message())
-}
-
 #[test]
 fn lines_that_a_page_does_not_show_are_named() {
     let cases = [
@@ -253,7 +252,7 @@ fn lines_that_a_page_does_not_show_are_named() {
         (r#"{"weir_part":1,"subject":{}}"#, "this is a part of a search"),
         (
             r#"{"weir":1,"kind":"sweep","vary":"order","axes":[]}"#,
-            "this looks like a result of `weir optimize --json` but has no",
+            "missing field `version`: this is not what `weir optimize",
         ),
         (r#"{"id":"a","from":"g","bytes":1,"alone_s":null}"#, "this is a transfer that `weir run --stream` wrote"),
         (r#"{"weir":1,"kind":"calibration","rms_fitted":0}"#, "this is a result of `weir calibrate`"),
@@ -261,17 +260,19 @@ fn lines_that_a_page_does_not_show_are_named() {
         (r#"{"weir":1,"kind":"plugin-list","arbiters":[]}"#, "this is a list of plugins"),
         (r#"{"weir":1,"kind":"riddle"}"#, "this is not a result of weir as this version writes it"),
         (
-            r#"{"weir":1,"kind":"run","fingerprint":"0","scenario":"s"}"#,
-            "this looks like a result of `weir run --json` but has no `file`",
+            r#"{"weir":1,"kind":"run","version":"0","scenario":"s"}"#,
+            "missing field `file`: this is not what `weir run --json`",
         ),
     ];
     for (text, message) in cases {
-        assert!(kind_of(text).expect_err(text).starts_with(message), "{text}");
+        let error = Page::default().add_value(text).expect_err(text).to_string();
+        assert!(error.starts_with(message), "{error}");
     }
-    assert_eq!(kind_of(r#"{"weir":1,"kind":"comparison","results":[],"ratios":{}}"#), Ok(ResultKind::Comparison));
-    let tuned =
-        r#"{"weir":1,"kind":"tuning","scenario":"s","file":"f","arbiter":{},"operations":[{"id":"p","sizes":[]}]}"#;
-    assert_eq!(kind_of(tuned), Ok(ResultKind::Tuning));
+    let mut page = Page::default();
+    page.add_value(r#"{"weir":1,"kind":"comparison","results":[],"ratios":{}}"#).expect("a comparison");
+    let tuned = r#"{"weir":1,"kind":"tuning","version":"0","scenario":"s","file":"f","input_sha256":"0","arbiter":{"name":"a","params":{}},"operations":[{"id":"p","sizes":[]}]}"#;
+    page.add_value(tuned).expect("a tuned scenario");
+    assert_eq!((page.counts(), page.tuned[0].get()), (Counts { tuned: 1, ..Counts::default() }, tuned));
 }
 
 #[test]
@@ -313,13 +314,13 @@ fn a_wrong_line_is_told_by_its_number_and_adds_nothing() {
 fn sweeps_keep_what_is_drawn() {
     let point = |i: usize| {
         format!(
-            r#"{{"point":{i},"parameters":{{"a":"{i}"}},"method":"exhaustive","baseline_s":2.50,"best_s":1.25,"proved_optimal":true,"solution":{{"order":{{}}}}}}"#
+            r#"{{"point":{i},"parameters":{{"a":"{i}"}},"method":"exhaustive","baseline_s":2.5,"best_s":1.25,"proved_optimal":true,"solution":{{"order":{{}}}}}}"#
         )
     };
     let sweep = |count: usize| {
         let points: Vec<String> = (0..count).map(point).collect();
         format!(
-            r#"{{"weir":1,"kind":"sweep","scenario":"s","file":"f","arbiter":{{"name":"a"}},"vary":"order","axes":[],"searches":1,"complete":true,"proved_optimal":true,"totals":[],"points":[{}]}}"#,
+            r#"{{"weir":1,"kind":"sweep","version":"0","scenario":"s","file":"f","input_sha256":"0","arbiter":{{"name":"a","version":"0","params":{{}}}},"vary":"order","objective":"makespan","axes":[],"searches":1,"complete":true,"proved_optimal":true,"totals":[],"points":[{}]}}"#,
             points.join(",")
         )
     };
@@ -331,12 +332,17 @@ fn sweeps_keep_what_is_drawn() {
         page.write(&mut out).expect("memory takes it");
         String::from_utf8(out).expect("UTF-8")
     };
-    let drawn = r#""points":[{"point":0,"baseline_s":2.50,"best_s":1.25,"proved_optimal":true},{"point":1,"#;
+    let drawn = r#""points":[{"point":0,"baseline_s":2.5,"best_s":1.25,"proved_optimal":true},{"point":1,"#;
     assert!(written(2).contains(drawn));
     let many = written(super::sweep::MOST_POINTS + 1);
     assert!(many.contains(r#""points":[]"#) && many.contains("s under a: the page shows only the sums of 5001 points"));
     let error = Page::default().add_saved("s.json", &sweep(1).replace("best_s", "worst_s")).expect_err("no best");
-    assert!(error.to_string().starts_with("s.json:1: missing field `best_s`"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("s.json:1: points[0]: missing field `best_s`: this is not what `weir optimize --json` writes"),
+        "{error}"
+    );
 }
 
 #[test]

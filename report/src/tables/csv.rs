@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use super::{Table, Values};
+use super::{ExportTable, Values};
 
 /// Writes a table.
 ///
 /// # Errors
 /// What the writer says.
-pub fn write_csv(table: &Table, out: impl Write) -> std::io::Result<()> {
+pub fn write_csv(table: &ExportTable, out: impl Write) -> std::io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(table.columns.iter().map(|column| column.name.as_bytes()))?;
     let mut field = String::new();

@@ -53,14 +53,14 @@ pub struct Column {
 
 /// One table.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Table {
+pub struct ExportTable {
     /// Its name, such as `transfers`.
     pub name: &'static str,
     /// Its columns, all equally long.
     pub columns: Vec<Column>,
 }
 
-impl Table {
+impl ExportTable {
     /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
@@ -134,7 +134,7 @@ fn owner<T>(scenario: &str, arbiter: &str, rows: &[T]) -> Vec<Column> {
 /// Tables of several results, collected one by one.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tables {
-    all: Vec<Table>,
+    all: Vec<ExportTable>,
 }
 
 impl Tables {
@@ -153,7 +153,7 @@ impl Tables {
         self.join(searches::of_sweep(sweep));
     }
 
-    fn join(&mut self, tables: impl IntoIterator<Item = Table>) {
+    fn join(&mut self, tables: impl IntoIterator<Item = ExportTable>) {
         for table in tables {
             match self.all.iter_mut().find(|known| known.name == table.name) {
                 Some(known) => known.append(table),
@@ -164,7 +164,7 @@ impl Tables {
 
     /// The tables; none before the first result.
     #[must_use]
-    pub fn all(&self) -> &[Table] {
+    pub fn all(&self) -> &[ExportTable] {
         &self.all
     }
 }

@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use super::{Table, Values};
+use super::{ExportTable, Values};
 
 /// Rows of a group (*assumed*: as much as other writers take).
 const GROUP: usize = 1 << 20;
@@ -19,11 +19,11 @@ const GROUP: usize = 1 << 20;
 ///
 /// # Errors
 /// What the writer says.
-pub fn write_parquet(table: &Table, out: impl Write + Send) -> std::io::Result<()> {
+pub fn write_parquet(table: &ExportTable, out: impl Write + Send) -> std::io::Result<()> {
     write(table, out).map_err(std::io::Error::other)
 }
 
-fn write(table: &Table, out: impl Write + Send) -> Result<(), ParquetError> {
+fn write(table: &ExportTable, out: impl Write + Send) -> Result<(), ParquetError> {
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut writer = SerializedFileWriter::new(out, schema(table)?, Arc::new(properties))?;
     for first in (0..table.rows()).step_by(GROUP) {
@@ -39,7 +39,7 @@ fn write(table: &Table, out: impl Write + Send) -> Result<(), ParquetError> {
     writer.close().map(|_| ())
 }
 
-fn schema(table: &Table) -> Result<Arc<Type>, ParquetError> {
+fn schema(table: &ExportTable) -> Result<Arc<Type>, ParquetError> {
     let field = |name: &str, values: &Values| {
         let (physical, logical) = match values {
             Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
@@ -102,7 +102,7 @@ mod tests {
             Column { name: "best".into(), values: Values::Flag(vec![Some(true), Some(false)]) },
         ];
         let mut file = Vec::new();
-        write_parquet(&Table { name: "transfers", columns }, &mut file).unwrap();
+        write_parquet(&ExportTable { name: "transfers", columns }, &mut file).unwrap();
         let reader = SerializedFileReader::new(bytes::Bytes::from(file)).unwrap();
         let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         assert_eq!(rows.len(), 2);

@@ -2,36 +2,36 @@
 
 use weir_plugin_api::{LinkId, PS_PER_S};
 
-use super::{Table, owner, real, text, whole};
+use super::{ExportTable, owner, real, text, whole};
 use crate::Run;
 use crate::json::{TransferRow, transfer_row};
 
 /// What `--json` says of transfers, but for their routes.
-pub(super) fn transfers(run: &Run<'_>) -> Table {
+pub(super) fn transfers(run: &Run<'_>) -> ExportTable {
     let departures = run.transfers().filter_map(|task| run.departure(task));
     let rows: Vec<TransferRow<'_>> = departures.filter_map(|d| transfer_row(run.scenario, run.alone, &d)).collect();
     let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
     columns.extend([
         text("id", &rows, |r| Some(r.id.clone().into_owned())),
-        text("from", &rows, |r| Some(r.from.to_owned())),
-        text("to", &rows, |r| Some(r.to.to_owned())),
+        text("from", &rows, |r| Some(r.from.clone().into_owned())),
+        text("to", &rows, |r| Some(r.to.clone().into_owned())),
         whole("bytes", &rows, |r| Some(r.bytes)),
         real("ready_s", &rows, |r| r.ready_s),
         real("start_s", &rows, |r| r.start_s),
         real("end_s", &rows, |r| r.end_s),
         whole("end_ps", &rows, |r| r.end_ps),
         real("mean_Bps", &rows, |r| r.mean_bps),
-        whole("sent_bytes", &rows, |r| Some(r.sent_bytes.unwrap_or(r.bytes))),
+        whole("sent_bytes", &rows, |r| Some(r.sent())),
         real("alone_s", &rows, |r| r.alone_s),
-        text("bottleneck_from", &rows, |r| r.bottleneck.as_ref().map(|b| b.from.to_owned())),
-        text("bottleneck_to", &rows, |r| r.bottleneck.as_ref().map(|b| b.to.to_owned())),
-        text("cause", &rows, |r| r.cause.clone()),
+        text("bottleneck_from", &rows, |r| r.bottleneck.as_ref().map(|b| b.from.clone().into_owned())),
+        text("bottleneck_to", &rows, |r| r.bottleneck.as_ref().map(|b| b.to.clone().into_owned())),
+        text("cause", &rows, |r| r.cause.clone().map(Into::into)),
     ]);
-    Table { name: "transfers", columns }
+    ExportTable { name: "transfers", columns }
 }
 
 /// Links that carried bytes.
-pub(super) fn links(run: &Run<'_>) -> Table {
+pub(super) fn links(run: &Run<'_>) -> ExportTable {
     let totals = &run.outcome.links;
     let rows: Vec<LinkId> = (0..totals.len()).filter(|&link| totals[link].bytes > 0).map(LinkId::from_index).collect();
     let (bandwidth, total) = (|l: &LinkId| run.scenario.fabric.link(*l).bandwidth, |l: &LinkId| totals[l.index()]);
@@ -47,11 +47,11 @@ pub(super) fn links(run: &Run<'_>) -> Table {
         real("peak_Bps", &rows, |l| total(l).peak),
         real("utilisation", &rows, |l| (now > 0.0).then(|| total(l).bytes as f64 / (bandwidth(l) * now))),
     ]);
-    Table { name: "links", columns }
+    ExportTable { name: "links", columns }
 }
 
 /// A row per phase and active transfer.
-pub(super) fn phases(run: &Run<'_>) -> Table {
+pub(super) fn phases(run: &Run<'_>) -> ExportTable {
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
     let rows: Vec<_> =
         phases.iter().flat_map(|phase| phase.rates.iter().map(move |&(task, rate)| (phase, task, rate))).collect();
@@ -64,5 +64,5 @@ pub(super) fn phases(run: &Run<'_>) -> Table {
         text("transfer", &rows, |(_, task, _)| Some(run.scenario.task_name(*task).into_owned())),
         real("rate_Bps", &rows, |(.., rate)| Some(*rate)),
     ]);
-    Table { name: "phases", columns }
+    ExportTable { name: "phases", columns }
 }

@@ -4,13 +4,13 @@ use weir_optimize::parameters::GridRow;
 use weir_optimize::search::SearchResult;
 use weir_optimize::sweep::gain;
 
-use super::{Column, Table, flag, owner, real, text, whole};
+use super::{Column, ExportTable, flag, owner, real, text, whole};
 use crate::run::titled;
 use crate::search::{SearchReport, SearchSubject, Solution, seconds};
 use crate::sweep::SweepReport;
 
 /// What a search has found.
-pub(super) fn of_search(search: &SearchReport) -> Vec<Table> {
+pub(super) fn of_search(search: &SearchReport) -> Vec<ExportTable> {
     let mut tables = vec![summary(search), solution(search)];
     if let Some(distribution) = search.distribution.as_ref().filter(|_| search.result.complete) {
         tables.push(makespans(search, distribution.pairs()));
@@ -23,7 +23,7 @@ pub(super) fn of_search(search: &SearchReport) -> Vec<Table> {
 }
 
 /// What a sweep has found.
-pub(super) fn of_sweep(sweep: &SweepReport) -> Vec<Table> {
+pub(super) fn of_sweep(sweep: &SweepReport) -> Vec<ExportTable> {
     vec![points(sweep), totals(sweep)]
 }
 
@@ -32,7 +32,7 @@ fn of<T>(subject: &SearchSubject, rows: &[T]) -> Vec<Column> {
 }
 
 /// One row. Numbers of candidates may have more than 64 bits, and are texts.
-fn summary(search: &SearchReport) -> Table {
+fn summary(search: &SearchReport) -> ExportTable {
     let (result, rows, timed) = (&search.result, [()], search.timed());
     let value = |name: &'static str, value: Option<f64>| real(name, &rows, |()| value.filter(|_| !timed));
     let time = |name: &'static str, value: Option<f64>| real(name, &rows, |()| value.filter(|_| timed).map(seconds));
@@ -63,11 +63,11 @@ fn summary(search: &SearchReport) -> Table {
         value("mean", result.mean),
         value("worst", result.worst),
     ]);
-    Table { name: "searches", columns }
+    ExportTable { name: "searches", columns }
 }
 
 /// Of an order: device, place in its queue, transfer. Of a placement: rank and device. Of parameters: path and value.
-fn solution(search: &SearchReport) -> Table {
+fn solution(search: &SearchReport) -> ExportTable {
     let place = |place: usize| Some(place as u64);
     let rows: Vec<(String, Option<u64>, &str)> = match &search.result.solution {
         Solution::Order(order) => {
@@ -88,20 +88,20 @@ fn solution(search: &SearchReport) -> Table {
         whole("number", &rows, |row| row.1),
         text("is", &rows, |row| Some(row.2.to_owned())),
     ]);
-    Table { name: "solutions", columns }
+    ExportTable { name: "solutions", columns }
 }
 
-fn makespans(search: &SearchReport, pairs: &[(u64, u64)]) -> Table {
+fn makespans(search: &SearchReport, pairs: &[(u64, u64)]) -> ExportTable {
     let mut columns = of(&search.subject, pairs);
     columns.extend([
         real("makespan_s", pairs, |pair| Some(seconds(pair.0 as f64))),
         whole("makespan_ps", pairs, |pair| Some(pair.0)),
         whole("count", pairs, |pair| Some(pair.1)),
     ]);
-    Table { name: "makespans", columns }
+    ExportTable { name: "makespans", columns }
 }
 
-fn candidates(search: &SearchReport, paths: &[&str], rows: &[GridRow<'_>]) -> Table {
+fn candidates(search: &SearchReport, paths: &[&str], rows: &[GridRow<'_>]) -> ExportTable {
     let mut columns = of(&search.subject, rows);
     columns.push(whole("candidate", rows, |row| Some(row.candidate)));
     columns.extend(paths.iter().enumerate().map(|(at, path)| {
@@ -113,10 +113,10 @@ fn candidates(search: &SearchReport, paths: &[&str], rows: &[GridRow<'_>]) -> Ta
         real("ratio", rows, |row| Some(row.ratio)),
         flag("best", rows, |row| row.best),
     ]);
-    Table { name: "candidates", columns }
+    ExportTable { name: "candidates", columns }
 }
 
-fn points(sweep: &SweepReport) -> Table {
+fn points(sweep: &SweepReport) -> ExportTable {
     let (grid, rows): (_, Vec<(u64, &SearchResult<Solution>)>) = (sweep.sweep.grid(), sweep.sweep.points().collect());
     let mut columns = of(&sweep.subject, &rows);
     columns.push(whole("point", &rows, |row| Some(row.0)));
@@ -133,10 +133,10 @@ fn points(sweep: &SweepReport) -> Table {
         flag("proved_optimal", &rows, |row| row.1.proved_optimal),
         real("gain_percent", &rows, |row| Some(100.0 * gain(row.1.baseline, row.1.best))),
     ]);
-    Table { name: "points", columns }
+    ExportTable { name: "points", columns }
 }
 
-fn totals(sweep: &SweepReport) -> Table {
+fn totals(sweep: &SweepReport) -> ExportTable {
     let rows: Vec<_> = sweep.sweep.totals().collect();
     let mut columns = of(&sweep.subject, &rows);
     columns.extend(sweep.sweep.grid().axes().iter().skip(1).enumerate().map(|(at, axis)| {
@@ -153,5 +153,5 @@ fn totals(sweep: &SweepReport) -> Table {
         whole("best_ps", &rows, |row| u64::try_from(row.best).ok()),
         real("gain_percent", &rows, |row| (row.finished > 0).then(|| 100.0 * row.gain())),
     ]);
-    Table { name: "totals", columns }
+    ExportTable { name: "totals", columns }
 }

@@ -6,7 +6,7 @@ use weir_plugin_api::LinkId;
 use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
 
 use super::{ROWS, Sheet, clean, more, timeline, title};
-use crate::explain::by_transfer;
+use crate::steps::by_transfer;
 use crate::{Run, instant, rate};
 
 /// The whole text: the plans of the first operations, then every phase, at most [`ROWS`] of them.

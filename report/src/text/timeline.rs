@@ -176,7 +176,7 @@ impl Shares {
 }
 
 /// Tasks whose names differ by numbers only.
-struct Kind {
+struct TaskKind {
     letter: char,
     /// The name without numbers; empty for the kind of all that are left over.
     name: String,
@@ -186,7 +186,7 @@ struct Kind {
 
 /// A letter for each kind of task that takes time.
 struct Letters {
-    kinds: Vec<Kind>,
+    kinds: Vec<TaskKind>,
 }
 
 impl Letters {
@@ -202,7 +202,7 @@ impl Letters {
             let left_over = at + 1 == KINDS;
             let (letter, name) =
                 if left_over { ('*', String::new()) } else { (letters.free(&name), kind(&name).into()) };
-            letters.kinds.push(Kind { letter, name, first: task, last: task });
+            letters.kinds.push(TaskKind { letter, name, first: task, last: task });
         }
         letters
     }
@@ -232,9 +232,9 @@ fn kind(name: &str) -> &str {
 fn legend(run: &Run<'_>, operation: &PlannedOperation, letters: &Letters, others: bool) -> String {
     let name = |task| clean(&run.short_name(operation, task));
     let kinds = letters.kinds.iter().map(|kind| match kind {
-        Kind { letter: '*', .. } => "*: other tasks".to_owned(),
-        Kind { letter, first, last, .. } if first == last => format!("{letter}: {}", name(*first)),
-        Kind { letter, first, last, .. } => format!("{letter}: {} to {}", name(*first), name(*last)),
+        TaskKind { letter: '*', .. } => "*: other tasks".to_owned(),
+        TaskKind { letter, first, last, .. } if first == last => format!("{letter}: {}", name(*first)),
+        TaskKind { letter, first, last, .. } => format!("{letter}: {} to {}", name(*first), name(*last)),
     });
     let idle = std::iter::once(format!("{IDLE}: idle"));
     let others = others.then(|| format!("{OTHERS}: others"));
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn a_column_shows_what_was_at_work_in_it_for_longest() {
         let window = Window { start: SimTime(1000), end: SimTime(1000 + 64 * 10) };
-        let kind = |letter| Kind { letter, name: letter.to_string(), first: TaskId(0), last: TaskId(0) };
+        let kind = |letter| TaskKind { letter, name: letter.to_string(), first: TaskId(0), last: TaskId(0) };
         let letters = Letters { kinds: vec![kind('a'), kind('b')] };
         let mut shares = Shares::new(3, window);
         // Columns of 10 ps: a for 10 + 4 ps, b for 6 + 1 ps, others for 10 ps at the end and before the window.

@@ -3,7 +3,7 @@
 use weir_plugin_api::{LinkId, SimTime};
 use weir_sim_core::PhaseRecord;
 
-use super::events::{Event, Kind};
+use super::events::{Event, EventKind};
 use super::json::Args;
 use crate::Run;
 
@@ -66,7 +66,7 @@ impl Counters<'_> {
         let share = 100.0 * load / self.run.scenario.fabric.link(link).bandwidth;
         let values = [("rate", "GB/s", load / 1e9), ("utilisation", "%", share)];
         self.events.extend(values.map(|(name, unit, value)| Event {
-            kind: Kind::Counter,
+            kind: EventKind::Counter,
             pid,
             tid: 0,
             at,

@@ -8,7 +8,7 @@ use super::json::{Args, millionths, quoted};
 
 /// What an event is; `ph` in the file.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum EventKind {
     /// `M`: the name of a process or thread.
     Metadata,
     /// `b`, `e`: begin and end of a slice that may overlap others. Its id is one of the process, not of the whole trace:
@@ -22,7 +22,7 @@ pub(super) enum Kind {
 
 #[derive(Clone, Debug)]
 pub(super) struct Event {
-    pub(super) kind: Kind,
+    pub(super) kind: EventKind,
     pub(super) pid: u32,
     pub(super) tid: u32,
     pub(super) at: SimTime,
@@ -32,7 +32,7 @@ pub(super) struct Event {
 
 impl Event {
     pub(super) fn named(pid: u32, tid: u32, name: &str, args: Args) -> Self {
-        Self { kind: Kind::Metadata, pid, tid, at: SimTime::ZERO, name: name.to_owned(), args: Some(args) }
+        Self { kind: EventKind::Metadata, pid, tid, at: SimTime::ZERO, name: name.to_owned(), args: Some(args) }
     }
 
     /// One line without its end.
@@ -40,22 +40,22 @@ impl Event {
         let Self { kind, pid, tid, at, name, args } = self;
         let (name, at) = (quoted(name), millionths(at.0));
         match kind {
-            Kind::Metadata => write!(out, r#"{{"ph":"M","pid":{pid},"tid":{tid},"name":{name}"#)?,
-            Kind::Async { id, category, is_begin } => {
+            EventKind::Metadata => write!(out, r#"{{"ph":"M","pid":{pid},"tid":{tid},"name":{name}"#)?,
+            EventKind::Async { id, category, is_begin } => {
                 let ph = if *is_begin { 'b' } else { 'e' };
                 write!(
                     out,
                     r#"{{"ph":"{ph}","cat":"{category}","id2":{{"local":"{id:#x}"}},"pid":{pid},"tid":{tid},"ts":{at},"name":{name}"#
                 )?;
             }
-            Kind::Complete { until, category } => {
+            EventKind::Complete { until, category } => {
                 let span = millionths(until.0.saturating_sub(self.at.0));
                 write!(
                     out,
                     r#"{{"ph":"X","cat":"{category}","pid":{pid},"tid":{tid},"ts":{at},"dur":{span},"name":{name}"#
                 )?;
             }
-            Kind::Counter => write!(out, r#"{{"ph":"C","pid":{pid},"tid":{tid},"ts":{at},"name":{name}"#)?,
+            EventKind::Counter => write!(out, r#"{{"ph":"C","pid":{pid},"tid":{tid},"ts":{at},"name":{name}"#)?,
         }
         match args {
             Some(args) => write!(out, r#","args":{}}}"#, args.clone().finish()),

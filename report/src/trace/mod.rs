@@ -22,7 +22,7 @@ use crate::Run;
 use crate::cause::{cause_text, link_of};
 use crate::run::{Carried, mean_rate};
 use crate::timeline::{takes_time, work_span};
-use events::{Event, Kind};
+use events::{Event, EventKind};
 use json::Args;
 
 /// Writes a run with its phases ([`weir_sim_core::RunOptions::phases`]) as one JSON document. Of an unfinished run, everything
@@ -75,7 +75,7 @@ impl<'r> Trace<'r> {
         (from, to): (SimTime, SimTime),
     ) {
         self.slices += 1;
-        let kind = |is_begin| Kind::Async { id: self.slices, category, is_begin };
+        let kind = |is_begin| EventKind::Async { id: self.slices, category, is_begin };
         self.events.push(Event { kind: kind(true), pid, tid: 0, at: from, name: name.to_owned(), args: Some(args) });
         self.events.push(Event { kind: kind(false), pid, tid: 0, at: to, name: name.to_owned(), args: None });
     }
@@ -158,7 +158,7 @@ impl<'r> Trace<'r> {
                 Work::Carries { bytes, .. } => span_args(span).number("bytes", bytes),
                 _ => span_args(span),
             };
-            let (kind, tid) = (Kind::Complete { until: span.1, category: "task" }, threads + lane + 1);
+            let (kind, tid) = (EventKind::Complete { until: span.1, category: "task" }, threads + lane + 1);
             self.events.push(Event { kind, pid, tid, at: span.0, name: name.into_owned(), args: Some(args) });
         }
         threads + count

@@ -53,11 +53,11 @@ export interface RunResult {
 /** What the page's writer adds to a run. */
 export interface RunAdditions {
   /** The file that it was saved in, or what was changed of its scenario. */
-  given: string | null;
+  given?: string | null;
   /** The planned operations on their engines: the `operations` of `weir explain --json`. */
-  plans: Plan[] | null;
-  packed: Packed | null;
-  aggregated: Aggregated | null;
+  plans?: Plan[] | null;
+  packed?: Packed | null;
+  aggregated?: Aggregated | null;
 }
 
 /** A line of `weir optimize --json` or `weir merge --json`. What a method does not know is absent. */
@@ -146,7 +146,7 @@ export interface Search {
   baseline_placement?: string[] | null;
 }
 
-/** A line of `weir optimize --json` of a sweep. */
+/** A line of `weir optimize --json` of a sweep, with points of type `P`. */
 export interface SweepResult {
   weir: number;
   kind: ResultKind;
@@ -427,13 +427,10 @@ export interface Alternative {
 /** Percentiles over the transfers that ended: value number ⌊count·p/100⌋ of the ascending values, from 0. */
 export interface Percentiles {
   /** From ready to end, seconds, by per cent. */
-  completion_s: Table;
+  completion_s: Record<string, number>;
   /** From start to end, over the time of the same transfer alone, by per cent. */
-  slowdown: Table;
+  slowdown: Record<string, number>;
 }
-
-/** Value by per cent, in ascending order of per cent. */
-export type Table = Record<string, number>;
 
 /** A node. */
 export interface TopologyNode {
@@ -500,7 +497,7 @@ export interface PlanTask {
   end_s: number | null;
 }
 
-/** What [`Packed`] writes. */
+/** Phases of a run in tables. */
 export interface Packed {
   times_s: number[];
   rates_Bps: number[];
@@ -521,7 +518,7 @@ export interface Aggregated {
   bins: number;
   links: LinkBins[];
   by: string;
-  groups: Group[];
+  groups: GroupBins[];
   /** Per transfer that is kept. */
   group_of: number[];
   /** How many transfers have ended. */
@@ -534,7 +531,7 @@ export interface LinkBins {
   permille: number[];
 }
 
-export interface Group {
+export interface GroupBins {
   name: string;
   count: number;
   /** Sent. */
@@ -598,7 +595,7 @@ export interface Arbiter2 {
 /** What was found, in the names of the scenario. */
 export type Solution = { order: Record<string, string[]>; } | { placement: string[]; } | { parameters: Record<string, string>; };
 
-/** A candidate of a grid of parameters, as [`GridTable`] writes it. */
+/** A candidate of a grid of parameters. */
 export interface Candidate {
   /** Its number. */
   candidate: number;
@@ -745,7 +742,7 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
 };
 
 /** A run as the page has it. */
-export type Run = RunResult & Partial<RunAdditions>;
+export type Run = RunResult & RunAdditions;
 
 /** A sweep as the page has it: of its points what is drawn; none where they are too many to hand over. */
 export type Sweep = Omit<SweepResult, "points"> & { points?: SweepPoint[] | null };

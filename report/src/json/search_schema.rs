@@ -1,0 +1,80 @@
+//! What the schema of a search says beyond the types of its keys.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use weir_optimize::search::{Method, Objective, PERCENTILES, Vary};
+
+use crate::ResultKind;
+use crate::pairs::Pairs;
+use crate::schemas::words;
+
+/// Values by per cent.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct Percents(Pairs<u32, f64>);
+
+impl Percents {
+    pub(super) fn new(values: [f64; 6]) -> Self {
+        Self(Pairs(PERCENTILES.into_iter().zip(values).collect()))
+    }
+}
+
+impl JsonSchema for Percents {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Percents".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let keys = PERCENTILES.map(|percent| percent.to_string());
+        let properties: Map<String, Value> =
+            keys.iter().map(|key| (key.clone(), json!({ "type": "number", "minimum": 0 }))).collect();
+        json_schema!({ "type": "object", "required": keys, "properties": properties, "additionalProperties": false })
+    }
+}
+
+pub(super) fn kind(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "const": ResultKind::Search })
+}
+
+pub(super) fn vary(_: &mut SchemaGenerator) -> Schema {
+    words(Vary::ALL)
+}
+
+/// A result names the method that was taken.
+pub(super) fn method(_: &mut SchemaGenerator) -> Schema {
+    words(Method::ALL.into_iter().filter(|&method| method != Method::Auto))
+}
+
+pub(super) fn objective(_: &mut SchemaGenerator) -> Schema {
+    words(Objective::ALL)
+}
+
+/// Which keys go together: what types do not say.
+pub(super) fn relations(schema: &mut Schema) {
+    let only = |vary: &str, others: Value| {
+        let mut then = json!({ "properties": { "solution": { "required": [vary] } } });
+        for absent in others.as_array().into_iter().flatten().filter_map(Value::as_str) {
+            then["properties"][absent] = false.into();
+        }
+        json!({ "if": { "properties": { "vary": { "const": vary } } }, "then": then })
+    };
+    let mut parameters = only("parameters", json!(["payback_exchanges"]));
+    parameters["then"]["required"] = json!(["rows", "candidates"]);
+    let plain = ["bound", "baseline", "best", "median", "mean", "worst", "percentiles"];
+    let absent: Map<String, Value> = plain.iter().map(|&key| (key.to_owned(), false.into())).collect();
+    let makespan = json!({
+        "if": { "properties": { "objective": { "const": "makespan" } } },
+        "then": { "required": ["baseline_s", "baseline_ps", "best_s", "best_ps"], "properties": absent },
+        "else": { "required": ["baseline", "best"], "properties": { "vary": { "const": "placement" } } }
+    });
+    let all =
+        [only("order", json!(["rows", "payback_exchanges"])), only("placement", json!(["rows"])), parameters, makespan];
+    schema.insert("allOf".to_owned(), all.into_iter().collect());
+}

@@ -1,0 +1,130 @@
+//! Saved results: what a line is, by its key `kind`, and its value, which has the type that weir writes.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Display;
+use std::hash::Hash;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::PageError;
+use crate::ResultKind;
+use crate::json::{LinkRow, NodeRow, TransferRow};
+
+/// Keys of what weir writes that is no result by itself.
+const PARTS: [(&str, &str); 2] = [
+    ("weir_part", "this is a part of a search: join all parts with `weir merge` first"),
+    (
+        "alone_s",
+        "this is a transfer that `weir run --stream` wrote: give the scenario itself, or the result of a run without \
+         --stream",
+    ),
+];
+
+/// What a line of JSON is, or why it is no result.
+pub(super) fn kind(text: &str) -> Result<ResultKind, PageError> {
+    let keys: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+    if let Some((_, what)) = PARTS.iter().find(|(key, _)| keys.contains_key(*key)) {
+        return Err(PageError::damaged(*what));
+    }
+    if !keys.contains_key("weir") {
+        return Err(PageError::damaged(
+            "this is not a result of weir: a page shows scenarios, and what `weir run`, `optimize`, `tune` and \
+             `validate` print with --json",
+        ));
+    }
+    let kind = keys.get("kind").and_then(|kind| serde_json::from_str(kind.get()).ok());
+    kind.ok_or_else(|| {
+        PageError::damaged(
+            "this is not a result of weir as this version writes it: it has no known `kind`; save it again",
+        )
+    })
+}
+
+/// Why a page does not show a result, and what to give instead.
+pub(super) fn unshown(kind: ResultKind) -> PageError {
+    PageError::damaged(match kind {
+        ResultKind::Explanation => {
+            "this is a result of `weir explain`: give the scenario itself, its page has the explanation"
+        }
+        ResultKind::Calibration => "this is a result of `weir calibrate`: give that of `weir validate`",
+        _ => "this is a list of plugins: give the result of a run",
+    })
+}
+
+/// Reads a result of this kind.
+pub(super) fn read<'a, T: Deserialize<'a>>(kind: ResultKind, text: &'a str) -> Result<T, PageError> {
+    // Only what is wrong is read again, to say where.
+    serde_json::from_str(text).map_err(|_| faulty(kind, &fault::<T>(text)))
+}
+
+/// The fault of a result: `transfers[1]: missing field `to``.
+fn fault<'a, T: Deserialize<'a>>(text: &'a str) -> String {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut reader) else { return String::new() };
+    let (path, error) = (error.path().to_string(), error.into_inner());
+    let what = error.to_string();
+    let column = format!(" at line {} column {}", error.line(), error.column());
+    let what = what.strip_suffix(&column).unwrap_or(&what);
+    if path == "." { what.to_owned() } else { format!("{path}: {what}") }
+}
+
+/// A result that is not as weir writes it.
+pub(super) fn faulty(kind: ResultKind, fault: &str) -> PageError {
+    PageError::damaged(format!("{fault}: this is not what `{}` writes", kind.command()))
+}
+
+/// What types do not say of the lists of a run: something listed twice, or a node that does not come after its parent, so
+/// that there is no way up from it.
+pub(super) fn fault_of_lists(
+    transfers: &[TransferRow<'_>],
+    links: &[LinkRow<'_>],
+    nodes: &[NodeRow<'_>],
+) -> Option<String> {
+    let mut seen = HashSet::new();
+    let orphan = nodes.iter().enumerate().find_map(|(i, node)| {
+        let parent = node.parent.filter(|parent| !seen.contains(parent));
+        seen.insert(node.id);
+        Some(format!("nodes[{i}].parent: {} is not an earlier node", parent?))
+    });
+    twice("transfers", transfers.iter().map(|transfer| Some(&transfer.id)))
+        .or_else(|| twice("links", links.iter().map(|link| link.id)))
+        .or_else(|| twice("nodes", nodes.iter().map(|node| Some(node.id))))
+        .or(orphan)
+}
+
+fn twice<I: Hash + Eq + Clone + Display>(list: &str, ids: impl Iterator<Item = Option<I>>) -> Option<String> {
+    let mut seen = HashSet::new();
+    let mut known = ids.enumerate().filter_map(|(i, id)| Some((i, id?)));
+    let (i, id) = known.find(|(_, id)| !seen.insert(id.clone()))?;
+    Some(format!("{list}[{i}].id: {id} occurs twice"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_types_do_not_say_is_found() {
+        let node = |id, parent| NodeRow { id, name: "n".into(), kind: "gpu".into(), parent };
+        let fault = |nodes: &[NodeRow<'_>]| fault_of_lists(&[], &[], nodes);
+        assert_eq!(fault(&[node(0, None), node(1, Some(0))]), None);
+        assert_eq!(
+            fault(&[node(0, None), node(1, Some(1))]).as_deref(),
+            Some("nodes[1].parent: 1 is not an earlier node")
+        );
+        assert_eq!(fault(&[node(0, None), node(0, None)]).as_deref(), Some("nodes[1].id: 0 occurs twice"));
+    }
+
+    #[test]
+    fn a_fault_says_what_and_where() {
+        let fault = |text| read::<Vec<NodeRow<'_>>>(ResultKind::Run, text).err().map(|error| error.to_string());
+        assert_eq!(fault(r#"[{"id":0,"name":"a","kind":"gpu","parent":null}]"#), None);
+        assert_eq!(
+            fault(r#"[{"id":0,"name":"a","parent":null}]"#).as_deref(),
+            Some("[0]: missing field `kind`: this is not what `weir run --json` writes")
+        );
+        let wrong = "[0].name: invalid type: null, expected a string: this is not what `weir run --json` writes";
+        assert_eq!(fault(r#"[{"id":0,"name":null}]"#).as_deref(), Some(wrong));
+    }
+}
