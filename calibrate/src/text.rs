@@ -30,7 +30,7 @@ pub fn uncertainty(fitted: &Fitted) -> String {
         Known::Error(error) => format!("± {}", small(fitted.parameter.kind, error)),
         Known::Exactly => "no more rows than parameters: error not known".to_owned(),
         Known::Together => "not determined by itself, see below".to_owned(),
-        Known::Unseen => "no fitted row depends on it: left as it was".to_owned(),
+        Known::Unseen => "no fitted row depends on it: unchanged".to_owned(),
         Known::Enough => "limits no fitted row: this or better".to_owned(),
         Known::AtZero => "fixed at 0: the fit would go below".to_owned(),
     }

@@ -31,7 +31,6 @@ impl Figures {
 pub(crate) struct Sourced {
     /// MB/s each way.
     pub(crate) megabytes: u64,
-    /// Where it is from.
     pub(crate) source: String,
 }
 

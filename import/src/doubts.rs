@@ -92,7 +92,7 @@ fn help(doubt: Doubt, sets: &str) -> String {
         }
         Doubt::IdleGpu => format!("dump again while the GPUs are busy, or {sets}"),
         Doubt::NarrowGpu => format!("check that the cards sit right; if the report is wrong, {sets}"),
-        _ if sets.is_empty() => "nothing, if the slots are as good as the chips: these can no more".to_owned(),
+        _ if sets.is_empty() => "nothing, if the slots are as fast as the chips, which cannot do more".to_owned(),
         _ => format!("change it by {sets}"),
     }
 }
@@ -106,7 +106,7 @@ fn message(doubt: Doubt, name: &str) -> String {
             format!("only the bandwidth of the links of {{}} is in the dump: `{name}`, the widest link that has it")
         }
         Doubt::Capped => format!(
-            "GPUs {{}} can more than type `{name}`, which is what the dump says: hwloc with NVML reports no speed above 8 GT/s; it \
+            "GPUs {{}} are faster than type `{name}`, which the dump reports: hwloc with NVML reports no speed above 8 GT/s; it \
              is written as reported"
         ),
         Doubt::SlowBridge => format!(
@@ -117,7 +117,7 @@ fn message(doubt: Doubt, name: &str) -> String {
             format!("GPUs {{}} report type `{name}`, to which idle GPUs fall back; it is written as reported")
         }
         Doubt::Ends(generation, width) => format!(
-            "the port above {{}} tells another link, PCIe {generation}.0 x{width}, than they do: type `{name}` is what they tell"
+            "the port above {{}} reports another link, PCIe {generation}.0 x{width}, than they do: type `{name}` is what they report"
         ),
         Doubt::NarrowGpu => format!("GPUs {{}} report fewer than 8 lanes (type `{name}`); it is written as reported"),
     }

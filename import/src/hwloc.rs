@@ -135,12 +135,11 @@ impl Reader {
             let text = text.replace("{}", "");
             if let Some(link) = link {
                 let (raw, generation, width) = (link.raw(), link.generation, link.width);
-                let message = format!("a speed of {text} GB/s is told of {{}}: {raw:.2} GB/s cut to a whole number");
+                let message = format!("{{}} report a speed of {text} GB/s: {raw:.2} GB/s cut to a whole number");
                 let help = format!("it is taken for PCIe {generation}.0 x{width}");
                 findings.of_ids(Level::Assumed, &message, &ids, Some(help));
             } else {
-                let message =
-                    format!("a speed of {text} GB/s, which no PCIe link has, is told of {{}}: it is left out");
+                let message = format!("{{}} report a speed of {text} GB/s, which no PCIe link has: it is left out");
                 let help = "write the speed of a link in GB/s to `pci_link_speed`, such as 31.507692, and import again";
                 findings.of_ids(Level::Warning, &message, &ids, Some(help.to_owned()));
             }

@@ -43,7 +43,7 @@ impl LinkTypes {
         let memory = LinkType {
             body: format!("{{ bandwidth: {}GB/s, kind: memory }}", gigabytes(MEMORY)),
             comment: format!(
-                "Memory of a NUMA node: {} GB/s, 8 channels of DDR4-3200, peak (assumed, no dump says it).",
+                "Memory of a NUMA node: {} GB/s, 8 channels of DDR4-3200, peak (assumed, as no dump has it).",
                 gigabytes(MEMORY)
             ),
         };
@@ -111,7 +111,7 @@ impl LinkTypes {
         let name = format!("pcie{}-x{}{suffix}", link.generation, link.width);
         self.pcie.insert(link, name.clone());
         let doubt = match suffix {
-            "-assumed" => " Assumed: the dump does not say all of it.",
+            "-assumed" => " Assumed: the dump lacks a part of it.",
             "-doubtful" => " As reported, but doubtful: see above.",
             _ => "",
         };
@@ -158,15 +158,15 @@ fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, S
         Wire::NvLink(gpu, links) => (format!("nvlink-x{links}"), "nvlink", "NVLink", nvlinks(gpu, links, figures)),
         Wire::Xgmi(gpu, links) => (format!("xgmi-x{links}"), "xgmi", "xGMI", xgmis(gpu, links, figures)),
         Wire::C2c(megabytes) => {
-            let source = "as the dump says".to_owned();
+            let source = "as reported".to_owned();
             ("c2c".to_owned(), "nvlink", "Chip to chip, GPU and processor", Sourced { megabytes, source })
         }
         Wire::NvLinkSum(megabytes) => {
-            let source = "raw, as the dump says; it does not say which GPUs these are".to_owned();
+            let source = "raw, as reported; the dump does not name the GPUs".to_owned();
             (format!("nvlink-{}GB", gigabytes(megabytes)), "nvlink", "NVLink", Sourced { megabytes, source })
         }
         Wire::XgmiSum(megabytes) => {
-            let source = "raw, as the dump says; it does not say how many links these are".to_owned();
+            let source = "raw, as reported; the dump does not give the number of links".to_owned();
             (format!("xgmi-{}GB", gigabytes(megabytes)), "xgmi", "xGMI", Sourced { megabytes, source })
         }
     }

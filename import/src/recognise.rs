@@ -23,7 +23,7 @@ pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
         return Ok(Format::Lspci);
     }
     if text.contains("<system") || text.contains("<topology") {
-        let help = "remove what stands before `<system` or `<topology`";
+        let help = "remove what comes before `<system` or `<topology`";
         return Err(Refusal::new("there is XML in the file, but it does not begin with it").at(1).help(help));
     }
     Err(Refusal::new("no dump of a kind that is known").at(1).help(FORMATS))

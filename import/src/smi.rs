@@ -35,7 +35,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     refuse_others(text)?;
     let matrix = text::read(text, findings)?;
     findings.warning(
-        "the tree is a guess: `nvidia-smi topo -m` tells what is between two devices, but no bus ids, speeds or widths",
+        "the tree is a guess: `nvidia-smi topo -m` shows what is between two devices, but no bus ids, speeds or widths",
         Format::NvidiaSmi.better_dump(),
     );
     guess::machine(&matrix, findings)

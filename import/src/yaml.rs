@@ -30,17 +30,17 @@ pub(crate) fn write(
     write_head(&mut out, head, findings);
     out.push_str("link_types:\n");
     for (name, link) in types.all() {
-        let _ = writeln!(out, "  # {}\n  {name}: {}", link.comment, link.body);
+        comment(&mut out, 2, &link.comment);
+        let _ = writeln!(out, "  {name}: {}", link.body);
     }
     out.push_str("tree:\n");
     for index in 0..machine.roots.len() {
         root(&mut out, machine, names, types, index);
     }
     if machine.nvswitch {
-        let _ = writeln!(
-            out,
-            "  # All NVSwitches as one node, as in NCCL: a route takes one way, and each GPU has all its links to it."
-        );
+        let text =
+            "All NVSwitches are one node, as in NCCL: a route takes one way, and each GPU has all its links to it.";
+        comment(&mut out, 2, text);
         let _ = writeln!(out, "  {NVSWITCH}: {{ kind: switch }}");
     }
     links(&mut out, machine, names, types);
@@ -60,15 +60,12 @@ fn root(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes, i
 }
 
 fn write_head(out: &mut String, head: &Head<'_>, findings: &[Finding]) {
-    let _ = writeln!(
-        out,
-        "# Which links do the devices of this machine share? Made by `weir import` from a dump ({}).",
-        head.format
-    );
-    let _ = writeln!(out, "# Bandwidths: {}.", head.figures.words());
+    comment(out, 0, "Which links do the devices of this machine share?");
+    comment(out, 0, &format!("Made by `weir import` from a dump ({}).", head.format));
+    comment(out, 0, &format!("Bandwidths: {}.", head.figures.words()));
     for finding in findings.iter().filter(|finding| finding.level != Level::Note || finding.whole.is_some()) {
         let message = finding.whole.as_ref().unwrap_or(&finding.message);
-        comment(out, &format!("{}: {}.", finding.level.word(), printable(message, ' ')));
+        comment(out, 0, &format!("{}: {}.", finding.level.word(), printable(message, ' ')));
     }
     let name = head.name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' });
     let _ = writeln!(out, "weir: 1\nname: \"{}\"", name.take(100).collect::<String>());
@@ -87,9 +84,16 @@ fn node(out: &mut String, machine: &Machine, names: &Names, types: &LinkTypes, i
     let bus = device.bus.map(|bus| format!("bus_id: \"{bus}\""));
     if device.children.is_empty() {
         let bus = bus.map_or_else(String::new, |bus| format!(", {bus}"));
+        let line = format!("{:indent$}{name}: {{ kind: {kind}, link: {link}{bus} }}", "");
         let label = clean(&device.label, 80);
-        let label = if label.is_empty() { label } else { format!("  # {label}") };
-        let _ = writeln!(out, "{:indent$}{name}: {{ kind: {kind}, link: {link}{bus} }}{label}", "");
+        if label.is_empty() {
+            let _ = writeln!(out, "{line}");
+        } else if line.len() + 4 + label.chars().count() > WIDTH {
+            comment(out, indent, &label);
+            let _ = writeln!(out, "{line}");
+        } else {
+            let _ = writeln!(out, "{line}  # {label}");
+        }
         return;
     }
     let inner = indent + 2;
@@ -136,16 +140,17 @@ fn clean(text: &str, most: usize) -> String {
     printable(text, ' ').chars().take(most).collect::<String>().trim().to_owned()
 }
 
+/// Characters of a line with a comment; *assumed*, as in the other files of the library.
+const WIDTH: usize = 100;
+
 /// A comment, in as many lines as it needs.
-fn comment(out: &mut String, text: &str) {
-    /// Characters of a line; *assumed*, as in this library's other files.
-    const WIDTH: usize = 130;
-    let (mut line, mut used) = (String::from("#"), 1);
+fn comment(out: &mut String, indent: usize, text: &str) {
+    let (mut line, mut used) = (format!("{:indent$}#", ""), indent + 1);
     for word in text.split_whitespace() {
         let length = 1 + word.chars().count();
-        if used + length > WIDTH && used > 3 {
+        if used + length > WIDTH && used > indent + 3 {
             let _ = writeln!(out, "{line}");
-            (line, used) = (String::from("#  "), 3);
+            (line, used) = (format!("{:indent$}#  ", ""), indent + 3);
         }
         line.extend([" ", word]);
         used += length;

@@ -47,9 +47,9 @@ impl Unseparated {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Self::NotAtAll => "do not tell apart",
-            Self::Hardly => "hardly tell apart",
-            Self::Narrowest => "do not tell which is the narrowest (the first is taken)",
+            Self::NotAtAll => "do not distinguish",
+            Self::Hardly => "hardly distinguish",
+            Self::Narrowest => "do not show which is the narrowest (the first is taken)",
         }
     }
 }

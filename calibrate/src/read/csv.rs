@@ -89,7 +89,7 @@ impl<'a> TableReader<'a> {
             let name = String::from_utf8_lossy(field).trim().to_owned();
             match READ.iter().find(|known| **known == name) {
                 Some(known) if self.columns.insert(known, at).is_some() => {
-                    let message = format!("the column `{known}` stands twice");
+                    let message = format!("the column `{known}` appears twice");
                     return Err(self.error(span(line, &record, at), message, "remove one of the two"));
                 }
                 Some(_) => {}

@@ -104,7 +104,7 @@ fn add_xgmi(machine: &mut Machine, pairs: Pairs, hops: Option<&Pairs>, findings:
         };
         findings.assumed(
             format!(
-                "of xGMI hwloc says only which GPUs are joined (100000 in its matrix), not how fast: {linked} pairs get one \
+                "hwloc reports which GPUs xGMI joins (100000 in its matrix), but not how fast: {linked} pairs get one \
                  link each; {how}"
             ),
             "change the types `xgmi-x1` and the list `links` where you know better; RCCL's dump has all",

@@ -47,17 +47,18 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     }
     reader.end_from(0).map_err(|problem| problem.at(last))?;
     if reader.leaves > 0 && reader.names == 0 {
-        let refusal = Refusal::new("the tree has no names, which alone tell what a device is (`lspci -t`, `-tn`)");
+        let refusal = Refusal::new("the tree has no names (`lspci -t`, `-tn`), and only names show what a device is");
         return Err(refusal.at(1).help("run `lspci -tv`, or better `sudo lspci -Dvvnn`"));
     }
     findings.warning(
         "`lspci -tv` has only names: GPUs and network cards are recognised by them, speeds and NUMA nodes are missing, and all \
          hang on one root complex",
-        format!("`sudo lspci -Dvvnn` tells more; best: {}", Format::Lspci.better_dump()),
+        format!("`sudo lspci -Dvvnn` shows more; best: {}", Format::Lspci.better_dump()),
     );
     if !reader.unclear.is_empty() {
-        let help = "put them into the written file where they are GPUs or network cards; `sudo lspci -Dvvnn` tells what they are";
-        let message = "left out, devices whose names tell neither GPU nor network card: {}";
+        let help =
+            "add those that are GPUs or network cards to the written file; `sudo lspci -Dvvnn` shows what they are";
+        let message = "left out, devices whose names show neither a GPU nor a network card: {}";
         findings.of_ids(Level::Note, message, &reader.unclear, Some(help.to_owned()));
     }
     reader.functions.place(&mut machine, findings)?;

@@ -31,12 +31,11 @@ struct Listed {
 pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
     let listed = functions(text)?;
     if listed.iter().all(|f| f.can == (None, None) && f.has == (None, None)) {
-        findings.warning("no function tells its link", "run it as root: `sudo lspci -Dvvnn`");
+        findings.warning("no function reports its link", "run it as root: `sudo lspci -Dvvnn`");
     }
     let slow = listed.iter().filter(|f| f.has.0.is_some() && f.has.0 < f.can.0).count();
     if slow > 0 {
-        findings
-            .note(format!("{slow} functions run below the speed that they can: what they can is written, as in NCCL"));
+        findings.note(format!("{slow} functions run below their highest speed: the highest is written, as in NCCL"));
     }
     place(listed, findings)
 }
@@ -69,7 +68,6 @@ fn functions(text: &str) -> Result<Vec<Listed>, Refusal> {
     Ok(listed)
 }
 
-/// An indented line.
 fn detail(function: &mut Listed, text: &str) {
     let after = |word: &str| Some(text.split_once(word)?.1.split([',', ' ']).next().unwrap_or(""));
     if text.starts_with("Bus: ") {
@@ -107,7 +105,7 @@ fn place(mut listed: Vec<Listed>, findings: &mut Findings) -> Result<Machine, Re
     }
     if roots.contains_key(&None) {
         findings.assumed(
-            "devices that tell no NUMA node hang on a root complex of their own",
+            "devices without a NUMA node are below a root complex of their own",
             "move them in the written file",
         );
     }
@@ -154,8 +152,7 @@ impl Trees {
         let others = listed.iter().enumerate().filter(|&(index, f)| other(index, f) && kind(f).is_some());
         let others: Ids = others.filter_map(|(_, f)| f.bus).map(|bus| bus.to_string()).collect();
         if !others.is_empty() {
-            let message =
-                "{} tell another NUMA node than the root port or the devices above them: what those tell is written";
+            let message = "{} report another NUMA node than the root port or the devices above them: the node of those is written";
             let help = "look at the lines `NUMA node:`; move the tree below the other `rc` in the written file if those are right";
             findings.of_ids(Level::Warning, message, &others, Some(help.to_owned()));
         }

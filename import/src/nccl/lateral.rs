@@ -121,7 +121,7 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
         let both = matches!((a, b), (End::Device(_), End::Device(_)));
         if both && from_a != from_b {
             let (a, b) = (self.end(a), self.end(b));
-            let message = format!("{a} tells of {from_a} links to {b}, which tells of {from_b}");
+            let message = format!("{a} reports {from_a} links to {b}, which reports {from_b}");
             self.findings.warning(message, "the larger number is written; change it under `links` if it is wrong");
         }
         let links = from_a.max(from_b);

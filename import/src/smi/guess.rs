@@ -132,7 +132,7 @@ fn numa_nodes(matrix: &Matrix, findings: &mut Findings) -> Vec<usize> {
     let hidden: Vec<&str> = hidden.map(|i| matrix.names[i].as_str()).take(8).collect();
     if !hidden.is_empty() && nodes.len() > 1 {
         let message =
-            format!("the matrix does not tell where {} hang: each gets a NUMA node of its own", hidden.join(", "));
+            format!("the matrix does not show where {} belong: each gets a NUMA node of its own", hidden.join(", "));
         findings.warning(message, "paste the columns `CPU Affinity` and `NUMA Affinity` too");
     }
     nodes

@@ -41,7 +41,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Matrix, Refusa
     let head = lines.iter().position(|(_, line)| line.trim_start().starts_with("GPU0"));
     let Some(head) = head else {
         return Err(
-            Refusal::new("no head of a matrix: no line begins with `GPU0`").help("paste all of `nvidia-smi topo -m`")
+            Refusal::new("no header of a matrix: no line begins with `GPU0`").help("paste all of `nvidia-smi topo -m`")
         );
     };
     let names = names(&lines[head].1);
@@ -69,7 +69,7 @@ fn check_names(names: &[String]) -> Result<(), Refusal> {
         return Err(Refusal::new(format!("more than {MOST} devices")).help("give the matrix of one machine"));
     }
     let Some(twice) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) else { return Ok(()) };
-    let refusal = Refusal::new(format!("{} stands twice in the head of the matrix", names[twice]));
+    let refusal = Refusal::new(format!("{} appears twice in the header of the matrix", names[twice]));
     Err(refusal.help("paste all of one `nvidia-smi topo -m`"))
 }
 
@@ -186,7 +186,7 @@ fn matrix(names: Vec<String>, rows: Vec<Option<MatrixRow>>, findings: &mut Findi
 
 fn report_unlike(pairs: &[String], findings: &mut Findings) {
     if !pairs.is_empty() {
-        let message = "the two cells of a pair tell different things: {}";
+        let message = "the two cells of a pair differ: {}";
         let help = "the nearer one is taken, NVLinks before all; look at both cells of the matrix";
         findings.of_ids(Level::Warning, message, &pairs.iter().collect(), Some(help.to_owned()));
     }

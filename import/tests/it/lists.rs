@@ -46,10 +46,10 @@ fn names_of_a_tree() {
     ] {
         let import = one(name);
         assert_eq!(found(&import), (0, 0, 0), "{name}");
-        assert!(notes(&import).contains("tell neither GPU nor network card: 0000:01:00.0"), "{}", notes(&import));
+        assert!(notes(&import).contains("show neither a GPU nor a network card: 0000:01:00.0"), "{}", notes(&import));
     }
     assert_eq!(of("Xilinx Corporation Alveo U250"), (0, 0, 1));
-    assert!(!notes(&one("NVIDIA Corporation GA102 High Definition Audio Controller")).contains("tell neither"));
+    assert!(!notes(&one("NVIDIA Corporation GA102 High Definition Audio Controller")).contains("show neither"));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn the_numa_node_of_a_tree() {
     }
     let import = port_and_gpu(zero, one);
     assert!(
-        warnings(&import).contains("0000:01:00.0 tell another NUMA node than the root port"),
+        warnings(&import).contains("0000:01:00.0 report another NUMA node than the root port"),
         "{}",
         warnings(&import)
     );

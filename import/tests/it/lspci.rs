@@ -78,13 +78,13 @@ fn without_rights_nothing_is_told_of_links() {
     let text = text.replace("\tControl:", "\tCapabilities: <access denied>\n\tControl:");
     let import = good(&text);
     assert_eq!((import.counts.gpus, import.counts.nics, import.counts.switches), (3, 2, 1));
-    assert!(warnings(&import).contains("no function tells its link"), "{}", warnings(&import));
+    assert!(warnings(&import).contains("no function reports its link"), "{}", warnings(&import));
     assert!(warnings(&import).contains("sudo lspci -Dvv"));
     assert!(import.yaml.contains("gpu0: { kind: gpu, link: pcie3-x16-assumed"));
     // Without NUMA nodes all hang on one root complex.
     let import = good(&LIST.lines().filter(|l| !l.contains("NUMA")).map(|l| format!("{l}\n")).collect::<String>());
     assert_eq!(import.counts.roots, 1);
-    assert!(import.findings.iter().any(|f| f.message.contains("tell no NUMA node")));
+    assert!(import.findings.iter().any(|f| f.message.contains("devices without a NUMA node")));
 }
 
 #[test]

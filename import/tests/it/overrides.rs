@@ -3,7 +3,7 @@
 use crate::common::{check, read};
 use weir_import::{Figures, Import, Options, import};
 use weir_plugin_api::Registry;
-use weir_scenario::{LoadOptions, Scenario, load_text};
+use weir_scenario::{Input, LoadOptions, Scenario};
 
 /// A scenario with a topology and edits.
 fn load(yaml: &str, set: Vec<(String, String)>) -> Scenario {
@@ -12,7 +12,8 @@ fn load(yaml: &str, set: Vec<(String, String)>) -> Scenario {
     let inline: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
     let text = format!("weir: 1\ntopology:\n{inline}workload: [barrier: {{ id: b }}]\n");
     let options = LoadOptions { set: set.clone(), ..LoadOptions::default() };
-    load_text(text, "-", None, &options, &registry).unwrap_or_else(|found| panic!("{set:?}: {}\n{yaml}", found[0]))
+    weir_scenario::load(Input::text(text, "-", None), &options, &registry)
+        .unwrap_or_else(|found| panic!("{set:?}: {}\n{yaml}", found[0]))
 }
 
 /// The edits that the findings of an import name, by the text between backticks.
@@ -117,7 +118,7 @@ fn the_two_ends_of_a_link_in_hwloc() {
     let both = hwloc("15.753846", "15.753846");
     assert_eq!(tried(&both, Figures::Effective), ["pcie3-x16-doubtful.generation=5"]);
     let told = crate::common::warnings(&read(&both).expect("is read"));
-    assert!(told.contains("0000:01:00.0 can more") && told.contains("8 GT/s"), "{told}");
+    assert!(told.contains("0000:01:00.0 are faster than") && told.contains("8 GT/s"), "{told}");
     assert!(settings("63.015385", "63.015385").is_empty());
     // RSMI cuts to whole GB/s; what fits nothing is quoted.
     let cut = read(&hwloc("63.015385", "63.0")).expect("is read");
@@ -127,12 +128,12 @@ fn the_two_ends_of_a_link_in_hwloc() {
     assert!(
         cut.findings
             .iter()
-            .any(|f| f.message.contains("31.0 GB/s is told of 0000:00:01.0, 0000:01:00.0: 31.51 GB/s cut"))
+            .any(|f| f.message.contains("0000:00:01.0, 0000:01:00.0 report a speed of 31.0 GB/s: 31.51 GB/s cut"))
     );
     let odd = read(&hwloc("5.55", "5.55")).expect("is read");
     assert!(
         crate::common::warnings(&odd)
-            .contains("5.55 GB/s, which no PCIe link has, is told of 0000:00:01.0, 0000:01:00.0")
+            .contains("0000:00:01.0, 0000:01:00.0 report a speed of 5.55 GB/s, which no PCIe link has")
     );
 }
 

@@ -83,7 +83,7 @@ fn links_told_by_one_end_only_and_in_two_numbers() {
     assert_eq!((import.counts.nvlinks, warnings(&import)), (2, String::new()));
     assert!(import.yaml.contains("between: [gpu0, gpu1], type: nvlink-x2"));
     let other = [with("0000:01:00.0", "0000:02:00.0", 2), with("0000:02:00.0", "0000:01:00.0", 1)].concat();
-    assert!(warnings(&good(&system(&other))).contains("tells of 2 links to 0000:02:00.0, which tells of 1"));
+    assert!(warnings(&good(&system(&other))).contains("reports 2 links to 0000:02:00.0, which reports 1"));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn matrices_that_contradict_themselves() {
     };
     let unlike = good(&matrix(&["X\tNV4\t0-7\t0", "SYS\tX\t0-7\t0"]));
     assert_eq!(unlike.counts.nvlinks, 4);
-    assert!(warnings(&unlike).contains("the two cells of a pair tell different things: GPU0 and GPU1"));
+    assert!(warnings(&unlike).contains("the two cells of a pair differ: GPU0 and GPU1"));
     let three =
         |last: &str| good(&matrix(&["X\tPIX\tSYS\t0-7\t0", "PIX\tX\tPIX\t0-7\t0", &format!("SYS\tPIX\tX\t{last}")]));
     let told = warnings(&three("8-15\t1"));
@@ -240,7 +240,7 @@ fn matrices_that_contradict_themselves() {
     let twice = good(&format!("{once}{once}"));
     assert!(warnings(&twice).contains("line 4: GPU0 is there a second time"), "{}", warnings(&twice));
     let refusal = refused(b"GPU0 GPU1 GPU0\nGPU0 X PIX X\nGPU1 PIX X PIX\n");
-    assert!(refusal.message.contains("GPU0 stands twice in the head") && refusal.line == Some(1), "{refusal}");
+    assert!(refusal.message.contains("GPU0 appears twice in the header") && refusal.line == Some(1), "{refusal}");
 }
 
 #[test]
