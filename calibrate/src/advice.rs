@@ -8,7 +8,6 @@ use crate::text::{percent, row_text};
 
 /// Mean error above which a model does not fit; *assumed*, above the ±15 % that count as a good prediction.
 const POOR: f64 = 0.2;
-/// Rows that are named.
 const WORST: usize = 3;
 
 /// How a fit was made, as far as there is a choice.
@@ -55,7 +54,6 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     all
 }
 
-/// What to try.
 fn remedies(experiments: &[Experiment], worst: &[&Compared], made: Made<'_>) -> Vec<String> {
     let mut all = vec!["see that the devices are those that the log means (--devices, --host, --pair)".to_owned()];
     let together = worst.iter().find(|row| experiments[row.experiment].transfers.len() > 1);

@@ -68,7 +68,6 @@ enum TableFormat {
 }
 
 impl TableFormat {
-    /// Where a table goes.
     fn file(self, table: &str, folder: &Path) -> PathBuf {
         let ending = match self {
             Self::Csv => "csv",

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 /// How the program ends; larger is worse.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Exit {
-    /// All went well.
     Ok = 0,
     /// A comparison failed.
     Compared = 1,
@@ -39,11 +38,6 @@ impl Failure {
     /// A failure with a message of our own: one line that names the object and the remedy.
     pub(crate) fn new(exit: Exit, message: impl Display) -> Self {
         Self { exit, message: format!("error: {message}") }
-    }
-
-    /// A failure whose messages are complete diagnostics.
-    pub(crate) fn diagnosed(exit: Exit, diagnostics: impl Display) -> Self {
-        Self { exit, message: diagnostics.to_string() }
     }
 
     /// A wrong command line or input.

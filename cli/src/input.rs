@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use weir_scenario::{Checked, Diagnostic, LoadOptions, Scenario};
+use weir_scenario::{Checked, Diagnostic, Input, LoadOptions, Scenario};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Failure, message};
@@ -19,7 +19,7 @@ pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Res
 
 /// As [`load`], of a scenario that was read from standard input already.
 pub(crate) fn load_bytes(text: Vec<u8>, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    Ok(shown(weir::load::load_text(text, "-", Path::new("."), &options(args, &[]), &arbiters.registry)?))
+    Ok(shown(weir::load::load(from_stdin(text), &options(args, &[]), &arbiters.registry)?))
 }
 
 /// As [`load`], of a scenario whose transfers are to be streamed.
@@ -44,19 +44,12 @@ pub(crate) fn read_with(
 }
 
 fn loaded(file: &Path, options: &LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    Ok(match is_stdin(file) {
-        true => weir::load::load_text(stdin()?, "-", Path::new("."), options, &arbiters.registry)?,
-        false => weir::load::load(file, options, &arbiters.registry)?,
-    })
+    Ok(weir::load::load(input(file)?, options, &arbiters.registry)?)
 }
 
 /// Reads a scenario or a topology; warnings are left to the caller.
 pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Checked, Failure> {
-    let options = options(args, &[]);
-    Ok(match is_stdin(file) {
-        true => weir::load::check_text(stdin()?, "-", Path::new("."), &options, &arbiters.registry)?,
-        false => weir::load::check(file, &options, &arbiters.registry)?,
-    })
+    Ok(weir::load::check(input(file)?, &options(args, &[]), &arbiters.registry)?)
 }
 
 /// What the command line, and further edits, make of a file.
@@ -75,11 +68,19 @@ pub(crate) fn named(scenario: &Scenario) -> Vec<&Path> {
     scenario.files.iter().map(|file| file.path.as_path()).collect()
 }
 
-fn stdin() -> Result<Vec<u8>, Failure> {
+/// The file, or the text on standard input for `-`.
+fn input(file: &Path) -> Result<Input<'_>, Failure> {
+    if !is_stdin(file) {
+        return Ok(file.into());
+    }
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(MOST).read_to_end(&mut text);
     read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    Ok(text)
+    Ok(from_stdin(text))
+}
+
+fn from_stdin(text: Vec<u8>) -> Input<'static> {
+    Input::text(text, "-", Some(Path::new(".")))
 }
 
 /// What is wrong with a scenario, as a failure of the command.

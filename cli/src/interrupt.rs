@@ -61,7 +61,6 @@ fn end() -> ! {
     std::process::exit(Exit::Interrupted as i32)
 }
 
-/// Whether Ctrl-C was pressed.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(SeqCst)
 }

@@ -47,9 +47,7 @@ pub(crate) fn say_if_interrupted(stop: Stop) {
 
 /// Warns about attributes that the scenario sets and the arbiter does not read; returns how many there are.
 pub(crate) fn warn_ignored(job: &Job<'_>) -> usize {
-    let (ignored, file, name) = (job.ignored_attributes(), &job.scenario().file, &job.spec().name);
-    for attribute in &ignored {
-        message(&format!("warning: {file}: arbiter `{name}` ignores the transfers' {attribute}"));
-    }
+    let ignored = job.ignored_attributes();
+    ignored.iter().for_each(|warning| message(warning));
     ignored.len()
 }

@@ -18,7 +18,6 @@ pub(crate) fn vary() -> impl TypedValueParser<Value = Vary> {
     PossibleValuesParser::new(Vary::ALL.map(Vary::word)).try_map(|text| text.parse::<Vary>())
 }
 
-/// A method of searching.
 pub(crate) fn method() -> impl TypedValueParser<Value = Method> {
     PossibleValuesParser::new(Method::ALL.map(Method::word)).try_map(|text| text.parse::<Method>())
 }
@@ -53,7 +52,6 @@ pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     text.parse().map_err(|error: weir_optimize::parameters::ParameterError| error.to_string())
 }
 
-/// A number of threads.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
     /// More than any machine has cores; *assumed*.
     const MOST: usize = 4096;

@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use weir_plugin_api::Registry;
-use weir_scenario::{LoadOptions, Scenario, load_text};
+use weir_scenario::{Input, LoadOptions, Scenario, load};
 use weir_sim_core::{RunOptions, Simulation, Work};
 
 /// Largest load that is run: bounds the events of one input.
@@ -14,7 +14,7 @@ const MOST_LINKS: usize = 2000;
 fuzz_target!(|text: &[u8]| {
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).expect("distinct names");
-    match load_text(text, "fuzz.yaml", None, &LoadOptions::default(), &registry) {
+    match load(Input::text(text, "fuzz.yaml", None), &LoadOptions::default(), &registry) {
         Ok(scenario) => run(&scenario, &registry),
         Err(findings) => {
             assert!(!findings.is_empty(), "refused without a word");

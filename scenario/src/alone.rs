@@ -1,17 +1,19 @@
 //! A topology without a workload, to be checked: a topology file, or a file whose only content is `topology`.
 
-use std::path::Path;
-
 use weir_plugin_api::{NodeId, Registry};
 use weir_sim_core::Fabric;
 
 use crate::context::{Context, Read};
 use crate::diagnostic::{Diagnostic, quoted};
+use crate::input::Input;
 use crate::load::{self, LoadOptions, Opened};
 use crate::scenario::Scenario;
 use crate::topology::{self, NodeNames, Place, Topology};
 use crate::version;
 use crate::yaml::{Data, Value};
+
+/// The keys of a file that holds nothing but `topology`.
+const ALONE: [&str; 3] = ["weir", "name", "topology"];
 
 /// What a file holds.
 #[derive(Debug)]
@@ -44,39 +46,19 @@ impl TopologyAlone {
     }
 }
 
-/// Reads a scenario file, or a topology.
+/// Reads a scenario, or a topology.
 ///
 /// # Errors
 /// As [`load`](crate::load).
-pub fn check(path: &Path, options: &LoadOptions, registry: &Registry) -> Result<Checked, Vec<Diagnostic>> {
-    load::from_file(path, |context, bytes, name, folder| read(context, bytes, name, folder, options, registry))
-}
-
-/// The same from text. Files that it names are looked for from `folder`.
-///
-/// # Errors
-/// As [`load`](crate::load).
-pub fn check_text(
-    text: impl Into<Vec<u8>>,
-    name: &str,
-    folder: Option<&Path>,
+pub fn check<'a>(
+    input: impl Into<Input<'a>>,
     options: &LoadOptions,
     registry: &Registry,
 ) -> Result<Checked, Vec<Diagnostic>> {
-    read(Context::default(), text.into(), name, folder, options, registry)
-}
-
-fn read(
-    mut context: Context,
-    bytes: Vec<u8>,
-    name: &str,
-    folder: Option<&Path>,
-    options: &LoadOptions,
-    registry: &Registry,
-) -> Result<Checked, Vec<Diagnostic>> {
-    let Ok(mut opened) = load::open(&mut context, bytes, name, folder, options) else { return Err(context.finish()) };
+    let mut context = Context::default();
+    let Ok(mut opened) = load::open(&mut context, input.into(), options) else { return Err(context.finish()) };
     if !is_topology(&opened.root) {
-        return match load::parts(&mut context, opened, name, options, registry) {
+        return match load::parts(&mut context, opened, options, registry) {
             Ok(parts) if !context.failed() => Ok(Checked::Scenario(Box::new(Scenario::new(context, parts)))),
             _ => Err(context.finish()),
         };
@@ -85,7 +67,7 @@ fn read(
         Ok(topology) if !context.failed() => {
             let Topology { fabric, places, names, .. } = topology;
             let warnings = context.take_warnings();
-            Ok(Checked::Topology(Box::new(TopologyAlone { file: name.to_owned(), fabric, places, warnings, names })))
+            Ok(Checked::Topology(Box::new(TopologyAlone { file: opened.name, fabric, places, warnings, names })))
         }
         _ => Err(context.finish()),
     }
@@ -95,16 +77,16 @@ fn read(
 fn is_topology(root: &Value) -> bool {
     let Data::Mapping(entries) = &root.data else { return false };
     let has = |key: &str| entries.iter().any(|entry| &*entry.key == key);
-    let alone = || entries.iter().all(|entry| matches!(&*entry.key, "weir" | "name" | "topology"));
+    let alone = || entries.iter().all(|entry| ALONE.contains(&&*entry.key));
     (has("tree") && !has("workload")) || (has("topology") && alone())
 }
 
 fn topology(context: &mut Context, opened: &mut Opened) -> Read<Topology> {
-    let Opened { files, root, edits } = opened;
+    let Opened { files, root, edits, .. } = opened;
     let topology = match root.get("topology") {
         None => topology::read(context, root, true)?,
         Some(_) => {
-            let fields = context.fields(root, "the file", &["weir", "name", "topology"])?;
+            let fields = context.fields_among(root, "the file", ALONE.into_iter())?;
             version::check(context, &fields)?;
             let value = fields.require(context, "topology")?;
             load::topology(context, files, value, edits)?.0

@@ -113,7 +113,6 @@ impl NamePattern {
         }
     }
 
-    /// Name number `index`.
     pub(crate) fn name(&self, index: u64) -> String {
         let mut out = String::new();
         self.write(index, &mut out);

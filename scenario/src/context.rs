@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Severity, quoted};
+use crate::format::{Key, KeyTable};
 use crate::nearest::suggestion;
 use crate::source::{Sources, Span};
 use crate::yaml::{Data, Entry, Value};
@@ -170,22 +171,32 @@ impl Context {
         std::mem::take(&mut self.found)
     }
 
-    /// The fields of a map, all of whose keys must be among `keys`. `what` names the object: "a transfer".
-    pub(crate) fn fields<'a>(&mut self, value: &'a Value, what: &'a str, keys: &[&str]) -> Read<Fields<'a>> {
+    /// The fields of a map, whose keys must be those of a table. `what` names the object: "a transfer".
+    pub(crate) fn fields<'a>(&mut self, value: &'a Value, what: &'a str, table: &KeyTable) -> Read<Fields<'a>> {
+        Ok(Fields { table: table.keys, ..self.fields_among(value, what, table.names())? })
+    }
+
+    /// The fields of a map, all of whose keys must be among `keys`.
+    pub(crate) fn fields_among<'a, 'k>(
+        &mut self,
+        value: &'a Value,
+        what: &'a str,
+        keys: impl Iterator<Item = &'k str> + Clone,
+    ) -> Read<Fields<'a>> {
         let Data::Mapping(entries) = &value.data else {
-            let help = format!("write a map with these keys: {}", keys.join(", "));
+            let help = format!("write a map with these keys: {}", keys.collect::<Vec<_>>().join(", "));
             return Err(self.error(value.span, format!("{what} must be a map, not {}", value.describe()), help));
         };
         let mut fine = Ok(());
-        for entry in entries.iter().filter(|e| !keys.contains(&&*e.key)) {
+        for entry in entries.iter().filter(|e| !keys.clone().any(|key| key == &*e.key)) {
             let message = format!("unknown key {} in {what}", quoted(&entry.key));
-            let help = self.suggestion(&entry.key, keys.iter().copied(), "keys");
+            let help = self.suggestion(&entry.key, keys.clone(), "keys");
             fine = Err(self.error(entry.key_span, message, help));
             if self.full() {
                 break;
             }
         }
-        fine.map(|()| Fields { what, span: value.span, entries })
+        fine.map(|()| Fields { what, span: value.span, entries, table: &[] })
     }
 
     /// The items of a list.
@@ -223,9 +234,10 @@ impl Context {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'a> {
     what: &'a str,
-    /// Where the map stands.
     pub(crate) span: Span,
     entries: &'a [Entry],
+    /// The keys that the map may have; empty where they are in no table.
+    table: &'static [Key],
 }
 
 impl<'a> Fields<'a> {
@@ -234,14 +246,28 @@ impl<'a> Fields<'a> {
         self.entry(key).map(|e| &e.value)
     }
 
-    /// Key and value, if given.
+    /// Key and value, if given. A key that its table requires is read by [`Self::require`].
     pub(crate) fn entry(&self, key: &str) -> Option<&'a Entry> {
+        debug_assert!(!self.table.iter().any(|known| known.name == key && known.required), "`{key}` is required");
+        self.find(key)
+    }
+
+    /// Where the value of a key stands; where it is not given, the map.
+    pub(crate) fn span_of(&self, key: &str) -> Span {
+        self.find(key).map_or(self.span, |entry| entry.value.span)
+    }
+
+    fn find(&self, key: &str) -> Option<&'a Entry> {
+        debug_assert!(
+            self.table.is_empty() || self.table.iter().any(|known| known.name == key),
+            "no table has `{key}`"
+        );
         self.entries.iter().find(|e| &*e.key == key)
     }
 
     /// The value of a key that must be given.
     pub(crate) fn require(&self, context: &mut Context, key: &str) -> Read<&'a Value> {
-        self.get(key).ok_or_else(|| {
+        self.find(key).map(|entry| &entry.value).ok_or_else(|| {
             context.error(self.span, format!("{} needs the key `{key}`", self.what), format!("add `{key}: …`"))
         })
     }

@@ -8,10 +8,12 @@ use crate::arbiter;
 use crate::context::{Context, Fields, Read};
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::files::Files;
+use crate::format::{KeyTable, Shape, optional, required};
+use crate::input::{Input, Parsed};
 use crate::optimize;
 use crate::scenario::{Parts, Scenario};
 use crate::topology::{self, Topology};
-use crate::version;
+use crate::version::{self, VERSION};
 use crate::workload::{self, Setting, WorkloadKeys};
 use crate::yaml::{self, Data, Edit, Value};
 
@@ -29,95 +31,70 @@ pub struct LoadOptions {
     pub stream: bool,
 }
 
-/// Reads a scenario file.
+/// Reads a scenario.
 ///
 /// # Errors
 /// Everything that is wrong with it, at most some twenty findings.
-pub fn load(path: &Path, options: &LoadOptions, registry: &Registry) -> Result<Scenario, Vec<Diagnostic>> {
-    from_file(path, |context, bytes, name, folder| read(context, bytes, name, folder, options, registry))
-}
-
-/// Reads the bytes of a file and hands them on, with the file's name and its folder.
-pub(crate) fn from_file<T>(
-    path: &Path,
-    read: impl FnOnce(Context, Vec<u8>, &str, Option<&Path>) -> Result<T, Vec<Diagnostic>>,
-) -> Result<T, Vec<Diagnostic>> {
-    let mut context = Context::default();
-    let Ok(bytes) = Files::read_scenario(&mut context, path) else { return Err(context.finish()) };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    read(context, bytes, &path.display().to_string(), Some(folder))
-}
-
-/// Reads a scenario from text, for example from standard input (`-`). Files that it names are looked for from `folder`.
-///
-/// # Errors
-/// As [`load`].
-pub fn load_text(
-    text: impl Into<Vec<u8>>,
-    name: &str,
-    folder: Option<&Path>,
+pub fn load<'a>(
+    input: impl Into<Input<'a>>,
     options: &LoadOptions,
     registry: &Registry,
 ) -> Result<Scenario, Vec<Diagnostic>> {
-    read(Context::default(), text.into(), name, folder, options, registry)
-}
-
-fn read(
-    mut context: Context,
-    bytes: Vec<u8>,
-    name: &str,
-    folder: Option<&Path>,
-    options: &LoadOptions,
-    registry: &Registry,
-) -> Result<Scenario, Vec<Diagnostic>> {
-    let _load = tracing::debug_span!("load", file = name).entered();
-    let parts = open(&mut context, bytes, name, folder, options)
-        .and_then(|opened| parts(&mut context, opened, name, options, registry));
+    let (mut context, input) = (Context::default(), input.into());
+    let _load = tracing::debug_span!("load", file = %input.name()).entered();
+    let parts = open(&mut context, input, options).and_then(|opened| parts(&mut context, opened, options, registry));
     match parts {
         Ok(parts) if !context.failed() => Ok(Scenario::new(context, parts)),
         _ => Err(context.finish()),
     }
 }
 
-/// The keys of a scenario.
-pub(crate) const KEYS: [&str; 8] = ["weir", "name", "topology", "arbiter", "workload", "ranks", "order", "optimize"];
+pub(crate) static SCENARIO: KeyTable = KeyTable::new(
+    "scenario",
+    "What runs where.",
+    &[
+        VERSION,
+        optional("name", Shape::Text, "Shown in results; by default the file's name."),
+        optional(
+            "topology",
+            Shape::Either(&[Shape::Path, Shape::Map(&topology::TOPOLOGY)]),
+            "The topology, or the file with it; needed unless every item is an operation of a model.",
+        ),
+        optional(
+            "arbiter",
+            Shape::OneOrMore(1, &Shape::Registered("arbiter")),
+            "The policy that divides bandwidth; of a list each runs in turn.",
+        ),
+        required("workload", Shape::List(0, &Shape::Map(&workload::OPERATION)), "What is transferred and computed."),
+        optional("ranks", Shape::Named(&workload::RANKS), ""),
+        optional("order", Shape::Named(&workload::ORDER), ""),
+        optional("optimize", Shape::Map(&optimize::OPTIMIZE), ""),
+    ],
+);
 
 /// A file that was read and edited.
 pub(crate) struct Opened {
+    /// The file as given.
+    pub(crate) name: String,
     pub(crate) files: Files,
     pub(crate) root: Value,
     /// Edits of a topology that is a file of its own.
     pub(crate) edits: Vec<Edit>,
 }
 
-/// Reads a file's tree.
-pub(crate) fn open(
-    context: &mut Context,
-    bytes: Vec<u8>,
-    name: &str,
-    folder: Option<&Path>,
-    options: &LoadOptions,
-) -> Read<Opened> {
-    let mut files = Files::new(context, folder, options.library.as_deref())?;
-    let shown = if name == "-" { "<stdin>" } else { name };
-    let source = files.decode(context, shown, bytes)?;
-    let mut root = tracing::debug_span!("yaml").in_scope(|| yaml::parse(context, source))?;
+pub(crate) fn open(context: &mut Context, input: Input<'_>, options: &LoadOptions) -> Read<Opened> {
+    let name = input.name().into_owned();
+    let Parsed { files, mut root, .. } = input.parse(context, options.library.as_deref())?;
     let edits = edit(context, &mut root, options)?;
-    Ok(Opened { files, root, edits })
+    Ok(Opened { name, files, root, edits })
 }
 
-pub(crate) fn parts(
-    context: &mut Context,
-    opened: Opened,
-    name: &str,
-    options: &LoadOptions,
-    registry: &Registry,
-) -> Read<Parts> {
-    let Opened { mut files, root, edits } = opened;
+pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions, registry: &Registry) -> Read<Parts> {
+    let Opened { name, mut files, root, edits } = opened;
     looks_like_a_scenario(context, &root)?;
-    let fields = context.fields(&root, "the scenario", &KEYS)?;
+    let fields = context.fields(&root, "the scenario", &SCENARIO)?;
     version::check(context, &fields)?;
-    let title = title(context, &fields, name);
+    let title = title(context, &fields, &name);
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
     let operations = fields.require(context, "workload");
     let given = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
@@ -137,7 +114,7 @@ pub(crate) fn parts(
     let workload = workload?;
     Ok(Parts {
         name: title?,
-        file: name.to_owned(),
+        file: name,
         optimize: optimize?,
         files: files.named(&root),
         input_sha256: files.sha256(),

@@ -9,11 +9,11 @@ use crate::arbiter::{self, ArbiterSpec};
 use crate::brackets::NamePattern;
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::Diagnostic;
-use crate::files::Files;
+use crate::input::{Input, Parsed};
 use crate::load::{self, LoadOptions};
 use crate::rewrite::{LinkChange, relink, text};
 use crate::topology::{self, LinkTypeOf, LinkTypeText, Topology, UNLIMITED, is_inner};
-use crate::yaml::{self, Data, Edit, Value};
+use crate::yaml::{Data, Edit, Value};
 
 /// Names that a bracketed list stands for at most; *assumed*, far above the devices of one machine.
 const MOST_NAMES: u64 = 100_000;
@@ -139,16 +139,12 @@ fn outside_brackets(text: &str) -> Vec<&str> {
 }
 
 fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Registry) -> Read<Machine> {
-    let bytes = Files::read_scenario(context, path)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut files = Files::new(context, Some(folder), options.library.as_deref())?;
-    let source = files.decode(context, &path.display().to_string(), bytes)?;
-    let mut root = yaml::parse(context, source)?;
+    let Parsed { mut files, mut root, .. } = Input::from(path).parse(context, options.library.as_deref())?;
     let is_scenario = !is_topology(&root);
     let (tree, arbiters) = if is_scenario {
         let edits = load::edit(context, &mut root, options)?;
         load::looks_like_a_scenario(context, &root)?;
-        let fields = context.fields(&root, "the scenario", &load::KEYS)?;
+        let fields = context.fields(&root, "the scenario", &load::SCENARIO)?;
         crate::version::check(context, &fields)?;
         let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry)?;
         let value = fields.require(context, "topology")?;
@@ -189,10 +185,7 @@ fn apply(context: &mut Context, root: &mut Value, set: &[(String, String)]) -> R
 pub fn rewrite_topology(path: &Path, set: &[(String, String)], links: &LinkChange) -> Result<String, Vec<Diagnostic>> {
     let mut context = Context::default();
     let changed = |context: &mut Context| -> Read<(u32, Value, Value)> {
-        let bytes = Files::read_scenario(context, path)?;
-        let mut files = Files::new(context, path.parent(), None)?;
-        let source = files.decode(context, &path.display().to_string(), bytes)?;
-        let before = yaml::parse(context, source)?;
+        let Parsed { source, root: before, .. } = Input::from(path).parse(context, None)?;
         let mut root = before.clone();
         apply(context, &mut root, set)?;
         relink(context, &mut root, &[links])?;

@@ -1,70 +1,24 @@
 //! `optimize`: what `weir optimize` may change, and what it looks for. It changes nothing about a run.
 
 mod matrix;
+mod parameters;
 
+use serde_json::{Value as Json, json};
 use weir_plugin_api::NodeId;
 
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::{Position, quoted};
 use crate::files::Files;
+use crate::format::{KeyTable, Shape, optional, required};
 use crate::nearest::suggestion;
 use crate::source::Span;
 use crate::topology::Topology;
-use crate::units::{self, RangeError};
-use crate::workload::devices;
-use crate::yaml::{self, Data, Entry, Path, Value};
+use crate::units;
+use crate::workload::{RANKS, devices};
+use crate::yaml::{Entry, Value};
 pub use matrix::MeasuredMatrix;
+pub use parameters::{AxisSpec, Growth, Parameter};
 use weir_optimize::search::{Method, Objective, Vary};
-
-/// A value of the scenario that takes several in turn.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Parameter {
-    /// Where it stands, as `--set` takes it.
-    pub path: String,
-    /// What it becomes.
-    pub axis: AxisSpec,
-    /// Where that is written.
-    pub position: Position,
-}
-
-/// The values of a parameter: YAML texts.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum AxisSpec {
-    /// These.
-    List(Vec<String>),
-    /// From one to another.
-    Range {
-        /// The first.
-        from: String,
-        /// The end.
-        to: String,
-        /// How to go on.
-        by: Growth,
-    },
-}
-
-impl Parameter {
-    /// Its values as YAML texts, in order.
-    ///
-    /// # Errors
-    /// A range that has no values, or too many.
-    pub fn values(&self) -> Result<Vec<String>, RangeError> {
-        match &self.axis {
-            AxisSpec::List(values) => Ok(values.clone()),
-            AxisSpec::Range { from, to, by: Growth::Step(step) } => units::by_step(from, to, step),
-            AxisSpec::Range { from, to, by: Growth::Factor(factor) } => units::by_factor(from, to, factor),
-        }
-    }
-}
-
-/// From one value of a range to the next.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Growth {
-    /// This much more.
-    Step(String),
-    /// This many times as much.
-    Factor(String),
-}
 
 /// What `optimize` says.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,9 +42,74 @@ pub struct OptimizeSpec {
     pub position: Position,
 }
 
-/// Parameters of one search at most; *assumed*, more have more candidates than anybody waits for.
-const PARAMETERS: usize = 64;
-pub(crate) const KEYS: [&str; 7] = ["vary", "parameters", "devices", "objective", "level_costs", "matrix", "method"];
+pub(crate) static OPTIMIZE: KeyTable = KeyTable::new(
+    "optimize",
+    "What `weir optimize` may change, and what it looks for; no effect on a run.",
+    &[
+        required(
+            "vary",
+            Shape::Choice(|| Vary::ALL.map(|vary| vary.word().into()).to_vec()),
+            "The send order of each source, the device of each rank, or values of the scenario.",
+        ),
+        optional(
+            "parameters",
+            parameters::AXES,
+            "With `vary: parameters`: paths as `--set` takes them, each with its values. With `vary: order`: an order is \
+             searched for each combination of values.",
+        ),
+        optional(
+            "devices",
+            Shape::Named(&RANKS),
+            "With `vary: placement`: the devices to choose from; by default those of the ranks.",
+        ),
+        optional(
+            "objective",
+            Shape::Choice(|| Objective::ALL.map(|objective| objective.word().into()).to_vec()),
+            "What to minimise; only with `vary: placement` another than makespan.",
+        ),
+        optional(
+            "level_costs",
+            Shape::List(1, &Shape::Number(&[("minimum", 0)])),
+            "With `objective: distance`: the cost of each level, from the closest switch outward; by default 1, 2, 3, …",
+        ),
+        optional(
+            "matrix",
+            Shape::Path,
+            "With `objective: latency` or `bandwidth`: a CSV file of what was measured between devices, \
+             `device,gpu0,gpu1,…` and a row for each.",
+        ),
+        optional(
+            "method",
+            Shape::Choice(|| Method::ALL.map(|method| method.word().into()).to_vec()),
+            "How to search; auto by default.",
+        ),
+    ],
+);
+
+/// Keys that go with some values of `vary` only, and how messages name these.
+const BELONGS: [(&str, &[Vary], &str); 4] = [
+    ("parameters", &[Vary::Parameters, Vary::Order], "`vary: parameters` or `vary: order`"),
+    ("devices", &[Vary::Placement], "`vary: placement`"),
+    ("level_costs", &[Vary::Placement], "`vary: placement`"),
+    ("matrix", &[Vary::Placement], "`vary: placement`"),
+];
+
+/// What the schema says of the keys that depend on `vary`: one alternative for each of its values.
+pub(crate) fn alternatives() -> Json {
+    let alternative = |vary: Vary| {
+        let methods: Vec<_> = vary.methods().iter().map(|method| method.word()).collect();
+        let mut properties = json!({ "vary": { "const": vary.word() }, "method": { "enum": methods } });
+        for (key, ..) in BELONGS.iter().filter(|(_, of, _)| !of.contains(&vary)) {
+            properties[key] = false.into();
+        }
+        if vary != Vary::Placement {
+            properties["objective"] = json!({ "const": Objective::Makespan.word() });
+        }
+        let required: &[&str] = if vary == Vary::Parameters { &["parameters"] } else { &[] };
+        json!({ "properties": properties, "required": required })
+    };
+    Vary::ALL.into_iter().map(alternative).collect()
+}
 
 /// What the paths and devices of `optimize` are looked up in.
 #[derive(Clone, Copy)]
@@ -104,7 +123,6 @@ pub(crate) struct ScenarioParts<'a> {
     pub(crate) ranks: Option<&'a [NodeId]>,
 }
 
-/// Reads `optimize`.
 pub(crate) fn read(
     context: &mut Context,
     files: &mut Files,
@@ -112,16 +130,14 @@ pub(crate) fn read(
     scenario: ScenarioParts<'_>,
 ) -> Read<OptimizeSpec> {
     let before = context.errors();
-    let fields = context.fields(&entry.value, "`optimize`", &KEYS)?;
-    fields.require(context, "vary")?;
-    let vary = word(context, &fields, "vary", &Vary::ALL.map(|vary| (vary.word(), vary)), Vary::Order)?;
-    let objectives = Objective::ALL.map(|objective| (objective.word(), objective));
-    let objective = word(context, &fields, "objective", &objectives, Objective::Makespan);
-    let methods = Method::ALL.map(|method| (method.word(), method));
-    let method = word(context, &fields, "method", &methods, Method::Auto);
+    let fields = context.fields(&entry.value, "`optimize`", &OPTIMIZE)?;
+    let vary = fields.parse(context, "vary", one_of(&Vary::ALL, Vary::word))?;
+    let objectives = one_of(&Objective::ALL, Objective::word);
+    let objective = fields.parse_or(context, "objective", Objective::Makespan, objectives);
+    let method = fields.parse_or(context, "method", Method::Auto, one_of(&Method::ALL, Method::word));
     belongs(context, &fields, vary);
     let parameters = match fields.get("parameters") {
-        Some(value) => parameters(context, value, scenario),
+        Some(value) => parameters::read(context, value, scenario),
         None if vary == Vary::Parameters => fields.require(context, "parameters").map(|_| Vec::new()),
         None => Ok(Vec::new()),
     };
@@ -152,32 +168,20 @@ pub(crate) fn read(
     if context.errors() > before { Err(crate::context::Reported) } else { Ok(spec) }
 }
 
-/// One of some words.
-fn word<T: Copy>(
-    context: &mut Context,
-    fields: &Fields<'_>,
-    key: &str,
-    words: &[(&'static str, T)],
-    default: T,
-) -> Read<T> {
-    fields.parse_or(context, key, default, |text| {
-        let found = words.iter().find(|(word, _)| *word == text).map(|&(_, value)| value);
+/// Reads one of some values by its word.
+fn one_of<T: Copy>(all: &[T], word: fn(T) -> &'static str) -> impl Fn(&str) -> Result<T, Problem> {
+    move |text| {
+        let found = all.iter().copied().find(|&one| word(one) == text);
         found.ok_or_else(|| {
-            let names = words.iter().map(|&(word, _)| word);
+            let names = all.iter().map(|&one| word(one));
             Problem::new(format!("{} is not one of the words allowed", quoted(text)), suggestion(text, names, "words"))
         })
-    })
+    }
 }
 
 /// Refuses keys that say nothing about what varies.
 fn belongs(context: &mut Context, fields: &Fields<'_>, vary: Vary) {
-    let keys: [(&str, &[Vary], &str); 4] = [
-        ("parameters", &[Vary::Parameters, Vary::Order], "`vary: parameters` or `vary: order`"),
-        ("devices", &[Vary::Placement], "`vary: placement`"),
-        ("level_costs", &[Vary::Placement], "`vary: placement`"),
-        ("matrix", &[Vary::Placement], "`vary: placement`"),
-    ];
-    for (key, of, words) in keys {
+    for (key, of, words) in BELONGS {
         if let Some(entry) = fields.entry(key).filter(|_| !of.contains(&vary)) {
             let message = format!("`{key}` goes with {words} only");
             let _ = context.error(entry.key_span, message, format!("remove it, or write {words}"));
@@ -187,10 +191,13 @@ fn belongs(context: &mut Context, fields: &Fields<'_>, vary: Vary) {
 
 /// Refuses an objective or a method that what varies has not.
 fn fits(context: &mut Context, fields: &Fields<'_>, spec: &OptimizeSpec) {
-    let place = |key: &str| fields.get(key).map_or(fields.span, |value| value.span);
     if spec.objective != Objective::Makespan && spec.vary != Vary::Placement {
         let help = "leave `objective` out: what counts is the makespan";
-        let _ = context.error(place("objective"), "only a placement has another objective than the makespan", help);
+        let _ = context.error(
+            fields.span_of("objective"),
+            "only a placement has another objective than the makespan",
+            help,
+        );
     }
     if let (Some(entry), Vary::Placement, false) =
         (fields.entry("level_costs"), spec.vary, spec.objective == Objective::Distance)
@@ -211,7 +218,7 @@ fn fits(context: &mut Context, fields: &Fields<'_>, spec: &OptimizeSpec) {
             Vary::Parameters => "parameters",
         };
         let help = format!("write {}", methods.iter().map(|method| method.word()).collect::<Vec<_>>().join(" or "));
-        let _ = context.error(place("method"), format!("no method of this name searches for {what}"), help);
+        let _ = context.error(fields.span_of("method"), format!("no method of this name searches for {what}"), help);
     }
 }
 
@@ -231,81 +238,6 @@ fn places(context: &mut Context, span: Span, spec: &OptimizeSpec, scenario: Scen
         let message = format!("{} devices for {ranks} ranks", chosen.len());
         let _ = context.error(span, message, "name at least as many devices as there are ranks");
     }
-}
-
-fn parameters(context: &mut Context, value: &Value, scenario: ScenarioParts<'_>) -> Read<Vec<Parameter>> {
-    let help = "write `parameters: { arbiter.tau: [0.1, 0.2] }`";
-    let Data::Mapping(entries) = &value.data else {
-        return Err(context.error(value.span, format!("`parameters` must be a map, not {}", value.describe()), help));
-    };
-    if entries.is_empty() || entries.len() > PARAMETERS {
-        let message = match entries.is_empty() {
-            true => "`parameters` is empty".to_owned(),
-            false => format!("more than {PARAMETERS} parameters"),
-        };
-        return Err(context.error(value.span, message, help));
-    }
-    context.each(entries, |context, entry| {
-        let path = path(context, entry, scenario);
-        let axis = axis(context, &entry.value, &entry.key);
-        let position = context.sources.position(entry.key_span);
-        path.and_then(|()| Ok(Parameter { path: entry.key.to_string(), axis: axis?, position }))
-    })
-}
-
-/// Checks that the scenario has a value at a path, or takes a new one there as `--set` does.
-fn path(context: &mut Context, entry: &Entry, scenario: ScenarioParts<'_>) -> Read<()> {
-    let path = Path::at(context, &entry.key, entry.key_span)?;
-    if let Some(span) = path.starts_with("optimize") {
-        return Err(context.error(span, "`optimize` cannot vary itself", "name another value of the scenario"));
-    }
-    match (path.below("topology"), scenario.topology_file) {
-        (Some(below), Some(tree)) => below.check(context, tree),
-        _ => path.check(context, scenario.root),
-    }
-}
-
-fn axis(context: &mut Context, value: &Value, name: &str) -> Read<AxisSpec> {
-    let what = format!("parameter {}", quoted(name));
-    match &value.data {
-        Data::Sequence(items) if items.is_empty() => {
-            Err(context.error(value.span, format!("{what} has no values"), "list at least one"))
-        }
-        Data::Sequence(items) => context.each(items, |context, item| text(context, item, &what)).map(AxisSpec::List),
-        Data::Mapping(_) => range(context, value, &what),
-        Data::Scalar(_) => {
-            let help = "list its values, as in `[0.1, 0.2]`, or give a range, as in `{ from: 0, to: 0.4, step: 0.1 }`";
-            Err(context.error(value.span, format!("{what} needs several values, not {}", value.describe()), help))
-        }
-    }
-}
-
-/// A value as `--set` takes it.
-fn text(context: &mut Context, value: &Value, what: &str) -> Read<String> {
-    if value.is_null() {
-        return Err(context.error(value.span, format!("an empty value of {what}"), "give a value, or leave it out"));
-    }
-    Ok(yaml::flow(value))
-}
-
-fn range(context: &mut Context, value: &Value, what: &str) -> Read<AxisSpec> {
-    let what = format!("the range of {what}");
-    let fields = context.fields(value, &what, &["from", "to", "step", "factor"])?;
-    let text = |context: &mut Context, key: &str| {
-        let value = fields.require(context, key)?;
-        context.text(value, &format!("`{key}` of {what}")).map(str::to_owned)
-    };
-    let (from, to) = (text(context, "from"), text(context, "to"));
-    let by = match (fields.get("step"), fields.get("factor")) {
-        (Some(_), None) => text(context, "step").map(Growth::Step),
-        (None, Some(_)) => text(context, "factor").map(Growth::Factor),
-        (given, _) => {
-            let message = format!("{what} needs either `step` or `factor`");
-            let help = if given.is_some() { "keep one of the two" } else { "add one, as in `step: 0.05`" };
-            Err(context.error(value.span, message, help))
-        }
-    };
-    Ok(AxisSpec::Range { from: from?, to: to?, by: by? })
 }
 
 fn level_costs(context: &mut Context, value: &Value) -> Read<Vec<f64>> {

@@ -1,5 +1,5 @@
-//! The JSON Schema of scenario files, for editors: what the reader itself knows (`format.json`), and of arbiters and models
-//! what the registry says, loaded ones too.
+//! The JSON Schema of scenario files, for editors: the tables that the reader itself uses ([`crate::format`]), and of
+//! arbiters and models what the registry says, loaded ones too.
 //!
 //! Schemas of plugins describe what arrives; here their keywords `x-weir-…` become what a user writes: texts with units, names
 //! of devices, paths of files.
@@ -7,12 +7,22 @@
 use serde_json::{Map, Value as Json, json};
 use weir_plugin_api::{ArbiterEntry, ModelEntry, Registry};
 
+use crate::format::{Definition, Definitions, Shape, define};
+use crate::load::SCENARIO;
+use crate::optimize;
 use crate::schema::Schema;
+use crate::topology::TOPOLOGY;
+use crate::units::{BANDWIDTH, BYTES, TIME};
+use crate::workload::{DEVICE, HOST};
 
-/// All but arbiters and models. A test holds its keys against the reader's.
-const FORMAT: &str = include_str!("format.json");
+/// The devices of an operation of a model.
+static DEVICES: Definition = Definition {
+    name: "devices",
+    about: "One name with brackets, or a list of names and ranks.",
+    shape: Shape::OneOrMore(0, &Shape::Named(&DEVICE)),
+};
 
-/// Keywords that are copied.
+/// Keywords that say the same of what a user writes as of what arrives.
 const COPIED: [&str; 14] = [
     "const",
     "default",
@@ -34,44 +44,66 @@ const COPIED: [&str; 14] = [
 /// [`crate::check`] knows more.
 #[must_use]
 pub fn scenario_schema(registry: &Registry) -> Json {
-    let mut schema: Json = serde_json::from_str(FORMAT).unwrap_or_default();
-    let mut defs = Map::new();
-    let arbiters: Vec<&ArbiterEntry> = registry.iter().collect();
-    let maps = arbiters.iter().map(|entry| {
+    let mut defs = Definitions::new();
+    let (scenario, topology) = (SCENARIO.reference(&mut defs), TOPOLOGY.reference(&mut defs));
+    let own = add_models(&mut defs, registry);
+    add_arbiters(&mut defs, registry);
+    let planned =
+        json!({ "properties": { "workload": { "type": "array", "minItems": 1, "items": { "anyOf": own } } } });
+    defs["scenario"]["anyOf"] = json!([{ "required": ["topology"] }, planned]);
+    defs["optimize"]["oneOf"] = optimize::alternatives();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "weir scenario",
+        "description": "A scenario or topology file of weir, format version 1. Editors can complete and check with it; \
+                        `weir check` knows more.",
+        "type": "object",
+        "required": ["weir"],
+        "if": { "required": ["workload"] },
+        "then": scenario,
+        "else": topology,
+        "$defs": defs
+    })
+}
+
+/// Adds the arbiters as the definition `arbiter`.
+fn add_arbiters(defs: &mut Definitions, registry: &Registry) {
+    let maps = registry.iter().map(|entry: &ArbiterEntry| {
         let params = serde_json::from_str(&entry.params_schema).unwrap_or_default();
-        named(Published { root: &params, name: &entry.name, defs: &mut defs }.part(&params), &entry.name)
+        named(Published { root: &params, name: &entry.name, defs }.part(&params), &entry.name)
     });
     let maps: Vec<Json> = maps.collect();
-    let names = arbiters.iter().map(|entry| &entry.name);
-    defs.insert(
-        "arbiter".to_owned(),
-        choice("The name of an arbiter, or a map with its name and parameters.", names, maps),
-    );
-    let (mut own, mut transfer) = (Vec::new(), (Vec::new(), Vec::new()));
+    let names = registry.iter().map(|entry| &entry.name);
+    let default = registry.default_arbiter().unwrap_or("none");
+    let what = format!("The name of an arbiter, or a map with its name and parameters; {default} by default.");
+    defs.insert("arbiter".to_owned(), choice(&what, names, maps));
+}
+
+/// Adds the models' operations to `operation`, and the models of transfers as `transfer_model`. Returns what a workload
+/// item must have to be one of the operations.
+fn add_models(defs: &mut Definitions, registry: &Registry) -> Vec<Json> {
+    let (mut own, mut names, mut maps) = (Vec::new(), Vec::new(), Vec::new());
     for entry in registry.models() {
         let root: Json = serde_json::from_str(&entry.schema).unwrap_or_default();
         for operation in &entry.operations {
             let Some(part) = Schema::new(&root).property(operation) else { continue };
-            let part = Published { root: &root, name: &entry.name, defs: &mut defs }.part(part.json());
+            let part = Published { root: &root, name: &entry.name, defs }.part(part.json());
             if operation == "transfer" {
-                transfer.0.push(&entry.name);
-                transfer.1.push(named(part, &entry.name));
+                names.push(&entry.name);
+                maps.push(named(part, &entry.name));
             } else {
-                schema["$defs"]["operation"]["properties"][operation] = host(part, entry);
+                defs["operation"]["properties"][operation] = host(part, entry, defs);
                 own.push(json!({ "required": [operation] }));
             }
         }
     }
+    // One operation an item.
+    defs["operation"]["minProperties"] = 1.into();
+    defs["operation"]["maxProperties"] = 1.into();
     let what = "A model of plain transfers, by name or as a map with its parameters; without one the transfer goes over the \
                 links.";
-    defs.insert("transfer_model".to_owned(), choice(what, transfer.0.into_iter(), transfer.1));
-    let planned =
-        json!({ "properties": { "workload": { "type": "array", "minItems": 1, "items": { "anyOf": own } } } });
-    schema["$defs"]["scenario"]["anyOf"] = json!([{ "required": ["topology"] }, planned]);
-    if let Some(all) = schema["$defs"].as_object_mut() {
-        all.extend(defs);
-    }
-    schema
+    defs.insert("transfer_model".to_owned(), choice(what, names.into_iter(), maps));
+    own
 }
 
 /// A name, or a map with it.
@@ -91,14 +123,13 @@ fn named(mut params: Json, name: &str) -> Json {
 }
 
 /// An operation of a model, with the keys that all operations have.
-fn host(mut operation: Json, entry: &ModelEntry) -> Json {
+fn host(mut operation: Json, entry: &ModelEntry, defs: &mut Definitions) -> Json {
     operation["type"] = "object".into();
     operation["additionalProperties"] = false.into();
     let said = operation["description"].as_str().map_or_else(String::new, |said| format!("{said} "));
     operation["description"] = format!("{said}(model {})", entry.name).into();
-    for key in ["id", "start", "after"] {
-        let own = if key == "start" { "time" } else { key };
-        operation["properties"][key] = json!({ "$ref": format!("#/$defs/{own}") });
+    for key in HOST {
+        operation["properties"][key.name] = key.schema(defs);
     }
     operation
 }
@@ -115,14 +146,14 @@ fn require(schema: &mut Json, key: &str) {
 struct Published<'a> {
     root: &'a Json,
     name: &'a str,
-    defs: &'a mut Map<String, Json>,
+    defs: &'a mut Definitions,
 }
 
 impl Published<'_> {
     /// A part as a user writes it.
     fn part(&mut self, part: &Json) -> Json {
         let Json::Object(map) = part else { return part.clone() };
-        if let Some(written) = written(map) {
+        if let Some(written) = self.written(map) {
             return described(written, map);
         }
         let mut out = Map::new();
@@ -164,15 +195,28 @@ impl Published<'_> {
         let Some(definition) = target.as_str().and_then(|target| target.strip_prefix("#/$defs/")) else {
             return target.clone();
         };
-        let name = format!("{}.{definition}", self.name);
-        if !self.defs.contains_key(&name) {
-            // Kept before it is made, as it may refer to itself.
-            self.defs.insert(name.clone(), Json::Bool(true));
-            let part = self.root["$defs"][definition].clone();
-            let part = self.part(&part);
-            self.defs.insert(name.clone(), part);
-        }
-        format!("#/$defs/{name}").into()
+        let (root, name) = (self.root, self.name);
+        let part = &root["$defs"][definition];
+        define(self.defs, &format!("{name}.{definition}"), |defs| Published { root, name, defs }.part(part))["$ref"]
+            .take()
+    }
+
+    /// How a user writes a value of one of weir's own keywords.
+    fn written(&mut self, part: &Map<String, Json>) -> Option<Json> {
+        let is = |key: &str| part.get(key) == Some(&Json::Bool(true));
+        let quantity = part.get("x-weir-quantity").and_then(Json::as_str);
+        let definition = match quantity {
+            Some("bytes") => Some(&BYTES),
+            Some("bandwidth") => Some(&BANDWIDTH),
+            Some(_) => Some(&TIME),
+            None if is("x-weir-nodes") => Some(&DEVICES),
+            None if is("x-weir-node") => Some(&DEVICE),
+            None if part.contains_key("x-weir-table") => None,
+            None => return None,
+        };
+        let written = definition.map_or_else(|| json!({ "type": "string" }), |of| of.reference(self.defs));
+        let null = part.get("type").and_then(Json::as_array).is_some_and(|types| types.contains(&"null".into()));
+        Some(if null { json!({ "anyOf": [written, { "type": "null" }] }) } else { written })
     }
 }
 
@@ -185,24 +229,6 @@ fn open(schema: &mut Map<String, Json>) {
             }
         }
     }
-}
-
-/// How a user writes a value of one of weir's own keywords.
-fn written(part: &Map<String, Json>) -> Option<Json> {
-    let own = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
-    let is = |key: &str| part.get(key) == Some(&Json::Bool(true));
-    let quantity = part.get("x-weir-quantity").and_then(Json::as_str);
-    let written = match quantity {
-        Some("bytes") => own("bytes"),
-        Some("bandwidth") => own("bandwidth"),
-        Some(_) => own("time"),
-        None if is("x-weir-nodes") => own("devices"),
-        None if is("x-weir-node") => own("device"),
-        None if part.contains_key("x-weir-table") => json!({ "type": "string" }),
-        None => return None,
-    };
-    let null = part.get("type").and_then(Json::as_array).is_some_and(|types| types.contains(&"null".into()));
-    Some(if null { json!({ "anyOf": [written, { "type": "null" }] }) } else { written })
 }
 
 fn described(mut written: Json, part: &Map<String, Json>) -> Json {
@@ -223,30 +249,7 @@ fn given(required: &Json, part: &Map<String, Json>) -> Json {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-
-    /// The keys of a definition are those that its reader asks for.
-    #[test]
-    fn keys_are_those_of_the_reader() {
-        let schema: Json = serde_json::from_str(FORMAT).expect("is JSON");
-        let pattern = crate::workload::pattern_keys();
-        for (definition, keys) in [
-            ("scenario", &crate::load::KEYS[..]),
-            ("topology", &crate::topology::KEYS),
-            ("link_type", &crate::topology::LINK_TYPE_KEYS),
-            ("node", &crate::topology::NODE_KEYS),
-            ("transfer", &crate::workload::TRANSFER_KEYS),
-            ("operation", &crate::workload::OPERATIONS),
-            ("optimize", &crate::optimize::KEYS),
-            ("pattern", &pattern),
-        ] {
-            let properties = schema["$defs"][definition]["properties"].as_object().expect("has keys");
-            let known: BTreeSet<&str> = properties.keys().map(String::as_str).collect();
-            assert_eq!(known, keys.iter().copied().collect(), "{definition}");
-        }
-    }
 
     #[test]
     fn keywords_of_plugins_become_what_a_user_writes() {

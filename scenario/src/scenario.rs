@@ -66,10 +66,8 @@ pub(crate) struct Parts {
     pub(crate) file: String,
     /// Digest of all input.
     pub(crate) input_sha256: String,
-    /// Where transfers go.
     pub(crate) topology: Topology,
     pub(crate) workload: Workload,
-    /// Who divides bandwidth.
     pub(crate) arbiters: Vec<ArbiterSpec>,
     /// What a search may change.
     pub(crate) optimize: Option<OptimizeSpec>,

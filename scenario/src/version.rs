@@ -2,6 +2,9 @@
 
 use crate::context::{Context, Fields, Read};
 use crate::diagnostic::quoted;
+use crate::format::{Key, Shape, required};
+
+pub(crate) const VERSION: Key = required("weir", Shape::Whole(&[("const", 1)]), "Version of the format.");
 
 /// Checks `weir: 1`.
 pub(crate) fn check(context: &mut Context, fields: &Fields<'_>) -> Read<()> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use weir_scenario::LoadOptions;
+use weir_scenario::{Input, LoadOptions};
 
 use crate::job::Job;
 use crate::optimize::{self, Overrides, SearchContext, SearchOutcome, Settings};
@@ -100,8 +100,8 @@ impl Opener {
     /// As [`Self::open`].
     pub fn read(self, yaml: impl Into<String>, folder: impl AsRef<Path>) -> Result<Scenario, Error> {
         let registry = self.loaded()?;
-        let text = yaml.into().into_bytes();
-        let scenario = crate::load::load_text(text, "-", folder.as_ref(), &self.options, &registry)?;
+        let input = Input::text(yaml.into(), "-", Some(folder.as_ref()));
+        let scenario = crate::load::load(input, &self.options, &registry)?;
         Ok(Scenario { scenario: Arc::new(scenario), registry, source: None })
     }
 
@@ -183,12 +183,10 @@ impl Scenario {
     pub fn check(&self) -> Result<Vec<String>, Error> {
         let lints = weir_scenario::lint(&self.scenario);
         let mut warnings: Vec<String> = self.scenario.warnings.iter().chain(&lints).map(ToString::to_string).collect();
-        for (at, spec) in self.scenario.arbiters.iter().enumerate() {
+        for at in 0..self.scenario.arbiters.len() {
             let job = self.job(at)?;
             job.arbiter()?;
-            let (file, name) = (&self.scenario.file, &spec.name);
-            let ignored = job.ignored_attributes().into_iter();
-            warnings.extend(ignored.map(|a| format!("warning: {file}: arbiter `{name}` ignores the transfers' {a}")));
+            warnings.extend(job.ignored_attributes());
         }
         Ok(warnings)
     }

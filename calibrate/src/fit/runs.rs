@@ -100,7 +100,6 @@ pub(super) struct Planned<'a> {
 }
 
 impl<'a> Planned<'a> {
-    /// No run yet.
     pub(super) fn new(machine: &'a Machine, fabric: &'a Fabric, pure: bool) -> Self {
         Self { machine, fabric, pure, runs: Vec::new(), places: BTreeMap::new() }
     }
@@ -126,15 +125,15 @@ impl<'a> Planned<'a> {
     /// The links of the way between two devices.
     pub(super) fn way(&self, from: NodeId, to: NodeId, e: &Experiment) -> Result<Vec<LinkId>, FitError> {
         let mut routes = Routes::new();
-        let way = self.between(&mut routes, (from, to), e)?;
+        let way = self.between(&mut routes, from, to, e)?;
         Ok(routes.links(way).to_vec())
     }
 
-    fn between(&self, routes: &mut Routes, ends: (NodeId, NodeId), e: &Experiment) -> Result<RouteId, FitError> {
+    fn between(&self, routes: &mut Routes, from: NodeId, to: NodeId, e: &Experiment) -> Result<RouteId, FitError> {
         let name = |node| self.machine.node_name(node).to_owned();
         let place = || e.rows.first().map_or_else(String::new, |row| row.place.to_string());
-        let found = routes.between(self.fabric, ends.0, ends.1);
-        found.ok_or_else(|| FitError::NoRoute(name(ends.0), name(ends.1), place()))
+        let found = routes.between(self.fabric, from, to);
+        found.ok_or_else(|| FitError::NoRoute(name(from), name(to), place()))
     }
 
     fn plan(&self, transfers: &[(NodeId, NodeId, u64)], e: &Experiment) -> Result<Run, FitError> {
@@ -142,7 +141,7 @@ impl<'a> Planned<'a> {
         let (mut route, mut links) = (Vec::new(), Vec::new());
         let stretch = if self.pure { self.stretch(transfers) } else { 1 };
         for &(from, to, bytes) in transfers {
-            let way = self.between(&mut routes, (from, to), e)?;
+            let way = self.between(&mut routes, from, to, e)?;
             links.extend_from_slice(routes.links(way));
             route.push(way);
             let class = builder.classes().intern(way, f64::INFINITY, 1.0, 0);

@@ -26,7 +26,6 @@ pub(super) fn kept(groups: usize, options: &FitOptions) -> Vec<bool> {
     kept
 }
 
-/// The parameters to fit.
 pub(super) fn wanted(
     problem: &Problem<'_>,
     options: &FitOptions,

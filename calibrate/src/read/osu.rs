@@ -18,7 +18,6 @@ const WINDOW: u32 = 64;
 /// Bytes of the reply to a window.
 const REPLY: u64 = 4;
 
-/// What a table measured.
 #[derive(Clone, PartialEq, Eq)]
 enum Test {
     Bandwidth,
@@ -29,7 +28,6 @@ enum Test {
 }
 
 impl Test {
-    /// Messages of a row.
     fn messages(&self) -> u32 {
         if matches!(self, Self::Bandwidth | Self::BothWays) { WINDOW } else { 1 }
     }

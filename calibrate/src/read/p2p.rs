@@ -21,7 +21,6 @@ const BYTES: u64 = 160_000_000;
 /// Bytes of a copy whose latency is shown: one int4.
 const LATENCY_BYTES: u64 = 16;
 
-/// What a matrix measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Matrix {
     Connected,

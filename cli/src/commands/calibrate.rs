@@ -39,8 +39,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let logs = read_logs(args, &machine)?;
     let experiments: Vec<Experiment> = logs.iter().flat_map(|log| log.experiments.iter().cloned()).collect();
     let spec = machine.arbiters.first().ok_or_else(|| Failure::usage("there is no arbiter"))?;
-    let entry = entry(&arbiters.registry, &spec.name)?;
-    let under = Under { entry, params: &spec.params };
+    let under = Under { entry: arbiters.registry.arbiter(&spec.name)?, params: &spec.params };
     let fit = weir_calibrate::fit(&machine, under, &experiments, &fit_options(args));
     let fit = fit.map_err(|error| unfitted(&error, &arbiters.registry))?;
     let names: Vec<String> = arbiters.registry.iter().map(|entry| entry.name.clone()).collect();
@@ -84,10 +83,6 @@ fn wrote(args: &CalibrateArgs, file: &Path, target: &Path, text: &str) -> Result
     output.finish()
 }
 
-fn entry<'a>(registry: &'a Registry, name: &str) -> Result<&'a weir_plugin_api::ArbiterEntry, Failure> {
-    registry.get(name).ok_or_else(|| Failure::usage(format!("there is no arbiter `{name}`: see `weir plugin list`")))
-}
-
 /// The file's name without its folder, so that equal fits write equal bytes wherever the logs lie.
 fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
@@ -103,7 +98,7 @@ fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Failur
     };
     let read = |path: &PathBuf| {
         let found = weir_calibrate::read_log(path, machine, &options);
-        let (_, log) = found.map_err(|error| Failure::diagnosed(Exit::Usage, *error))?;
+        let (_, log) = found.map_err(|error| weir::Error::diagnosed(&error))?;
         match (log.experiments.is_empty(), log.skipped.first()) {
             (false, _) => Ok(log),
             (true, first) => {

@@ -8,7 +8,6 @@ use crate::output::{Output, create_new};
 /// The scenario; it runs as it is.
 const TEMPLATE: &str = include_str!("../template.yaml");
 
-/// Writes the template.
 pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
     let mut output = Output::open(None)?;
     if is_stdin(&args.file) {

@@ -11,7 +11,6 @@ use crate::failure::{Exit, Failure};
 use crate::optimize::read_parts;
 use crate::output::{self, Output};
 
-/// Joins the parts.
 pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Failure> {
     let inputs: Vec<&Path> = args.parts.iter().map(PathBuf::as_path).collect();
     args.csv.as_deref().map_or(Ok(()), |path| output::check_target("--csv", path, &inputs))?;

@@ -140,7 +140,6 @@ impl Form {
     }
 }
 
-/// Writes what was found.
 fn show(job: &Searched<'_>, found: &SearchOutcome, out: &mut Output) -> Result<(), Failure> {
     let (args, form) = (job.args, Form { json: job.args.json, later: job.arbiter > 0 });
     if let Some(part) = &found.part {

@@ -12,7 +12,6 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::plugins::{program, watch};
 
-/// Lists, adds or removes.
 pub(crate) fn run(args: &PluginArgs) -> Result<Exit, Failure> {
     let config = PluginConfig::of_user();
     let text = match &args.action {

@@ -49,7 +49,6 @@ fn inputs(args: &RunArgs) -> Vec<&Path> {
     args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect()
 }
 
-/// Where results go.
 struct Targets<'t, 'a> {
     output: &'t mut Output,
     files: &'t mut files::Files<'a>,

@@ -5,7 +5,6 @@ use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::plugins;
 
-/// Prints a schema.
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
     let arbiters = plugins::loaded(&args.plugins, args.no_plugins)?;
     Output::open(None)?.result(|writer| match args.of {

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
 
 /// The measured rows, of one group where that is asked for.
 fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Failure> {
-    let wrong = |error: Box<weir_scenario::Diagnostic>| Failure::diagnosed(Exit::Usage, *error);
+    let wrong = |error: Box<weir_scenario::Diagnostic>| Failure::from(weir::Error::diagnosed(&error));
     let name = args.measured.display().to_string();
     let text = read_text(&args.measured).map_err(wrong)?;
     let MeasuredTable { mut rows, skipped, notes } = measured_rows(&name, &text).map_err(wrong)?;

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use weir_report::{SearchReport, text};
-use weir_scenario::{Change, LoadOptions, Scenario, load_text, rewrite};
+use weir_scenario::{Change, Input, LoadOptions, Scenario, load, rewrite};
 use weir_sim_core::RunOptions;
 
 use crate::args::OptimizeArgs;
@@ -65,7 +65,7 @@ impl<'a> Target<'a> {
     fn read(&self, text: &str, arbiters: &Arbiters) -> Result<Scenario, Failure> {
         let options = LoadOptions { library: self.args.scenario.library.clone(), ..LoadOptions::default() };
         let name = self.path.display().to_string();
-        let read = load_text(text, &name, Some(folder(self.path)), &options, &arbiters.registry);
+        let read = load(Input::text(text, &name, Some(folder(self.path))), &options, &arbiters.registry);
         read.map_err(|diagnostics| wrong(&diagnostics, arbiters))
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use weir_import::{Import, Options, Refusal, import};
 use weir_plugin_api::Registry;
-use weir_scenario::{LoadOptions, lint, load_text};
+use weir_scenario::{Input, LoadOptions, lint, load};
 
 /// The folder of the dumps.
 pub fn folder() -> PathBuf {
@@ -48,7 +48,7 @@ pub fn check(yaml: &str) {
     weir_arbiters::register(&mut registry).expect("built in");
     let inline: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
     let text = format!("weir: 1\ntopology:\n{inline}workload: [barrier: {{ id: b }}]\n");
-    let scenario = load_text(text, "-", None, &LoadOptions::default(), &registry);
+    let scenario = load(Input::text(text, "-", None), &LoadOptions::default(), &registry);
     let scenario = scenario.unwrap_or_else(|found| panic!("{}\n{yaml}", found[0]));
     let found: Vec<String> = scenario.warnings.iter().chain(&lint(&scenario)).map(ToString::to_string).collect();
     assert!(found.is_empty(), "{found:?}\n{yaml}");

@@ -28,7 +28,6 @@ struct Gap {
 }
 
 impl<'a> Changes<'a> {
-    /// No changes.
     pub(super) fn new(text: &'a str, lines: &'a [usize]) -> Self {
         Self { text, lines, found: Vec::new() }
     }

@@ -4,11 +4,9 @@ mod entries;
 mod links;
 pub(crate) mod text;
 
-use std::path::Path;
-
 use crate::context::{Context, Read};
 use crate::diagnostic::Diagnostic;
-use crate::files::Files;
+use crate::input::{Input, Parsed};
 use crate::load::{self, LoadOptions};
 use crate::source::Span;
 use crate::yaml::{self, Data, Edit, Entry, Scalar, Value};
@@ -31,7 +29,7 @@ pub enum Change {
     Links(LinkChange),
 }
 
-/// The text of a scenario file with the edits and arbiters of `options` and further changes, in their order, and without
+/// The text of a scenario with the edits and arbiters of `options` and further changes, in their order, and without
 /// `optimize`. Edits of a topology file put the topology in place.
 ///
 /// What is not changed stays as it is, comments included. Where that is not possible the whole is written anew, with the
@@ -40,42 +38,18 @@ pub enum Change {
 /// # Errors
 /// A text that cannot be read, a path that does not exist, a topology that cannot be put in place. Whether the scenario
 /// is right is not checked.
-pub fn rewrite(path: &Path, options: &LoadOptions, changes: &[Change]) -> Result<String, Vec<Diagnostic>> {
+pub fn rewrite<'a>(
+    input: impl Into<Input<'a>>,
+    options: &LoadOptions,
+    changes: &[Change],
+) -> Result<String, Vec<Diagnostic>> {
     let mut context = Context::default();
-    let Ok(bytes) = Files::read_scenario(&mut context, path) else { return Err(context.finish()) };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    written(context, bytes, (&path.display().to_string(), Some(folder)), options, changes)
-}
-
-/// [`rewrite`] of a text. Files that it names are looked for from `folder`.
-///
-/// # Errors
-/// As [`rewrite`].
-pub fn rewrite_text(
-    text: impl Into<Vec<u8>>,
-    name: &str,
-    folder: Option<&Path>,
-    options: &LoadOptions,
-    changes: &[Change],
-) -> Result<String, Vec<Diagnostic>> {
-    written(Context::default(), text.into(), (name, folder), options, changes)
-}
-
-fn written(
-    mut context: Context,
-    bytes: Vec<u8>,
-    (name, folder): (&str, Option<&Path>),
-    options: &LoadOptions,
-    changes: &[Change],
-) -> Result<String, Vec<Diagnostic>> {
-    let Ok(Changed { source, before, after, topology }) =
-        changed(&mut context, bytes, (name, folder), options, changes)
-    else {
+    let Ok(Changed { source, before, after, topology }) = changed(&mut context, input.into(), options, changes) else {
         return Err(context.finish());
     };
     let text = context.sources.text(source);
     if let Some(topology) = topology.and_then(|source| in_place(&mut context, source, &after)) {
-        let written = text::write_with(&text, &before, &after, ("topology", &topology));
+        let written = text::write_with(&text, &before, &after, "topology", &topology);
         if written.is_ok() {
             return written;
         }
@@ -101,16 +75,8 @@ struct Changed {
     topology: Option<u32>,
 }
 
-fn changed(
-    context: &mut Context,
-    bytes: Vec<u8>,
-    (name, folder): (&str, Option<&Path>),
-    options: &LoadOptions,
-    changes: &[Change],
-) -> Read<Changed> {
-    let mut files = Files::new(context, folder, options.library.as_deref())?;
-    let source = files.decode(context, if name == "-" { "<stdin>" } else { name }, bytes)?;
-    let before = yaml::parse(context, source)?;
+fn changed(context: &mut Context, input: Input<'_>, options: &LoadOptions, changes: &[Change]) -> Read<Changed> {
+    let Parsed { mut files, source, root: before } = input.parse(context, options.library.as_deref())?;
     let mut root = before.clone();
     let mut edits = load::edit(context, &mut root, options)?;
     load::looks_like_a_scenario(context, &root)?;

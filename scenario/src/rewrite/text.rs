@@ -32,9 +32,10 @@ pub(crate) fn write_with(
     text: &str,
     before: &Value,
     after: &Value,
-    given: (&str, &str),
+    key: &str,
+    own: &str,
 ) -> Result<String, Vec<Diagnostic>> {
-    let sections = Sections::of(text, before).map(|sections| Sections { given: Some(given), ..sections });
+    let sections = Sections::of(text, before).map(|sections| Sections { given: Some((key, own)), ..sections });
     let written = sections.map_or_else(String::new, |sections| sections.write(after, true));
     reads_as(&written, after).map(|()| written)
 }
@@ -118,7 +119,6 @@ impl<'a> Sections<'a> {
         above.last().copied().unwrap_or(limit)
     }
 
-    /// Writes a changed tree.
     fn write(&self, after: &Value, in_place: bool) -> String {
         let mut out = String::new();
         let mut copied = 0;

@@ -84,8 +84,8 @@ pub(super) fn read(
 ) -> Read<Json> {
     let fitting: Vec<_> = choices.iter().copied().filter(|choice| choice.fits(value)).collect();
     match &value.data {
-        Data::Mapping(entries) if !fitting.is_empty() => map(&fitting, context, names, (value, entries), what),
-        Data::Scalar(scalar) if !fitting.is_empty() => scalars(&fitting, context, names, (value, scalar), what),
+        Data::Mapping(entries) if !fitting.is_empty() => map(&fitting, context, names, value, entries, what),
+        Data::Scalar(scalar) if !fitting.is_empty() => scalars(&fitting, context, names, value, scalar, what),
         // Lists of a wrong length still say so when only one choice is a list.
         Data::Sequence(_) => {
             let list = fitting.first().or_else(|| choices.iter().find(|choice| choice.allows("array")));
@@ -107,7 +107,8 @@ fn map(
     choices: &[Schema<'_>],
     context: &mut Context,
     names: &mut dyn Names,
-    (value, entries): (&Value, &[Entry]),
+    value: &Value,
+    entries: &[Entry],
     what: &str,
 ) -> Read<Json> {
     let mut best = (choices[0], choices[0].score(entries));
@@ -118,7 +119,7 @@ fn map(
         }
     }
     if best.1 == (0, 0, 0) && choices.len() > 1 {
-        return Err(no_key(choices, context, (value, entries), what));
+        return Err(no_key(choices, context, value, entries, what));
     }
     best.0.plain(context, names, value, what)
 }
@@ -127,7 +128,8 @@ fn map(
 fn no_key(
     choices: &[Schema<'_>],
     context: &mut Context,
-    (value, entries): (&Value, &[Entry]),
+    value: &Value,
+    entries: &[Entry],
     what: &str,
 ) -> crate::context::Reported {
     let mut keys: Vec<&str> = Vec::new();
@@ -148,7 +150,8 @@ fn scalars(
     choices: &[Schema<'_>],
     context: &mut Context,
     names: &mut dyn Names,
-    (value, scalar): (&Value, &Scalar),
+    value: &Value,
+    scalar: &Scalar,
     what: &str,
 ) -> Read<Json> {
     let numeric = scalar.text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));

@@ -33,7 +33,6 @@ pub(crate) struct Schema<'a> {
 }
 
 impl<'a> Schema<'a> {
-    /// A whole schema.
     pub(crate) fn new(root: &'a Json) -> Self {
         Self { root, here: root }
     }
@@ -44,7 +43,6 @@ impl<'a> Schema<'a> {
         Some(self.at(here).resolved())
     }
 
-    /// What it says.
     pub(crate) fn json(self) -> &'a Json {
         self.here
     }
@@ -121,7 +119,7 @@ impl<'a> Schema<'a> {
                 self.object(context, names, value.span, entries.iter(), what).map(Json::Object)
             }
             Data::Sequence(items) if self.allows("array") && self.table().is_none() => {
-                self.list(context, names, (value.span, items), what)
+                self.list(context, names, value, items, what)
             }
             Data::Scalar(_) | Data::Mapping(_) if self.is("x-weir-node") => {
                 names.node(context, value, what).map(|node| node.0.into())
@@ -139,10 +137,11 @@ impl<'a> Schema<'a> {
         self,
         context: &mut Context,
         names: &mut dyn Names,
-        (span, items): (Span, &[Value]),
+        value: &Value,
+        items: &[Value],
         what: &str,
     ) -> Read<Json> {
-        self.check_length(context, span, items.len(), what)?;
+        self.check_length(context, value.span, items.len(), what)?;
         let any = Json::Bool(true);
         let first = self.here.get("prefixItems").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
         let rest = self.here.get("items").unwrap_or(&any);

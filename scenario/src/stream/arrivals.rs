@@ -13,6 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::scenario::Scenario;
 use crate::source::Span;
 use crate::table::Rows;
+use crate::workload::attributes::Ends;
 
 /// The transfers of all traces by (start, row), read as they are asked for.
 pub struct TraceArrivals<'a> {
@@ -56,7 +57,7 @@ impl<'a> Reader<'a> {
             self.rows = None;
             return Ok(None);
         }
-        let arrival = arrival(scenario, stream, (self.trace, rows), self.next)?;
+        let arrival = arrival(scenario, stream, self.trace, rows, self.next)?;
         if arrival.start < self.last {
             return Err((0, changed()));
         }
@@ -94,7 +95,6 @@ impl<'a> TraceArrivals<'a> {
         self.failure.take()
     }
 
-    /// Opens all traces.
     fn open(&mut self) -> Result<(), Halt> {
         self.opened = true;
         for at in 0..self.readers.len() {
@@ -149,12 +149,13 @@ impl Arrivals for TraceArrivals<'_> {
 fn arrival(
     scenario: &Scenario,
     stream: &TraceStream,
-    (trace, rows): (&Surveyed, &Rows<'_>),
+    trace: &Surveyed,
+    rows: &Rows<'_>,
     task: TaskId,
 ) -> Result<Arrival, Wrong> {
     let known = |(at, name): (usize, &[u8])| stream.devices.get(name).copied().ok_or_else(|| (at, changed()));
     let row = Row::read(&rows.record, &trace.columns, known)?;
-    let (from, to) = row.ends;
+    let Ends { from, to } = row.ends;
     let attributes = row.attributes;
     let class = scenario.routes.known(from, to).and_then(|route| {
         scenario.tasks.classes().known(route, attributes.limit, attributes.weight, attributes.priority)

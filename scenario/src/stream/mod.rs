@@ -38,7 +38,6 @@ pub struct TraceStream {
     names: Mutex<Names>,
 }
 
-/// One trace.
 #[derive(Debug)]
 pub(crate) struct Surveyed {
     /// Its id, of which the names of its rows are made.
@@ -145,7 +144,6 @@ impl TraceStream {
         id.map_or_else(|| trace.numbered(task), str::to_owned)
     }
 
-    /// Where a transfer stands.
     pub(crate) fn place(&self, sources: &Sources, task: TaskId) -> Option<Span> {
         Some(self.trace(task)?.row(sources, task)?.place(0))
     }

@@ -10,7 +10,7 @@ use crate::diagnostic::quoted;
 use crate::nearest::suggestion;
 use crate::table::Rows;
 use crate::units::{self, BYTES_MOST};
-use crate::workload::attributes::Attributes;
+use crate::workload::attributes::{Attributes, Ends};
 
 /// The columns, in no particular order.
 const COLUMNS: [&str; 9] = ["from", "to", "bytes", "start_s", "id", "weight", "priority", "limit_Bps", "after"];
@@ -52,15 +52,13 @@ pub(crate) type Field<'r> = (usize, &'r [u8]);
 pub(crate) type Wrong = (usize, Problem);
 
 pub(crate) struct Row<'r> {
-    /// Source and destination.
-    pub(crate) ends: (NodeId, NodeId),
+    pub(crate) ends: Ends,
     /// Where the destination stands.
     pub(crate) to: usize,
     pub(crate) bytes: u64,
     pub(crate) attributes: Attributes,
     /// Its id; empty where it gives none.
     pub(crate) id: &'r str,
-    /// What it waits for.
     pub(crate) after: Option<Field<'r>>,
 }
 
@@ -77,7 +75,7 @@ impl<'r> Row<'r> {
         }
         let field = |column: usize| columns.at[column].map_or((0, &[][..]), |at| (at, record[at].trim_ascii()));
         let given = |column: usize| Some(field(column)).filter(|(_, bytes)| !bytes.is_empty());
-        let ends = (named(field(0))?, named(field(1))?);
+        let ends = Ends { from: named(field(0))?, to: named(field(1))? };
         let bytes = size(field(2))?;
         let usual = Attributes::USUAL;
         let attributes = Attributes {

@@ -16,7 +16,6 @@ pub(crate) struct LineReader<'a> {
     starts: VecDeque<(u64, u32)>,
     offset: u64,
     line: u32,
-    /// The byte before.
     last: u8,
 }
 

@@ -15,7 +15,6 @@ pub(crate) struct Rows<'a> {
     reader: csv::Reader<LineReader<'a>>,
     /// The row last read.
     pub(crate) record: ByteRecord,
-    /// Line of the record.
     pub(crate) line: u32,
     /// Where that line begins, bytes from where reading began.
     pub(crate) offset: u64,

@@ -3,27 +3,45 @@
 use weir_sim_core::{FabricBuilder, FabricError, LinkSpec};
 
 use super::LinkTypeOf;
-use super::link_type::{LinkTypes, kind};
+use super::link_type::{LINK, LinkTypes, kind};
 use super::names::NodeNames;
 use super::template::NODES;
 use crate::brackets::NamePattern;
 use crate::context::{Context, Read};
+use crate::format::{KeyTable, Shape, required};
 use crate::yaml::Value;
 use weir_plugin_api::{LinkKind, NodeId};
 
+/// An item of `links`.
+pub(super) static LATERAL: KeyTable = KeyTable::new(
+    "lateral_link",
+    "A link, or several, between nodes that are not parent and child.",
+    &[
+        required("type", Shape::Named(&LINK), ""),
+        required(
+            "between",
+            Shape::Tuple(2, 2, &Shape::Text),
+            "Both ends; names with brackets stand for several nodes.",
+        ),
+    ],
+);
+
+/// What lateral links are added to.
+pub(super) struct Target<'a> {
+    pub(super) types: &'a mut LinkTypes,
+    pub(super) names: &'a NodeNames,
+    pub(super) builder: &'a mut FabricBuilder,
+    /// Per pair of directed links: which type it has.
+    pub(super) pairs: &'a mut Vec<LinkTypeOf>,
+}
+
 /// Adds the links of the list.
-pub(crate) fn read(
-    context: &mut Context,
-    types: &mut LinkTypes,
-    names: &NodeNames,
-    (builder, pairs): (&mut FabricBuilder, &mut Vec<LinkTypeOf>),
-    list: Option<&Value>,
-) -> Read<()> {
+pub(super) fn read(context: &mut Context, mut target: Target<'_>, list: Option<&Value>) -> Read<()> {
     let Some(list) = list else { return Ok(()) };
     let mut left = NODES;
     for item in context.list(list, "`links`")? {
         // One wrong link does not hide the next.
-        let _ = link(context, types, names, (&mut *builder, &mut *pairs), item, &mut left);
+        let _ = link(context, &mut target, item, &mut left);
         if context.full() {
             break;
         }
@@ -31,15 +49,9 @@ pub(crate) fn read(
     Ok(())
 }
 
-fn link(
-    context: &mut Context,
-    types: &mut LinkTypes,
-    names: &NodeNames,
-    (builder, pairs): (&mut FabricBuilder, &mut Vec<LinkTypeOf>),
-    item: &Value,
-    left: &mut u64,
-) -> Read<()> {
-    let fields = context.fields(item, "a lateral link", &["between", "type"])?;
+fn link(context: &mut Context, target: &mut Target<'_>, item: &Value, left: &mut u64) -> Read<()> {
+    let Target { types, names, builder, pairs } = target;
+    let fields = context.fields(item, "a lateral link", &LATERAL)?;
     let value = fields.require(context, "type")?;
     let (link, name) = types.resolve(context, value)?;
     let usual = name.map_or(LinkKind::OTHER, kind);

@@ -2,10 +2,12 @@
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
+use serde_json::Value as Json;
 use weir_plugin_api::{LinkKind, SimDuration};
 
 use crate::context::{Context, Fields, Read, Reported};
 use crate::diagnostic::quoted;
+use crate::format::{Definition, KeyTable, Shape, optional};
 use crate::source::Span;
 use crate::units::{self, Decimal};
 use crate::yaml::{Data, Entry, Value};
@@ -64,7 +66,39 @@ struct Named {
     used: bool,
 }
 
-pub(crate) const KEYS: [&str; 8] = ["bandwidth", "up", "down", "generation", "width", "efficiency", "latency", "kind"];
+pub(super) static LINK_TYPE: KeyTable = KeyTable::new(
+    "link_type",
+    "What a link is made of: its bandwidth in exactly one form.",
+    &[
+        optional("bandwidth", Shape::Named(&units::BANDWIDTH), "Each way."),
+        optional(
+            "up",
+            Shape::Named(&units::BANDWIDTH),
+            "Towards the root; of a lateral link from the first to the second end.",
+        ),
+        optional("down", Shape::Named(&units::BANDWIDTH), "The other way."),
+        optional("generation", Shape::Whole(&[("minimum", 1), ("maximum", 6)]), "PCIe generation; with `width`."),
+        optional("width", Shape::Choice(|| units::LANES.map(Json::from).to_vec()), "PCIe lanes."),
+        optional(
+            "efficiency",
+            Shape::Number(&[("exclusiveMinimum", 0), ("maximum", 1)]),
+            "Share of the raw figure that carries payload; 1 by default.",
+        ),
+        optional("latency", Shape::Named(&units::TIME), "Each way; 0s by default."),
+        optional("kind", Shape::Text, "pcie, qpi, nvlink, network, or any other word."),
+    ],
+)
+.in_one_of(&FORMS);
+
+/// The forms of a bandwidth.
+const FORMS: [&[&str]; 3] = [&["bandwidth"], &["up", "down"], &["generation", "width"]];
+
+/// `link` of a node, `type` of a lateral link.
+pub(super) static LINK: Definition = Definition {
+    name: "link",
+    about: "The name of a link type, or one in place.",
+    shape: Shape::Either(&[Shape::Text, Shape::Map(&LINK_TYPE)]),
+};
 
 impl LinkTypes {
     /// Reads `link_types`; every type is checked, used or not.
@@ -130,7 +164,7 @@ pub(crate) fn texts(types: Option<&Value>) -> Vec<LinkTypeText> {
 }
 
 fn read(context: &mut Context, value: &Value, what: &str) -> Read<LinkType> {
-    let fields = context.fields(value, what, &KEYS)?;
+    let fields = context.fields(value, what, &LINK_TYPE)?;
     let efficiency = fields.parse_or(context, "efficiency", Decimal::whole(1), units::efficiency);
     let latency = fields.parse_or(context, "latency", SimDuration::ZERO, units::duration);
     let kind = match fields.get("kind") {
@@ -143,8 +177,7 @@ fn read(context: &mut Context, value: &Value, what: &str) -> Read<LinkType> {
 
 /// Both bandwidths, from the one of three forms that is given.
 fn bandwidths(context: &mut Context, fields: Fields<'_>, efficiency: &Decimal) -> Read<(f64, f64)> {
-    let given = |keys: &[&str]| keys.iter().any(|key| fields.get(key).is_some());
-    let forms = [given(&["bandwidth"]), given(&["up", "down"]), given(&["generation", "width"])];
+    let forms = FORMS.map(|keys| keys.iter().any(|key| fields.get(key).is_some()));
     if forms.iter().filter(|&&f| f).count() != 1 {
         let message = "a link type needs its bandwidth, in exactly one form";
         let help = "give `bandwidth: 11.6GB/s`, or `up: …, down: …`, or `generation: 3, width: 16`";

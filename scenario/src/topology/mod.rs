@@ -9,16 +9,14 @@ use weir_plugin_api::{LinkKind, NodeId, NodeKind};
 use weir_sim_core::{Fabric, FabricBuilder, FabricError, LinkSpec};
 
 use crate::context::{Context, Problem, Read, Reported};
+use crate::format::{Key, KeyTable, Shape, optional, required};
 use crate::source::Span;
+use crate::version::VERSION;
 use crate::yaml::Value;
-#[cfg(test)]
-pub(crate) use link_type::KEYS as LINK_TYPE_KEYS;
 use link_type::LinkTypes;
 pub(crate) use link_type::texts as link_type_texts;
 pub use link_type::{BandwidthForm, LinkTypeText};
 pub(crate) use names::{Missing, NodeNames};
-#[cfg(test)]
-pub(crate) use template::KEYS as NODE_KEYS;
 use template::Template;
 pub(crate) use template::is_inner;
 
@@ -37,7 +35,6 @@ pub struct Place {
 /// A fabric with names.
 #[derive(Debug)]
 pub(crate) struct Topology {
-    /// Nodes and links.
     pub(crate) fabric: Fabric,
     pub(crate) names: NodeNames,
     /// Per node: slots of its send engine, or [`UNLIMITED`].
@@ -87,13 +84,23 @@ impl Topology {
     }
 }
 
-/// Keys of a topology file, and of the map in its place.
-pub(crate) const KEYS: [&str; 5] = ["weir", "name", "link_types", "tree", "links"];
+/// A topology file, and the map in its place.
+pub(crate) static TOPOLOGY: KeyTable = KeyTable::new(
+    "topology",
+    "Nodes and links.",
+    &[
+        Key { required: false, ..VERSION },
+        optional("name", Shape::Text, "For readers; no effect on a run."),
+        optional("link_types", Shape::ByName(&Shape::Map(&link_type::LINK_TYPE)), "Link types by name."),
+        required("tree", Shape::Named(&template::NODES_BY_NAME), "The root nodes, with the nodes below them."),
+        optional("links", Shape::List(0, &Shape::Map(&lateral::LATERAL)), "Links beside the tree."),
+    ],
+);
 
 /// Reads a topology. `file` says whether it is a file of its own, which must name its version.
 pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Topology> {
     let before = context.errors();
-    let fields = context.fields(value, "the topology", &KEYS)?;
+    let fields = context.fields(value, "the topology", &TOPOLOGY)?;
     if file || fields.get("weir").is_some() {
         crate::version::check(context, &fields)?;
     }
@@ -110,7 +117,7 @@ pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Top
     }
     expansion.names.index();
     let Expansion { names, builder, types: pairs, .. } = &mut expansion;
-    lateral::read(context, &mut types, names, (builder, pairs), fields.get("links"))?;
+    lateral::read(context, lateral::Target { types: &mut types, names, builder, pairs }, fields.get("links"))?;
     if context.errors() > before {
         return Err(Reported);
     }

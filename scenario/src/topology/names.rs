@@ -17,9 +17,7 @@ use crate::nearest::suggestion;
 #[derive(Debug, Default)]
 pub(crate) struct NodeNames {
     names: IndexSet<Box<str>, FxBuildHasher>,
-    /// Per node: its name.
     name_of: Vec<u32>,
-    /// Per node: its parent.
     parent: Vec<NodeId>,
     /// Per node: one past the last node below it.
     end: Vec<u32>,
@@ -37,7 +35,6 @@ pub(crate) enum Missing<'r> {
     Unknown(&'r str),
     /// Nodes have its last part as their name, but none below the others.
     NotBelow(&'r str),
-    /// More than one fits.
     Ambiguous(NodeId, NodeId),
 }
 

@@ -5,10 +5,11 @@ use rustc_hash::FxHashSet;
 use weir_plugin_api::NodeKind;
 
 use super::Place;
-use super::link_type::{LinkType, LinkTypes};
+use super::link_type::{LINK, LinkType, LinkTypes};
 use crate::brackets::{NAME_BYTES, NamePattern};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
+use crate::format::{Definition, KeyTable, Shape, optional, required};
 use crate::source::Span;
 use crate::units;
 use crate::yaml::{Data, Entry, Value};
@@ -35,7 +36,33 @@ pub(crate) struct Template {
     total: u64,
 }
 
-pub(crate) const KEYS: [&str; 7] = ["kind", "link", "engines", "repeat", "bus_id", "numa", "children"];
+static NODE: KeyTable = KeyTable::new(
+    "node",
+    "A node, or several that are alike.",
+    &[
+        required("kind", Shape::Choice(|| NodeKind::ALL.map(|kind| kind.word().into()).to_vec()), "What it is."),
+        optional("link", Shape::Named(&LINK), "The link to its parent; a root has none."),
+        optional("engines", Shape::Whole(&[("minimum", 1)]), "Transfers that it sends at once."),
+        optional("repeat", Shape::Whole(&[("minimum", 1)]), "Node `x` becomes x0, x1, ..."),
+        optional("bus_id", Shape::Pattern(|| BUS_ID.to_owned()), "The node's PCI address; no effect on a run."),
+        optional(
+            "numa",
+            Shape::Whole(&[("minimum", 0), ("maximum", NUMA_NODES as i64)]),
+            "The NUMA node that it is near to; no effect on a run.",
+        ),
+        optional("children", Shape::Named(&NODES_BY_NAME), "The nodes below it."),
+    ],
+);
+
+/// `tree`, and `children` of a node.
+pub(super) static NODES_BY_NAME: Definition = Definition {
+    name: "nodes",
+    about: "Nodes by name; `gpu[0-3]` is four of them.",
+    shape: Shape::ByName(&Shape::Map(&NODE)),
+};
+
+/// A PCI address as a regular expression; [`bus_id`] reads it.
+const BUS_ID: &str = r"^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]$";
 
 /// Highest number of a NUMA node; Linux knows at most 1024 (`CONFIG_NODES_SHIFT`).
 const NUMA_NODES: u64 = 1023;
@@ -61,7 +88,7 @@ pub(crate) fn read(context: &mut Context, types: &mut LinkTypes, value: &Value, 
 
 fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: bool) -> Read<Template> {
     let what = format!("node {}", quoted(&entry.key));
-    let fields = context.fields(&entry.value, &what, &KEYS)?;
+    let fields = context.fields(&entry.value, &what, &NODE)?;
     let names = node_names(context, entry, fields.entry("repeat"));
     let kind = fields.require(context, "kind").and_then(|value| kind(context, value));
     let engines = match fields.get("engines") {

@@ -18,7 +18,6 @@ const EXPONENT: i64 = 1 << 50;
 /// Why a number is not a whole one in range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NotWhole {
-    /// It has a fraction.
     Fraction,
     /// It is above the limit.
     TooLarge,
@@ -65,7 +64,6 @@ impl Decimal {
         Self::read(text).filter(|(_, rest)| rest.is_empty()).map(|(number, _)| number)
     }
 
-    /// A whole number.
     pub(crate) fn whole(value: u64) -> Self {
         Self::scaled(value.into(), 0)
     }

@@ -3,13 +3,15 @@
 mod decimal;
 mod quantity;
 mod range;
+mod shapes;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use decimal::{Decimal, NotWhole};
 pub(crate) use quantity::{
-    BYTES_MOST, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, integer, pcie_generation,
+    BYTES_MOST, LANES, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, integer, pcie_generation,
     real_seconds, seconds, size_decimal, time_per_byte, weight, whole_bytes, whole_number,
 };
 pub use range::{MOST_VALUES, RangeError};
 pub(crate) use range::{by_factor, by_step};
+pub(crate) use shapes::{BANDWIDTH, BYTES, TIME};

@@ -183,7 +183,7 @@ const PCIE: [(u64, u64, u64); 6] =
     [(25, 8, 10), (50, 8, 10), (80, 128, 130), (160, 128, 130), (320, 128, 130), (640, 236, 256)];
 
 /// Widths of links of PCI Express, in lanes (same source, section 4.2.6).
-const LANES: [u64; 7] = [1, 2, 4, 8, 12, 16, 32];
+pub(crate) const LANES: [u64; 7] = [1, 2, 4, 8, 12, 16, 32];
 
 /// The raw figure after encoding of a link of `width` lanes at `rate` GT/s.
 fn pcie_raw_of(generation: usize, width: u64) -> Result<Bandwidth, Problem> {

@@ -7,13 +7,22 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::SimTime;
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
-use super::attributes::PlacedId;
+use super::attributes::{ID_TEXT, PlacedId};
 use super::expansion::{Expansion, Waiting};
 use super::group::{Groups, Names};
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
+use crate::format::{Definition, Key, Shape, optional};
 use crate::source::Span;
 use crate::yaml::{Data, Value};
+
+pub(super) const AFTER: Key = optional("after", Shape::Named(&IDS), "");
+
+static IDS: Definition = Definition {
+    name: "after",
+    about: "One id or a list of ids, of any items of the workload, that must have ended.",
+    shape: Shape::OneOrMore(0, &Shape::Named(&ID_TEXT)),
+};
 
 /// Operations of a cycle that are named in its message.
 const SHOWN: usize = 8;
@@ -31,10 +40,10 @@ impl Expansion<'_> {
         })
     }
 
-    /// Remembers that tasks wait.
+    /// Notes that `count` tasks from `first` on wait for these names; [`Self::resolve_waits`] looks the names up.
     pub(super) fn wait(&mut self, first: TaskId, count: u32, names: Vec<PlacedId>) {
         if count > 0 && !names.is_empty() {
-            self.waiting.push(Waiting { tasks: (first, count), names });
+            self.waiting.push(Waiting { first, count, names });
         }
     }
 
@@ -47,7 +56,7 @@ impl Expansion<'_> {
         // Names are often waited for by many rows; looking one up may cost a scan of a pattern.
         let mut known: FxHashMap<&str, Option<TaskId>> = FxHashMap::default();
         for wait in &waiting {
-            let (first, count) = wait.tasks;
+            let Waiting { first, count, .. } = *wait;
             // Many tasks that wait for many things do so through one join, too.
             let gate = (count > 1 && wait.names.len() > 1).then(|| self.join());
             for PlacedId { text: name, span } in &wait.names {

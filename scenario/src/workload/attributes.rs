@@ -1,13 +1,27 @@
 //! What operations have in common: ids, starts, and what a transfer is beside its ends and bytes.
 
-use weir_plugin_api::{SimDuration, SimTime};
+use weir_plugin_api::{NodeId, SimDuration, SimTime};
 
 use crate::brackets::NAME_BYTES;
 use crate::context::{Context, Fields, Read};
 use crate::diagnostic::quoted;
+use crate::format::{Definition, Key, Shape, optional};
 use crate::source::Span;
 use crate::units::{self, Decimal};
 use crate::yaml::Value;
+
+pub(super) const ID: Key = optional("id", Shape::Named(&ID_TEXT), "");
+pub(super) const START: Key = optional("start", Shape::Named(&units::TIME), "Not before this instant; 0s by default.");
+
+pub(super) static ID_TEXT: Definition =
+    Definition { name: "id", about: "A name of at most 256 bytes.", shape: Shape::Text };
+
+/// The devices at both ends of a transfer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ends {
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+}
 
 /// What a transfer is, beside its ends and bytes.
 #[derive(Clone, Copy, Debug)]

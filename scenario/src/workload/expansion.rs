@@ -5,7 +5,7 @@ use std::rc::Rc;
 use weir_plugin_api::NodeId;
 use weir_sim_core::{EngineId, Routes, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
 
-use super::attributes::{Attributes, PlacedId};
+use super::attributes::{Attributes, Ends, PlacedId};
 use super::group::Groups;
 use super::model::names::Known;
 use super::model::planner::Models;
@@ -25,8 +25,8 @@ const STREAMED: u64 = u32::MAX as u64 - 1;
 
 /// Tasks that wait for what is named.
 pub(super) struct Waiting {
-    /// The first task and how many.
-    pub(super) tasks: (TaskId, u32),
+    pub(super) first: TaskId,
+    pub(super) count: u32,
     /// What they wait for, and where that is written.
     pub(super) names: Vec<PlacedId>,
 }
@@ -74,12 +74,7 @@ impl Expansion<'_> {
     }
 
     /// Adds a transfer between two devices.
-    pub(super) fn carry(
-        &mut self,
-        ends: (NodeId, NodeId),
-        bytes: u64,
-        attributes: Attributes,
-    ) -> Result<TaskId, Problem> {
+    pub(super) fn carry(&mut self, ends: Ends, bytes: u64, attributes: Attributes) -> Result<TaskId, Problem> {
         let task = self.carrying(ends, bytes, attributes)?;
         Ok(self.builder.task(task))
     }
@@ -87,7 +82,7 @@ impl Expansion<'_> {
     /// A transfer between two devices, with its route, class and engine.
     pub(super) fn carrying(
         &mut self,
-        (from, to): (NodeId, NodeId),
+        Ends { from, to }: Ends,
         bytes: u64,
         attributes: Attributes,
     ) -> Result<Task, Problem> {
@@ -131,7 +126,6 @@ impl Expansion<'_> {
         }
     }
 
-    /// The scenario's ranks.
     pub(super) fn scenario_ranks(&mut self, context: &mut Context, span: Span) -> Read<Rc<[NodeId]>> {
         self.ranks.all(context, self.topology, span)
     }

@@ -31,7 +31,6 @@ pub enum TaskKind {
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) first: u32,
-    /// Number of tasks.
     pub(crate) count: u32,
     /// What they are, but for releases.
     pub(crate) kind: TaskKind,
@@ -241,10 +240,10 @@ impl Groups {
     fn message(&self, name: &str, number: u32) -> Option<(&Group, u32)> {
         let (id, pair) = name.rsplit_once('.')?;
         let (from, to) = pair.split_once('-')?;
-        let pair = (canonical(from)?, canonical(to)?);
+        let (from, to) = (canonical(from)?, canonical(to)?);
         let group = self.by_id(id)?;
         let (Names::Pattern(pairs) | Names::PlannedPattern(pairs, _)) = &group.names else { return None };
-        Some((group, pairs.find(pair, number)?))
+        Some((group, pairs.find(from, to, number)?))
     }
 
     /// Ids of operations, for remedies.

@@ -3,22 +3,69 @@
 use weir_plugin_api::{NodeId, SimTime};
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
-use super::attributes::{PlacedId, attributes, given_id};
+use super::after::AFTER;
+use super::attributes::{Ends, ID, PlacedId, START, attributes, given_id};
 use super::expansion::Expansion;
 use super::group::{Group, Names, TaskKind};
 use super::model::read::Plain;
+use super::pattern::PATTERN;
+use super::ranks::ENDPOINT;
+use super::trace::TRACE;
 use super::traffic::Made;
 use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
+use crate::format::{KeyTable, Shape, optional, required};
 use crate::units;
 use crate::yaml::{Data, Entry, Value};
 
-/// Operations that can be read.
-pub(crate) const OPERATIONS: [&str; 5] = ["transfer", "pattern", "trace", "compute", "barrier"];
-/// Keys of a transfer.
-pub(crate) const TRANSFER_KEYS: [&str; 11] =
-    ["id", "from", "to", "size", "start", "after", "weight", "priority", "limit", "repeat", "model"];
+/// An item of the workload: one of the operations that need no model.
+pub(crate) static OPERATION: KeyTable = KeyTable::new(
+    "operation",
+    "One operation, under its name.",
+    &[
+        optional("transfer", Shape::Map(&TRANSFER), ""),
+        optional("pattern", Shape::Map(&PATTERN), ""),
+        optional("trace", Shape::Map(&TRACE), ""),
+        optional("compute", Shape::Map(&COMPUTE), ""),
+        optional("barrier", Shape::Map(&BARRIER), ""),
+    ],
+);
+
+static TRANSFER: KeyTable = KeyTable::new(
+    "transfer",
+    "Bytes from one device to another.",
+    &[
+        ID,
+        required("from", Shape::Named(&ENDPOINT), "The source."),
+        required("to", Shape::Named(&ENDPOINT), "The destination."),
+        required("size", Shape::Named(&units::BYTES), "Payload."),
+        START,
+        AFTER,
+        optional(
+            "weight",
+            Shape::Number(&[("exclusiveMinimum", 0)]),
+            "Share under arbiters that read it; 1 by default.",
+        ),
+        optional("priority", Shape::Whole(&[]), "Larger is served first under arbiters that read it; 0 by default."),
+        optional("limit", Shape::Named(&units::BANDWIDTH), "Largest rate."),
+        optional("repeat", Shape::Whole(&[("minimum", 1)]), "id#1, id#2, ... one after the other."),
+        optional("model", Shape::Registered("transfer_model"), ""),
+    ],
+);
+
+static COMPUTE: KeyTable = KeyTable::new(
+    "compute",
+    "A computation, which keeps the compute engine of a device busy.",
+    &[
+        ID,
+        required("device", Shape::Named(&ENDPOINT), "Where it runs."),
+        required("time", Shape::Named(&units::TIME), "How long it takes."),
+        AFTER,
+    ],
+);
+
+static BARRIER: KeyTable = KeyTable::new("barrier", "A join, which takes no time.", &[ID, AFTER]);
 
 impl<'a> Expansion<'a> {
     /// Expands the operation at an index of the list.
@@ -28,11 +75,12 @@ impl<'a> Expansion<'a> {
             let message = format!("an operation must be a map with one key, not {}", item.describe());
             return Err(context.error(item.span, message, help));
         };
-        let [Entry { key, key_span, value }] = &entries[..] else {
+        let [entry] = &entries[..] else {
             let message = format!("an operation must have one key, not {}", entries.len());
             let span = entries.get(1).map_or(item.span, |e| e.key_span);
             return Err(context.error(span, message, format!("{help}; begin each with `-`")));
         };
+        let Entry { key, key_span, value } = entry;
         if self.stream.is_some() && &**key != "trace" {
             let message = format!("{} cannot be streamed: workload[{index}] is not a trace", quoted(key));
             return Err(context.error(*key_span, message, "write it as rows of a trace, or run without --stream"));
@@ -44,11 +92,11 @@ impl<'a> Expansion<'a> {
             "compute" => self.compute(context, value, index),
             "barrier" => self.barrier(context, value, index),
             other => match self.models.registry.model_of(other) {
-                Some(entry) => self.modelled(context, files, entry, (key, value), index),
+                Some(model) => self.modelled(context, files, model, entry, index),
                 None => {
                     let models = self.models.registry.models().flat_map(|entry| &entry.operations);
                     let models = models.map(String::as_str).filter(|&key| key != "transfer");
-                    let known: Vec<&str> = OPERATIONS.into_iter().chain(models).collect();
+                    let known: Vec<&str> = OPERATION.names().map(|name| -> &str { name }).chain(models).collect();
                     let help = context.suggestion(other, known, "operations");
                     Err(context.error(*key_span, format!("unknown operation {}", quoted(other)), help))
                 }
@@ -57,7 +105,7 @@ impl<'a> Expansion<'a> {
     }
 
     fn transfer(&mut self, context: &mut Context, files: &mut Files, value: &'a Value, index: usize) -> Read<()> {
-        let fields = context.fields(value, "a transfer", &TRANSFER_KEYS)?;
+        let fields = context.fields(value, "a transfer", &TRANSFER)?;
         let from = fields.require(context, "from").and_then(|v| self.end(context, v, "`from` of a transfer"));
         let to = fields.require(context, "to").and_then(|v| self.end(context, v, "`to` of a transfer"));
         let bytes = fields.parse(context, "size", units::byte_size);
@@ -70,7 +118,7 @@ impl<'a> Expansion<'a> {
                     Some(made) => self.traffic.transfer(made),
                     None => self.traffic.fixed(fields.span),
                 }
-                Ok(Plain { ends: (from.0, to.0), bytes, attributes, repeat })
+                Ok(Plain { ends: Ends { from: from.0, to: to.0 }, bytes, attributes, repeat })
             }
             _ => Err(Reported),
         };
@@ -84,7 +132,7 @@ impl<'a> Expansion<'a> {
         let count = plain.repeat.unwrap_or(1);
         self.reserve(context, fields.get("repeat").map_or(span, |v| v.span), count)?;
         let first = self.next();
-        let place = fields.get("to").map_or(span, |v| v.span);
+        let place = fields.span_of("to");
         for i in 0..count {
             let task = self.carry(plain.ends, plain.bytes, plain.attributes);
             let task = task.map_err(|problem| context.error(place, problem.message, problem.help))?;
@@ -98,7 +146,7 @@ impl<'a> Expansion<'a> {
     }
 
     fn compute(&mut self, context: &mut Context, value: &Value, index: usize) -> Read<()> {
-        let fields = context.fields(value, "a compute", &["id", "device", "time", "after"])?;
+        let fields = context.fields(value, "a compute", &COMPUTE)?;
         let id = self.id(context, &fields, index)?;
         let device = fields.require(context, "device").and_then(|v| self.end(context, v, "`device` of a compute"));
         let time = fields.parse(context, "time", units::duration);
@@ -115,7 +163,7 @@ impl<'a> Expansion<'a> {
     }
 
     fn barrier(&mut self, context: &mut Context, value: &Value, index: usize) -> Read<()> {
-        let fields = context.fields(value, "a barrier", &["id", "after"])?;
+        let fields = context.fields(value, "a barrier", &BARRIER)?;
         let id = self.id(context, &fields, index)?;
         let after = self.after(context, fields.get("after"))?;
         let work = Work::Nothing { counted: true };

@@ -9,7 +9,7 @@ use super::model::check::TaskNames;
 /// The messages of a pattern, by the ranks between which each goes.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
-    /// Ranks of each message.
+    /// Source and destination rank of each message.
     ranks: Vec<(u32, u32)>,
     /// Occurrence of each pair, from 1; empty when no pair occurs twice.
     occurrence: Vec<u32>,
@@ -26,12 +26,10 @@ impl Pairs {
         Self { ranks, occurrence, index: OnceLock::new() }
     }
 
-    /// Number of messages.
     pub(crate) fn len(&self) -> usize {
         self.ranks.len()
     }
 
-    /// Ranks of each message.
     pub(crate) fn ranks(&self) -> &[(u32, u32)] {
         &self.ranks
     }
@@ -39,11 +37,12 @@ impl Pairs {
     /// The name of message `i` of the pattern `id`.
     pub(crate) fn name(&self, id: &str, i: u32) -> String {
         let at = i as usize;
-        name(id, self.ranks[at], self.occurrence.get(at).copied().unwrap_or(1))
+        let (from, to) = self.ranks[at];
+        name(id, from, to, self.occurrence.get(at).copied().unwrap_or(1))
     }
 
     /// The message between two ranks that is the `number`-th of its pair.
-    pub(crate) fn find(&self, (from, to): (u32, u32), number: u32) -> Option<u32> {
+    pub(crate) fn find(&self, from: u32, to: u32, number: u32) -> Option<u32> {
         let index = self.index.get_or_init(|| {
             let number = |i: usize| self.occurrence.get(i).copied().unwrap_or(1);
             self.ranks.iter().enumerate().map(|(i, &(from, to))| ((from, to, number(i)), i as u32)).collect()
@@ -53,7 +52,7 @@ impl Pairs {
 }
 
 /// `h.0-1`, and `h.0-1#2` of the second message between the same ranks.
-pub(super) fn name(id: &str, (from, to): (u32, u32), occurrence: u32) -> String {
+pub(super) fn name(id: &str, from: u32, to: u32, occurrence: u32) -> String {
     match occurrence {
         1 => format!("{id}.{from}-{to}"),
         n => format!("{id}.{from}-{to}#{n}"),

@@ -27,18 +27,16 @@ use crate::yaml::Value;
 use expansion::Expansion;
 pub(crate) use group::Groups;
 pub use group::TaskKind;
-#[cfg(test)]
-pub(crate) use item::{OPERATIONS, TRANSFER_KEYS};
+pub(crate) use item::OPERATION;
 use model::names::Known;
 pub(crate) use model::names::Outside;
 use model::planner::Models;
+pub(crate) use model::read::HOST;
 pub use model::tasks::{PlanTarget, Shares, SlotsDiffer};
-pub(crate) use order::Senders;
-#[cfg(test)]
-pub(crate) use pattern::keys as pattern_keys;
+pub(crate) use order::{ORDER, Senders};
 pub use planned::{Choice, PlannedOperation};
 use ranks::Ranks;
-pub(crate) use ranks::devices;
+pub(crate) use ranks::{DEVICE, RANKS, devices};
 pub(crate) use traffic::Traffic;
 
 /// What the workload of a scenario became.
@@ -51,7 +49,6 @@ pub(crate) struct Workload {
     pub(crate) generator: Option<&'static str>,
     /// Where `ranks` is given although nothing uses it.
     pub(crate) unused_ranks: Option<Span>,
-    /// What models planned.
     pub(crate) operations: Vec<PlannedOperation>,
     /// Devices that the topology lacks.
     pub(crate) outside: Outside,
@@ -68,11 +65,8 @@ pub(crate) struct Workload {
 /// What the scenario says of the workload.
 #[derive(Clone, Copy)]
 pub(crate) struct WorkloadKeys<'a> {
-    /// `workload`.
     pub(crate) items: &'a Value,
-    /// `ranks`.
     pub(crate) ranks: Option<&'a Value>,
-    /// `order`.
     pub(crate) order: Option<&'a Value>,
 }
 

@@ -4,12 +4,21 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{EngineScope, NodeId};
 use weir_sim_core::{EngineId, TaskGraph, TaskId, Work};
 
+use super::attributes::ID_TEXT;
 use super::group::Groups;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
+use crate::format::{Definition, Shape};
 use crate::source::Span;
 use crate::topology::{Topology, UNLIMITED};
 use crate::yaml::{Data, Entry, Value};
+
+pub(crate) static ORDER: Definition = Definition {
+    name: "order",
+    about: "Per device the ids of all transfers that it sends, in the order to send those that are ready at the same \
+            instant.",
+    shape: Shape::ByName(&Shape::Distinct(&Shape::Named(&ID_TEXT))),
+};
 
 /// What the names in an order mean.
 #[derive(Clone, Copy)]

@@ -6,13 +6,41 @@ use weir_plugin_api::{NodeId, NodeKind};
 
 use crate::brackets::NamePattern;
 use crate::context::{Context, Read, Reported};
+use crate::format::{Definition, KeyTable, Shape, required};
 use crate::source::Span;
 use crate::topology::Topology;
 use crate::units;
 use crate::yaml::{Data, Value};
 
 /// Ranks of one list at most; *assumed*, as many as nodes.
-const RANKS: u64 = 10_000_000;
+const MOST_RANKS: u64 = 10_000_000;
+
+/// A device by its rank.
+static RANK: KeyTable = KeyTable::new(
+    "rank",
+    "The device of a rank.",
+    &[required("rank", Shape::Whole(&[("minimum", 0)]), "Its number, from 0.")],
+);
+
+/// Where a transfer starts or ends.
+pub(super) static ENDPOINT: Definition = Definition {
+    name: "endpoint",
+    about: "A device, by name or path, or a rank.",
+    shape: Shape::Either(&[Shape::Text, Shape::Map(&RANK)]),
+};
+
+/// A device of an operation of a model.
+pub(crate) static DEVICE: Definition = Definition {
+    name: "device",
+    about: "A device by name or path, or a rank; one that the topology lacks has no links.",
+    ..ENDPOINT
+};
+
+pub(crate) static RANKS: Definition = Definition {
+    name: "ranks",
+    about: "Devices in rank order: one text with brackets, or a list.",
+    shape: Shape::OneOrMore(0, &Shape::Text),
+};
 
 /// The scenario's ranks: those given are read at once, all gpus when something first asks for ranks.
 pub(super) struct Ranks {
@@ -61,7 +89,7 @@ impl Ranks {
         value: &Value,
         what: &str,
     ) -> Read<(u32, NodeId)> {
-        let fields = context.fields(value, what, &["rank"])?;
+        let fields = context.fields(value, what, &RANK)?;
         let rank = fields.parse(context, "rank", |text| units::whole_number(text, u64::from(u32::MAX)))? as u32;
         let ranks = self.all(context, topology, value.span)?;
         ranks.get(rank as usize).map(|&device| (rank, device)).ok_or_else(|| {
@@ -94,8 +122,8 @@ pub(crate) fn devices(context: &mut Context, topology: &Topology, value: &Value,
     let mut devices = Vec::new();
     for item in items {
         let pattern = context.parse(item, what, NamePattern::read)?;
-        if pattern.count().saturating_add(devices.len() as u64) > RANKS {
-            return Err(context.error(item.span, format!("more than {RANKS} ranks"), "give fewer"));
+        if pattern.count().saturating_add(devices.len() as u64) > MOST_RANKS {
+            return Err(context.error(item.span, format!("more than {MOST_RANKS} ranks"), "give fewer"));
         }
         let mut name = String::new();
         for i in 0..pattern.count() {

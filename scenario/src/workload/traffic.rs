@@ -44,7 +44,6 @@ impl Traffic {
         self.smallest(unit);
     }
 
-    /// A transfer between ranks.
     pub(super) fn transfer(&mut self, made: Made) {
         self.parts.push(RankMessages::Transfer(made));
         self.smallest(made.bytes);

@@ -21,12 +21,10 @@ pub(crate) struct Value {
     pub(crate) data: Data,
 }
 
-/// What a value is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Data {
     /// One word, number or text.
     Scalar(Scalar),
-    /// A list.
     Sequence(Vec<Value>),
     /// A map, in file order; keys are distinct.
     Mapping(Vec<Entry>),

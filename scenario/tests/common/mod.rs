@@ -8,7 +8,7 @@ use std::path::Path;
 use weir_plugin_api::{
     ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, PhaseView, RateArbiter, Registry, SimTime,
 };
-use weir_scenario::{Diagnostic, LoadOptions, Scenario, load_text};
+use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
 use weir_sim_core::{TaskId, Work};
 
 macro_rules! arbiter {
@@ -104,7 +104,7 @@ pub fn on_t2(rest: &str) -> String {
 
 /// Reads a text without a folder.
 pub fn read(text: impl Into<Vec<u8>>) -> Result<Scenario, Vec<Diagnostic>> {
-    load_text(text, "-", None, &LoadOptions::default(), &registry())
+    load(Input::text(text, "-", None), &LoadOptions::default(), &registry())
 }
 
 /// Reads a text that must be right.

@@ -6,7 +6,7 @@ use weir_plugin_api::{
     ModelPlugin, NodeId, Origin, Plan, PlannedTask, PlannedWork, Queue, RateArbiter, Registry, Relation, Surroundings,
     Wait,
 };
-use weir_scenario::{Diagnostic, LoadOptions, Scenario, load_text};
+use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
 
 /// Serves `echo` with a parameter of every kind; its details are the operation that it was given.
 pub struct Echo;
@@ -313,7 +313,7 @@ pub fn one(operation: &str) -> String {
 
 /// Reads a text without a folder.
 pub fn read(text: impl Into<Vec<u8>>) -> Result<Scenario, Vec<Diagnostic>> {
-    load_text(text, "-", None, &LoadOptions::default(), &registry())
+    load(Input::text(text, "-", None), &LoadOptions::default(), &registry())
 }
 
 /// Reads a text that must be right.

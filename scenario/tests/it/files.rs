@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{T2, bad, good, on_t2, registry, transfers, write};
 use weir_plugin_api::SimTime;
-use weir_scenario::{Diagnostic, LoadOptions, Scenario, load, load_text};
+use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
 use weir_sim_core::TaskId;
 
 fn load_in(folder: &Path, file: &str) -> Result<Scenario, Vec<Diagnostic>> {
@@ -154,7 +154,7 @@ fn with_options(text: &str, set: &[(&str, &str)], arbiters: &[&str]) -> Result<S
         arbiters: arbiters.iter().map(|&a| a.to_owned()).collect(),
         stream: false,
     };
-    load_text(text, "-", None, &options, &registry())
+    load(Input::text(text, "-", None), &options, &registry())
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use weir_plugin_api::Registry;
-use weir_scenario::{LoadOptions, Scenario, load, load_text};
+use weir_scenario::{Input, LoadOptions, Scenario, load};
 
 fn files(below: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(below).unwrap().map(|e| e.unwrap().path());
@@ -30,7 +30,7 @@ fn the_library_is_right() {
         let scenario = if path.parent().is_some_and(|p| p.ends_with("topologies")) {
             let name = path.file_name().unwrap().to_string_lossy();
             let text = format!("weir: 1\ntopology: {name}\nworkload: [barrier: {{ id: b }}]\n");
-            load_text(text, "-", path.parent(), &LoadOptions::default(), &registry)
+            load(Input::text(text, "-", path.parent()), &LoadOptions::default(), &registry)
         } else {
             load(path, &LoadOptions::default(), &registry)
         };

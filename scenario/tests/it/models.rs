@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use weir_plugin_api::Registry;
-use weir_scenario::{Diagnostic, LoadOptions, Scenario, load_text};
+use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
 use weir_sim_core::{RunOptions, Simulation};
 
 fn registry() -> Registry {
@@ -15,7 +15,7 @@ fn registry() -> Registry {
 
 fn read_in(folder: Option<&Path>, operation: &str) -> Result<Scenario, Vec<Diagnostic>> {
     let text = format!("weir: 1\nworkload:\n  - {operation}\n");
-    load_text(text, "-", folder, &LoadOptions::default(), &registry())
+    load(Input::text(text, "-", folder), &LoadOptions::default(), &registry())
 }
 
 /// The time of the only operation, in ps.

@@ -147,7 +147,9 @@ fn arbiters_name_no_devices() {
     let registry = with_refusing("naming", schema, || ArbiterError::Refused("never made".to_owned()));
     for given in ["d: g0", "t: a.csv", "n: [g0]"] {
         let text = format!("{MACHINES}arbiter: {{ name: naming, {given} }}\nworkload: [barrier: {{}}]\n");
-        let found = weir_scenario::load_text(text, "-", None, &LoadOptions::default(), &registry).map(|s| s.name);
+        let found =
+            weir_scenario::load(weir_scenario::Input::text(text, "-", None), &LoadOptions::default(), &registry)
+                .map(|s| s.name);
         let found = found.unwrap_err().remove(0);
         assert!(found.message.contains("only operations of models name devices"), "{found}");
     }
@@ -254,7 +256,11 @@ fn lists_are_bounded_in_all() {
         &[("c.csv", &format!("bytes,seconds\n{rows}")), ("d.csv", &format!("bytes,seconds\n{rows}{rows}"))],
     );
     let found = |text: &str| {
-        let loaded = weir_scenario::load_text(text, "-", Some(folder.path()), &LoadOptions::default(), &registry());
+        let loaded = weir_scenario::load(
+            weir_scenario::Input::text(text, "-", Some(folder.path())),
+            &LoadOptions::default(),
+            &registry(),
+        );
         loaded.map(|s| s.name).unwrap_err().remove(0)
     };
     // Eleven times 90 000 rows and 10^4 names are a million, and no more is taken.
@@ -329,7 +335,7 @@ fn edits_reach_operations() {
     let set = vec![("workload[0].echo.bytes".to_owned(), "2kB".to_owned())];
     let options = LoadOptions { set, ..LoadOptions::default() };
     let text = one("echo: { bytes: 1kB }");
-    let scenario = weir_scenario::load_text(text, "-", None, &options, &registry()).unwrap();
+    let scenario = weir_scenario::load(weir_scenario::Input::text(text, "-", None), &options, &registry()).unwrap();
     assert_eq!(scenario.operations[0].details["params"]["bytes"], 2000);
     assert!(read(one("echo: { bytes: 1kB }")).is_ok());
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::models::{MACHINES, registry};
 use crate::common::{bad, first_bad, good, on_t2, read};
-use weir_scenario::{Change, LoadOptions, RankTraffic, Scenario, load, load_text, rewrite};
+use weir_scenario::{Change, Input, LoadOptions, RankTraffic, Scenario, load, rewrite};
 use weir_sim_core::{RunOptions, Simulation, TaskId, Work};
 
 /// Three transfers from gpu0, on lines 6 to 8, one from gpu1, and an order on line 10.
@@ -51,7 +51,8 @@ fn an_order_replaces_that_of_the_file() {
     let work = |scenario: &Scenario| scenario.tasks.tasks().iter().map(|task| task.work).collect::<Vec<Work>>();
     assert_eq!(work(&scenario), work(&plain));
     let set = LoadOptions { set: vec![("order.gpu0".into(), "[c, b, a]".into())], ..LoadOptions::default() };
-    let scenario = load_text(with_order("{ gpu0: [b, c, a] }"), "-", None, &set, &crate::common::registry()).unwrap();
+    let scenario =
+        load(Input::text(with_order("{ gpu0: [b, c, a] }"), "-", None), &set, &crate::common::registry()).unwrap();
     assert_eq!(sent(&scenario)[0].1, ["c", "b", "a"]);
 }
 
@@ -154,7 +155,7 @@ fn operations_of_models_are_listed_by_their_names() {
             "{MACHINES}workload:\n  - transfer: {{ id: m, from: g0, to: g1, size: 1MB, model: {{ name: courier }} }}\n  - transfer: {{ id: p, from: g0, to: g1, size: 1MB }}\n  - transfer: {{ id: n, from: g0, to: g1, size: 1MB, repeat: 2, model: {{ name: courier }} }}\norder: {{ g0: [{order}] }}\n"
         )
     };
-    let load = |order: &str| load_text(text(order), "-", None, &LoadOptions::default(), &registry());
+    let load = |order: &str| load(Input::text(text(order), "-", None), &LoadOptions::default(), &registry());
     let scenario = load("n#1, p, n#2, m").unwrap_or_else(|found| panic!("{}", found[0]));
     assert_eq!(sent(&scenario), lists(&[("g0", &["n#1", "p", "n#2", "m"])]));
     let said = |order: &str| load(order).map(|s| s.name).unwrap_err().remove(0).message;
@@ -204,7 +205,7 @@ fn long_orders_are_read_quickly() {
     let text =
         on_t2(&format!("workload: [{{ trace: {{ file: p.csv }} }}]\norder: {{ gpu0: [{}] }}\n", reversed.join(", ")));
     let scenario =
-        load_text(text, "-", Some(folder.path()), &LoadOptions::default(), &crate::common::registry()).unwrap();
+        load(Input::text(text, "-", Some(folder.path())), &LoadOptions::default(), &crate::common::registry()).unwrap();
     assert_eq!(sent(&scenario)[0].1, reversed);
     // Thousands of wrong ids cost no search each.
     let wrong: String = (0..count).map(|i| format!("q{i}, ")).collect();
@@ -238,7 +239,7 @@ fn a_saved_order_runs_as_the_file_it_came_from() {
     let (slow, fast) = (file("halo-2d-file-order.yaml"), file("halo-2d-fastest.yaml"));
     assert!(makespan(&slow, &registry) > makespan(&fast, &registry));
     let text = rewrite(&folder.join("halo-2d-file-order.yaml"), &options, &[Change::Order(sent(&fast))]).unwrap();
-    let written = load_text(text, "-", Some(&folder), &options, &registry).unwrap();
+    let written = load(Input::text(text, "-", Some(&folder)), &options, &registry).unwrap();
     assert_eq!(sent(&written), sent(&fast));
     assert_eq!(makespan(&written, &registry), makespan(&fast, &registry));
 }

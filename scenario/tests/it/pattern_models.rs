@@ -3,7 +3,7 @@
 use crate::common::models::{good as good_model, refused};
 use crate::common::on_t2;
 use weir_plugin_api::Registry;
-use weir_scenario::{LoadOptions, RankTraffic, Scenario, load_text};
+use weir_scenario::{Input, LoadOptions, RankTraffic, Scenario, load};
 use weir_sim_core::{Outcome, RunOptions, Simulation, TaskId, Work};
 
 const LOGGP: &str = "{ name: loggp, latency: 1us, overhead: 5us, gap: 3us, over: fabric }";
@@ -26,7 +26,7 @@ fn good(text: &str) -> Scenario {
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).unwrap();
     weir_models::register(&mut registry).unwrap();
-    let read = load_text(text, "-", None, &LoadOptions::default(), &registry);
+    let read = load(Input::text(text, "-", None), &LoadOptions::default(), &registry);
     read.unwrap_or_else(|found| panic!("{}", found.iter().map(|d| format!("{d}\n")).collect::<String>()))
 }
 

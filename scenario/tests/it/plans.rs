@@ -198,7 +198,10 @@ fn alternatives_need_an_arbiter_that_works() {
         let registry = with_refusing("broken", "{}", error);
         let text = format!("{MACHINES}arbiter: broken\nworkload:\n  - choose: {{ id: o, pick: auto, times: [5ns] }}\n");
         let options = weir_scenario::LoadOptions::default();
-        weir_scenario::load_text(text, "-", None, &options, &registry).map(|s| s.name).unwrap_err().remove(0)
+        weir_scenario::load(weir_scenario::Input::text(text, "-", None), &options, &registry)
+            .map(|s| s.name)
+            .unwrap_err()
+            .remove(0)
     };
     let found = with(|| ArbiterError::Refused("no trees".to_owned()));
     assert!(found.message.contains("choose `o` cannot be tried under arbiter `broken`: no trees"), "{found}");
@@ -217,7 +220,7 @@ fn a_long_plan_is_read_in_linear_time() {
         "weir: 1\nworkload:\n  - put: {{ id: p, from: a, to: b, size: 100kB, packet: 1B, overlap: [[read], [network], [write]], read: {level}, network: {level}, write: {level} }}\n"
     );
     let options = weir_scenario::LoadOptions::default();
-    let scenario = weir_scenario::load_text(text, "-", None, &options, &registry).unwrap();
+    let scenario = weir_scenario::load(weir_scenario::Input::text(text, "-", None), &options, &registry).unwrap();
     let tasks = scenario.operations[0].tasks.clone();
     assert_eq!(tasks.len(), 300_000);
     let last = scenario.task_name(TaskId(tasks.end - 1)).into_owned();

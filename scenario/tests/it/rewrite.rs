@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{T2, good, on_t2, registry, write};
 use weir_plugin_api::Registry;
-use weir_scenario::{Change, Diagnostic, LoadOptions, Scenario, load, load_text, rewrite, rewrite_text};
+use weir_scenario::{Change, Diagnostic, Input, LoadOptions, Scenario, load, rewrite};
 
 const TEXT: &str = "\
 # What is asked.
@@ -34,7 +34,7 @@ optimize:
 fn changed(text: &str, options: &LoadOptions, changes: &[Change]) -> Result<String, Vec<Diagnostic>> {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[("t2.yaml", T2)]);
-    rewrite_text(text, "-", Some(folder.path()), options, changes)
+    rewrite(Input::text(text, "-", Some(folder.path())), options, changes)
 }
 
 #[track_caller]
@@ -124,7 +124,7 @@ fn the_topology_comes_in_place_when_asked_or_edited() {
     assert!(inline.starts_with("# What is asked.\n") && inline.contains("# Who divides.\narbiter"), "{inline}");
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[("t2.yaml", T2)]);
-    let load = |text: &str, folder| load_text(text, "-", folder, &LoadOptions::default(), &registry()).unwrap();
+    let load = |text: &str, folder| load(Input::text(text, "-", folder), &LoadOptions::default(), &registry()).unwrap();
     assert_eq!(contents(&load(&inline, None)), contents(&load(TEXT, Some(folder.path()))));
     let edited = done(TEXT, &[set("topology.link_types.pcie.bandwidth", "1GB/s")]);
     assert_eq!(edited, inline.replace("bandwidth: 11.6GB/s", "bandwidth: 1GB/s"));
@@ -172,7 +172,7 @@ fn refuses_what_is_no_scenario() {
     write(folder.path(), &[("t.yaml", &deep)]);
     let text = "weir: 1\ntopology: t.yaml\nworkload: []\n";
     let options = LoadOptions::default();
-    let found = rewrite_text(text, "-", Some(folder.path()), &options, &[Change::InlineTopology]).unwrap_err();
+    let found = rewrite(Input::text(text, "-", Some(folder.path())), &options, &[Change::InlineTopology]).unwrap_err();
     assert!(found[0].message.contains("nested deeper than 64"), "{}", found[0]);
 }
 
@@ -215,7 +215,7 @@ fn every_scenario_of_the_library_runs_the_same_when_written() {
         for changes in [&[][..], &[Change::InlineTopology]] {
             let written = rewrite(&path, &options, changes).unwrap();
             let name = path.display().to_string();
-            let again = load_text(written, &name, path.parent(), &options, &registry);
+            let again = load(Input::text(written, &name, path.parent()), &options, &registry);
             let again = again.unwrap_or_else(|found| panic!("{}", found[0]));
             assert_eq!(contents(&again), contents(&scenario), "{name}");
         }
@@ -244,7 +244,7 @@ fn edits_are_the_same_written_or_not() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[("t2.yaml", T2)]);
     let load = |text: &str, options: &LoadOptions| {
-        let scenario = load_text(text, "-", Some(folder.path()), options, &registry());
+        let scenario = load(Input::text(text, "-", Some(folder.path())), options, &registry());
         contents(&scenario.unwrap_or_else(|found| panic!("{}", found[0])))
     };
     let plain = load(TEXT, &LoadOptions::default());

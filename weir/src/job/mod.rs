@@ -36,8 +36,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// There is none of this name.
     pub fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec, registry: &'a Registry) -> Result<Self, Error> {
-        let missing = || Error::input(format!("there is no arbiter `{}`: see `weir plugin list`", spec.name));
-        Ok(Self { scenario, spec, entry: registry.get(&spec.name).ok_or_else(missing)?, peaks: false })
+        Ok(Self { scenario, spec, entry: registry.arbiter(&spec.name)?, peaks: false })
     }
 
     /// The same, where the peaks of all links are asked for or not.
@@ -58,16 +57,18 @@ impl<'a> Job<'a> {
         self.spec
     }
 
-    /// Attributes that the scenario's transfers have and the arbiter is known not to read: `weight`, `priority`.
+    /// A warning for each attribute that the scenario's transfers have and the arbiter is known not to read: `weight`,
+    /// `priority`.
     #[must_use]
-    pub fn ignored_attributes(&self) -> Vec<&'static str> {
+    pub fn ignored_attributes(&self) -> Vec<String> {
         let table = self.scenario.tasks.classes().table();
         let attributes = [
             ("weight", Flags::READS_WEIGHT, table.weight.iter().any(|&weight| weight != 1.0)),
             ("priority", Flags::READS_PRIORITY, table.priority.iter().any(|&priority| priority != 0)),
         ];
         let ignored = attributes.into_iter().filter(|&(_, reads, used)| used && self.entry.ignores(reads));
-        ignored.map(|(attribute, ..)| attribute).collect()
+        let (file, name) = (&self.scenario.file, &self.spec.name);
+        ignored.map(|(what, ..)| format!("warning: {file}: arbiter `{name}` ignores the transfers' {what}")).collect()
     }
 
     /// A new instance that has accepted every route of the scenario.

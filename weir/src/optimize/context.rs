@@ -47,12 +47,9 @@ impl<'a> SearchContext<'a> {
 
     /// The arbiter as the registry has it.
     pub(super) fn entry(&self) -> Result<&'a ArbiterEntry, Error> {
-        let name = &self.spec().name;
-        let missing = || Error::input(format!("there is no arbiter `{name}`: see `weir plugin list`"));
-        self.registry.get(name).ok_or_else(missing)
+        self.registry.arbiter(&self.spec().name)
     }
 
-    /// What is searched.
     pub(super) fn subject(&self) -> Result<SearchSubject, Error> {
         let (scenario, entry) = (self.scenario, self.entry()?);
         let sha256 = match &entry.origin {
@@ -118,7 +115,11 @@ impl Runs<'_> {
     /// The scenario with some edits after those it was read with.
     pub(super) fn read(&self, edits: &[(String, String)]) -> Result<Scenario, Error> {
         let options = LoadOptions { set: [&self.options.set, edits].concat(), ..self.options.clone() };
-        crate::load::load(self.file, &options, self.registry)
+        let scenario = crate::load::load(self.file, &options, self.registry)?;
+        if scenario.arbiters.len() <= self.arbiter {
+            return Err(Error::input("the scenario has fewer arbiters with these values: vary something else"));
+        }
+        Ok(scenario)
     }
 
     /// Makespan of the scenario with some edits, ps.
@@ -127,9 +128,7 @@ impl Runs<'_> {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<u64, Error> {
-        let missing = || Error::input("the scenario has fewer arbiters with these values: vary something else");
-        let spec = scenario.arbiters.get(self.arbiter).ok_or_else(missing)?;
-        let job = Job::new(scenario, spec, self.registry)?;
+        let job = Job::new(scenario, &scenario.arbiters[self.arbiter], self.registry)?;
         let outcome = job.outcome(RunOptions { cancel: Some(self.cancel), ..RunOptions::default() })?;
         match outcome.stop {
             Stop::Finished => Ok(outcome.makespan.0),

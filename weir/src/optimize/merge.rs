@@ -2,7 +2,7 @@
 
 use weir_optimize::order::Part;
 use weir_optimize::parameters;
-use weir_optimize::search::{Method, Objective, SearchResult, Vary};
+use weir_optimize::search::{Method, SearchResult, Vary};
 use weir_report::{SearchReport, SearchSubject, Solution};
 
 use super::outcome::report;
@@ -48,24 +48,13 @@ fn orders_merged(subject: SearchSubject, parts: Vec<(OrderNames, Part)>) -> Resu
     let Some((at, best)) = at else { return Err(Error::input("the parts hold no order: run them again")) };
     let distribution = whole.distribution;
     let makespan = best.makespan as f64;
+    let solution = Solution::Order(names[at].best.clone());
     let result = SearchResult {
-        vary: Vary::Order,
-        method: Method::Exhaustive,
         candidates: Some(whole.candidates),
         evaluated: distribution.count(),
-        complete: true,
         proved_optimal: true,
-        objective: Objective::Makespan,
         bound: Some(makespan),
-        baseline: names[at].baseline as f64,
-        best: makespan,
-        median: None,
-        mean: None,
-        worst: None,
-        percentiles: None,
-        best_count: None,
-        wall_s: None,
-        solution: Solution::Order(names[at].best.clone()),
+        ..SearchResult::new(Vary::Order, Method::Exhaustive, names[at].baseline as f64, makespan, solution)
     };
     let result = result.with_statistics(&distribution);
     Ok(SearchReport { distribution: Some(distribution), ..report(subject, result) })

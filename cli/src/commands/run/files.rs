@@ -54,7 +54,6 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// Takes a run in.
     pub(super) fn add(&mut self, run: &Run<'_>) -> Result<(), Failure> {
         if let Some(target) = &self.args.timeline {
             output::replace_with(target, |file| write_trace(run, file))?;

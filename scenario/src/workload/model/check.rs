@@ -101,7 +101,6 @@ impl TaskNames {
         Ok(names)
     }
 
-    /// Number of tasks.
     pub(crate) fn len(&self) -> u32 {
         self.ends.len() as u32
     }
@@ -215,14 +214,15 @@ fn task(plan: &Plan, task: &PlannedTask<'_>, devices: Devices<'_>, routes: &mut 
         }
     }
     match task.work {
-        PlannedWork::Carries { from, to, bytes, limit } => carries(name, (from, to), bytes, limit, devices, routes),
+        PlannedWork::Carries { from, to, bytes, limit } => carries(name, from, to, bytes, limit, devices, routes),
         _ => Ok(()),
     }
 }
 
 fn carries(
     task: impl Fn() -> String,
-    (from, to): (NodeId, NodeId),
+    from: NodeId,
+    to: NodeId,
     bytes: u64,
     limit: f64,
     devices: Devices<'_>,

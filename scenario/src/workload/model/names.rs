@@ -29,7 +29,6 @@ pub(crate) struct Outside {
 }
 
 impl Outside {
-    /// Number of devices.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
@@ -66,9 +65,7 @@ pub(in crate::workload) struct Site<'a> {
     pub(in crate::workload) given: bool,
     /// What earlier operations named.
     pub(in crate::workload) known: &'a mut Known,
-    /// The scenario's ranks.
     pub(in crate::workload) ranks: &'a mut Ranks,
-    /// The scenario's files.
     pub(in crate::workload) files: &'a mut Files,
 }
 

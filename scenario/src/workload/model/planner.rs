@@ -26,10 +26,8 @@ pub(in crate::workload) struct Models<'a> {
     used: Vec<Used<'a>>,
 }
 
-/// A model in use.
 struct Used<'a> {
     entry: &'a ModelEntry,
-    /// Its schema.
     schema: Rc<Json>,
     /// Its instance; `None` before it is needed.
     instance: Option<Box<dyn Model>>,

@@ -1,7 +1,7 @@
 //! Reads operations of models: the host's keys, and the others by the model's schema.
 
 use serde_json::Value as Json;
-use weir_plugin_api::{ModelEntry, NodeId};
+use weir_plugin_api::ModelEntry;
 
 use super::check::TaskNames;
 use super::names::Site;
@@ -10,14 +10,16 @@ use super::tasks::Shares;
 use crate::context::{Context, Fields, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
+use crate::format::Key;
 use crate::schema::Schema;
 use crate::topology::UNLIMITED;
-use crate::workload::attributes::{Attributes, PlacedId, start};
+use crate::workload::after::AFTER;
+use crate::workload::attributes::{Attributes, Ends, ID, PlacedId, START, start};
 use crate::workload::expansion::Expansion;
 use crate::yaml::{Data, Entry, Value};
 
 /// Keys of every operation of a model that are not the model's.
-const HOST: [&str; 3] = ["id", "start", "after"];
+pub(crate) const HOST: [Key; 3] = [ID, START, AFTER];
 
 /// `model` of a transfer, or of a pattern for all of its messages.
 pub(in crate::workload) struct TransferModel<'a> {
@@ -29,7 +31,7 @@ pub(in crate::workload) struct TransferModel<'a> {
 
 /// A plain transfer that goes by a model, without the model.
 pub(in crate::workload) struct Plain {
-    pub(in crate::workload) ends: (NodeId, NodeId),
+    pub(in crate::workload) ends: Ends,
     pub(in crate::workload) bytes: u64,
     pub(in crate::workload) attributes: Attributes,
     pub(in crate::workload) repeat: Option<u64>,
@@ -42,21 +44,23 @@ impl<'a> Expansion<'a> {
         context: &mut Context,
         files: &mut Files,
         entry: &'a ModelEntry,
-        (key, value): (&'a str, &'a Value),
+        item: &'a Entry,
         index: usize,
     ) -> Read<()> {
+        let (key, value) = (&*item.key, &item.value);
         let article = if key.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
         let what = format!("{article} {key}");
         let schema = self.models.schema(entry);
         let Some(schema) = Schema::new(&schema).property(key) else {
             return Err(self.no_schema(context, entry, key, value));
         };
-        let keys: Vec<&str> = HOST.into_iter().chain(schema.keys().filter(|key| !HOST.contains(key))).collect();
-        let fields = context.fields(value, &what, &keys)?;
+        let host = HOST.map(|key| key.name);
+        let keys = host.into_iter().chain(schema.keys().filter(|key| !host.contains(key)));
+        let fields = context.fields_among(value, &what, keys)?;
         let id = self.id(context, &fields, index);
         let start = start(context, &fields);
         let after = self.after(context, fields.get("after"));
-        let params = self.params(context, files, schema, (value, &HOST), &what);
+        let params = self.params(context, files, schema, value, &host, &what);
         self.traffic.fixed(fields.span);
         let request = Request {
             key,
@@ -86,10 +90,10 @@ impl<'a> Expansion<'a> {
         let id = self.id(context, fields, index)?;
         let after = self.after(context, fields.get("after"))?;
         let model = self.transfer_model(context, files, model)?;
-        let Plain { ends: (from, to), repeat, .. } = plain;
+        let Plain { ends: Ends { from, to }, repeat, .. } = plain;
         if from == to {
-            let (problem, span) = (self.no_route(from, to), fields.get("to").map_or(fields.span, |v| v.span));
-            return Err(context.error(span, problem.message, problem.help));
+            let problem = self.no_route(from, to);
+            return Err(context.error(fields.span_of("to"), problem.message, problem.help));
         }
         let request = self.transfer_request(&model, id, plain);
         self.operation(context, Request { after, repeat, ..request })
@@ -107,7 +111,6 @@ impl<'a> Expansion<'a> {
         self.planned(context, &request)
     }
 
-    /// Reads `model` of transfers.
     pub(in crate::workload) fn transfer_model(
         &mut self,
         context: &mut Context,
@@ -121,13 +124,14 @@ impl<'a> Expansion<'a> {
             return Err(self.no_schema(context, entry, "transfer", model));
         };
         let what = format!("model `{}`", entry.name);
-        let params = self.params(context, files, schema, (model, &NAME), &what)?;
+        let params = self.params(context, files, schema, model, &NAME, &what)?;
         Ok(TransferModel { entry, given: model, params })
     }
 
     /// A transfer as its model is asked for it, that waits for nothing and is done once.
     fn transfer_request(&self, model: &TransferModel<'a>, id: PlacedId, plain: Plain) -> Request<'a> {
-        let Plain { ends: (from, to), bytes, attributes: Attributes { start, limit, weight, priority }, .. } = plain;
+        let Plain { ends: Ends { from, to }, bytes, attributes: Attributes { start, limit, weight, priority }, .. } =
+            plain;
         let slots = Some(self.topology.slots[from.index()]).filter(|&slots| slots != UNLIMITED);
         let limit = Some(limit).filter(|limit| limit.is_finite());
         let transfer =
@@ -176,7 +180,8 @@ impl<'a> Expansion<'a> {
         context: &mut Context,
         files: &mut Files,
         schema: Schema<'_>,
-        (value, host): (&Value, &[&str]),
+        value: &Value,
+        host: &[&str],
         what: &str,
     ) -> Read<serde_json::Map<String, Json>> {
         let entries: &[Entry] = if let Data::Mapping(entries) = &value.data { entries } else { &[] };

@@ -21,13 +21,11 @@ pub(in crate::workload) struct Request<'a> {
     pub(in crate::workload) id: PlacedId,
     /// The map with the parameters, to point at them.
     pub(in crate::workload) params_at: &'a Value,
-    /// The parameters.
     pub(in crate::workload) params: Map<String, Json>,
     /// Of a plain transfer: what it is without the model.
     pub(in crate::workload) transfer: Option<Json>,
     /// When it is released.
     pub(in crate::workload) start: SimTime,
-    /// What it waits for.
     pub(in crate::workload) after: Vec<PlacedId>,
     /// Weight and priority of what it carries.
     pub(in crate::workload) shares: Shares,

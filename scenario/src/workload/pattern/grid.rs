@@ -10,7 +10,6 @@ const AXES: usize = 16;
 
 /// A grid; ranks grow along the first axis of `order` first.
 pub(super) struct Grid {
-    /// Length of each axis.
     lengths: Vec<u32>,
     /// Distance in ranks between neighbours along each axis.
     strides: Vec<u32>,
@@ -77,7 +76,6 @@ impl Grid {
         self.lengths.iter().product()
     }
 
-    /// Number of messages.
     pub(super) fn messages(&self, wrap: bool) -> u64 {
         let ranks = u64::from(self.ranks());
         let along = |&length: &u32| {

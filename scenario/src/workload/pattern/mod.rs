@@ -1,6 +1,7 @@
 //! Patterns: many transfers from one rule, in the order that the format fixes.
 
 mod grid;
+mod keys;
 mod list;
 mod random;
 
@@ -9,7 +10,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeId, SimDuration, SimTime};
 
-use super::attributes::{Attributes, PlacedId, given_id, start};
+use super::attributes::{Attributes, Ends, PlacedId, given_id, start};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
 use super::messages::{Pairs, Plans, name as message_name};
@@ -17,12 +18,12 @@ use super::model::read::{Plain, TransferModel};
 use super::ranks::devices;
 use super::traffic::Made;
 use crate::context::{Context, Fields, Problem, Read, Reported};
-use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::source::Span;
 use crate::units::{self, Decimal};
 use crate::yaml::{Data, Value};
 use grid::Grid;
+pub(super) use keys::PATTERN;
 
 /// One transfer of a pattern, by ranks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,26 +48,6 @@ enum Rule {
     Random(random::Random),
 }
 
-/// The kinds, with the keys of each beside the common ones.
-const KINDS: [(&str, &[&str]); 9] = [
-    ("halo", &["size", "grid", "weights", "axis_order"]),
-    ("torus", &["size", "grid", "weights", "axis_order", "wrap2"]),
-    ("hypercube", &["size", "dimensions", "weights"]),
-    ("ring", &["size"]),
-    ("all-to-all", &["size"]),
-    ("scatter", &["size", "root"]),
-    ("gather", &["size", "root"]),
-    ("graph", &["edges", "unit"]),
-    ("random", &["size", "count", "seed", "within"]),
-];
-const COMMON: [&str; 6] = ["kind", "id", "ranks", "start", "after", "model"];
-
-/// The keys of patterns of all kinds.
-#[cfg(test)]
-pub(crate) fn keys() -> Vec<&'static str> {
-    KINDS.iter().flat_map(|(_, keys)| keys.iter().copied()).chain(COMMON).collect()
-}
-
 /// Who sends the messages of a pattern, and when.
 struct Sending<'a> {
     id: PlacedId,
@@ -78,12 +59,10 @@ struct Sending<'a> {
 }
 
 impl<'a> Expansion<'a> {
-    /// Expands a pattern.
     pub(super) fn pattern(&mut self, context: &mut Context, files: &mut Files, value: &'a Value) -> Read<()> {
-        let (kind, keys) = kind(context, value)?;
+        let (kind, own) = keys::kind(context, value)?;
         let what = format!("a pattern of the kind {kind}");
-        let keys: Vec<&str> = COMMON.iter().chain(keys).copied().collect();
-        let fields = context.fields(value, &what, &keys)?;
+        let fields = context.fields_among(value, &what, keys::with(own))?;
         let sending = self.sending(context, files, kind, &fields, model(value))?;
         let ranks = sending.ranks.len() as u32;
         let rule = rule(context, kind, &fields, ranks)?;
@@ -151,13 +130,13 @@ impl<'a> Expansion<'a> {
         let Some(model) = &by.model else { return Ok(()) };
         let (first, mut plans, mut made) = (self.next(), Plans::default(), Vec::new());
         let pairs = self.messages(context, rule, &by, &mut |this, context, sent| {
-            if sent.ends.0 == sent.ends.1 {
-                return Err(sent.wrong(context, by.span, this.no_route(sent.ends.0, sent.ends.1)));
+            if sent.ends.from == sent.ends.to {
+                return Err(sent.wrong(context, by.span, this.no_route(sent.ends.from, sent.ends.to)));
             }
             let release = this.next();
             let attributes = Attributes { start: sent.start, ..Attributes::USUAL };
             let plain = Plain { ends: sent.ends, bytes: sent.bytes, attributes, repeat: None };
-            let id = message_name(&by.id.text, sent.pair, sent.occurrence).into();
+            let id = message_name(&by.id.text, sent.pair.0, sent.pair.1, sent.occurrence).into();
             let names = this.message_by_model(context, model, PlacedId { text: id, span: by.id.span }, plain)?;
             this.wait(release, 1, by.after.clone());
             plans.push(release.0 - first.0, names);
@@ -197,7 +176,7 @@ impl<'a> Expansion<'a> {
                 occurrence = *n;
                 occurrences.push(occurrence);
             }
-            let ends = (by.ranks[pair.0 as usize], by.ranks[pair.1 as usize]);
+            let ends = Ends { from: by.ranks[pair.0 as usize], to: by.ranks[pair.1 as usize] };
             send(self, context, Sent { pair, ends, bytes: message.bytes, start, occurrence })?;
             pairs.push(pair);
             Ok(())
@@ -210,7 +189,7 @@ impl<'a> Expansion<'a> {
 #[derive(Clone, Copy)]
 struct Sent {
     pair: (u32, u32),
-    ends: (NodeId, NodeId),
+    ends: Ends,
     bytes: u64,
     start: SimTime,
     /// The how many-th between its ranks, from 1.
@@ -227,22 +206,6 @@ impl Sent {
 fn model(value: &Value) -> Option<&Value> {
     let Data::Mapping(entries) = &value.data else { return None };
     entries.iter().find(|entry| &*entry.key == "model").map(|entry| &entry.value)
-}
-
-fn kind(context: &mut Context, value: &Value) -> Read<(&'static str, &'static [&'static str])> {
-    let Data::Mapping(entries) = &value.data else {
-        let message = format!("a pattern must be a map, not {}", value.describe());
-        return Err(context.error(value.span, message, "write `pattern: { kind: ring, size: 4MB }`"));
-    };
-    let Some(entry) = entries.iter().find(|e| &*e.key == "kind") else {
-        let help = format!("add `kind: …`, one of {}", KINDS.map(|(kind, _)| kind).join(", "));
-        return Err(context.error(value.span, "a pattern needs the key `kind`", help));
-    };
-    let word = context.text(&entry.value, "the kind of a pattern")?;
-    KINDS.into_iter().find(|(kind, _)| *kind == word).ok_or_else(|| {
-        let help = context.suggestion(word, KINDS.iter().map(|(kind, _)| *kind), "kinds");
-        context.error(entry.value.span, format!("no pattern has the kind {}", quoted(word)), help)
-    })
 }
 
 /// Reads the rule of a kind for a number of ranks.
@@ -295,7 +258,7 @@ fn root(context: &mut Context, fields: &Fields<'_>, ranks: u32) -> Read<u32> {
 
 /// Checks that a rule has the ranks it needs; says so when it leaves some out.
 fn enough(context: &mut Context, fields: &Fields<'_>, key: &str, needed: u64, ranks: u32) -> Read<()> {
-    let span = fields.get(key).map_or(fields.span, |v| v.span);
+    let span = fields.span_of(key);
     let help = "name the devices that take part under `ranks`";
     let said = format!("`{key}` needs {needed} ranks; there are {ranks}");
     match needed.cmp(&u64::from(ranks)) {

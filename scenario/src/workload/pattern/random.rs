@@ -17,7 +17,6 @@ use crate::yaml::Data;
 pub(super) const GENERATOR: &str = "chacha8";
 
 pub(super) struct Random {
-    /// Number of messages.
     pub(super) count: u64,
     seed: u64,
     /// Smallest and largest size.

@@ -10,25 +10,38 @@ use std::path::Path;
 use weir_plugin_api::NodeId;
 use weir_sim_core::TaskId;
 
-use super::attributes::{PlacedId, given_id};
+use super::attributes::{ID, PlacedId, given_id};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
+use crate::format::{KeyTable, Shape, required};
 use crate::source::Span;
 use crate::stream::row::{self, Columns, Devices, Field, Row, Wrong};
 use crate::table::{LineReader, Rows};
 use crate::yaml::Value;
 use names::TraceNames;
 
+pub(super) static TRACE: KeyTable = KeyTable::new(
+    "trace",
+    "A transfer for each row of a table.",
+    &[
+        required(
+            "file",
+            Shape::Path,
+            "CSV with the columns from,to,bytes and optionally start_s,id,weight,priority,limit_Bps,after.",
+        ),
+        ID,
+    ],
+);
+
 /// Bytes of a table at most, so that positions in it fit in 32 bits; *assumed*.
 const TABLE_BYTES: u64 = 2 << 30;
 
 impl Expansion<'_> {
-    /// Expands a trace.
     pub(super) fn trace(&mut self, context: &mut Context, files: &mut Files, value: &Value) -> Read<()> {
-        let fields = context.fields(value, "a trace", &["file", "id"])?;
+        let fields = context.fields(value, "a trace", &TRACE)?;
         let named = fields.require(context, "file")?;
         let text = context.text(named, "`file` of a trace")?;
         let id = match fields.get("id") {

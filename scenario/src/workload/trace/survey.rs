@@ -83,7 +83,7 @@ impl Expansion<'_> {
         let row = Row::read(&rows.record, columns, |field| self.named(devices, field))?;
         let task = self.carrying(row.ends, row.bytes, row.attributes).map_err(|problem| (row.to, problem))?;
         if let Some(stream) = &mut self.stream {
-            stream.note(row.ends.0, &task);
+            stream.note(row.ends.from, &task);
         }
         if let Some((at, _)) = row.after.filter(|_| !std::mem::replace(&mut progress.waits, true)) {
             return Err((at, Problem::new("a row that waits cannot be streamed", "run without --stream")));
@@ -92,14 +92,14 @@ impl Expansion<'_> {
         let Some(last) = progress.last else { return Ok(()) };
         progress.last = (start >= last).then_some(start);
         if start < last {
-            return Err((columns.start().unwrap_or(0), unsorted(progress, (start, last))));
+            return Err((columns.start().unwrap_or(0), unsorted(progress, start, last)));
         }
         Ok(())
     }
 }
 
 /// A row that starts before the one above it.
-fn unsorted(progress: &Progress<'_>, (start, last): (SimTime, SimTime)) -> Problem {
+fn unsorted(progress: &Progress<'_>, start: SimTime, last: SimTime) -> Problem {
     let (start, last) = (start.seconds(), last.seconds());
     let message =
         format!("a streamed trace is sorted by start: {start} s is before {last} s, the start of the row above");

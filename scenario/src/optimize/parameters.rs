@@ -1,0 +1,153 @@
+//! `parameters`: paths into the scenario, each with the values that stand there in turn.
+
+use super::ScenarioParts;
+use crate::context::{Context, Read};
+use crate::diagnostic::{Position, quoted};
+use crate::format::{KeyTable, Shape, optional, required};
+use crate::units::{self, RangeError};
+use crate::yaml::{self, Data, Entry, Path, Value};
+
+/// Paths, each with its values: listed, or as a range.
+pub(super) const AXES: Shape =
+    Shape::SomeByName(1, PARAMETERS, &Shape::Either(&[Shape::List(1, &Shape::Anything), Shape::Map(&RANGE)]));
+
+/// The range of a parameter.
+static RANGE: KeyTable = KeyTable::new(
+    "range",
+    "The values of a parameter as a range.",
+    &[
+        required("from", Shape::Text, "The first value."),
+        required("to", Shape::Text, "The end; a value too when the steps meet it."),
+        optional("step", Shape::Text, "Added from one value to the next, in the unit of `from`."),
+        optional("factor", Shape::Text, "By which one value is multiplied to give the next; above 1."),
+    ],
+)
+.in_one_of(&[&["step"], &["factor"]]);
+
+/// Parameters of one search at most; *assumed*, more have more candidates than anybody waits for.
+const PARAMETERS: usize = 64;
+
+/// A value of the scenario that takes several in turn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parameter {
+    /// Where it stands, as `--set` takes it.
+    pub path: String,
+    /// What it becomes.
+    pub axis: AxisSpec,
+    /// Where that is written.
+    pub position: Position,
+}
+
+/// The values of a parameter: YAML texts.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AxisSpec {
+    /// These.
+    List(Vec<String>),
+    /// From one to another.
+    Range {
+        /// The first.
+        from: String,
+        /// The end.
+        to: String,
+        /// How to go on.
+        by: Growth,
+    },
+}
+
+impl Parameter {
+    /// Its values as YAML texts, in order.
+    ///
+    /// # Errors
+    /// A range that has no values, or too many.
+    pub fn values(&self) -> Result<Vec<String>, RangeError> {
+        match &self.axis {
+            AxisSpec::List(values) => Ok(values.clone()),
+            AxisSpec::Range { from, to, by: Growth::Step(step) } => units::by_step(from, to, step),
+            AxisSpec::Range { from, to, by: Growth::Factor(factor) } => units::by_factor(from, to, factor),
+        }
+    }
+}
+
+/// From one value of a range to the next.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// This much more.
+    Step(String),
+    /// This many times as much.
+    Factor(String),
+}
+
+pub(super) fn read(context: &mut Context, value: &Value, scenario: ScenarioParts<'_>) -> Read<Vec<Parameter>> {
+    let help = "write `parameters: { arbiter.tau: [0.1, 0.2] }`";
+    let Data::Mapping(entries) = &value.data else {
+        return Err(context.error(value.span, format!("`parameters` must be a map, not {}", value.describe()), help));
+    };
+    if entries.is_empty() || entries.len() > PARAMETERS {
+        let message = match entries.is_empty() {
+            true => "`parameters` is empty".to_owned(),
+            false => format!("more than {PARAMETERS} parameters"),
+        };
+        return Err(context.error(value.span, message, help));
+    }
+    context.each(entries, |context, entry| {
+        let path = path(context, entry, scenario);
+        let axis = axis(context, &entry.value, &entry.key);
+        let position = context.sources.position(entry.key_span);
+        path.and_then(|()| Ok(Parameter { path: entry.key.to_string(), axis: axis?, position }))
+    })
+}
+
+/// Checks that the scenario has a value at a path, or takes a new one there as `--set` does.
+fn path(context: &mut Context, entry: &Entry, scenario: ScenarioParts<'_>) -> Read<()> {
+    let path = Path::at(context, &entry.key, entry.key_span)?;
+    if let Some(span) = path.starts_with("optimize") {
+        return Err(context.error(span, "`optimize` cannot vary itself", "name another value of the scenario"));
+    }
+    match (path.below("topology"), scenario.topology_file) {
+        (Some(below), Some(tree)) => below.check(context, tree),
+        _ => path.check(context, scenario.root),
+    }
+}
+
+fn axis(context: &mut Context, value: &Value, name: &str) -> Read<AxisSpec> {
+    let what = format!("parameter {}", quoted(name));
+    match &value.data {
+        Data::Sequence(items) if items.is_empty() => {
+            Err(context.error(value.span, format!("{what} has no values"), "list at least one"))
+        }
+        Data::Sequence(items) => context.each(items, |context, item| text(context, item, &what)).map(AxisSpec::List),
+        Data::Mapping(_) => range(context, value, &what),
+        Data::Scalar(_) => {
+            let help = "list its values, as in `[0.1, 0.2]`, or give a range, as in `{ from: 0, to: 0.4, step: 0.1 }`";
+            Err(context.error(value.span, format!("{what} needs several values, not {}", value.describe()), help))
+        }
+    }
+}
+
+/// A value as `--set` takes it.
+fn text(context: &mut Context, value: &Value, what: &str) -> Read<String> {
+    if value.is_null() {
+        return Err(context.error(value.span, format!("an empty value of {what}"), "give a value, or leave it out"));
+    }
+    Ok(yaml::flow(value))
+}
+
+fn range(context: &mut Context, value: &Value, what: &str) -> Read<AxisSpec> {
+    let what = format!("the range of {what}");
+    let fields = context.fields(value, &what, &RANGE)?;
+    let text = |context: &mut Context, key: &str| {
+        let value = fields.require(context, key)?;
+        context.text(value, &format!("`{key}` of {what}")).map(str::to_owned)
+    };
+    let (from, to) = (text(context, "from"), text(context, "to"));
+    let by = match (fields.get("step"), fields.get("factor")) {
+        (Some(_), None) => text(context, "step").map(Growth::Step),
+        (None, Some(_)) => text(context, "factor").map(Growth::Factor),
+        (given, _) => {
+            let message = format!("{what} needs either `step` or `factor`");
+            let help = if given.is_some() { "keep one of the two" } else { "add one, as in `step: 0.05`" };
+            Err(context.error(value.span, message, help))
+        }
+    };
+    Ok(AxisSpec::Range { from: from?, to: to?, by: by? })
+}
