@@ -143,8 +143,9 @@ impl Shape {
             bounds.iter().for_each(|&(keyword, value)| schema[keyword] = value.into());
             schema
         };
-        let mut list = |least: usize, of: &Self| match of.schema(all) {
-            items => json!({ "type": "array", "minItems": least, "items": items }),
+        let mut list = |least: usize, of: &Self| {
+            let items = of.schema(all);
+            json!({ "type": "array", "minItems": least, "items": items })
         };
         match *self {
             Self::Text => json!({ "type": ["string", "number"] }),

@@ -119,8 +119,9 @@ fn network_cards_as_nccl_writes_them() {
     let card = format!("<pci busid=\"0001:00:00.0\" class=\"0x020700\" {speed}>\n{nets}</pci>\n");
     let import = good(&system(&cpu(0, INTEL, &card)).replace("version=\"1\"", "version=\"2\""));
     assert_eq!(import.counts.nics, 1);
-    let line = "nic0: { kind: nic, link: pcie4-x16, bus_id: \"0001:00:00.0\" }  # mlx5_0 400 Gb/s, mlx5_1 400 Gb/s";
-    assert!(import.yaml.contains(line), "{}", import.yaml);
+    let lines =
+        "# mlx5_0 400 Gb/s, mlx5_1 400 Gb/s\n      nic0: { kind: nic, link: pcie4-x16, bus_id: \"0001:00:00.0\" }\n";
+    assert!(import.yaml.contains(lines), "{}", import.yaml);
     let later = good(&system(&cpu(0, INTEL, &card)).replace("version=\"1\"", "version=\"9\""));
     assert!(later.findings.iter().any(|finding| finding.message.contains("version 9 of the format")));
 }
