@@ -6,7 +6,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{NAMES, Phase, Transfer, make, t2};
+use common::{Phase, Transfer, make, names, t2};
 use weir_plugin_api::{Binding, Grant, SimTime};
 
 thread_local! {
@@ -63,7 +63,7 @@ fn phases() -> (weir_sim_core::Fabric, Vec<Phase>) {
 #[test]
 fn nothing_is_taken_after_the_first_round() {
     let (fabric, phases) = phases();
-    for name in NAMES {
+    for name in names() {
         let mut arbiter = make(name, &fabric, "{}");
         let (mut rates, mut bindings) = (vec![0.0; 60], vec![Binding::NONE; 60]);
         let mut round = || {

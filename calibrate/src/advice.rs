@@ -1,5 +1,8 @@
 //! What to do about a fit that does not fit.
 
+use std::cmp::Reverse;
+
+use ordered_float::OrderedFloat;
 use weir_scenario::Machine;
 
 use crate::fit::{Compared, Fit, rms};
@@ -35,7 +38,7 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     let Some((held, mean)) = poor(false).or_else(|| poor(true)) else { return all };
     let mut worst: Vec<&Compared> = of(held).collect();
     let off = |row: &Compared| libm::log(row.simulated / row.measured).abs();
-    worst.sort_by(|a, b| off(b).total_cmp(&off(a)));
+    worst.sort_by_cached_key(|row| Reverse(OrderedFloat(off(row))));
     worst.truncate(WORST);
     let row = |row: &&Compared| {
         let experiment = &experiments[row.experiment];

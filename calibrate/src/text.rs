@@ -1,7 +1,9 @@
 //! A fit for a person: fitted values with their errors, what cannot be told apart, every row, what was skipped.
 
+use std::cmp::Reverse;
 use std::fmt::Write as _;
 
+use ordered_float::OrderedFloat;
 use weir_plugin_api::SimDuration;
 use weir_report::text::{ROWS, Sheet, clean};
 use weir_report::{binary_bytes, bytes, duration, rate};
@@ -170,7 +172,7 @@ pub fn percent(share: f64) -> String {
 fn listed(fit: &Fit) -> Vec<&Compared> {
     let mut all: Vec<(usize, &Compared)> = fit.rows.iter().enumerate().collect();
     if all.len() > ROWS {
-        all.sort_by(|a, b| b.1.error().abs().total_cmp(&a.1.error().abs()).then(a.0.cmp(&b.0)));
+        all.sort_by_key(|&(at, row)| (Reverse(OrderedFloat(row.error().abs())), at));
         all.truncate(ROWS);
         all.sort_by_key(|(at, _)| *at);
     }

@@ -1,6 +1,9 @@
 //! Simulated against measured times of a scenario's transfers, as Martinasso et al. (SC16) do in Fig. 6.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
+
+use ordered_float::OrderedFloat;
 
 use crate::read::MeasuredRow;
 
@@ -151,7 +154,7 @@ pub fn summary(pairs: &[Pair]) -> Option<Summary> {
 #[must_use]
 pub fn worst_first(pairs: &[Pair]) -> Vec<Pair> {
     let mut all = pairs.to_vec();
-    all.sort_by(|a, b| b.error.abs().total_cmp(&a.error.abs()).then(a.row.cmp(&b.row)));
+    all.sort_by_key(|pair| (Reverse(OrderedFloat(pair.error.abs())), pair.row));
     all
 }
 

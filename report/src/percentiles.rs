@@ -1,5 +1,6 @@
 //! Percentiles of large loads.
 
+use ordered_float::OrderedFloat;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_sim_core::Stop;

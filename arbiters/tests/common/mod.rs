@@ -5,6 +5,8 @@ pub mod pcie_twin;
 pub mod random;
 pub mod rational_twin;
 
+use std::sync::LazyLock;
+
 use weir_arbiters::register;
 use weir_plugin_api::{
     ArbiterError, Binding, ClassId, FabricView, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RateArbiter,
@@ -116,14 +118,21 @@ impl Phase {
     }
 }
 
-/// All arbiters of the crate, by name.
-pub const NAMES: [&str; 5] = ["pcie-congestion", "max-min", "equal-share", "strict-priority", "fcfs"];
+/// The arbiters of the crate.
+pub static ARBITERS: LazyLock<Registry> = LazyLock::new(|| {
+    let mut registry = Registry::new();
+    register(&mut registry).expect("an empty registry takes all");
+    registry
+});
+
+/// Their names.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    ARBITERS.iter().map(|entry| entry.name.as_str())
+}
 
 /// Builds an arbiter by name.
 pub fn try_make(name: &str, fabric: &FabricView<'_>, params: &str) -> Result<Box<dyn RateArbiter>, ArbiterError> {
-    let mut registry = Registry::new();
-    register(&mut registry).expect("an empty registry takes all");
-    (registry.get(name).expect("a known name").make)(fabric, params)
+    (ARBITERS.get(name).expect("a known name").make)(fabric, params)
 }
 
 /// Builds an arbiter by name.

@@ -1,7 +1,7 @@
 //! What holds for any fabric and any phase.
 
 use crate::common::random::{Case, cases};
-use crate::common::{NAMES, Phase, Transfer, answer, link, make, rates, steps};
+use crate::common::{Phase, Transfer, answer, link, make, names, rates, steps};
 use proptest::prelude::*;
 use weir_plugin_api::{Binding, Cause, LinkId, NodeId, NodeKind, RouteTable};
 use weir_sim_core::{Fabric, FabricBuilder};
@@ -70,7 +70,7 @@ proptest! {
 
     #[test]
     fn answers_are_sound(case in cases(16, 30, 2)) {
-        for name in NAMES {
+        for name in names() {
             let Some(phase) = phase_for(name, &case) else { continue };
             let (rates, bindings) = answer(&mut *make(name, &case.fabric, "{}"), &phase);
             for (p, &rate) in rates.iter().enumerate() {
@@ -98,7 +98,7 @@ proptest! {
     /// What a policy says that a link can carry holds for every set of routes in use, each alone and all together.
     #[test]
     fn no_link_carries_more_than_the_policy_says(case in cases(16, 30, 2)) {
-        for name in NAMES {
+        for name in names() {
             let Some(phase) = phase_for(name, &case) else { continue };
             let mut arbiter = make(name, &case.fabric, "{}");
             let (rates, _) = answer(&mut *arbiter, &phase);
@@ -129,7 +129,7 @@ proptest! {
 
     #[test]
     fn unconnected_sets_get_the_same_bits_alone(case in cases(24, 24, 2)) {
-        for name in NAMES {
+        for name in names() {
             let Some(phase) = phase_for(name, &case) else { continue };
             let (all, all_bindings) = answer(&mut *make(name, &case.fabric, "{}"), &phase);
             let mut arbiter = make(name, &case.fabric, "{}");
@@ -147,7 +147,7 @@ proptest! {
 
     #[test]
     fn earlier_calls_leave_no_trace(first in cases(12, 16, 1), keep in prop::collection::vec(any::<bool>(), 16)) {
-        for name in NAMES {
+        for name in names() {
             let Some(phase) = phase_for(name, &first) else { continue };
             let some: Vec<usize> = (0..phase.len()).filter(|&p| keep[p]).collect();
             if some.is_empty() {
@@ -162,7 +162,7 @@ proptest! {
 
     #[test]
     fn order_of_transfers_does_not_matter(case in cases(12, 20, 1), shift in 0..20_usize) {
-        for name in NAMES {
+        for name in names() {
             let Some(phase) = phase_for(name, &case) else { continue };
             let n = phase.len();
             let mut order: Vec<usize> = (0..n).map(|i| n - 1 - (i + shift) % n).collect();
@@ -193,7 +193,7 @@ proptest! {
             .iter()
             .map(|t| Transfer { from: new[t.from.index()], to: new[t.to.index()], ..*t })
             .collect();
-        for name in NAMES {
+        for name in names() {
             let one = rates(&mut *make(name, &case.fabric, "{}"), &Phase::new(&case.fabric, &case.transfers));
             let other = rates(&mut *make(name, &mirror, "{}"), &Phase::new(&mirror, &moved));
             for (a, b) in one.iter().zip(&other) {
@@ -229,7 +229,7 @@ proptest! {
 
     #[test]
     fn explanations_end_at_the_rates(case in cases(12, 16, 1)) {
-        for name in NAMES {
+        for name in names() {
             let Some(phase) = phase_for(name, &case) else { continue };
             let mut arbiter = make(name, &case.fabric, "{}");
             let rates = rates(&mut *arbiter, &phase);

@@ -1,7 +1,7 @@
 //! After `reset` an arbiter is as a new one: nothing that it learnt by the ids of one table of routes is left for another.
 
 use crate::common::random::cases;
-use crate::common::{NAMES, Phase, Transfer, answer, make, steps};
+use crate::common::{Phase, Transfer, answer, make, names, steps};
 use proptest::prelude::*;
 use weir_sim_core::Fabric;
 
@@ -22,7 +22,7 @@ proptest! {
         let at = ((case.transfers.len() as f64 * split) as usize).min(case.transfers.len());
         let (before, mut after) = (&case.transfers[..at], case.transfers.to_vec());
         after.reverse();
-        for name in NAMES {
+        for name in names() {
             let mut used = make(name, &case.fabric, "{}");
             if let Some(phase) = admitted(&mut *used, &case.fabric, before) {
                 for last in 1..=phase.len() {

@@ -7,6 +7,7 @@
 //! *Nonlinear Regression*, 1989, section 2.1.2).
 
 use nalgebra::{DMatrix, DVector};
+use ordered_float::OrderedFloat;
 
 /// Singular value over the largest below which a direction is not determined (*assumed*: derivatives are good to 10^-8).
 const NONE: f64 = 1e-6;
@@ -122,7 +123,7 @@ fn groups(projector: &DMatrix<f64>, lengths: &[f64], hardly: bool) -> Vec<Couple
         }
         group.sort_unstable();
         group.dedup();
-        let strongest = group.iter().copied().max_by(|&a, &b| projector[(a, a)].total_cmp(&projector[(b, b)]));
+        let strongest = group.iter().copied().max_by_key(|&i| OrderedFloat(projector[(i, i)]));
         let unit = projector.column(strongest.unwrap_or(first));
         let of = |i: usize| if group.contains(&i) { unit[i] / lengths[i] } else { 0.0 };
         let direction = DVector::from_iterator(lengths.len(), (0..lengths.len()).map(of));

@@ -1,5 +1,7 @@
 //! Least squares from one place, with times that would be below 0 fixed at 0.
 
+use ordered_float::OrderedFloat;
+
 use super::certainty::LEAST_COLUMN;
 use super::error::FitError;
 use super::parameter::{Parameter, ParameterKind, Setting};
@@ -60,7 +62,7 @@ impl Solved {
     /// Fixes the lowest of the times below 0 at 0; whether there is one.
     fn fix_at_zero(&mut self, moves: &[usize]) -> bool {
         let below = moves.iter().copied().filter(|&i| self.parameters[i].kind.is_time() && self.at[i] < 0.0);
-        let lowest = below.min_by(|&a, &b| self.at[a].total_cmp(&self.at[b]));
+        let lowest = below.min_by_key(|&i| OrderedFloat(self.at[i]));
         if let Some(lowest) = lowest {
             (self.at[lowest], self.zero[lowest]) = (0.0, true);
         }

@@ -3,6 +3,8 @@
 //! A link that is never the narrowest at its written bandwidth has no derivative there, so values are tried one
 //! parameter after the other before derivatives are followed.
 
+use ordered_float::OrderedFloat;
+
 use super::error::FitError;
 use super::parameter::{Parameter, ParameterKind};
 use super::problem::{Problem, in_reach};
@@ -63,7 +65,7 @@ pub(super) fn better_of(
 /// The measured throughputs, but for near equals; of many, some from lowest to highest.
 fn levels(problem: &Problem<'_>) -> Vec<f64> {
     let mut all = problem.throughputs();
-    all.sort_by(f64::total_cmp);
+    all.sort_by_key(|&level| OrderedFloat(level));
     all.dedup_by(|a, b| *a < *b * NEAR);
     let step = all.len().div_ceil(MOST_LEVELS).max(1);
     all.into_iter().rev().step_by(step).collect()

@@ -7,7 +7,6 @@ pub mod twin;
 use std::cell::RefCell;
 
 use serde_json::{Value, json};
-use weir_models::{Gather, Loggp, Offload, Put};
 use weir_plugin_api::{
     Alternative, Estimate, Estimates, LinkKind, Model, ModelError, NodeId, NodeKind, PS_PER_S, Plan, PlannedWork,
     Queue, Registry, Relation, RouteInfo, RouteLookup, SimDuration, SimTime, Surroundings,
@@ -68,13 +67,10 @@ impl RouteLookup for World {
 
 /// The model that serves a key, fresh.
 pub fn model(key: &str) -> Box<dyn Model> {
-    match key {
-        "offload" => Box::new(Offload),
-        "put" => Box::new(Put),
-        "gather" => Box::new(Gather),
-        "transfer" => Box::new(Loggp),
-        _ => panic!("no model serves {key}"),
-    }
+    let mut registry = Registry::new();
+    weir_models::register(&mut registry).expect("an empty registry takes all");
+    let serves = registry.models().find(|model| model.operations.iter().any(|served| served == key));
+    (serves.unwrap_or_else(|| panic!("no model serves {key}")).make)().expect("a model")
 }
 
 /// An operation as the host writes it.

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use ordered_float::OrderedFloat;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,8 +21,9 @@ const BINS: usize = 250;
 const MOST_LINKS: usize = 200;
 /// Most groups of transfers.
 const MOST_GROUPS: usize = 64;
-/// Most transfers that are kept, and the bytes of their rows.
+/// Most transfers that are kept.
 const MOST_KEPT: usize = 1000;
+/// Most bytes of their rows.
 const MOST_KEPT_BYTES: usize = 250_000;
 
 /// What an aggregated run is made from.
@@ -174,7 +176,7 @@ impl WholeRun<'_> {
             self.links.iter().filter_map(|l| Some((l.id?, l.bandwidth_bps?))).collect();
         let mut most: Vec<(&u32, &Vec<f64>)> = sums.links.iter().collect();
         let carried = |bytes: &[f64]| bytes.iter().sum::<f64>();
-        most.sort_by(|a, b| carried(b.1).total_cmp(&carried(a.1)));
+        most.sort_by_cached_key(|(_, bytes)| Reverse(OrderedFloat(carried(bytes))));
         most.truncate(MOST_LINKS);
         most.sort_by_key(|(id, _)| **id);
         let loads = most.into_iter().filter_map(|(id, bytes)| {
@@ -211,9 +213,9 @@ impl WholeRun<'_> {
     /// The places of the transfers that took longest, in their order.
     fn kept(&self) -> Vec<usize> {
         let span = |row: &TransferRow<'_>| row.start_s.map_or(0.0, |start| row.end_s.unwrap_or(self.end_s) - start);
-        let mut order: Vec<(f64, Reverse<usize>)> =
-            self.transfers.iter().enumerate().map(|(i, t)| (span(t), Reverse(i))).collect();
-        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        let mut order: Vec<(OrderedFloat<f64>, Reverse<usize>)> =
+            self.transfers.iter().enumerate().map(|(i, t)| (OrderedFloat(span(t)), Reverse(i))).collect();
+        order.sort_unstable_by(|a, b| b.cmp(a));
         let mut rest = MOST_KEPT_BYTES;
         let fits = |&place: &usize| bytes(&self.transfers[place], rest).map(|bytes| rest -= bytes).is_some();
         let mut kept: Vec<usize> = order.iter().map(|(_, i)| i.0).take(MOST_KEPT).take_while(fits).collect();

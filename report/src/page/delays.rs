@@ -1,8 +1,10 @@
 //! What held the transfers of a whole run back, summed up by link before the most are left out. Each transfer counts wholly
 //! at its main bottleneck.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use ordered_float::OrderedFloat;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -87,7 +89,7 @@ impl Delays {
     fn listed(links: BTreeMap<&Ends<'_>, LinkSums>, waiting: Waiting) -> Self {
         let mut all: Vec<LinkDelays> = links.into_iter().map(|(ends, link)| link.listed(ends)).collect();
         let weight = |link: &LinkDelays| link.sums.lost_s.unwrap_or(link.sums.held_s);
-        all.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+        all.sort_by_key(|link| Reverse(OrderedFloat(weight(link))));
         let others = all.split_off(all.len().min(MOST_LINKS));
         let mut rest = DelaySums { lost_s: Some(0.0), ..DelaySums::default() };
         others.iter().for_each(|link| rest.add(link.sums));
@@ -98,7 +100,7 @@ impl Delays {
 impl LinkSums {
     fn listed(self, ends: &Ends<'_>) -> LinkDelays {
         let mut kinds: Vec<(CauseKind, f64)> = self.kinds.into_iter().collect();
-        kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        kinds.sort_by_key(|&(_, held)| Reverse(OrderedFloat(held)));
         let (from, to) = (ends.from.to_string(), ends.to.to_string());
         LinkDelays { from, to, sums: self.sums, why: kinds.into_iter().map(|(kind, _)| kind.words()).collect() }
     }
@@ -115,7 +117,7 @@ impl DelaySums {
 /// For how long a transfer was held back, where, and what it lost; `None` for one that was as fast as alone. Of one that has
 /// not ended the time alone counts by the part that it has sent.
 fn suffered<'a>(row: &'a TransferRow<'a>, end: f64) -> Option<(f64, &'a Ends<'a>, Option<f64>)> {
-    /// Ends are rounded to picoseconds.
+    /// Least ratio to the time alone that counts as slower; *assumed*, less is rounding.
     const SLOWER: f64 = 1.0 + 1e-6;
     let (start, at) = (row.start_s?, row.bottleneck.as_ref()?);
     let until = row.end_s.unwrap_or(end);

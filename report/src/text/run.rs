@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::fmt::Write;
 
+use ordered_float::OrderedFloat;
 use weir_sim_core::{Stop, TaskId};
 
 use super::{ROWS, Sheet, clean, operations, title};
@@ -164,7 +165,7 @@ fn links(run: &Run<'_>) -> String {
     if busiest.is_empty() || span == SimTime::ZERO {
         return String::new();
     }
-    busiest.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    busiest.sort_by_key(|&(share, id)| (Reverse(OrderedFloat(share)), id));
     let mut sheet = Sheet::new(["busiest links", ">utilisation", ">busy", ">peak", ">bandwidth", ">bytes"]);
     for &(share, id) in busiest.iter().take(BUSIEST) {
         let total = outcome.links[id.index()];

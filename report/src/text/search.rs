@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::Write;
 
+use ordered_float::OrderedFloat;
 use weir_optimize::Distribution;
 use weir_optimize::search::{Method, PERCENTILES, Vary};
 use weir_plugin_api::SimDuration;
@@ -62,7 +63,7 @@ fn percent(share: f64) -> String {
 
 /// How far the best is from the baseline.
 fn gain(baseline: f64, best: f64) -> String {
-    match best.total_cmp(&baseline) {
+    match OrderedFloat(best).cmp(&OrderedFloat(baseline)) {
         Ordering::Less => format!(", {} less", percent(1.0 - best / baseline)),
         Ordering::Equal => ", the same".to_owned(),
         Ordering::Greater => format!(", {} more", percent(best / baseline - 1.0)),
