@@ -42,7 +42,7 @@ const HALO: [(usize, usize); 8] = [(0, 2), (1, 0), (2, 3), (3, 7), (4, 5), (5, 1
 
 fn small(c: &mut Criterion) {
     let (fabric, gpus) = t2(11.6e9);
-    for name in common::NAMES {
+    for name in common::names() {
         measure(c, name, "T2, 1 transfer", &fabric, &common::between(&gpus, &[(4, 1)]));
         measure(c, name, "T2, 8 transfers, halo", &fabric, &common::between(&gpus, &HALO));
         let mut shifted: Vec<(usize, usize)> = (0..8).map(|a| (a, (a * 3 + 4) % 8)).collect();
@@ -55,7 +55,7 @@ fn large(c: &mut Criterion) {
     let (hosts_64, ends_64) = board_tree(NodeKind::Switch, &[8, 8], 11.6e9);
     let (hosts_4096, ends_4096) = board_tree(NodeKind::Switch, &[64, 64], 11.6e9);
     let (hosts_8, ends_8) = board_tree(NodeKind::Switch, &[8], 11.6e9);
-    for name in common::NAMES {
+    for name in common::names() {
         measure(c, name, "64 hosts, 256 transfers", &hosts_64, &random(&ends_64, 256));
         measure(c, name, "4096 hosts, 440 transfers", &hosts_4096, &random(&ends_4096, 440));
         measure(c, name, "8 hosts, 3000 transfers", &hosts_8, &random(&ends_8, 3000));

@@ -141,7 +141,8 @@ pub struct Step {
 pub struct LegendEntry {
     /// Name of the step, as in [`Step::step`].
     pub step: String,
-    /// The step in a few words that can stand for its name: `downstream port shared`.
+    /// The step in a few words that can stand for its name: where it is a cause of results, in the cause's words, such as
+    /// `downstream port shared`.
     pub short: String,
     /// What it does, in one plain sentence.
     pub meaning: String,

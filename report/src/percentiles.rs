@@ -53,7 +53,7 @@ fn slowdown(run: &Run<'_>) -> ByPercent {
 }
 
 fn picked(mut values: Vec<f64>) -> ByPercent {
-    values.sort_unstable_by(f64::total_cmp);
+    values.sort_unstable_by_key(|&value| OrderedFloat(value));
     let pick = |p: usize| Some((p, *values.get(values.len() * p / 100)?));
     Pairs(PER_CENT.iter().filter_map(|&p| pick(p)).collect())
 }

@@ -68,7 +68,8 @@ export function reasonOf(view: RunView, t: Transfer, span: Span): string {
 
 function wordsOf(view: RunView, t: Transfer, span: Span, step: string): string | undefined {
   const short = shortOf(view, step);
-  return (short === "downstream port shared" ? rootComplexOf(t, span) : null) ?? short;
+  // A step that its legend gives the words of a cause stands for that cause.
+  return (short === CAUSE_WORDS["downstream-port"] ? rootComplexOf(t, span) : null) ?? short;
 }
 
 /** A downstream port by what lowered it, where that was the root complex and held the transfer back most. */
