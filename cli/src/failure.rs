@@ -3,6 +3,10 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use weir::{Diagnostic, ErrorKind};
+
+use crate::optimize::flagged;
+
 /// How the program ends; larger is worse.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Exit {
@@ -25,19 +29,38 @@ impl From<Exit> for ExitCode {
     }
 }
 
+impl From<ErrorKind> for Exit {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Stopped => Self::Stopped,
+            ErrorKind::Plugin => Self::Plugin,
+            _ => Self::Usage,
+        }
+    }
+}
+
 /// Something that ends a command, or one run of it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     /// The exit code it leads to.
     pub(crate) exit: Exit,
-    /// What a person reads; begins with `error:`.
-    message: String,
+    cause: Cause,
+    note: Option<String>,
+}
+
+#[derive(Debug)]
+enum Cause {
+    /// A reader that went away wants to hear nothing.
+    Silent,
+    /// A message of our own: one line that names the object and the remedy.
+    Message(String),
+    Error(weir::Error),
 }
 
 impl Failure {
     /// A failure with a message of our own: one line that names the object and the remedy.
     pub(crate) fn new(exit: Exit, message: impl Display) -> Self {
-        Self { exit, message: format!("error: {message}") }
+        Self { exit, cause: Cause::Message(message.to_string()), note: None }
     }
 
     /// A wrong command line or input.
@@ -46,41 +69,55 @@ impl Failure {
     }
 
     /// The same with a note below.
-    pub(crate) fn noted(mut self, note: impl Display) -> Self {
-        self.message.push_str(&format!("\nnote: {note}"));
-        self
+    pub(crate) fn noted(self, note: impl Display) -> Self {
+        Self { note: Some(note.to_string()), ..self }
     }
 
     /// The message in one line, without its first word.
     pub(crate) fn reason(&self) -> String {
-        let text = self.message.strip_prefix("error: ").unwrap_or(&self.message);
-        text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+        match &self.cause {
+            Cause::Silent => String::new(),
+            Cause::Message(message) => message.clone(),
+            Cause::Error(error) => {
+                let place = error.place().map_or_else(String::new, |place| format!(" --> {place}"));
+                error.brief() + &place
+            }
+        }
     }
 
     /// Writes the message to stderr and gives the exit code.
     pub(crate) fn print(self) -> Exit {
-        if !self.message.is_empty() {
-            message(&self.message);
-        }
+        let text = match self.cause {
+            Cause::Silent => return self.exit,
+            Cause::Message(message) => format!("error: {message}"),
+            Cause::Error(error) => error.to_string(),
+        };
+        let note = self.note.map_or_else(String::new, |note| format!("\nnote: {note}"));
+        message(&format!("{text}{note}"));
         self.exit
     }
 }
 
+/// Of a search, with the flags of the command.
 impl From<weir::Error> for Failure {
     fn from(error: weir::Error) -> Self {
-        let exit = match error.kind() {
-            weir::ErrorKind::Stopped => Exit::Stopped,
-            weir::ErrorKind::Plugin => Exit::Plugin,
-            _ => Exit::Usage,
-        };
-        Self { exit, message: error.to_string() }
+        match error.settings() {
+            Some(settings) => Self::usage(flagged(settings)),
+            None => Self { exit: error.kind().into(), cause: Cause::Error(error), note: None },
+        }
+    }
+}
+
+impl From<Diagnostic> for Failure {
+    fn from(finding: Diagnostic) -> Self {
+        weir::Error::from(finding).into()
     }
 }
 
 /// What failed while writing to `target`; a reader that went away (`| head`) is no failure.
 pub(crate) fn writing(target: &str, error: &std::io::Error) -> Failure {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
-        return Failure { exit: Exit::Ok, message: String::new() };
+        return Failure { exit: Exit::Ok, cause: Cause::Silent, note: None };
     }
     Failure::usage(format!("{target} cannot be written: {}; check the space left and the permissions", error.kind()))
 }

@@ -2,8 +2,9 @@
 
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
-use weir_scenario::{Checked, Diagnostic, Input, LoadOptions, Scenario};
+use weir::{Diagnostic, Input, LoadOptions, Opened, Opener, Scenario};
 
 use crate::args::ScenarioArgs;
 use crate::failure::{Failure, message};
@@ -14,42 +15,38 @@ const MOST: u64 = (16 << 20) + 1;
 
 /// Reads a scenario and shows its warnings.
 pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    Ok(shown(read_with(file, args, &[], arbiters)?))
+    Ok(shown(read_with(file, options(args, &[]), arbiters)?))
 }
 
 /// As [`load`], of a scenario that was read from standard input already.
 pub(crate) fn load_bytes(text: Vec<u8>, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    Ok(shown(weir::load::load(from_stdin(text), &options(args, &[]), &arbiters.registry)?))
+    Ok(shown(opener(options(args, &[]), arbiters).load(from_stdin(text))?))
 }
 
 /// As [`load`], of a scenario whose transfers are to be streamed.
 pub(crate) fn load_streamed(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    let options = LoadOptions { stream: true, ..options(args, &[]) };
-    Ok(shown(loaded(file, &options, arbiters)?))
+    Ok(shown(read_with(file, LoadOptions { stream: true, ..options(args, &[]) }, arbiters)?))
 }
 
 fn shown(scenario: Scenario) -> Scenario {
-    scenario.warnings.iter().for_each(|warning| message(&warning.to_string()));
+    scenario.contents().warnings.iter().for_each(|warning| message(&warning.to_string()));
     scenario
 }
 
-/// Reads a scenario, with edits after those of the command line; its warnings are left to the caller.
-pub(crate) fn read_with(
-    file: &Path,
-    args: &ScenarioArgs,
-    edits: &[(String, String)],
-    arbiters: &Arbiters,
-) -> Result<Scenario, Failure> {
-    loaded(file, &options(args, edits), arbiters)
-}
-
-fn loaded(file: &Path, options: &LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Failure> {
-    Ok(weir::load::load(input(file)?, options, &arbiters.registry)?)
+/// Reads a scenario; its warnings are left to the caller.
+pub(crate) fn read_with(file: &Path, options: LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+    let opener = opener(options, arbiters);
+    Ok(if is_stdin(file) { opener.load(from_stdin(stdin()?))? } else { opener.open(file)? })
 }
 
 /// Reads a scenario or a topology; warnings are left to the caller.
-pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Checked, Failure> {
-    Ok(weir::load::check(input(file)?, &options(args, &[]), &arbiters.registry)?)
+pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Opened, Failure> {
+    let input = if is_stdin(file) { from_stdin(stdin()?) } else { file.into() };
+    Ok(opener(options(args, &[]), arbiters).load_any(input)?)
+}
+
+fn opener(options: LoadOptions, arbiters: &Arbiters) -> Opener {
+    Opener::from(options).registry(Arc::clone(&arbiters.registry))
 }
 
 /// What the command line, and further edits, make of a file.
@@ -65,18 +62,14 @@ pub(crate) fn is_stdin(file: &Path) -> bool {
 
 /// The files that a scenario names.
 pub(crate) fn named(scenario: &Scenario) -> Vec<&Path> {
-    scenario.files.iter().map(|file| file.path.as_path()).collect()
+    scenario.contents().files.iter().map(|file| file.path.as_path()).collect()
 }
 
-/// The file, or the text on standard input for `-`.
-fn input(file: &Path) -> Result<Input<'_>, Failure> {
-    if !is_stdin(file) {
-        return Ok(file.into());
-    }
+fn stdin() -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(MOST).read_to_end(&mut text);
     read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    Ok(from_stdin(text))
+    Ok(text)
 }
 
 fn from_stdin(text: Vec<u8>) -> Input<'static> {
@@ -84,6 +77,6 @@ fn from_stdin(text: Vec<u8>) -> Input<'static> {
 }
 
 /// What is wrong with a scenario, as a failure of the command.
-pub(crate) fn wrong(diagnostics: &[Diagnostic], arbiters: &Arbiters) -> Failure {
+pub(crate) fn wrong(diagnostics: Vec<Diagnostic>, arbiters: &Arbiters) -> Failure {
     arbiters.registry.error_of(diagnostics).into()
 }

@@ -2,6 +2,7 @@
 //! second time in any case.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::SeqCst};
+use std::sync::{Arc, LazyLock};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ const RUNNING: u8 = 1;
 /// Its result is written.
 const WRITING: u8 = 2;
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 static STAGE: AtomicU8 = AtomicU8::new(IDLE);
 
 /// Installs the handler; without one, Ctrl-C ends the program as the system has it.
@@ -66,7 +67,7 @@ pub(crate) fn requested() -> bool {
 }
 
 /// What a simulation watches.
-pub(crate) fn flag() -> &'static AtomicBool {
+pub(crate) fn flag() -> &'static Arc<AtomicBool> {
     &REQUESTED
 }
 

@@ -1,6 +1,7 @@
 //! The arbiters and models of a run: the built-in ones, those of `--plugin`, and those the user has added.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use weir::{Error, Registry};
 use weir_plugin_host::{PROBE_COMMAND, PluginConfig, PluginError, StuckCall, Watchdog};
@@ -11,7 +12,7 @@ use crate::pending;
 
 /// The arbiters and models that scenarios may use, and what watches them.
 pub(crate) struct Arbiters {
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
     /// Ends the program when a plugin's call does not return; `None` when nothing is loaded.
     _watchdog: Option<Watchdog>,
 }
@@ -45,7 +46,7 @@ pub(crate) fn loaded(files: &[PathBuf], only_these: bool) -> Result<Arbiters, Fa
     if let Some(config) = config {
         registry.load_configured(&config);
     }
-    Ok(Arbiters { registry, _watchdog: watchdog })
+    Ok(Arbiters { registry: Arc::new(registry), _watchdog: watchdog })
 }
 
 /// The user's list. One that cannot be read stops nothing: most runs need no plugin.

@@ -1,39 +1,41 @@
 //! Runs of the command: Ctrl-C stops them, and warnings go to stderr.
 
-pub(crate) use weir::job::Job;
+use std::sync::Arc;
 
-use weir_report::{Alone, Run};
-use weir_sim_core::{RunOptions, Stop};
+use weir::{ArbiterSpec, RunOptions, Scenario};
+use weir_report::Run;
+use weir_sim_core::Stop;
 
 use crate::failure::{Failure, message};
 use crate::interrupt::{self, Stage};
 
-/// Runs a job and hands the result, with its names, to `report`.
+/// Runs a scenario under an arbiter and hands the result, with its names, to `report`.
 pub(crate) fn report<T>(
-    job: &Job<'_>,
-    options: RunOptions<'_>,
+    scenario: &Scenario,
+    arbiter: &ArbiterSpec,
+    options: &RunOptions,
     report: impl FnOnce(&Run<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let running = Stage::running();
-    let outcome = job.run(watched(options))?;
-    say_if_interrupted(outcome.stop);
-    let finished = job.finished(&outcome)?;
-    drop(running);
-    let _writing = Stage::writing();
-    let reported = report(&finished.report());
-    say_trouble(job, &finished.alone);
-    reported
+    scenario.run_under(arbiter, &watched(options))?.report(|run| {
+        say_if_interrupted(run.outcome.stop);
+        drop(running);
+        let _writing = Stage::writing();
+        let reported = report(run);
+        say_trouble(run);
+        reported
+    })?
 }
 
-/// The same options, where Ctrl-C stops the run if nothing else does.
-pub(crate) fn watched(options: RunOptions<'_>) -> RunOptions<'_> {
-    RunOptions { cancel: options.cancel.or(Some(interrupt::flag())), ..options }
+/// The same options, where Ctrl-C stops the run.
+pub(crate) fn watched(options: &RunOptions) -> RunOptions {
+    RunOptions { cancel: Some(Arc::clone(interrupt::flag())), ..options.clone() }
 }
 
 /// Warns where the arbiter could not be asked about lone transfers.
-pub(crate) fn say_trouble(job: &Job<'_>, alone: &Alone<'_>) {
-    if let Some(trouble) = alone.trouble() {
-        let at = format!("{}: arbiter `{}`", job.scenario().file, job.spec().name);
+pub(crate) fn say_trouble(run: &Run<'_>) {
+    if let Some(trouble) = run.alone.trouble() {
+        let at = format!("{}: arbiter `{}`", run.scenario.file, run.arbiter.name);
         message(&format!("warning: {at}, asked about one transfer alone: {trouble}; such times are left out"));
     }
 }
@@ -45,9 +47,8 @@ pub(crate) fn say_if_interrupted(stop: Stop) {
     }
 }
 
-/// Warns about attributes that the scenario sets and the arbiter does not read; returns how many there are.
-pub(crate) fn warn_ignored(job: &Job<'_>) -> usize {
-    let ignored = job.ignored_attributes();
-    ignored.iter().for_each(|warning| message(warning));
-    ignored.len()
+/// Warns about attributes that the scenario sets and the arbiter does not read.
+pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &ArbiterSpec) -> Result<(), Failure> {
+    scenario.warnings_under(arbiter)?.iter().for_each(|warning| message(warning));
+    Ok(())
 }

@@ -8,7 +8,8 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use weir_optimize::placement::{Machine, Measured, Method, Options, Pattern, search};
+use weir_optimize::placement::{Machine, Measured, Options, Pattern, search};
+use weir_optimize::search::Method;
 
 /// Random messages, about six to each rank, seeded.
 fn pattern(ranks: usize) -> Pattern {
@@ -43,7 +44,7 @@ fn exact(c: &mut Criterion) {
     for (name, machine) in &trees {
         for ranks in [16, 15, 12] {
             let pattern = pattern(ranks);
-            let options = Options { method: Method::Exact, ..Options::default() };
+            let options = Options { method: Method::Exhaustive, ..Options::default() };
             group.bench_function(format!("{name}, {ranks} ranks"), |b| {
                 b.iter(|| search(black_box(&pattern), machine, options));
             });

@@ -21,3 +21,6 @@ pub mod search;
 pub mod sweep;
 
 pub use distribution::Distribution;
+
+/// Picoseconds per second; exact.
+const PS_PER_S: f64 = weir_sim_core::api::PS_PER_S as f64;

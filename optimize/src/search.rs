@@ -5,6 +5,7 @@
 
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -247,6 +248,29 @@ impl<S> SearchResult<S> {
             ..self
         }
     }
+}
+
+/// Runs a search with a flag that is raised when `cancel` is, and after a time.
+pub fn within<T>(time: Option<Duration>, cancel: &AtomicBool, search: impl FnOnce(&AtomicBool) -> T) -> T {
+    /// Time between two looks at `cancel`: well within the 100 ms that an interruption may take.
+    const LOOK: Duration = Duration::from_millis(5);
+    let Some(time) = time else { return search(cancel) };
+    let (begin, raised, over) = (Instant::now(), AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                if cancel.load(Ordering::Relaxed) || begin.elapsed() >= time {
+                    raised.store(true, Ordering::Relaxed);
+                    return;
+                }
+                std::thread::park_timeout(LOOK);
+            }
+        });
+        let result = search(&raised);
+        over.store(true, Ordering::Relaxed);
+        watch.thread().unpark();
+        result
+    })
 }
 
 /// The percentiles that are reported.

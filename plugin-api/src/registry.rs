@@ -32,6 +32,17 @@ pub enum Origin {
     },
 }
 
+impl Origin {
+    /// SHA-256 of the library; `None` of what is built in.
+    #[must_use]
+    pub fn sha256(&self) -> Option<&str> {
+        match self {
+            Self::Library { sha256, .. } => Some(sha256),
+            Self::BuiltIn => None,
+        }
+    }
+}
+
 /// One arbiter of the registry.
 pub struct ArbiterEntry {
     /// Name in scenarios.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json};
 use weir_plugin_api::Registry;
 
 use crate::Position;
-use crate::context::{Context, Read};
+use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
@@ -90,7 +90,8 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
     let name = context.text(name_value, "the name of an arbiter")?;
     let Some(entry) = registry.get(name) else {
         let help = context.suggestion(name, registry.iter().map(|a| &*a.name).collect::<Vec<_>>(), "arbiters");
-        return Err(context.error(name_value.span, format!("no arbiter is named {}", quoted(name)), help));
+        let problem = Problem::new(format!("no arbiter is named {}", quoted(name)), help);
+        return Err(context.unknown(name_value.span, name, problem));
     };
     let schema: Json = serde_json::from_str(&entry.params_schema).unwrap_or_else(|_| Json::Object(Map::new()));
     let given = entries.iter().filter(|e| &*e.key != "name");

@@ -65,6 +65,13 @@ impl Context {
         self.push(diagnostic)
     }
 
+    /// Writes down that the registry has nothing of a name.
+    pub(crate) fn unknown(&mut self, span: Span, name: &str, problem: Problem) -> Reported {
+        let diagnostic = Diagnostic::error(problem.message).with_help(problem.help);
+        let diagnostic = self.sources.at(span, Diagnostic { unknown: Some(name.to_owned()), ..diagnostic });
+        self.push(diagnostic)
+    }
+
     /// Writes a problem of the object `what` down.
     pub(crate) fn problem(&mut self, span: Span, what: &str, problem: Problem) -> Reported {
         self.error(span, format!("{what}: {}", problem.message), problem.help)

@@ -86,6 +86,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Whether a plugin failed, rather than the scenario being wrong.
     pub plugin: bool,
+    /// The name of an arbiter, a model or an operation that the registry lacks.
+    pub unknown: Option<String>,
 }
 
 impl Diagnostic {
@@ -100,6 +102,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
             plugin: false,
+            unknown: None,
         }
     }
 

@@ -48,6 +48,7 @@ pub use progress::{remaining_after, time_to_send};
 pub use routes::Routes;
 pub use service::{Service, ServiceId};
 pub use setup::{RunOptions, Sharing, Simulation};
+pub use simulation::MOST_ROUNDS;
 pub use stream::{Arrival, Arrivals, Census, Departure, Departures, Halt, Traffic};
 pub use task_builder::TaskGraphBuilder;
 pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskId, Work};

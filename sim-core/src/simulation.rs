@@ -14,7 +14,7 @@ use crate::stream::{Streamed, Traffic};
 use crate::tasks::TaskId;
 
 /// Most arbitrations in one instant; a run that asks more often is stuck.
-const MOST_ROUNDS: u32 = 1_000_000;
+pub const MOST_ROUNDS: u32 = 1_000_000;
 
 impl Simulation<'_> {
     /// Runs until nothing is left to do, or until `options` stop it. The arbiter must be fresh, or have been reset.

@@ -17,7 +17,7 @@ pub struct Comparison {
 ///     .arbiter("pcie-congestion")
 ///     .arbiter("max-min")
 ///     .open("../scenarios/pcie/four-transfers.yaml")?;
-/// let comparison = weir::compare(&scenario.run_all(&weir::RunOptions::new())?)?;
+/// let comparison = weir::compare(&scenario.run_all(&weir::RunOptions::default())?)?;
 /// assert_eq!(comparison.makespans().len(), 2);
 /// println!("{}", comparison.to_text());
 /// # Ok::<(), weir::Error>(())
@@ -26,15 +26,25 @@ pub struct Comparison {
 /// # Errors
 /// As [`Run::to_json`].
 pub fn compare(runs: &[Run]) -> Result<Comparison, Error> {
-    let column = |run: &Run| {
-        let column = run.reported(|run| Column::of_run(run, true))?;
-        column.map_err(|error| Error::input(format!("the result cannot be written: {error}")))
-    };
-    let columns = runs.iter().map(column).collect::<Result<_, _>>()?;
-    Ok(Comparison { inner: weir_report::Comparison::new(columns) })
+    let column = |run: &Run| run.report(|run| Column::of_run(run, true))?.map_err(Error::unwritten);
+    Ok(Comparison::of_columns(runs.iter().map(column).collect::<Result<_, _>>()?))
 }
 
 impl Comparison {
+    /// Of columns that were made from runs or from saved results.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of_columns(columns: Vec<Column>) -> Self {
+        Self { inner: weir_report::Comparison::new(columns) }
+    }
+
+    /// The columns.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        self.inner.columns()
+    }
+
     /// Per run its makespan; `None` of a run that is not complete.
     #[must_use]
     pub fn makespans(&self) -> Vec<Option<SimTime>> {
@@ -45,6 +55,13 @@ impl Comparison {
     #[must_use]
     pub fn ratios(&self) -> Vec<Option<f64>> {
         self.inner.makespan().ratios()
+    }
+
+    /// The columns whose makespan is this many percent above the first one's.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn slower(&self, percent: f64) -> Vec<&Column> {
+        self.inner.slower(percent)
     }
 
     /// The table that `weir compare` prints.
@@ -59,8 +76,7 @@ impl Comparison {
     /// A parameter of an arbiter is not JSON.
     pub fn to_json(&self) -> Result<String, Error> {
         let mut line = Vec::new();
-        let written = self.inner.write(&mut line);
-        written.map_err(|error| Error::input(format!("the comparison cannot be written: {error}")))?;
+        self.inner.write(&mut line).map_err(Error::unwritten)?;
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 }

@@ -3,53 +3,50 @@
 use std::fmt;
 
 use weir_plugin_host::PluginError;
-use weir_scenario::Diagnostic;
+use weir_scenario::{Diagnostic, Position};
+
+use crate::optimize::SettingsError;
 
 /// What kind of failure an [`Error`] is. The command `weir` exits with a code per kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A scenario, an option or a file is wrong: exit code 2. The message names the place and the remedy.
+    /// A scenario, an option or a file is wrong. The message names the place and the remedy.
     Input,
-    /// A run cannot end, by a deadlock or a limit: exit code 3.
+    /// A run cannot end, by a deadlock or a limit.
     Stopped,
-    /// An arbiter, a model or their library failed: exit code 4.
+    /// An arbiter, a model or their library failed.
     Plugin,
-    /// A search was ended before its first result: exit code 2, or 130 after Ctrl-C.
+    /// A search was ended before its first result.
     Cancelled,
 }
 
-impl ErrorKind {
-    /// The exit code of the command `weir` for this kind.
-    #[must_use]
-    pub const fn exit_code(self) -> u8 {
-        match self {
-            Self::Input | Self::Cancelled => 2,
-            Self::Stopped => 3,
-            Self::Plugin => 4,
-        }
-    }
-}
-
-/// Why a scenario cannot be read or run. Displays the text that the command `weir` prints: one or more findings, each
-/// beginning with `error:`, of scenarios with the lines they concern.
+/// Why a scenario cannot be read, run or searched. Displays the text that the command `weir` prints: one or more findings,
+/// each beginning with `error:`, of scenarios with the lines they concern.
 ///
 /// ```
 /// let error = weir::Scenario::open("missing.yaml").unwrap_err();
 /// assert_eq!(error.kind(), weir::ErrorKind::Input);
 /// assert!(error.to_string().starts_with("error: "));
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Error {
     kind: ErrorKind,
-    text: String,
+    reason: Reason,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Reason {
+    Message(String),
+    Findings(Vec<Diagnostic>),
+    Settings(SettingsError),
 }
 
 impl Error {
     /// A failure with a message of one line that names the object and the remedy.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
-        Self { kind, text: format!("error: {message}") }
+        Self { kind, reason: Reason::Message(message.to_string()) }
     }
 
     /// A wrong input.
@@ -58,35 +55,14 @@ impl Error {
         Self::new(ErrorKind::Input, message)
     }
 
-    /// One finding of a scenario.
-    #[must_use]
-    pub fn diagnosed(diagnostic: &Diagnostic) -> Self {
-        Self { kind: ErrorKind::Input, text: diagnostic.to_string() }
-    }
-
     /// One finding of a scenario that is of another kind than a wrong input.
-    #[must_use]
-    pub fn diagnosed_as(kind: ErrorKind, diagnostic: &Diagnostic) -> Self {
-        Self { kind, text: diagnostic.to_string() }
+    pub(crate) fn diagnosed_as(kind: ErrorKind, diagnostic: Diagnostic) -> Self {
+        Self { kind, reason: Reason::Findings(vec![diagnostic]) }
     }
 
-    /// Findings of a scenario, one below the other.
-    #[must_use]
-    pub fn of_findings(diagnostics: &[Diagnostic]) -> Self {
-        let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-        let kind = if diagnostics.iter().any(|d| d.plugin) { ErrorKind::Plugin } else { ErrorKind::Input };
-        Self { kind, text: texts.join("\n\n") }
-    }
-
-    /// The text in one line, without its first word and the lines that show the place.
-    #[must_use]
-    pub fn brief(&self) -> String {
-        let text = self.text.strip_prefix("error: ").unwrap_or(&self.text);
-        let shows = |line: &&str| {
-            let number = line.split_once('|').is_some_and(|(number, _)| number.trim().parse::<u64>().is_ok());
-            number || line.starts_with("-->") || line.starts_with('|') || line.is_empty()
-        };
-        text.lines().map(str::trim).filter(|line| !shows(line)).collect::<Vec<_>>().join("; ")
+    /// A result that is not JSON or text.
+    pub(crate) fn unwritten(error: impl fmt::Display) -> Self {
+        Self::input(format!("the result cannot be written: {error}"))
     }
 
     /// What kind of failure it is.
@@ -94,15 +70,74 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
+
+    /// The findings of a scenario; none where something else is wrong.
+    #[must_use]
+    pub fn findings(&self) -> &[Diagnostic] {
+        if let Reason::Findings(findings) = &self.reason { findings } else { &[] }
+    }
+
+    /// What is wrong with the settings of a search, where that is it.
+    #[must_use]
+    pub fn settings(&self) -> Option<&SettingsError> {
+        if let Reason::Settings(error) = &self.reason { Some(error) } else { None }
+    }
+
+    /// The place of the first finding.
+    #[must_use]
+    pub fn place(&self) -> Option<&Position> {
+        self.findings().first()?.position.as_ref()
+    }
+
+    /// The text in one line, without its first word, places and lines of files.
+    #[must_use]
+    pub fn brief(&self) -> String {
+        let alone = |finding: &Diagnostic| Diagnostic { position: None, excerpt: None, ..finding.clone() }.to_string();
+        let text = match &self.reason {
+            Reason::Findings(findings) => findings.iter().map(alone).collect::<Vec<_>>().join("\n"),
+            _ => self.message(),
+        };
+        let lines = text.strip_prefix("error: ").unwrap_or(&text).lines().map(str::trim);
+        lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    }
+
+    fn message(&self) -> String {
+        match &self.reason {
+            Reason::Message(message) => message.clone(),
+            Reason::Settings(error) => error.to_string(),
+            Reason::Findings(findings) => findings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"),
+        }
+    }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        let word = if matches!(self.reason, Reason::Findings(_)) { "" } else { "error: " };
+        write!(f, "{word}{}", self.message())
     }
 }
 
 impl std::error::Error for Error {}
+
+/// Findings of a scenario, one below the other.
+impl From<Vec<Diagnostic>> for Error {
+    fn from(findings: Vec<Diagnostic>) -> Self {
+        let kind = if findings.iter().any(|d| d.plugin) { ErrorKind::Plugin } else { ErrorKind::Input };
+        Self { kind, reason: Reason::Findings(findings) }
+    }
+}
+
+impl From<Diagnostic> for Error {
+    fn from(finding: Diagnostic) -> Self {
+        vec![finding].into()
+    }
+}
+
+impl From<SettingsError> for Error {
+    fn from(error: SettingsError) -> Self {
+        Self { kind: ErrorKind::Input, reason: Reason::Settings(error) }
+    }
+}
 
 impl From<&PluginError> for Error {
     fn from(error: &PluginError) -> Self {

@@ -12,29 +12,37 @@
 //! ```
 //!
 //! Another arbiter, other values, arbiters and models of your own: [`Scenario::opener`]. Several runs side by side:
-//! [`compare`]. The best order, placement or parameters: [`Scenario::optimize`]. What the command line prints: [`Run::to_json`], [`Run::to_text`], [`Run::explanation`].
+//! [`compare`]. The best order, placement or parameters: [`Scenario::optimize`]. What the command line prints:
+//! [`Run::to_json`], [`Run::to_text`], [`Run::explanation`].
 //!
 //! Times are whole picoseconds ([`SimTime`], [`SimDuration`]), bandwidths and rates bytes per second, sizes bytes.
 //!
-//! The command `weir` stands on this crate: nothing is read, run or reported by a second mechanism. What only it needs is in
-//! [`job`], [`load`] and [`optimize`], whose types borrow from the scenario.
+//! The command `weir` stands on these types: nothing is checked, run, compared or searched by a second mechanism.
 
 mod comparison;
 mod error;
-pub mod job;
-pub mod load;
+mod opener;
 pub mod optimize;
 mod options;
+mod prepared;
 mod registry;
 mod run;
 mod scenario;
-mod sweep;
 
 pub use comparison::{Comparison, compare};
 pub use error::{Error, ErrorKind};
+pub use opener::{Opened, Opener};
 pub use options::RunOptions;
+#[doc(hidden)]
+pub use prepared::StreamedRun;
 pub use registry::Registry;
 pub use run::{Link, Run, Transfer};
-pub use scenario::{Opener, Scenario};
-pub use sweep::SweepPoint;
+pub use scenario::Scenario;
 pub use weir_plugin_api::{Cause, SimDuration, SimTime};
+pub use weir_plugin_host::{Library, PluginConfig};
+pub use weir_scenario::{ArbiterSpec, Diagnostic, Input, LoadOptions, Position, TopologyAlone};
+
+/// Its Rust code is compiled by the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide.md")]
+struct Guide;

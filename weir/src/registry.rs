@@ -65,16 +65,19 @@ impl Registry {
     /// There is none.
     pub fn arbiter(&self, name: &str) -> Result<&ArbiterEntry, Error> {
         let missing = || Error::input(format!("there is no arbiter `{name}`: see `weir plugin list`"));
-        self.entries.get(name).ok_or_else(missing)
+        self.get(name).ok_or_else(missing)
     }
 
     /// The error of a scenario with these findings. Where one of them is the name of a plugin that was added and is refused
     /// now, the refusal is the error.
     #[must_use]
-    pub fn error_of(&self, findings: &[Diagnostic]) -> Error {
-        let mentioned = |name: &String| findings.iter().any(|d| d.message.contains(&format!("`{name}`")));
-        let refusal = self.refusals.iter().find(|refusal| refusal.names.iter().any(mentioned));
-        refusal.map_or_else(|| Error::of_findings(findings), |refusal| (&refusal.error).into())
+    pub fn error_of(&self, findings: Vec<Diagnostic>) -> Error {
+        let unknown = |name: &String| findings.iter().any(|d| d.unknown.as_ref() == Some(name));
+        let refusal = self.refusals.iter().find(|refusal| refusal.names.iter().any(unknown));
+        match refusal {
+            Some(refusal) => (&refusal.error).into(),
+            None => findings.into(),
+        }
     }
 }
 

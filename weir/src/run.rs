@@ -2,16 +2,16 @@
 
 use weir_plugin_api::{Cause, LinkId, NodeId, SimDuration, SimTime};
 use weir_report::{Detail, bottleneck_link, cause_text, text, write_run};
+use weir_scenario::ArbiterSpec;
 use weir_sim_core::{Outcome, Stop, TaskId, Work};
 
-use crate::{Error, RunOptions, Scenario};
+use crate::{Error, Scenario};
 
 /// What happened when a scenario ran under one of its arbiters.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub(crate) scenario: Scenario,
-    /// The place of the arbiter in the scenario's list.
-    pub(crate) arbiter: usize,
+    pub(crate) arbiter: ArbiterSpec,
     pub(crate) outcome: Outcome,
 }
 
@@ -69,49 +69,10 @@ pub struct Link {
     pub bytes: u64,
     /// Time with a rate above 0.
     pub busy: SimDuration,
-    /// Largest sum of rates, bytes per second; `None` where it is not known (see [`RunOptions::peaks`]).
+    /// Largest sum of rates, bytes per second; `None` where it is not known (see [`crate::RunOptions::peaks`]).
     pub peak: Option<f64>,
     /// Bytes over what it could have carried from 0 to the end of the run, from 0 to 1.
     pub utilisation: f64,
-}
-
-impl Scenario {
-    /// Runs under the first arbiter.
-    ///
-    /// # Errors
-    /// The arbiter refuses the scenario or fails, or the run cannot end.
-    pub fn run(&self) -> Result<Run, Error> {
-        self.run_with(&RunOptions::new())
-    }
-
-    /// Runs under the first arbiter with these options.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
-    pub fn run_with(&self, options: &RunOptions) -> Result<Run, Error> {
-        self.run_under(0, options)
-    }
-
-    /// Runs under each arbiter.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
-    pub fn run_all(&self, options: &RunOptions) -> Result<Vec<Run>, Error> {
-        (0..self.scenario.arbiters.len()).map(|at| self.run_under(at, options)).collect()
-    }
-
-    /// What `weir explain` prints of a run under the first arbiter: phase by phase the steps by which it comes to its rates.
-    ///
-    /// # Errors
-    /// As [`Self::run`].
-    pub fn explain(&self) -> Result<String, Error> {
-        self.run_with(&RunOptions::new().explanations())?.explanation()
-    }
-
-    fn run_under(&self, arbiter: usize, options: &RunOptions) -> Result<Run, Error> {
-        let outcome = self.job(arbiter)?.with_peaks(options.wants_peaks()).run(options.engine())?;
-        Ok(Run { scenario: self.clone(), arbiter, outcome })
-    }
 }
 
 impl Run {
@@ -121,16 +82,22 @@ impl Run {
         self.outcome.makespan
     }
 
-    /// Whether every task ended: false after [`RunOptions::until`] and [`RunOptions::cancel`].
+    /// Whether every task ended: false after [`crate::RunOptions::until`] and [`crate::RunOptions::cancel`].
     #[must_use]
     pub fn complete(&self) -> bool {
         self.outcome.stop == Stop::Finished
     }
 
+    /// Whether [`crate::RunOptions::cancel`] stopped it.
+    #[must_use]
+    pub fn cancelled(&self) -> bool {
+        self.outcome.stop == Stop::Cancelled
+    }
+
     /// The name of the arbiter.
     #[must_use]
     pub fn arbiter(&self) -> &str {
-        &self.scenario.scenario.arbiters[self.arbiter].name
+        &self.arbiter.name
     }
 
     /// The scenario.
@@ -150,20 +117,20 @@ impl Run {
     /// # Errors
     /// A new instance of the arbiter, which is asked how long each transfer takes alone, fails.
     pub fn transfers(&self) -> Result<Vec<Transfer>, Error> {
-        self.reported(|run| run.transfers().filter_map(|task| self.transfer_of(run, task)).collect())
+        self.report(|run| run.transfers().filter_map(|task| self.transfer_of(run, task)).collect())
     }
 
     /// The transfer of an id; `None` for ids of whole groups, and where the arbiter fails (see [`Self::transfers`]).
     #[must_use]
     pub fn transfer(&self, id: &str) -> Option<Transfer> {
-        let task = self.scenario.scenario.task(id)?;
-        self.reported(|run| self.transfer_of(run, task)).ok().flatten()
+        let task = self.scenario.contents().task(id)?;
+        self.report(|run| self.transfer_of(run, task)).ok().flatten()
     }
 
     /// All directed links, those of the tree first.
     #[must_use]
     pub fn links(&self) -> Vec<Link> {
-        let (fabric, span) = (&self.scenario.scenario.fabric, self.outcome.now.seconds());
+        let (fabric, span) = (&self.scenario.contents().fabric, self.outcome.now.seconds());
         let of = |(link, totals): (&weir_sim_core::Link, &weir_sim_core::LinkTotals)| Link {
             from: self.node(link.from),
             to: self.node(link.to),
@@ -183,11 +150,11 @@ impl Run {
     /// As [`Self::transfers`].
     pub fn to_json(&self) -> Result<String, Error> {
         let phases = self.outcome.phases.is_some();
-        let written = self.reported(|run| {
+        let written = self.report(|run| {
             let mut line = Vec::new();
             write_run(run, Detail { phases, full: false }, &mut line).map(|()| line)
         })?;
-        let line = written.map_err(|error| Error::input(format!("the result cannot be written: {error}")))?;
+        let line = written.map_err(Error::unwritten)?;
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 
@@ -196,26 +163,31 @@ impl Run {
     /// # Errors
     /// As [`Self::transfers`].
     pub fn to_text(&self) -> Result<String, Error> {
-        self.reported(text::run)
+        self.report(text::run)
     }
 
     /// What `weir explain` prints: the plans of operations, and phase by phase the arbiter's steps, where they were recorded
-    /// ([`RunOptions::explanations`]).
+    /// ([`crate::RunOptions::explanations`]).
     ///
     /// # Errors
     /// As [`Self::transfers`].
     pub fn explanation(&self) -> Result<String, Error> {
-        self.reported(text::explain)
+        self.report(text::explain)
     }
 
     /// Hands over the result as reports read it.
-    pub(crate) fn reported<T>(&self, take: impl FnOnce(&weir_report::Run<'_>) -> T) -> Result<T, Error> {
-        let job = self.scenario.job(self.arbiter)?;
-        Ok(take(&job.finished(&self.outcome)?.report()))
+    ///
+    /// # Errors
+    /// As [`Self::transfers`].
+    #[doc(hidden)]
+    pub fn report<T>(&self, take: impl FnOnce(&weir_report::Run<'_>) -> T) -> Result<T, Error> {
+        let prepared = self.scenario.prepared(&self.arbiter)?;
+        let alone = prepared.alone(&self.outcome)?;
+        Ok(take(&prepared.report(&self.outcome, &alone)))
     }
 
     fn transfer_of(&self, run: &weir_report::Run<'_>, task: TaskId) -> Option<Transfer> {
-        let scenario = &self.scenario.scenario;
+        let scenario = self.scenario.contents();
         let Work::Carries { bytes, class } = scenario.tasks.tasks()[task.index()].work else { return None };
         let (from, to) = scenario.ends(task)?;
         let times = self.outcome.tasks[task.index()];
@@ -238,11 +210,11 @@ impl Run {
     }
 
     fn ends(&self, link: LinkId) -> (String, String) {
-        let link = self.scenario.scenario.fabric.link(link);
+        let link = self.scenario.contents().fabric.link(link);
         (self.node(link.from), self.node(link.to))
     }
 
     fn node(&self, node: NodeId) -> String {
-        self.scenario.scenario.node_name(node).to_owned()
+        self.scenario.contents().node_name(node).to_owned()
     }
 }

@@ -1,153 +1,51 @@
-//! A scenario from a file or text, ready to run.
+//! A scenario that was read, ready to run.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
-use weir_scenario::{Input, LoadOptions};
+use weir_plugin_api::Origin;
+use weir_scenario::{ArbiterSpec, LoadOptions};
+use weir_sim_core::PhaseRecord;
 
-use crate::job::Job;
-use crate::optimize::{self, Overrides, SearchContext, SearchOutcome, Settings};
-use crate::{Error, Registry};
-
-/// What to read, and with which changes. Made by [`Scenario::opener`].
-///
-/// ```
-/// let scenario = weir::Scenario::opener()
-///     .arbiter("{ name: pcie-congestion, tau: 0.1 }")
-///     .set("workload[0].transfer.size", "1GB")
-///     .open("../scenarios/pcie/four-transfers.yaml")?;
-/// assert_eq!(scenario.arbiters(), ["pcie-congestion"]);
-/// # Ok::<(), weir::Error>(())
-/// ```
-#[derive(Clone, Default)]
-pub struct Opener {
-    options: LoadOptions,
-    plugins: Vec<PathBuf>,
-    registry: Option<Arc<Registry>>,
-}
-
-impl Opener {
-    /// Runs under this arbiter instead of the scenario's: a name, or a map such as `{name: pcie-congestion, tau: 0.1}`. Once
-    /// more for each further arbiter.
-    #[must_use]
-    pub fn arbiter(mut self, arbiter: impl Into<String>) -> Self {
-        self.options.arbiters.push(arbiter.into());
-        self
-    }
-
-    /// Changes a value before the scenario is read: a path such as `arbiter.tau` or `workload[0].transfer.size`, and YAML text.
-    #[must_use]
-    pub fn set(mut self, path: impl Into<String>, value: impl Into<String>) -> Self {
-        self.options.set.push((path.into(), value.into()));
-        self
-    }
-
-    /// The folder in which files named by the scenario may lie (default: the nearest folder above with a file
-    /// `weir-library`).
-    #[must_use]
-    pub fn library(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.options.library = Some(folder.into());
-        self
-    }
-
-    /// Loads the arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened
-    /// ends the program. [`Registry::load_probed`] looks first, in another process.
-    #[must_use]
-    pub fn plugin(mut self, library: impl Into<PathBuf>) -> Self {
-        self.plugins.push(library.into());
-        self
-    }
-
-    /// Takes arbiters and models from this registry instead of the built-in ones and those of [`Self::plugin`].
-    #[must_use]
-    pub fn registry(mut self, registry: Arc<Registry>) -> Self {
-        self.registry = Some(registry);
-        self
-    }
-
-    /// Reads a scenario file.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it, or a plugin that is refused.
-    pub fn open(self, file: impl AsRef<Path>) -> Result<Scenario, Error> {
-        let registry = self.loaded()?;
-        let scenario = Arc::new(crate::load::load(file.as_ref(), &self.options, &registry)?);
-        let source = Some(Arc::new(Source { file: file.as_ref().into(), options: self.options }));
-        Ok(Scenario { scenario, registry, source })
-    }
-
-    /// Reads a scenario from YAML text. Files that it names are looked for from `folder`.
-    ///
-    /// ```
-    /// let yaml = "
-    /// weir: 1
-    /// topology:
-    ///   link_types: { x16: { bandwidth: 16GB/s } }
-    ///   tree:
-    ///     rc: { kind: root-complex, children: { cpu0: { kind: cpu, link: x16 }, gpu0: { kind: gpu, link: x16 } } }
-    /// workload:
-    ///   - transfer: { from: gpu0, to: cpu0, size: 16GB }
-    /// ";
-    /// let scenario = weir::Scenario::opener().read(yaml, ".")?;
-    /// assert_eq!(scenario.run()?.makespan().seconds(), 1.0);
-    /// # Ok::<(), weir::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn read(self, yaml: impl Into<String>, folder: impl AsRef<Path>) -> Result<Scenario, Error> {
-        let registry = self.loaded()?;
-        let input = Input::text(yaml.into(), "-", Some(folder.as_ref()));
-        let scenario = crate::load::load(input, &self.options, &registry)?;
-        Ok(Scenario { scenario: Arc::new(scenario), registry, source: None })
-    }
-
-    fn loaded(&self) -> Result<Arc<Registry>, Error> {
-        if let Some(registry) = &self.registry {
-            return Ok(Arc::clone(registry));
-        }
-        let mut registry = Registry::built_in()?;
-        for library in &self.plugins {
-            registry.load(library)?;
-        }
-        Ok(Arc::new(registry))
-    }
-}
+use crate::prepared::{PreparedRun, StreamedRun};
+use crate::{Error, Opener, Registry, Run, RunOptions};
 
 /// A scenario that was read and checked.
 #[derive(Clone)]
 pub struct Scenario {
-    pub(crate) scenario: Arc<weir_scenario::Scenario>,
+    contents: Arc<weir_scenario::Scenario>,
     pub(crate) registry: Arc<Registry>,
     /// None where it was read from text.
-    source: Option<Arc<Source>>,
+    pub(crate) source: Option<Arc<Source>>,
 }
 
 /// From where and how a scenario was read: searches read it again with other values.
-struct Source {
-    file: PathBuf,
-    options: LoadOptions,
+pub(crate) struct Source {
+    pub(crate) file: PathBuf,
+    pub(crate) options: LoadOptions,
 }
 
 impl fmt::Debug for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let arbiters: Vec<&str> = self.scenario.arbiters.iter().map(|spec| &*spec.name).collect();
+        let arbiters: Vec<&str> = self.arbiters().iter().map(|spec| &*spec.name).collect();
         f.debug_struct("Scenario")
-            .field("file", &self.scenario.file)
+            .field("file", &self.contents.file)
             .field("arbiters", &arbiters)
             .finish_non_exhaustive()
     }
 }
 
 impl Scenario {
+    pub(crate) fn new(contents: weir_scenario::Scenario, registry: Arc<Registry>, source: Option<Source>) -> Self {
+        Self { contents: Arc::new(contents), registry, source: source.map(Arc::new) }
+    }
+
     /// Reads a scenario file.
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub fn open(file: impl AsRef<Path>) -> Result<Self, Error> {
+    pub fn open(file: impl AsRef<std::path::Path>) -> Result<Self, Error> {
         Self::opener().open(file)
     }
 
@@ -160,13 +58,29 @@ impl Scenario {
     /// Its name; the file's where it has none.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.scenario.name
+        &self.contents.name
     }
 
-    /// The names of the arbiters that it runs under.
+    /// The arbiters that it runs under.
     #[must_use]
-    pub fn arbiters(&self) -> Vec<&str> {
-        self.scenario.arbiters.iter().map(|spec| &*spec.name).collect()
+    pub fn arbiters(&self) -> &[ArbiterSpec] {
+        &self.contents.arbiters
+    }
+
+    /// The built-in arbiters that it does not name, with their default parameters. Some may refuse it.
+    #[must_use]
+    pub fn other_arbiters(&self) -> Vec<ArbiterSpec> {
+        let builtin = self.registry.iter().filter(|entry| entry.origin == Origin::BuiltIn);
+        let others = builtin.filter(|entry| self.arbiters().iter().all(|spec| spec.name != entry.name));
+        let spec = |name: &String| ArbiterSpec { name: name.clone(), params: serde_json::Map::new(), position: None };
+        others.map(|entry| spec(&entry.name)).collect()
+    }
+
+    /// What was read, as the crates below know it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn contents(&self) -> &weir_scenario::Scenario {
+        &self.contents
     }
 
     /// Asks every arbiter whether it accepts the scenario, and looks for what may not mean what its author thinks, without a
@@ -181,51 +95,101 @@ impl Scenario {
     /// # Errors
     /// An arbiter refuses the scenario.
     pub fn check(&self) -> Result<Vec<String>, Error> {
-        let lints = weir_scenario::lint(&self.scenario);
-        let mut warnings: Vec<String> = self.scenario.warnings.iter().chain(&lints).map(ToString::to_string).collect();
-        for at in 0..self.scenario.arbiters.len() {
-            let job = self.job(at)?;
-            job.arbiter()?;
-            warnings.extend(job.ignored_attributes());
-        }
+        let mut warnings = Vec::new();
+        self.check_each(&mut |warning| warnings.push(warning))?;
         Ok(warnings)
     }
 
-    /// The scenario under the arbiter at a place of its list.
-    pub(crate) fn job(&self, arbiter: usize) -> Result<Job<'_>, Error> {
-        let missing = || Error::input("the scenario has no arbiter");
-        let spec = self.scenario.arbiters.get(arbiter).ok_or_else(missing)?;
-        Job::new(&self.scenario, spec, &self.registry)
-    }
-
-    /// Searches as the scenario's `optimize` says, under its first arbiter, on all cores: for the order in which each source
-    /// sends, the device of each rank, or values of parameters. [`crate::optimize::search`] takes a budget and other settings.
-    ///
-    /// ```
-    /// let found = weir::Scenario::open("../scenarios/optimize/order-halo-2d-t2.yaml")?.optimize()?;
-    /// let report = found.report.expect("one search");
-    /// assert!(report.result.best < report.result.baseline && report.result.proved_optimal);
-    /// # Ok::<(), weir::Error>(())
-    /// ```
+    /// As [`Self::check`], with each warning as soon as it is known: those before an error, too.
     ///
     /// # Errors
-    /// The scenario does not say what to vary, was read from text, a candidate cannot be run, or the arbiter fails.
-    pub fn optimize(&self) -> Result<SearchOutcome, Error> {
-        self.job(0)?;
-        let unread =
-            || Error::input("a scenario from text cannot be read again with other values: open it from a file");
-        let source = self.source.as_ref().ok_or_else(unread)?;
-        optimize::search(&SearchContext {
-            file: &source.file,
-            options: &source.options,
-            registry: &self.registry,
-            scenario: &self.scenario,
-            arbiter: 0,
-            settings: Settings::new(Overrides::default(), &self.scenario)?,
-            checkpoint: None,
-            cancel: &AtomicBool::new(false),
-            begin: Instant::now(),
-            watch: &(),
-        })
+    /// As [`Self::check`].
+    pub fn check_each(&self, warn: &mut dyn FnMut(String)) -> Result<(), Error> {
+        let lints = weir_scenario::lint(&self.contents);
+        self.contents.warnings.iter().chain(&lints).for_each(|warning| warn(warning.to_string()));
+        for spec in self.arbiters() {
+            let run = self.prepared(spec)?;
+            run.arbiter()?;
+            run.warnings().into_iter().for_each(&mut *warn);
+        }
+        Ok(())
+    }
+
+    /// Warnings about what the transfers set and this arbiter does not read: `weight`, `priority`.
+    ///
+    /// # Errors
+    /// There is no such arbiter.
+    pub fn warnings_under(&self, arbiter: &ArbiterSpec) -> Result<Vec<String>, Error> {
+        Ok(self.prepared(arbiter)?.warnings())
+    }
+
+    /// Runs under the first arbiter.
+    ///
+    /// # Errors
+    /// The arbiter refuses the scenario or fails, or the run cannot end.
+    pub fn run(&self) -> Result<Run, Error> {
+        self.run_with(&RunOptions::default())
+    }
+
+    /// Runs under the first arbiter with these options.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_with(&self, options: &RunOptions) -> Result<Run, Error> {
+        let first = self.arbiters().first().ok_or_else(|| Error::input("the scenario has no arbiter"))?;
+        self.run_under(first, options)
+    }
+
+    /// Runs under each arbiter.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_all(&self, options: &RunOptions) -> Result<Vec<Run>, Error> {
+        self.arbiters().iter().map(|spec| self.run_under(spec, options)).collect()
+    }
+
+    /// Runs under an arbiter, one of [`Self::arbiters`] or another.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn run_under(&self, arbiter: &ArbiterSpec, options: &RunOptions) -> Result<Run, Error> {
+        let outcome = self.prepared(arbiter)?.run(options)?;
+        Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome })
+    }
+
+    /// Runs under an arbiter, phase by phase, and hands over each phase instead of recording it.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    #[doc(hidden)]
+    pub fn run_with_listener(
+        &self,
+        arbiter: &ArbiterSpec,
+        options: &RunOptions,
+        listener: &mut dyn FnMut(PhaseRecord),
+    ) -> Result<Run, Error> {
+        let outcome = self.prepared(arbiter)?.run_with_listener(options.engine(), listener)?;
+        Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome })
+    }
+
+    /// What `weir explain` prints of a run under the first arbiter: phase by phase the steps by which it comes to its rates.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub fn explain(&self) -> Result<String, Error> {
+        self.run_with(&RunOptions { explanations: true, ..RunOptions::default() })?.explanation()
+    }
+
+    /// Prepares a run whose transfers are read while they are simulated, of a scenario that was read so.
+    ///
+    /// # Errors
+    /// It was not read with [`LoadOptions::stream`], or the arbiter refuses it.
+    #[doc(hidden)]
+    pub fn streamed<'a>(&'a self, arbiter: &'a ArbiterSpec) -> Result<StreamedRun<'a>, Error> {
+        StreamedRun::new(self.prepared(arbiter)?)
+    }
+
+    pub(crate) fn prepared<'a>(&'a self, arbiter: &'a ArbiterSpec) -> Result<PreparedRun<'a>, Error> {
+        PreparedRun::new(&self.contents, arbiter, &self.registry)
     }
 }

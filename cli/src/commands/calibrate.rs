@@ -35,11 +35,12 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let file = checked(args)?;
     let arbiters = arbiters(&args.scenario)?;
     let options = input::options(&args.scenario, &[]);
-    let machine = Machine::load(file, &options, &arbiters.registry).map_err(|d| input::wrong(&d, &arbiters))?;
+    let machine = Machine::load(file, &options, &arbiters.registry).map_err(|d| input::wrong(d, &arbiters))?;
     let logs = read_logs(args, &machine)?;
     let experiments: Vec<Experiment> = logs.iter().flat_map(|log| log.experiments.iter().cloned()).collect();
     let spec = machine.arbiters.first().ok_or_else(|| Failure::usage("there is no arbiter"))?;
-    let under = Under { entry: arbiters.registry.arbiter(&spec.name)?, params: &spec.params };
+    let entry = arbiters.registry.arbiter(&spec.name)?;
+    let under = Under { entry, params: &spec.params };
     let fit = weir_calibrate::fit(&machine, under, &experiments, &fit_options(args));
     let fit = fit.map_err(|error| unfitted(&error, &arbiters.registry))?;
     let names: Vec<String> = arbiters.registry.iter().map(|entry| entry.name.clone()).collect();
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     if let Some(target) = &args.output {
         let names: Vec<String> = args.from.iter().map(|p| name(p)).collect();
         let text = weir_calibrate::write_topology(file, machine, &fit, &options, &names);
-        let text = text.map_err(|diagnostics| input::wrong(&diagnostics, &arbiters))?;
+        let text = text.map_err(|diagnostics| input::wrong(diagnostics, &arbiters))?;
         replace(target, text.as_bytes())?;
         wrote(args, file, target, &text)?;
     }
@@ -98,7 +99,7 @@ fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Failur
     };
     let read = |path: &PathBuf| {
         let found = weir_calibrate::read_log(path, machine, &options);
-        let (_, log) = found.map_err(|error| weir::Error::diagnosed(&error))?;
+        let (_, log) = found.map_err(|error| Failure::from(*error))?;
         match (log.experiments.is_empty(), log.skipped.first()) {
             (false, _) => Ok(log),
             (true, first) => {

@@ -4,10 +4,11 @@ mod nodes;
 
 use std::path::Path;
 
+use weir::{Diagnostic, Opened, TopologyAlone};
 use weir_plugin_api::NodeId;
 use weir_report::draw::{Drawn, dot, tree};
 use weir_report::text;
-use weir_scenario::{Checked, Diagnostic, Scenario, TopologyAlone};
+use weir_scenario::Scenario;
 use weir_sim_core::{Fabric, Work};
 
 use crate::args::CheckArgs;
@@ -15,7 +16,6 @@ use crate::failure::{Exit, Failure, message};
 use crate::input::{named, read_any};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{Job, warn_ignored};
 use crate::terminal;
 
 /// Checks all files; the exit code is the largest.
@@ -54,11 +54,12 @@ fn draw(target: &Path, args: &CheckArgs) -> Result<(), Failure> {
         output::check_target("--dot", target, &[file])?;
     }
     let (text, warnings) = match read_any(file, &args.scenario, &arbiters(&args.scenario)?)? {
-        Checked::Scenario(s) => {
+        Opened::Scenario(s) => {
             target.map_or(Ok(()), |target| output::spare("--dot", target, &named(&s)))?;
+            let s = s.contents();
             (dot(&s.name, &drawn(&s.fabric, &|n| s.node_name(n))), warn_all(s.warnings.iter()))
         }
-        Checked::Topology(t) => (dot(&t.file, &drawn(&t.fabric, &|n| t.node_name(n))), warn_all(t.warnings.iter())),
+        Opened::Topology(t) => (dot(&t.file, &drawn(&t.fabric, &|n| t.node_name(n))), warn_all(t.warnings.iter())),
     };
     strict(&file.display().to_string(), warnings, args)?;
     let mut output = Output::open(target)?;
@@ -78,19 +79,18 @@ fn plot<'a>(args: &CheckArgs, fabric: &'a Fabric, name: &'a dyn Fn(NodeId) -> &'
 /// The summary of a file that can run, or of a topology.
 fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit), Failure> {
     match read_any(file, &args.scenario, all)? {
-        Checked::Scenario(scenario) => check_scenario(&scenario, args, all),
-        Checked::Topology(topology) => check_topology(&topology, args),
+        Opened::Scenario(scenario) => check_scenario(&scenario, args),
+        Opened::Topology(topology) => check_topology(&topology, args),
     }
 }
 
-fn check_scenario(scenario: &Scenario, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit), Failure> {
-    let lints = weir_scenario::lint(scenario);
-    let mut warnings = warn_all(scenario.warnings.iter().chain(&lints));
-    for spec in &scenario.arbiters {
-        let job = Job::new(scenario, spec, &all.registry)?;
-        job.arbiter()?;
-        warnings += warn_ignored(&job);
-    }
+fn check_scenario(scenario: &weir::Scenario, args: &CheckArgs) -> Result<(String, Exit), Failure> {
+    let mut warnings = 0;
+    scenario.check_each(&mut |warning| {
+        message(&warning);
+        warnings += 1;
+    })?;
+    let scenario = scenario.contents();
     strict(&scenario.file, warnings, args)?;
     let nodes = args.nodes.then(|| nodes::list(&scenario.fabric, &scenario.places, |node| scenario.node_name(node)));
     let plot = plot(args, &scenario.fabric, &|node| scenario.node_name(node));

@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use weir_plugin_api::Origin;
-use weir_report::{Column, Comparison, text};
-use weir_scenario::{ArbiterSpec, Scenario};
-use weir_sim_core::RunOptions;
+use weir::{ArbiterSpec, Comparison, RunOptions, Scenario};
+use weir_report::{Column, Run};
 
 use crate::args::CompareArgs;
 use crate::failure::{Exit, Failure, message};
@@ -13,7 +11,7 @@ use crate::input::{is_stdin, load};
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{self, Job, warn_ignored};
+use crate::simulate::{self, warn_ignored};
 
 /// Compares everything named on the command line.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
@@ -32,13 +30,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     if columns.is_empty() {
         return Ok(exit.max(Exit::Usage));
     }
-    let comparison = Comparison::new(columns);
+    let comparison = Comparison::of_columns(columns);
     let mut output = Output::open(None)?;
     let _writing = interrupt::Stage::writing();
-    output.result(|writer| match args.json {
-        true => comparison.write(writer),
-        false => write!(writer, "{}", text::compare(&comparison)),
-    })?;
+    let text = if args.json { comparison.to_json()? } else { comparison.to_text() };
+    output.result(|writer| writer.write_all(text.as_bytes()))?;
     Ok(exit.max(judge(args, &comparison).unwrap_or_else(Failure::print)))
 }
 
@@ -63,13 +59,13 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
         Err(failure) => return failure.print(),
     };
     let mut exit = Exit::Ok;
-    let chosen = scenario.arbiters.iter().map(|spec| (spec.clone(), true));
-    let others = if args.scenario.arbiters.is_empty() { others(&scenario, all) } else { Vec::new() };
-    for (spec, asked_for) in chosen.chain(others.into_iter().map(|spec| (spec, false))) {
+    let others = if args.scenario.arbiters.is_empty() { scenario.other_arbiters() } else { Vec::new() };
+    let chosen = scenario.arbiters().iter().map(|spec| (spec, true));
+    for (spec, asked_for) in chosen.chain(others.iter().map(|spec| (spec, false))) {
         if interrupt::requested() {
             break;
         }
-        match column(&scenario, &spec, all, args.json) {
+        match column(&scenario, spec, args.json) {
             Ok(column) => columns.push(column),
             // Of the arbiters that nobody asked for, those that refuse the scenario are only named.
             Err(failure) if !asked_for && failure.exit == Exit::Usage => {
@@ -81,20 +77,10 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
     exit
 }
 
-/// The built-in arbiters that the scenario does not name.
-fn others(scenario: &Scenario, all: &Arbiters) -> Vec<ArbiterSpec> {
-    let builtin = all.registry.iter().filter(|entry| entry.origin == Origin::BuiltIn);
-    let unnamed = builtin.filter(|entry| scenario.arbiters.iter().all(|spec| spec.name != entry.name));
-    unnamed
-        .map(|entry| ArbiterSpec { name: entry.name.clone(), params: serde_json::Map::new(), position: None })
-        .collect()
-}
-
-fn column(scenario: &Scenario, spec: &ArbiterSpec, all: &Arbiters, json: bool) -> Result<Column, Failure> {
-    let job = Job::new(scenario, spec, &all.registry)?;
-    let column =
-        simulate::report(&job, RunOptions::default(), |run| Column::of_run(run, json).map_err(Failure::usage))?;
-    warn_ignored(&job);
+fn column(scenario: &Scenario, spec: &ArbiterSpec, json: bool) -> Result<Column, Failure> {
+    let of = |run: &Run<'_>| Column::of_run(run, json).map_err(Failure::usage);
+    let column = simulate::report(scenario, spec, &RunOptions::default(), of)?;
+    warn_ignored(scenario, spec)?;
     Ok(column)
 }
 

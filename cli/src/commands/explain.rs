@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use weir_plugin_api::SimTime;
+use weir::RunOptions;
 use weir_report::{text, write_explanation};
-use weir_sim_core::RunOptions;
 
 use crate::args::ExplainArgs;
 use crate::failure::{Exit, Failure};
@@ -12,7 +11,7 @@ use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{self, Job, warn_ignored};
+use crate::simulate::{self, warn_ignored};
 
 /// Explains all files; the exit code is the largest.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
@@ -39,19 +38,14 @@ fn explain(
         Err(failure) => return Ok(failure.print()),
     };
     let mut exit = Exit::Ok;
-    let until = args.until.unwrap_or(SimTime::NEVER);
-    let options = RunOptions { until, phases: true, explain: true, ..RunOptions::default() };
-    for spec in &scenario.arbiters {
+    let options = RunOptions { until: args.until, explanations: true, ..RunOptions::default() };
+    for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
         }
-        let job = match Job::new(&scenario, spec, &all.registry) {
-            Ok(job) => job,
-            Err(error) => return Ok(Failure::from(error).print()),
-        };
-        warn_ignored(&job);
+        warn_ignored(&scenario, spec)?;
         let gap = if later { "\n" } else { "" };
-        let explained = simulate::report(&job, options, |run| {
+        let explained = simulate::report(&scenario, spec, &options, |run| {
             Ok(out.result(|writer| match args.json {
                 true => write_explanation(run, writer),
                 false => write!(writer, "{gap}{}", text::explain(run)),

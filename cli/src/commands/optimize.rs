@@ -1,19 +1,17 @@
 //! `weir optimize`: the best send orders, placement of ranks, or values of parameters, under each arbiter.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
-use weir::ErrorKind;
-use weir::optimize::{Checkpoint, SearchContext, SearchOutcome, Settings, search};
+use weir::optimize::{Checkpoint, SearchOptions, SearchOutcome};
+use weir::{ErrorKind, Scenario};
 use weir_report::{Ranks, SearchReport, Solution, SweepReport, text};
-use weir_scenario::Scenario;
 
 use crate::args::OptimizeArgs;
 use crate::export::Export;
 use crate::failure::{Exit, Failure};
-use crate::input::{is_stdin, load, options};
+use crate::input::{is_stdin, load, named};
 use crate::interrupt::{self, Stage};
-use crate::optimize::{CheckpointFile, Stop, Target, Terminal, settings};
+use crate::optimize::{CheckpointFile, Target, Terminal, check, search_options};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 
@@ -27,53 +25,31 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
     }
     let arbiters = arbiters(&args.scenario)?;
     let scenario = load(file, &args.scenario, &arbiters)?;
-    let settings = settings(args, &scenario)?;
+    let checkpoint = args.checkpoint.as_deref().map(CheckpointFile::new);
+    let options = search_options(args, checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint));
+    check(args, &options, &scenario)?;
     single(args, &scenario)?;
-    let inputs = inputs(args, &scenario);
-    let target =
-        args.write.as_deref().map(|path| Target::check(path, args, &scenario, &arbiters, &inputs)).transpose()?;
-    for (option, path) in [("--csv", &args.csv), ("--checkpoint", &args.checkpoint)] {
-        path.as_deref().map_or(Ok(()), |path| output::check_target(option, path, &inputs))?;
-    }
-    output::apart(&[
-        ("--write", args.write.as_deref()),
-        ("--csv", args.csv.as_deref()),
-        ("--checkpoint", args.checkpoint.as_deref()),
-        ("--output", args.output.as_deref()),
-    ])?;
-    let mut tables = Export::new(&args.export)?;
-    tables.spare(&inputs)?;
-    let mut out = Output::open_apart(args.output.as_deref(), &inputs)?;
+    let mut targets = Targets::open(args, &scenario, &arbiters)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.unwrap_or(0)).build();
     let pool = pool.map_err(|error| Failure::usage(format!("the threads of the search cannot be started: {error}")))?;
-    for index in 0..scenario.arbiters.len() {
+    for arbiter in 0..scenario.arbiters().len() {
         if interrupt::requested() {
             break;
         }
-        let job = Searched { file, args, settings, arbiters: &arbiters, scenario: &scenario, arbiter: index };
-        let found = pool.install(|| job.search())?;
+        let found = pool.install(|| search(&scenario, arbiter, &options))?;
         let _writing = Stage::writing();
-        show(&job, &found, &mut out)?;
-        tables.add(|tables| {
-            found.report.iter().for_each(|report| tables.add_search(report));
-            found.sweep.iter().for_each(|sweep| tables.add_sweep(sweep));
-        });
-        if let Some(target) = &target {
-            target.write(&found.changes, found.report.as_ref(), &arbiters)?;
-        }
+        targets.write(&scenario, arbiter, &found)?;
     }
-    tables.write()?;
-    out.finish()?;
-    Ok(Exit::Ok)
+    targets.finish()
 }
 
 /// Files that take the result of one search want one arbiter.
 fn single(args: &OptimizeArgs, scenario: &Scenario) -> Result<(), Failure> {
     let given =
         [("--write", args.write.is_some()), ("--csv", args.csv.is_some()), ("--checkpoint", args.checkpoint.is_some())];
-    match given.iter().find(|(_, given)| *given && scenario.arbiters.len() > 1) {
+    let count = scenario.arbiters().len();
+    match given.iter().find(|(_, given)| *given && count > 1) {
         Some((option, _)) => {
-            let count = scenario.arbiters.len();
             let message =
                 format!("{option} takes a search under one arbiter, but there are {count}: choose one with --arbiter");
             Err(Failure::usage(message))
@@ -82,40 +58,67 @@ fn single(args: &OptimizeArgs, scenario: &Scenario) -> Result<(), Failure> {
     }
 }
 
+fn search(scenario: &Scenario, arbiter: usize, options: &SearchOptions<'_>) -> Result<SearchOutcome, Failure> {
+    let _running = Stage::running();
+    let watch = Terminal::default();
+    let options = SearchOptions { cancel: Some(interrupt::flag()), watch: &watch, ..*options };
+    let found = scenario.optimize_with(arbiter, &options);
+    found.map_err(|error| if error.kind() == ErrorKind::Cancelled { too_soon() } else { error.into() })
+}
+
+/// Where results go.
+struct Targets<'a> {
+    args: &'a OptimizeArgs,
+    arbiters: &'a Arbiters,
+    best: Option<Target<'a>>,
+    tables: Export<'a>,
+    out: Output,
+}
+
+impl<'a> Targets<'a> {
+    /// Refuses targets that would not do before a long search.
+    fn open(args: &'a OptimizeArgs, scenario: &Scenario, arbiters: &'a Arbiters) -> Result<Self, Failure> {
+        let inputs = inputs(args, scenario);
+        let best =
+            args.write.as_deref().map(|path| Target::check(path, args, scenario, arbiters, &inputs)).transpose()?;
+        for (option, path) in [("--csv", &args.csv), ("--checkpoint", &args.checkpoint)] {
+            path.as_deref().map_or(Ok(()), |path| output::check_target(option, path, &inputs))?;
+        }
+        output::apart(&[
+            ("--write", args.write.as_deref()),
+            ("--csv", args.csv.as_deref()),
+            ("--checkpoint", args.checkpoint.as_deref()),
+            ("--output", args.output.as_deref()),
+        ])?;
+        let tables = Export::new(&args.export)?;
+        tables.spare(&inputs)?;
+        let out = Output::open_apart(args.output.as_deref(), &inputs)?;
+        Ok(Self { args, arbiters, best, tables, out })
+    }
+
+    /// Writes what one search found.
+    fn write(&mut self, scenario: &Scenario, arbiter: usize, found: &SearchOutcome) -> Result<(), Failure> {
+        let form = Form { json: self.args.json, later: arbiter > 0 };
+        show(self.args, scenario.contents(), form, found, &mut self.out)?;
+        self.tables.add(|tables| {
+            found.report.iter().for_each(|report| tables.add_search(report));
+            found.sweep.iter().for_each(|sweep| tables.add_sweep(sweep));
+        });
+        let best = self.best.as_ref();
+        best.map_or(Ok(()), |best| best.write(&found.changes, found.report.as_ref(), self.arbiters))
+    }
+
+    fn finish(self) -> Result<Exit, Failure> {
+        self.tables.write()?;
+        self.out.finish()?;
+        Ok(Exit::Ok)
+    }
+}
+
 /// All files that are read: none may be written over.
 fn inputs<'a>(args: &'a OptimizeArgs, scenario: &'a Scenario) -> Vec<&'a Path> {
-    let named = scenario.files.iter().map(|file| &file.path);
-    args.scenario.files.iter().chain(&args.scenario.plugins).chain(named).map(PathBuf::as_path).collect()
-}
-
-struct Searched<'a> {
-    file: &'a Path,
-    args: &'a OptimizeArgs,
-    settings: Settings,
-    arbiters: &'a Arbiters,
-    scenario: &'a Scenario,
-    arbiter: usize,
-}
-
-impl Searched<'_> {
-    fn search(&self) -> Result<SearchOutcome, Failure> {
-        let _running = Stage::running();
-        let (stop, watch) = (Stop::after(self.args.budget), Terminal::default());
-        let checkpoint = self.args.checkpoint.as_deref().map(CheckpointFile::new);
-        let found = search(&SearchContext {
-            file: self.file,
-            options: &options(&self.args.scenario, &[]),
-            registry: &self.arbiters.registry,
-            scenario: self.scenario,
-            arbiter: self.arbiter,
-            settings: self.settings,
-            checkpoint: checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint),
-            cancel: stop.flag(),
-            begin: Instant::now(),
-            watch: &watch,
-        });
-        found.map_err(|error| if error.kind() == ErrorKind::Cancelled { too_soon() } else { error.into() })
-    }
+    let given = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path);
+    given.chain(named(scenario)).collect()
 }
 
 /// A search that was ended before it knew anything.
@@ -140,8 +143,14 @@ impl Form {
     }
 }
 
-fn show(job: &Searched<'_>, found: &SearchOutcome, out: &mut Output) -> Result<(), Failure> {
-    let (args, form) = (job.args, Form { json: job.args.json, later: job.arbiter > 0 });
+/// Writes what was found.
+fn show(
+    args: &OptimizeArgs,
+    scenario: &weir_scenario::Scenario,
+    form: Form,
+    found: &SearchOutcome,
+    out: &mut Output,
+) -> Result<(), Failure> {
     if let Some(part) = &found.part {
         return out.result(|writer| writer.write_all(part.line().as_bytes()));
     }
@@ -151,13 +160,13 @@ fn show(job: &Searched<'_>, found: &SearchOutcome, out: &mut Output) -> Result<(
     let Some(report) = &found.report else { return Ok(()) };
     write_csv(args.csv.as_deref(), report)?;
     if args.full {
-        return write_full(report, job.scenario, out);
+        return write_full(report, scenario, out);
     }
     write(report, form, out)
 }
 
 /// Writes a result as JSON with what pictures need.
-fn write_full(report: &SearchReport, scenario: &Scenario, out: &mut Output) -> Result<(), Failure> {
+fn write_full(report: &SearchReport, scenario: &weir_scenario::Scenario, out: &mut Output) -> Result<(), Failure> {
     let devices = scenario.ranks.iter().flatten().map(|&device| scenario.node_name(device)).collect();
     let placed = matches!(report.result.solution, Solution::Placement(_));
     let ranks = placed.then_some(Ranks { scenario, devices });

@@ -3,11 +3,10 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use weir_plugin_api::SimTime;
+use weir::{ArbiterSpec, RunOptions, Scenario};
 use weir_report::page::{self, Counts, Effort, Page};
 use weir_report::{Run, text};
-use weir_scenario::{ArbiterSpec, Scenario};
-use weir_sim_core::{RunOptions, Stop, Work};
+use weir_sim_core::{Stop, Work};
 
 use crate::args::ReportArgs;
 use crate::failure::{Exit, Failure, message};
@@ -15,7 +14,7 @@ use crate::input::{self, is_stdin};
 use crate::interrupt::{self, Stage};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{self, Job, warn_ignored};
+use crate::simulate::{self, warn_ignored};
 
 /// The page, where none is named.
 const PAGE: &str = "report.html";
@@ -99,7 +98,7 @@ fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit 
         Ok(InputFile::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|scenario| {
             output::spare("--output", args.output.as_deref().unwrap_or(Path::new(PAGE)), &input::named(&scenario))?;
             page.describe(changed(args));
-            add_runs(&scenario, args, all, page)
+            add_runs(&scenario, args, page)
         }),
         Err(failure) => Err(failure),
     };
@@ -187,13 +186,13 @@ fn scenario(file: &Path, bytes: Vec<u8>, args: &ReportArgs, all: &Arbiters) -> R
 }
 
 /// Runs a scenario under its arbiters.
-fn add_runs(scenario: &Scenario, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Result<Exit, Failure> {
+fn add_runs(scenario: &Scenario, args: &ReportArgs, page: &mut Page) -> Result<Exit, Failure> {
     let mut exit = Exit::Ok;
-    for spec in &scenario.arbiters {
+    for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
         }
-        exit = exit.max(add_run(scenario, spec, args, all, page).err().map_or(Exit::Ok, Failure::print));
+        exit = exit.max(add_run(scenario, spec, args, page).err().map_or(Exit::Ok, Failure::print));
     }
     Ok(exit)
 }
@@ -226,24 +225,18 @@ impl Record {
 }
 
 /// Runs a scenario under one arbiter. Of many transfers phases are recorded only if a run without them says that they fit.
-fn add_run(
-    scenario: &Scenario,
-    spec: &ArbiterSpec,
-    args: &ReportArgs,
-    all: &Arbiters,
-    page: &mut Page,
-) -> Result<(), Failure> {
-    let job = Job::new(scenario, spec, &all.registry)?;
-    warn_ignored(&job);
-    let plain = RunOptions { until: args.until.unwrap_or(SimTime::NEVER), ..RunOptions::default() };
-    let transfers = scenario.tasks.tasks().iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
+fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mut Page) -> Result<(), Failure> {
+    warn_ignored(scenario, spec)?;
+    let plain = RunOptions { until: args.until, ..RunOptions::default() };
+    let tasks = scenario.contents().tasks.tasks();
+    let transfers = tasks.iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
     let mut record = Record::Explained;
     if transfers > FEW {
-        record = simulate::report(&job, plain, |run| {
+        record = simulate::report(scenario, spec, &plain, |run| {
             let record = Record::fitting(run, transfers);
             match record {
                 Record::Times => page.add_run(run).map_err(Failure::usage)?,
-                Record::OneByOne => add_one_by_one(&job, plain, run, page)?,
+                Record::OneByOne => add_one_by_one(scenario, spec, &plain, run, page)?,
                 Record::Explained | Record::Rates => {}
             }
             Ok(record)
@@ -252,8 +245,8 @@ fn add_run(
     if matches!(record, Record::Times | Record::OneByOne) {
         return Ok(());
     }
-    let phases = RunOptions { phases: true, explain: record == Record::Explained, ..plain };
-    simulate::report(&job, phases, |run| {
+    let phases = RunOptions { phases: true, explanations: record == Record::Explained, ..plain };
+    simulate::report(scenario, spec, &phases, |run| {
         if record == Record::Rates && transfers <= page::MOST_ROWS {
             page.note(run, "too many transfers are active at once for explanations, so culprits are not shown");
         }
@@ -262,11 +255,17 @@ fn add_run(
 }
 
 /// Adds a run whose phases come one by one from a second run.
-fn add_one_by_one(job: &Job<'_>, options: RunOptions<'_>, run: &Run<'_>, page: &mut Page) -> Result<(), Failure> {
-    let ended = Cell::new(None);
-    page.add_replayed(run, &|listener| ended.set(Some(job.run_with_listener(simulate::watched(options), listener))))
-        .map_err(Failure::usage)?;
-    if ended.into_inner().transpose()?.is_some_and(|outcome| outcome.stop == Stop::Cancelled) {
+fn add_one_by_one(
+    scenario: &Scenario,
+    spec: &ArbiterSpec,
+    options: &RunOptions,
+    run: &Run<'_>,
+    page: &mut Page,
+) -> Result<(), Failure> {
+    let (ended, options) = (Cell::new(None), simulate::watched(options));
+    let again = |listener: &mut dyn FnMut(_)| ended.set(Some(scenario.run_with_listener(spec, &options, listener)));
+    page.add_replayed(run, &again).map_err(Failure::usage)?;
+    if ended.into_inner().transpose()?.is_some_and(|run| run.cancelled()) {
         page.note(run, "interrupted, so rates over time end early");
     }
     Ok(())

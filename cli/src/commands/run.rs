@@ -6,9 +6,8 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use weir_plugin_api::SimTime;
+use weir::RunOptions;
 use weir_report::{Detail, Run, text, write_run};
-use weir_sim_core::RunOptions;
 
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
@@ -16,7 +15,7 @@ use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{self, Job, warn_ignored};
+use crate::simulate::{self, warn_ignored};
 use crate::terminal;
 
 /// Runs all files; the exit code is the largest.
@@ -69,17 +68,14 @@ fn run_file(
     };
     targets.files.check(&scenario)?;
     let mut exit = Exit::Ok;
-    for spec in &scenario.arbiters {
+    let options = options(args);
+    for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
         }
-        let job = match Job::new(&scenario, spec, &all.registry) {
-            Ok(job) => job.with_peaks(args.peaks),
-            Err(error) => return Ok(Failure::from(error).print()),
-        };
-        warn_ignored(&job);
+        warn_ignored(&scenario, spec)?;
         // An outer failure is of the run, an inner one of the output.
-        match simulate::report(&job, options(args), |run| {
+        match simulate::report(&scenario, spec, &options, |run| {
             Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run)))
         }) {
             Ok(written) => written?,
@@ -94,11 +90,12 @@ fn run_file(
     Ok(exit)
 }
 
-fn options(args: &RunArgs) -> RunOptions<'static> {
+fn options(args: &RunArgs) -> RunOptions {
     RunOptions {
-        until: args.until.unwrap_or(SimTime::NEVER),
-        phases: args.phases || args.full || args.wants_phases(),
-        explain: args.full,
+        until: args.until,
+        phases: args.phases || args.wants_phases(),
+        explanations: args.full,
+        peaks: args.peaks,
         ..RunOptions::default()
     }
 }

@@ -11,7 +11,7 @@ use weir_sim_core::TaskId;
 
 use crate::args::TuneArgs;
 use crate::failure::{Exit, Failure};
-use crate::input::{is_stdin, load, read_with};
+use crate::input::{is_stdin, load, options, read_with};
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
     let mut stdout = Output::open(None)?;
     let arbiters = arbiters(&args.scenario)?;
     let tuner = Tuner { file, args, arbiters: &arbiters };
-    let tuning = tuner.tuning(&load(file, &args.scenario, &arbiters)?)?;
+    let tuning = tuner.tuning(load(file, &args.scenario, &arbiters)?.contents())?;
     if let (Some(table), [operation]) = (&mut table, &tuning.operations[..]) {
         table.result(|writer| operation.write_csv(writer))?;
     }
@@ -122,19 +122,19 @@ impl Tuner<'_> {
     }
 
     /// The scenario with the packet of a put left open, and with another size.
-    fn read(&self, scenario: &Scenario, put: &PlannedOperation, bytes: Option<u64>) -> Result<Scenario, Failure> {
+    fn read(&self, scenario: &Scenario, put: &PlannedOperation, bytes: Option<u64>) -> Result<weir::Scenario, Failure> {
         let item = scenario.item(TaskId(put.tasks.start)).unwrap_or_default();
         let edit = |key: &str, value: String| (format!("workload[{item}].{PUT}.{key}"), value);
         let size = bytes.map(|bytes| edit("size", format!("{bytes}B")));
         let edits: Vec<_> = std::iter::once(edit("packet", "auto".to_owned())).chain(size).collect();
-        read_with(self.file, &self.args.scenario, &edits, self.arbiters)
+        read_with(self.file, options(&self.args.scenario, &edits), self.arbiters)
     }
 
     /// The best packet of a put for one size.
     fn tuned(&self, scenario: &Scenario, put: &PlannedOperation, bytes: u64) -> Result<TunedSize, Failure> {
         let note = |failure: Failure| failure.noted(format!("put `{}` was tuned for {}", put.id, binary_bytes(bytes)));
         let edited = self.read(scenario, put, Some(bytes)).map_err(note)?;
-        let same = edited.operations.iter().find(|operation| operation.id == put.id);
+        let same = edited.contents().operations.iter().find(|operation| operation.id == put.id);
         let choice = same.and_then(|operation| operation.choice.as_ref());
         row(choice, bytes, self.args.full).ok_or_else(|| {
             let message = format!("the model `{}` of put `{}` chose no packet by its size", put.model, put.id);

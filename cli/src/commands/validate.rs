@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use weir::RunOptions;
 use weir_calibrate::read::{MeasuredRow, MeasuredTable, measured_rows, read_text};
 use weir_calibrate::validate::{Matched, Pair, Simulated, disagreeing, matched, summary, worst_first};
 use weir_calibrate::{percent, size};
@@ -11,14 +12,14 @@ use weir_report::{
     ResultKind, Run, TransferCause, TunedUnder, ValidatedTransfer, bottleneck_link, cause_text, duration,
 };
 use weir_scenario::Scenario;
-use weir_sim_core::{RunOptions, TaskId, TaskTimes};
+use weir_sim_core::{TaskId, TaskTimes};
 
 use crate::args::{Since, ValidateArgs};
 use crate::failure::{Exit, Failure, message};
 use crate::input::load;
 use crate::output::{Output, check_target, replace};
 use crate::plugins::arbiters;
-use crate::simulate::{self, Job, warn_ignored};
+use crate::simulate::{self, warn_ignored};
 
 /// Rows whose bottleneck and cause are printed.
 const WORST: usize = 5;
@@ -34,11 +35,10 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
     let scenario = load(file, &args.scenario, &all)?;
     let mut output = Output::open(None)?;
     let mut csv = CSV_HEADER.to_owned();
-    for (i, spec) in scenario.arbiters.iter().enumerate() {
-        let job = Job::new(&scenario, spec, &all.registry)?;
-        warn_ignored(&job);
-        simulate::report(&job, RunOptions::default(), |run| {
-            let comparison = Validation::new(args, &scenario, run, &rows)?;
+    for (i, spec) in scenario.arbiters().iter().enumerate() {
+        warn_ignored(&scenario, spec)?;
+        simulate::report(&scenario, spec, &RunOptions::default(), |run| {
+            let comparison = Validation::new(args, scenario.contents(), run, &rows)?;
             csv.push_str(&comparison.csv());
             output.result(|writer| match args.json {
                 true => serde_json::to_writer(&mut *writer, &comparison.result())
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
 
 /// The measured rows, of one group where that is asked for.
 fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Failure> {
-    let wrong = |error: Box<weir_scenario::Diagnostic>| Failure::from(weir::Error::diagnosed(&error));
+    let wrong = |error: Box<weir_scenario::Diagnostic>| Failure::from(*error);
     let name = args.measured.display().to_string();
     let text = read_text(&args.measured).map_err(wrong)?;
     let MeasuredTable { mut rows, skipped, notes } = measured_rows(&name, &text).map_err(wrong)?;

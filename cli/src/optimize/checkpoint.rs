@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use weir::Error;
-use weir::optimize::{Checkpoint, OrderNames, PartFile, PartOf, Unread};
-use weir_optimize::order::Part;
-use weir_report::SearchSubject;
+use weir::optimize::{Checkpoint, OrderNames, OrderPart, PartFile, PartOf, SearchSubject, Unread};
 
 use crate::failure::Failure;
 use crate::output;
@@ -29,7 +27,7 @@ impl Checkpoint for CheckpointFile<'_> {
         self.file
     }
 
-    fn resume(&self, subject: &SearchSubject, part: &mut Part) -> Result<(), Error> {
+    fn resume(&self, subject: &SearchSubject, part: &mut OrderPart) -> Result<(), Error> {
         let file = self.file.display();
         let refused = |why: &str| {
             let remedy = "remove it to start anew, or name another file";
@@ -45,7 +43,7 @@ impl Checkpoint for CheckpointFile<'_> {
         self.end()
     }
 
-    fn save(&self, subject: &SearchSubject, part: &Part) {
+    fn save(&self, subject: &SearchSubject, part: &OrderPart) {
         let of = PartOf::Order { names: OrderNames::default(), makespans: part.clone() };
         let text = PartFile::new(subject.clone(), of).line();
         if let Err(failure) = output::replace(self.file, text.as_bytes()) {
@@ -60,7 +58,7 @@ impl Checkpoint for CheckpointFile<'_> {
 }
 
 /// The part of a file that goes on as `part` would begin; else what differs.
-fn known(text: &str, subject: &SearchSubject, part: &Part) -> Result<Part, String> {
+fn known(text: &str, subject: &SearchSubject, part: &OrderPart) -> Result<OrderPart, String> {
     let (of, known) = PartFile::read(text).map_err(unread)?.contents();
     let PartOf::Order { makespans, .. } = known else {
         return Err("is a shard of a search over parameters, this is one over orders".to_owned());
@@ -68,7 +66,7 @@ fn known(text: &str, subject: &SearchSubject, part: &Part) -> Result<Part, Strin
     if let Some(what) = subject.differs(&of) {
         return Err(format!("belongs to another {what}"));
     }
-    let shards = |part: &Part| format!("shard {}/{}", part.shard, part.shards);
+    let shards = |part: &OrderPart| format!("shard {}/{}", part.shard, part.shards);
     if (makespans.shard, makespans.shards) != (part.shard, part.shards) {
         return Err(format!("holds {}, another than {}", shards(&makespans), shards(part)));
     }
@@ -80,7 +78,7 @@ fn known(text: &str, subject: &SearchSubject, part: &Part) -> Result<Part, Strin
 
 fn unread(error: Unread) -> String {
     match error {
-        Unread::Version(found) => format!("was written by weir {found}, this is {}", env!("CARGO_PKG_VERSION")),
+        Unread::Version(_) => error.to_string(),
         Unread::Grid => "belongs to another kind of search, over parameters; this is one over orders".to_owned(),
         Unread::Other(error) => format!("is not a checkpoint of a search over orders ({error})"),
     }

@@ -4,12 +4,10 @@ mod checkpoint;
 mod part;
 mod progress;
 mod settings;
-mod stop;
 mod write;
 
 pub(crate) use checkpoint::CheckpointFile;
 pub(crate) use part::read_parts;
 pub(crate) use progress::Terminal;
-pub(crate) use settings::settings;
-pub(crate) use stop::Stop;
+pub(crate) use settings::{check, flagged, search_options};
 pub(crate) use write::Target;

@@ -32,6 +32,13 @@ fn read_file(file: &Path) -> Result<Vec<PartFile>, Failure> {
     match parts {
         Ok(parts) if parts.is_empty() => Err(Failure::usage(format!("{name} is empty: let its search end first"))),
         Ok(parts) => Ok(parts),
-        Err(error) => Err(Failure::usage(format!("{name} {error}"))),
+        Err(error) => {
+            let remedy = match error {
+                Unread::Version(_) => "run that shard again",
+                Unread::Grid => "let its search end, with --shard i/n -o FILE",
+                Unread::Other(_) => "give files of `optimize --shard`",
+            };
+            Err(Failure::usage(format!("{name} {error}: {remedy}")))
+        }
     }
 }

@@ -1,53 +1,76 @@
-//! What to search, and how: the command line above the file's `optimize:`.
+//! What to search, and how: the options of the command.
 
-use weir::optimize::{Overrides, Settings};
-use weir_optimize::search::Vary;
-use weir_scenario::Scenario;
+use weir::Scenario;
+use weir::optimize::{Checkpoint, SearchOptions, Settings, SettingsError, Vary, count};
 
 use crate::args::OptimizeArgs;
 use crate::failure::Failure;
 
-/// Puts the two together and refuses options that do not fit what varies.
-pub(crate) fn settings(args: &OptimizeArgs, scenario: &Scenario) -> Result<Settings, Failure> {
-    let overrides = Overrides { vary: args.vary, method: args.method, objective: args.objective };
-    let settings = Settings {
+/// The options of a search.
+pub(crate) fn search_options<'a>(args: &OptimizeArgs, checkpoint: Option<&'a dyn Checkpoint>) -> SearchOptions<'a> {
+    SearchOptions {
+        vary: args.vary,
+        method: args.method,
+        objective: args.objective,
         exact: args.exact,
         budget: args.budget,
         shard: args.shard,
         timing: !args.no_timing,
-        ..Settings::new(overrides, scenario)?
-    };
-    check(settings, args)?;
-    Ok(settings)
+        checkpoint,
+        ..SearchOptions::default()
+    }
 }
 
-fn check(settings: Settings, args: &OptimizeArgs) -> Result<(), Failure> {
-    let vary = settings.vary.word();
-    let refused = |message: String| Err(Failure::usage(message));
-    if args.exact && settings.vary != Vary::Order {
-        return refused(format!("--exact is for `vary: order` only: leave it out for `vary: {vary}`"));
-    }
+/// Refuses options that do not fit what varies, before anything is searched.
+pub(crate) fn check(args: &OptimizeArgs, options: &SearchOptions<'_>, scenario: &Scenario) -> Result<(), Failure> {
+    let settings = Settings::new(options, scenario).map_err(weir::Error::from)?;
     if args.csv.is_some() && settings.vary != Vary::Parameters && !settings.sweep {
-        return refused(format!(
+        let vary = settings.vary.word();
+        return Err(Failure::usage(format!(
             "--csv is for `vary: parameters`, and for orders with `parameters`: use --json for `vary: {vary}`"
-        ));
+        )));
     }
-    let one = [
-        ("--shard", args.shard.is_some()),
-        ("--checkpoint", args.checkpoint.is_some()),
-        ("--write", args.write.is_some()),
-    ];
-    if let Some((option, _)) = one.iter().find(|(_, given)| *given && settings.sweep) {
-        return refused(format!(
-            "{option} is for one search, and `parameters` asks for one at each point: search one alone, with `--set \
-             'optimize={{ vary: order }}'` and a `--set` for each of its values"
-        ));
+    match args.write {
+        Some(_) if settings.sweep => Err(Failure::usage(one_search("write"))),
+        _ => Ok(()),
     }
-    let split = [("--shard", args.shard.is_some()), ("--checkpoint", args.checkpoint.is_some())];
-    match split.iter().find(|(_, given)| *given && settings.vary == Vary::Placement) {
-        Some((option, _)) => {
-            refused(format!("{option} is for exhaustive searches of orders and grids: leave it out for a placement"))
+}
+
+/// What is wrong with the options of a search, with the flags of the command.
+pub(crate) fn flagged(error: &SettingsError) -> String {
+    match *error {
+        SettingsError::NothingVaries { ref file } => {
+            format!("{file} does not say what to vary: add --vary order, or `optimize: {{ vary: order }}`")
         }
-        None => Ok(()),
+        SettingsError::NoParameters => {
+            "--vary parameters needs the parameters in the scenario: add `optimize: { vary: \
+                                        parameters, parameters: { arbiter.tau: [0.1, 0.2] } }`"
+                .to_owned()
+        }
+        SettingsError::ExactIsForOrders { vary } => {
+            format!("--exact is for `vary: order` only: leave it out for `vary: {}`", vary.word())
+        }
+        SettingsError::OneSearch { option } => one_search(option.word()),
+        SettingsError::NotForPlacement { option } => {
+            format!("--{} is for exhaustive searches of orders and grids: leave it out for a placement", option.word())
+        }
+        SettingsError::NotExhaustive { option, candidates } => format!(
+            "--{} is for `--method exhaustive`; there are {} orders: add it where these are not too many, else use \
+             --budget",
+            option.word(),
+            count(candidates)
+        ),
+        SettingsError::TooManyPlacements { candidates, most } => format!(
+            "there are {} placements, more than the {most} that are simulated one by one: use `--method bisection`",
+            count(candidates)
+        ),
+        _ => error.to_string(),
     }
+}
+
+fn one_search(option: &str) -> String {
+    format!(
+        "--{option} is for one search, and `parameters` asks for one at each point: search one alone, with `--set \
+         'optimize={{ vary: order }}'` and a `--set` for each of its values"
+    )
 }

@@ -1,17 +1,18 @@
 //! `--write`: the scenario with the best found, checked to run as the search says.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
+use weir::{Input, LoadOptions, Opener, RunOptions, Scenario};
 use weir_report::{SearchReport, text};
-use weir_scenario::{Change, Input, LoadOptions, Scenario, load, rewrite};
-use weir_sim_core::RunOptions;
+use weir_scenario::{Change, rewrite};
 
 use crate::args::OptimizeArgs;
 use crate::failure::{Exit, Failure};
 use crate::input::{options, wrong};
 use crate::output;
 use crate::plugins::Arbiters;
-use crate::simulate::{Job, watched};
+use crate::simulate::watched;
 
 /// A file that will hold the best scenario.
 pub(crate) struct Target<'a> {
@@ -58,15 +59,15 @@ impl<'a> Target<'a> {
     fn text(&self, found: &[Change], arbiters: &Arbiters) -> Result<String, Failure> {
         let all: Vec<Change> = self.moved.iter().chain(found).cloned().collect();
         let options = options(&self.args.scenario, &[]);
-        rewrite(&self.args.scenario.files[0], &options, &all).map_err(|diagnostics| wrong(&diagnostics, arbiters))
+        rewrite(&self.args.scenario.files[0], &options, &all).map_err(|diagnostics| wrong(diagnostics, arbiters))
     }
 
     /// Reads a text as if it stood there.
     fn read(&self, text: &str, arbiters: &Arbiters) -> Result<Scenario, Failure> {
         let options = LoadOptions { library: self.args.scenario.library.clone(), ..LoadOptions::default() };
+        let opener = Opener::from(options).registry(Arc::clone(&arbiters.registry));
         let name = self.path.display().to_string();
-        let read = load(Input::text(text, &name, Some(folder(self.path))), &options, &arbiters.registry);
-        read.map_err(|diagnostics| wrong(&diagnostics, arbiters))
+        Ok(opener.load(Input::text(text, &name, Some(folder(self.path))))?)
     }
 
     /// Writes the scenario with what was found, after a run of it that must take as long as the search says.
@@ -79,12 +80,10 @@ impl<'a> Target<'a> {
         let text = self.text(found, arbiters)?;
         let scenario = self.read(&text, arbiters)?;
         let expected = report.and_then(SearchReport::makespans).map(|(_, best)| best);
-        if let (Some(expected), Some(spec)) = (expected, scenario.arbiters.first()) {
-            let job = Job::new(&scenario, spec, &arbiters.registry)?;
-            let outcome = job.outcome(watched(RunOptions::default()))?;
-            let cut = outcome.stop != weir_sim_core::Stop::Finished;
-            if !cut && outcome.makespan.0 != expected {
-                let found = outcome.makespan.0;
+        if let Some(expected) = expected {
+            let run = scenario.run_with(&watched(&RunOptions { phase_by_phase: true, ..RunOptions::default() }))?;
+            let found = run.makespan().0;
+            if run.complete() && found != expected {
                 let message =
                     format!("{}: a run takes {found} ps, the search found {expected} ps", self.path.display());
                 return Err(Failure::new(Exit::Plugin, format!("{message}; nothing was written; please report this")));
@@ -104,7 +103,7 @@ fn moved(target: &Path, file: &Path, scenario: &Scenario) -> Vec<Change> {
         let path = relative(&to, &named.path)?;
         Some(Change::Set(named.key.clone(), text::word(path.to_str()?)))
     };
-    scenario.files.iter().filter_map(set).collect()
+    scenario.contents().files.iter().filter_map(set).collect()
 }
 
 /// A path as seen from a folder, both absolute.

@@ -22,7 +22,8 @@ fn errors_are_those_of_the_command() {
     for (path, value) in wrong {
         let error = weir::Scenario::opener().set(path, value).open(&file).expect_err("it is wrong");
         let ended = run(&["run", &file, "--set", &format!("{path}={value}")]);
-        assert_eq!((i32::from(error.kind().exit_code()), format!("{error}\n")), (ended.code, ended.stderr), "{path}");
+        assert_eq!((error.kind(), ended.code), (weir::ErrorKind::Input, 2), "{path}");
+        assert_eq!(format!("{error}\n"), ended.stderr, "{path}");
     }
 }
 
@@ -40,4 +41,14 @@ fn typed_values_agree_with_each_other() {
     let carried: u64 = run.links().iter().map(|link| link.bytes).sum();
     assert_eq!(carried % 300_000_000, 0, "each link carried whole transfers");
     assert!(run.links().iter().all(|link| (0.0..=1.0 + 2e-9).contains(&link.utilisation)));
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    use weir::optimize::{SearchOptions, SettingsError, Vary};
+    let scenario = weir::Scenario::open(scenario("optimize/order-halo-2d-t2.yaml")).expect("it is read");
+    let options = SearchOptions { vary: Some(Vary::Placement), exact: true, ..SearchOptions::default() };
+    let error = scenario.optimize_with(0, &options).expect_err("placements are not proven to the picosecond");
+    assert_eq!(error.settings(), Some(&SettingsError::ExactIsForOrders { vary: Vary::Placement }));
+    assert!(!error.to_string().contains("--"), "{error}");
 }

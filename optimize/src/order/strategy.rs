@@ -10,7 +10,7 @@ use super::bounds::{BranchOptions, Rule, branch_and_bound, root_bound};
 use super::exhaustive::{Enumeration, Part, own_makespan};
 use super::problem::{OrderError, OrderProblem};
 use super::run::Best;
-use crate::search::{MOST_EXHAUSTIVE, Method, SearchResult, Vary};
+use crate::search::{MOST_EXHAUSTIVE, Method, SearchResult, Vary, within};
 
 /// Most orders that `exhaustive` visits unless [`OrderOptions::most`] says otherwise: half a day on one core.
 pub const MOST_VISITED: u128 = 50_000_000_000;
@@ -148,29 +148,6 @@ fn better_of(proven: SearchResult<Order>, annealed: SearchResult<Order>, timed: 
     let best = if annealed.best < proven.best { annealed } else { proven };
     let proved_optimal = bound.is_some_and(|bound| bound >= best.best * (1.0 - 1e-9));
     SearchResult { bound, evaluated, proved_optimal, complete: if timed { proved_optimal } else { done }, ..best }
-}
-
-/// Runs a search with a flag that is raised when `cancel` is, and after a time.
-fn within<T>(time: Option<Duration>, cancel: &AtomicBool, search: impl FnOnce(&AtomicBool) -> T) -> T {
-    /// Time between two looks at `cancel`: well within the 100 ms that an interruption may take.
-    const LOOK: Duration = Duration::from_millis(5);
-    let Some(time) = time else { return search(cancel) };
-    let (begin, raised, over) = (Instant::now(), AtomicBool::new(false), AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        let watch = scope.spawn(|| {
-            while !over.load(Ordering::Relaxed) {
-                if cancel.load(Ordering::Relaxed) || begin.elapsed() >= time {
-                    raised.store(true, Ordering::Relaxed);
-                    return;
-                }
-                std::thread::park_timeout(LOOK);
-            }
-        });
-        let result = search(&raised);
-        over.store(true, Ordering::Relaxed);
-        watch.thread().unpark();
-        result
-    })
 }
 
 fn exhaustive(

@@ -6,9 +6,7 @@ use serde::ser::{SerializeMap, SerializeStruct};
 use serde::{Serialize, Serializer};
 
 use super::outcome::Outcome;
-
-/// ps in a second.
-const PS: f64 = 1e12;
+use crate::PS_PER_S;
 
 /// A row for each candidate that was evaluated, by number. As JSON: a list of [`GridRow`]s.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +41,7 @@ impl GridRow<'_> {
     /// Makespan in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
-        self.makespan as f64 / PS
+        self.makespan as f64 / PS_PER_S
     }
 }
 

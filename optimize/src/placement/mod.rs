@@ -30,6 +30,7 @@ mod shape;
 mod similar;
 mod simulated;
 mod start;
+mod strategy;
 mod tree;
 
 pub use error::PlacementError;
@@ -38,28 +39,20 @@ pub use machine::{MOST_DEVICES, Machine, Measured};
 pub use pattern::Pattern;
 pub use payback::payback;
 pub use simulated::{Simulated, SimulatedError, refine_simulated};
+pub use strategy::{PlacementFound, PlacementSearch};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::search::Method;
 use number::Number;
 use problem::Problem;
-
-/// How to search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Method {
-    /// Exact where it is possible, else bisection.
-    #[default]
-    Auto,
-    /// Dynamic programming over sets of ranks: up to 16 ranks on a tree of 16 devices (of more where the tables allow it).
-    Exact,
-    /// Recursive bisection, exchanges, several starts.
-    Bisection,
-}
 
 /// What to search with.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
-    /// How to search.
+    /// Exhaustive: dynamic programming over sets of ranks, up to 16 ranks on a tree of 16 devices (of more where the tables
+    /// allow it). Bisection: recursive bisection, exchanges, several starts. Any other: exhaustive where it is possible,
+    /// else bisection.
     pub method: Method,
     /// How much to search with bisection; [`Effort::quick`] if `None`.
     pub effort: Option<Effort>,
@@ -86,7 +79,7 @@ pub struct Placement {
     pub after: f64,
     /// Whether no placement has a smaller objective.
     pub proved_optimal: bool,
-    /// [`Method::Exact`] or [`Method::Bisection`].
+    /// [`Method::Exhaustive`] or [`Method::Bisection`].
     pub method: Method,
     /// Exact search: pairs of a set of ranks and a part of it; bisection: exchanges weighed.
     pub evaluated: u64,
@@ -129,7 +122,7 @@ fn run<T: Number>(
         bytes / (2.0 * pattern.unit() as f64)
     };
     let possible = options.method != Method::Bisection && exact::fits(problem);
-    if options.method == Method::Exact && !possible {
+    if options.method == Method::Exhaustive && !possible {
         return Err(PlacementError::NotExact);
     }
     let (placement, total, evaluated) = if possible {
@@ -145,7 +138,7 @@ fn run<T: Number>(
         before: value(before),
         after: value(total),
         proved_optimal: possible,
-        method: if possible { Method::Exact } else { Method::Bisection },
+        method: if possible { Method::Exhaustive } else { Method::Bisection },
         evaluated,
         complete: !stopped.into_inner(),
     })

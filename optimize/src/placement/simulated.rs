@@ -55,39 +55,33 @@ pub fn refine_simulated<E: Send>(
     if ranks > devices {
         return Err(SimulatedError::Placement(PlacementError::TooFewDevices { ranks, devices }));
     }
-    let mut all: Vec<Vec<usize>> = vec![(0..ranks).collect()];
-    for start in starts {
-        check_start(start, ranks, devices).map_err(SimulatedError::Placement)?;
-        if !all.contains(start) {
-            all.push(start.clone());
-        }
-    }
+    let all = beginnings(ranks, devices, starts).map_err(SimulatedError::Placement)?;
     let times = evaluate_all(&all, &evaluate)?;
-    let before_ps = times[0];
-    let mut evaluated = all.len() as u64;
+    let (before_ps, mut evaluated, mut complete) = (times[0], all.len() as u64, true);
     // At least the baseline is there, so the fallback is never taken.
-    let (mut best, placement) = times.into_iter().zip(all).min().unwrap_or_default();
-    let mut state = Exchanges::new(placement, devices);
-    let mut complete = true;
-    while state.tried < state.count() {
+    let (mut after_ps, placement) = times.into_iter().zip(all).min().unwrap_or_default();
+    let mut exchanges = Exchanges::new(placement, devices);
+    while exchanges.tried < exchanges.count() {
         if evaluated >= budget || stop() {
             complete = false;
             break;
         }
         let left = usize::try_from(budget - evaluated).unwrap_or(BATCH);
-        let batch = state.batch(BATCH.min(left));
-        let placements: Vec<_> = batch.iter().map(|&i| state.exchanged(i)).collect();
-        let times = evaluate_all(&placements, &evaluate)?;
-        evaluated += times.len() as u64;
-        match times.iter().enumerate().min_by_key(|&(i, &t)| (t, i)) {
-            Some((i, &time)) if time < best => {
-                best = time;
-                state.take(batch[i]);
-            }
-            _ => state.pass(batch.len()),
+        evaluated += exchanges.try_batch(BATCH.min(left), &mut after_ps, &evaluate)?;
+    }
+    Ok(Simulated { placement: exchanges.placement(), before_ps, after_ps, evaluated, complete })
+}
+
+/// The baseline, then the distinct placements to start from.
+fn beginnings(ranks: usize, devices: usize, starts: &[Vec<usize>]) -> Result<Vec<Vec<usize>>, PlacementError> {
+    let mut all: Vec<Vec<usize>> = vec![(0..ranks).collect()];
+    for start in starts {
+        check_start(start, ranks, devices)?;
+        if !all.contains(start) {
+            all.push(start.clone());
         }
     }
-    Ok(Simulated { placement: state.placement(), before_ps, after_ps: best, evaluated, complete })
+    Ok(all)
 }
 
 /// The times of placements, or the first error.
@@ -148,6 +142,26 @@ impl Exchanges {
             first += 1;
         }
         (first, first + 1 + number)
+    }
+
+    /// Tries the next few side by side, and takes the fastest if it is faster than `best`; returns how many were tried.
+    fn try_batch<E: Send>(
+        &mut self,
+        most: usize,
+        best: &mut u64,
+        evaluate: &(impl Fn(&[usize]) -> Result<u64, E> + Sync),
+    ) -> Result<u64, SimulatedError<E>> {
+        let batch = self.batch(most);
+        let placements: Vec<_> = batch.iter().map(|&i| self.exchanged(i)).collect();
+        let times = evaluate_all(&placements, evaluate)?;
+        match times.iter().enumerate().min_by_key(|&(i, &t)| (t, i)) {
+            Some((i, &time)) if time < *best => {
+                *best = time;
+                self.take(batch[i]);
+            }
+            _ => self.pass(batch.len()),
+        }
+        Ok(times.len() as u64)
     }
 
     fn batch(&self, most: usize) -> Vec<usize> {

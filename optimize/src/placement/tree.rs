@@ -56,6 +56,19 @@ pub(super) enum Shape {
     Node(Vec<Shape>),
 }
 
+/// What lies right below a node while its tree is built.
+#[derive(Default)]
+struct Children {
+    /// All devices, in the order of the children.
+    devices: Vec<u32>,
+    /// The children that are nodes.
+    nodes: Vec<usize>,
+    /// The children that are devices.
+    loose: Vec<u32>,
+    /// What two devices of different children cost, where there are two.
+    joint: Option<i64>,
+}
+
 impl Tree {
     pub(super) fn root(&self) -> usize {
         self.nodes.len() - 1
@@ -97,27 +110,7 @@ impl Tree {
             }
             Shape::Node(children) => children,
         };
-        let mut devices: Vec<u32> = Vec::new();
-        let mut nodes = Vec::new();
-        let mut joint = None;
-        let mut loose: Vec<u32> = Vec::new();
-        for child in children {
-            let below = match child {
-                Shape::Device(device) => {
-                    loose.push(*device);
-                    vec![*device]
-                }
-                Shape::Node(_) => {
-                    let below = self.add(child, leaf, cost)?;
-                    nodes.push(self.root());
-                    below
-                }
-            };
-            if !agree(&devices, &below, cost, &mut joint) {
-                return None;
-            }
-            devices.extend(below);
-        }
+        let Children { devices, mut nodes, loose, joint } = self.add_children(children, leaf, cost)?;
         let joint = joint.unwrap_or(0);
         self.push_loose(loose, leaf, joint, &mut nodes);
         if nodes.len() != 1 {
@@ -126,6 +119,34 @@ impl Tree {
             self.nodes.push(Node { joint, size: devices.len(), below: Below::Nodes(nodes) });
         }
         Some(devices)
+    }
+
+    /// Adds what lies below a node; `None` when the costs do not fit.
+    fn add_children(
+        &mut self,
+        children: &[Shape],
+        leaf: &[i64],
+        cost: &mut dyn FnMut(usize, usize) -> Option<i64>,
+    ) -> Option<Children> {
+        let mut all = Children::default();
+        for child in children {
+            let below = match child {
+                Shape::Device(device) => {
+                    all.loose.push(*device);
+                    vec![*device]
+                }
+                Shape::Node(_) => {
+                    let below = self.add(child, leaf, cost)?;
+                    all.nodes.push(self.root());
+                    below
+                }
+            };
+            if !agree(&all.devices, &below, cost, &mut all.joint) {
+                return None;
+            }
+            all.devices.extend(below);
+        }
+        Some(all)
     }
 
     /// Devices right below a node: those with the same leaf value are a group.

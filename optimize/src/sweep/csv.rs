@@ -3,10 +3,8 @@
 use std::io::{self, Write};
 
 use super::points::{Sweep, gain};
+use crate::PS_PER_S;
 use crate::parameters::field;
-
-/// ps in a second.
-const PS: f64 = 1e12;
 
 impl<S> Sweep<S> {
     /// Writes `point`, a column per path, `baseline_s`, `baseline_ps`, `best_s`, `best_ps`, `bound_s`, `proved_optimal`,
@@ -27,9 +25,9 @@ impl<S> Sweep<S> {
                 write!(out, ",{}", field(value))?;
             }
             for ps in [search.baseline, search.best] {
-                write!(out, ",{},{}", ps / PS, ps as u64)?;
+                write!(out, ",{},{}", ps / PS_PER_S, ps as u64)?;
             }
-            let bound = search.bound.map_or_else(String::new, |bound| (bound / PS).to_string());
+            let bound = search.bound.map_or_else(String::new, |bound| (bound / PS_PER_S).to_string());
             let gain = 100.0 * gain(search.baseline, search.best);
             writeln!(out, ",{bound},{},{gain}", search.proved_optimal)?;
         }

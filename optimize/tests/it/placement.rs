@@ -2,9 +2,10 @@
 
 use crate::placement_support::{Below, fabric, grid, helios};
 use weir_optimize::placement::{
-    Effort, Machine, Measured, Method, Options, Pattern, Placement, PlacementError, objective, payback,
-    refine_simulated, search,
+    Effort, Machine, Measured, Options, Pattern, Placement, PlacementError, objective, payback, refine_simulated,
+    search,
 };
+use weir_optimize::search::Method;
 use weir_sim_core::api::{NodeId, NodeKind};
 use weir_sim_core::{FabricBuilder, LinkSpec};
 
@@ -20,7 +21,7 @@ fn bisection(effort: Option<Effort>) -> Options<'static> {
 /// Objective before and after, by exact search and by bisection.
 fn both(pattern: &Pattern, machine: &Machine) -> [(f64, f64); 2] {
     let exact = search(pattern, machine, Options::default()).expect("a result");
-    assert!(exact.proved_optimal && exact.complete && exact.method == Method::Exact);
+    assert!(exact.proved_optimal && exact.complete && exact.method == Method::Exhaustive);
     let found = search(pattern, machine, bisection(None)).expect("a result");
     assert!(!found.proved_optimal && found.method == Method::Bisection);
     for result in [&exact, &found] {
@@ -185,7 +186,7 @@ fn a_ring_of_devices() {
     let found =
         search(&pattern, &machine, Options { effort: Some(Effort::THOROUGH), ..Options::default() }).expect("a result");
     assert_eq!((found.before, found.after), (16.0, 8.0));
-    let exact = search(&pattern, &machine, Options { method: Method::Exact, ..Options::default() });
+    let exact = search(&pattern, &machine, Options { method: Method::Exhaustive, ..Options::default() });
     assert_eq!(exact, Err(PlacementError::NotExact));
 }
 

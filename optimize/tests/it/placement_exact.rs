@@ -2,9 +2,8 @@
 
 use crate::placement_support::{Below, fabric};
 use proptest::prelude::*;
-use weir_optimize::placement::{
-    Effort, Machine, Measured, Method, Options, Pattern, objective, refine_simulated, search,
-};
+use weir_optimize::placement::{Effort, Machine, Measured, Options, Pattern, objective, refine_simulated, search};
+use weir_optimize::search::Method;
 
 /// Trees of up to `most` devices, some deep, some wide.
 fn trees(most: u32) -> impl Strategy<Value = Below> {
@@ -85,7 +84,7 @@ proptest! {
         let pattern = Pattern::new(ranks, messages, 1).unwrap();
         let costs: Vec<f64> = costs.into_iter().map(f64::from).collect();
         let machine = Machine::distance(&fabric, &devices, Some(&costs)).unwrap();
-        let found = search(&pattern, &machine, Options { method: Method::Exact, ..Options::default() }).unwrap();
+        let found = search(&pattern, &machine, Options { method: Method::Exhaustive, ..Options::default() }).unwrap();
         let best = brute(&pattern, &|a, b| machine.cost(a, b), devices.len());
         prop_assert_eq!((found.placement, found.after), best);
     }
@@ -98,7 +97,7 @@ proptest! {
         let pattern = Pattern::new(ranks, messages, 1).unwrap();
         let machine = Machine::latency(&fabric, &devices).unwrap();
         prop_assert!(machine.is_tree());
-        let found = search(&pattern, &machine, Options { method: Method::Exact, ..Options::default() }).unwrap();
+        let found = search(&pattern, &machine, Options { method: Method::Exhaustive, ..Options::default() }).unwrap();
         let farthest = (0..devices.len()).flat_map(|a| (0..a).map(move |b| (a, b))).map(|(a, b)| machine.cost(a, b)).fold(0.0, f64::max);
         prop_assert!(farthest == 0.0 || (farthest - 1.0).abs() < 1e-12);
         // Whole picoseconds keep the twin's sums exact: undo the division by the farthest pair's latency.

@@ -315,24 +315,13 @@ mod tests {
     fn report(objective: Objective) -> SearchReport {
         let arbiter = SearchArbiter { name: "a".into(), version: "1".into(), sha256: None, params: Map::new() };
         let subject = SearchSubject { scenario: "s".into(), file: "f".into(), input_sha256: "0".into(), arbiter };
+        let solution = Solution::Order(vec![("b".into(), vec!["x".into()]), ("a".into(), Vec::new())]);
         let result = SearchResult {
-            vary: Vary::Placement,
-            method: Method::BranchAndBound,
             candidates: Some(u128::MAX),
             evaluated: 2,
-            complete: true,
-            proved_optimal: false,
             objective,
             bound: Some(1.5),
-            baseline: 4.0,
-            best: 3.0,
-            median: None,
-            mean: None,
-            worst: None,
-            percentiles: None,
-            best_count: None,
-            wall_s: None,
-            solution: Solution::Order(vec![("b".into(), vec!["x".into()]), ("a".into(), Vec::new())]),
+            ..SearchResult::new(Vary::Placement, Method::BranchAndBound, 4.0, 3.0, solution)
         };
         SearchReport { subject, result, simulated: Some((8, 6)), payback: None, distribution: None, grid: None }
     }

@@ -98,7 +98,11 @@ impl<'a> Expansion<'a> {
                     let models = models.map(String::as_str).filter(|&key| key != "transfer");
                     let known: Vec<&str> = OPERATION.names().map(|name| -> &str { name }).chain(models).collect();
                     let help = context.suggestion(other, known, "operations");
-                    Err(context.error(*key_span, format!("unknown operation {}", quoted(other)), help))
+                    Err(context.unknown(
+                        *key_span,
+                        other,
+                        Problem::new(format!("unknown operation {}", quoted(other)), help),
+                    ))
                 }
             },
         }

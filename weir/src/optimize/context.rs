@@ -4,39 +4,33 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use weir_plugin_api::{ArbiterEntry, Origin};
+use weir_plugin_api::ArbiterEntry;
 use weir_report::{SearchArbiter, SearchSubject};
 use weir_scenario::{ArbiterSpec, LoadOptions, Scenario};
 use weir_sim_core::{RunOptions, Stop};
 
-use super::settings::Settings;
-use super::watch::{Checkpoint, Watch};
-use crate::job::Job;
+use super::settings::{SearchOptions, Settings};
+use crate::opener::load;
+use crate::prepared::PreparedRun;
 use crate::{Error, ErrorKind, Registry};
 
 /// A scenario under one of its arbiters, and what is asked of it.
 #[derive(Clone, Copy)]
-pub struct SearchContext<'a> {
+pub(super) struct SearchContext<'a> {
     /// The file, from which candidates are read with other values.
-    pub file: &'a Path,
+    pub(super) file: &'a Path,
     /// How it was read.
-    pub options: &'a LoadOptions,
-    /// All arbiters and models.
-    pub registry: &'a Registry,
-    /// What was read.
-    pub scenario: &'a Scenario,
+    pub(super) read_with: &'a LoadOptions,
+    pub(super) registry: &'a Registry,
+    pub(super) scenario: &'a Scenario,
     /// Which of its arbiters.
-    pub arbiter: usize,
-    /// What to search, and how.
-    pub settings: Settings,
-    /// Where the state of the search is kept.
-    pub checkpoint: Option<&'a dyn Checkpoint>,
-    /// When it becomes true the search ends with the best so far.
-    pub cancel: &'a AtomicBool,
+    pub(super) arbiter: usize,
+    pub(super) settings: Settings,
+    pub(super) options: SearchOptions<'a>,
+    /// When it becomes true the search ends: the caller wants it, or the budget is spent.
+    pub(super) cancel: &'a AtomicBool,
     /// When the search began.
-    pub begin: Instant,
-    /// What hears of progress.
-    pub watch: &'a dyn Watch,
+    pub(super) begin: Instant,
 }
 
 impl<'a> SearchContext<'a> {
@@ -52,10 +46,6 @@ impl<'a> SearchContext<'a> {
 
     pub(super) fn subject(&self) -> Result<SearchSubject, Error> {
         let (scenario, entry) = (self.scenario, self.entry()?);
-        let sha256 = match &entry.origin {
-            Origin::Library { sha256, .. } => Some(sha256.clone()),
-            Origin::BuiltIn => None,
-        };
         Ok(SearchSubject {
             scenario: scenario.name.clone(),
             // However the path was spelled: parts of one search merge into the same bytes.
@@ -67,7 +57,7 @@ impl<'a> SearchContext<'a> {
             arbiter: SearchArbiter {
                 name: entry.name.clone(),
                 version: entry.version.clone(),
-                sha256,
+                sha256: entry.origin.sha256().map(str::to_owned),
                 params: self.spec().params.clone(),
             },
         })
@@ -75,7 +65,7 @@ impl<'a> SearchContext<'a> {
 
     /// Seconds since the search began, unless results must not contain it.
     pub(super) fn wall(&self) -> Option<f64> {
-        self.settings.timing.then(|| self.begin.elapsed().as_secs_f64())
+        self.options.timing.then(|| self.begin.elapsed().as_secs_f64())
     }
 
     /// Makespan of the scenario as it is, ps.
@@ -84,8 +74,7 @@ impl<'a> SearchContext<'a> {
     }
 
     /// Whether the search must end.
-    #[must_use]
-    pub fn cancelled(&self) -> bool {
+    pub(super) fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)
     }
 
@@ -93,7 +82,7 @@ impl<'a> SearchContext<'a> {
     pub(super) fn runs(&self) -> Runs<'a> {
         Runs {
             file: self.file,
-            options: self.options,
+            read_with: self.read_with,
             registry: self.registry,
             arbiter: self.arbiter,
             cancel: self.cancel,
@@ -105,7 +94,7 @@ impl<'a> SearchContext<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Runs<'a> {
     file: &'a Path,
-    options: &'a LoadOptions,
+    read_with: &'a LoadOptions,
     registry: &'a Registry,
     arbiter: usize,
     cancel: &'a AtomicBool,
@@ -114,8 +103,8 @@ pub(super) struct Runs<'a> {
 impl Runs<'_> {
     /// The scenario with some edits after those it was read with.
     pub(super) fn read(&self, edits: &[(String, String)]) -> Result<Scenario, Error> {
-        let options = LoadOptions { set: [&self.options.set, edits].concat(), ..self.options.clone() };
-        let scenario = crate::load::load(self.file, &options, self.registry)?;
+        let options = LoadOptions { set: [&self.read_with.set, edits].concat(), ..self.read_with.clone() };
+        let scenario = load(self.file, &options, self.registry)?;
         if scenario.arbiters.len() <= self.arbiter {
             return Err(Error::input("the scenario has fewer arbiters with these values: vary something else"));
         }
@@ -128,8 +117,8 @@ impl Runs<'_> {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<u64, Error> {
-        let job = Job::new(scenario, &scenario.arbiters[self.arbiter], self.registry)?;
-        let outcome = job.outcome(RunOptions { cancel: Some(self.cancel), ..RunOptions::default() })?;
+        let prepared = PreparedRun::new(scenario, &scenario.arbiters[self.arbiter], self.registry)?;
+        let outcome = prepared.outcome(RunOptions { cancel: Some(self.cancel), ..RunOptions::default() })?;
         match outcome.stop {
             Stop::Finished => Ok(outcome.makespan.0),
             _ => Err(too_soon()),

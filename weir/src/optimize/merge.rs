@@ -26,6 +26,9 @@ pub fn merge(mut parts: Vec<PartFile>) -> Result<SearchReport, Error> {
             PartOf::Parameters(part) => grids.push(part),
         }
     }
+    if subjects.is_empty() {
+        return Err(Error::input("there are no parts to merge: give all parts of one search"));
+    }
     let subject = subjects.swap_remove(0);
     let kinds = (!orders.is_empty() && !grids.is_empty()).then_some("kind: some over orders, some over parameters");
     if let Some(what) = subjects.iter().find_map(|other| subject.differs(other)).or(kinds) {
@@ -48,14 +51,25 @@ fn orders_merged(subject: SearchSubject, parts: Vec<(OrderNames, Part)>) -> Resu
     let Some((at, best)) = at else { return Err(Error::input("the parts hold no order: run them again")) };
     let distribution = whole.distribution;
     let makespan = best.makespan as f64;
-    let solution = Solution::Order(names[at].best.clone());
+    let (baseline, solution) = (names[at].baseline as f64, Solution::Order(names[at].best.clone()));
     let result = SearchResult {
         candidates: Some(whole.candidates),
         evaluated: distribution.count(),
         proved_optimal: true,
         bound: Some(makespan),
-        ..SearchResult::new(Vary::Order, Method::Exhaustive, names[at].baseline as f64, makespan, solution)
+        ..SearchResult::new(Vary::Order, Method::Exhaustive, baseline, makespan, solution)
     };
     let result = result.with_statistics(&distribution);
     Ok(SearchReport { distribution: Some(distribution), ..report(subject, result) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_parts_are_an_error() {
+        let error = merge(Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Input);
+    }
 }

@@ -17,22 +17,73 @@ mod settings;
 mod sweep;
 mod watch;
 
-pub use context::SearchContext;
 pub use merge::merge;
 pub use outcome::SearchOutcome;
 pub use part::{OrderNames, PartFile, PartOf, Unread};
-pub use settings::{Overrides, Settings};
+pub use settings::{SearchOptions, Settings, SettingsError, SplitOption, count};
 pub use watch::{Checkpoint, Watch};
+pub use weir_optimize::Distribution;
+pub use weir_optimize::order::Part as OrderPart;
+pub use weir_optimize::parameters::{Part as GridPart, Shard};
+pub use weir_optimize::search::{Method, Objective, SearchResult, Vary};
+pub use weir_report::{SearchReport, SearchSubject, Solution, SweepReport};
+pub use weir_scenario::Change;
 
-use weir_optimize::search::Vary;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
-use crate::Error;
+use crate::{Error, Scenario};
+use context::SearchContext;
+use weir_optimize::search::within;
+
+impl Scenario {
+    /// Searches as the scenario's `optimize` says, under its first arbiter, on all cores: for the order in which each source
+    /// sends, the device of each rank, or values of parameters.
+    ///
+    /// ```
+    /// let found = weir::Scenario::open("../scenarios/optimize/order-halo-2d-t2.yaml")?.optimize()?;
+    /// let report = found.report.expect("one search");
+    /// assert!(report.result.best < report.result.baseline && report.result.proved_optimal);
+    /// # Ok::<(), weir::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The scenario does not say what to vary, was read from text, a candidate cannot be run, or the arbiter fails.
+    pub fn optimize(&self) -> Result<SearchOutcome, Error> {
+        self.optimize_with(0, &SearchOptions::default())
+    }
+
+    /// Searches with these options, under the arbiter at a place of [`Self::arbiters`].
+    ///
+    /// # Errors
+    /// As [`Self::optimize`]; options that do not fit what varies; an end before the first result.
+    pub fn optimize_with(&self, arbiter: usize, options: &SearchOptions<'_>) -> Result<SearchOutcome, Error> {
+        let settings = Settings::new(options, self)?;
+        if arbiter >= self.arbiters().len() {
+            return Err(Error::input("the scenario has no such arbiter"));
+        }
+        let unread =
+            || Error::input("a scenario from text cannot be read again with other values: open it from a file");
+        let source = self.source.as_ref().ok_or_else(unread)?;
+        let begin = Instant::now();
+        within(options.budget, options.cancel.unwrap_or(&AtomicBool::new(false)), |cancel| {
+            search(&SearchContext {
+                file: &source.file,
+                read_with: &source.options,
+                registry: &self.registry,
+                scenario: self.contents(),
+                arbiter,
+                settings,
+                options: *options,
+                cancel,
+                begin,
+            })
+        })
+    }
+}
 
 /// Searches by what is varied; a fourth kind of decision is one more arm.
-///
-/// # Errors
-/// What is wrong with the scenario or the settings; an arbiter that fails; an end before the first result.
-pub fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
+fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     match context.settings.vary {
         Vary::Order if context.settings.sweep => sweep::search(context),
         Vary::Order => order::search(context),

@@ -14,6 +14,7 @@ use super::classes::classes;
 use super::context::{SearchContext, too_soon};
 use super::outcome::{SearchOutcome, report};
 use super::part::{OrderNames, PartFile, PartOf};
+use super::settings::SettingsError;
 use crate::{Error, ErrorKind};
 
 /// Searches for the best order.
@@ -23,21 +24,15 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     if visits_all(&problem, context.settings.method, Goal::Statistics) {
         return exhaustive(context, subject, &problem);
     }
-    for (option, given) in
-        [("--shard", context.settings.shard.is_some()), ("--checkpoint", context.checkpoint.is_some())]
-    {
-        if given {
-            let count = problem.candidates().map_or_else(|| "more than 2^128".to_owned(), |count| count.to_string());
-            let message = format!("{option} is for `--method exhaustive`; there are {count} orders");
-            return Err(Error::input(format!("{message}: add it where these are not too many, else use --budget")));
-        }
+    if let Some(option) = context.options.split() {
+        return Err(SettingsError::NotExhaustive { option, candidates: problem.candidates() }.into());
     }
     let own = own(context, &problem)?;
-    let budget = context.settings.budget.map(|budget| budget.saturating_sub(context.begin.elapsed()));
+    let budget = context.options.budget.map(|budget| budget.saturating_sub(context.begin.elapsed()));
     let options = OrderOptions { budget, ..options(context, &problem, Goal::Statistics) };
     let result = order::search(&problem, &options, context.cancel);
     let result = result.map_err(|error| failure(context.scenario, &error))?;
-    context.watch.finish();
+    context.options.watch.finish();
     let result = as_it_is(own, result);
     Ok(found(context, &problem, result, |result| report(subject, result)))
 }
@@ -56,7 +51,7 @@ fn options(context: &SearchContext<'_>, problem: &OrderProblem<'_>, goal: Goal) 
     OrderOptions {
         method: context.settings.method,
         goal,
-        rule: if context.settings.exact { Rule::Exact } else { Rule::Close },
+        rule: if context.options.exact { Rule::Exact } else { Rule::Close },
         classes: classes(context.scenario, problem),
         ..OrderOptions::default()
     }
@@ -89,25 +84,25 @@ fn exhaustive(
     let own = own(context, problem)?;
     let all = match Enumeration::unless(context.cancel, problem, true) {
         // The best so far is the order of the file, or that of the scenario.
-        Err(OrderError::Cancelled) if context.settings.shard.is_none() => {
-            context.watch.finish();
+        Err(OrderError::Cancelled) if context.options.shard.is_none() => {
+            context.options.watch.finish();
             let result = as_it_is(own, order::of_workload(problem).map_err(refused)?);
             return Ok(found(context, problem, result, |result| report(subject, result)));
         }
         Err(OrderError::Cancelled) => return Err(too_soon()),
         all => all.map_err(refused)?,
     };
-    let (shard, shards) = context.settings.shard.map_or((1, 1), |shard| (shard.index(), shard.count()));
+    let (shard, shards) = context.options.shard.map_or((1, 1), |shard| (shard.index(), shard.count()));
     let mut part = all.part(shard, shards).map_err(refused)?;
-    if let Some(checkpoint) = context.checkpoint {
+    if let Some(checkpoint) = context.options.checkpoint {
         checkpoint.resume(&subject, &mut part)?;
     }
     let best = go_on(context, &subject, &all, &mut part).map_err(refused)?;
-    if let Some(checkpoint) = context.checkpoint {
+    if let Some(checkpoint) = context.options.checkpoint {
         checkpoint.save(&subject, &part);
         checkpoint.end()?;
     }
-    if context.settings.shard.is_some() {
+    if context.options.shard.is_some() {
         let names = names(context, problem, own, &part);
         return Ok(SearchOutcome::shard(PartFile::new(subject, PartOf::Order { names, makespans: part })));
     }
@@ -125,16 +120,16 @@ fn go_on(
 ) -> Result<Option<Best>, OrderError> {
     let shown = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
     let known = shown(part.distribution.count());
-    context.watch.begin("orders", shown(part.candidates / u128::from(part.shards)), known);
+    context.options.watch.begin("orders", shown(part.candidates / u128::from(part.shards)), known);
     let mut saved = |part: &Part| {
-        context.watch.progress(shown(part.distribution.count()), part.best.map(|best| best.makespan));
+        context.options.watch.progress(shown(part.distribution.count()), part.best.map(|best| best.makespan));
         // A search that must end saves its last state afterwards.
-        if let Some(checkpoint) = context.checkpoint.filter(|_| !context.cancelled()) {
+        if let Some(checkpoint) = context.options.checkpoint.filter(|_| !context.cancelled()) {
             checkpoint.save(subject, part);
         }
     };
     let best = all.go_on(part, context.cancel, &mut saved);
-    context.watch.finish();
+    context.options.watch.finish();
     best
 }
 
@@ -207,7 +202,7 @@ fn failure(scenario: &Scenario, error: &OrderError) -> Error {
         let position = scenario.position(task);
         let what = format!("transfer `{name}`: {error}");
         let what = if position.is_none() { format!("{}: {what}", scenario.file) } else { what };
-        Error::diagnosed_as(kind, &Diagnostic { position, ..Diagnostic::error(what) })
+        Error::diagnosed_as(kind, Diagnostic { position, ..Diagnostic::error(what) })
     };
     let file = &scenario.file;
     let plain = |kind: ErrorKind| Error::new(kind, format!("{file}: {error}"));

@@ -11,6 +11,7 @@ use weir_scenario::{Change, Parameter};
 use super::context::{SearchContext, too_soon};
 use super::outcome::{SearchOutcome, report};
 use super::part::{PartFile, PartOf};
+use super::watch::Checkpoint;
 use crate::Error;
 
 /// Searches the grid, or one shard of it.
@@ -24,22 +25,22 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let search = Search {
         grid: &grid,
         input: &input,
-        shard: context.settings.shard.unwrap_or(Shard::ALL),
+        shard: context.options.shard.unwrap_or(Shard::ALL),
         baseline: Some(baseline),
-        checkpoint: context.checkpoint.map(|checkpoint| checkpoint.file()),
+        checkpoint: context.options.checkpoint.map(Checkpoint::file),
     };
     let runs = context.runs();
-    context.watch.begin("candidates", grid.candidates().div_ceil(search.shard.count()), 0);
+    context.options.watch.begin("candidates", grid.candidates().div_ceil(search.shard.count()), 0);
     let evaluated = AtomicU64::new(0);
     let evaluate = |values: &[(&str, &str)]| {
         let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
         let makespan = runs.makespan(&edits).map_err(|error| error.brief())?;
-        context.watch.progress(evaluated.load(Ordering::Relaxed), Some(makespan));
+        context.options.watch.progress(evaluated.load(Ordering::Relaxed), Some(makespan));
         Ok(makespan)
     };
     let part = search.run(evaluate, context.cancel, &evaluated).map_err(Error::input)?;
-    context.watch.finish();
-    if context.settings.shard.is_some() {
+    context.options.watch.finish();
+    if context.options.shard.is_some() {
         return Ok(SearchOutcome::shard(PartFile::new(subject, PartOf::Parameters(part))));
     }
     let mut report = whole_report(subject, part)?;
@@ -53,7 +54,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
 
 /// What decides makespans beside the values: the files, the arbiter, the values of the command line.
 fn input(context: &SearchContext<'_>, subject: &SearchSubject) -> String {
-    let of = (&subject.input_sha256, &subject.arbiter, context.arbiter, &context.options.set);
+    let of = (&subject.input_sha256, &subject.arbiter, context.arbiter, &context.read_with.set);
     serde_json::json!(of).to_string()
 }
 
@@ -82,8 +83,8 @@ fn whole(outcome: &Outcome) -> Result<SearchResult<Solution>, Error> {
     let ((best, _), values) = outcome.best().zip(outcome.solution()).ok_or_else(too_soon)?;
     let complete = outcome.complete();
     let own = |(path, value): (&str, &str)| (path.to_owned(), value.to_owned());
-    let solution = Solution::Parameters(values.into_iter().map(own).collect());
     let baseline = outcome.baseline().unwrap_or(best) as f64;
+    let solution = Solution::Parameters(values.into_iter().map(own).collect());
     let result = SearchResult {
         candidates: Some(outcome.grid().candidates().into()),
         evaluated: outcome.evaluated().into(),

@@ -7,6 +7,7 @@ use weir_report::SearchSubject;
 
 /// Version of the format of part files.
 const FORMAT: u32 = 1;
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a part holds beside its makespans: what else the result names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -47,7 +48,7 @@ impl PartFile {
     /// A part of this version.
     #[must_use]
     pub fn new(subject: SearchSubject, part: PartOf) -> Self {
-        Self { weir_part: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), subject, part }
+        Self { weir_part: FORMAT, version: VERSION.to_owned(), subject, part }
     }
 
     /// The file of the scenario that was searched.
@@ -83,7 +84,7 @@ impl PartFile {
         let first = line.lines().next().unwrap_or_default();
         let grid = |error| if is_grid_checkpoint(first) { Unread::Grid } else { other(error) };
         let head: Head = serde_json::from_str(first).map_err(grid)?;
-        if (head.weir_part, head.version.as_str()) != (FORMAT, env!("CARGO_PKG_VERSION")) {
+        if (head.weir_part, head.version.as_str()) != (FORMAT, VERSION) {
             return Err(Unread::Version(format!("{} (format {})", head.version, head.weir_part)));
         }
         serde_json::from_str(line).map_err(other)
@@ -97,29 +98,15 @@ fn is_grid_checkpoint(line: &str) -> bool {
 }
 
 /// Why a file is no part of this version.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Unread {
     /// The version that wrote it.
+    #[error("was written by weir {0}, this is {VERSION}")]
     Version(String),
     /// A checkpoint of a search over parameters.
+    #[error("is a checkpoint, not a part of a search")]
     Grid,
     /// What is wrong with it.
+    #[error("is not a part of a search ({0})")]
     Other(String),
-}
-
-/// In words that follow a file's name, for parts that are merged.
-impl std::fmt::Display for Unread {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Version(found) => {
-                write!(f, "was written by weir {found}, this is {}: run that shard again", env!("CARGO_PKG_VERSION"))
-            }
-            Self::Grid => {
-                write!(f, "is a checkpoint, not a part of a search: let its search end, with --shard i/n -o FILE")
-            }
-            Self::Other(error) => {
-                write!(f, "is not a part of a search ({error}): give files of `optimize --shard`")
-            }
-        }
-    }
 }

@@ -1,23 +1,159 @@
 //! What to search, and how: what is asked for above the file's `optimize:`.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use weir_optimize::parameters::Shard;
-
 use weir_optimize::search::{Method, Objective, Vary};
-use weir_scenario::Scenario;
 
-use crate::Error;
+use super::watch::{Checkpoint, Watch};
+use crate::Scenario;
 
-/// What is asked for in place of what the scenario's `optimize` says.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Overrides {
+/// What is asked of a search; what is not said is as the scenario's `optimize` says.
+#[derive(Clone, Copy)]
+pub struct SearchOptions<'a> {
     /// What varies.
     pub vary: Option<Vary>,
     /// The method.
     pub method: Option<Method>,
-    /// What becomes small.
+    /// What is minimised.
     pub objective: Option<Objective>,
+    /// Whether the best order is proven to the picosecond instead of within 1e-9.
+    pub exact: bool,
+    /// The search ends after this time with the best so far.
+    pub budget: Option<Duration>,
+    /// The part of a search over all orders or a grid.
+    pub shard: Option<Shard>,
+    /// Whether the result says how long the search took, so that equal searches give unequal bytes.
+    pub timing: bool,
+    /// Where the state of the search is kept.
+    pub checkpoint: Option<&'a dyn Checkpoint>,
+    /// When it becomes true the search ends with the best so far.
+    pub cancel: Option<&'a AtomicBool>,
+    /// What hears of progress.
+    pub watch: &'a dyn Watch,
+}
+
+impl Default for SearchOptions<'_> {
+    fn default() -> Self {
+        Self {
+            vary: None,
+            method: None,
+            objective: None,
+            exact: false,
+            budget: None,
+            shard: None,
+            timing: true,
+            checkpoint: None,
+            cancel: None,
+            watch: &(),
+        }
+    }
+}
+
+/// An option that only searches over all candidates have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SplitOption {
+    /// [`SearchOptions::shard`].
+    Shard,
+    /// [`SearchOptions::checkpoint`].
+    Checkpoint,
+}
+
+impl SplitOption {
+    /// Its name.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Shard => "shard",
+            Self::Checkpoint => "checkpoint",
+        }
+    }
+}
+
+/// Why a scenario cannot be searched in the way that is asked for.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// Neither the options nor the scenario say what varies.
+    #[error("{file} does not say what to vary: set `vary`, or add `optimize: {{ vary: order }}`")]
+    NothingVaries {
+        /// The scenario.
+        file: String,
+    },
+    /// Parameters vary, and the scenario lists none.
+    #[error(
+        "`vary: parameters` needs the parameters in the scenario, such as `parameters: {{ arbiter.tau: [0.1, 0.2] }}`"
+    )]
+    NoParameters,
+    /// What varies is not searched so.
+    #[error("no method `{}` for `vary: {}`: use {}", method.word(), vary.word(), methods(*vary))]
+    NoSuchMethod {
+        /// What varies.
+        vary: Vary,
+        /// The method asked for.
+        method: Method,
+    },
+    /// Costs are those of placements.
+    #[error(
+        "the objective `{}` is for `vary: placement` only: leave it out, what counts is the makespan",
+        objective.word()
+    )]
+    ForPlacement {
+        /// The objective asked for.
+        objective: Objective,
+    },
+    /// Only orders are proven to the picosecond.
+    #[error("`exact` is for `vary: order` only: leave it out for `vary: {}`", vary.word())]
+    ExactIsForOrders {
+        /// What varies.
+        vary: Vary,
+    },
+    /// A search at each point of a grid has no parts.
+    #[error("`{}` is for one search, and `parameters` asks for one at each point: search one alone", option.word())]
+    OneSearch {
+        /// What is asked for.
+        option: SplitOption,
+    },
+    /// Searches for placements have no parts.
+    #[error("`{}` is for exhaustive searches of orders and grids: leave it out for a placement", option.word())]
+    NotForPlacement {
+        /// What is asked for.
+        option: SplitOption,
+    },
+    /// Other methods than the exhaustive one have no parts.
+    #[error(
+        "`{}` is for the method `exhaustive`; there are {} orders: add it where these are not too many, else set a \
+         `budget`",
+        option.word(), count(*candidates)
+    )]
+    NotExhaustive {
+        /// What is asked for.
+        option: SplitOption,
+        /// Orders; none above 2^128.
+        candidates: Option<u128>,
+    },
+    /// Too many placements to simulate each.
+    #[error(
+        "there are {} placements, more than the {most} that are simulated one by one: use the method `bisection`",
+        count(*candidates)
+    )]
+    TooManyPlacements {
+        /// Placements; none above 2^128.
+        candidates: Option<u128>,
+        /// Most that are simulated.
+        most: u128,
+    },
+}
+
+fn methods(vary: Vary) -> String {
+    vary.methods().iter().map(|method| method.word()).collect::<Vec<_>>().join(" or ")
+}
+
+/// A number of candidates in words; none above 2^128.
+#[must_use]
+pub fn count(candidates: Option<u128>) -> String {
+    candidates.map_or_else(|| "more than 2^128".to_owned(), |count| count.to_string())
 }
 
 /// What to search, and how.
@@ -27,68 +163,59 @@ pub struct Settings {
     pub vary: Vary,
     /// Whether an order is searched for each point of a grid of parameters.
     pub sweep: bool,
-    /// The method asked for.
-    pub method: Method,
-    /// What becomes small.
-    pub objective: Objective,
-    /// Whether the best order is proven to the picosecond instead of within 1e-9.
-    pub exact: bool,
-    /// When the search ends with the best so far; [`super::SearchContext::cancel`] must be raised then, too.
-    pub budget: Option<Duration>,
-    /// The part of a search over all orders or a grid.
-    pub shard: Option<Shard>,
-    /// Whether the result says how long the search took, so that equal searches give unequal bytes.
-    pub timing: bool,
+    pub(super) method: Method,
+    pub(super) objective: Objective,
 }
 
 impl Settings {
-    /// Puts the two together and refuses what does not fit.
+    /// Puts the options and the scenario's `optimize` together.
     ///
     /// # Errors
-    /// Nothing says what varies, or no search of this kind has this method or objective.
-    pub fn new(overrides: Overrides, scenario: &Scenario) -> Result<Self, Error> {
+    /// Nothing says what varies, or the options do not fit it.
+    pub fn new(options: &SearchOptions<'_>, scenario: &Scenario) -> Result<Self, SettingsError> {
+        let scenario = scenario.contents();
         let spec = scenario.optimize.as_ref();
         let of_file = spec.map(|spec| spec.vary);
-        let Some(vary) = overrides.vary.or(of_file) else {
-            let file = &scenario.file;
-            let message =
-                format!("{file} does not say what to vary: add --vary order, or `optimize: {{ vary: order }}`");
-            return Err(Error::input(message));
-        };
+        let nothing = || SettingsError::NothingVaries { file: scenario.file.clone() };
+        let vary = options.vary.or(of_file).ok_or_else(nothing)?;
         if vary == Vary::Parameters && spec.is_none_or(|spec| spec.parameters.is_empty()) {
-            let message = "--vary parameters needs the parameters in the scenario: add \
-                           `optimize: { vary: parameters, parameters: { arbiter.tau: [0.1, 0.2] } }`";
-            return Err(Error::input(message));
+            return Err(SettingsError::NoParameters);
         }
         // What the file says of another kind of search does not hold for this one.
         let own = spec.filter(|_| of_file == Some(vary));
         let settings = Self {
             vary,
             sweep: vary == Vary::Order && own.is_some_and(|spec| !spec.parameters.is_empty()),
-            method: overrides.method.or(own.map(|spec| spec.method)).unwrap_or_default(),
-            objective: overrides.objective.or(own.map(|spec| spec.objective)).unwrap_or_default(),
-            exact: false,
-            budget: None,
-            shard: None,
-            timing: true,
+            method: options.method.or(own.map(|spec| spec.method)).unwrap_or_default(),
+            objective: options.objective.or(own.map(|spec| spec.objective)).unwrap_or_default(),
         };
-        settings.check()?;
+        settings.check(options)?;
         Ok(settings)
     }
 
-    fn check(self) -> Result<(), Error> {
-        let (vary, method) = (self.vary.word(), self.method);
-        let known = self.vary.methods();
-        let refused = |message: String| Err(Error::input(message));
-        if !known.contains(&method) {
-            let words: Vec<&str> = known.iter().map(|method| method.word()).collect();
-            let message = format!("no method `{}` for `vary: {vary}`: use {}", method.word(), words.join(" or "));
-            return refused(message);
+    fn check(self, options: &SearchOptions<'_>) -> Result<(), SettingsError> {
+        let Self { vary, method, objective, sweep } = self;
+        if !vary.methods().contains(&method) {
+            return Err(SettingsError::NoSuchMethod { vary, method });
         }
-        if self.objective != Objective::Makespan && self.vary != Vary::Placement {
-            let message = format!("the objective `{}` is for `vary: placement` only", self.objective.word());
-            return refused(format!("{message}: leave it out, what counts is the makespan"));
+        if objective != Objective::Makespan && vary != Vary::Placement {
+            return Err(SettingsError::ForPlacement { objective });
         }
-        Ok(())
+        if options.exact && vary != Vary::Order {
+            return Err(SettingsError::ExactIsForOrders { vary });
+        }
+        match options.split() {
+            Some(option) if sweep => Err(SettingsError::OneSearch { option }),
+            Some(option) if vary == Vary::Placement => Err(SettingsError::NotForPlacement { option }),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl SearchOptions<'_> {
+    /// The first option given that only searches over all candidates have.
+    pub(super) fn split(&self) -> Option<SplitOption> {
+        let checkpoint = self.checkpoint.map(|_| SplitOption::Checkpoint);
+        self.shard.map(|_| SplitOption::Shard).or(checkpoint)
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let subject = context.subject()?;
     let search = |values: &[(&str, &str)]| point(context, values).map_err(|error| error.brief());
     let sweep = Sweep::run(grid, search, context.cancel).map_err(Error::input)?;
-    context.watch.finish();
+    context.options.watch.finish();
     if sweep.finished() == 0 {
         return Err(too_soon());
     }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use weir::Scenario;
 use weir_report::{Run, write_trace};
-use weir_scenario::Scenario;
 
 use crate::args::RunArgs;
 use crate::export::Export;
@@ -42,11 +42,11 @@ impl<'a> Files<'a> {
             target.as_deref().map_or(Ok(()), |target| output::spare(option, target, &named))?;
         }
         self.tables.spare(&named)?;
-        if self.args.timeline.is_some() && scenario.arbiters.len() > 1 {
-            let names: Vec<_> = scenario.arbiters.iter().map(|spec| spec.name.as_str()).collect();
+        if self.args.timeline.is_some() && scenario.arbiters().len() > 1 {
+            let names: Vec<_> = scenario.arbiters().iter().map(|spec| spec.name.as_str()).collect();
             return Err(Failure::usage(format!(
                 "--timeline takes one arbiter, but {} has {}: choose one, such as --arbiter {}",
-                scenario.file,
+                scenario.contents().file,
                 names.join(", "),
                 names[0]
             )));

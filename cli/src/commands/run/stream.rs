@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
+use weir::{ArbiterSpec, Scenario};
 use weir_report::{Streamed, text, write_streamed};
-use weir_scenario::{ArbiterSpec, Scenario};
 
 use super::writer::Writer;
 use super::{inputs, options};
 use crate::args::RunArgs;
 use crate::failure::{Exit, Failure};
-use crate::input::load_streamed;
+use crate::input::{load_streamed, named};
 use crate::interrupt::Stage;
 use crate::output::{self, Output};
 use crate::plugins::arbiters;
-use crate::simulate::{self, Job, warn_ignored};
+use crate::simulate::{self, warn_ignored};
 use crate::values::StreamTarget;
 
 /// Streams the transfers of one file under one arbiter; its summary goes to stdout, unless the transfers go there.
@@ -28,13 +28,12 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure
     let scenario = load_streamed(file, &args.scenario, &arbiters)?;
     let spec = only_arbiter(&scenario)?;
     let out = open(target.file.as_deref(), &scenario)?;
-    let job = Job::new(&scenario, spec, &arbiters.registry)?.with_peaks(args.peaks);
-    warn_ignored(&job);
-    let streaming = job.streaming()?;
+    warn_ignored(&scenario, spec)?;
+    let streaming = scenario.streamed(spec)?;
     let mut writer = Writer { streaming: &streaming, lines: target.lines, out, ended: 0, failure: None };
     writer.out.part(|out| target.lines.begin(out))?;
     let running = Stage::running();
-    let outcome = streaming.run(simulate::watched(options(args)), &mut writer);
+    let outcome = streaming.run(&simulate::watched(&options(args)), &mut writer);
     let outcome = outcome.map_err(|error| writer.failure.take().unwrap_or_else(|| error.into()))?;
     drop(running);
     let _writing = Stage::writing();
@@ -48,7 +47,7 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure
     if target.file.is_some() {
         summary(&run, &streamed, args)?;
     }
-    simulate::say_trouble(&job, &streaming.alone);
+    simulate::say_trouble(&run);
     Ok(Exit::Ok)
 }
 
@@ -62,10 +61,10 @@ fn summary(run: &weir_report::Run<'_>, streamed: &Streamed<'_>, args: &RunArgs) 
 }
 
 fn only_arbiter(scenario: &Scenario) -> Result<&ArbiterSpec, Failure> {
-    match &scenario.arbiters[..] {
+    match scenario.arbiters() {
         [spec] => Ok(spec),
         several => {
-            let (file, count) = (&scenario.file, several.len());
+            let (file, count) = (&scenario.contents().file, several.len());
             Err(Failure::usage(format!(
                 "{file} has {count} arbiters, but --stream takes one: choose it with --arbiter"
             )))
@@ -76,8 +75,7 @@ fn only_arbiter(scenario: &Scenario) -> Result<&ArbiterSpec, Failure> {
 /// Opens the target, which must not be a file that the scenario names.
 fn open(target: Option<&Path>, scenario: &Scenario) -> Result<Output, Failure> {
     if let Some(target) = target {
-        let named: Vec<&Path> = scenario.files.iter().map(|file| file.path.as_path()).collect();
-        output::check_target("--stream", target, &named)?;
+        output::check_target("--stream", target, &named(scenario))?;
     }
     Output::open(target)
 }

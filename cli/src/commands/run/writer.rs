@@ -1,6 +1,6 @@
 //! The transfers of a streamed run as lines, written as they end.
 
-use weir::job::Streaming;
+use weir::StreamedRun;
 use weir_report::Lines;
 use weir_sim_core::{Departure, Departures, Halt};
 
@@ -10,7 +10,7 @@ use crate::output::Output;
 
 /// Writes a line for each transfer.
 pub(super) struct Writer<'a> {
-    pub(super) streaming: &'a Streaming<'a>,
+    pub(super) streaming: &'a StreamedRun<'a>,
     pub(super) lines: Lines,
     pub(super) out: Output,
     pub(super) ended: usize,

@@ -6,16 +6,15 @@
 //! results have the bits of `time_to_send` and `remaining_after` of the simulation, which the tests compare.
 
 use super::plan::Plan;
+use crate::PS_PER_S;
 
-/// Picoseconds per second; exact.
-const PS: f64 = 1e12;
 /// Times at and above this are refused.
 pub(crate) const MOST_PS: f64 = 4_503_599_627_370_496.0;
 
 /// ⌈remaining / rate⌉ in whole picoseconds; infinite at rate 0. The bits of `weir_sim_core::time_to_send` below 2^52.
 #[inline(always)]
 fn ps_to_send(remaining: f64, rate: f64) -> f64 {
-    let ps = remaining * PS / rate;
+    let ps = remaining * PS_PER_S / rate;
     // Adding and taking away 2^52 rounds to the nearest whole number; one more where that was below. Selects only, so
     // that lanes share instructions.
     let nearest = (ps + MOST_PS) - MOST_PS;
@@ -27,7 +26,7 @@ fn ps_to_send(remaining: f64, rate: f64) -> f64 {
 /// What is left after `span` ps. The bits of `weir_sim_core::remaining_after`.
 #[inline(always)]
 fn remaining_after(remaining: f64, rate: f64, span: f64) -> f64 {
-    let left = remaining - rate * span / PS;
+    let left = remaining - rate * span / PS_PER_S;
     if left > 0.0 { left } else { 0.0 }
 }
 

@@ -16,7 +16,7 @@ mod request;
 mod table;
 pub(super) mod tasks;
 
-use weir_plugin_api::{ModelEntry, NodeId, Origin, Plan};
+use weir_plugin_api::{NodeId, Plan};
 use weir_sim_core::TaskId;
 
 use check::TaskNames;
@@ -57,7 +57,7 @@ impl<'a> Expansion<'a> {
                 kind: request.key.into(),
                 model: request.entry.name.as_str().into(),
                 version: request.entry.version.as_str().into(),
-                sha256: sha256(request.entry),
+                sha256: request.entry.origin.sha256().map(Into::into),
                 release,
                 tasks: release.0 + 1..self.next().0,
                 estimates: estimates.clone(),
@@ -99,13 +99,5 @@ impl<'a> Expansion<'a> {
             Some(name) => name,
             None => self.topology.names.shown(node),
         }
-    }
-}
-
-/// Digest of the library that a model was loaded from.
-fn sha256(entry: &ModelEntry) -> Option<Box<str>> {
-    match &entry.origin {
-        Origin::Library { sha256, .. } => Some(sha256.as_str().into()),
-        Origin::BuiltIn => None,
     }
 }

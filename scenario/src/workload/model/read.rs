@@ -7,7 +7,7 @@ use super::check::TaskNames;
 use super::names::Site;
 use super::request::Request;
 use super::tasks::Shares;
-use crate::context::{Context, Fields, Read};
+use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::format::Key;
@@ -170,7 +170,7 @@ impl<'a> Expansion<'a> {
                 None => format!("no model is named {}", quoted(name)),
             };
             let help = context.suggestion(name, names, "models of transfers");
-            context.error(named.span, message, help)
+            context.unknown(named.span, name, Problem::new(message, help))
         })
     }
 
@@ -199,7 +199,7 @@ impl<'a> Expansion<'a> {
         value: &Value,
     ) -> crate::context::Reported {
         let message = format!("model `{}` has no schema for `{key}`", entry.name);
-        let problem = crate::context::Problem::new(message, "report it to its author");
+        let problem = Problem::new(message, "report it to its author");
         context.plugin_error(value.span, problem)
     }
 }

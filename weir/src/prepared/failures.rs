@@ -1,17 +1,17 @@
 //! The words for what goes wrong in a run: refusals, wrong answers, deadlocks.
 
-use weir_plugin_api::{ArbiterError, LinkId};
+use weir_plugin_api::{ArbiterError, LinkId, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
-use weir_sim_core::{AdmissionError, AnswerError, SimError, TaskId};
+use weir_sim_core::{AdmissionError, AnswerError, MOST_ROUNDS, SimError, TaskId};
 
-use super::Job;
+use super::PreparedRun;
 use crate::{Error, ErrorKind};
 
 /// Waiting transfers named in an error.
 const NAMED: usize = 10;
 
-impl Job<'_> {
+impl PreparedRun<'_> {
     /// A refusal is the scenario's fault, anything else the arbiter's.
     pub(super) fn refused(&self, AdmissionError { task, error }: &AdmissionError) -> Error {
         let (name, file) = (&self.spec.name, &self.scenario.file);
@@ -26,52 +26,50 @@ impl Job<'_> {
             None => (format!("arbiter `{name}` refuses this scenario: {error}"), self.spec.position.clone()),
         };
         let what = if position.is_none() { format!("{file}: {what}") } else { what };
-        Error::diagnosed(&Diagnostic { position, ..Diagnostic::error(what) })
+        Diagnostic { position, ..Diagnostic::error(what) }.into()
     }
 
     pub(super) fn stopped(&self, error: &SimError) -> Error {
-        let at = format!("{}: under arbiter `{}`", self.scenario.file, self.spec.name);
-        match error {
-            SimError::Arbiter(error) => Error::new(ErrorKind::Plugin, format!("{at}, {}", self.wrong_answer(error))),
-            SimError::Deadlock { time, waiting, queued } if waiting.is_empty() => Error::new(
-                ErrorKind::Stopped,
-                format!(
-                    "{at}, deadlock at {} ({time}): the first in the queue of each engine waits for a task that is \
-                     queued behind another; order the operations that share engines with `after`; waiting for an \
-                     engine: {}",
-                    instant(*time),
-                    self.names(queued)
-                ),
+        let (what, kind) = match error {
+            SimError::Arbiter(error) => (self.wrong_answer(error), ErrorKind::Plugin),
+            SimError::Deadlock { time, waiting, queued } => (self.deadlock(*time, waiting, queued), ErrorKind::Stopped),
+            SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
+            SimError::Stuck { time, active } => (self.stuck(*time, active), ErrorKind::Stopped),
+            SimError::Halted => (error.to_string(), ErrorKind::Stopped),
+        };
+        Error::new(kind, format!("{}: under arbiter `{}`, {what}", self.scenario.file, self.spec.name))
+    }
+
+    fn deadlock(&self, time: SimTime, waiting: &[TaskId], queued: &[TaskId]) -> String {
+        let at = format!("deadlock at {} ({time})", instant(time));
+        match waiting.is_empty() {
+            true => format!(
+                "{at}: the first in the queue of each engine waits for a task that is queued behind another; order \
+                 the operations that share engines with `after`; waiting for an engine: {}",
+                self.names(queued)
             ),
-            SimError::Deadlock { time, waiting, .. } => Error::new(
-                ErrorKind::Stopped,
-                format!(
-                    "{at}, deadlock at {} ({time}): every active transfer has rate 0 and nothing else is pending; \
-                     waiting: {}",
-                    instant(*time),
-                    self.names(waiting)
-                ),
+            false => format!(
+                "{at}: every active transfer has rate 0 and nothing else is pending; waiting: {}",
+                self.names(waiting)
             ),
-            SimError::BeyondHorizon { time, tasks } => Error::new(
-                ErrorKind::Stopped,
-                format!(
-                    "{at}, after {} ({time}) the next event lies beyond the horizon of 100 days; still going on: {}; \
-                     check sizes and bandwidths",
-                    instant(*time),
-                    self.names(tasks)
-                ),
-            ),
-            SimError::Stuck { time, active } => Error::new(
-                ErrorKind::Stopped,
-                format!(
-                    "{at}, at {} ({time}) rates were asked for more than 1000000 times without the clock moving; \
-                     active: {}",
-                    instant(*time),
-                    self.names(active)
-                ),
-            ),
-            SimError::Halted => Error::new(ErrorKind::Stopped, format!("{at}, {error}")),
         }
+    }
+
+    fn beyond_horizon(&self, time: SimTime, tasks: &[TaskId]) -> String {
+        format!(
+            "after {} ({time}) the next event lies beyond the horizon of 100 days; still going on: {}; check sizes and \
+             bandwidths",
+            instant(time),
+            self.names(tasks)
+        )
+    }
+
+    fn stuck(&self, time: SimTime, active: &[TaskId]) -> String {
+        format!(
+            "at {} ({time}) rates were asked for more than {MOST_ROUNDS} times without the clock moving; active: {}",
+            instant(time),
+            self.names(active)
+        )
     }
 
     fn wrong_answer(&self, error: &AnswerError) -> String {

@@ -3,14 +3,14 @@
 mod failures;
 mod stream;
 
-use weir_plugin_api::{ArbiterEntry, ClassId, Flags, Origin, RateArbiter};
+use weir_plugin_api::{ArbiterEntry, ClassId, Flags, RateArbiter};
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, Scenario};
-use weir_sim_core::{Outcome, PhaseRecord, RunOptions, Sharing, Simulation, Stop, admit, make_arbiter};
+use weir_sim_core::{self as sim, Outcome, PhaseRecord, Sharing, Simulation, Stop, admit, make_arbiter};
 
-pub use stream::Streaming;
+pub use stream::StreamedRun;
 
-use crate::{Error, Registry};
+use crate::{Error, Registry, RunOptions};
 
 /// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
 /// milliseconds either way, and keep the arbiter's own ends and bottlenecks.
@@ -22,45 +22,20 @@ const PEAKS_BELOW: usize = 20_000;
 
 /// A scenario and an arbiter for it.
 #[derive(Clone, Copy)]
-pub struct Job<'a> {
+pub(crate) struct PreparedRun<'a> {
     scenario: &'a Scenario,
     spec: &'a ArbiterSpec,
     entry: &'a ArbiterEntry,
-    /// Whether the peaks of all links are asked for, however large the run.
-    peaks: bool,
 }
 
-impl<'a> Job<'a> {
+impl<'a> PreparedRun<'a> {
     /// Looks the arbiter up.
-    ///
-    /// # Errors
-    /// There is none of this name.
-    pub fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec, registry: &'a Registry) -> Result<Self, Error> {
-        Ok(Self { scenario, spec, entry: registry.arbiter(&spec.name)?, peaks: false })
+    pub(crate) fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec, registry: &'a Registry) -> Result<Self, Error> {
+        Ok(Self { scenario, spec, entry: registry.arbiter(&spec.name)? })
     }
 
-    /// The same, where the peaks of all links are asked for or not.
-    #[must_use]
-    pub fn with_peaks(self, peaks: bool) -> Self {
-        Self { peaks, ..self }
-    }
-
-    /// The scenario.
-    #[must_use]
-    pub fn scenario(&self) -> &'a Scenario {
-        self.scenario
-    }
-
-    /// The arbiter as the scenario names it.
-    #[must_use]
-    pub fn spec(&self) -> &'a ArbiterSpec {
-        self.spec
-    }
-
-    /// A warning for each attribute that the scenario's transfers have and the arbiter is known not to read: `weight`,
-    /// `priority`.
-    #[must_use]
-    pub fn ignored_attributes(&self) -> Vec<String> {
+    /// Warnings about attributes that the scenario's transfers have and the arbiter is known not to read.
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let table = self.scenario.tasks.classes().table();
         let attributes = [
             ("weight", Flags::READS_WEIGHT, table.weight.iter().any(|&weight| weight != 1.0)),
@@ -72,10 +47,7 @@ impl<'a> Job<'a> {
     }
 
     /// A new instance that has accepted every route of the scenario.
-    ///
-    /// # Errors
-    /// The arbiter refuses its parameters, the fabric or a route, or fails.
-    pub fn arbiter(&self) -> Result<Box<dyn RateArbiter>, Error> {
+    pub(crate) fn arbiter(&self) -> Result<Box<dyn RateArbiter>, Error> {
         let _arbiter = tracing::debug_span!("arbiter", name = self.spec.name).entered();
         let mut arbiter = self.make()?;
         let Scenario { tasks, routes, stream, .. } = self.scenario;
@@ -87,11 +59,14 @@ impl<'a> Job<'a> {
         Ok(arbiter)
     }
 
-    /// Runs the scenario; the flag of the options makes the outcome incomplete.
-    ///
-    /// # Errors
-    /// The arbiter refuses or fails, or the run cannot end.
-    pub fn outcome(&self, options: RunOptions<'_>) -> Result<Outcome, Error> {
+    /// Runs the scenario, a large one by the incremental side of its arbiter if it has one.
+    pub(crate) fn run(&self, options: &RunOptions) -> Result<Outcome, Error> {
+        let params = self.params();
+        self.outcome(self.engine(options, &params))
+    }
+
+    /// Runs the scenario with the engine's own options: searches compare results to the picosecond.
+    pub(crate) fn outcome(&self, options: sim::RunOptions<'_>) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
         let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
         let outcome = self.simulation().run(&mut *arbiter, self.entry.flags, options);
@@ -100,13 +75,10 @@ impl<'a> Job<'a> {
         Ok(outcome)
     }
 
-    /// Runs the scenario again and hands over its phases one by one.
-    ///
-    /// # Errors
-    /// As [`Self::outcome`].
-    pub fn run_with_listener(
+    /// Runs the scenario and hands over its phases one by one.
+    pub(crate) fn run_with_listener(
         &self,
-        options: RunOptions<'_>,
+        options: sim::RunOptions<'_>,
         listener: &mut dyn FnMut(PhaseRecord),
     ) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
@@ -114,25 +86,11 @@ impl<'a> Job<'a> {
         outcome.map_err(|error| self.stopped(&error))
     }
 
-    /// Runs the scenario, a large one by the incremental side of its arbiter if it has one. Searches take [`Self::outcome`]:
-    /// they compare results to the picosecond.
-    ///
-    /// # Errors
-    /// As [`Self::outcome`].
-    pub fn run(&self, options: RunOptions<'_>) -> Result<Outcome, Error> {
-        let params = self.params();
-        self.outcome(RunOptions { sharing: self.sharing(&params), ..options })
-    }
-
-    /// An outcome of this job with what a report needs beside it.
-    ///
-    /// # Errors
-    /// The arbiter fails.
-    pub fn finished<'r>(&self, outcome: &'r Outcome) -> Result<Finished<'r>, Error>
-    where
-        'a: 'r,
-    {
-        Ok(Finished { job: *self, alone: self.alone(outcome)?, outcome })
+    /// The result with its names.
+    pub(crate) fn report<'r>(&'r self, outcome: &'r Outcome, alone: &'r Alone<'r>) -> Run<'r> {
+        let ArbiterEntry { name, version, legend, origin, .. } = self.entry;
+        let arbiter = ArbiterInfo { name, version, sha256: origin.sha256(), params: &self.spec.params, legend };
+        Run { scenario: self.scenario, arbiter, outcome, alone }
     }
 
     fn simulation(&self) -> Simulation<'a> {
@@ -147,7 +105,7 @@ impl<'a> Job<'a> {
     }
 
     /// Times of lone transfers, for which a new instance is asked; none of a run that was interrupted.
-    fn alone(&self, outcome: &Outcome) -> Result<Alone<'a>, Error> {
+    pub(crate) fn alone(&self, outcome: &Outcome) -> Result<Alone<'a>, Error> {
         let s = self.scenario;
         if outcome.stop == Stop::Cancelled {
             return Ok(Alone::unknown(&s.fabric, &s.tasks, &s.routes));
@@ -155,11 +113,12 @@ impl<'a> Job<'a> {
         Ok(Alone::new(&s.fabric, &s.tasks, &s.routes, self.make()?))
     }
 
-    /// The incremental side in large runs, where there is one; `params` are [`Self::params`].
-    fn sharing<'b>(&'b self, params: &'b str) -> Sharing<'b> {
-        let Some(entry) = &self.entry.incremental else { return Sharing::ByArbiter };
-        let peaks_below = if self.peaks { usize::MAX } else { PEAKS_BELOW };
-        Sharing::Incremental { entry, params, from: INCREMENTAL_FROM, peaks_below }
+    /// The options with the incremental side for large runs, where there is one; `params` are [`Self::params`].
+    fn engine<'b>(&'b self, options: &'b RunOptions, params: &'b str) -> sim::RunOptions<'b> {
+        let entry = self.entry.incremental.as_ref().filter(|_| !options.phase_by_phase);
+        let peaks_below = if options.peaks { usize::MAX } else { PEAKS_BELOW };
+        let incremental = |entry| Sharing::Incremental { entry, params, from: INCREMENTAL_FROM, peaks_below };
+        sim::RunOptions { sharing: entry.map_or(Sharing::ByArbiter, incremental), ..options.engine() }
     }
 
     /// The arbiter's parameters, a JSON object.
@@ -167,33 +126,8 @@ impl<'a> Job<'a> {
         serde_json::Value::Object(self.spec.params.clone()).to_string()
     }
 
-    fn info(&self) -> ArbiterInfo<'a> {
-        let sha256 = match &self.entry.origin {
-            Origin::Library { sha256, .. } => Some(sha256.as_str()),
-            Origin::BuiltIn => None,
-        };
-        let (name, version, legend) = (&self.entry.name, &self.entry.version, &self.entry.legend);
-        ArbiterInfo { name, version, sha256, params: &self.spec.params, legend }
-    }
-
     /// A new instance that was asked nothing yet.
     fn make(&self) -> Result<Box<dyn RateArbiter>, Error> {
         make_arbiter(self.entry, &self.params(), &self.scenario.fabric).map_err(|refusal| self.refused(&refusal))
-    }
-}
-
-/// A run that is over, ready to be reported.
-pub struct Finished<'a> {
-    job: Job<'a>,
-    outcome: &'a Outcome,
-    /// Times of lone transfers under the same arbiter.
-    pub alone: Alone<'a>,
-}
-
-impl Finished<'_> {
-    /// The result with its names.
-    #[must_use]
-    pub fn report(&self) -> Run<'_> {
-        Run { scenario: self.job.scenario, arbiter: self.job.info(), outcome: self.outcome, alone: &self.alone }
     }
 }
