@@ -90,7 +90,7 @@ impl RateArbiter for Fcfs {
         let start = steps.len();
         self.solve(phase, |transfer, rate, binding| {
             let because = if binding.by == NONE { Vec::new() } else { vec![binding.by] };
-            steps.push(Step { transfer, step: Self::NAME.to_owned(), link: binding.link, rate, because });
+            steps.push(Step { transfer, region: 0, step: Self::NAME.to_owned(), link: binding.link, rate, because });
         });
         steps[start..].sort_by_key(|step| step.transfer);
         Ok(true)

@@ -126,6 +126,8 @@ pub struct Grant<'a> {
 pub struct Step {
     /// Position of the transfer in the phase.
     pub transfer: u32,
+    /// Number of the region in which the step was taken; the host sets it, arbiters leave 0.
+    pub region: u32,
     /// Name of the step, short: a column of the printed table.
     pub step: String,
     /// The link that decided, or [`LinkId::NONE`].

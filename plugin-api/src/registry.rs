@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::{
     ArbiterError, ArbiterPlugin, FabricView, Flags, IncrementalArbiter, IncrementalPlugin, LegendEntry, Model,
@@ -9,7 +10,7 @@ use crate::{
 };
 
 /// Builds an arbiter for a fabric from its parameters (a JSON object).
-pub type MakeArbiter = Box<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateArbiter>, ArbiterError> + Send + Sync>;
+pub type MakeArbiter = Arc<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateArbiter>, ArbiterError> + Send + Sync>;
 
 /// Builds an incremental arbiter from the parameters of the rate arbiter beside it.
 pub type MakeIncremental =
@@ -83,7 +84,7 @@ impl ArbiterEntry {
             legend: A::legend(),
             params_schema: A::params_schema(),
             origin: Origin::BuiltIn,
-            make: Box::new(|fabric, params| Ok(Box::new(A::create(fabric, params)?))),
+            make: Arc::new(|fabric, params| Ok(Box::new(A::create(fabric, params)?))),
             incremental: None,
         }
     }

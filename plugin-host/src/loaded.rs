@@ -25,7 +25,7 @@ impl PluginArbiter {
             legend: self.legend.clone(),
             params_schema: self.params_schema.clone(),
             origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
-            make: Box::new(move |fabric, params| Ok(Box::new(LoadedArbiter::create(&plugin, fabric, params)?))),
+            make: Arc::new(move |fabric, params| Ok(Box::new(LoadedArbiter::create(&plugin, fabric, params)?))),
             incremental: None,
         }
     }
@@ -160,6 +160,7 @@ unsafe extern "C" fn emit(sink: *mut c_void, step: *const StepRecord<'_>) {
     }
     sink.steps.push(Step {
         transfer: step.transfer,
+        region: 0,
         step: String::from_utf8_lossy(readable(&step.step)).into_owned(),
         link: LinkId(step.link),
         rate: step.rate,

@@ -50,7 +50,7 @@ impl<'a> Alone<'a> {
         let classes = tasks.classes();
         let state = State {
             arbiter: Some(arbiter),
-            answer: Answer::new(fabric),
+            answer: Answer::new(fabric.links().len()),
             rates: vec![None; classes.len()],
             trouble: None,
         };
@@ -99,7 +99,7 @@ impl<'a> Alone<'a> {
         };
         let answer = &mut state.answer;
         let asked = answer.ask(&mut **arbiter, &phase);
-        let recheck = asked.and_then(|recheck| answer.check(&phase, self.fabric).map(|()| recheck));
+        let recheck = asked.and_then(|recheck| answer.check(&phase, self.fabric.bandwidths()).map(|()| recheck));
         match recheck {
             Ok(recheck) => recheck.is_never().then(|| answer.rates[0]),
             Err(error) => {

@@ -6,7 +6,6 @@
 
 use weir_plugin_api::{ArbiterError, Binding, ClassId, Grant, LinkId, PhaseView, RateArbiter, SimTime};
 
-use crate::fabric::Fabric;
 use crate::tasks::TaskId;
 
 /// By how much the sum of the rates on a link may exceed its bandwidth, relative to it: room for rounding.
@@ -86,10 +85,10 @@ struct ClassSum {
 }
 
 impl Answer {
-    /// Empty, for the links of a fabric.
+    /// Empty, for this many links.
     #[must_use]
-    pub fn new(fabric: &Fabric) -> Self {
-        Self { sums: vec![0.0; fabric.links().len()], ..Self::default() }
+    pub fn new(links: usize) -> Self {
+        Self { sums: vec![0.0; links], ..Self::default() }
     }
 
     /// Asks an arbiter for the rates of a phase. Returns when it wants to be asked again although nothing has changed;
@@ -114,11 +113,11 @@ impl Answer {
         self.bindings.clear();
     }
 
-    /// Checks the rates of a phase.
+    /// Checks the rates of a phase against the bandwidth of each link.
     ///
     /// # Errors
     /// The first rate that is wrong, else the first link with too much.
-    pub fn check(&mut self, phase: &PhaseView<'_>, fabric: &Fabric) -> Result<(), AnswerError> {
+    pub fn check(&mut self, phase: &PhaseView<'_>, bandwidth: &[f64]) -> Result<(), AnswerError> {
         let limits = phase.classes.limit.as_slice();
         self.begin(limits.len());
         for (position, (&class, &rate)) in phase.class.as_slice().iter().zip(&self.rates).enumerate() {
@@ -135,7 +134,6 @@ impl Answer {
             }
         }
         self.sum_links(phase);
-        let bandwidth = fabric.bandwidths();
         let over = |l: &&LinkId| self.sums[l.index()] > bandwidth[l.index()] * (1.0 + TOLERANCE);
         self.used.iter().find(over).map_or(Ok(()), |&link| Err(self.overload(phase, link, bandwidth[link.index()])))
     }

@@ -42,6 +42,12 @@ impl Memo {
         }
     }
 
+    /// Forgets all answers: classes have other ids from now on.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.open = false;
+    }
+
     /// Copies the remembered answer for this set, if there is one; else the next [`Self::remember`] is for it.
     pub(crate) fn recall(&mut self, phase: &PhaseView<'_>, answer: &mut Answer) -> bool {
         self.open = self.on && phase.len() <= LARGEST_SET;

@@ -79,6 +79,8 @@ pub struct PhaseRecord {
 pub struct PhaseStep {
     /// The transfer.
     pub task: TaskId,
+    /// Number of the region in which it was taken; 0 where one policy has the whole fabric.
+    pub region: u32,
     /// Name of the step.
     pub step: String,
     /// The link that decided, or [`LinkId::NONE`].

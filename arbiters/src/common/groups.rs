@@ -95,6 +95,7 @@ impl Groups {
             };
             steps.push(Step {
                 transfer: position as u32,
+                region: 0,
                 step: name(&own),
                 link,
                 rate,

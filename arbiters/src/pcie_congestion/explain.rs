@@ -50,6 +50,7 @@ pub(super) fn explain(layout: &mut Layout, groups: &Groups, hol: bool, steps: &m
                 .collect();
             steps.push(Step {
                 transfer: position as u32,
+                region: 0,
                 step: line.step.to_owned(),
                 link: line.link,
                 rate: line.rate,

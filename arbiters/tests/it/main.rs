@@ -6,5 +6,6 @@ mod common;
 mod contract;
 mod properties;
 mod published;
+mod regions;
 mod reset;
 mod twins;

@@ -84,6 +84,7 @@ fn outcome(world: &Scenario) -> Outcome {
     links[5] = links[2];
     let step = |name: &str, rate| PhaseStep {
         task: TaskId(0),
+        region: 0,
         step: name.to_owned(),
         link: LinkId(2),
         rate,

@@ -18,7 +18,7 @@ pub(crate) struct ArbiterCall<'a> {
 
 impl<'a> ArbiterCall<'a> {
     pub(crate) fn new(arbiter: &'a mut dyn RateArbiter, flags: Flags, fabric: &Fabric) -> Self {
-        let (memo, answer) = (Memo::new(flags), Answer::new(fabric));
+        let (memo, answer) = (Memo::new(flags), Answer::new(fabric.links().len()));
         Self { arbiter, flags, memo, answer, recheck: SimTime::NEVER, asked: 0 }
     }
 
@@ -53,7 +53,7 @@ impl<'a> ArbiterCall<'a> {
                 self.recheck = self.recheck.min(recheck.max(phase.now));
             }
         }
-        self.answer.check(phase, fabric)
+        self.answer.check(phase, fabric.bandwidths())
     }
 
     /// Appends the arbiter's steps; false where it has none.

@@ -125,7 +125,7 @@ impl RateArbiter for GroupFair {
             let others = (0..phase.len()).filter(|&p| p != position && phase.route(p).contains(&offer.link));
             let because = others.map(|p| p as u32).collect();
             let mut add = |step: &str, link, rate, because| {
-                steps.push(Step { transfer: position as u32, step: step.to_owned(), link, rate, because });
+                steps.push(Step { transfer: position as u32, region: 0, step: step.to_owned(), link, rate, because });
             };
             add("share", offer.link, offer.rate, because);
             add("limit", LinkId::NONE, offer.rate.min(transfer.limit), Vec::new());

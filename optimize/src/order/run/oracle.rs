@@ -27,7 +27,7 @@ impl<'p, 'a> Oracle<'p, 'a> {
             ids: Vec::new(),
             classes: Vec::new(),
             arrivals: Vec::new(),
-            answer: Answer::new(problem.fabric),
+            answer: Answer::new(problem.fabric.links().len()),
         })
     }
 
@@ -72,7 +72,7 @@ impl<'p, 'a> Oracle<'p, 'a> {
         if !recheck.is_never() {
             return Err(OrderError::Recheck);
         }
-        self.answer.check(&phase, problem.fabric).map_err(|error| self.wrong(error))
+        self.answer.check(&phase, problem.fabric.bandwidths()).map_err(|error| self.wrong(error))
     }
 
     /// In the phase a message has the id of its place; the error names the message itself.

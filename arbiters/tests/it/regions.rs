@@ -1,0 +1,109 @@
+//! Fabrics cut into regions: what must hold whatever the policies are.
+
+use std::sync::Arc;
+
+use crate::common::random::{Case, cases};
+use crate::common::{NAMES, Phase, Transfer, answer, make, rates};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use weir_arbiters::register;
+use weir_plugin_api::{LinkId, RateArbiter, Registry};
+use weir_sim_core::{Division, Fabric, RegionPolicy, region_arbiter};
+
+/// The policies of a fabric's regions, by name; `keys` says which of them each pair of directed links has.
+fn cut(fabric: &Fabric, names: &[&str], keys: impl Fn(usize) -> usize) -> (Arc<Division>, Box<dyn RateArbiter>) {
+    let mut registry = Registry::new();
+    register(&mut registry).expect("an empty registry takes all");
+    let policy = |name: &&str| {
+        let entry = registry.get(name).expect("a known name");
+        RegionPolicy { make: entry.make.clone(), flags: entry.flags, params: "{}".into() }
+    };
+    let policies: Vec<RegionPolicy> = names.iter().map(policy).collect();
+    let keys: Vec<u32> = (0..fabric.links().len()).map(|link| keys(link / 2) as u32).collect();
+    let division = Arc::new(Division::new(&fabric.view(), &keys));
+    let arbiter = region_arbiter(&fabric.view(), division.clone(), &policies).expect("policies take their regions");
+    (division, arbiter)
+}
+
+/// A case with a policy for each of three keys, and the key of each link.
+fn cut_cases() -> impl Strategy<Value = (Case, Vec<Index>, [Index; 3])> {
+    (cases(14, 16, 3), prop::collection::vec(any::<Index>(), 1..40), any::<[Index; 3]>())
+}
+
+fn key(dealt: &[Index], pair: usize) -> usize {
+    dealt[pair % dealt.len()].index(3)
+}
+
+/// The transfers of a case that all regions admit.
+fn admitted(case: &Case, arbiter: &mut dyn RateArbiter) -> Option<Phase> {
+    let all = Phase::new(&case.fabric, &case.transfers);
+    let kept: Vec<Transfer> =
+        (0..all.len()).filter(|&p| arbiter.admit(all.links(p)).is_ok()).map(|p| all.transfers[p]).collect();
+    (!kept.is_empty()).then(|| Phase::new(&case.fabric, &kept))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn max_min_in_any_regions_is_max_min_as_a_whole((case, dealt, _) in cut_cases()) {
+        let phase = Phase::new(&case.fabric, &case.transfers);
+        let (_, mut regions) = cut(&case.fabric, &["max-min"; 3], |pair| key(&dealt, pair));
+        let whole = rates(&mut *make("max-min", &case.fabric, "{}"), &phase);
+        let weighted = case.transfers.iter().any(|t| t.weight != 1.0);
+        for (position, (got, expected)) in rates(&mut *regions, &phase).into_iter().zip(whole).enumerate() {
+            // Levels of weighted transfers differ by their weights, so that "the lowest" is another one.
+            prop_assert!(weighted || (got - expected).abs() <= 1e-9 * expected, "{position}: {got} {expected}");
+        }
+    }
+
+    #[test]
+    fn one_region_has_the_bits_of_its_policy((case, _, picks) in cut_cases()) {
+        let name = *picks[0].get(&NAMES);
+        let (division, mut regions) = cut(&case.fabric, &[name], |_| 0);
+        prop_assert!(division.regions.len() <= case.fabric.links().len());
+        let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
+        let whole = answer(&mut *make(name, &case.fabric, "{}"), &phase);
+        prop_assert_eq!(answer(&mut *regions, &phase), whole);
+    }
+
+    #[test]
+    fn every_mixture_is_feasible_and_sets_do_not_affect_each_other((case, dealt, picks) in cut_cases()) {
+        let names = picks.map(|pick| *pick.get(&NAMES));
+        let (_, mut regions) = cut(&case.fabric, &names, |pair| key(&dealt, pair));
+        let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
+        let (rates, bindings) = answer(&mut *regions, &phase);
+        for link in 0..case.fabric.links().len() {
+            let on = |p: &usize| phase.links(*p).contains(&LinkId::from_index(link));
+            let load: f64 = (0..phase.len()).filter(on).map(|p| rates[p]).sum();
+            prop_assert!(load <= case.fabric.bandwidths()[link] * (1.0 + 2e-9), "{names:?}");
+        }
+        for (p, (rate, binding)) in rates.iter().zip(&bindings).enumerate() {
+            prop_assert!(*rate >= 0.0 && *rate <= phase.transfers[p].limit);
+            prop_assert!(binding.link.is_none() || phase.links(p).contains(&binding.link));
+            prop_assert!(binding.by == u32::MAX || (binding.by as usize) < phase.len());
+        }
+        for set in phase.connected_sets() {
+            let alone = answer(&mut *regions, &phase.subset(&set)).0;
+            for (at, &p) in set.iter().enumerate() {
+                prop_assert_eq!(alone[at].to_bits(), rates[p].to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn a_lone_transfer_has_the_least_of_its_regions_full_rates((case, dealt, picks) in cut_cases()) {
+        let names = picks.map(|pick| *pick.get(&NAMES));
+        let (division, mut regions) = cut(&case.fabric, &names, |pair| key(&dealt, pair));
+        let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
+        for p in 0..phase.len() {
+            let rate = rates(&mut *regions, &phase.subset(&[p]))[0];
+            let least = phase.links(p).iter().map(|l| case.fabric.bandwidths()[l.index()]).fold(f64::INFINITY, f64::min);
+            let full = least.min(phase.transfers[p].limit);
+            let congested = phase.links(p).iter().any(|&l| {
+                names[division.regions[division.region_of(l)].policy as usize] == "pcie-congestion"
+            });
+            prop_assert!(rate == full || (congested && rate >= full * (1.0 - 21.0 / 121.0) * (1.0 - 1e-12)), "{rate} {full}");
+        }
+    }
+}

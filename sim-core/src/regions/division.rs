@@ -1,0 +1,134 @@
+//! The fabric cut into regions: maximal sets of links of one policy that hang together at nodes.
+
+use rustc_hash::FxHashMap;
+use weir_plugin_api::{Direction, FabricView, LinkId, LinkKind, NodeKind};
+
+/// A connected part of the fabric whose links have one policy.
+#[derive(Clone, Debug, Default)]
+pub struct Region {
+    /// Which of the policies it has.
+    pub policy: u32,
+    /// Its directed links, ascending; a link's place here is its id in the region.
+    pub links: Vec<LinkId>,
+}
+
+/// The regions of a fabric, in the order of their first links.
+#[derive(Clone, Debug, Default)]
+pub struct Division {
+    /// The regions.
+    pub regions: Vec<Region>,
+    /// Per directed link: its region, and its id there.
+    pub(super) place: Vec<(u32, LinkId)>,
+}
+
+impl Division {
+    /// Cuts a fabric; `policies` has the policy of each directed link, the same for both halves.
+    #[must_use]
+    pub fn new(fabric: &FabricView<'_>, policies: &[u32]) -> Self {
+        let mut sets = Sets::default();
+        // Links of one policy that meet at a node.
+        let mut at: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+        for (link, &policy) in policies.iter().enumerate() {
+            sets.add();
+            for node in [fabric.from[link], fabric.to[link]] {
+                let first = *at.entry((policy, node)).or_insert(link as u32);
+                sets.join(first, link as u32);
+            }
+        }
+        let mut division = Self::default();
+        let mut number: FxHashMap<u32, u32> = FxHashMap::default();
+        for (link, &policy) in policies.iter().enumerate() {
+            let regions = &mut division.regions;
+            let region = *number.entry(sets.root(link as u32)).or_insert_with(|| {
+                regions.push(Region { policy, links: Vec::new() });
+                regions.len() as u32 - 1
+            });
+            let links = &mut regions[region as usize].links;
+            division.place.push((region, LinkId::from_index(links.len())));
+            links.push(LinkId::from_index(link));
+        }
+        division
+    }
+
+    /// The region of a directed link.
+    #[must_use]
+    pub fn region_of(&self, link: LinkId) -> usize {
+        self.place[link.index()].0 as usize
+    }
+}
+
+/// Disjoint sets of numbers (union by the smaller number, paths halved).
+#[derive(Debug, Default)]
+pub(super) struct Sets(Vec<u32>);
+
+impl Sets {
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(super) fn add(&mut self) {
+        self.0.push(self.0.len() as u32);
+    }
+
+    pub(super) fn root(&mut self, mut of: u32) -> u32 {
+        while self.0[of as usize] != of {
+            let above = self.0[of as usize];
+            self.0[of as usize] = self.0[above as usize];
+            of = self.0[of as usize];
+        }
+        of
+    }
+
+    pub(super) fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b) as usize] = a.min(b);
+    }
+}
+
+/// The columns of a region's own view: its links, and the nodes that they join, numbered anew.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    bandwidth: Vec<f64>,
+    from: Vec<u32>,
+    to: Vec<u32>,
+    direction: Vec<Direction>,
+    depth: Vec<u32>,
+    kind: Vec<LinkKind>,
+    node_kind: Vec<NodeKind>,
+}
+
+impl Columns {
+    pub(super) fn of(fabric: &FabricView<'_>, region: &Region) -> Self {
+        let links = || region.links.iter().map(|link| link.index());
+        let mut nodes: Vec<u32> = links().flat_map(|l| [fabric.from[l], fabric.to[l]]).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let number = |node: u32| nodes.partition_point(|&n| n < node) as u32;
+        Self {
+            bandwidth: links().map(|l| fabric.bandwidth[l]).collect(),
+            from: links().map(|l| number(fabric.from[l])).collect(),
+            to: links().map(|l| number(fabric.to[l])).collect(),
+            direction: links().map(|l| fabric.direction[l]).collect(),
+            depth: links().map(|l| fabric.depth[l]).collect(),
+            kind: links().map(|l| fabric.kind[l]).collect(),
+            node_kind: nodes.iter().map(|&n| fabric.node_kind[n as usize]).collect(),
+        }
+    }
+
+    pub(super) fn view(&self) -> FabricView<'_> {
+        FabricView {
+            bandwidth: (&self.bandwidth).into(),
+            from: (&self.from).into(),
+            to: (&self.to).into(),
+            direction: (&self.direction).into(),
+            depth: (&self.depth).into(),
+            kind: (&self.kind).into(),
+            node_kind: (&self.node_kind).into(),
+        }
+    }
+
+    /// Bandwidth of each link, bytes per second.
+    pub(super) fn into_bandwidths(self) -> Vec<f64> {
+        self.bandwidth
+    }
+}

@@ -1,0 +1,198 @@
+//! One region at work: its policy, the segments that cross it, what the policy offers them.
+
+use weir_plugin_api::{
+    ArbiterError, Binding, ClassId, Flags, LinkId, PhaseView, RateArbiter, RouteId, RouteTable, SimTime, Step, TransferId, TransferView,
+};
+
+use crate::answer::{Answer, AnswerError};
+use crate::classes::Classes;
+use crate::memo::Memo;
+
+/// Classes after which a region forgets all it knows: demands are new numbers all the time (*assumed*: some megabytes).
+const MOST_CLASSES: usize = 1 << 16;
+
+/// A transfer within a region: what its policy is shown of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    /// Position of the transfer in the phase.
+    pub(super) position: u32,
+    /// Its links, as the region numbers them.
+    pub(super) route: RouteId,
+}
+
+/// What the policy is shown of the segments, in their order.
+#[derive(Debug, Default)]
+struct Columns {
+    offsets: Vec<u64>,
+    links: Vec<LinkId>,
+    classes: Classes,
+    ids: Vec<TransferId>,
+    class: Vec<ClassId>,
+    arrival: Vec<u64>,
+}
+
+impl Columns {
+    fn phase(&self, now: SimTime) -> PhaseView<'_> {
+        PhaseView {
+            now,
+            id: (&self.ids).into(),
+            class: (&self.class).into(),
+            arrival: (&self.arrival).into(),
+            classes: self.classes.table(),
+            routes: RouteTable { offsets: (&self.offsets).into(), links: (&self.links).into() },
+        }
+    }
+}
+
+/// A region's policy with the segments of the present phase.
+pub(super) struct Part {
+    arbiter: Box<dyn RateArbiter>,
+    memo: Memo,
+    bandwidths: Vec<f64>,
+    segments: Vec<Segment>,
+    columns: Columns,
+    /// The answer for the demands of now.
+    answer: Answer,
+    /// Whether demands have changed since the policy was asked.
+    is_stale: bool,
+    recheck: SimTime,
+}
+
+impl Part {
+    pub(super) fn new(arbiter: Box<dyn RateArbiter>, flags: Flags, bandwidths: Vec<f64>) -> Self {
+        Self {
+            arbiter,
+            memo: Memo::new(flags),
+            answer: Answer::new(bandwidths.len()),
+            bandwidths,
+            segments: Vec::new(),
+            columns: Columns { offsets: vec![0], ..Columns::default() },
+            is_stale: true,
+            recheck: SimTime::NEVER,
+        }
+    }
+
+    /// Numbers a route within the region.
+    pub(super) fn add_route(&mut self, links: impl Iterator<Item = LinkId>) -> RouteId {
+        self.columns.links.extend(links);
+        self.columns.offsets.push(self.columns.links.len() as u64);
+        RouteId::from_index(self.columns.offsets.len() - 2)
+    }
+
+    pub(super) fn admit(&mut self, route: &[LinkId]) -> Result<(), ArbiterError> {
+        self.arbiter.admit(route)
+    }
+
+    pub(super) fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+        self.arbiter.capacity(link, routes)
+    }
+
+    /// Forgets the segments of the phase before.
+    pub(super) fn clear(&mut self) {
+        self.segments.clear();
+        self.columns.ids.clear();
+        self.columns.class.clear();
+        self.columns.arrival.clear();
+        (self.is_stale, self.recheck) = (true, SimTime::NEVER);
+        if self.columns.classes.len() > MOST_CLASSES {
+            self.reset();
+        }
+    }
+
+    /// Forgets all classes and answers.
+    pub(super) fn reset(&mut self) {
+        self.columns.classes = Classes::default();
+        self.memo.clear();
+        self.arbiter.reset();
+    }
+
+    /// Adds a segment whose demand is its transfer's limit; returns its place.
+    pub(super) fn push(&mut self, segment: Segment, transfer: &TransferView<'_>) -> u32 {
+        let TransferView { limit, weight, priority, .. } = *transfer;
+        self.columns.class.push(self.columns.classes.intern(segment.route, limit, weight, priority));
+        self.columns.ids.push(transfer.id);
+        self.columns.arrival.push(transfer.arrival);
+        self.segments.push(segment);
+        self.segments.len() as u32 - 1
+    }
+
+    /// Gives a segment another demand. The policy must be asked again where that is more than before, or less than what it
+    /// offers.
+    pub(super) fn demand(&mut self, place: u32, demand: f64) {
+        let (route, class) = (self.segments[place as usize].route, self.columns.class[place as usize]);
+        let (weight, priority) = (self.columns.classes.weight(class), self.columns.classes.priority(class));
+        self.is_stale |= demand > self.columns.classes.limit(class) || demand < self.offer(place);
+        self.columns.class[place as usize] = self.columns.classes.intern(route, demand, weight, priority);
+    }
+
+    /// The demand of a segment.
+    pub(super) fn demanded(&self, place: u32) -> f64 {
+        self.columns.classes.limit(self.columns.class[place as usize])
+    }
+
+    /// What the policy offers a segment.
+    pub(super) fn offer(&self, place: u32) -> f64 {
+        self.answer.rates[place as usize]
+    }
+
+    /// The position in the phase of the transfer at a place; `u32::MAX` for none.
+    pub(super) fn position(&self, place: u32) -> u32 {
+        self.segments.get(place as usize).map_or(u32::MAX, |segment| segment.position)
+    }
+
+    /// Whether it has no segment.
+    pub(super) fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Why, in terms of the region.
+    pub(super) fn binding(&self, place: u32) -> Binding {
+        self.answer.bindings[place as usize]
+    }
+
+    /// The policy's steps for the demands of now; from the bindings where it has no explanation. Positions are those of
+    /// segments, links those of the region.
+    pub(super) fn explain(&mut self, now: SimTime) -> Result<Vec<Step>, ArbiterError> {
+        let mut steps = Vec::new();
+        if self.arbiter.explain(&self.columns.phase(now), &mut steps)? {
+            return Ok(steps);
+        }
+        let steps = self.answer.rates.iter().zip(&self.answer.bindings).zip(0..);
+        let step = |((&rate, binding), transfer): ((&f64, &Binding), u32)| {
+            let because = (binding.by != u32::MAX).then_some(binding.by).into_iter().collect();
+            Step { transfer, region: 0, step: "rate".to_owned(), link: binding.link, rate, because }
+        };
+        Ok(steps.map(step).collect())
+    }
+
+    /// When the policy wants to be asked again.
+    pub(super) fn recheck(&self) -> SimTime {
+        self.recheck
+    }
+
+    /// Asks the policy, if any demand has changed.
+    pub(super) fn ask(&mut self, now: SimTime) -> Result<(), ArbiterError> {
+        if !std::mem::take(&mut self.is_stale) {
+            return Ok(());
+        }
+        let phase = self.columns.phase(now);
+        if self.memo.recall(&phase, &mut self.answer) {
+            return Ok(());
+        }
+        let recheck = self.answer.ask(&mut *self.arbiter, &phase).map_err(own_words)?;
+        self.answer.check(&phase, &self.bandwidths).map_err(own_words)?;
+        if recheck.is_never() {
+            self.memo.remember(&self.answer);
+        }
+        self.recheck = self.recheck.min(recheck);
+        Ok(())
+    }
+}
+
+/// What went wrong, without the time: the run that fails says it.
+fn own_words(error: AnswerError) -> ArbiterError {
+    match error {
+        AnswerError::Failed { error, .. } => error,
+        wrong => ArbiterError::Failed(wrong.to_string()),
+    }
+}

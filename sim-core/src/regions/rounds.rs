@@ -1,0 +1,230 @@
+//! Steps 1 to 3 of [`super`]: rounds in which transfers are settled, the lowest first.
+
+use std::ops::Range;
+
+use weir_plugin_api::{ArbiterError, LinkId, PhaseView, SimTime};
+
+use super::division::Sets;
+use super::part::Part;
+
+/// Offers this close to the lowest are settled with it, relative to it (regions: step 2).
+const TOGETHER: f64 = 1e-9;
+/// What an offer may differ from a settled rate before its transfer is settled anew, relative to it (regions: step 3).
+const SETTLED: f64 = 1e-6;
+
+/// A segment of a transfer: its region, and its place among the segments there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) region: u32,
+    pub(super) place: u32,
+}
+
+/// A transfer of the phase.
+#[derive(Clone, Copy, Debug)]
+struct Shared {
+    limit: f64,
+    /// One past its last segment.
+    end: u32,
+    /// What it was settled at.
+    rate: f64,
+    /// The segment at which it was settled.
+    holder: u32,
+}
+
+/// The transfers of a phase, and how far they are settled.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    transfers: Vec<Shared>,
+    segments: Vec<Place>,
+    /// Transfers that cross several regions.
+    crossing: Vec<u32>,
+    /// Those that are not settled.
+    open: Vec<u32>,
+    /// Transfers that share links, directly or through others.
+    sets: Sets,
+    /// Per directed link: a transfer of this phase on it, if the mark is that of the phase.
+    on_link: Vec<(u32, u32)>,
+    mark: u32,
+    /// Per set, at its first transfer: the lowest open offer.
+    lowest: Vec<f64>,
+    /// Per segment: its demand in the first answer.
+    first: Vec<f64>,
+}
+
+impl Rounds {
+    pub(super) fn clear(&mut self) {
+        self.transfers.clear();
+        self.segments.clear();
+        self.crossing.clear();
+        self.sets.clear();
+    }
+
+    pub(super) fn add_segment(&mut self, segment: Place) {
+        self.segments.push(segment);
+    }
+
+    /// Ends the segments of a transfer.
+    pub(super) fn add_transfer(&mut self, limit: f64) {
+        let (holder, end) = (self.transfers.last().map_or(0, |last| last.end), self.segments.len() as u32);
+        if end - holder > 1 {
+            self.crossing.push(self.transfers.len() as u32);
+        }
+        self.transfers.push(Shared { limit, end, rate: f64::NAN, holder });
+        self.sets.add();
+    }
+
+    /// Settles all transfers of a phase.
+    pub(super) fn run(&mut self, phase: &PhaseView<'_>, parts: &mut [Part], used: &[u32]) -> Result<(), ArbiterError> {
+        ask(parts, used, phase.now)?;
+        if self.crossing.is_empty() {
+            return Ok(());
+        }
+        self.connect(phase);
+        self.open.clone_from(&self.crossing);
+        self.settle(phase.now, parts, used)?;
+        self.find_wrong(parts);
+        if self.open.is_empty() {
+            return Ok(());
+        }
+        let before = self.totals(parts);
+        self.first.clear();
+        self.first.extend(self.segments.iter().map(|s| parts[s.region as usize].demanded(s.place)));
+        for at in 0..self.open.len() {
+            let transfer = self.open[at] as usize;
+            self.demand(transfer, parts, |_| true, self.transfers[transfer].limit);
+        }
+        ask(parts, used, phase.now)?;
+        self.settle(phase.now, parts, used)?;
+        self.keep_better(&before, parts);
+        ask(parts, used, phase.now)
+    }
+
+    /// The segment that holds a transfer back.
+    pub(super) fn holder(&self, transfer: usize, parts: &[Part]) -> Place {
+        let offer = |at: usize| parts[self.segments[at].region as usize].offer(self.segments[at].place);
+        let holder = self.transfers[transfer].holder as usize;
+        let least = self.least(transfer, parts);
+        let lower = |at: &usize| offer(*at) <= least;
+        let at = if offer(holder) <= least * (1.0 + TOGETHER) { Some(holder) } else { self.row(transfer).find(lower) };
+        self.segments[at.unwrap_or(holder)]
+    }
+
+    /// The least offer to a transfer: its rate.
+    pub(super) fn least(&self, transfer: usize, parts: &[Part]) -> f64 {
+        let row = &self.segments[self.row(transfer)];
+        row.iter().fold(f64::INFINITY, |least, s| least.min(parts[s.region as usize].offer(s.place)))
+    }
+
+    /// The segments of a transfer, along its route.
+    pub(super) fn segments(&self, transfer: usize) -> &[Place] {
+        &self.segments[self.row(transfer)]
+    }
+
+    fn row(&self, transfer: usize) -> Range<usize> {
+        let start = transfer.checked_sub(1).map_or(0, |before| self.transfers[before].end);
+        start as usize..self.transfers[transfer].end as usize
+    }
+
+    /// Joins the transfers that share links.
+    fn connect(&mut self, phase: &PhaseView<'_>) {
+        self.mark = self.mark.wrapping_add(1);
+        if self.mark == 0 {
+            (self.mark, self.on_link) = (1, Vec::new());
+        }
+        for position in 0..phase.len() {
+            for &LinkId(link) in phase.route(position) {
+                if self.on_link.len() <= link as usize {
+                    self.on_link.resize(link as usize + 1, (0, 0));
+                }
+                let (mark, other) = &mut self.on_link[link as usize];
+                if *mark == self.mark {
+                    self.sets.join(*other, position as u32);
+                }
+                (*mark, *other) = (self.mark, position as u32);
+            }
+        }
+    }
+
+    /// Step 2, for the open transfers.
+    fn settle(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), ArbiterError> {
+        let mut open = std::mem::take(&mut self.open);
+        while !open.is_empty() {
+            self.lowest.clear();
+            self.lowest.resize(self.transfers.len(), f64::INFINITY);
+            for &transfer in &open {
+                let rate = self.least(transfer as usize, parts);
+                self.transfers[transfer as usize].rate = rate;
+                let lowest = &mut self.lowest[self.sets.root(transfer) as usize];
+                *lowest = lowest.min(rate);
+            }
+            open.retain(|&transfer| {
+                let rate = self.transfers[transfer as usize].rate;
+                let waits = rate > self.lowest[self.sets.root(transfer) as usize] * (1.0 + TOGETHER);
+                if !waits {
+                    self.fix(transfer as usize, rate, parts);
+                }
+                waits
+            });
+            ask(parts, used, now)?;
+        }
+        self.open = open;
+        Ok(())
+    }
+
+    /// Settles a transfer: elsewhere than in the region that holds it back, its demand becomes its rate.
+    fn fix(&mut self, transfer: usize, rate: f64, parts: &mut [Part]) {
+        let segments = &self.segments;
+        let offers = |&at: &usize| parts[segments[at].region as usize].offer(segments[at].place) <= rate;
+        let holder = self.row(transfer).find(offers).unwrap_or(self.transfers[transfer].holder as usize);
+        self.transfers[transfer].holder = holder as u32;
+        self.demand(transfer, parts, |at| at != holder, rate);
+    }
+
+    /// Gives the segments of a transfer that `which` picks another demand.
+    fn demand(&self, transfer: usize, parts: &mut [Part], which: impl Fn(usize) -> bool, demand: f64) {
+        for at in self.row(transfer).filter(|&at| which(at)) {
+            let Place { region, place } = self.segments[at];
+            parts[region as usize].demand(place, demand);
+        }
+    }
+
+    /// Step 3: opens the transfers that are offered more than they have, or less than they were settled at.
+    fn find_wrong(&mut self, parts: &[Part]) {
+        let mut open = std::mem::take(&mut self.open);
+        open.extend(self.crossing.iter().copied().filter(|&transfer| {
+            let Shared { rate, holder, .. } = self.transfers[transfer as usize];
+            let Place { region, place } = self.segments[holder as usize];
+            let more = parts[region as usize].offer(place) > rate * (1.0 + SETTLED);
+            more || self.least(transfer as usize, parts) < rate * (1.0 - SETTLED)
+        }));
+        self.open = open;
+    }
+
+    /// The sum of all rates per set, at its first transfer.
+    fn totals(&mut self, parts: &[Part]) -> Vec<f64> {
+        let mut totals = vec![0.0; self.transfers.len()];
+        for transfer in 0..self.transfers.len() {
+            totals[self.sets.root(transfer as u32) as usize] += self.least(transfer, parts);
+        }
+        totals
+    }
+
+    /// Brings back the first demands of the sets whose total is no larger now.
+    fn keep_better(&mut self, before: &[f64], parts: &mut [Part]) {
+        let now = self.totals(parts);
+        for transfer in 0..self.transfers.len() {
+            let set = self.sets.root(transfer as u32) as usize;
+            if now[set] <= before[set] {
+                for at in self.row(transfer) {
+                    let Place { region, place } = self.segments[at];
+                    parts[region as usize].demand(place, self.first[at]);
+                }
+            }
+        }
+    }
+}
+
+/// Asks the regions whose demands have changed.
+fn ask(parts: &mut [Part], used: &[u32], now: SimTime) -> Result<(), ArbiterError> {
+    used.iter().try_for_each(|&region| parts[region as usize].ask(now))
+}
