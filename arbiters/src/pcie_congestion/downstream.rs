@@ -31,6 +31,12 @@ pub(super) fn divide(layout: &mut Layout, link: usize, tau: f64, scratch: &mut S
     group(layout, link, &mut scratch.groups);
     set_quotas(&mut scratch.groups, capacity, layout.links[link].below_root_complex, tau);
     let contended = scratch.groups.len() > 1;
+    if !layout.weights.is_empty() {
+        for (index, group) in scratch.groups.iter().enumerate().filter(|(_, g)| g.quota < g.sum - EPS * capacity) {
+            layout.cut_to(link, Some(index as u32), group.quota, contended);
+        }
+        return;
+    }
     for at in 0..layout.members(link).len() {
         let member = layout.members(link)[at];
         let hop = &layout.hops[member as usize];

@@ -1,7 +1,9 @@
 //! The working tables of one phase: items (transfers of one class), their hops, and the links that need arbitration.
 
+use ordered_float::OrderedFloat;
 use weir_plugin_api::{Direction, LinkId, PhaseView};
 
+use super::EPS;
 use super::ports::{Port, crosses_root_complex};
 use crate::common::groups::{Group, NONE};
 
@@ -85,29 +87,35 @@ pub(super) struct Layout {
     members: Vec<u32>,
     /// (rank, link) of the links that need arbitration, in order.
     pub(super) order: Vec<(u32, u32)>,
+    /// Per hop, where a transfer is limited: w, the rate after it if none were; else empty.
+    pub(super) weights: Vec<f64>,
+    /// (x / w, hop) of the hops that share one sum, while that is divided.
+    ratios: Vec<(OrderedFloat<f64>, u32)>,
 }
 
 impl Layout {
     pub(super) fn new(ports: Vec<Port>) -> Self {
         let (links, items, hops, members, order) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { ports, links, items, hops, members, order }
+        Self { ports, links, items, hops, members, order, weights: Vec::new(), ratios: Vec::new() }
     }
 
-    pub(super) fn build(&mut self, phase: &PhaseView<'_>, groups: &[Group]) {
+    /// Lays out a phase, with the limits of its transfers or as if they had none.
+    pub(super) fn build(&mut self, phase: &PhaseView<'_>, groups: &[Group], has_limits: bool) {
         for link in self.links.drain(..) {
             self.ports[link.id.index()].local = NONE;
         }
         self.items.clear();
         self.hops.clear();
         for group in groups {
-            self.add_item(phase, group);
+            self.add_item(phase, group, has_limits);
         }
         self.order_links();
         self.list_members();
     }
 
-    fn add_item(&mut self, phase: &PhaseView<'_>, group: &Group) {
+    fn add_item(&mut self, phase: &PhaseView<'_>, group: &Group, has_limits: bool) {
         let transfer = phase.transfer(group.first as usize);
+        let limit = if has_limits { transfer.limit } else { f64::INFINITY };
         let (index, start) = (self.items.len() as u32, self.hops.len() as u32);
         let crosses = crosses_root_complex(&self.ports, transfer.route);
         let (mut narrowest, mut least) = (LinkId::NONE, f64::INFINITY);
@@ -123,12 +131,12 @@ impl Layout {
                 link.reduced = true;
                 link.capacity = self.ports[id.index()].reduced;
             }
-            let ceiling = least.min(transfer.limit);
+            let ceiling = least.min(limit);
             self.hops.push(Hop { link: local, item: index, ceiling, rate: ceiling, group: 0, cut: false });
         }
         self.items.push(Item {
             count: f64::from(group.count),
-            limit: transfer.limit,
+            limit,
             crosses,
             start,
             end: self.hops.len() as u32,
@@ -215,6 +223,70 @@ impl Layout {
             sum += item.count * hop.rate;
         }
         sum
+    }
+
+    /// Keeps the rates of now, which nothing limits, as weights.
+    pub(super) fn keep_weights(&mut self) {
+        let weights = (0..self.hops.len() as u32).map(|hop| self.rate_after(hop)).collect();
+        self.weights = weights;
+    }
+
+    /// Cuts those of a link's transfers that come from one group (all of them without) to a sum, where some are limited:
+    /// y = min(x, λ · w), λ the largest that keeps the sum.
+    pub(super) fn cut_to(&mut self, link: usize, group: Option<u32>, sum: f64, contended: bool) {
+        let tolerance = EPS * self.links[link].capacity;
+        let mut ratios = std::mem::take(&mut self.ratios);
+        ratios.clear();
+        for &hop in self.members(link) {
+            let of = &self.hops[hop as usize];
+            if group.is_none_or(|group| group == of.group) {
+                ratios.push((OrderedFloat(of.rate / self.weights[hop as usize]), hop));
+            }
+        }
+        // Where none is limited before here, these are the rates without limits, to the bit.
+        let same = |&(_, hop): &(_, u32)| self.hops[hop as usize].rate == self.unlimited(hop);
+        let as_without = ratios.iter().all(same) && (self.sum_of_weights(&ratios) - sum).abs() <= tolerance;
+        let level = if as_without { 1.0 } else { self.level(&mut ratios, sum) };
+        for &(_, hop) in &ratios {
+            let (x, y) = (self.hops[hop as usize].rate, level * self.weights[hop as usize]);
+            if as_without || y < x - tolerance {
+                self.cut(hop, y, contended);
+            }
+        }
+        self.ratios = ratios;
+    }
+
+    /// x at a hop if nothing were limited.
+    fn unlimited(&self, hop: u32) -> f64 {
+        let Hop { item, link, .. } = self.hops[hop as usize];
+        let is_first = hop == self.items[item as usize].start;
+        let before = if is_first { f64::INFINITY } else { self.weights[hop as usize - 1] };
+        before.min(self.links[link as usize].bandwidth)
+    }
+
+    /// The sum of y if nothing were limited.
+    fn sum_of_weights(&self, ratios: &[(OrderedFloat<f64>, u32)]) -> f64 {
+        ratios.iter().map(|&(_, hop)| self.weight(hop)).sum()
+    }
+
+    /// y of all transfers of a hop if nothing were limited.
+    fn weight(&self, hop: u32) -> f64 {
+        self.items[self.hops[hop as usize].item as usize].count * self.weights[hop as usize]
+    }
+
+    /// λ: of the transfers by x / w, those that want no more than their part of what is left are served first.
+    fn level(&self, ratios: &mut [(OrderedFloat<f64>, u32)], sum: f64) -> f64 {
+        ratios.sort_unstable();
+        let (mut left, mut weights) = (sum, self.sum_of_weights(ratios));
+        for &(ratio, hop) in &*ratios {
+            if ratio.0 * weights > left {
+                break;
+            }
+            let Hop { item, rate, .. } = self.hops[hop as usize];
+            left -= self.items[item as usize].count * rate;
+            weights -= self.weight(hop);
+        }
+        left / weights
     }
 
     /// Lowers the rate of one hop's transfers to `rate`.

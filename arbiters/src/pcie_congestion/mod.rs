@@ -15,6 +15,9 @@
 //!   S = Σ x > C(l), y = x · C(l) / S; the link is *contended*, all on it are *cut*.
 //! - **C, downstream** (equation 7, [`downstream`]), shallowest links first: the groups by entering link get quotas.
 //! - **D, head-of-line blocking** (equations 8 and 9, [`blocking`]), with what it frees, and conservation.
+//! - **Limited transfers** (the paper has none). Where a limit is below a source's link, B and C run without limits first;
+//!   w(l) is what they give. Then, where a port (B) or a group (C) is cut to a sum, y = min(x, λ · w), λ the largest that
+//!   keeps the sum, so that a transfer limited to less than its part gets what it wants; *cut* is who gets y < x − eps.
 //!
 //! **Ties.** None decide a rate. Of equally slow transfers that block another, the one that comes first is named.
 //! **Fairness.** Proportional to what arrives at an upstream port; by entering port, weighted against transfers that
@@ -100,15 +103,12 @@ pub struct PcieCongestion {
 impl PcieCongestion {
     fn solve(&mut self, phase: &PhaseView<'_>) {
         self.groups.build(phase);
-        self.layout.build(phase, &self.groups.list);
-        for at in 0..self.layout.order.len() {
-            let link = self.layout.order[at].1 as usize;
-            if self.layout.links[link].down {
-                downstream::divide(&mut self.layout, link, self.tau, &mut self.downstream);
-            } else {
-                upstream::divide(&mut self.layout, link);
-            }
+        self.layout.weights.clear();
+        if self.is_limited(phase) {
+            self.divide(phase, false);
+            self.layout.keep_weights();
         }
+        self.divide(phase, true);
         for item in &mut self.layout.items {
             let last = &self.layout.hops[item.end as usize - 1];
             item.arrived = item.rate.min(last.ceiling);
@@ -116,6 +116,27 @@ impl PcieCongestion {
         }
         if self.hol && blocking::block(&mut self.layout, &mut self.blocking) {
             blocking::hand_on(&mut self.layout);
+        }
+    }
+
+    /// Whether a transfer brings less than its source's link carries.
+    fn is_limited(&self, phase: &PhaseView<'_>) -> bool {
+        self.groups.list.iter().any(|group| {
+            let transfer = phase.transfer(group.first as usize);
+            transfer.limit < self.layout.ports[transfer.route[0].index()].bandwidth
+        })
+    }
+
+    /// Steps B and C.
+    fn divide(&mut self, phase: &PhaseView<'_>, has_limits: bool) {
+        self.layout.build(phase, &self.groups.list, has_limits);
+        for at in 0..self.layout.order.len() {
+            let link = self.layout.order[at].1 as usize;
+            if self.layout.links[link].down {
+                downstream::divide(&mut self.layout, link, self.tau, &mut self.downstream);
+            } else {
+                upstream::divide(&mut self.layout, link);
+            }
         }
     }
 

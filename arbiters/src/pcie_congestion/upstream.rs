@@ -1,4 +1,4 @@
-//! Step B: upstream ports, equations (4) to (6); lateral links by the same rule.
+//! Step B: upstream ports, equations (4) to (6); lateral links by the same rule. Limited transfers: see the module above.
 
 use super::EPS;
 use super::layout::{Layout, scaled};
@@ -9,6 +9,9 @@ pub(super) fn divide(layout: &mut Layout, link: usize) {
     let sum = layout.arrive(link);
     if sum <= capacity * (1.0 + EPS) {
         return;
+    }
+    if !layout.weights.is_empty() {
+        return layout.cut_to(link, None, capacity, true);
     }
     for at in 0..layout.members(link).len() {
         let member = layout.members(link)[at];

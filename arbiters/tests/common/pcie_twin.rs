@@ -13,6 +13,8 @@ pub struct Twin<'a> {
     tau: f64,
     routes: &'a [Vec<LinkId>],
     limits: &'a [f64],
+    /// What steps B and C give without limits, where there are some.
+    weights: Option<BTreeMap<(usize, LinkId), f64>>,
     y: BTreeMap<(usize, LinkId), f64>,
     cut: BTreeSet<(usize, LinkId)>,
     contended: BTreeSet<LinkId>,
@@ -20,8 +22,23 @@ pub struct Twin<'a> {
 
 /// Rates of all transfers.
 pub fn rates(fabric: &Fabric, tau: f64, hol: bool, routes: &[Vec<LinkId>], limits: &[f64]) -> Vec<f64> {
+    let limited = (0..routes.len()).any(|c| limits[c] < fabric.link(routes[c][0]).bandwidth);
+    let none = vec![f64::INFINITY; routes.len()];
+    let weights = limited.then(|| divided(fabric, tau, routes, &none, None).0.y);
+    let (twin, used) = divided(fabric, tau, routes, limits, weights);
+    if hol { twin.head_of_line(&used) } else { (0..routes.len()).map(|c| twin.arrived(c)).collect() }
+}
+
+/// Steps B and C, and the links in use.
+fn divided<'a>(
+    fabric: &'a Fabric,
+    tau: f64,
+    routes: &'a [Vec<LinkId>],
+    limits: &'a [f64],
+    weights: Option<BTreeMap<(usize, LinkId), f64>>,
+) -> (Twin<'a>, Vec<LinkId>) {
     let (y, cut, contended) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
-    let mut twin = Twin { fabric, tau, routes, limits, y, cut, contended };
+    let mut twin = Twin { fabric, tau, routes, limits, weights, y, cut, contended };
     let mut used: Vec<LinkId> = routes.iter().flatten().copied().collect();
     used.sort();
     used.dedup();
@@ -33,10 +50,27 @@ pub fn rates(fabric: &Fabric, tau: f64, hol: bool, routes: &[Vec<LinkId>], limit
     down.sort_by_key(depth);
     up.into_iter().chain(of(Direction::Lateral)).for_each(|l| twin.upstream(l));
     down.into_iter().for_each(|l| twin.downstream(l));
-    if hol { twin.head_of_line(&used) } else { (0..routes.len()).map(|c| twin.arrived(c)).collect() }
+    (twin, used)
 }
 
 impl Twin<'_> {
+    /// Rates of some transfers after a link that cuts them to a sum.
+    fn cut_to(&self, l: LinkId, on: &[usize], sum: f64) -> Vec<f64> {
+        let x: Vec<f64> = on.iter().map(|&c| self.x(c, l)).collect();
+        let Some(weights) = &self.weights else {
+            let all: f64 = x.iter().sum();
+            return x.iter().map(|x| x * sum / all).collect();
+        };
+        let y = |level: f64| on.iter().zip(&x).map(move |(&c, x)| x.min(level * weights[&(c, l)]));
+        // λ by bisection.
+        let (mut low, mut high) = (0.0, 1e6);
+        for _ in 0..300 {
+            let level = 0.5 * (low + high);
+            if y(level).sum::<f64>() <= sum { low = level } else { high = level }
+        }
+        y(low).collect()
+    }
+
     fn kind(&self, node: weir_plugin_api::NodeId) -> NodeKind {
         self.fabric.node(node).kind
     }
@@ -83,15 +117,17 @@ impl Twin<'_> {
     fn upstream(&mut self, l: LinkId) {
         let (on, capacity) = (self.on(l), self.fabric.link(l).bandwidth);
         let sum: f64 = on.iter().map(|&c| self.x(c, l)).sum();
-        for &c in &on {
-            let x = self.x(c, l);
-            if sum > capacity * (1.0 + EPS) {
+        let overloaded = sum > capacity * (1.0 + EPS);
+        let after = if overloaded { self.cut_to(l, &on, capacity) } else { on.iter().map(|&c| self.x(c, l)).collect() };
+        if overloaded {
+            self.contended.insert(l);
+        }
+        for (&c, y) in on.iter().zip(after) {
+            let lower = overloaded && (self.weights.is_none() || y < self.x(c, l) - EPS * capacity);
+            if lower {
                 self.cut.insert((c, l));
-                self.contended.insert(l);
-                self.y.insert((c, l), x * capacity / sum);
-            } else {
-                self.y.insert((c, l), x);
             }
+            self.y.insert((c, l), if lower { y } else { self.x(c, l) });
         }
     }
 
@@ -113,8 +149,10 @@ impl Twin<'_> {
             let quota = if plain { capacity / n } else { capacity * weight(group) / weights };
             let quota = if total <= capacity * (1.0 + EPS) { r } else { quota.min(r) };
             let is_cut = quota < r - EPS * capacity;
-            for &c in group {
-                after.push((c, if is_cut { self.x(c, l) * quota / r } else { self.x(c, l) }, is_cut));
+            let rates = if is_cut { self.cut_to(l, group, quota) } else { group.iter().map(|&c| self.x(c, l)).collect() };
+            for (&c, y) in group.iter().zip(rates) {
+                let lower = self.weights.is_none() || y < self.x(c, l) - EPS * capacity;
+                after.push((c, if lower { y } else { self.x(c, l) }, is_cut && lower));
             }
         }
         if total > capacity * (1.0 + EPS) && groups.len() >= 2 {

@@ -1,7 +1,7 @@
 //! The published numbers of the PCIe congestion model, at the level of one phase. Martinasso et al., SC16.
 
 use crate::common::{Phase, Transfer, answer, assert_close, between, board_tree, make, rates, steps, t2};
-use weir_plugin_api::{Cause, LinkId, NodeId, NodeKind};
+use weir_plugin_api::{Cause, LinkId, NodeId, NodeKind, SimDuration};
 use weir_sim_core::{Fabric, FabricBuilder};
 
 /// Section VII: measured between the two GPUs of one K80.
@@ -154,19 +154,33 @@ fn lone_transfers_have_their_bindings() {
 
 /// Example 1 (section V-B): factors 0.6 and 0.4 enter by one port, 0.3 and 0.5 by another; out come 0.33, 0.22, 0.17,
 /// 0.28 after step B. The root is a switch here, so that only the upstream port matters; and without step D, which in the
-/// whole model lets b hold a back at their common port.
+/// whole model lets b hold a back at their common port. The factors are those of the sources' links: a limit would mean less.
 #[test]
 fn example_1_upstream() {
-    let (fabric, gpus) = board_tree(NodeKind::Switch, &[2, 2, 2], B);
-    let limits = [0.6, 0.4, 0.3, 0.5];
-    let transfers: Vec<Transfer> =
-        (0..4).map(|i| Transfer { limit: limits[i] * B, ..Transfer::new(gpus[i], gpus[i + 4]) }).collect();
+    let (mut fabric, gpus) = board_tree(NodeKind::Switch, &[2, 2, 2], B);
+    let factors = [0.6, 0.4, 0.3, 0.5];
+    for (&gpu, factor) in gpus.iter().zip(factors) {
+        fabric.set_link(up(&fabric, gpu), factor * B, SimDuration::ZERO).unwrap();
+    }
+    let transfers: Vec<Transfer> = (0..4).map(|i| Transfer::new(gpus[i], gpus[i + 4])).collect();
     let phase = Phase::new(&fabric, &transfers);
     let (rates, bindings) = answer(&mut *make("pcie-congestion", &fabric, r#"{"hol": false}"#), &phase);
-    assert_close(&rates, &times(B, &limits.map(|f| f / 1.8)), 1e-12);
+    assert_close(&rates, &times(B, &factors.map(|f| f / 1.8)), 1e-12);
     let port = up(&fabric, fabric.node(fabric.node(gpus[0]).parent).parent);
     assert!(bindings.iter().all(|b| b.link == port && b.cause() == Cause::Upstream));
     assert_eq!(bindings.iter().map(|b| b.by).collect::<Vec<_>>(), [2, 2, 0, 0], "from the other port");
+}
+
+/// A transfer that is limited to less than its part of a port gets what it wants, going up and going down.
+#[test]
+fn a_limited_transfer_gets_its_limit() {
+    let (fabric, gpus) = board_tree(NodeKind::Switch, &[2, 3], 12e9);
+    for ends in [[(0, 3), (1, 4)], [(0, 3), (1, 3)]] {
+        let mut transfers = between(&gpus, &ends);
+        transfers[0].limit = 1e9;
+        let rates = rates(&mut *make("pcie-congestion", &fabric, "{}"), &Phase::new(&fabric, &transfers));
+        assert_close(&rates, &[1e9, 11e9], 1e-12);
+    }
 }
 
 /// Example 2 (section V-C): R = 0.7 across the root complex and 0.9 from the neighbour; tau = 0.2 gives 0.3 and 0.7.
