@@ -98,6 +98,7 @@ enum weir_node_kind {
 #define WEIR_LINK_QPI 1u
 #define WEIR_LINK_NVLINK 2u
 #define WEIR_LINK_NETWORK 3u
+#define WEIR_LINK_MEMORY 4u
 #define WEIR_LINK_OTHER UINT32_MAX
 
 /* Slices: `data` is never null, and is not to be read when `len` is 0. */

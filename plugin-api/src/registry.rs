@@ -66,6 +66,12 @@ pub struct ArbiterEntry {
     pub incremental: Option<IncrementalEntry>,
 }
 
+impl std::fmt::Debug for ArbiterEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ArbiterEntry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 impl ArbiterEntry {
     /// Whether it is known not to read what this flag stands for.
     #[must_use]
@@ -165,7 +171,7 @@ const TRANSFER: &str = "transfer";
 /// The arbiters and the models by name, in name order.
 #[derive(Default)]
 pub struct Registry {
-    arbiters: BTreeMap<String, ArbiterEntry>,
+    arbiters: BTreeMap<String, Arc<ArbiterEntry>>,
     default_arbiter: Option<String>,
     models: BTreeMap<String, ModelEntry>,
 }
@@ -204,18 +210,18 @@ impl Registry {
         if self.arbiters.contains_key(&entry.name) {
             return Err(RegistryError::Arbiter { name: entry.name });
         }
-        self.arbiters.insert(entry.name.clone(), entry);
+        self.arbiters.insert(entry.name.clone(), Arc::new(entry));
         Ok(())
     }
 
     /// The arbiter of a name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&ArbiterEntry> {
+    pub fn get(&self, name: &str) -> Option<&Arc<ArbiterEntry>> {
         self.arbiters.get(name)
     }
 
     /// All arbiters in name order.
-    pub fn iter(&self) -> impl Iterator<Item = &ArbiterEntry> {
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<ArbiterEntry>> {
         self.arbiters.values()
     }
 

@@ -80,6 +80,8 @@ impl LinkKind {
     pub const NVLINK: Self = Self(2);
     /// Network.
     pub const NETWORK: Self = Self(3);
+    /// Host memory: between a root complex and a processor.
+    pub const MEMORY: Self = Self(4);
     /// Any other text.
     pub const OTHER: Self = Self(u32::MAX);
 }

@@ -1,6 +1,7 @@
 //! An arbiter of a shared library, behind the same trait as a built-in one.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use weir_plugin_api::abi::StepRecord;
 use weir_plugin_api::{

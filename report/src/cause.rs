@@ -6,7 +6,7 @@ use std::fmt::{Display, Formatter};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{Cause, Direction, LinkId};
-use weir_scenario::Scenario;
+use weir_scenario::{Regions, Scenario};
 use weir_sim_core::{Bottleneck, TaskId};
 
 use crate::Run;
@@ -128,11 +128,21 @@ pub struct TransferCause<'a> {
     link: Option<Ends<'a>>,
     /// The id of the transfer responsible; null where none is named.
     by: Option<Cow<'a, str>>,
+    /// The region of the link, where parts of the fabric have policies of their own.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    region: Option<Cow<'a, str>>,
+    /// The policy of that region.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    policy: Option<Cow<'a, str>>,
 }
 
 impl Display for TransferCause<'_> {
     fn fmt(&self, to: &mut Formatter<'_>) -> std::fmt::Result {
-        to.write_str(&self.kind.sentence(self.by.as_deref()))
+        to.write_str(&self.kind.sentence(self.by.as_deref()))?;
+        match (&self.region, &self.policy) {
+            (Some(region), Some(policy)) => write!(to, " ({region}: {policy})"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -140,10 +150,15 @@ impl<'a> TransferCause<'a> {
     /// Of a transfer of a run; `None` for one that never had a rate.
     #[must_use]
     pub fn of(run: &Run<'a>, task: TaskId) -> Option<Self> {
-        Self::at(run.scenario, task, run.outcome.bottlenecks.get(task.index())?)
+        Self::at(run.scenario, run.arbiter.regions, task, run.outcome.bottlenecks.get(task.index())?)
     }
 
-    pub(crate) fn at(scenario: &'a Scenario, task: TaskId, bottleneck: &Bottleneck) -> Option<Self> {
+    pub(crate) fn at(
+        scenario: &'a Scenario,
+        regions: Option<&'a Regions>,
+        task: TaskId,
+        bottleneck: &Bottleneck,
+    ) -> Option<Self> {
         let (cause, link) = (bottleneck.binding.cause(), link_of(bottleneck));
         if cause == Cause::Unknown && link.is_none() {
             return None;
@@ -152,7 +167,9 @@ impl<'a> TransferCause<'a> {
         let by = (by != u32::MAX && by != task.0).then(|| scenario.task_name(TaskId(by)));
         let lateral = link.is_some_and(|link| scenario.fabric.link(link).direction == Direction::Lateral);
         let kind = CauseKind::new(cause, lateral, by.is_some());
-        Some(Self { kind, link: link.map(|link| Ends::of(scenario, link)), by })
+        let region = regions.zip(link).map(|(regions, link)| regions.of_link(link));
+        let (region, policy) = region.map(|(info, policy)| (info.name.as_str().into(), policy.into())).unzip();
+        Some(Self { kind, link: link.map(|link| Ends::of(scenario, link)), by, region, policy })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId};
-use weir_scenario::Scenario;
+use weir_scenario::{Regions, Scenario};
 use weir_sim_core::{Departure, Outcome, TaskId, Work};
 
 use crate::Alone;
@@ -20,13 +20,16 @@ pub struct ArbiterInfo<'a> {
     pub params: &'a Map<String, Value>,
     /// What its steps mean; empty where the policy does not say.
     pub legend: &'a [LegendEntry],
+    /// The parts of the fabric that have a policy each; `None` where one policy has the whole fabric.
+    pub regions: Option<&'a Regions>,
 }
 
 impl ArbiterInfo<'_> {
     /// Name and parameters for a person: `name (tau 0.2)`.
     #[must_use]
     pub fn title(&self) -> String {
-        titled(self.name, self.params)
+        // The name of a policy per link kind says all parameters.
+        if self.regions.is_some() { self.name.to_owned() } else { titled(self.name, self.params) }
     }
 
     /// The parameters for a person: `tau 0.2, hol false`.

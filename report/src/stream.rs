@@ -1,7 +1,7 @@
 //! Transfers as lines, one by one while a run goes on: CSV, or JSON.
 
 use std::io::{self, Write};
-use weir_scenario::Scenario;
+use weir_scenario::{Regions, Scenario};
 
 use serde::Serialize;
 use weir_sim_core::Departure;
@@ -53,10 +53,11 @@ impl Lines {
         self,
         scenario: &Scenario,
         alone: &Alone<'_>,
+        regions: Option<&Regions>,
         transfer: &Departure,
         mut out: &mut dyn Write,
     ) -> io::Result<()> {
-        let Some(row) = transfer_row(scenario, alone, transfer) else { return Ok(()) };
+        let Some(row) = transfer_row(scenario, alone, regions, transfer) else { return Ok(()) };
         match self {
             Self::Csv => csv(&row, out),
             Self::Json => {

@@ -102,6 +102,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v, &edits))?,
         false => (Topology::empty(), None),
     };
+    let arbiters = arbiters.and_then(|written| arbiter::place(context, written, &topology));
     let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
     let setting = Setting { topology: &topology, topology_given: given, registry, arbiter, stream: options.stream };
     let keys = WorkloadKeys { items: operations?, ranks: fields.get("ranks"), order: fields.get("order") };

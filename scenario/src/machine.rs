@@ -161,7 +161,7 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
     Ok(Machine {
         file: path.display().to_string(),
         fabric: std::mem::take(&mut topology.fabric),
-        arbiters,
+        arbiters: arbiter::place(context, arbiters, &topology)?,
         is_scenario,
         types: topology::link_type_texts(tree.get("link_types")),
         topology,

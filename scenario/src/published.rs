@@ -5,7 +5,7 @@
 //! of devices, paths of files.
 
 use serde_json::{Map, Value as Json, json};
-use weir_plugin_api::{ArbiterEntry, ModelEntry, Registry};
+use weir_plugin_api::{ModelEntry, Registry};
 
 use crate::format::{Definition, Definitions, Shape, define};
 use crate::load::SCENARIO;
@@ -68,7 +68,7 @@ pub fn scenario_schema(registry: &Registry) -> Json {
 
 /// Adds the arbiters as the definition `arbiter`.
 fn add_arbiters(defs: &mut Definitions, registry: &Registry) {
-    let maps = registry.iter().map(|entry: &ArbiterEntry| {
+    let maps = registry.iter().map(|entry| {
         let params = serde_json::from_str(&entry.params_schema).unwrap_or_default();
         named(Published { root: &params, name: &entry.name, defs }.part(&params), &entry.name)
     });
@@ -76,7 +76,16 @@ fn add_arbiters(defs: &mut Definitions, registry: &Registry) {
     let names = registry.iter().map(|entry| &entry.name);
     let default = registry.default_arbiter().unwrap_or("none");
     let what = format!("The name of an arbiter, or a map with its name and parameters; {default} by default.");
-    defs.insert("arbiter".to_owned(), choice(&what, names, maps));
+    defs.insert("policy".to_owned(), choice(&what, names, maps));
+    let policy = json!({ "$ref": "#/$defs/policy" });
+    let per_kind = json!({
+        "description": "An arbiter for each kind of link; `default` for the kinds that no other key names.",
+        "type": "object",
+        "minProperties": 1,
+        "not": { "required": ["name"] },
+        "additionalProperties": policy
+    });
+    defs.insert("arbiter".to_owned(), json!({ "anyOf": [policy, per_kind] }));
 }
 
 /// Adds the models' operations to `operation`, and the models of transfers as `transfer_model`. Returns what a workload

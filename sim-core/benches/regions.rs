@@ -6,7 +6,9 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_arbiters::{MaxMin, PcieCongestion};
-use weir_sim_core::api::{ArbiterEntry, ArbiterPlugin, Flags, LinkKind, NodeId, NodeKind, RateArbiter, SimDuration, SimTime};
+use weir_sim_core::api::{
+    ArbiterEntry, ArbiterPlugin, Flags, LinkKind, NodeId, NodeKind, RateArbiter, SimDuration, SimTime,
+};
 use weir_sim_core::{
     Division, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, RegionPolicy, Routes, RunOptions, ServiceId,
     Simulation, Task, TaskGraph, TaskGraphBuilder, TaskId, Work, region_arbiter,
@@ -35,7 +37,8 @@ fn cluster(machines: usize) -> (Fabric, Vec<NodeId>) {
             nics.push(b.child(switch, NodeKind::Nic, pcie).expect("depth-first"));
         }
     }
-    let mut switches = |count: usize| (0..count).map(|_| b.root(NodeKind::Network).expect("a root")).collect::<Vec<_>>();
+    let mut switches =
+        |count: usize| (0..count).map(|_| b.root(NodeKind::Network).expect("a root")).collect::<Vec<_>>();
     let (leaves, spines) = (switches(machines.div_ceil(MACHINES_PER_LEAF)), switches(SPINES));
     for (at, &nic) in nics.iter().enumerate() {
         b.lateral(nic, leaves[at / 2 / MACHINES_PER_LEAF], link(12.5e9, LinkKind::NETWORK)).expect("a new pair");

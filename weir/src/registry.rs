@@ -3,7 +3,6 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use weir_plugin_api::ArbiterEntry;
 use weir_plugin_host::{Library, PluginConfig, Refusal};
 use weir_scenario::Diagnostic;
 
@@ -57,15 +56,6 @@ impl Registry {
     /// scenario that needs them.
     pub fn load_configured(&mut self, config: &PluginConfig) {
         self.refusals.extend(weir_plugin_host::load_configured(config, &mut self.entries));
-    }
-
-    /// The arbiter of a name.
-    ///
-    /// # Errors
-    /// There is none.
-    pub fn arbiter(&self, name: &str) -> Result<&ArbiterEntry, Error> {
-        let missing = || Error::input(format!("there is no arbiter `{name}`: see `weir plugin list`"));
-        self.get(name).ok_or_else(missing)
     }
 
     /// The error of a scenario with these findings. Where one of them is the name of a plugin that was added and is refused

@@ -181,7 +181,7 @@ impl Run {
     /// As [`Self::transfers`].
     #[doc(hidden)]
     pub fn report<T>(&self, take: impl FnOnce(&weir_report::Run<'_>) -> T) -> Result<T, Error> {
-        let prepared = self.scenario.prepared(&self.arbiter)?;
+        let prepared = self.scenario.prepared(&self.arbiter);
         let alone = prepared.alone(&self.outcome)?;
         Ok(take(&prepared.report(&self.outcome, &alone)))
     }

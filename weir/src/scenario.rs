@@ -72,8 +72,7 @@ impl Scenario {
     pub fn other_arbiters(&self) -> Vec<ArbiterSpec> {
         let builtin = self.registry.iter().filter(|entry| entry.origin == Origin::BuiltIn);
         let others = builtin.filter(|entry| self.arbiters().iter().all(|spec| spec.name != entry.name));
-        let spec = |name: &String| ArbiterSpec { name: name.clone(), params: serde_json::Map::new(), position: None };
-        others.map(|entry| spec(&entry.name)).collect()
+        others.map(ArbiterSpec::plain).collect()
     }
 
     /// What was read, as the crates below know it.
@@ -108,7 +107,7 @@ impl Scenario {
         let lints = weir_scenario::lint(&self.contents);
         self.contents.warnings.iter().chain(&lints).for_each(|warning| warn(warning.to_string()));
         for spec in self.arbiters() {
-            let run = self.prepared(spec)?;
+            let run = self.prepared(spec);
             run.arbiter()?;
             run.warnings().into_iter().for_each(&mut *warn);
         }
@@ -120,7 +119,7 @@ impl Scenario {
     /// # Errors
     /// There is no such arbiter.
     pub fn warnings_under(&self, arbiter: &ArbiterSpec) -> Result<Vec<String>, Error> {
-        Ok(self.prepared(arbiter)?.warnings())
+        Ok(self.prepared(arbiter).warnings())
     }
 
     /// Runs under the first arbiter.
@@ -153,7 +152,7 @@ impl Scenario {
     /// # Errors
     /// As [`Self::run`].
     pub fn run_under(&self, arbiter: &ArbiterSpec, options: &RunOptions) -> Result<Run, Error> {
-        let outcome = self.prepared(arbiter)?.run(options)?;
+        let outcome = self.prepared(arbiter).run(options)?;
         Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome })
     }
 
@@ -168,7 +167,7 @@ impl Scenario {
         options: &RunOptions,
         listener: &mut dyn FnMut(PhaseRecord),
     ) -> Result<Run, Error> {
-        let outcome = self.prepared(arbiter)?.run_with_listener(options.engine(), listener)?;
+        let outcome = self.prepared(arbiter).run_with_listener(options.engine(), listener)?;
         Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome })
     }
 
@@ -186,10 +185,10 @@ impl Scenario {
     /// It was not read with [`LoadOptions::stream`], or the arbiter refuses it.
     #[doc(hidden)]
     pub fn streamed<'a>(&'a self, arbiter: &'a ArbiterSpec) -> Result<StreamedRun<'a>, Error> {
-        StreamedRun::new(self.prepared(arbiter)?)
+        StreamedRun::new(self.prepared(arbiter))
     }
 
-    pub(crate) fn prepared<'a>(&'a self, arbiter: &'a ArbiterSpec) -> Result<PreparedRun<'a>, Error> {
-        PreparedRun::new(&self.contents, arbiter, &self.registry)
+    pub(crate) fn prepared<'a>(&'a self, arbiter: &'a ArbiterSpec) -> PreparedRun<'a> {
+        PreparedRun::new(&self.contents, arbiter)
     }
 }

@@ -227,7 +227,9 @@ impl Layout {
 
     /// Keeps the rates of now, which nothing limits, as weights.
     pub(super) fn keep_weights(&mut self) {
-        let weights = (0..self.hops.len() as u32).map(|hop| self.rate_after(hop)).collect();
+        let mut weights = std::mem::take(&mut self.weights);
+        weights.clear();
+        weights.extend((0..self.hops.len() as u32).map(|hop| self.rate_after(hop)));
         self.weights = weights;
     }
 

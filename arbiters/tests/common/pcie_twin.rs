@@ -149,7 +149,8 @@ impl Twin<'_> {
             let quota = if plain { capacity / n } else { capacity * weight(group) / weights };
             let quota = if total <= capacity * (1.0 + EPS) { r } else { quota.min(r) };
             let is_cut = quota < r - EPS * capacity;
-            let rates = if is_cut { self.cut_to(l, group, quota) } else { group.iter().map(|&c| self.x(c, l)).collect() };
+            let rates =
+                if is_cut { self.cut_to(l, group, quota) } else { group.iter().map(|&c| self.x(c, l)).collect() };
             for (&c, y) in group.iter().zip(rates) {
                 let lower = self.weights.is_none() || y < self.x(c, l) - EPS * capacity;
                 after.push((c, if lower { y } else { self.x(c, l) }, is_cut && lower));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::common::random::{Case, cases};
-use crate::common::{NAMES, Phase, Transfer, answer, make, rates};
+use crate::common::{Phase, Transfer, answer, make, names, rates};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use weir_arbiters::register;
@@ -59,7 +59,8 @@ proptest! {
 
     #[test]
     fn one_region_has_the_bits_of_its_policy((case, _, picks) in cut_cases()) {
-        let name = *picks[0].get(&NAMES);
+        let all: Vec<&str> = names().collect();
+        let name = *picks[0].get(&all);
         let (division, mut regions) = cut(&case.fabric, &[name], |_| 0);
         prop_assert!(division.regions.len() <= case.fabric.links().len());
         let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
@@ -69,7 +70,8 @@ proptest! {
 
     #[test]
     fn every_mixture_is_feasible_and_sets_do_not_affect_each_other((case, dealt, picks) in cut_cases()) {
-        let names = picks.map(|pick| *pick.get(&NAMES));
+        let all: Vec<&str> = names().collect();
+        let names = picks.map(|pick| *pick.get(&all));
         let (_, mut regions) = cut(&case.fabric, &names, |pair| key(&dealt, pair));
         let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
         let (rates, bindings) = answer(&mut *regions, &phase);
@@ -93,7 +95,8 @@ proptest! {
 
     #[test]
     fn a_lone_transfer_has_the_least_of_its_regions_full_rates((case, dealt, picks) in cut_cases()) {
-        let names = picks.map(|pick| *pick.get(&NAMES));
+        let all: Vec<&str> = names().collect();
+        let names = picks.map(|pick| *pick.get(&all));
         let (division, mut regions) = cut(&case.fabric, &names, |pair| key(&dealt, pair));
         let Some(phase) = admitted(&case, &mut *regions) else { return Ok(()) };
         for p in 0..phase.len() {

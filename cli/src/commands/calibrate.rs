@@ -39,8 +39,7 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let logs = read_logs(args, &machine)?;
     let experiments: Vec<Experiment> = logs.iter().flat_map(|log| log.experiments.iter().cloned()).collect();
     let spec = machine.arbiters.first().ok_or_else(|| Failure::usage("there is no arbiter"))?;
-    let entry = arbiters.registry.arbiter(&spec.name)?;
-    let under = Under { entry, params: &spec.params };
+    let under = Under { entry: &spec.entry, params: &spec.params };
     let fit = weir_calibrate::fit(&machine, under, &experiments, &fit_options(args));
     let fit = fit.map_err(|error| unfitted(&error, &arbiters.registry))?;
     let names: Vec<String> = arbiters.registry.iter().map(|entry| entry.name.clone()).collect();

@@ -121,7 +121,14 @@ impl RateArbiter for Invents {
     }
 
     fn explain(&mut self, _: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
-        steps.push(Step { transfer: 99, region: 0, step: "x".to_owned(), link: LinkId::NONE, rate: 0.0, because: Vec::new() });
+        steps.push(Step {
+            transfer: 99,
+            region: 0,
+            step: "x".to_owned(),
+            link: LinkId::NONE,
+            rate: 0.0,
+            because: Vec::new(),
+        });
         Ok(true)
     }
 

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use weir_plugin_api::LegendEntry;
+use weir_scenario::{Regions, Scenario};
+use weir_sim_core::Region;
 
 use crate::Run;
 
@@ -27,6 +29,29 @@ pub(crate) struct ArbiterJson<'a> {
     /// Of explained runs: what the steps mean, in the order in which they are taken; absent where the policy does not say.
     #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) legend: Vec<LegendRow<'a>>,
+    /// The parts of the fabric that have a policy each; absent where one policy has the whole fabric.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    regions: Vec<RegionRow<'a>>,
+}
+
+/// A connected part of the fabric that has a policy of its own.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Region")]
+struct RegionRow<'a> {
+    /// Its name: the key, with the topmost node where several regions have that key.
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    /// The link kind that its policy is given for, or `default`.
+    #[serde(borrow)]
+    key: Cow<'a, str>,
+    /// Name of its policy.
+    #[serde(borrow)]
+    policy: Cow<'a, str>,
+    /// Number of its directed links.
+    links: usize,
+    /// Its topmost node.
+    #[serde(borrow)]
+    top: Cow<'a, str>,
 }
 
 /// What a step of the arbiter means.
@@ -55,8 +80,24 @@ impl<'a> ArbiterJson<'a> {
             params: Cow::Borrowed(arbiter.params),
             sha256: arbiter.sha256.map(Into::into),
             legend,
+            regions: arbiter.regions.map_or_else(Vec::new, |regions| region_rows(run.scenario, regions)),
         }
     }
+}
+
+fn region_rows<'a>(scenario: &'a Scenario, regions: &'a Regions) -> Vec<RegionRow<'a>> {
+    let row = |(number, region): (usize, &Region)| {
+        let (info, policy) = regions.region(number);
+        let key = &regions.policies[region.policy as usize].0;
+        RegionRow {
+            name: info.name.as_str().into(),
+            key: key.as_str().into(),
+            policy: policy.into(),
+            links: region.links.len(),
+            top: scenario.node_name(info.top).into(),
+        }
+    };
+    regions.division.regions.iter().enumerate().map(row).collect()
 }
 
 impl<'a> LegendRow<'a> {

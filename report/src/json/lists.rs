@@ -1,7 +1,7 @@
 //! The lists of a result: each makes one row at a time while it is written.
 
 use weir_plugin_api::{Direction, LinkId, NodeId};
-use weir_scenario::Scenario;
+use weir_scenario::{Regions, Scenario};
 use weir_sim_core::{Departure, LinkTotals, PhaseRecord, PhaseStep, TaskId};
 
 use super::list::RowMaker;
@@ -29,7 +29,8 @@ impl<'a> RowMaker for Transfers<'a> {
 
 impl<'a> Transfers<'a> {
     fn row(&self, task: TaskId) -> Option<TransferRow<'a>> {
-        let row = transfer_row(self.run.scenario, self.run.alone, &self.run.departure(task)?)?;
+        let Run { scenario, alone, arbiter, .. } = self.run;
+        let row = transfer_row(scenario, alone, arbiter.regions, &self.run.departure(task)?)?;
         let links = self.full.then(|| self.run.carried(task)).flatten().map(|carried| carried.links);
         Some(TransferRow { route: links.map(|links| links.iter().map(|l| l.0).collect()), ..row })
     }
@@ -39,11 +40,12 @@ impl<'a> Transfers<'a> {
 pub(crate) fn transfer_row<'a>(
     scenario: &'a Scenario,
     alone: &Alone<'_>,
+    regions: Option<&'a Regions>,
     transfer: &Departure,
 ) -> Option<TransferRow<'a>> {
     let Departure { task, class, bytes, times, sent_bytes, bottleneck, .. } = transfer;
     let Carried { from, to, .. } = Carried::of(scenario, *bytes, *class)?;
-    let cause = TransferCause::at(scenario, *task, bottleneck);
+    let cause = TransferCause::at(scenario, regions, *task, bottleneck);
     Some(TransferRow {
         id: scenario.task_name(*task),
         from: scenario.node_name(from).into(),
@@ -171,6 +173,7 @@ impl<'a> Explain<'a> {
     fn explained(&self, task: TaskId, steps: &[&'a PhaseStep]) -> ExplainedRow<'a> {
         let scenario = self.run.scenario;
         let row = |step: &&'a PhaseStep| StepRow {
+            region: self.run.arbiter.regions.map(|regions| regions.region(step.region as usize).0.name.as_str().into()),
             step: (&*step.step).into(),
             link: (!step.link.is_none()).then(|| Ends::of(scenario, step.link)),
             rate_bps: step.rate,

@@ -167,7 +167,10 @@ pub(crate) struct ExplainedRow<'a> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Step")]
 pub(crate) struct StepRow<'a> {
-    /// Its name.
+    /// The region in which it was taken, where parts of the fabric have policies of their own.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(crate) region: Option<Cow<'a, str>>,
+    /// Its name; `limited` where another region decides.
     #[serde(borrow)]
     pub(crate) step: Cow<'a, str>,
     /// The link that decided.

@@ -9,7 +9,8 @@ use crate::json::{TransferRow, transfer_row};
 /// What `--json` says of transfers, but for their routes.
 pub(super) fn transfers(run: &Run<'_>) -> ExportTable {
     let departures = run.transfers().filter_map(|task| run.departure(task));
-    let rows: Vec<TransferRow<'_>> = departures.filter_map(|d| transfer_row(run.scenario, run.alone, &d)).collect();
+    let rows: Vec<TransferRow<'_>> =
+        departures.filter_map(|d| transfer_row(run.scenario, run.alone, run.arbiter.regions, &d)).collect();
     let mut columns = owner(&run.scenario.name, &run.arbiter.title(), &rows);
     columns.extend([
         text("id", &rows, |r| Some(r.id.clone().into_owned())),

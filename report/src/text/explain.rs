@@ -2,8 +2,11 @@
 //! arbiter, as Table I of Martinasso et al., "A PCIe Congestion-Aware Performance Model for Densely Populated Accelerator
 //! Servers", SC16.
 
+use std::collections::BTreeSet;
+
 use weir_plugin_api::LinkId;
-use weir_sim_core::{PhaseRecord, PhaseStep, TaskId};
+use weir_scenario::Regions;
+use weir_sim_core::{LIMITED, PhaseRecord, PhaseStep, TaskId};
 
 use super::{ROWS, Sheet, clean, more, timeline, title};
 use crate::steps::by_transfer;
@@ -17,7 +20,10 @@ pub fn explain(run: &Run<'_>) -> String {
     for (i, phase) in phases.iter().take(ROWS).enumerate() {
         let (start, end) = (instant(phase.start), instant(phase.end));
         out.push_str(&format!("\nphase {} of {}, {start} to {end}\n", i + 1, phases.len()));
-        out.push_str(&table(run, phase));
+        match run.arbiter.regions {
+            None => out.push_str(&table(run, phase, &by_transfer(phase))),
+            Some(regions) => out.push_str(&by_region(run, phase, regions)),
+        }
     }
     if phases.is_empty() && run.scenario.operations.is_empty() {
         out.push_str("\nno bytes moved: there is nothing to explain\n");
@@ -25,14 +31,49 @@ pub fn explain(run: &Run<'_>) -> String {
     out + &more(phases.len(), "phases")
 }
 
-fn table(run: &Run<'_>, phase: &PhaseRecord) -> String {
-    let groups = by_transfer(phase);
+/// A transfer with steps.
+type Explained<'a> = (TaskId, Vec<&'a PhaseStep>);
+
+/// A table for each region in use, and a line for each transfer there that another region holds back.
+fn by_region(run: &Run<'_>, phase: &PhaseRecord, regions: &Regions) -> String {
+    let all = by_transfer(phase);
+    let used: BTreeSet<u32> = phase.steps.iter().map(|step| step.region).collect();
+    let mut out = String::new();
+    for number in used {
+        let (region, policy) = regions.region(number as usize);
+        out.push_str(&format!("\n{}: {policy}\n", clean(&region.name)));
+        let groups = kept(&all, |step| step.region == number);
+        out.push_str(&table(run, phase, &kept(&groups, |step| step.step != LIMITED)));
+        let limited = groups.iter().take(ROWS).flat_map(|(_, steps)| steps.iter().filter(|step| step.step == LIMITED));
+        out.extend(limited.map(|step| limited_line(run, regions, step)));
+    }
+    out
+}
+
+/// The transfers with those of their steps that are wanted, where there are some.
+fn kept<'a>(all: &[Explained<'a>], wanted: impl Fn(&PhaseStep) -> bool) -> Vec<Explained<'a>> {
+    let of = |(task, steps): &Explained<'a>| (*task, steps.iter().copied().filter(|step| wanted(step)).collect());
+    all.iter().map(of).filter(|(_, steps): &Explained<'a>| !steps.is_empty()).collect()
+}
+
+/// Who is held back elsewhere: `x is limited to 3.2 GB/s by network (nic0 → leaf1)`.
+fn limited_line(run: &Run<'_>, regions: &Regions, step: &PhaseStep) -> String {
+    let (name, rate) = (run.scenario.task_name(step.task), rate(step.rate));
+    if step.link.is_none() {
+        return format!("{name} is limited to {rate} elsewhere\n");
+    }
+    let (region, _) = regions.of_link(step.link);
+    format!("{name} is limited to {rate} by {} ({})\n", clean(&region.name), run.link_text(step.link))
+}
+
+fn table(run: &Run<'_>, phase: &PhaseRecord, groups: &[Explained<'_>]) -> String {
     let steps = step_names(groups.iter().map(|(_, steps)| steps.as_slice()));
     let header = ["transfer", "from → to"].map(str::to_owned).into_iter();
     let columns = steps.iter().map(|name| format!(">{}", clean(name)));
     let last = [">rate", "decided at", "because of"].map(str::to_owned);
     let mut sheet = Sheet::new(header.chain(columns).chain(last));
-    for ((task, group), &(_, granted)) in groups.iter().zip(&phase.rates).take(ROWS) {
+    for (task, group) in groups.iter().take(ROWS) {
+        let granted = phase.rates.binary_search_by_key(task, |&(task, _)| task).map_or(0.0, |at| phase.rates[at].1);
         sheet.row(row(run, *task, group, &steps, granted));
     }
     sheet.finish() + &more(groups.len(), "transfers")
@@ -57,7 +98,7 @@ fn step_names<'a>(groups: impl Iterator<Item = &'a [&'a PhaseStep]>) -> Vec<&'a 
 }
 
 fn row(run: &Run<'_>, task: TaskId, group: &[&PhaseStep], steps: &[&str], granted: f64) -> Vec<String> {
-    let narrowest = narrowest(run, task);
+    let narrowest = narrowest(run, task, group.first().map_or(0, |step| step.region));
     let factor = |value: f64| format!("{:.4}", value / narrowest);
     let (mut from_to, mut cells) = ("–".to_owned(), Vec::new());
     if let Some(carried) = run.carried(task) {
@@ -86,9 +127,10 @@ fn deciding<'a>(group: &[&'a PhaseStep]) -> Option<&'a PhaseStep> {
     changed.map(|i| group[i]).or_else(|| group.iter().copied().rfind(|step| named(step)))
 }
 
-/// The scale of a transfer's factors: the bandwidth of the narrowest link of its route.
-fn narrowest(run: &Run<'_>, task: TaskId) -> f64 {
+/// The scale of a transfer's factors: the bandwidth of the narrowest link of its route, of those in a region if there are any.
+fn narrowest(run: &Run<'_>, task: TaskId, region: u32) -> f64 {
     let fabric = &run.scenario.fabric;
     let links = run.carried(task).map_or(&[][..], |c| c.links);
-    links.iter().map(|&l| fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min)
+    let here = |link: &&LinkId| run.arbiter.regions.is_none_or(|r| r.division.region_of(**link) == region as usize);
+    links.iter().filter(here).map(|&l| fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min)
 }

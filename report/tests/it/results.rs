@@ -118,7 +118,14 @@ fn with_run<T>(copies: usize, change: impl FnOnce(&mut Outcome), report: impl Fn
     let params = serde_json::from_str(r#"{"tau":0.2}"#).expect("a map");
     report(&Run {
         scenario: &world,
-        arbiter: ArbiterInfo { name: "twice", version: "1.0", sha256: None, params: &params, legend: &[] },
+        arbiter: ArbiterInfo {
+            name: "twice",
+            version: "1.0",
+            sha256: None,
+            params: &params,
+            legend: &[],
+            regions: None,
+        },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Twice)),
     })

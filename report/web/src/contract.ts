@@ -238,6 +238,8 @@ export interface Arbiter {
   sha256?: string | null;
   /** Of explained runs: what the steps mean, in the order in which they are taken; absent where the policy does not say. */
   legend?: LegendEntry[] | null;
+  /** The parts of the fabric that have a policy each; absent where one policy has the whole fabric. */
+  regions?: Region[] | null;
 }
 
 /** What a step of the arbiter means. */
@@ -248,6 +250,20 @@ export interface LegendEntry {
   short: string;
   /** What it does. */
   meaning: string;
+}
+
+/** A connected part of the fabric that has a policy of its own. */
+export interface Region {
+  /** Its name: the key, with the topmost node where several regions have that key. */
+  name: string;
+  /** The link kind that its policy is given for, or `default`. */
+  key: string;
+  /** Name of its policy. */
+  policy: string;
+  /** Number of its directed links. */
+  links: number;
+  /** Its topmost node. */
+  top: string;
 }
 
 /** How many transfers were streamed. */
@@ -308,6 +324,10 @@ export interface Cause {
   link: Ends | null;
   /** The id of the transfer responsible; null where none is named. */
   by: string | null;
+  /** The region of the link, where parts of the fabric have policies of their own. */
+  region?: string | null;
+  /** The policy of that region. */
+  policy?: string | null;
 }
 
 /** What kept a transfer at its rate. */
@@ -464,7 +484,9 @@ export interface ExplainedTransfer {
 
 /** One step of the arbiter. */
 export interface Step {
-  /** Its name. */
+  /** The region in which it was taken, where parts of the fabric have policies of their own. */
+  region?: string | null;
+  /** Its name; `limited` where another region decides. */
   step: string;
   /** The link that decided. */
   link: Ends | null;

@@ -1,16 +1,17 @@
 //! Lateral links: `links: - { between: [rc0, rc1], type: qpi }`.
 
-use weir_sim_core::{FabricBuilder, FabricError, LinkSpec};
+use weir_sim_core::{FabricBuilder, FabricError};
 
 use super::LinkTypeOf;
-use super::link_type::{LINK, LinkTypes, kind};
+use super::kinds::KindId;
+use super::link_type::{LINK, LinkTypes};
 use super::names::NodeNames;
 use super::template::NODES;
 use crate::brackets::NamePattern;
 use crate::context::{Context, Read};
 use crate::format::{KeyTable, Shape, required};
 use crate::yaml::Value;
-use weir_plugin_api::{LinkKind, NodeId};
+use weir_plugin_api::NodeId;
 
 /// An item of `links`.
 pub(super) static LATERAL: KeyTable = KeyTable::new(
@@ -33,6 +34,8 @@ pub(super) struct Target<'a> {
     pub(super) builder: &'a mut FabricBuilder,
     /// Per pair of directed links: which type it has.
     pub(super) pairs: &'a mut Vec<LinkTypeOf>,
+    /// Per pair of directed links: its kind.
+    pub(super) kinds: &'a mut Vec<KindId>,
 }
 
 /// Adds the links of the list.
@@ -50,12 +53,12 @@ pub(super) fn read(context: &mut Context, mut target: Target<'_>, list: Option<&
 }
 
 fn link(context: &mut Context, target: &mut Target<'_>, item: &Value, left: &mut u64) -> Read<()> {
-    let Target { types, names, builder, pairs } = target;
+    let Target { types, names, builder, pairs, kinds } = target;
     let fields = context.fields(item, "a lateral link", &LATERAL)?;
     let value = fields.require(context, "type")?;
     let (link, name) = types.resolve(context, value)?;
-    let usual = name.map_or(LinkKind::OTHER, kind);
-    let spec = LinkSpec { up: link.up, down: link.down, latency: link.latency, kind: link.kind.unwrap_or(usual) };
+    let kind = link.kind.unwrap_or_else(|| name.map_or(KindId::OTHER, |name| types.kinds.of(name)));
+    let spec = link.spec(kind);
     let between = fields.require(context, "between")?;
     let [first, second] = context.list(between, "`between`")? else {
         return Err(context.error(between.span, "a link joins two nodes", "write `between: [rc0, rc1]`"));
@@ -87,6 +90,7 @@ fn link(context: &mut Context, target: &mut Target<'_>, item: &Value, left: &mut
             context.error(between.span, message, help)
         })?;
         pairs.push(type_of);
+        kinds.push(kind);
     }
     Ok(())
 }

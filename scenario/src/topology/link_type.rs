@@ -3,8 +3,10 @@
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde_json::Value as Json;
-use weir_plugin_api::{LinkKind, SimDuration};
+use weir_plugin_api::SimDuration;
+use weir_sim_core::LinkSpec;
 
+use super::kinds::{KindId, Kinds};
 use crate::context::{Context, Fields, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::format::{Definition, KeyTable, Shape, optional};
@@ -21,9 +23,16 @@ pub(crate) struct LinkType {
     pub(crate) down: f64,
     /// Latency each way.
     pub(crate) latency: SimDuration,
-    pub(crate) kind: Option<LinkKind>,
+    pub(crate) kind: Option<KindId>,
     /// Which of the types under `link_types` it is; `None` for one that stands in its place.
     pub(crate) named: Option<u32>,
+}
+
+impl LinkType {
+    /// The link to build; it has this kind.
+    pub(crate) fn spec(self, kind: KindId) -> LinkSpec {
+        LinkSpec { up: self.up, down: self.down, latency: self.latency, kind: kind.link_kind() }
+    }
 }
 
 /// How the bandwidth of a type is written.
@@ -55,6 +64,8 @@ pub struct LinkTypeText {
 /// The types that have a name.
 #[derive(Debug, Default)]
 pub(crate) struct LinkTypes {
+    /// The kinds of links.
+    pub(crate) kinds: Kinds,
     types: IndexMap<Box<str>, Named, FxBuildHasher>,
 }
 
@@ -85,7 +96,11 @@ pub(super) static LINK_TYPE: KeyTable = KeyTable::new(
             "Share of the raw figure that carries payload; 1 by default.",
         ),
         optional("latency", Shape::Named(&units::TIME), "Each way; 0s by default."),
-        optional("kind", Shape::Text, "pcie, qpi, nvlink, network, or any other word."),
+        optional(
+            "kind",
+            Shape::Text,
+            "pcie, qpi, nvlink, network, memory, or any other word; `arbiter` can name a policy for each.",
+        ),
     ],
 )
 .in_one_of(&FORMS);
@@ -110,7 +125,7 @@ impl LinkTypes {
             return Err(context.error(value.span, message, "write `link_types: { pcie: { bandwidth: 11.6GB/s } }`"));
         };
         for entry in entries {
-            let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key))).ok();
+            let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key)), &mut types.kinds).ok();
             let link = link.map(|link| LinkType { named: Some(types.types.len() as u32), ..link });
             types.types.insert(entry.key.clone(), Named { span: entry.key_span, link, used: false });
             if context.full() {
@@ -123,7 +138,7 @@ impl LinkTypes {
     /// The type that a link names, or that stands in its place. Returns the name too.
     pub(crate) fn resolve<'a>(&mut self, context: &mut Context, value: &'a Value) -> Read<(LinkType, Option<&'a str>)> {
         let Data::Scalar(scalar) = &value.data else {
-            return Ok((read(context, value, "a link type")?, None));
+            return Ok((read(context, value, "a link type", &mut self.kinds)?, None));
         };
         if let Some(named) = self.types.get_mut(&*scalar.text) {
             named.used = true;
@@ -163,13 +178,13 @@ pub(crate) fn texts(types: Option<&Value>) -> Vec<LinkTypeText> {
     entries.iter().map(read).collect()
 }
 
-fn read(context: &mut Context, value: &Value, what: &str) -> Read<LinkType> {
+fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> Read<LinkType> {
     let fields = context.fields(value, what, &LINK_TYPE)?;
     let efficiency = fields.parse_or(context, "efficiency", Decimal::whole(1), units::efficiency);
     let latency = fields.parse_or(context, "latency", SimDuration::ZERO, units::duration);
     let kind = match fields.get("kind") {
         None => Ok(None),
-        Some(value) => context.text(value, "the kind of a link").map(|word| Some(kind(word))),
+        Some(value) => context.text(value, "the kind of a link").map(|word| Some(kinds.of(word))),
     };
     let (up, down) = bandwidths(context, fields, &efficiency?)?;
     Ok(LinkType { up, down, latency: latency?, kind: kind?, named: None })
@@ -198,15 +213,4 @@ fn bandwidths(context: &mut Context, fields: Fields<'_>, efficiency: &Decimal) -
         units::pcie_generation(generation, lanes)?.bytes_per_second(efficiency, text)
     })?;
     Ok((both, both))
-}
-
-/// The kind of a word.
-pub(crate) fn kind(word: &str) -> LinkKind {
-    match word {
-        "pcie" => LinkKind::PCIE,
-        "qpi" => LinkKind::QPI,
-        "nvlink" => LinkKind::NVLINK,
-        "network" => LinkKind::NETWORK,
-        _ => LinkKind::OTHER,
-    }
 }

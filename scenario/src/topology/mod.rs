@@ -1,18 +1,20 @@
 //! The topology: link types, tree and lateral links, expanded into a fabric.
 
+mod kinds;
 mod lateral;
 mod link_type;
 mod names;
 mod template;
 
-use weir_plugin_api::{LinkKind, NodeId, NodeKind};
-use weir_sim_core::{Fabric, FabricBuilder, FabricError, LinkSpec};
+use weir_plugin_api::{NodeId, NodeKind};
+use weir_sim_core::{Fabric, FabricBuilder, FabricError};
 
 use crate::context::{Context, Problem, Read, Reported};
 use crate::format::{Key, KeyTable, Shape, optional, required};
 use crate::source::Span;
 use crate::version::VERSION;
 use crate::yaml::Value;
+pub(crate) use kinds::{KindId, Kinds};
 use link_type::LinkTypes;
 pub(crate) use link_type::texts as link_type_texts;
 pub use link_type::{BandwidthForm, LinkTypeText};
@@ -47,6 +49,7 @@ pub(crate) struct Topology {
     pub(crate) unused_types: Vec<(String, Span)>,
     /// Per pair of directed links: which type it has.
     pub(crate) types: Vec<LinkTypeOf>,
+    pub(crate) kinds: Kinds,
 }
 
 /// Which type a link has.
@@ -80,6 +83,7 @@ impl Topology {
             places: Vec::new(),
             unused_types: Vec::new(),
             types: Vec::new(),
+            kinds: Kinds::default(),
         }
     }
 }
@@ -116,8 +120,9 @@ pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Top
         expansion.add(context, template, NodeId::NONE, NodeKind::Switch)?;
     }
     expansion.names.index();
-    let Expansion { names, builder, types: pairs, .. } = &mut expansion;
-    lateral::read(context, lateral::Target { types: &mut types, names, builder, pairs }, fields.get("links"))?;
+    let Expansion { names, builder, types: pairs, kinds, .. } = &mut expansion;
+    let target = lateral::Target { types: &mut types, names, builder, pairs, kinds };
+    lateral::read(context, target, fields.get("links"))?;
     if context.errors() > before {
         return Err(Reported);
     }
@@ -129,6 +134,7 @@ pub(crate) fn read(context: &mut Context, value: &Value, file: bool) -> Read<Top
         places: expansion.places,
         unused_types: types.unused(),
         types: expansion.types,
+        kinds: types.kinds.with_pairs(expansion.kinds),
     })
 }
 
@@ -141,6 +147,7 @@ struct Expansion {
     engines_given: Vec<(NodeId, Span)>,
     places: Vec<(NodeId, Place)>,
     types: Vec<LinkTypeOf>,
+    kinds: Vec<KindId>,
     /// The first pair of links of each type that stands in its place, by that place.
     in_place: rustc_hash::FxHashMap<Span, u32>,
     name: String,
@@ -156,15 +163,18 @@ impl Expansion {
                 None => self.builder.root(template.kind),
                 Some(link) => {
                     let network = template.kind == NodeKind::Network || above == NodeKind::Network;
-                    let usual = if network { LinkKind::NETWORK } else { LinkKind::PCIE };
-                    let kind = link.kind.unwrap_or(usual);
-                    let spec = LinkSpec { up: link.up, down: link.down, latency: link.latency, kind };
+                    let kind = link.kind.unwrap_or(match template.kind {
+                        _ if network => KindId::NETWORK,
+                        NodeKind::Cpu => KindId::MEMORY,
+                        _ => KindId::PCIE,
+                    });
+                    self.kinds.push(kind);
                     let pair = self.types.len() as u32;
                     self.types.push(link.named.map_or_else(
                         || LinkTypeOf::InPlace(*self.in_place.entry(template.span).or_insert(pair)),
                         LinkTypeOf::Named,
                     ));
-                    self.builder.child(parent, template.kind, spec)
+                    self.builder.child(parent, template.kind, link.spec(kind))
                 }
             };
             let node = node.map_err(|error| fabric_error(context, template.span, &error))?;

@@ -342,8 +342,9 @@ pub fn refused(text: &str, place: (u32, u32), message: &str, help: &str, plugin:
 /// The registry with an arbiter that is never made.
 pub fn with_refusing(name: &str, params_schema: &str, error: fn() -> ArbiterError) -> Registry {
     let mut registry = registry();
-    let make =
-        Box::new(move |_: &FabricView<'_>, _: &str| -> Result<Box<dyn RateArbiter>, ArbiterError> { Err(error()) });
+    let make = std::sync::Arc::new(move |_: &FabricView<'_>, _: &str| -> Result<Box<dyn RateArbiter>, ArbiterError> {
+        Err(error())
+    });
     let entry = ArbiterEntry {
         name: name.to_owned(),
         version: "1".to_owned(),

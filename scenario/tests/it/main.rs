@@ -18,6 +18,7 @@ mod pattern_models;
 mod patterns;
 mod plans;
 mod ranges;
+mod regions;
 mod rewrite;
 mod streams;
 mod topology;

@@ -240,7 +240,14 @@ impl<'a> Flows<'a> {
         let task = |at: u32| all.ids.get(at as usize).map(|id| TaskId(id.0));
         let named = steps.into_iter().filter_map(|s| {
             let because = s.because.iter().filter_map(|&b| task(b)).collect();
-            Some(PhaseStep { task: task(s.transfer)?, region: s.region, step: s.step, link: s.link, rate: s.rate, because })
+            Some(PhaseStep {
+                task: task(s.transfer)?,
+                region: s.region,
+                step: s.step,
+                link: s.link,
+                rate: s.rate,
+                because,
+            })
         });
         Ok(named.collect())
     }

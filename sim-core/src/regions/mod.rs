@@ -17,7 +17,7 @@
 //!
 //! Transfers that share no link, directly or through others, are settled apart, so that none changes another's bits.
 //!
-//! **Source.** Own; `max-min` cut into any regions gives the rates of `max-min` as a whole (tests).
+//! **Source.** Own. Progressive filling in any regions gives the rates that it gives to the whole fabric (tests).
 
 mod division;
 mod part;
@@ -30,10 +30,22 @@ use weir_plugin_api::{
     Step,
 };
 
-pub use division::{Division, Region};
 use division::Columns;
+pub use division::{Division, Region};
 use part::{Part, Segment};
 use rounds::{Place, Rounds};
+
+impl RegionPolicy {
+    /// What all policies together claim.
+    #[must_use]
+    pub fn flags_of_all(policies: &[Self]) -> Flags {
+        let all = |flag: Flags| policies.iter().all(|policy| policy.flags.contains(flag));
+        let any = |flag: Flags| policies.iter().any(|policy| policy.flags.contains(flag));
+        let some = [Flags::WHOLE_SET, Flags::READS_ARRIVAL, Flags::READS_WEIGHT, Flags::READS_PRIORITY];
+        let pure = if all(Flags::PURE) { Flags::PURE } else { Flags::default() };
+        some.into_iter().filter(|&flag| any(flag)).fold(pure, Flags::union)
+    }
+}
 
 /// The step of a transfer in a region where another one decides its rate.
 pub const LIMITED: &str = "limited";

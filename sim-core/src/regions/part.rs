@@ -1,7 +1,8 @@
 //! One region at work: its policy, the segments that cross it, what the policy offers them.
 
 use weir_plugin_api::{
-    ArbiterError, Binding, ClassId, Flags, LinkId, PhaseView, RateArbiter, RouteId, RouteTable, SimTime, Step, TransferId, TransferView,
+    ArbiterError, Binding, ClassId, Flags, LinkId, PhaseView, RateArbiter, RouteId, RouteTable, SimTime, Step,
+    TransferId, TransferView,
 };
 
 use crate::answer::{Answer, AnswerError};

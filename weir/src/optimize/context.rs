@@ -40,12 +40,12 @@ impl<'a> SearchContext<'a> {
     }
 
     /// The arbiter as the registry has it.
-    pub(super) fn entry(&self) -> Result<&'a ArbiterEntry, Error> {
-        self.registry.arbiter(&self.spec().name)
+    pub(super) fn entry(&self) -> &'a ArbiterEntry {
+        &self.spec().entry
     }
 
     pub(super) fn subject(&self) -> Result<SearchSubject, Error> {
-        let (scenario, entry) = (self.scenario, self.entry()?);
+        let (scenario, entry) = (self.scenario, self.entry());
         Ok(SearchSubject {
             scenario: scenario.name.clone(),
             // However the path was spelled: parts of one search merge into the same bytes.
@@ -117,7 +117,7 @@ impl Runs<'_> {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<u64, Error> {
-        let prepared = PreparedRun::new(scenario, &scenario.arbiters[self.arbiter], self.registry)?;
+        let prepared = PreparedRun::new(scenario, &scenario.arbiters[self.arbiter]);
         let outcome = prepared.outcome(RunOptions { cancel: Some(self.cancel), ..RunOptions::default() })?;
         match outcome.stop {
             Stop::Finished => Ok(outcome.makespan.0),

@@ -10,7 +10,7 @@ use weir_sim_core::{self as sim, Outcome, PhaseRecord, Sharing, Simulation, Stop
 
 pub use stream::StreamedRun;
 
-use crate::{Error, Registry, RunOptions};
+use crate::{Error, RunOptions};
 
 /// From this many transfers on, an arbiter with an incremental side is computed by it (docs/incremental.md). Smaller runs take
 /// milliseconds either way, and keep the arbiter's own ends and bottlenecks.
@@ -25,13 +25,11 @@ const PEAKS_BELOW: usize = 20_000;
 pub(crate) struct PreparedRun<'a> {
     scenario: &'a Scenario,
     spec: &'a ArbiterSpec,
-    entry: &'a ArbiterEntry,
 }
 
 impl<'a> PreparedRun<'a> {
-    /// Looks the arbiter up.
-    pub(crate) fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec, registry: &'a Registry) -> Result<Self, Error> {
-        Ok(Self { scenario, spec, entry: registry.arbiter(&spec.name)? })
+    pub(crate) fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec) -> Self {
+        Self { scenario, spec }
     }
 
     /// Warnings about attributes that the scenario's transfers have and the arbiter is known not to read.
@@ -41,7 +39,7 @@ impl<'a> PreparedRun<'a> {
             ("weight", Flags::READS_WEIGHT, table.weight.iter().any(|&weight| weight != 1.0)),
             ("priority", Flags::READS_PRIORITY, table.priority.iter().any(|&priority| priority != 0)),
         ];
-        let ignored = attributes.into_iter().filter(|&(_, reads, used)| used && self.entry.ignores(reads));
+        let ignored = attributes.into_iter().filter(|&(_, reads, used)| used && self.spec.entry.ignores(reads));
         let (file, name) = (&self.scenario.file, &self.spec.name);
         ignored.map(|(what, ..)| format!("warning: {file}: arbiter `{name}` ignores the transfers' {what}")).collect()
     }
@@ -69,7 +67,7 @@ impl<'a> PreparedRun<'a> {
     pub(crate) fn outcome(&self, options: sim::RunOptions<'_>) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
         let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
-        let outcome = self.simulation().run(&mut *arbiter, self.entry.flags, options);
+        let outcome = self.simulation().run(&mut *arbiter, self.spec.entry.flags, options);
         let outcome = outcome.map_err(|error| self.stopped(&error))?;
         self.log(&outcome);
         Ok(outcome)
@@ -82,14 +80,16 @@ impl<'a> PreparedRun<'a> {
         listener: &mut dyn FnMut(PhaseRecord),
     ) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
-        let outcome = self.simulation().run_with_listener(&mut *arbiter, self.entry.flags, options, listener);
+        let outcome = self.simulation().run_with_listener(&mut *arbiter, self.spec.entry.flags, options, listener);
         outcome.map_err(|error| self.stopped(&error))
     }
 
     /// The result with its names.
     pub(crate) fn report<'r>(&'r self, outcome: &'r Outcome, alone: &'r Alone<'r>) -> Run<'r> {
-        let ArbiterEntry { name, version, legend, origin, .. } = self.entry;
-        let arbiter = ArbiterInfo { name, version, sha256: origin.sha256(), params: &self.spec.params, legend };
+        let regions = self.spec.regions.as_deref();
+        let ArbiterEntry { name, version, legend, origin, .. } = &*self.spec.entry;
+        let arbiter =
+            ArbiterInfo { name, version, sha256: origin.sha256(), params: &self.spec.params, legend, regions };
         Run { scenario: self.scenario, arbiter, outcome, alone }
     }
 
@@ -115,7 +115,7 @@ impl<'a> PreparedRun<'a> {
 
     /// The options with the incremental side for large runs, where there is one; `params` are [`Self::params`].
     fn engine<'b>(&'b self, options: &'b RunOptions, params: &'b str) -> sim::RunOptions<'b> {
-        let entry = self.entry.incremental.as_ref().filter(|_| !options.phase_by_phase);
+        let entry = self.spec.entry.incremental.as_ref().filter(|_| !options.phase_by_phase);
         let peaks_below = if options.peaks { usize::MAX } else { PEAKS_BELOW };
         let incremental = |entry| Sharing::Incremental { entry, params, from: INCREMENTAL_FROM, peaks_below };
         sim::RunOptions { sharing: entry.map_or(Sharing::ByArbiter, incremental), ..options.engine() }
@@ -123,11 +123,11 @@ impl<'a> PreparedRun<'a> {
 
     /// The arbiter's parameters, a JSON object.
     fn params(&self) -> String {
-        serde_json::Value::Object(self.spec.params.clone()).to_string()
+        self.spec.params_json()
     }
 
     /// A new instance that was asked nothing yet.
     fn make(&self) -> Result<Box<dyn RateArbiter>, Error> {
-        make_arbiter(self.entry, &self.params(), &self.scenario.fabric).map_err(|refusal| self.refused(&refusal))
+        make_arbiter(&self.spec.entry, &self.params(), &self.scenario.fabric).map_err(|refusal| self.refused(&refusal))
     }
 }

@@ -1,7 +1,7 @@
 //! One scenario under one arbiter, whose transfers are read while they are simulated and handed over as they end.
 
 use weir_report::{Alone, Run};
-use weir_scenario::{Scenario, TraceStream};
+use weir_scenario::{Regions, Scenario, TraceStream};
 use weir_sim_core::{Departures, Outcome, SimError, Traffic};
 
 use super::PreparedRun;
@@ -30,6 +30,12 @@ impl<'a> StreamedRun<'a> {
         self.prepared.scenario
     }
 
+    /// The parts of the fabric that have a policy each, where there are some.
+    #[must_use]
+    pub fn regions(&self) -> Option<&Regions> {
+        self.prepared.spec.regions.as_deref()
+    }
+
     /// Runs the scenario and hands over each transfer when it has ended; at the end of an incomplete run, those that have not.
     ///
     /// # Errors
@@ -44,10 +50,11 @@ impl<'a> StreamedRun<'a> {
         let options = prepared.engine(options, &params);
         let traffic = Traffic { census: self.stream.census(), arrivals: &mut arrivals, departures };
         let simulation = prepared.simulation();
-        let outcome = simulation.stream(traffic, &mut *arbiter, prepared.entry.flags, options).map_err(|error| {
-            let unread = arrivals.failure().map(Error::from);
-            unread.unwrap_or_else(|| prepared.stopped(&error))
-        })?;
+        let outcome =
+            simulation.stream(traffic, &mut *arbiter, prepared.spec.entry.flags, options).map_err(|error| {
+                let unread = arrivals.failure().map(Error::from);
+                unread.unwrap_or_else(|| prepared.stopped(&error))
+            })?;
         prepared.log(&outcome);
         Ok(outcome)
     }

@@ -26,7 +26,8 @@ impl Departures for Writer<'_> {
             self.ended += 1;
         }
         let (lines, streaming) = (self.lines, self.streaming);
-        let written = self.out.part(|writer| lines.transfer(streaming.scenario(), &streaming.alone, transfer, writer));
+        let (scenario, alone, regions) = (streaming.scenario(), &streaming.alone, streaming.regions());
+        let written = self.out.part(|writer| lines.transfer(scenario, alone, regions, transfer, writer));
         streaming.stream.left(transfer.task);
         written.map_err(|failure| {
             self.failure = Some(failure);

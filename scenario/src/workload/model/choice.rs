@@ -86,8 +86,8 @@ impl<'a> Expansion<'a> {
     /// Runs tasks under a new instance of the scenario's first arbiter; `None` where there is none.
     fn run(&self, tasks: &TaskGraph, routes: &Routes) -> Option<Result<SimDuration, Trouble>> {
         let spec = self.models.arbiter?;
-        let entry = self.models.registry.get(&spec.name)?;
-        let params = Json::Object(spec.params.clone()).to_string();
+        let entry = &*spec.entry;
+        let params = spec.params_json();
         let fabric = &self.topology.fabric;
         let run = || {
             let mut arbiter = make_arbiter(entry, &params, fabric)?;

@@ -1,23 +1,56 @@
 //! The arbiters that a scenario asks for, their parameters checked against the JSON Schema that each arbiter gives.
 
+mod regions;
+
+use std::sync::Arc;
+
 use serde_json::{Map, Value as Json};
-use weir_plugin_api::Registry;
+use weir_plugin_api::{ArbiterEntry, Registry};
 
 use crate::Position;
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
+use regions::PolicyMap;
+pub(crate) use regions::place;
+pub use regions::{RegionInfo, Regions};
 
 /// One arbiter the scenario asks for, parameters checked against its schema, quantities turned into numbers.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct ArbiterSpec {
-    /// Name in the registry.
+    /// Name in the registry; of a policy per link kind, the map as it can be written.
     pub name: String,
     /// The parameters given (not the defaults), as a JSON object.
     pub params: Map<String, Json>,
     /// Where it stands in the file; `None` when given on the command line, or by default.
     pub position: Option<Position>,
+    /// What makes it.
+    pub entry: Arc<ArbiterEntry>,
+    /// The parts of the fabric that have a policy each; `None` where one policy has the whole fabric.
+    pub regions: Option<Arc<Regions>>,
+}
+
+impl ArbiterSpec {
+    /// An arbiter of the registry with its default parameters.
+    #[must_use]
+    pub fn plain(entry: &Arc<ArbiterEntry>) -> Self {
+        Self { name: entry.name.clone(), params: Map::new(), position: None, entry: entry.clone(), regions: None }
+    }
+
+    /// The parameters as the JSON text that arbiters are made from.
+    #[must_use]
+    pub fn params_json(&self) -> String {
+        Json::Object(self.params.clone()).to_string()
+    }
+}
+
+/// An arbiter as it is written: the links are not known yet.
+pub(crate) enum Written {
+    /// One policy for the whole fabric.
+    Whole(ArbiterSpec),
+    /// A policy per link kind.
+    PerKind(PolicyMap),
 }
 
 /// The arbiters of the file, or of the command line in their place; those of the file are checked, used or not.
@@ -26,7 +59,7 @@ pub(crate) fn read(
     given: Option<&Value>,
     options: &[String],
     registry: &Registry,
-) -> Read<Vec<ArbiterSpec>> {
+) -> Read<Vec<Written>> {
     let written = written(context, given, registry);
     if options.is_empty() {
         return written;
@@ -34,8 +67,9 @@ pub(crate) fn read(
     let asked = context.each(options, |context, text| option(context, text, registry));
     let (written, asked) = (written?, asked?);
     if let Some(given) = given {
-        for spec in asked.iter().filter(|spec| spec.params.is_empty()) {
-            let left = written.iter().find(|w| w.name == spec.name && !w.params.is_empty());
+        for spec in asked.iter().filter_map(Written::whole).filter(|spec| spec.params.is_empty()) {
+            let mut left = written.iter().filter_map(Written::whole);
+            let left = left.find(|left| left.name == spec.name && !left.params.is_empty());
             left.inspect(|left| warn_of_defaults(context, given, left));
         }
     }
@@ -53,27 +87,51 @@ fn warn_of_defaults(context: &mut Context, given: &Value, left: &ArbiterSpec) {
     );
 }
 
-fn written(context: &mut Context, given: Option<&Value>, registry: &Registry) -> Read<Vec<ArbiterSpec>> {
+fn written(context: &mut Context, given: Option<&Value>, registry: &Registry) -> Read<Vec<Written>> {
     match given {
         None => {
-            let default = |name: &str| ArbiterSpec { name: name.to_owned(), params: Map::new(), position: None };
-            Ok(registry.default_arbiter().map(default).into_iter().collect())
+            let default = registry.default_arbiter().and_then(|name| registry.get(name));
+            Ok(default.map(|entry| Written::Whole(ArbiterSpec::plain(entry))).into_iter().collect())
         }
         Some(Value { data: Data::Sequence(items), span }) => {
             if items.is_empty() {
                 return Err(context.error(*span, "the list of arbiters is empty", "name one, or leave `arbiter` out"));
             }
-            context.each(items, |context, item| spec(context, item, registry))
+            context.each(items, |context, item| one(context, item, registry))
         }
-        Some(value) => Ok(vec![spec(context, value, registry)?]),
+        Some(value) => Ok(vec![one(context, value, registry)?]),
+    }
+}
+
+/// A policy for the whole fabric, or one per link kind.
+fn one(context: &mut Context, value: &Value, registry: &Registry) -> Read<Written> {
+    match &value.data {
+        Data::Mapping(entries) if entries.iter().all(|entry| &*entry.key != "name") => {
+            PolicyMap::read(context, value, entries, registry).map(Written::PerKind)
+        }
+        _ => spec(context, value, registry).map(Written::Whole),
+    }
+}
+
+impl Written {
+    fn whole(&self) -> Option<&ArbiterSpec> {
+        match self {
+            Self::Whole(spec) => Some(spec),
+            Self::PerKind(_) => None,
+        }
     }
 }
 
 /// An arbiter of the command line: a name or a map.
-fn option(context: &mut Context, text: &str, registry: &Registry) -> Read<ArbiterSpec> {
+fn option(context: &mut Context, text: &str, registry: &Registry) -> Read<Written> {
     let source = context.sources.add("--arbiter", text);
     let value = yaml::parse(context, source)?;
-    Ok(ArbiterSpec { position: None, ..spec(context, &value, registry)? })
+    let mut written = one(context, &value, registry)?;
+    match &mut written {
+        Written::Whole(spec) => spec.position = None,
+        Written::PerKind(map) => map.position = None,
+    }
+    Ok(written)
 }
 
 fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<ArbiterSpec> {
@@ -96,5 +154,6 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
     let schema: Json = serde_json::from_str(&entry.params_schema).unwrap_or_else(|_| Json::Object(Map::new()));
     let given = entries.iter().filter(|e| &*e.key != "name");
     let params = Schema::new(&schema).object(context, &mut NoNames, value.span, given, &format!("arbiter `{name}`"))?;
-    Ok(ArbiterSpec { name: name.to_owned(), params, position: Some(context.sources.position(value.span)) })
+    let position = Some(context.sources.position(value.span));
+    Ok(ArbiterSpec { params, position, ..ArbiterSpec::plain(entry) })
 }

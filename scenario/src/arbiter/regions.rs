@@ -1,0 +1,215 @@
+//! A policy for each kind of link: the map as it is written, and the regions that it makes of a fabric.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+use weir_plugin_api::{ArbiterEntry, LinkId, NodeId, Origin, Registry};
+use weir_sim_core::{Division, RegionPolicy, region_arbiter};
+
+use super::{ArbiterSpec, Written, spec};
+use crate::Position;
+use crate::context::{Context, Read};
+use crate::diagnostic::quoted;
+use crate::source::Span;
+use crate::topology::Topology;
+use crate::yaml::{Data, Entry, Value};
+
+/// The key of all links whose kind no other key names.
+const DEFAULT: &str = "default";
+
+/// Policies by link kind, as they are written.
+pub(crate) struct PolicyMap {
+    policies: Vec<Policy>,
+    span: Span,
+    pub(super) position: Option<Position>,
+}
+
+struct Policy {
+    /// A link kind, or [`DEFAULT`].
+    key: String,
+    span: Span,
+    spec: ArbiterSpec,
+}
+
+/// The regions of a scenario's fabric, and what it says of them.
+#[derive(Debug)]
+pub struct Regions {
+    /// Which links hang together under one policy.
+    pub division: Arc<Division>,
+    /// Key and policy, by [`weir_sim_core::Region::policy`].
+    pub policies: Vec<(String, ArbiterSpec)>,
+    /// The regions, by number.
+    pub infos: Vec<RegionInfo>,
+}
+
+/// What identifies a region for a person.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RegionInfo {
+    /// Its key, with its topmost node where several regions have that key.
+    pub name: String,
+    /// Its topmost node; of several the first.
+    pub top: NodeId,
+}
+
+impl Regions {
+    /// The region of a directed link, and the name of its policy.
+    #[must_use]
+    pub fn of_link(&self, link: LinkId) -> (&RegionInfo, &str) {
+        self.region(self.division.region_of(link))
+    }
+
+    /// A region by number, and the name of its policy.
+    #[must_use]
+    pub fn region(&self, number: usize) -> (&RegionInfo, &str) {
+        let policy = self.division.regions[number].policy as usize;
+        (&self.infos[number], &self.policies[policy].1.name)
+    }
+}
+
+impl PolicyMap {
+    pub(super) fn read(context: &mut Context, value: &Value, entries: &[Entry], registry: &Registry) -> Read<Self> {
+        if entries.is_empty() {
+            let help = "write the name of an arbiter, or a map from link kinds to arbiters";
+            return Err(context.error(value.span, "the arbiter is an empty map", help));
+        }
+        let names_one = |entry: &Entry| match &entry.value.data {
+            Data::Scalar(scalar) => registry.get(&scalar.text).is_some(),
+            _ => true,
+        };
+        if !entries.iter().any(|entry| &*entry.key == DEFAULT || names_one(entry)) {
+            let help = "write `{ name: NAME, PARAMETER: VALUE }`, the name alone, or a name for each kind of link";
+            return Err(context.error(value.span, "an arbiter needs the key `name`", help));
+        }
+        let policies = context.each(entries, |context, entry| {
+            if let Data::Sequence(_) = entry.value.data {
+                let help = "a list of such maps compares them: `arbiter: [{default: …}, {default: …}]`";
+                let message = format!("the arbiter of {} must be one arbiter", quoted(&entry.key));
+                return Err(context.error(entry.value.span, message, help));
+            }
+            let spec = spec(context, &entry.value, registry)?;
+            Ok(Policy { key: entry.key.to_string(), span: entry.key_span, spec })
+        });
+        let position = Some(context.sources.position(value.span));
+        Ok(Self { policies: policies?, span: value.span, position })
+    }
+
+    /// The map as it can be written.
+    fn text(&self) -> String {
+        let text = |policy: &Policy| match policy.spec.params.is_empty() {
+            true => format!("{}: {}", policy.key, policy.spec.name),
+            false => {
+                let params: Vec<String> =
+                    policy.spec.params.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+                format!("{}: {{name: {}, {}}}", policy.key, policy.spec.name, params.join(", "))
+            }
+        };
+        format!("{{{}}}", self.policies.iter().map(text).collect::<Vec<_>>().join(", "))
+    }
+
+    /// The policy of each kind of link, or what is wrong.
+    fn of_kinds(&self, context: &mut Context, topology: &Topology) -> Read<Vec<u32>> {
+        let used = topology.kinds.used();
+        for policy in self.policies.iter().filter(|policy| policy.key != DEFAULT) {
+            if !used.contains(&&*policy.key) {
+                let message = format!("no link has the kind {}", quoted(&policy.key));
+                let mut known = used.clone();
+                known.push(DEFAULT);
+                let help = context.suggestion(&policy.key, known, "link kinds");
+                context.error(policy.span, message, help);
+            }
+        }
+        let find = |key: &str| self.policies.iter().position(|policy| policy.key == key);
+        let default = find(DEFAULT);
+        let of_kinds = topology.kinds.names().map(|kind| match find(kind).or(default) {
+            Some(policy) => Ok(policy as u32),
+            None if !used.contains(&kind) => Ok(0),
+            None => {
+                let message = format!("links of kind {} have no arbiter", quoted(kind));
+                Err(context.error(
+                    self.span,
+                    message,
+                    format!("add `{kind}: NAME`, or `{DEFAULT}: NAME` for all that is left"),
+                ))
+            }
+        });
+        of_kinds.collect()
+    }
+
+    fn place(self, context: &mut Context, topology: &Topology) -> Read<ArbiterSpec> {
+        let before = context.errors();
+        let of_kinds = self.of_kinds(context, topology)?;
+        if context.errors() > before {
+            return Err(crate::context::Reported);
+        }
+        let of_links: Vec<u32> = topology.kinds.of_links().map(|kind| of_kinds[kind]).collect();
+        let division = Arc::new(Division::new(&topology.fabric.view(), &of_links));
+        let params = |policy: &Policy| match policy.spec.params.is_empty() {
+            true => Json::from(policy.spec.name.clone()),
+            false => {
+                let mut map = Map::from_iter([("name".to_owned(), Json::from(policy.spec.name.clone()))]);
+                map.extend(policy.spec.params.clone());
+                Json::Object(map)
+            }
+        };
+        let (name, position) = (self.text(), self.position);
+        let params = self.policies.iter().map(|policy| (policy.key.clone(), params(policy))).collect();
+        let infos = infos(&division, &self.policies, topology);
+        let policies: Vec<_> = self.policies.into_iter().map(|policy| (policy.key, policy.spec)).collect();
+        let entry = Arc::new(entry(&name, &division, &policies));
+        let regions = Some(Arc::new(Regions { division, policies, infos }));
+        Ok(ArbiterSpec { name, params, position, entry, regions })
+    }
+}
+
+/// The arbiters of the file, now that its links are known.
+pub(crate) fn place(context: &mut Context, written: Vec<Written>, topology: &Topology) -> Read<Vec<ArbiterSpec>> {
+    let place = |written| match written {
+        Written::Whole(spec) => Ok(spec),
+        Written::PerKind(map) => map.place(context, topology),
+    };
+    written.into_iter().map(place).collect()
+}
+
+/// The arbiter that the policies are together. It claims what all of them claim.
+fn entry(name: &str, division: &Arc<Division>, policies: &[(String, ArbiterSpec)]) -> ArbiterEntry {
+    let of = |(_, spec): &(String, ArbiterSpec)| RegionPolicy {
+        make: spec.entry.make.clone(),
+        flags: spec.entry.flags,
+        params: spec.params_json().into(),
+    };
+    let made: Vec<RegionPolicy> = policies.iter().map(of).collect();
+    let division = division.clone();
+    let mut legend = Vec::new();
+    for entry in policies.iter().flat_map(|(_, spec)| &spec.entry.legend) {
+        if !legend.contains(entry) {
+            legend.push(entry.clone());
+        }
+    }
+    ArbiterEntry {
+        name: name.to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        flags: RegionPolicy::flags_of_all(&made),
+        says_what_it_reads: policies.iter().all(|(_, spec)| spec.entry.says_what_it_reads),
+        legend,
+        params_schema: "{}".to_owned(),
+        origin: Origin::BuiltIn,
+        make: Arc::new(move |fabric, _| region_arbiter(fabric, division.clone(), &made)),
+        incremental: None,
+    }
+}
+
+/// Names and topmost nodes of the regions.
+fn infos(division: &Division, policies: &[Policy], topology: &Topology) -> Vec<RegionInfo> {
+    let mut counts = vec![0; policies.len()];
+    division.regions.iter().for_each(|region| counts[region.policy as usize] += 1);
+    let info = |region: &weir_sim_core::Region| {
+        let ends = |&link: &LinkId| [topology.fabric.link(link).from, topology.fabric.link(link).to];
+        let nodes = region.links.iter().flat_map(ends);
+        let top = nodes.min_by_key(|&node| (topology.fabric.node(node).depth, node)).unwrap_or(NodeId::NONE);
+        let key = &policies[region.policy as usize].key;
+        let several = counts[region.policy as usize] > 1;
+        let name = if several { format!("{key} at {}", topology.names.shown(top)) } else { key.clone() };
+        RegionInfo { name, top }
+    };
+    division.regions.iter().map(info).collect()
+}

@@ -1,0 +1,137 @@
+//! A policy for each kind of link: how it is written, which regions it makes, and what comes out.
+
+use weir_plugin_api::Registry;
+use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
+use weir_sim_core::{Outcome, RunOptions, Simulation};
+
+/// Two machines like the paper's, their GPUs and a NIC under two levels of switches, and a switch between the NICs.
+const CLUSTER: &str = "\
+weir: 1
+topology:
+  link_types:
+    pcie: { bandwidth: 11.6GB/s }
+    wire: { bandwidth: 5GB/s, kind: network }
+  tree:
+    fabric: { kind: network }
+    rc[0-1]:
+      kind: root-complex
+      children:
+        plx[0-1]:
+          kind: switch
+          link: pcie
+          children:
+            low[0-1]:
+              kind: switch
+              link: pcie
+              children:
+                gpu[0-1]: { kind: gpu, link: pcie }
+        nic: { kind: nic, link: pcie }
+  links:
+    - { type: wire, between: ['rc[0-1]/nic', fabric] }
+";
+
+/// The transfers of Table I in machine 0.
+const TABLE_I: &str = "\
+workload:
+  - transfer: { id: a, from: rc0/plx0/low0/gpu0, to: rc0/plx0/low1/gpu0, size: 300MB }
+  - transfer: { id: b, from: rc0/plx0/low0/gpu1, to: rc0/plx1/low0/gpu0, size: 300MB }
+  - transfer: { id: c, from: rc0/plx0/low1/gpu1, to: rc0/plx0/low1/gpu0, size: 300MB }
+  - transfer: { id: d, from: rc0/plx1/low1/gpu0, to: rc0/plx1/low0/gpu0, size: 300MB }
+";
+
+const MAP: &str = "arbiter: { default: { name: pcie-congestion, tau: 0.2 }, network: max-min }\n";
+
+fn read(text: &str, arbiters: &[&str]) -> Result<Scenario, Vec<Diagnostic>> {
+    let mut registry = Registry::new();
+    weir_arbiters::register(&mut registry).unwrap();
+    let arbiters = arbiters.iter().map(|text| (*text).to_owned()).collect();
+    load(Input::text(text, "-", None), &LoadOptions { arbiters, ..LoadOptions::default() }, &registry)
+}
+
+fn good(text: &str) -> Scenario {
+    read(text, &[]).unwrap_or_else(|found| panic!("{}", found.iter().map(|d| format!("{d}\n")).collect::<String>()))
+}
+
+fn run(scenario: &Scenario) -> Outcome {
+    let spec = &scenario.arbiters[0];
+    let Scenario { fabric, routes, tasks, .. } = scenario;
+    let mut arbiter = (spec.entry.make)(&fabric.view(), &spec.params_json()).unwrap();
+    Simulation { fabric, routes, tasks }.run(&mut *arbiter, spec.entry.flags, RunOptions::default()).unwrap()
+}
+
+/// When each of the first four transfers ends, in picoseconds.
+fn ends(scenario: &Scenario) -> Vec<u64> {
+    run(scenario).tasks[..4].iter().map(|times| times.end.0).collect()
+}
+
+#[test]
+fn regions_hang_together_by_links_of_one_key() {
+    let scenario = good(&format!("{CLUSTER}{MAP}{TABLE_I}"));
+    let spec = &scenario.arbiters[0];
+    assert_eq!(spec.name, "{default: {name: pcie-congestion, tau: 0.2}, network: max-min}");
+    let regions = spec.regions.as_ref().unwrap();
+    let names: Vec<&str> = regions.infos.iter().map(|info| &*info.name).collect();
+    assert_eq!(names, ["default at rc0", "default at rc1", "network"]);
+    let links: Vec<usize> = regions.division.regions.iter().map(|region| region.links.len()).collect();
+    assert_eq!(links, [2 * 15, 2 * 15, 2 * 2]);
+    assert_eq!(scenario.node_name(regions.infos[2].top), "fabric");
+}
+
+/// Table I inside one machine of a cluster is Table I, while the other machines talk to each other.
+#[test]
+fn a_machine_of_a_cluster_is_the_machine_alone() {
+    let alone = ends(&good(&format!("{CLUSTER}arbiter: {{ name: pcie-congestion, tau: 0.2 }}\n{TABLE_I}")));
+    let inside = ends(&good(&format!("{CLUSTER}{MAP}{TABLE_I}")));
+    assert_eq!(inside, alone);
+    let other = "  - transfer: { id: x, from: rc1/plx0/low0/gpu0, to: rc1/plx1/low0/gpu0, size: 900MB }\n";
+    assert_eq!(ends(&good(&format!("{CLUSTER}{MAP}{TABLE_I}{other}"))), alone);
+}
+
+/// A transfer to another machine that shares no link with the four does not change them, and gets the wire's rate.
+#[test]
+fn a_transfer_through_the_network_goes_by_both_policies() {
+    let out = "  - transfer: { id: x, from: rc0/plx1/low1/gpu1, to: rc1/plx0/low0/gpu0, size: 100MB }\n";
+    let scenario = good(&format!("{CLUSTER}{MAP}{TABLE_I}{out}"));
+    let outcome = run(&scenario);
+    // d shares its switch's uplink with x: both leave low1, x then climbs past plx1.
+    assert!(outcome.tasks[4].end.0 >= 20_000_000_000, "5 GB/s at most");
+    let without = ends(&good(&format!("{CLUSTER}{MAP}{TABLE_I}")));
+    assert_eq!(outcome.tasks[2].end.0, without[2], "c shares no link with x");
+}
+
+fn refused(arbiter: &str) -> String {
+    let found = read(&format!("{CLUSTER}arbiter: {arbiter}\n{TABLE_I}"), &[]).expect_err("it is wrong");
+    found.iter().map(|d| format!("{d}\n")).collect()
+}
+
+#[test]
+fn wrong_maps_are_named() {
+    let text = refused("{ default: max-min, netwrok: max-min }");
+    assert!(text.contains("no link has the kind `netwrok`") && text.contains("`network`"), "{text}");
+    let text = refused("{ network: max-min }");
+    assert!(text.contains("links of kind `pcie` have no arbiter") && text.contains("`default: NAME`"), "{text}");
+    let text = refused("{ default: [max-min, fcfs] }");
+    assert!(text.contains("the arbiter of `default` must be one arbiter"), "{text}");
+    let text = refused("{ default: { network: max-min } }");
+    assert!(text.contains("an arbiter needs the key `name`"), "{text}");
+    let text = refused("{ tau: 0.1 }");
+    assert!(text.contains("an arbiter needs the key `name`"), "{text}");
+    let text = refused("{}");
+    assert!(text.contains("empty map"), "{text}");
+}
+
+#[test]
+fn the_command_line_and_lists_take_maps() {
+    let scenario = read(&format!("{CLUSTER}{TABLE_I}"), &["{default: fcfs, network: max-min}", "max-min"]).unwrap();
+    assert_eq!(scenario.arbiters.iter().map(|a| a.regions.is_some()).collect::<Vec<_>>(), [true, false]);
+    let list = good(&format!("{CLUSTER}arbiter: [{{ default: fcfs, network: max-min }}, max-min]\n{TABLE_I}"));
+    assert_eq!(list.arbiters[0].name, "{default: fcfs, network: max-min}");
+}
+
+/// Neither the order of keys nor a key for all kinds changes a bit.
+#[test]
+fn the_order_of_keys_does_not_matter() {
+    let one = good(&format!("{CLUSTER}arbiter: {{ default: fcfs, network: max-min }}\n{TABLE_I}"));
+    let other = good(&format!("{CLUSTER}arbiter: {{ network: max-min, pcie: fcfs }}\n{TABLE_I}"));
+    assert_eq!(run(&one).fingerprint, run(&other).fingerprint);
+}
