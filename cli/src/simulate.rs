@@ -43,7 +43,7 @@ pub(crate) fn say_trouble(run: &Run<'_>) {
 /// Says that a run was interrupted.
 pub(crate) fn say_if_interrupted(stop: Stop) {
     if stop == Stop::Cancelled {
-        message("note: interrupted; the partial result is written and marked as incomplete");
+        message("note: interrupted; writing the partial result, marked as incomplete");
     }
 }
 

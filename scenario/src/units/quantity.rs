@@ -331,8 +331,10 @@ fn not_finite(text: &str) -> Option<Problem> {
 }
 
 fn unknown_unit(text: &str, unit: &str, speech: &Speech, units: &[Unit], per: &str) -> Problem {
-    let bare = unit.strip_suffix(per).unwrap_or(unit);
-    let near = nearest(bare, units.iter().map(|u| u.0));
+    // As networks write them: `16Gbps`, `128Gbit/s`.
+    let usual = unit.replace("bit", "b").replace("bps", "b/s").replace("Bps", "B/s");
+    let bare = usual.strip_suffix(per).unwrap_or(&usual);
+    let near = find(bare, units).map(|unit| unit.0).or_else(|| nearest(bare, units.iter().map(|u| u.0)));
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}{per}`? "));
     let message = format!("{} has the unknown unit {}", quoted(text), quoted(unit));
     Problem::new(message, format!("{near}units of {}: {}", &speech.noun[2..], speech.units))

@@ -89,6 +89,9 @@ fn numbers_that_are_none() {
     refused(bandwidth("0GB/s"), (3, 33), "is zero", "from 0.001 B/s");
     refused(bandwidth("1e400GB/s"), (3, 33), "too large", "from 0.001 B/s to 1e18 B/s");
     refused(bandwidth("1e299GB/s"), (3, 33), "too large", "from 0.001 B/s to 1e18 B/s");
+    for wrong in ["16Gbps", "16Gbit/s"] {
+        refused(bandwidth(wrong), (3, 33), "unknown unit", "did you mean `Gb/s`?");
+    }
     refused(bandwidth("16GT/s x+16"), (3, 33), "names no lanes", "16GT/s x16");
     let limit = |l: &str| one(&format!("transfer: {{ from: gpu0, to: gpu1, size: 1B, limit: {l} }}"));
     refused(limit("1e299GB/s"), (6, 56), "too large", "from 0.001 B/s to 1e18 B/s");
