@@ -102,6 +102,24 @@ impl CauseKind {
         }
     }
 
+    /// What it means under any policy.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::MostLoadedLink => "the arbiter did not say what decided",
+            Self::FullRate => "no other transfer holds it back",
+            Self::OwnLimit => "the `limit` in the scenario",
+            Self::SharedLink => "others use the link, too",
+            Self::UpstreamPort => "going up, more arrives at a port than it carries",
+            Self::DownstreamPort => "going down, more arrives at a port than it carries",
+            Self::LateralLink => "more arrives at a link beside the tree than it carries",
+            Self::RootComplexShared => "crossing it lowers what the port carries, and others use the rest, too",
+            Self::RootComplex => "crossing it lowers what the port carries",
+            Self::HeadOfLine => "it queues behind a transfer that is held back further on",
+            Self::EarlierTransfer => "the link serves a transfer first that came before",
+            Self::HigherPriority => "they are served first",
+        }
+    }
+
     /// As a sentence that names who is responsible, where that is known: `head-of-line blocked behind b`.
     pub(crate) fn sentence(self, by: Option<&str>) -> String {
         let words = self.words();
@@ -173,13 +191,14 @@ impl<'a> TransferCause<'a> {
     }
 }
 
-/// The link that held a transfer back for the largest part of its time, where one is known.
+/// The link that held a transfer back for the largest part of its time, where one is known; none does where its own limit did.
 #[must_use]
 pub fn bottleneck_link(run: &Run<'_>, task: TaskId) -> Option<LinkId> {
-    link_of(run.outcome.bottlenecks.get(task.index())?)
+    let bottleneck = run.outcome.bottlenecks.get(task.index())?;
+    link_of(bottleneck).filter(|_| bottleneck.binding.cause() != Cause::OwnLimit)
 }
 
-/// As [`bottleneck_link`].
+/// The link that decided a transfer's rate for the largest part of its time, also where its own limit did.
 pub(crate) fn link_of(bottleneck: &Bottleneck) -> Option<LinkId> {
     (!bottleneck.binding.link.is_none()).then_some(bottleneck.binding.link)
 }

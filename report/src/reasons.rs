@@ -97,8 +97,8 @@ const WORTH: u64 = 10;
 /// together, and why; the worst first. Empty where none was held back.
 pub(crate) fn shared_links(run: &Run<'_>, operation: &PlannedOperation) -> Option<String> {
     let mut links: BTreeMap<LinkId, u64> = BTreeMap::new();
-    for (_, held) in held(run, operation) {
-        add(&mut links, held.binding.link, held.time);
+    for (_, delay) in delayed(run, operation) {
+        add(&mut links, delay.binding.link, delay.time);
     }
     let direction = |link: LinkId| run.scenario.fabric.link(link).direction;
     let mut worst: Vec<(LinkId, u64)> = [Direction::Up, Direction::Down, Direction::Lateral]
@@ -117,8 +117,8 @@ pub(crate) fn shared_links(run: &Run<'_>, operation: &PlannedOperation) -> Optio
 /// `at plx0 → rc for 22.069 ms: upstream port shared with b`.
 fn shared_link(run: &Run<'_>, operation: &PlannedOperation, link: LinkId, span: u64) -> String {
     let mut causes: BTreeMap<u32, u64> = BTreeMap::new();
-    for (_, held) in held(run, operation).filter(|(_, held)| held.binding.link == link) {
-        add(&mut causes, held.binding.cause, held.time);
+    for (_, delay) in delayed(run, operation).filter(|(_, delay)| delay.binding.link == link) {
+        add(&mut causes, delay.binding.cause, delay.time);
     }
     let cause = largest(causes).map_or(Cause::Unknown as u32, |(cause, _)| cause);
     let binding = Binding { link, cause, by: u32::MAX };
@@ -130,10 +130,10 @@ fn shared_link(run: &Run<'_>, operation: &PlannedOperation, link: LinkId, span: 
 }
 
 /// The transfers of an operation that had less than their full rate, and by what.
-fn held<'r>(run: &'r Run<'_>, operation: &PlannedOperation) -> impl Iterator<Item = (TaskId, &'r Bottleneck)> {
-    operation.tasks().map(|task| (task, &run.outcome.bottlenecks[task.index()])).filter(|(_, held)| {
-        let free = matches!(held.binding.cause(), Cause::FullRate | Cause::OwnLimit);
-        !free && !held.binding.link.is_none()
+fn delayed<'r>(run: &'r Run<'_>, operation: &PlannedOperation) -> impl Iterator<Item = (TaskId, &'r Bottleneck)> {
+    operation.tasks().map(|task| (task, &run.outcome.bottlenecks[task.index()])).filter(|(_, delay)| {
+        let free = matches!(delay.binding.cause(), Cause::FullRate | Cause::OwnLimit);
+        !free && !delay.binding.link.is_none()
     })
 }
 
@@ -151,8 +151,8 @@ fn largest<K: Ord>(sums: BTreeMap<K, u64>) -> Option<(K, u64)> {
 /// Who is responsible for what held the operation's transfers at a link, as `b, c`; empty for nobody known.
 fn culprits(run: &Run<'_>, operation: &PlannedOperation, at: &Binding) -> String {
     let mut names = Names::default();
-    for (task, held) in held(run, operation) {
-        let (binding, by) = (&held.binding, TaskId(held.binding.by));
+    for (task, delay) in delayed(run, operation) {
+        let (binding, by) = (&delay.binding, TaskId(delay.binding.by));
         if (binding.link, binding.cause) != (at.link, at.cause) || by.0 == u32::MAX || by == task {
             continue;
         }

@@ -96,7 +96,8 @@ impl Run<'_> {
     }
 
     /// A link for a person: `k80a → plx0`.
-    pub(crate) fn link_text(&self, link: LinkId) -> String {
+    #[must_use]
+    pub fn link_text(&self, link: LinkId) -> String {
         let (from, to) = self.link_names(link);
         format!("{from} → {to}")
     }

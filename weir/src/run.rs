@@ -38,7 +38,7 @@ pub struct Transfer {
     /// From start to end of the same transfer alone under the same arbiter; `None` where that has no steady answer, and
     /// after a cancelled run.
     pub alone: Option<SimDuration>,
-    /// The two nodes of the link that held it back for the largest part of its time.
+    /// The two nodes of the link that held it back for the largest part of its time; none where its own limit did.
     pub bottleneck: Option<(String, String)>,
     /// Why, as a kind.
     pub cause_kind: Option<Cause>,

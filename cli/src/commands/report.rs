@@ -262,11 +262,13 @@ fn add_one_by_one(
     run: &Run<'_>,
     page: &mut Page,
 ) -> Result<(), Failure> {
-    let (ended, options) = (Cell::new(None), simulate::watched(options));
-    let again = |listener: &mut dyn FnMut(_)| ended.set(Some(scenario.run_with_listener(spec, &options, listener)));
+    let (failure, options) = (Cell::new(None), simulate::watched(options));
+    let again = |listener: &mut dyn FnMut(_)| {
+        let ended = scenario.run_with_listener(spec, &options, listener);
+        let complete = ended.as_ref().is_ok_and(|run| !run.cancelled());
+        failure.set(ended.err());
+        complete
+    };
     page.add_replayed(run, &again).map_err(Failure::usage)?;
-    if ended.into_inner().transpose()?.is_some_and(|run| run.cancelled()) {
-        page.note(run, "interrupted, so rates over time end early");
-    }
-    Ok(())
+    failure.into_inner().map_or(Ok(()), |error| Err(error.into()))
 }

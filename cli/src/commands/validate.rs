@@ -116,11 +116,10 @@ impl<'a> Validation<'a> {
     }
 
     /// The link that delayed a transfer and why, as `weir run` says it.
-    fn why(&self, pair: &Pair) -> Option<(String, String)> {
-        let task = self.tasks[pair.simulated]?;
-        let link = self.run.scenario.fabric.link(bottleneck_link(self.run, task)?);
-        let name = |node| self.run.scenario.node_name(node);
-        Some((format!("{} → {}", name(link.from), name(link.to)), cause_text(self.run, task).unwrap_or_default()))
+    fn why(&self, pair: &Pair) -> (Option<String>, Option<String>) {
+        let Some(task) = self.tasks[pair.simulated] else { return (None, None) };
+        let link = bottleneck_link(self.run, task).map(|link| self.run.link_text(link));
+        (link, cause_text(self.run, task))
     }
 
     fn text(&self) -> String {
@@ -155,9 +154,10 @@ impl<'a> Validation<'a> {
         for (at, pair) in all.iter().take(ROWS).enumerate() {
             let (id, ends) = self.name(pair);
             // Only the worst are explained: the others hold no news.
-            let (link, why) = self.why(pair).filter(|_| at < WORST).unwrap_or_default();
+            let (link, why) = if at < WORST { self.why(pair) } else { (None, None) };
+            let link = link.or_else(|| why.as_ref().map(|_| "–".to_owned())).unwrap_or_default();
             let (measured, simulated) = (pair.measured, self.simulated[pair.simulated].seconds);
-            sheet.row([id, ends, time(measured), time(simulated), percent(pair.error), link, why]);
+            sheet.row([id, ends, time(measured), time(simulated), percent(pair.error), link, why.unwrap_or_default()]);
         }
         let cut = match all.len() > ROWS {
             true => format!("the {ROWS} worst of {}: --csv and --json list all\n", all.len()),
@@ -200,7 +200,7 @@ impl<'a> Validation<'a> {
         let run = self.run;
         let each = |pair: &Pair| {
             let simulated = &self.simulated[pair.simulated];
-            let (bottleneck, cause) = self.why(pair).unzip();
+            let (bottleneck, cause) = self.why(pair);
             let of = simulated.transfer.as_ref();
             ValidatedTransfer {
                 id: (&*simulated.id).into(),
@@ -247,7 +247,8 @@ impl<'a> Validation<'a> {
             let simulated = &self.simulated[pair.simulated];
             let (from, to, bytes) =
                 simulated.transfer.as_ref().map_or(("", "", String::new()), |(f, t, b)| (f, t, b.to_string()));
-            let (link, cause) = self.why(pair).unwrap_or_default();
+            let (link, cause) = self.why(pair);
+            let [link, cause] = [link, cause].map(Option::unwrap_or_default);
             let texts = [self.run.arbiter.name, &simulated.id, from, to, &bytes].map(quoted).join(",");
             let (measured, seconds) = (pair.measured, simulated.seconds);
             let _ = writeln!(out, "{texts},{measured},{seconds},{},{},{}", pair.error, quoted(&link), quoted(&cause));

@@ -53,7 +53,6 @@ pub(super) struct Aggregated {
     group_of: Vec<usize>,
     /// How many transfers have ended.
     ended: usize,
-    #[serde(rename = "held")]
     delays: Delays,
 }
 

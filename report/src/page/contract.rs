@@ -53,16 +53,19 @@ pub fn contract() -> String {
     for (name, definition) in generator.definitions() {
         declare(&mut out, name, definition);
     }
-    let words: Vec<String> = CauseKind::ALL
-        .iter()
-        .map(|kind| format!("  {}: {},\n", serde_json::json!(kind), serde_json::json!(kind.words())))
-        .collect();
-    let _ = write!(
-        out,
-        "\n/** Causes in words, without the transfers that they name. */\nexport const CAUSE_WORDS: Record<CauseKind, string> = {{\n{}}};\n\n{COMPOSED}",
-        words.concat()
-    );
+    of_causes(&mut out, "Causes in words, without the transfers that they name.", "CAUSE_WORDS", CauseKind::words);
+    of_causes(&mut out, "What causes mean under any policy.", "CAUSE_MEANINGS", CauseKind::meaning);
+    let _ = write!(out, "\n{COMPOSED}");
     out
+}
+
+/// Declares a constant with a text for each cause.
+fn of_causes(out: &mut String, what: &str, name: &str, text: fn(CauseKind) -> &'static str) {
+    let _ = writeln!(out, "\n/** {what} */\nexport const {name}: Record<CauseKind, string> = {{");
+    for kind in CauseKind::ALL {
+        let _ = writeln!(out, "  {}: {},", serde_json::json!(kind), serde_json::json!(text(kind)));
+    }
+    out.push_str("};\n");
 }
 
 fn root<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {

@@ -15,7 +15,7 @@ use crate::link::Ends;
 /// Most links that are listed one by one (*assumed*: a table shows no more).
 const MOST_LINKS: usize = 60;
 
-/// `held` of `report/web/data.md`.
+/// `delays` of `report/web/data.md`.
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct Delays {
@@ -44,7 +44,7 @@ struct DelaySums {
     /// End less start less the time alone, seconds; none where the time alone of one of them is not known.
     lost_s: Option<f64>,
     /// Start to last byte sent, seconds.
-    held_s: f64,
+    delayed_s: f64,
     transfers: usize,
 }
 
@@ -78,7 +78,7 @@ impl Delays {
             let fresh =
                 || LinkSums { sums: DelaySums { lost_s: Some(0.0), ..DelaySums::default() }, kinds: BTreeMap::new() };
             let link = links.entry(at).or_insert_with(fresh);
-            link.sums.add(DelaySums { lost_s: lost, held_s: span, transfers: 1 });
+            link.sums.add(DelaySums { lost_s: lost, delayed_s: span, transfers: 1 });
             if let Some(cause) = &row.cause_detail {
                 *link.kinds.entry(cause.kind).or_default() += span;
             }
@@ -88,7 +88,7 @@ impl Delays {
 
     fn listed(links: BTreeMap<&Ends<'_>, LinkSums>, waiting: Waiting) -> Self {
         let mut all: Vec<LinkDelays> = links.into_iter().map(|(ends, link)| link.listed(ends)).collect();
-        let weight = |link: &LinkDelays| link.sums.lost_s.unwrap_or(link.sums.held_s);
+        let weight = |link: &LinkDelays| link.sums.lost_s.unwrap_or(link.sums.delayed_s);
         all.sort_by_key(|link| Reverse(OrderedFloat(weight(link))));
         let others = all.split_off(all.len().min(MOST_LINKS));
         let mut rest = DelaySums { lost_s: Some(0.0), ..DelaySums::default() };
@@ -100,7 +100,7 @@ impl Delays {
 impl LinkSums {
     fn listed(self, ends: &Ends<'_>) -> LinkDelays {
         let mut kinds: Vec<(CauseKind, f64)> = self.kinds.into_iter().collect();
-        kinds.sort_by_key(|&(_, held)| Reverse(OrderedFloat(held)));
+        kinds.sort_by_key(|&(_, seconds)| Reverse(OrderedFloat(seconds)));
         let (from, to) = (ends.from.to_string(), ends.to.to_string());
         LinkDelays { from, to, sums: self.sums, why: kinds.into_iter().map(|(kind, _)| kind.words()).collect() }
     }
@@ -109,7 +109,7 @@ impl LinkSums {
 impl DelaySums {
     fn add(&mut self, other: Self) {
         self.lost_s = self.lost_s.zip(other.lost_s).map(|(a, b)| a + b);
-        self.held_s += other.held_s;
+        self.delayed_s += other.delayed_s;
         self.transfers += other.transfers;
     }
 }
@@ -155,23 +155,26 @@ mod tests {
         ];
         let list = format!("[{}]", list.join(","));
         let list: Vec<TransferRow<'_>> = serde_json::from_str(&list).expect("transfers");
-        let held = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
+        let delays = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
         // d: 4 s for half of what takes 1 s alone.
-        let link = |from: &str, lost: f64, held: f64, transfers: u64, why: &[&str]| serde_json::json!({"from": from, "to": "y", "lost_s": lost, "held_s": held, "transfers": transfers, "why": why});
+        let link = |from: &str, lost: f64, delayed: f64, transfers: u64, why: &[&str]| serde_json::json!({"from": from, "to": "y", "lost_s": lost, "delayed_s": delayed, "transfers": transfers, "why": why});
         assert_eq!(
-            held["links"][0],
+            delays["links"][0],
             link("z", 1.5 + 0.5 + 3.5, 5.0, 3, &["waits for an earlier transfer", "head-of-line blocked"])
         );
-        assert_eq!(held["links"][1], link("x", 2.0, 2.0, 1, &["link shared"]));
-        assert_eq!(held["waiting"], serde_json::json!({"seconds": 5.0, "transfers": 2}));
-        assert_eq!((&held["others"], &held["rest"]["transfers"]), (&0.into(), &0.into()));
+        assert_eq!(delays["links"][1], link("x", 2.0, 2.0, 1, &["link shared"]));
+        assert_eq!(delays["waiting"], serde_json::json!({"seconds": 5.0, "transfers": 2}));
+        assert_eq!((&delays["others"], &delays["rest"]["transfers"]), (&0.into(), &0.into()));
     }
 
     #[test]
     fn where_the_time_alone_is_not_known_nothing_is_said_of_the_loss() {
         let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":0,"end_s":4,"mean_Bps":5.0,"alone_s":null,"bottleneck":{"from":"x","to":"y"},"cause_detail":{"kind":"shared-link"}}]"#;
         let list: Vec<TransferRow<'_>> = serde_json::from_str(list).expect("transfers");
-        let held = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
-        assert_eq!((&held["links"][0]["lost_s"], &held["links"][0]["held_s"]), (&serde_json::Value::Null, &2.0.into()));
+        let delays = serde_json::to_value(Delays::of(&list, 4.0)).expect("JSON");
+        assert_eq!(
+            (&delays["links"][0]["lost_s"], &delays["links"][0]["delayed_s"]),
+            (&serde_json::Value::Null, &2.0.into())
+        );
     }
 }

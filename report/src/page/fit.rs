@@ -24,7 +24,7 @@ const MOST_PLANS: usize = 200_000;
 #[schemars(deny_unknown_fields, rename = "RunAdditions")]
 pub(super) struct Additions<'a> {
     /// The file that it was saved in, or what was changed of its scenario.
-    #[serde(rename = "given", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) origin: Option<String>,
     /// The planned operations on their engines: the `operations` of `weir explain --json`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -53,6 +53,9 @@ pub enum PageError {
     /// JSON whose parts do not fit together.
     #[error("{0}")]
     Damaged(String),
+    /// Phases that did not all come.
+    #[error("interrupted")]
+    Interrupted,
     /// A line of a saved file.
     #[error("{file}:{line}: {what}")]
     Line {
@@ -119,12 +122,19 @@ impl Page {
         )
     }
 
-    /// Adds a run whose phases were not recorded and come one by one: memory does not grow with their number.
+    /// Adds a run whose phases were not recorded and come one by one: memory does not grow with their number. Where not all
+    /// come, the page shows mean rates.
     ///
     /// # Errors
     /// As [`Self::add_run`].
     pub fn add_replayed(&mut self, run: &Run<'_>, replay: &PhaseReplay<'_>) -> Result<(), PageError> {
-        self.add_fitted(RunJson::new(run, FULL), Plans::of(run), Some(&Replayed::new(run, replay)))
+        match self.add_fitted(RunJson::new(run, FULL), Plans::of(run), Some(&Replayed::new(run, replay))) {
+            Err(PageError::Interrupted) => {
+                self.note(run, "interrupted, so rates over time are not known");
+                self.add_run(run)
+            }
+            added => added,
+        }
     }
 
     fn add_fitted<'a>(

@@ -47,8 +47,8 @@ pub(super) trait PhaseSource {
     fn each(&self, reasons: bool, listener: &mut Listener<'_>) -> Result<(), PageError>;
 }
 
-/// A way to have the phases of a run once more, without explanations.
-pub type PhaseReplay<'t> = dyn Fn(&mut dyn FnMut(PhaseRecord)) + 't;
+/// A way to have the phases of a run once more, without explanations; whether all came.
+pub type PhaseReplay<'t> = dyn Fn(&mut dyn FnMut(PhaseRecord)) -> bool + 't;
 
 /// The phases of a run that is run again to have them.
 pub(super) struct Replayed<'a> {
@@ -65,12 +65,12 @@ impl<'a> Replayed<'a> {
 impl PhaseSource for Replayed<'_> {
     fn each(&self, _: bool, listener: &mut Listener<'_>) -> Result<(), PageError> {
         let mut wanted = Ok(true);
-        (self.replay)(&mut |phase| {
+        let complete = (self.replay)(&mut |phase| {
             if let Ok(true) = wanted {
                 wanted = listener(&self.recorded.moment(&phase, false));
             }
         });
-        wanted.map(|_| ())
+        wanted.and(if complete { Ok(()) } else { Err(PageError::Interrupted) })
     }
 }
 

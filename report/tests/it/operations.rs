@@ -150,10 +150,10 @@ fn the_link_at_which_its_transfers_lost_most_is_named_with_the_culprits() {
     // As if the copies of x were transfers: 2 s at link 1 by t, 3 s at link 2 by y's transfer and their own.
     let reasons = because(|_, o| {
         late(o);
-        let held = |link, cause, by, time| Bottleneck { binding: Binding::new(LinkId(link), cause, by), time };
-        o.bottlenecks[1] = held(1, Cause::Upstream, 8, seconds(2.0));
-        o.bottlenecks[2] = held(2, Cause::Downstream, 7, seconds(1.5));
-        o.bottlenecks[3] = held(2, Cause::Downstream, 2, seconds(1.5));
+        let bottleneck = |link, cause, by, time| Bottleneck { binding: Binding::new(LinkId(link), cause, by), time };
+        o.bottlenecks[1] = bottleneck(1, Cause::Upstream, 8, seconds(2.0));
+        o.bottlenecks[2] = bottleneck(2, Cause::Downstream, 7, seconds(1.5));
+        o.bottlenecks[3] = bottleneck(2, Cause::Downstream, 2, seconds(1.5));
     });
     let link = reasons[0].strip_prefix("held back ").expect("the link");
     assert_eq!(

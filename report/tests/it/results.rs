@@ -331,11 +331,20 @@ fn a_page_of_retold_phases_is_that_of_recorded_ones() {
         String::from_utf8(html).expect("is UTF-8")
     };
     let phases = with_run(MOST_ROWS + 1, |_| (), |run| run.outcome.phases.clone()).expect("are recorded");
-    let tell = |listener: &mut dyn FnMut(PhaseRecord)| phases.iter().cloned().for_each(listener);
+    let tell = |complete: bool| {
+        let phases = &phases;
+        move |listener: &mut dyn FnMut(PhaseRecord)| {
+            phases.iter().cloned().for_each(listener);
+            complete
+        }
+    };
     let recorded = page(&|page, run| page.add_run(run).expect("is whole"), |_| ());
-    let retold = page(&|page, run| page.add_replayed(run, &tell).expect("is whole"), |o| o.phases = None);
+    let retold = page(&|page, run| page.add_replayed(run, &tell(true)).expect("is whole"), |o| o.phases = None);
     assert!(recorded.contains(r#""rates":"phases""#));
     assert_eq!(recorded, retold);
     let unknown = page(&|page, run| page.add_run(run).expect("is whole"), |o| o.phases = None);
     assert!(unknown.contains(r#""rates":"means""#));
+    let interrupted = page(&|page, run| page.add_replayed(run, &tell(false)).expect("is whole"), |o| o.phases = None);
+    assert!(interrupted.contains(r#""rates":"means""#));
+    assert!(interrupted.contains("interrupted, so rates over time are not known"));
 }

@@ -53,7 +53,7 @@ export interface RunResult {
 /** What the page's writer adds to a run. */
 export interface RunAdditions {
   /** The file that it was saved in, or what was changed of its scenario. */
-  given?: string | null;
+  origin?: string | null;
   /** The planned operations on their engines: the `operations` of `weir explain --json`. */
   plans?: Plan[] | null;
   packed?: Packed | null;
@@ -545,7 +545,7 @@ export interface Aggregated {
   group_of: number[];
   /** How many transfers have ended. */
   ended: number;
-  held: Delays;
+  delays: Delays;
 }
 
 export interface LinkBins {
@@ -566,7 +566,7 @@ export interface GroupBins {
   waiting: number[];
 }
 
-/** `held` of `report/web/data.md`. */
+/** `delays` of `report/web/data.md`. */
 export interface Delays {
   links: LinkDelays[];
   /** Number and sums of the links that are not listed. */
@@ -582,7 +582,7 @@ export interface LinkDelays {
   /** End less start less the time alone, seconds; none where the time alone of one of them is not known. */
   lost_s: number | null;
   /** Start to last byte sent, seconds. */
-  held_s: number;
+  delayed_s: number;
   transfers: number;
   /** Kinds of causes, that of most time first. */
   why: string[];
@@ -592,7 +592,7 @@ export interface DelaySums {
   /** End less start less the time alone, seconds; none where the time alone of one of them is not known. */
   lost_s: number | null;
   /** Start to last byte sent, seconds. */
-  held_s: number;
+  delayed_s: number;
   transfers: number;
 }
 
@@ -761,6 +761,22 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
   "head-of-line": "head-of-line blocked",
   "earlier-transfer": "waits for an earlier transfer",
   "higher-priority": "others have a higher priority",
+};
+
+/** What causes mean under any policy. */
+export const CAUSE_MEANINGS: Record<CauseKind, string> = {
+  "most-loaded-link": "the arbiter did not say what decided",
+  "full-rate": "no other transfer holds it back",
+  "own-limit": "the `limit` in the scenario",
+  "shared-link": "others use the link, too",
+  "upstream-port": "going up, more arrives at a port than it carries",
+  "downstream-port": "going down, more arrives at a port than it carries",
+  "lateral-link": "more arrives at a link beside the tree than it carries",
+  "root-complex-shared": "crossing it lowers what the port carries, and others use the rest, too",
+  "root-complex": "crossing it lowers what the port carries",
+  "head-of-line": "it queues behind a transfer that is held back further on",
+  "earlier-transfer": "the link serves a transfer first that came before",
+  "higher-priority": "they are served first",
 };
 
 /** A run as the page has it. */

@@ -113,9 +113,9 @@ export const causeOf = (kind: CauseKind) => ({
 /** Sums at links to `y`: where from, time lost, time held back, and reasons; four other links are not listed. */
 export function delaySums(links: [string, number | null, number, string[]][]): Delays {
   return {
-    links: links.map(([from, lost_s, held_s, why]) => ({ from, to: "y", lost_s, held_s, transfers: 10, why })),
+    links: links.map(([from, lost_s, delayed_s, why]) => ({ from, to: "y", lost_s, delayed_s, transfers: 10, why })),
     others: 4,
-    rest: { lost_s: 0.5, held_s: 2, transfers: 7 },
+    rest: { lost_s: 0.5, delayed_s: 2, transfers: 7 },
     waiting: { seconds: 9, transfers: 3 },
   };
 }

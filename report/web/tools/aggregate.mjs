@@ -57,7 +57,8 @@ function binned(run, bins, end, nameOf) {
       spread(loads.get(link), t.start_s, sent, width, t.mean_Bps);
     }
   }
-  const others = (g) => Number(/^\d+ others$/.test(g.name));
+  const sources = new Set(run.transfers.map((t) => t.from));
+  const others = (g) => Number(!sources.has(g.name));
   return { loads, groups: [...groups.values()].sort((a, b) => others(a) - others(b)) };
 }
 

@@ -28,7 +28,7 @@ export function delaySection(views: RunView[], colours: LinkColours, store: Stor
   store.on(["shown"], update);
   update();
   return section(
-    "held",
+    "delays",
     "What holds transfers back",
     `Time lost: how much later transfers are for a link than at their rates alone, in sum. Click a link to see which. ${coverage(views)} ${unknownLosses(views)}`.trim(),
     body,

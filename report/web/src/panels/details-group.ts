@@ -31,26 +31,10 @@ export function meanRate({ run, end }: RunView, g: GroupBins): string {
   return `${format.rate(g.bytes / (to - g.start_s))} in sum, from first start to ${open ? "the stop" : "last end"}`;
 }
 
-/** The kept transfers of a group, as the data say or, where they do not, by their sources. */
-export function membersOf(view: RunView, group: string): Transfer[] {
-  const { groups, group_of } = view.run.aggregated!;
-  if (group_of) return view.run.transfers.filter((_, i) => groups[group_of[i]!]?.name === group);
-  const groupOf = bySource(view);
-  return view.run.transfers.filter((t) => groupOf(t) === group);
-}
-
-/** The group of a transfer: its source, the nearest node above it that is one, or the others together. */
-function bySource(view: RunView): (t: Transfer) => string | undefined {
-  const { by, groups } = view.run.aggregated!;
-  const known = new Set(groups.map((g) => g.name));
-  const others = groups.find((g) => /^(\d+ )?others$/.test(g.name))?.name;
-  const ids = new Map(view.nodes.map((n) => [n.id, n]));
-  const above = new Map(view.nodes.map((n) => [n.name, n.parent === null ? undefined : ids.get(n.parent)?.name]));
-  return (t) => {
-    let node: string | undefined = t.from;
-    while (node !== undefined && !known.has(node)) node = by === "source" ? undefined : above.get(node);
-    return node ?? others;
-  };
+/** The kept transfers of a group. */
+export function membersOf({ run }: RunView, group: string): Transfer[] {
+  const { groups, group_of } = run.aggregated!;
+  return run.transfers.filter((_, i) => groups[group_of[i]!]?.name === group);
 }
 
 function slowest(view: RunView, members: Transfer[], store: Store): (HTMLElement | false)[] {

@@ -30,7 +30,7 @@ export function linkTable(view: RunView, link: number, store: Store): (HTMLEleme
     all.length > 0 && h("p", {}, delayText(view, [...delays.values()])),
     all.length > 0 &&
       table(
-        ["transfer", "rate now", "held here", "end"],
+        ["transfer", "rate now", "held back here", "end"],
         [],
         sorted.map((t) => transferRow(view, t, delays.get(t), store)),
       ),

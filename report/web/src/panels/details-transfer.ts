@@ -4,6 +4,7 @@ import type { Ends, Transfer } from "../contract.ts";
 import { type Child, arrow, h, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
+import { bottleneckOf } from "../run/alone.ts";
 import { lostIn, rateAlone } from "../run/delays.ts";
 import { doingAt, slowdown, stretches } from "../run/state.ts";
 import { type RunView, lacks, spanAt, utilisation, wholly } from "../run/view.ts";
@@ -37,13 +38,14 @@ const capital = (words: string) => words[0]!.toUpperCase() + words.slice(1);
 
 /** What held it back most: the answer comes first. */
 function causeOf(view: RunView, t: Transfer, store: Store): HTMLElement {
+  const at = bottleneckOf(t);
   return h(
     "p",
     { class: "main-cause" },
     h("span", {}, "main cause"),
     h("b", {}, mainCause(view, t)),
-    t.bottleneck && "at ",
-    t.bottleneck && linkButton([view], t.bottleneck, store),
+    at && "at ",
+    at && linkButton([view], at, store),
   );
 }
 

@@ -15,7 +15,7 @@ const ORDERS: [Order, string][] = [
   ["start", "by start"],
   ["end", "by end"],
   ["slowdown", "most slowed down first"],
-  ["held", "most time lost to others first"],
+  ["delayed", "most time lost to others first"],
   ["change", "largest difference first"],
 ];
 

@@ -48,7 +48,7 @@ function tally(data: Required<ReportData>): string | null {
 /** Files and arbiters, each once; of a single run also what was changed, or where it was saved. */
 function sources(data: Required<ReportData>): (string | HTMLElement)[] {
   const results = all(data);
-  const origin = results.length === 1 ? data.runs[0]?.given : null;
+  const origin = results.length === 1 ? data.runs[0]?.origin : null;
   const list = (values: string[]) => [...new Set(values)].flatMap((v, i) => [i > 0 ? ", " : "", clipped(v)]);
   return [
     ...list(results.map((x) => x.file)),

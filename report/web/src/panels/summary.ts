@@ -27,7 +27,7 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
       clipped(views.length > 1 ? view.fullTitle : run.complete ? "makespan" : "not complete"),
       views.length > 1 && toggle(view, store),
     ),
-    run.given && h("p", { class: "small given" }, clipped(run.given)),
+    run.origin && h("p", { class: "small origin" }, clipped(run.origin)),
     h(
       "p",
       { class: "big" },
@@ -60,12 +60,19 @@ function worst(view: RunView, store: Store): HTMLElement {
   const [link] = delayingLinks([view]);
   if (!link) return h("p", { class: "small" }, noDelay(view));
   const delay = link.runs[0]!;
-  const most = delay.lost === null ? "transfers are held back longest at " : "most time is lost at ";
+  const most = delay.lost === null ? "transfers are held back longest at " : mostLost(view, delay.lost);
   const cost = delay.lost === null ? `held back for ${format.time(delay.seconds)}` : `${format.time(delay.lost)} lost`;
   const how = coverage([view]);
   const rest = `: ${cost} by ${format.counted(delay.transfers, "transfer")}, ${causes(delay)}${how && ` (${lower(how)})`}`;
   const unknown = lossUnknown(view);
   return h("p", { class: "small worst" }, most, linkButton([view], link.ends, store), rest, unknown && `; ${unknown}`);
+}
+
+/** Where most time is lost: at the link that is named next, or before it by waiting. */
+function mostLost(view: RunView, lost: number): string {
+  const waits = waited([view])[0]!;
+  if (waits.seconds <= lost) return "most time is lost at ";
+  return `most time is lost by waiting for engines: ${format.time(waits.seconds)} by ${format.counted(waits.transfers, "transfer")}; then at `;
 }
 
 /** What there is to say where no link is known to hold a transfer back. */
@@ -76,7 +83,7 @@ function noDelay(view: RunView): string {
   const [waits] = waited([view]);
   if (waits!.transfers > 0) return `time is lost only by waiting for engines: ${format.time(waits!.seconds)}`;
   const { aggregated } = view.run;
-  return `no transfer${aggregated && !aggregated.held ? " of those kept" : ""} is held back by others`;
+  return `no transfer${aggregated && !aggregated.delays ? " of those kept" : ""} is held back by others`;
 }
 
 /** The reason that costs most, or those that cost as much as each other. */

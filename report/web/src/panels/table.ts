@@ -4,6 +4,7 @@ import type { Transfer } from "../contract.ts";
 import { arrow, button, h, name, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
+import { bottleneckOf } from "../run/alone.ts";
 import { slowdown } from "../run/state.ts";
 import type { RunView } from "../run/view.ts";
 
@@ -42,6 +43,7 @@ function tableOf(view: RunView, store: Store, titled: boolean): HTMLElement {
 }
 
 function row(t: Transfer, store: Store): HTMLElement {
+  const at = bottleneckOf(t);
   const select = button(name(t.id), () => store.set({ transfer: t.id, link: null }), { class: "transfer" });
   return h(
     "tr",
@@ -54,7 +56,7 @@ function row(t: Transfer, store: Store): HTMLElement {
     h("td", {}, format.time(t.end_s)),
     h("td", {}, format.rate(t.mean_Bps)),
     h("td", {}, format.ratio(slowdown(t))),
-    h("td", {}, t.bottleneck ? arrow(t.bottleneck.from, t.bottleneck.to) : format.NONE),
+    h("td", {}, at ? arrow(at.from, at.to) : format.NONE),
     h("td", { class: "text" }, visible(t.cause ?? format.NONE)),
   );
 }

@@ -1,6 +1,6 @@
 // What the data of a transfer alone tell of what holds it back, where no explanation of the arbiter is known.
 
-import type { CauseKind, Run, Transfer } from "../contract.ts";
+import type { CauseKind, Ends, Run, Transfer } from "../contract.ts";
 
 /** Times and rates that differ by less than this part are equal: ends are rounded to picoseconds. */
 const ROUNDING = 1e-6;
@@ -24,6 +24,11 @@ export function rateAloneIn(run: Run, t: Transfer): number | null {
   const known = latenciesOf(run);
   const latency = (t.route ?? []).reduce((sum, id) => sum + (known.get(id) ?? 0), 0);
   return t.bytes / (t.alone_s > latency ? t.alone_s - latency : t.alone_s);
+}
+
+/** The link that held it back most; none does where its own limit did. */
+export function bottleneckOf(t: Transfer): Ends | null {
+  return t.cause_detail?.kind === "own-limit" ? null : t.bottleneck;
 }
 
 /** Whether others have a part in its main cause. */

@@ -10,10 +10,10 @@ export function coverage(views: RunView[]): string {
   const several = views.length > 1;
   const said = views.map((v) => {
     if (!v.run.aggregated) return "";
-    const over = v.run.aggregated.held ? overAll(v.run) : "of the transfers that were kept";
+    const over = v.run.aggregated.delays ? overAll(v.run) : "of the transfers that were kept";
     return several ? `In ${v.letter} ${over}.` : `${over[0]!.toUpperCase()}${over.slice(1)}.`;
   });
-  return [...said, wholly(views.filter((v) => !v.run.aggregated?.held))].filter(Boolean).join(" ");
+  return [...said, wholly(views.filter((v) => !v.run.aggregated?.delays))].filter(Boolean).join(" ");
 }
 
 /** What sums are over that an aggregated run hands over. */
@@ -24,7 +24,7 @@ export function overAll(run: Run): string {
 
 /** Why the time lost of a run is not known, or null where it is. */
 export function lossUnknown({ run }: RunView): string | null {
-  const summed = run.aggregated?.held;
+  const summed = run.aggregated?.delays;
   const unknown = summed
     ? [...summed.links, summed.rest].some((l) => l.lost_s === null)
     : run.transfers.some((t) => t.start_s != null && t.alone_s == null && byOthers(t));

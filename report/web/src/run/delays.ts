@@ -85,7 +85,7 @@ const ofRuns = new WeakMap<RunView, AtLinks>();
 
 function atLinks(view: RunView): AtLinks {
   let known = ofRuns.get(view);
-  if (!known) ofRuns.set(view, (known = view.run.aggregated?.held ? summedUp(view) : bySpans(view)));
+  if (!known) ofRuns.set(view, (known = view.run.aggregated?.delays ? summedUp(view) : bySpans(view)));
   return known;
 }
 
@@ -95,10 +95,10 @@ function summedUp(view: RunView): AtLinks {
     const ends = { from: l.from, to: l.to };
     return [linkText(ends), { ends, ...delayFrom(l), why: l.why, equal: Math.min(1, l.why.length) }];
   };
-  return new Map(view.run.aggregated!.held!.links.map(at));
+  return new Map(view.run.aggregated!.delays!.links.map(at));
 }
 
-const delayFrom = (s: DelaySums): Delay => ({ seconds: s.held_s, lost: s.lost_s, transfers: s.transfers });
+const delayFrom = (s: DelaySums): Delay => ({ seconds: s.delayed_s, lost: s.lost_s, transfers: s.transfers });
 
 /** Over the spans of transfers. */
 function bySpans(view: RunView): AtLinks {
@@ -170,7 +170,7 @@ export function foremost(links: DelayingLink[], most: number, each: number): [De
 /** The links of each run that its data only sum up. */
 export function unlisted(views: RunView[]): { links: number; sums: Delay }[] {
   return views.map(({ run }) => {
-    const delays = run.aggregated?.held;
+    const delays = run.aggregated?.delays;
     return delays ? { links: delays.others, sums: delayFrom(delays.rest) } : { links: 0, sums: NOTHING() };
   });
 }
@@ -178,7 +178,7 @@ export function unlisted(views: RunView[]): { links: number; sums: Delay }[] {
 /** The time that transfers wait for an engine of their source, per run. */
 export function waited(views: RunView[]): Delay[] {
   return views.map((view) => {
-    const waiting = view.run.aggregated?.held?.waiting;
+    const waiting = view.run.aggregated?.delays?.waiting;
     if (waiting) return { ...waiting, lost: waiting.seconds };
     const out = NOTHING();
     for (const t of view.run.transfers) {

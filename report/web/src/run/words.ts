@@ -1,6 +1,6 @@
 // Causes in words, and the steps of arbiters in those of their legends.
 
-import { CAUSE_WORDS, type CauseKind, type Transfer } from "../contract.ts";
+import { CAUSE_MEANINGS, CAUSE_WORDS, type CauseKind, type Transfer } from "../contract.ts";
 import { visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { byOthers } from "./alone.ts";
@@ -10,28 +10,12 @@ import type { RunView } from "./view.ts";
 /** A term, and what it means. */
 export type Term = [string, string];
 
-/** What causes mean. */
-const MEANINGS: Record<CauseKind, string> = {
-  "upstream-port": "going up, an overloaded link cuts all transfers in proportion",
-  "downstream-port": "going down, an overloaded link gives each port that feeds it a quota",
-  "lateral-link": "as an upstream port, on a link beside the tree",
-  "root-complex-shared": "crossing it costs a part of its port, and the rest is shared",
-  "root-complex": "crossing it costs a part of its port",
-  "head-of-line": "it queues behind a transfer that is cut further on",
-  "shared-link": "others use the link too, and each has its share",
-  "earlier-transfer": "links serve one transfer after the other",
-  "higher-priority": "they are served first",
-  "own-limit": "the `limit` in the scenario",
-  "full-rate": "no other transfer holds it back",
-  "most-loaded-link": "the arbiter did not say what decided",
-};
-
 /** Where others hold a transfer back, and nothing says how. */
 const BY_OTHERS = "held back by others";
 
 /** Causes in words, without the transfers that they name, and what they mean. */
 const CAUSES: Term[] = [
-  ...Object.entries(MEANINGS).map(([kind, meaning]): Term => [CAUSE_WORDS[kind as CauseKind], meaning]),
+  ...Object.entries(CAUSE_MEANINGS).map(([kind, meaning]): Term => [CAUSE_WORDS[kind as CauseKind], meaning]),
   [BY_OTHERS, "the data do not say how"],
 ];
 
@@ -60,22 +44,19 @@ export function mainCause(view: RunView, t: Transfer): string {
   return waited > Math.max(0, late) ? `waited ${format.time(waited)} for an engine; ${cause}` : cause;
 }
 
+/** Causes that tell more of the main bottleneck than the words of a step: what lowered the port. */
+const LOWERED: CauseKind[] = ["root-complex", "root-complex-shared"];
+
 /** Why a transfer is held back in a span, without names. Steps without words here have those of its cause. */
 export function reasonOf(view: RunView, t: Transfer, span: Span): string {
-  const known = span.step === null ? undefined : wordsOf(view, t, span, span.step);
+  const known = span.step === null ? undefined : (lowered(t, span) ?? shortOf(view, span.step));
   return visible(known ?? (byOthers(t) ? kindOf(t) : null) ?? BY_OTHERS);
 }
 
-function wordsOf(view: RunView, t: Transfer, span: Span, step: string): string | undefined {
-  const short = shortOf(view, step);
-  // A step that its legend gives the words of a cause stands for that cause.
-  return (short === CAUSE_WORDS["downstream-port"] ? rootComplexOf(t, span) : null) ?? short;
-}
-
-/** A downstream port by what lowered it, where that was the root complex and held the transfer back most. */
-function rootComplexOf(t: Transfer, span: Span): string | null {
+/** The main cause of a transfer, where its main bottleneck decides in a span and is a port that the root complex lowers. */
+function lowered(t: Transfer, span: Span): string | null {
   const here = span.at && t.bottleneck && span.at.from === t.bottleneck.from && span.at.to === t.bottleneck.to;
-  return here && t.cause_detail?.kind.startsWith("root-complex") ? kindOf(t) : null;
+  return here && t.cause_detail && LOWERED.includes(t.cause_detail.kind) ? kindOf(t) : null;
 }
 
 /** What the words of the page mean that are not the same for all runs: the steps of each arbiter, and causes that occur. */

@@ -17,7 +17,7 @@ import { changeMark } from "./change.ts";
 import type { RowSource } from "./rows.ts";
 
 export type HeightMode = "common" | "own";
-export type Order = "scenario" | "start" | "end" | "slowdown" | "held" | "change";
+export type Order = "scenario" | "start" | "end" | "slowdown" | "delayed" | "change";
 
 const LANE = 24;
 const GAP = 6;
@@ -50,14 +50,14 @@ export class Gantt implements RowSource {
     }
     this.largest = largest;
     store.on(["shown"], () => this.arrange(this.order, this.find));
-    store.on(["link"], () => this.order === "held" && this.arrange(this.order, this.find));
+    store.on(["link"], () => this.order === "delayed" && this.arrange(this.order, this.find));
     this.arrange(this.firstOrder(), "");
   }
 
   /** Rows that cannot be seen at once begin with those that matter most. */
   private firstOrder(): Order {
     const rows = this.views[0]!.run.transfers.length;
-    if (rows > TOO_MANY && this.colours.links.length > 0) return "held";
+    if (rows > TOO_MANY && this.colours.links.length > 0) return "delayed";
     return rows > MANY ? "start" : "scenario";
   }
 
@@ -110,7 +110,7 @@ export class Gantt implements RowSource {
     if (this.order === "start") return first.start_s ?? Number.POSITIVE_INFINITY;
     if (this.order === "end") return first.end_s ?? Number.POSITIVE_INFINITY;
     if (this.order === "slowdown") return -(slowdown(first) ?? 0);
-    if (this.order === "held") return -this.lost(first);
+    if (this.order === "delayed") return -this.lost(first);
     return -Math.max(0, ...rest.map((t) => Math.abs((t.end_s ?? 0) - (first.end_s ?? 0))));
   }
 

@@ -14,13 +14,13 @@ const EVIL = "</script><b>before</b>\u202e.json";
 
 test("where a run comes from is told in its card and, of one run, in the head; as text", async () => {
   const run = fixture("t2").runs[0]!;
-  const one = await open(withRuns({ ...run, given: "--until 5 ms" }), "one");
+  const one = await open(withRuns({ ...run, origin: "--until 5 ms" }), "one");
   assert.match(await one.page.locator(".from").innerText(), / · --until 5 ms$/);
   assert.match(await worst(one.page), /^makespan\s+--until 5 ms\s/);
   await one.page.close();
 
-  const { page, complaints } = await open(withRuns(run, { ...run, given: EVIL }, { ...run, given: "after.json" }));
-  assert.deepEqual(await page.locator(".card .given").allInnerTexts(), [
+  const { page, complaints } = await open(withRuns(run, { ...run, origin: EVIL }, { ...run, origin: "after.json" }));
+  assert.deepEqual(await page.locator(".card .origin").allInnerTexts(), [
     "</script><b>before</b>⟨U+202E⟩.json",
     "after.json",
   ]);
@@ -32,23 +32,23 @@ test("where a run comes from is told in its card and, of one run, in the head; a
 
 test("a large run tells what holds all its transfers back, and how many have ended", async () => {
   const run = aggregate(madeUp(3000), { bins: 20, most: 20 }) as unknown as Run;
-  const held = delaySums([
+  const delays = delaySums([
     ["leaf1", 3, 5, ["link shared", "head-of-line blocked"]],
     ["leaf2", 1, 6, ["link shared"]],
   ]);
   const stopped = { ...run, complete: false, stopped_s: run.makespan_s };
-  stopped.aggregated = { ...run.aggregated!, held, ended: 2006 };
+  stopped.aggregated = { ...run.aggregated!, delays, ended: 2006 };
   const { page } = await open(withRuns(stopped));
   const words = await worst(page);
   assert.match(words, /2\u202f006 of 3\u202f000 transfers have ended/);
   assert.match(
     words,
-    /most time is lost at leaf1 → y: 3\.000 s lost by 10 transfers, link shared \(over all 3\u202f000 /,
+    /most time is lost by waiting for engines: 9\.000 s by 3 transfers; then at leaf1 → y: 3\.000 s lost by 10 transfers, link shared \(over all 3\u202f000 /,
   );
   assert.match(await page.locator(".aggregated").innerText(), /: 2\u202f006 of 3\u202f000 transfers have ended\./);
-  assert.match(await page.locator("#held .note").innerText(), /Over all 3\u202f000 transfers; each counts wholly/);
-  assert.doesNotMatch(await page.locator("#held").innerText(), /kept/);
-  const rows = await page.locator("#held tbody tr").allInnerTexts();
+  assert.match(await page.locator("#delays .note").innerText(), /Over all 3\u202f000 transfers; each counts wholly/);
+  assert.doesNotMatch(await page.locator("#delays").innerText(), /kept/);
+  const rows = await page.locator("#delays tbody tr").allInnerTexts();
   assert.deepEqual(
     rows.map((r) => r.trim().split("\t")),
     [
@@ -69,8 +69,8 @@ test("of an interrupted run the time lost is not known, and holding back is", as
     const { page } = await open(withRuns({ ...run, ...bare, transfers, complete: false, stopped_s: run.makespan_s }));
     assert.match(await worst(page), /transfers are held back longest at .* → .*: held back for \d/);
     assert.match(await worst(page), why);
-    assert.match(await page.locator("#held .note").innerText(), why);
-    const first = (await page.locator("#held tbody tr").first().innerText()).split("\t");
+    assert.match(await page.locator("#delays .note").innerText(), why);
+    const first = (await page.locator("#delays tbody tr").first().innerText()).split("\t");
     assert.equal(first[1], "–");
     assert.match(first[2]!, /ms \(\d\)$/);
     assert.doesNotMatch(await page.locator("main").innerText(), /no transfer is held back/i);
@@ -96,7 +96,7 @@ test("the first link of each card has a row in the table", async () => {
   for (const name of ["halo", "hol"]) {
     const { page } = await open(fixture(name), name);
     const heads = await page.locator(".card .worst button").allInnerTexts();
-    const links = await page.locator("#held tbody tr:not(.rest) td:first-child").allInnerTexts();
+    const links = await page.locator("#delays tbody tr:not(.rest) td:first-child").allInnerTexts();
     assert.ok(heads.length > 1);
     for (const head of heads) assert.ok(links.includes(head), `${head} in ${links.join(", ")}`);
     await page.close();

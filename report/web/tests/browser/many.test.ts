@@ -24,7 +24,7 @@ test("more than 60 transfers begin with those that lose most, and short bars can
   const run = heldBack(1000);
   const { page, complaints } = await open({ ...fixture("t2"), runs: [run] }, "many");
   assert.deepEqual(complaints, []);
-  assert.equal(await page.getByLabel("order").inputValue(), "held");
+  assert.equal(await page.getByLabel("order").inputValue(), "delayed");
   const lost = new Map(run.transfers.map((t) => [t.id, t.end_s! - t.start_s! - t.alone_s!]));
   const seen = (await page.locator("#transfers .row .id").allInnerTexts()).slice(0, 5);
   const most = [...lost].sort((a, b) => b[1] - a[1]).slice(0, 5);

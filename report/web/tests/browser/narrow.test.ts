@@ -30,7 +30,7 @@ for (const name of ["halo", "hol"])
       await fits(page, width);
       for (const [table, most] of [
         ["#differences", 110],
-        ["#held", 110],
+        ["#delays", 110],
       ] as const) {
         const cells = await page
           .locator(`${table} td.text`)

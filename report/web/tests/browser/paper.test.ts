@@ -38,7 +38,7 @@ test("a high tree goes after all other sections on paper, and back", async () =>
   assert.equal(before[0], "topology");
   await onPaper(page);
   assert.equal((await order()).at(-1), "topology");
-  assert.equal((await order())[0], "held");
+  assert.equal((await order())[0], "delays");
   const tree = (await page.locator("#topology .topology").boundingBox())!;
   assert.ok(tree.height <= 520 && tree.height > 400, `${tree.height}`);
   await page.emulateMedia({ media: "screen" });

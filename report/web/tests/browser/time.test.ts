@@ -122,7 +122,7 @@ test("keys are told where they are used, and Tab needs few stops", async () => {
     sections.push(at);
   }
   assert.ok(sections.length < 45, `${sections.length} stops: ${sections.join(" ")}`);
-  for (const id of ["topology", "held", "transfers", "differences", "lines", "heat"])
+  for (const id of ["topology", "delays", "transfers", "differences", "lines", "heat"])
     assert.ok(sections.includes(id), id);
   assert.equal(sections.filter((s) => s === "differences").length, 2, "the table, and one of its transfers");
 

@@ -18,7 +18,7 @@ test("a run with phases and no explanations tells what holds back, and from what
     /^most time is lost at plx80 → k80c: .* lost by 2 transfers/,
   );
   assert.match(await page.locator(".card .worst").innerText(), WHOLLY);
-  assert.match(await page.locator("#held .note").innerText(), WHOLLY);
+  assert.match(await page.locator("#delays .note").innerText(), WHOLLY);
   const lines = await hover(page, page.locator('#transfers [data-row="1"]'), 0.1);
   assert.equal(said(lines, "main bottleneck"), "k80a → plx80");
   await page.locator('#transfers [data-row="1"] .row-name').click();
@@ -81,7 +81,7 @@ test("links beyond the first are put together in a row that is empty where other
     transfers: streams.transfers.map((t) => ({ ...t, ...causeOf("own-limit") })),
   };
   const { page } = await open(withRuns(streams, free));
-  const rest = await page.locator("#held tr.rest td").allInnerTexts();
+  const rest = await page.locator("#delays tr.rest td").allInnerTexts();
   assert.match(rest[0]!, /other links?$/);
   assert.notEqual(rest[1], "–");
   assert.deepEqual(rest.slice(3, 5), ["–", "–"]);

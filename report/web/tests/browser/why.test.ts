@@ -66,7 +66,7 @@ test("what holds transfers back is told in the head and in one table, and leads 
     await page.locator(".card .worst").innerText(),
     /^most time is lost at k80a → plx0: 51\.724 ms lost by 2 transfers, upstream port shared and head-of-line blocked$/,
   );
-  const rows = await page.locator("#held tbody tr").allInnerTexts();
+  const rows = await page.locator("#delays tbody tr").allInnerTexts();
   assert.deepEqual(rows[0]!.split("\t"), [
     "k80a → plx0",
     "51.724 ms",
@@ -74,18 +74,18 @@ test("what holds transfers back is told in the head and in one table, and leads 
     "upstream port shared, head-of-line blocked",
   ]);
   assert.equal(rows.length, 3);
-  await page.locator("#held button", { hasText: "k80a → plx0" }).click();
+  await page.locator("#delays button", { hasText: "k80a → plx0" }).click();
   await frames(page);
   assert.match(await page.locator(".details").innerText(), /It holds 2 of them back, for 96\.059 ms in sum\./);
-  const held = await page.locator(".details tbody tr td:nth-child(3)").allInnerTexts();
-  assert.deepEqual(held, ["66.502 ms", "29.557 ms"]);
-  await page.getByLabel("order").selectOption("held");
+  const delayed = await page.locator(".details tbody tr td:nth-child(3)").allInnerTexts();
+  assert.deepEqual(delayed, ["66.502 ms", "29.557 ms"]);
+  await page.getByLabel("order").selectOption("delayed");
   await frames(page);
   assert.deepEqual((await page.locator("#transfers .row .id").allInnerTexts()).slice(0, 2), ["a", "b"]);
   await page.close();
 
   const halo = await open(fixture("halo"), "halo");
-  const waits = halo.page.locator("#held tr.waits td");
+  const waits = halo.page.locator("#delays tr.waits td");
   const [, b] = fixture("halo").runs as [Run, Run];
   const sum = b.transfers.reduce((s, t) => s + t.start_s! - t.ready_s!, 0);
   assert.equal(await waits.nth(3).innerText(), format.time(sum));
@@ -126,7 +126,7 @@ test("details begin with the main cause, and culprits and links lead on", async 
 test("a selected link shows the transfer that it costs most; rows can be those of the time shown", async () => {
   const { page } = await open(fixture("gather"));
   const run = fixture("gather").runs[0]!;
-  await page.locator("#held button").first().click();
+  await page.locator("#delays button").first().click();
   await frames(page);
   const listed = await page.locator("#transfers .row .id").allInnerTexts();
   const first = await page.locator(".details tbody tr:nth-child(1) .transfer").innerText();
@@ -194,7 +194,7 @@ test("what there is nothing of is said, and nothing is offered that does nothing
   assert.match(await empty.page.locator("#transfers").innerText(), /No transfers in this run\./);
   assert.match(await empty.page.locator(".card").innerText(), /no transfers/);
   assert.match(await empty.page.locator(".details").innerText(), /^No transfers in this run\. Click a link/);
-  assert.equal(await empty.page.locator(".timebar, #held").count(), 0);
+  assert.equal(await empty.page.locator(".timebar, #delays").count(), 0);
   await empty.page.locator(".wire").first().dispatchEvent("click");
   await frames(empty.page);
   assert.match(await empty.page.locator(".details").innerText(), /No transfers in this run/);

@@ -12,9 +12,9 @@ import { causeOf, fixture, delaySums, madeUp } from "../fixture.ts";
 const [pcie, fcfs, maxMin] = fixture("hol").runs as [Run, Run, Run];
 
 /** A run that keeps 20 of 500 transfers, with sums over all. */
-function summed(held: Delays, ended = 400): Run {
+function summed(delays: Delays, ended = 400): Run {
   const run = aggregate(madeUp(500), { bins: 20, most: 20 }) as unknown as Run;
-  return { ...run, aggregated: { ...run.aggregated!, held, ended } };
+  return { ...run, aggregated: { ...run.aggregated!, delays, ended } };
 }
 
 /** As a run that Ctrl-C ended before the times alone were computed. */
@@ -26,11 +26,11 @@ const interrupted = (run: Run): Run => ({
 });
 
 test("sums over all transfers stand for those that were kept", () => {
-  const held = delaySums([
+  const delays = delaySums([
     ["a", 3, 5, ["link shared", "head-of-line blocked"]],
     ["b", 1, 6, ["link shared"]],
   ]);
-  const [view] = viewsOf([summed(held)]);
+  const [view] = viewsOf([summed(delays)]);
   const links = delayingLinks([view!]);
   assert.deepEqual(
     links.map((l) => [l.key, l.runs[0]!.lost, l.runs[0]!.seconds, l.runs[0]!.why[0]]),
@@ -53,11 +53,11 @@ test("how many have ended is said of all transfers, never of those kept", () => 
 });
 
 test("where the time lost is not known, links are ranked by the time of holding back", () => {
-  const held = delaySums([
+  const delays = delaySums([
     ["a", 3, 5, ["link shared"]],
     ["b", null, 6, ["link shared"]],
   ]);
-  const [view] = viewsOf([summed(held)]);
+  const [view] = viewsOf([summed(delays)]);
   assert.deepEqual(
     delayingLinks([view!]).map((l) => l.key),
     ["b → y", "a → y"],

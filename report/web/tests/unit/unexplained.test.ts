@@ -122,12 +122,12 @@ test("reasons are words, whatever the steps of an arbiter are called", () => {
   }));
   const views = viewsOf([{ ...maxMin, arbiter: { name: "strict-priority", version: "0", params: {} }, explain }, fcfs]);
   for (const view of views) {
-    const held = view.run.transfers.flatMap((t) =>
+    const delayed = view.run.transfers.flatMap((t) =>
       (view.spans.get(t.id) ?? []).filter((x) => x.delayed).map((x) => reasonOf(view, t, x)),
     );
-    assert.ok(held.length > 0);
+    assert.ok(delayed.length > 0);
     const words = new Set(termsOf([view]).causes.map(([term]) => term));
-    for (const why of held) {
+    for (const why of delayed) {
       assert.ok(["link shared", "waits for an earlier transfer"].includes(why), why);
       assert.ok(words.has(why), `${why} is explained`);
     }
