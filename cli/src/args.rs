@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Log to stderr: -v what is done, -vv details (also by RUST_LOG and WEIR_LOG)
+    /// Log to stderr: -v what is done, -vv details, -vvv every arbitration (also by WEIR_LOG, RUST_LOG)
     #[arg(short, long, global = true, display_order = 900, action = clap::ArgAction::Count)]
     pub(crate) verbose: u8,
 }

@@ -2,19 +2,21 @@
 //!
 //! | level | what it tells |
 //! |---|---|
-//! | info (`-v`) | scenarios read, plugins loaded, runs that ended, files written |
-//! | debug (`-vv`) | files read, topology and workload, arbiters made, with the time each step took |
-//! | trace (`-vvv`) | every arbitration and every call of a plugin |
+//! | info (`-v`) | scenarios read, plugins loaded, runs and searches that ended, files written |
+//! | debug (`-vv`) | files read, topology and workload, arbiters made, progress of searches, with the time each step took |
+//! | trace (`-vvv`) | every arbitration with its transfers, and every call of a plugin, with their times |
 
 use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt::format::FmtSpan;
+
+use crate::failure::message;
 
 /// Starts logging by `WEIR_LOG`, a filter such as `debug` or `weir_sim_core=trace`; else at a level given by the number of
 /// `-v`; else by `RUST_LOG`.
 pub(crate) fn start(verbose: u8) {
-    let variable = |name| EnvFilter::try_from_env(name).ok();
     let level = match verbose {
         0 => None,
         1 => Some(EnvFilter::new("info")),
@@ -31,4 +33,26 @@ pub(crate) fn start(verbose: u8) {
         .with_span_events(FmtSpan::CLOSE)
         .with_timer(tracing_subscriber::fmt::time::uptime())
         .init();
+}
+
+/// The filter in a variable. One that cannot be used gets a warning and counts as none.
+fn variable(name: &str) -> Option<EnvFilter> {
+    let text = std::env::var(name).ok().filter(|text| !text.is_empty())?;
+    let wrong = match EnvFilter::try_new(&text) {
+        Ok(filter) => match foreign(&text).filter(|_| name == "WEIR_LOG") {
+            None => return Some(filter),
+            Some(part) => format!("`{part}` is neither a level nor a part of weir"),
+        },
+        Err(error) => error.to_string(),
+    };
+    let remedy = "give a level (error, warn, info, debug, trace) or a filter such as weir_sim_core=trace";
+    message(&format!("warning: {name}={text} is not used: {wrong}; {remedy}"));
+    None
+}
+
+/// The first directive without a level that names nothing of weir; other programs read `RUST_LOG`, too, but not `WEIR_LOG`.
+fn foreign(filter: &str) -> Option<&str> {
+    let known =
+        |part: &&str| part.starts_with("weir") || part.contains(['=', '[']) || part.parse::<LevelFilter>().is_ok();
+    filter.split(',').map(str::trim).find(|part| !known(part))
 }

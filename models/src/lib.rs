@@ -35,28 +35,28 @@ macro_rules! models {
             pub struct $model;
 
             impl Model for $model {
-                fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-                    read::<$operation>(operation, around)?.plan(plan);
+                fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+                    read::<$operation>(operation, surroundings)?.plan(plan);
                     Ok(())
                 }
 
                 fn estimate(
                     &mut self,
                     operation: &str,
-                    around: &Surroundings<'_>,
+                    surroundings: &Surroundings<'_>,
                     estimates: &mut Estimates,
                 ) -> Result<(), ModelError> {
-                    *estimates = read::<$operation>(operation, around)?.estimates(around)?;
+                    *estimates = read::<$operation>(operation, surroundings)?.estimates(surroundings)?;
                     Ok(())
                 }
 
                 fn alternatives(
                     &mut self,
                     operation: &str,
-                    around: &Surroundings<'_>,
+                    surroundings: &Surroundings<'_>,
                     out: &mut Vec<Alternative>,
                 ) -> Result<(), ModelError> {
-                    <$operation>::alternatives(operation, around, out)
+                    <$operation>::alternatives(operation, surroundings, out)
                 }
             }
 

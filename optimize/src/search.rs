@@ -321,6 +321,9 @@ pub fn best_of<E: Send>(
             };
             seen(value);
             let kept = best.filter(|b| b.value <= value);
+            if kept.is_none() {
+                tracing::debug!(value, number, "found a better candidate");
+            }
             let (value, least) = kept.map_or((value, number), |b| (b.value, b.number));
             best = Some(BestOf { value, number: least, evaluated: number + 1, complete: true });
         }

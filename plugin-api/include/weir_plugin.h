@@ -262,7 +262,7 @@ struct weir_surroundings {
     const void *context;       /* the host's own */
     const weir_fabric *fabric; /* node ids at or beyond node_kind.len are devices that it lacks: engines, no links */
     /* The route between two nodes: 1 and *info written, or 0 where there is none, or they are the same. */
-    int32_t (*route)(const weir_surroundings *around, uint32_t from, uint32_t to, weir_route_info *info);
+    int32_t (*route)(const weir_surroundings *surroundings, uint32_t from, uint32_t to, weir_route_info *info);
 };
 
 /* To whom an engine belongs. */
@@ -399,16 +399,16 @@ typedef struct {
      * {"operation":"put","id":"p","params":{...}}, whose `params` fit the schema, with sizes in bytes, times in ps, times
      * per byte in ps, bandwidths in bytes per second and nodes as ids. 1 refuses: the text says why, and begins with
      * the key at fault where there is one, as in `packet: must not be 0; leave it out for none`. */
-    int32_t (*plan)(void *state, const char *operation, size_t len, const weir_surroundings *around,
+    int32_t (*plan)(void *state, const char *operation, size_t len, const weir_surroundings *surroundings,
                     const weir_planner *planner, weir_err *err);
 
     /* Emits what closed forms say of the operation. May be null; emitting nothing means the same. */
-    int32_t (*estimate)(void *state, const char *operation, size_t len, const weir_surroundings *around,
+    int32_t (*estimate)(void *state, const char *operation, size_t len, const weir_surroundings *surroundings,
                         const weir_estimator *estimator, weir_err *err);
 
     /* Emits the ways to do an operation that leaves a choice open; the host simulates each alone and plans the fastest,
      * among equals the first. May be null; emitting nothing means that nothing is open. */
-    int32_t (*alternatives)(void *state, const char *operation, size_t len, const weir_surroundings *around,
+    int32_t (*alternatives)(void *state, const char *operation, size_t len, const weir_surroundings *surroundings,
                             const weir_chooser *chooser, weir_err *err);
 } weir_model_table;
 

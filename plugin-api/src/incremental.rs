@@ -15,7 +15,7 @@
 //! choice (a power of two of them make 1 B/s), and so are capacities; every capacity is below 2^61. Weights are scaled to
 //! integers. The mathematics of fair shares in this form is in docs/incremental.md.
 
-use crate::{ArbiterError, LinkId, SimTime, Slice};
+use crate::{ArbiterError, LinkId, SimTime};
 
 /// A rate per unit of weight, in the host's units.
 pub type Level = u64;
@@ -30,7 +30,7 @@ pub const NO_ID: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
     /// Bandwidth of each directed link of the fabric, in units.
-    pub capacities: Slice<'a, u64>,
+    pub capacities: &'a [u64],
     /// At most so many links will be crossed.
     pub links: u32,
     /// At most so many classes will have weight at once.
@@ -39,16 +39,16 @@ pub struct Setting<'a> {
     pub priorities: u32,
     /// 2 to the power of this many units make 1 B/s.
     pub bits: u32,
-    /// Not 0 where the largest load of every link is asked for in the end ([`LinkUse::peak`]); else it may stay unknown where
+    /// Whether the largest load of every link is asked for in the end ([`LinkUse::peak`]); else it may stay unknown where
     /// that makes events cheaper.
-    pub wants_peaks: u32,
+    pub wants_peaks: bool,
 }
 
 /// A class of transfers: those that agree in all of this. Weights may differ within it.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassInfo<'a> {
     /// What it crosses, in order of travel, all different; never empty.
-    pub links: Slice<'a, LinkId>,
+    pub links: &'a [LinkId],
     /// The most its level may be; [`NO_LEVEL`] for any.
     pub limit: Level,
     /// As in the scenario: larger first; 0 where the rate arbiter lacks
@@ -71,9 +71,9 @@ pub struct Change<'a> {
     /// The instant; not before that of the last call.
     pub now: SimTime,
     /// One entry per transfer that has ended.
-    pub removed: Slice<'a, WeightChange>,
+    pub removed: &'a [WeightChange],
     /// One entry per transfer that has begun. A class that loses its last weight gets none in the same change.
-    pub added: Slice<'a, WeightChange>,
+    pub added: &'a [WeightChange],
 }
 
 /// A group that is new, or hangs below another root now.
@@ -144,17 +144,17 @@ impl Answer {
 /// What an arbiter knows of the load of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkUse {
-    /// The largest load so far, in units; [`NO_LEVEL`] where it is not known.
-    pub peak: Level,
-    /// Not 0 where the link has been full, whatever rounding leaves of it.
-    pub is_full: u32,
+    /// The largest load so far, in units; `None` where it is not known.
+    pub peak: Option<u64>,
+    /// Whether the link has been full, whatever rounding leaves of it.
+    pub is_full: bool,
     /// For how long it has had transfers none of which moved, ps.
     pub stalled_ps: u64,
 }
 
 impl LinkUse {
     /// Nothing is known, and nothing stood still.
-    pub const UNKNOWN: Self = Self { peak: NO_LEVEL, is_full: 0, stalled_ps: 0 };
+    pub const UNKNOWN: Self = Self { peak: None, is_full: false, stalled_ps: 0 };
 }
 
 /// A policy whose answers are changes.

@@ -33,7 +33,7 @@ pub use model::{
 };
 pub use registry::{
     ArbiterEntry, IncrementalEntry, MakeArbiter, MakeIncremental, MakeModel, ModelEntry, Origin, Registry,
-    RegistryError,
+    RegistryError, TRANSFER,
 };
 pub use units::{HORIZON, PS_PER_S, SimDuration, SimTime};
 pub use view::{ClassTable, Direction, FabricView, LinkKind, NodeKind, PhaseView, RouteTable, Slice, TransferView};

@@ -343,7 +343,7 @@ pub trait Model: Send {
     ///
     /// # Errors
     /// Any [`ModelError`]; the scenario is refused with its text.
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError>;
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError>;
 
     /// The closed forms of an operation; none by default.
     ///

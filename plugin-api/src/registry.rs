@@ -166,7 +166,7 @@ pub enum RegistryError {
 }
 
 /// The key of plain transfers, which say by name which model they use: any number of models may serve it.
-const TRANSFER: &str = "transfer";
+pub const TRANSFER: &str = "transfer";
 
 /// The arbiters and the models by name, in name order.
 #[derive(Default)]
@@ -192,14 +192,6 @@ impl Registry {
     #[must_use]
     pub fn default_arbiter(&self) -> Option<&str> {
         self.default_arbiter.as_deref()
-    }
-
-    /// Registers a built-in arbiter.
-    ///
-    /// # Errors
-    /// If the name is taken.
-    pub fn add_builtin<A: ArbiterPlugin>(&mut self) -> Result<(), RegistryError> {
-        self.add(ArbiterEntry::builtin::<A>())
     }
 
     /// Registers an arbiter.

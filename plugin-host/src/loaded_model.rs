@@ -62,20 +62,20 @@ impl LoadedModel {
 }
 
 /// What a plugin sees of the surroundings.
-fn show<'a>(around: &'a Surroundings<'a>) -> SurroundingsRecord<'a> {
-    SurroundingsRecord { context: std::ptr::from_ref(around).cast(), fabric: around.fabric, route }
+fn show<'a>(surroundings: &'a Surroundings<'a>) -> SurroundingsRecord<'a> {
+    SurroundingsRecord { context: std::ptr::from_ref(surroundings).cast(), fabric: surroundings.fabric, route }
 }
 
 unsafe extern "C" fn route(record: *const SurroundingsRecord<'_>, from: u32, to: u32, info: *mut RouteInfo) -> i32 {
     // SAFETY: the record is the one that `show` made, and the surroundings outlive the call that shows it.
-    let around = unsafe { &*(*record).context.cast::<Surroundings<'_>>() };
-    let nodes = around.fabric.node_kind.len();
+    let surroundings = unsafe { &*(*record).context.cast::<Surroundings<'_>>() };
+    let nodes = surroundings.fabric.node_kind.len();
     // Devices beyond the fabric have no links, so the host need not be asked about any number that a plugin makes up.
     if from as usize >= nodes || to as usize >= nodes {
         return 0;
     }
     // A panic of the host must not unwind into C.
-    let found = catch_unwind(AssertUnwindSafe(|| around.routes.route(NodeId(from), NodeId(to))));
+    let found = catch_unwind(AssertUnwindSafe(|| surroundings.routes.route(NodeId(from), NodeId(to))));
     match found {
         Ok(Some(found)) => {
             if !info.is_null() {
@@ -93,8 +93,8 @@ unsafe extern "C" fn route(record: *const SurroundingsRecord<'_>, from: u32, to:
 }
 
 impl Model for LoadedModel {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
-        let (f, shown) = (self.functions.plan, show(around));
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+        let (f, shown) = (self.functions.plan, show(surroundings));
         let mut sink = PlanSink::new(plan);
         let planner = Planner { context: (&raw mut sink).cast(), ..PlanSink::PLANNER };
         // SAFETY: the state is alive; the text has the length given; the sink outlives the call.
@@ -108,11 +108,11 @@ impl Model for LoadedModel {
     fn estimate(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         estimates: &mut Estimates,
     ) -> Result<(), ModelError> {
         let Some(f) = self.functions.estimate else { return Ok(()) };
-        let shown = show(around);
+        let shown = show(surroundings);
         let mut sink = EstimateSink::new(estimates);
         let estimator = Estimator { context: (&raw mut sink).cast(), ..EstimateSink::ESTIMATOR };
         // SAFETY: as in `plan`.
@@ -126,11 +126,11 @@ impl Model for LoadedModel {
     fn alternatives(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         alternatives: &mut Vec<Alternative>,
     ) -> Result<(), ModelError> {
         let Some(f) = self.functions.alternatives else { return Ok(()) };
-        let shown = show(around);
+        let shown = show(surroundings);
         let mut sink = AlternativeSink::new(alternatives);
         let chooser = Chooser { context: (&raw mut sink).cast(), ..AlternativeSink::CHOOSER };
         // SAFETY: as in `plan`.

@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use weir_plugin_api::{Origin, Registry};
+use weir_plugin_api::{Origin, Registry, TRANSFER};
 
 use crate::error::PluginError;
 
-/// The key of plain transfers, which name their model: any number of models may serve it.
-const TRANSFER: &str = "transfer";
 /// Whether a registry has no arbiter of a name.
 pub(crate) fn check_free(path: &Path, name: &str, registry: &Registry) -> Result<(), PluginError> {
     let Some(entry) = registry.get(name) else { return Ok(()) };

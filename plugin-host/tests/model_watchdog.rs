@@ -20,9 +20,9 @@ fn a_plan_that_never_returns_is_reported() {
     std::thread::spawn(move || {
         let mut model = LoadedModel::create(&plugin).expect("created");
         let small = Small::new();
-        let around = Surroundings { fabric: &small.fabric(), routes: &SmallRoutes };
-        model.plan("", &around, &mut Plan::new()).expect("returns for an empty operation");
-        let _ = model.plan("{}", &around, &mut Plan::new());
+        let surroundings = Surroundings { fabric: &small.fabric(), routes: &SmallRoutes };
+        model.plan("", &surroundings, &mut Plan::new()).expect("returns for an empty operation");
+        let _ = model.plan("{}", &surroundings, &mut Plan::new());
     });
     let stuck = receive.recv_timeout(Duration::from_secs(20)).expect("reported");
     assert_eq!((stuck.plugin.as_str(), stuck.call, stuck.limit), ("forever", "plan", limit));

@@ -95,8 +95,8 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.arbitrate(now),
             Self::Incremental(shares) => {
-                tracing::trace!(time_ps = now.0, active = shares.len(), "updates shares");
-                shares.arbitrate(now).map_err(|error| failed(now, error))?;
+                let span = tracing::trace_span!("arbitration", time_ps = now.0, active = shares.len());
+                span.in_scope(|| shares.arbitrate(now)).map_err(|error| failed(now, error))?;
                 Ok(true)
             }
         }
@@ -167,7 +167,6 @@ fn incremental<'a>(
     sharing: Sharing<'_>,
 ) -> Result<Option<Incremental<'a>>, ArbiterError> {
     let Sharing::Incremental { entry, params, from, peaks_below } = sharing else {
-        tracing::debug!("phase by phase: no incremental side is asked for");
         return Ok(None);
     };
     let Simulation { fabric, routes, tasks } = *simulation;

@@ -7,7 +7,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// The transfers of one class.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Group {
+pub(crate) struct ClassGroup {
     pub(crate) class: ClassId,
     /// Position of its first transfer in the phase.
     pub(crate) first: u32,
@@ -21,7 +21,7 @@ pub(crate) struct Group {
 pub(crate) struct Groups {
     /// Per class: its group; [`NONE`] for classes that are not in `list`.
     of_class: Vec<u32>,
-    pub(crate) list: Vec<Group>,
+    pub(crate) list: Vec<ClassGroup>,
     /// Per position of the phase: its group.
     of: Vec<u32>,
 }
@@ -41,7 +41,7 @@ impl Groups {
             let slot = &mut of_class[class.index()];
             if *slot == NONE {
                 *slot = list.len() as u32;
-                list.push(Group { class, first: position, second: NONE, count: 1 });
+                list.push(ClassGroup { class, first: position, second: NONE, count: 1 });
             } else {
                 let group = &mut list[*slot as usize];
                 if group.count == 1 {

@@ -17,15 +17,15 @@ impl IncrementalArbiter for Shares {
     }
 
     fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
-        for &WeightChange { class, weight } in change.removed.as_slice() {
+        for &WeightChange { class, weight } in change.removed {
             self.take_weight(class, weight);
         }
-        for &WeightChange { class, weight } in change.added.as_slice() {
+        for &WeightChange { class, weight } in change.added {
             for at in self.links_of(class) {
                 self.links[self.class_links[at] as usize].weight += u64::from(weight);
             }
         }
-        for &WeightChange { class, weight } in change.added.as_slice() {
+        for &WeightChange { class, weight } in change.added {
             self.place(class, u64::from(weight), change.added.len() >= MANY);
         }
         self.relax();
@@ -47,12 +47,12 @@ impl IncrementalArbiter for Shares {
     fn link_use(&self, link: LinkId, _now: SimTime) -> LinkUse {
         match self.links.get(self.record_of[link.index()] as usize) {
             Some(link) => {
-                let peak = if self.sleepy { INF } else { link.peak };
-                LinkUse { peak, is_full: u32::from(link.peak == link.capacity), stalled_ps: 0 }
+                let peak = (!self.sleepy).then_some(link.peak);
+                LinkUse { peak, is_full: link.peak == link.capacity, stalled_ps: 0 }
             }
             None => {
                 let (peak, capacity) = (self.peaks[link.index()], self.capacities[link.index()]);
-                LinkUse { peak, is_full: u32::from(peak == capacity), stalled_ps: 0 }
+                LinkUse { peak: Some(peak), is_full: peak == capacity, stalled_ps: 0 }
             }
         }
     }

@@ -102,7 +102,7 @@ impl Layers {
         }
         layer.is_squeezed = false;
         self.answer.clear();
-        let change = Change { now, removed: (&layer.removed).into(), added: (&layer.added).into() };
+        let change = Change { now, removed: &layer.removed, added: &layer.added };
         layer.shares.arbitrate(&change, &mut self.answer)?;
         layer.removed.clear();
         layer.added.clear();
@@ -188,7 +188,7 @@ impl IncrementalArbiter for Layers {
 
     fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
         for (entries, is_added) in [(change.removed, false), (change.added, true)] {
-            for &WeightChange { class, weight } in entries.as_slice() {
+            for &WeightChange { class, weight } in entries {
                 let (priority, local) = self.classes[class as usize];
                 let Ok(at) = self.find(priority) else { continue };
                 let layer = &mut self.layers[at];
@@ -227,7 +227,7 @@ impl IncrementalArbiter for Layers {
     fn link_use(&self, link: LinkId, now: SimTime) -> LinkUse {
         let line = &self.links[link.index()];
         let stalled_ps = line.stalled + line.stalled_since.map_or(0, |since| now.0 - since);
-        LinkUse { peak: line.peak, is_full: u32::from(line.peak == self.capacities[link.index()]), stalled_ps }
+        LinkUse { peak: Some(line.peak), is_full: line.peak == self.capacities[link.index()], stalled_ps }
     }
 
     fn verify(&self) -> Result<(), String> {

@@ -35,7 +35,7 @@ const MOST_PRIORITIES: u32 = 32;
 impl IncrementalPlugin for Shares {
     fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
         let NoParams {} = decode(MaxMin::NAME, params)?;
-        Ok(Self::new(setting.capacities.to_vec(), setting.wants_peaks == 0))
+        Ok(Self::new(setting.capacities.to_vec(), !setting.wants_peaks))
     }
 }
 

@@ -3,10 +3,10 @@
 use weir_plugin_api::{Binding, Cause};
 
 use super::layout::Layout;
-use crate::common::groups::{Group, NONE, lone_binding};
+use crate::common::groups::{ClassGroup, NONE, lone_binding};
 
 /// The binding of an item's first transfer: where it is blocked, else its last cut, else its limit or narrowest link.
-pub(super) fn binding(layout: &Layout, groups: &[Group], index: usize) -> Binding {
+pub(super) fn binding(layout: &Layout, groups: &[ClassGroup], index: usize) -> Binding {
     let item = &layout.items[index];
     if item.blocked_by != NONE {
         let link = &layout.links[layout.hops[item.blocked_at as usize].link as usize];

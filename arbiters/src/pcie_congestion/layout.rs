@@ -5,7 +5,7 @@ use weir_plugin_api::{Direction, LinkId, PhaseView};
 
 use super::EPS;
 use super::ports::{Port, crosses_root_complex};
-use crate::common::groups::{Group, NONE};
+use crate::common::groups::{ClassGroup, NONE};
 
 /// A link of the fabric that is in use.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +100,7 @@ impl Layout {
     }
 
     /// Lays out a phase, with the limits of its transfers or as if they had none.
-    pub(super) fn build(&mut self, phase: &PhaseView<'_>, groups: &[Group], has_limits: bool) {
+    pub(super) fn build(&mut self, phase: &PhaseView<'_>, groups: &[ClassGroup], has_limits: bool) {
         for link in self.links.drain(..) {
             self.ports[link.id.index()].local = NONE;
         }
@@ -113,7 +113,7 @@ impl Layout {
         self.list_members();
     }
 
-    fn add_item(&mut self, phase: &PhaseView<'_>, group: &Group, has_limits: bool) {
+    fn add_item(&mut self, phase: &PhaseView<'_>, group: &ClassGroup, has_limits: bool) {
         let transfer = phase.transfer(group.first as usize);
         let limit = if has_limits { transfer.limit } else { f64::INFINITY };
         let (index, start) = (self.items.len() as u32, self.hops.len() as u32);

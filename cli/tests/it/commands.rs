@@ -329,10 +329,31 @@ fn logs_say_more_with_each_v() {
         assert_eq!(ended.code, 0);
         ended.stderr
     };
-    let (info, debug) = (logged("-v"), logged("-vv"));
+    let (info, debug, trace) = (logged("-v"), logged("-vv"), logged("-vvv"));
     assert!(info.contains("read a scenario") && !info.contains("read a file"), "{info}");
     for step in ["read a file", "expanded the workload", "made an arbiter", "cs-storm-t2.yaml", "time.busy="] {
         assert!(debug.contains(step), "{step} in {debug}");
+    }
+    assert!(trace.contains("arbitration{time_ps=0 transfers=0 1 2 3}") && !debug.contains("arbitration{"), "{trace}");
+}
+
+#[test]
+fn searches_log_their_result_and_their_way_there() {
+    let file = scenario("optimize/packets.yaml");
+    let logged = |v: &str| run(&["optimize", &file, v]).stderr;
+    let (info, debug) = (logged("-v"), logged("-vv"));
+    assert!(info.contains("search{vary=\"parameters\"") && info.contains("found the best"), "{info}");
+    assert!(!info.contains("candidate"), "{info}");
+    assert!(debug.contains("found a better candidate"), "{debug}");
+}
+
+#[test]
+fn filters_that_cannot_be_used_get_a_warning() {
+    for (variable, filter) in [("WEIR_LOG", "nonsense"), ("WEIR_LOG", "debug,nonsense"), ("RUST_LOG", "a=b=c")] {
+        let ended = weir().args(["run", &scenario("pcie/four-transfers.yaml")]).env(variable, filter).output();
+        let stderr = String::from_utf8(ended.expect("the command starts").stderr).expect("is UTF-8");
+        assert!(stderr.starts_with(&format!("warning: {variable}={filter} is not used: ")), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
     }
 }
 

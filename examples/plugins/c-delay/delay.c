@@ -52,12 +52,12 @@ static double time_of(const char *operation, size_t len)
     return value;
 }
 
-static int32_t plan(void *state, const char *operation, size_t len, const weir_surroundings *around,
+static int32_t plan(void *state, const char *operation, size_t len, const weir_surroundings *surroundings,
                     const weir_planner *planner, weir_err *err)
 {
     weir_task task = weir_plain_task("delay");
     (void)state;
-    (void)around;
+    (void)surroundings;
     task.work = WEIR_WORK_LASTS;
     task.lasts_ps = time_of(operation, len);
     if (task.lasts_ps < 0.0) {
@@ -67,13 +67,13 @@ static int32_t plan(void *state, const char *operation, size_t len, const weir_s
     return WEIR_OK;
 }
 
-static int32_t estimate(void *state, const char *operation, size_t len, const weir_surroundings *around,
+static int32_t estimate(void *state, const char *operation, size_t len, const weir_surroundings *surroundings,
                         const weir_estimator *estimator, weir_err *err)
 {
     const double ps = time_of(operation, len);
     weir_estimate record;
     (void)state;
-    (void)around;
+    (void)surroundings;
     if (ps < 0.0) {
         return weir_fail(err, "time: give a time such as 3us");
     }

@@ -50,6 +50,8 @@ impl Search<'_> {
             None => None,
         };
         let known = part.makespans.iter().flatten().count() as u64;
+        let best = part.makespans.iter().flatten().min().copied();
+        tracing::debug!(candidates = part.makespans.len(), known, "evaluating the candidates");
         evaluated.store(known, Ordering::Relaxed);
         let pending: Vec<u64> =
             (0..).zip(&part.makespans).filter(|(_, known)| known.is_none()).map(|(position, _)| position).collect();
@@ -60,7 +62,7 @@ impl Search<'_> {
             evaluated,
             next: AtomicU64::new(0),
             stop: AtomicBool::new(false),
-            progress: Mutex::new(Progress { checkpoint, found: Vec::new(), failure: None, unwritten: None }),
+            progress: Mutex::new(Progress { checkpoint, best, found: Vec::new(), failure: None, unwritten: None }),
         };
         work.on_all_threads(&pending);
         let progress = work.progress.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -89,6 +91,8 @@ struct Work<'a, F> {
 
 struct Progress {
     checkpoint: Option<Checkpoint>,
+    /// The least makespan, for the log.
+    best: Option<NonZeroU64>,
     found: Vec<(u64, NonZeroU64)>,
     /// The failure of the lowest position.
     failure: Option<(u64, ParameterError)>,
@@ -147,7 +151,16 @@ where
             self.stop.store(true, Ordering::Relaxed);
         }
         progress.found.push((position, makespan));
-        self.evaluated.fetch_add(1, Ordering::Relaxed);
+        let evaluated = self.evaluated.fetch_add(1, Ordering::Relaxed) + 1;
+        if progress.best.is_none_or(|best| makespan < best) {
+            progress.best = Some(makespan);
+            tracing::debug!(
+                makespan,
+                candidate = self.search.candidate(position),
+                evaluated,
+                "found a better candidate"
+            );
+        }
     }
 
     fn fail(&self, position: u64, values: &[(&str, &str)], reason: String) {

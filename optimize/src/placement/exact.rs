@@ -31,7 +31,7 @@ const MOST_DEVICES: usize = 256;
 const MOST_STEPS: u64 = 1_000_000_000;
 
 /// Least costs by set, [`Number::MOST`] where the set does not fit, with the smallest placement: byte 15 − r is rank r's device.
-struct Table<T> {
+struct SubsetTable<T> {
     /// Devices it stands for.
     size: usize,
     cost: Vec<T>,
@@ -109,14 +109,14 @@ impl<'p, 'm, T: Number> Search<'p, 'm, T> {
     }
 
     /// The table of a node.
-    fn join(&mut self, node: usize) -> Table<T> {
+    fn join(&mut self, node: usize) -> SubsetTable<T> {
         let node = &self.problem.machine.tree.nodes[node];
         let joint = T::of(i128::from(node.joint));
         let children = match &node.below {
             Below::Group(group) => return self.group(*group, joint),
             Below::Nodes(children) => children,
         };
-        let mut table: Option<Table<T>> = None;
+        let mut table: Option<SubsetTable<T>> = None;
         for &child in children {
             let mut part = self.join(child);
             self.add(&mut part, -joint);
@@ -131,25 +131,25 @@ impl<'p, 'm, T: Number> Search<'p, 'm, T> {
     }
 
     /// Adds a multiple of the weight inside each set.
-    fn add(&self, table: &mut Table<T>, times: T) {
+    fn add(&self, table: &mut SubsetTable<T>, times: T) {
         for (cost, &weight) in table.cost.iter_mut().zip(&self.weight).filter(|(cost, _)| **cost != T::MOST) {
             *cost += times * weight;
         }
     }
 
     /// The table of no devices: only the empty set fits.
-    fn nothing(&self) -> Table<T> {
+    fn nothing(&self) -> SubsetTable<T> {
         let mut table = self.empty(0);
         table.cost[0] = T::ZERO;
         table
     }
 
-    fn empty(&self, size: usize) -> Table<T> {
-        Table { size, cost: vec![T::MOST; self.weight.len()], placed: vec![0; self.weight.len()] }
+    fn empty(&self, size: usize) -> SubsetTable<T> {
+        SubsetTable { size, cost: vec![T::MOST; self.weight.len()], placed: vec![0; self.weight.len()] }
     }
 
     /// Ranks in ascending order on the first devices of the group.
-    fn group(&self, group: usize, joint: T) -> Table<T> {
+    fn group(&self, group: usize, joint: T) -> SubsetTable<T> {
         let group = &self.problem.machine.tree.groups[group];
         let (size, leaf) = (group.devices.len(), T::of(i128::from(group.leaf)));
         let fits = self.sizes(size);
@@ -165,7 +165,7 @@ impl<'p, 'm, T: Number> Search<'p, 'm, T> {
     }
 
     /// Shares every set out between two tables in all ways.
-    fn merge(&mut self, first: &Table<T>, second: &Table<T>) -> Table<T> {
+    fn merge(&mut self, first: &SubsetTable<T>, second: &SubsetTable<T>) -> SubsetTable<T> {
         let size = first.size + second.size;
         let fits = self.sizes(size);
         let mut table = self.empty(size);

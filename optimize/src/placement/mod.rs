@@ -133,10 +133,12 @@ fn run<T: Number>(
         let found = heuristic::search(problem, &baseline, effort, options.seed, &stop);
         (found.placement, found.total, found.weighed)
     };
+    let (before, after) = (value(before), value(total));
+    tracing::debug!(exact = possible, before, after, evaluated, "found a placement by costs");
     Ok(Placement {
         placement,
-        before: value(before),
-        after: value(total),
+        before,
+        after,
         proved_optimal: possible,
         method: if possible { Method::Exhaustive } else { Method::Bisection },
         evaluated,

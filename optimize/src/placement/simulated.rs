@@ -60,6 +60,7 @@ pub fn refine_simulated<E: Send>(
     let (before_ps, mut evaluated, mut complete) = (times[0], all.len() as u64, true);
     // At least the baseline is there, so the fallback is never taken.
     let (mut after_ps, placement) = times.into_iter().zip(all).min().unwrap_or_default();
+    tracing::debug!(before = before_ps, best = after_ps, starts = evaluated, "simulated the placements to start from");
     let mut exchanges = Exchanges::new(placement, devices);
     while exchanges.tried < exchanges.count() {
         if evaluated >= budget || stop() {
@@ -157,6 +158,7 @@ impl Exchanges {
         match times.iter().enumerate().min_by_key(|&(i, &t)| (t, i)) {
             Some((i, &time)) if time < *best => {
                 *best = time;
+                tracing::debug!(best = time, "found a better placement");
                 self.take(batch[i]);
             }
             _ => self.pass(batch.len()),

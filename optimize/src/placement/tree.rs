@@ -34,7 +34,7 @@ pub(super) struct Node {
 
 /// Devices that may be exchanged without changing any cost.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct DeviceGroup {
     /// Positions in the list of devices, ascending.
     pub(super) devices: Vec<u32>,
     /// The leaf value of each.
@@ -45,7 +45,7 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     pub(super) nodes: Vec<Node>,
-    pub(super) groups: Vec<Group>,
+    pub(super) groups: Vec<DeviceGroup>,
 }
 
 /// A hierarchy without costs, as a builder knows it.
@@ -160,7 +160,7 @@ impl Tree {
 
     fn push_group(&mut self, devices: Vec<u32>, leaf: i64, joint: i64) {
         self.nodes.push(Node { joint, size: devices.len(), below: Below::Group(self.groups.len()) });
-        self.groups.push(Group { devices, leaf });
+        self.groups.push(DeviceGroup { devices, leaf });
     }
 
     fn first_device(&self, node: usize) -> u32 {

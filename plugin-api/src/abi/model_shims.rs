@@ -87,16 +87,17 @@ unsafe fn about<M: ModelPlugin>(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
-    around: *const SurroundingsRecord<'_>,
+    surroundings: *const SurroundingsRecord<'_>,
     err: *mut ErrorBuffer<'_>,
     call: impl FnOnce(&mut M, &str, &Surroundings<'_>) -> Result<(), Fault>,
 ) -> i32 {
     // SAFETY: by contract; the fabric is valid as long as the record that points to it.
-    let (model, around, err) = unsafe { (&mut *state.cast::<M>(), &*around, &mut *err) };
+    let (model, surroundings, err) = unsafe { (&mut *state.cast::<M>(), &*surroundings, &mut *err) };
     guarded(err, || {
         // SAFETY: by contract.
-        let (operation, fabric) = unsafe { (text_of(operation, len, "the text of the operation")?, &*around.fabric) };
-        call(model, operation, &Surroundings { fabric, routes: &HostRoutes(around) })
+        let (operation, fabric) =
+            unsafe { (text_of(operation, len, "the text of the operation")?, &*surroundings.fabric) };
+        call(model, operation, &Surroundings { fabric, routes: &HostRoutes(surroundings) })
     })
 }
 
@@ -104,20 +105,20 @@ unsafe extern "C" fn plan<M: ModelPlugin>(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
-    around: *const SurroundingsRecord<'_>,
+    surroundings: *const SurroundingsRecord<'_>,
     planner: *const Planner,
     err: *mut ErrorBuffer<'_>,
 ) -> i32 {
-    let call = |model: &mut M, operation: &str, around: &Surroundings<'_>| -> Result<(), Fault> {
+    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), Fault> {
         let mut plan = Plan::new();
-        model.plan(operation, around, &mut plan)?;
+        model.plan(operation, surroundings, &mut plan)?;
         // The host has noted why it refused a record; nothing is left to do then.
         let _ = plan.engines().iter().all(|engine| emit_engine(planner, engine))
             && plan.iter().all(|task| emit_task(planner, &task));
         Ok(())
     };
     // SAFETY: the module's contract.
-    unsafe { about(state, operation, len, around, err, call) }
+    unsafe { about(state, operation, len, surroundings, err, call) }
 }
 
 fn emit_engine(planner: *const Planner, engine: &PlannedEngine) -> bool {
@@ -166,13 +167,13 @@ unsafe extern "C" fn estimate<M: ModelPlugin>(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
-    around: *const SurroundingsRecord<'_>,
+    surroundings: *const SurroundingsRecord<'_>,
     estimator: *const Estimator,
     err: *mut ErrorBuffer<'_>,
 ) -> i32 {
-    let call = |model: &mut M, operation: &str, around: &Surroundings<'_>| -> Result<(), Fault> {
+    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), Fault> {
         let mut estimates = Estimates::default();
-        model.estimate(operation, around, &mut estimates)?;
+        model.estimate(operation, surroundings, &mut estimates)?;
         let details = &estimates.details;
         // SAFETY: the estimator is the host's and valid for the call of `estimate`.
         let _ = estimates.list.iter().all(|estimate| emit_estimate(estimator, estimate))
@@ -183,7 +184,7 @@ unsafe extern "C" fn estimate<M: ModelPlugin>(
         Ok(())
     };
     // SAFETY: the module's contract.
-    unsafe { about(state, operation, len, around, err, call) }
+    unsafe { about(state, operation, len, surroundings, err, call) }
 }
 
 fn emit_estimate(estimator: *const Estimator, estimate: &Estimate) -> bool {
@@ -201,18 +202,18 @@ unsafe extern "C" fn alternatives<M: ModelPlugin>(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
-    around: *const SurroundingsRecord<'_>,
+    surroundings: *const SurroundingsRecord<'_>,
     chooser: *const Chooser,
     err: *mut ErrorBuffer<'_>,
 ) -> i32 {
-    let call = |model: &mut M, operation: &str, around: &Surroundings<'_>| -> Result<(), Fault> {
+    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), Fault> {
         let mut alternatives = Vec::new();
-        model.alternatives(operation, around, &mut alternatives)?;
+        model.alternatives(operation, surroundings, &mut alternatives)?;
         let _ = alternatives.iter().all(|alternative| emit_alternative(chooser, alternative));
         Ok(())
     };
     // SAFETY: the module's contract.
-    unsafe { about(state, operation, len, around, err, call) }
+    unsafe { about(state, operation, len, surroundings, err, call) }
 }
 
 fn emit_alternative(chooser: *const Chooser, alternative: &Alternative) -> bool {

@@ -35,7 +35,7 @@ pub struct SurroundingsRecord<'a> {
     /// The fabric; its ids are positions, and larger ids are devices that it does not have.
     pub fabric: *const FabricView<'a>,
     /// Finds the route between two nodes: not 0 and `info` written, or 0 where there is none, or they are the same.
-    pub route: unsafe extern "C" fn(around: *const Self, from: u32, to: u32, info: *mut RouteInfo) -> i32,
+    pub route: unsafe extern "C" fn(surroundings: *const Self, from: u32, to: u32, info: *mut RouteInfo) -> i32,
 }
 
 /// An engine of a plan, handed to [`Planner::emit_engine`]; borrowed for that call, as all records are for theirs.
@@ -160,7 +160,7 @@ pub type PlanFn = unsafe extern "C" fn(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
-    around: *const SurroundingsRecord<'_>,
+    surroundings: *const SurroundingsRecord<'_>,
     planner: *const Planner,
     err: *mut ErrorBuffer<'_>,
 ) -> i32;
@@ -169,7 +169,7 @@ pub type EstimateFn = unsafe extern "C" fn(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
-    around: *const SurroundingsRecord<'_>,
+    surroundings: *const SurroundingsRecord<'_>,
     estimator: *const Estimator,
     err: *mut ErrorBuffer<'_>,
 ) -> i32;
@@ -178,7 +178,7 @@ pub type AlternativesFn = unsafe extern "C" fn(
     state: *mut c_void,
     operation: *const c_char,
     len: usize,
-    around: *const SurroundingsRecord<'_>,
+    surroundings: *const SurroundingsRecord<'_>,
     chooser: *const Chooser,
     err: *mut ErrorBuffer<'_>,
 ) -> i32;

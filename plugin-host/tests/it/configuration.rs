@@ -37,7 +37,7 @@ impl ArbiterPlugin for BuiltIn {
 
 fn builtin() -> Registry {
     let mut registry = Registry::new();
-    registry.add_builtin::<BuiltIn>().expect("free");
+    registry.add(ArbiterEntry::builtin::<BuiltIn>()).expect("free");
     registry
 }
 

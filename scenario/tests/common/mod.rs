@@ -6,7 +6,7 @@ pub mod models;
 use std::path::Path;
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, PhaseView, RateArbiter, Registry, SimTime,
+    ArbiterEntry, ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, PhaseView, RateArbiter, Registry, SimTime,
 };
 use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
 use weir_sim_core::{TaskId, Work};
@@ -58,8 +58,8 @@ arbiter!(
 /// The two arbiters.
 pub fn registry() -> Registry {
     let mut registry = Registry::new();
-    registry.add_builtin::<MaxMin>().unwrap();
-    registry.add_builtin::<Pcie>().unwrap();
+    registry.add(ArbiterEntry::builtin::<MaxMin>()).unwrap();
+    registry.add(ArbiterEntry::builtin::<Pcie>()).unwrap();
     registry.set_default_arbiter("max-min");
     registry
 }

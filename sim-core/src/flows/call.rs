@@ -1,5 +1,7 @@
 //! Calls of the arbiter: remembered answers, the check, the recheck.
 
+use std::fmt;
+
 use weir_plugin_api::{Flags, PhaseView, RateArbiter, SimTime, Step};
 
 use crate::answer::{Answer, AnswerError};
@@ -42,10 +44,11 @@ impl<'a> ArbiterCall<'a> {
         }
         if phase.is_empty() {
             self.answer.clear();
-        } else if !self.memo.recall(phase, &mut self.answer) {
+        } else if self.memo.recall(phase, &mut self.answer) {
+            tracing::trace!(time_ps = phase.now.0, transfers = %IdList(phase), "the answer is known");
+        } else {
             self.asked += 1;
-            tracing::trace!(time_ps = phase.now.0, transfers = phase.len(), "asks the arbiter");
-            let recheck = self.answer.ask(&mut *self.arbiter, phase)?;
+            let recheck = self.ask_arbiter(phase)?;
             if recheck.is_never() {
                 self.memo.remember(&self.answer);
             } else {
@@ -56,8 +59,26 @@ impl<'a> ArbiterCall<'a> {
         self.answer.check(phase, fabric.bandwidths())
     }
 
+    /// Asks the arbiter itself; at trace level a span tells of whom, and how long it took.
+    fn ask_arbiter(&mut self, phase: &PhaseView<'_>) -> Result<SimTime, AnswerError> {
+        let span = tracing::trace_span!("arbitration", time_ps = phase.now.0, transfers = %IdList(phase));
+        span.in_scope(|| self.answer.ask(&mut *self.arbiter, phase))
+    }
+
     /// Appends the arbiter's steps; false where it has none.
     pub(crate) fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, AnswerError> {
         self.arbiter.explain(phase, steps).map_err(|error| AnswerError::Failed { time: phase.now, error })
+    }
+}
+
+/// The ids of the transfers of a phase in a log: `0 4 17`.
+struct IdList<'a>(&'a PhaseView<'a>);
+
+impl fmt::Display for IdList<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, id) in self.0.id.as_slice().iter().enumerate() {
+            write!(f, "{}{}", if position == 0 { "" } else { " " }, id.0)?;
+        }
+        Ok(())
     }
 }

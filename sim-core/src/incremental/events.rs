@@ -187,7 +187,7 @@ impl Clocks {
             self.transfers[slot].class = class;
             self.added.push(WeightChange { class, weight });
         }
-        let change = Change { now: SimTime(now), removed: (&self.removed).into(), added: (&self.added).into() };
+        let change = Change { now: SimTime(now), removed: &self.removed, added: &self.added };
         let mut answer = std::mem::take(&mut self.answer);
         arbiter.arbitrate(&change, &mut answer)?;
         self.removed.clear();

@@ -102,12 +102,12 @@ impl<'a> Incremental<'a> {
         let classes = tasks.classes.len();
         let capacities: Vec<u64> = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();
         let setting = Setting {
-            capacities: (&capacities).into(),
+            capacities: &capacities,
             links: used as u32,
             classes: classes as u32,
             priorities: priorities(tasks, census),
             bits: scale.bits(),
-            wants_peaks: u32::from(wants_peaks),
+            wants_peaks,
         };
         let arbiter = match (entry.make)(&setting, params) {
             Err(ArbiterError::Refused(_)) => return Ok(None),
@@ -294,9 +294,10 @@ impl<'a> Incremental<'a> {
         let shared = self.arbiter.link_use(link, now);
         let busy = busy.saturating_sub(shared.stalled_ps);
         let bandwidth = self.fabric.bandwidths()[link.index()];
-        let full = shared.is_full != 0 || alone == self.scale.units(bandwidth);
+        let full = shared.is_full || alone == self.scale.units(bandwidth);
         // More than a link bears is no load: what an arbiter says of peaks is not checked otherwise.
-        let known = (shared.peak <= self.scale.units(bandwidth)).then(|| self.scale.rate(shared.peak.max(alone)));
+        let known = shared.peak.filter(|&peak| peak <= self.scale.units(bandwidth));
+        let known = known.map(|peak| self.scale.rate(peak.max(alone)));
         LinkTotals { bytes: 0, busy: SimDuration(busy), peak: if full { Some(bandwidth) } else { known } }
     }
 

@@ -40,7 +40,7 @@ impl Clocks {
             (self.classes.len() - 1) as u32
         };
         let (limit, priority) = self.terms[terms as usize];
-        arbiter.add_class(class, &ClassInfo { links: (&links).into(), limit, priority });
+        arbiter.add_class(class, &ClassInfo { links: &links, limit, priority });
         self.ids = links;
         self.paths[path as usize].class = class;
         class

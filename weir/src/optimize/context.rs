@@ -10,7 +10,6 @@ use weir_scenario::{ArbiterSpec, LoadOptions, Scenario};
 use weir_sim_core::{RunOptions, Stop};
 
 use super::settings::{SearchOptions, Settings};
-use crate::opener::load;
 use crate::prepared::PreparedRun;
 use crate::{Error, ErrorKind, Registry};
 
@@ -104,7 +103,8 @@ impl Runs<'_> {
     /// The scenario with some edits after those it was read with.
     pub(super) fn read(&self, edits: &[(String, String)]) -> Result<Scenario, Error> {
         let options = LoadOptions { set: [&self.read_with.set, edits].concat(), ..self.read_with.clone() };
-        let scenario = load(self.file, &options, self.registry)?;
+        let read = weir_scenario::load(self.file, &options, self.registry);
+        let scenario = read.map_err(|findings| self.registry.error_of(findings))?;
         if scenario.arbiters.len() <= self.arbiter {
             return Err(Error::input("the scenario has fewer arbiters with these values: vary something else"));
         }

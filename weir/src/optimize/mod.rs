@@ -84,10 +84,14 @@ impl Scenario {
 
 /// Searches by what is varied; a fourth kind of decision is one more arm.
 fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
-    match context.settings.vary {
+    let (vary, method) = (context.settings.vary, context.settings.method);
+    let _search = tracing::info_span!("search", vary = vary.word(), method = method.word()).entered();
+    let outcome = match vary {
         Vary::Order if context.settings.sweep => sweep::search(context),
         Vary::Order => order::search(context),
         Vary::Placement => placement::search(context),
         Vary::Parameters => parameters::search(context),
-    }
+    }?;
+    outcome.log();
+    Ok(outcome)
 }

@@ -34,6 +34,19 @@ impl SearchOutcome {
     pub(super) fn shard(part: PartFile) -> Self {
         Self { report: None, sweep: None, part: Some(part), changes: Vec::new() }
     }
+
+    /// Logs what was found; values are in the unit of the objective, ps for makespans.
+    pub(super) fn log(&self) {
+        if let Some(SearchReport { result, .. }) = &self.report {
+            let SearchResult { candidates, evaluated, complete, bound, baseline, best, .. } = *result;
+            let (method, proved) = (result.method.word(), result.proved_optimal);
+            tracing::info!(method, best, baseline, bound, proved, complete, evaluated, candidates, "found the best");
+        } else if let Some(SweepReport { sweep, .. }) = &self.sweep {
+            tracing::info!(searches = sweep.finished(), "searched the points of the sweep");
+        } else {
+            tracing::info!("searched a part");
+        }
+    }
 }
 
 /// A report of a result, without what only some searches know.

@@ -29,12 +29,13 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
         baseline: Some(baseline),
         checkpoint: context.options.checkpoint.map(Checkpoint::file),
     };
-    let runs = context.runs();
+    let (runs, span) = (context.runs(), tracing::Span::current());
     context.options.watch.begin("candidates", grid.candidates().div_ceil(search.shard.count()), 0);
     let evaluated = AtomicU64::new(0);
     let evaluate = |values: &[(&str, &str)]| {
         let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
-        let makespan = runs.makespan(&edits).map_err(|error| error.brief())?;
+        let candidate = tracing::debug_span!(parent: &span, "candidate", ?values);
+        let makespan = candidate.in_scope(|| runs.makespan(&edits)).map_err(|error| error.brief())?;
         context.options.watch.progress(evaluated.load(Ordering::Relaxed), Some(makespan));
         Ok(makespan)
     };

@@ -17,7 +17,11 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     let axes = parameters.iter().map(axis).collect::<Result<_, _>>()?;
     let grid = Grid::repeating(axes).map_err(|error| at(parameters, &error))?;
     let subject = context.subject()?;
-    let search = |values: &[(&str, &str)]| point(context, values).map_err(|error| error.brief());
+    let span = tracing::Span::current();
+    let search = |values: &[(&str, &str)]| {
+        let point_span = tracing::info_span!(parent: &span, "point", ?values);
+        point_span.in_scope(|| point(context, values)).map_err(|error| error.brief())
+    };
     let sweep = Sweep::run(grid, search, context.cancel).map_err(Error::input)?;
     context.options.watch.finish();
     if sweep.finished() == 0 {
@@ -31,5 +35,6 @@ fn point(context: &SearchContext<'_>, values: &[(&str, &str)]) -> Result<Option<
     let edits: Vec<_> = values.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())).collect();
     let scenario = context.runs().read(&edits)?;
     let found = order::best(&SearchContext { scenario: &scenario, ..*context })?;
+    tracing::info!(best = found.best, baseline = found.baseline, proved = found.proved_optimal, "found the best");
     Ok(Some(found).filter(|found| found.complete || !context.cancelled()))
 }

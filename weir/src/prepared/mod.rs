@@ -60,7 +60,9 @@ impl<'a> PreparedRun<'a> {
     /// Runs the scenario, a large one by the incremental side of its arbiter if it has one.
     pub(crate) fn run(&self, options: &RunOptions) -> Result<Outcome, Error> {
         let params = self.params();
-        self.outcome(self.engine(options, &params))
+        let outcome = self.outcome(self.engine(options, &params))?;
+        self.log(&outcome);
+        Ok(outcome)
     }
 
     /// Runs the scenario with the engine's own options: searches compare results to the picosecond.
@@ -68,9 +70,7 @@ impl<'a> PreparedRun<'a> {
         let mut arbiter = self.arbiter()?;
         let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
         let outcome = self.simulation().run(&mut *arbiter, self.spec.entry.flags, options);
-        let outcome = outcome.map_err(|error| self.stopped(&error))?;
-        self.log(&outcome);
-        Ok(outcome)
+        outcome.map_err(|error| self.stopped(&error))
     }
 
     /// Runs the scenario and hands over its phases one by one.
@@ -101,7 +101,9 @@ impl<'a> PreparedRun<'a> {
     fn log(&self, outcome: &Outcome) {
         let Outcome { events, arbitrations, incremental, .. } = outcome;
         let way = if *incremental { "incremental" } else { "phase by phase" };
-        tracing::info!(arbiter = self.spec.name, way, events, arbitrations, "ran {}", self.scenario.file);
+        let makespan_ps = outcome.makespan.0;
+        let (file, arbiter) = (&self.scenario.file, &self.spec.name);
+        tracing::info!(file, arbiter, way, makespan_ps, events, arbitrations, "ran a scenario");
     }
 
     /// Times of lone transfers, for which a new instance is asked; none of a run that was interrupted.

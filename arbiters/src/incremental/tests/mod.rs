@@ -133,23 +133,17 @@ impl Case {
 
     /// Runs a hundred changes; `check` sees the follower after each.
     fn run<I: IncrementalPlugin>(&mut self, peaks: bool, check: impl Fn(&Self, &I, &Follower)) -> I {
-        let setting = Setting {
-            capacities: (&self.capacities).into(),
-            links: 0,
-            classes: 0,
-            priorities: 3,
-            bits: 30,
-            wants_peaks: peaks.into(),
-        };
+        let setting =
+            Setting { capacities: &self.capacities, links: 0, classes: 0, priorities: 3, bits: 30, wants_peaks: peaks };
         let mut arbiter = I::create(&setting, "{}").expect("it takes no parameters");
         let (mut follower, mut answer) = (Follower::default(), Answer::default());
         for now in 0..100 {
             let Step { new, removed, added } = self.step();
             for (class, path) in new {
                 let (links, limit, priority) = &self.paths[path];
-                arbiter.add_class(class, &ClassInfo { links: links.into(), limit: *limit, priority: *priority });
+                arbiter.add_class(class, &ClassInfo { links, limit: *limit, priority: *priority });
             }
-            let change = Change { now: SimTime(now), removed: (&removed).into(), added: (&added).into() };
+            let change = Change { now: SimTime(now), removed: &removed, added: &added };
             answer.clear();
             arbiter.arbitrate(&change, &mut answer).expect("it serves all");
             follower.group_of.resize(self.classes as usize, NONE);
@@ -224,7 +218,7 @@ fn peaks_are_the_largest_loads() {
         });
         for (link, &peak) in peaks.borrow().iter().enumerate() {
             let told = shares.link_use(LinkId::from_index(link), SimTime(100));
-            let (told, capacity) = (u128::from(told.peak), u128::from(case.capacities[link]));
+            let (told, capacity) = (u128::from(told.peak.expect("peaks are kept")), u128::from(case.capacities[link]));
             // A full link carries its capacity but for rounding, a unit per unit of weight.
             assert!(told == peak || told == capacity && capacity - peak < 2000, "{told}, not {peak} on {link}");
         }

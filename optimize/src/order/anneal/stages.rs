@@ -83,6 +83,7 @@ struct Walk<'c, 's, 'a, const N: usize> {
 impl<'a> Annealing<'_, 'a> {
     /// Runs one chain to its end.
     pub(super) fn chain<const N: usize>(&self, number: u64, limit: Limit) -> Result<ChainResult, OrderError> {
+        let _chain = tracing::debug_span!("chain", number).entered();
         let mut random = ChaCha8Rng::seed_from_u64(self.options.seed);
         random.set_stream(number);
         let mut order = self.own.clone();
@@ -150,7 +151,7 @@ impl<const N: usize> Walk<'_, '_, '_, N> {
     fn note(&mut self) {
         if self.chain.makespan < self.best.makespan {
             (self.best.order, self.best.makespan) = (self.chain.order.clone(), self.chain.makespan);
-            tracing::debug!(makespan = self.best.makespan, evaluated = self.pace.done, "a chain found a better order");
+            tracing::debug!(best = self.best.makespan, evaluated = self.pace.done, "found a better order");
         }
     }
 

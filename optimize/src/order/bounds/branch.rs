@@ -319,7 +319,11 @@ impl<const N: usize> Descent<'_, '_, '_, N> {
             }
             if state.busy == 0 {
                 self.runs += 1;
-                self.best = self.best.min(Best { makespan: makespan(&state)?, number: state.number });
+                let found = Best { makespan: makespan(&state)?, number: state.number };
+                if found.makespan < self.best.makespan {
+                    tracing::debug!(best = found.makespan, nodes = self.nodes, "found a better order");
+                }
+                self.best = self.best.min(found);
                 return Ok(());
             }
         }

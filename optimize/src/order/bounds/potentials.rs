@@ -22,6 +22,7 @@ use ordered_float::OrderedFloat;
 use weir_sim_core::TOLERANCE;
 use weir_sim_core::api::LinkId;
 
+use crate::PS_PER_S;
 use crate::order::problem::sources::{Message, Source};
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::oracle::Oracle;
@@ -52,7 +53,7 @@ impl Potentials {
         let root = |w: &Vec<f64>| {
             let each = |(s, &n): (usize, &usize)| (0..n).map(move |m| (s, m));
             let all = plan.counts.iter().enumerate().flat_map(each);
-            all.map(|(s, m)| w[plan.message(s, m)] * plan.bytes(s, m)).sum::<f64>() * 1e12
+            all.map(|(s, m)| w[plan.message(s, m)] * plan.bytes(s, m)).sum::<f64>() * PS_PER_S
         };
         let roots = weights.iter().map(root).collect();
         let paced: Vec<(usize, usize)> =
@@ -158,7 +159,7 @@ fn highest(problem: &OrderProblem<'_>, message: &Message) -> f64 {
 pub(crate) fn unit(problem: &OrderProblem<'_>) -> f64 {
     let alone = |(_, _, m): (usize, usize, &Message)| {
         let bandwidths = route(problem, m).iter().map(|&l| problem.fabric.link(l).bandwidth);
-        m.bytes as f64 / bandwidths.fold(problem.classes.limit(m.class), f64::min) * 1e12
+        m.bytes as f64 / bandwidths.fold(problem.classes.limit(m.class), f64::min) * PS_PER_S
     };
     messages(problem).map(alone).fold(0.0, f64::max)
 }
@@ -167,7 +168,7 @@ pub(crate) fn unit(problem: &OrderProblem<'_>) -> f64 {
 pub(crate) fn lone_times(problem: &OrderProblem<'_>, plan: &Plan) -> Vec<f64> {
     let mut times = vec![0.0; plan.messages()];
     for (s, m, message) in messages(problem) {
-        times[plan.message(s, m)] = message.bytes as f64 / highest(problem, message) * 1e12 / (1.0 + TOLERANCE);
+        times[plan.message(s, m)] = message.bytes as f64 / highest(problem, message) * PS_PER_S / (1.0 + TOLERANCE);
     }
     times
 }

@@ -84,6 +84,7 @@ impl<'p, 'a> Enumeration<'p, 'a> {
         let rows = if let Keys::Rows(rows) = plan.keys { rows } else { 0 };
         let rates = (0..rows).flat_map(|row| lanes.row(row).iter().copied());
         let digest = digest(problem, &plan, rates);
+        tracing::debug!(orders = plan.candidates, firsts, symmetries = symmetry.order(), "ready to visit all orders");
         Ok(Self { problem, plan, symmetry, digest, lanes, firsts, unit: ORDERS_A_UNIT, every: SAVED_EVERY })
     }
 
@@ -153,6 +154,8 @@ impl<'p, 'a> Enumeration<'p, 'a> {
             seen = better(seen, sum.seen);
             part.best = better(part.best, sum.best);
             part.distribution.merge(sum.runs.merged());
+            let (visited, best) = (part.distribution.count(), part.best.map(|best| best.makespan));
+            tracing::debug!(visited, best, "visited orders");
             match sum.halt {
                 Some(OrderError::Cancelled) => break,
                 Some(error) => return Err(error),

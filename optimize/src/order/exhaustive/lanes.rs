@@ -8,7 +8,7 @@ use super::walk::{Walk, Work};
 use crate::distribution::Distribution;
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::plan::{Keys, Plan};
-use crate::order::run::rates::{Memo, Rates, Table};
+use crate::order::run::rates::{Memo, RateTable, Rates};
 use crate::order::run::state::State;
 use crate::order::run::tree::{begin, run};
 
@@ -68,13 +68,13 @@ pub(super) fn lanes<const N: usize>(
 }
 
 struct Lane<const N: usize> {
-    table: Option<Table<N>>,
+    table: Option<RateTable<N>>,
 }
 
 impl<const N: usize> Lane<N> {
     fn new(problem: &OrderProblem<'_>, plan: &Plan, cancel: &AtomicBool) -> Result<Self, OrderError> {
         let table = match plan.keys {
-            Keys::Rows(rows) => Some(Table::new(problem, plan, rows, cancel)?),
+            Keys::Rows(rows) => Some(RateTable::new(problem, plan, rows, cancel)?),
             Keys::Hashes => None,
         };
         Ok(Self { table })
@@ -134,11 +134,11 @@ impl<const N: usize> Lane<N> {
     ) -> u64 {
         match &self.table {
             Some(table) if work.plan.paced => {
-                let visit = |rates: &mut _, unit| visit::<N, true, &Table<N>>(work, rates, states(unit));
+                let visit = |rates: &mut _, unit| visit::<N, true, &RateTable<N>>(work, rates, states(unit));
                 sum.work(count, until, || Ok(table), visit)
             }
             Some(table) => {
-                let visit = |rates: &mut _, unit| visit::<N, false, &Table<N>>(work, rates, states(unit));
+                let visit = |rates: &mut _, unit| visit::<N, false, &RateTable<N>>(work, rates, states(unit));
                 sum.work(count, until, || Ok(table), visit)
             }
             None => sum.work(count, until, || memo(work), |rates, unit| visit::<N, true, _>(work, rates, states(unit))),

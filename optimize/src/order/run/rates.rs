@@ -22,11 +22,11 @@ pub(crate) trait Rates<const N: usize> {
 }
 
 /// The rates of all active sets.
-pub(crate) struct Table<const N: usize> {
+pub(crate) struct RateTable<const N: usize> {
     pub(crate) rows: Vec<[f64; N]>,
 }
 
-impl<const N: usize> Table<N> {
+impl<const N: usize> RateTable<N> {
     /// Asks for every set; rows in parallel, each of the same bits wherever it is computed.
     pub(crate) fn new(
         problem: &OrderProblem<'_>,
@@ -64,7 +64,7 @@ pub(crate) fn digits_of(plan: &Plan, mut row: u64, digits: &mut [u16]) {
 }
 
 /// The whole table, shared by threads.
-impl<const N: usize> Rates<N> for &Table<N> {
+impl<const N: usize> Rates<N> for &RateTable<N> {
     #[inline(always)]
     fn of(&mut self, state: &State<N>) -> Result<&[f64; N], OrderError> {
         Ok(&self.rows[state.key as usize])

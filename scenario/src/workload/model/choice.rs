@@ -36,6 +36,7 @@ impl<'a> Expansion<'a> {
         let mut best: Option<(SimDuration, usize, String, Plan, TaskNames)> = None;
         let (mut tried, mut count) = (Vec::with_capacity(alternatives.len()), 0);
         for Alternative { label, operation } in alternatives {
+            let span = tracing::debug_span!("alternative", operation = request.what(), label).entered();
             let (plan, names) = self.checked(context, request, &operation)?;
             count += plan.len() as u64;
             if count > TRANSFERS {
@@ -43,6 +44,8 @@ impl<'a> Expansion<'a> {
                 return Err(context.error(request.id.span, message, "give fewer alternatives, or larger parts"));
             }
             let alone = self.alone(context, request, &plan)?;
+            tracing::debug!(tasks = plan.len(), time_ps = alone.0, "simulated alone");
+            drop(span);
             let chosen = tried.len();
             tried.push((label.into_boxed_str(), alone));
             if best.as_ref().is_none_or(|&(before, ..)| alone < before) {
@@ -50,6 +53,7 @@ impl<'a> Expansion<'a> {
             }
         }
         let (_, chosen, operation, plan, names) = best.ok_or(Reported)?;
+        tracing::debug!(operation = request.what(), chosen = &*tried[chosen].0, "chose the fastest alternative");
         let choice = Some(Choice { key, alternatives: tried, chosen });
         Ok(Chosen { operation, plan, names, choice })
     }

@@ -116,9 +116,9 @@ impl<'a> Models<'a> {
 
     /// The plan of an operation, not yet checked.
     pub(super) fn plan(&mut self, context: &mut Context, request: &Request<'a>, operation: &str) -> Read<Plan> {
-        self.ask(context, request, |model, around| {
+        self.ask(context, request, |model, surroundings| {
             let mut plan = Plan::new();
-            model.plan(operation, around, &mut plan).map(|()| plan)
+            model.plan(operation, surroundings, &mut plan).map(|()| plan)
         })
     }
 
@@ -129,9 +129,9 @@ impl<'a> Models<'a> {
         request: &Request<'a>,
         operation: &str,
     ) -> Read<Vec<Alternative>> {
-        self.ask(context, request, |model, around| {
+        self.ask(context, request, |model, surroundings| {
             let mut all = Vec::new();
-            model.alternatives(operation, around, &mut all).map(|()| all)
+            model.alternatives(operation, surroundings, &mut all).map(|()| all)
         })
     }
 
@@ -142,9 +142,9 @@ impl<'a> Models<'a> {
         request: &Request<'a>,
         operation: &str,
     ) -> Read<(Vec<Estimate>, Map<String, Json>)> {
-        let Estimates { list, details } = self.ask(context, request, |model, around| {
+        let Estimates { list, details } = self.ask(context, request, |model, surroundings| {
             let mut estimates = Estimates::default();
-            model.estimate(operation, around, &mut estimates).map(|()| estimates)
+            model.estimate(operation, surroundings, &mut estimates).map(|()| estimates)
         })?;
         for estimate in &list {
             if estimate.formula.is_empty() {
