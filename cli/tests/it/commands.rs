@@ -1,6 +1,6 @@
 //! What each command prints and how it exits.
 
-use crate::common::{SHARED, json_lines, run, run_with_input, scenario};
+use crate::common::{SHARED, json_lines, run, run_with_input, scenario, weir};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -343,7 +343,7 @@ fn searches_log_their_result_and_their_way_there() {
     let logged = |v: &str| run(&["optimize", &file, v]).stderr;
     let (info, debug) = (logged("-v"), logged("-vv"));
     assert!(info.contains("search{vary=\"parameters\"") && info.contains("found the best"), "{info}");
-    assert!(!info.contains("candidate"), "{info}");
+    assert!(!info.contains("better candidate"), "{info}");
     assert!(debug.contains("found a better candidate"), "{debug}");
 }
 
