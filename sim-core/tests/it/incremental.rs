@@ -184,7 +184,7 @@ impl IncrementalArbiter for Greedy {
     }
 
     fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
-        for added in change.added.as_slice() {
+        for added in change.added {
             let (class, link) = (added.class, self.links[added.class as usize]);
             answer.groups.push(GroupMove { group: class, root: class });
             answer.classes.push(ClassMove { class, group: class });
