@@ -13,7 +13,7 @@ const MANY: usize = 64;
 
 impl IncrementalArbiter for Shares {
     fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
-        self.set_class(id, &class.links, class.limit);
+        self.set_class(id, class.links, class.limit);
     }
 
     fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {

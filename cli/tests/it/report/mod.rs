@@ -16,11 +16,11 @@ fn page(folder: &Folder, arguments: &[&str]) -> Value {
     data(&folder.read("page.html"))
 }
 
-/// Of runs without `given`, which says where they come from.
+/// Of runs without `origin`, which says where they come from.
 fn data(html: &str) -> Value {
     let mut data = as_written(html);
     for run in data["runs"].as_array_mut().expect("a list") {
-        run.as_object_mut().expect("an object").remove("given");
+        run.as_object_mut().expect("an object").remove("origin");
     }
     data
 }
@@ -146,16 +146,16 @@ fn sweeps_are_in_the_page_without_their_orders() {
 fn pages_say_what_was_changed_and_where_results_were_saved() {
     let folder = Folder::new();
     let (file, target) = (folder.write("s.yaml", SHARED), folder.path("page.html"));
-    let given = |arguments: &[&str]| {
+    let origin = |arguments: &[&str]| {
         let ended = run(&[&["report", "-o", &target], arguments].concat());
         assert_eq!(ended.code, 0, "{}", ended.stderr);
-        (as_written(&folder.read("page.html"))["runs"][0]["given"].clone(), ended.stderr)
+        (as_written(&folder.read("page.html"))["runs"][0]["origin"].clone(), ended.stderr)
     };
-    assert_eq!(given(&[&file]).0, Value::Null);
-    let changed = given(&[&file, "--set", "name=x", "--until", "100us"]).0;
+    assert_eq!(origin(&[&file]).0, Value::Null);
+    let changed = origin(&[&file, "--set", "name=x", "--until", "100us"]).0;
     assert_eq!(changed, "--set name=x --until 100.000 µs");
     let saved = folder.write("saved.json", &format!("\u{feff}{}", run(&["run", &file, "--json"]).stdout));
-    let (name, said) = given(&[&saved, "--until", "1us", "--set", "a=b"]);
+    let (name, said) = origin(&[&saved, "--until", "1us", "--set", "a=b"]);
     assert_eq!(name, saved);
     assert!(said.contains("stays unchanged; only scenarios take --set, --until"), "{said}");
 }
