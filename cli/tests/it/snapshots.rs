@@ -113,7 +113,11 @@ fn base(file: &Path) -> String {
 
 /// The path and the arbiter; a second run under one arbiter, with other parameters, has a number.
 fn name(file: &Path, result: &Value, taken: impl Fn(&String) -> bool) -> String {
-    let base = format!("{}__{}", base(file), result["arbiter"]["name"].as_str().expect("a name"));
+    // A policy per link kind is named as it is written: here in the characters that every file system takes.
+    let arbiter = text_of(&result["arbiter"]["name"]);
+    let words: Vec<&str> =
+        arbiter.split(|c: char| !c.is_alphanumeric() && c != '-').filter(|w| !w.is_empty()).collect();
+    let base = format!("{}__{}", base(file), words.join("_"));
     let numbered = (2..).map(|n| format!("{base}-{n}"));
     std::iter::once(base.clone()).chain(numbered).find(|name| !taken(name)).expect("numbers do not end")
 }
