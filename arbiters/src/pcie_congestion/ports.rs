@@ -1,6 +1,6 @@
 //! What `pcie-congestion` knows of each directed link of the fabric, and which routes it takes.
 
-use weir_plugin_api::{ArbiterError, Direction, FabricView, LinkId, NodeKind};
+use weir_plugin_api::{ArbiterError, Direction, FabricView, LinkId, LinkKind, NodeKind};
 
 use crate::common::groups::NONE;
 
@@ -21,6 +21,7 @@ pub(super) struct Port {
     from_root_complex: bool,
     from_cpu: bool,
     to_cpu: bool,
+    kind: LinkKind,
 }
 
 impl Port {
@@ -58,6 +59,7 @@ impl Port {
             from_root_complex,
             from_cpu: from == NodeKind::Cpu,
             to_cpu: to == NodeKind::Cpu,
+            kind: fabric.kind[index],
         }
     }
 }
@@ -84,9 +86,21 @@ pub(super) fn admit(ports: &[Port], route: &[LinkId]) -> Result<(), ArbiterError
             }
         };
         return Err(ArbiterError::Refused(format!(
-            "the route {problem}: `pcie-congestion` is defined inside one tree (up, at most one lateral link, down); \
-             use the arbiter `max-min` for this scenario"
+            "the route {problem}: `pcie-congestion` is defined inside one tree (up, at most one lateral link, down); {}",
+            remedy(ports, route)
         )));
     }
     Ok(())
+}
+
+/// The policies to name instead: where the route has links of other kinds than PCIe, one for each of these.
+fn remedy(ports: &[Port], route: &[LinkId]) -> String {
+    let words = [(LinkKind::QPI, "qpi"), (LinkKind::NVLINK, "nvlink"), (LinkKind::NETWORK, "network")];
+    let on_route = |kind: LinkKind| route.iter().any(|link| ports[link.index()].kind == kind);
+    let keys: String =
+        words.iter().filter(|(kind, _)| on_route(*kind)).map(|(_, word)| format!(", {word}: max-min")).collect();
+    match keys.is_empty() {
+        true => "use the arbiter `max-min` for this scenario".to_owned(),
+        false => format!("write `arbiter: {{default: pcie-congestion{keys}}}`, or use the arbiter `max-min`"),
+    }
 }

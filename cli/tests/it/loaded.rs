@@ -22,7 +22,7 @@ fn built_in_and_loaded_plugins_give_the_same_fingerprints() {
         weir_plugin_host::load_file(&library(package), program, &mut loaded).expect("the library is a plugin");
     }
     assert_eq!(names(&loaded), names(&built_in));
-    let (mut compared, mut planned) = (0, 0);
+    let (mut compared, mut planned, mut in_regions) = (0, 0, 0);
     for file in crate::common::scenarios() {
         let options = LoadOptions::default();
         let ours = load(&file, &options, &built_in).expect("the library's scenarios are right");
@@ -36,7 +36,12 @@ fn built_in_and_loaded_plugins_give_the_same_fingerprints() {
             compared += usize::from(fingerprint.is_ok());
             assert_eq!(fingerprint, self::fingerprint(&theirs, other), "{} under {}", file.display(), entry.name);
         }
+        for (own, other) in ours.arbiters.iter().zip(&theirs.arbiters).filter(|(own, _)| own.regions.is_some()) {
+            in_regions += 1;
+            assert_eq!(fingerprint(&ours, &own.entry), fingerprint(&theirs, &other.entry), "{}", file.display());
+        }
     }
+    assert!(in_regions > 0, "loaded policies serve regions, too");
     assert!(compared > 100 && planned > 10, "only {compared} were compared, with {planned} operations of models");
 }
 
