@@ -3,19 +3,19 @@
 //! ```text
 //! route ─► segments, one per region that it crosses ─► each region's policy: an offer per segment
 //!                    ▲                                               │
-//!                    └── demands of settled transfers ◄── rounds ◄───┘
+//!                    └── demands of fixed transfers ◄─── rounds ◄───┘
 //! ```
 //!
 //! **Definition.** A *segment* is a maximal run of a route's links in one region. To its policy it is a transfer with a *demand*
 //! in place of the limit. A transfer's rate is the least of the offers to its segments, so that no link is overfilled.
 //! 1. All demands are the transfers' limits; every region offers.
-//! 2. Of the unsettled transfers, those whose least offer is lowest (within 1e-9) are *settled*: the demand stays in the region
+//! 2. Of the transfers without a fixed rate, those whose least offer is lowest (within 1e-9) get it: the demand stays in the region
 //!    where the offer is least (the first along the route), and is that offer in the others. Regions that now offer more than a
-//!    demand are asked again. Until all are settled.
-//! 3. A transfer that its region in the end offers more than it has (by more than 1e-6), or that has less than it was settled
-//!    at, is settled anew, once, from its limit. Of the two answers the one with the larger total counts.
+//!    demand are asked again. Until all rates are fixed.
+//! 3. A transfer that its region in the end offers more than it has (by more than 1e-6), or that has less than its fixed
+//!    rate, gets a rate anew, once, from its limit. Of the two answers the one with the larger total counts.
 //!
-//! Transfers that share no link, directly or through others, are settled apart, so that none changes another's bits.
+//! Transfers that share no link, directly or through others, get their rates apart, so that none changes another's bits.
 //!
 //! **Source.** Own. Progressive filling in any regions gives the rates that it gives to the whole fabric (tests).
 

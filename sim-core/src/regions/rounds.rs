@@ -1,4 +1,4 @@
-//! Steps 1 to 3 of [`super`]: rounds in which transfers are settled, the lowest first.
+//! Steps 1 to 3 of [`super`]: rounds in which the rates of transfers are fixed, the lowest first.
 
 use std::ops::Range;
 
@@ -7,10 +7,10 @@ use weir_plugin_api::{ArbiterError, LinkId, PhaseView, SimTime};
 use super::division::Sets;
 use super::part::Part;
 
-/// Offers this close to the lowest are settled with it, relative to it (regions: step 2).
+/// Offers this close to the lowest are fixed with it, relative to it (step 2).
 const TOGETHER: f64 = 1e-9;
-/// What an offer may differ from a settled rate before its transfer is settled anew, relative to it (regions: step 3).
-const SETTLED: f64 = 1e-6;
+/// What an offer may differ from a fixed rate before that is fixed anew, relative to it (step 3).
+const SAME: f64 = 1e-6;
 
 /// A segment of a transfer: its region, and its place among the segments there.
 #[derive(Clone, Copy, Debug)]
@@ -25,20 +25,20 @@ struct Shared {
     limit: f64,
     /// One past its last segment.
     end: u32,
-    /// What it was settled at.
+    /// What its rate was fixed at.
     rate: f64,
-    /// The segment at which it was settled.
+    /// The segment whose offer that was.
     holder: u32,
 }
 
-/// The transfers of a phase, and how far they are settled.
+/// The transfers of a phase, and whose rates are fixed.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     transfers: Vec<Shared>,
     segments: Vec<Place>,
     /// Transfers that cross several regions.
     crossing: Vec<u32>,
-    /// Those that are not settled.
+    /// Those whose rates are not fixed.
     open: Vec<u32>,
     /// Transfers that share links, directly or through others.
     sets: Sets,
@@ -73,7 +73,7 @@ impl Rounds {
         self.sets.add();
     }
 
-    /// Settles all transfers of a phase.
+    /// Fixes the rates of all transfers of a phase.
     pub(super) fn run(&mut self, phase: &PhaseView<'_>, parts: &mut [Part], used: &[u32]) -> Result<(), ArbiterError> {
         ask(parts, used, phase.now)?;
         if self.crossing.is_empty() {
@@ -81,7 +81,7 @@ impl Rounds {
         }
         self.connect(phase);
         self.open.clone_from(&self.crossing);
-        self.settle(phase.now, parts, used)?;
+        self.fix_lowest(phase.now, parts, used)?;
         self.find_wrong(parts);
         if self.open.is_empty() {
             return Ok(());
@@ -94,7 +94,7 @@ impl Rounds {
             self.demand(transfer, parts, |_| true, self.transfers[transfer].limit);
         }
         ask(parts, used, phase.now)?;
-        self.settle(phase.now, parts, used)?;
+        self.fix_lowest(phase.now, parts, used)?;
         self.keep_better(&before, parts);
         ask(parts, used, phase.now)
     }
@@ -146,7 +146,7 @@ impl Rounds {
     }
 
     /// Step 2, for the open transfers.
-    fn settle(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), ArbiterError> {
+    fn fix_lowest(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), ArbiterError> {
         let mut open = std::mem::take(&mut self.open);
         while !open.is_empty() {
             self.lowest.clear();
@@ -171,7 +171,7 @@ impl Rounds {
         Ok(())
     }
 
-    /// Settles a transfer: elsewhere than in the region that holds it back, its demand becomes its rate.
+    /// Fixes the rate of a transfer: elsewhere than in the region that holds it back, its demand becomes its rate.
     fn fix(&mut self, transfer: usize, rate: f64, parts: &mut [Part]) {
         let segments = &self.segments;
         let offers = |&at: &usize| parts[segments[at].region as usize].offer(segments[at].place) <= rate;
@@ -188,14 +188,14 @@ impl Rounds {
         }
     }
 
-    /// Step 3: opens the transfers that are offered more than they have, or less than they were settled at.
+    /// Step 3: opens the transfers that are offered more than they have, or less than their rates were fixed at.
     fn find_wrong(&mut self, parts: &[Part]) {
         let mut open = std::mem::take(&mut self.open);
         open.extend(self.crossing.iter().copied().filter(|&transfer| {
             let Shared { rate, holder, .. } = self.transfers[transfer as usize];
             let Place { region, place } = self.segments[holder as usize];
-            let more = parts[region as usize].offer(place) > rate * (1.0 + SETTLED);
-            more || self.least(transfer as usize, parts) < rate * (1.0 - SETTLED)
+            let more = parts[region as usize].offer(place) > rate * (1.0 + SAME);
+            more || self.least(transfer as usize, parts) < rate * (1.0 - SAME)
         }));
         self.open = open;
     }
