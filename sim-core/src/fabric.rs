@@ -67,18 +67,49 @@ pub enum FabricError {
     Twice(u32, u32),
 }
 
-/// The fabric: nodes and directed links in dense tables.
+/// What arbiters see of a fabric, or of a region of it: a column for each property, see [`FabricView`].
 #[derive(Clone, Debug, Default)]
-pub struct Fabric {
-    nodes: Vec<Node>,
-    links: Vec<Link>,
-    bandwidth: Vec<f64>,
+pub(crate) struct FabricColumns {
+    pub(crate) bandwidth: Vec<f64>,
     from: Vec<u32>,
     to: Vec<u32>,
     direction: Vec<Direction>,
     depth: Vec<u32>,
     kind: Vec<LinkKind>,
-    node_kind: Vec<NodeKind>,
+    pub(crate) node_kind: Vec<NodeKind>,
+}
+
+impl FabricColumns {
+    /// Adds a directed link with its depth.
+    pub(crate) fn push(&mut self, link: &Link, depth: u32) {
+        self.bandwidth.push(link.bandwidth);
+        self.from.push(link.from.0);
+        self.to.push(link.to.0);
+        self.direction.push(link.direction);
+        self.depth.push(depth);
+        self.kind.push(link.kind);
+    }
+
+    /// The columns as an arbiter sees them.
+    pub(crate) fn view(&self) -> FabricView<'_> {
+        FabricView {
+            bandwidth: (&self.bandwidth).into(),
+            from: (&self.from).into(),
+            to: (&self.to).into(),
+            direction: (&self.direction).into(),
+            depth: (&self.depth).into(),
+            kind: (&self.kind).into(),
+            node_kind: (&self.node_kind).into(),
+        }
+    }
+}
+
+/// The fabric: nodes and directed links in dense tables.
+#[derive(Clone, Debug, Default)]
+pub struct Fabric {
+    nodes: Vec<Node>,
+    links: Vec<Link>,
+    columns: FabricColumns,
     /// Lateral links by the node they leave, as compressed rows; empty without lateral links.
     pub(crate) lateral_offsets: Vec<u32>,
     pub(crate) laterals: Vec<LinkId>,
@@ -118,7 +149,7 @@ impl Fabric {
     /// Bandwidth of every directed link, bytes per second.
     #[must_use]
     pub fn bandwidths(&self) -> &[f64] {
-        &self.bandwidth
+        &self.columns.bandwidth
     }
 
     /// Whether there are links outside the tree.
@@ -137,15 +168,7 @@ impl Fabric {
     /// The fabric as an arbiter sees it.
     #[must_use]
     pub fn view(&self) -> FabricView<'_> {
-        FabricView {
-            bandwidth: (&self.bandwidth).into(),
-            from: (&self.from).into(),
-            to: (&self.to).into(),
-            direction: (&self.direction).into(),
-            depth: (&self.depth).into(),
-            kind: (&self.kind).into(),
-            node_kind: (&self.node_kind).into(),
-        }
+        self.columns.view()
     }
 
     /// Gives a directed link another bandwidth (bytes per second) and latency, for fits that try many. Routes made before
@@ -162,7 +185,7 @@ impl Fabric {
         }
         let link = &mut self.links[id.index()];
         (link.bandwidth, link.latency) = (bandwidth, latency);
-        self.bandwidth[id.index()] = bandwidth;
+        self.columns.bandwidth[id.index()] = bandwidth;
         Ok(())
     }
 
@@ -174,12 +197,7 @@ impl Fabric {
             return Err(FabricError::TooLarge(FabricBuilder::MOST));
         }
         let id = LinkId::from_index(self.links.len());
-        self.bandwidth.push(link.bandwidth);
-        self.from.push(link.from.0);
-        self.to.push(link.to.0);
-        self.direction.push(link.direction);
-        self.depth.push(depth);
-        self.kind.push(link.kind);
+        self.columns.push(&link, depth);
         self.links.push(link);
         Ok(id)
     }
@@ -289,14 +307,16 @@ impl FabricBuilder {
             return Err(FabricError::TooLarge(Self::MOST));
         }
         self.fabric.nodes.push(Node { kind, parent, depth, subtree_end: index + 1, up });
-        self.fabric.node_kind.push(kind);
+        self.fabric.columns.node_kind.push(kind);
         Ok(NodeId(index))
     }
 
     fn index_laterals(&mut self) {
         let f = &mut self.fabric;
-        let lateral: Vec<LinkId> =
-            (0..f.links.len()).filter(|&i| f.direction[i] == Direction::Lateral).map(LinkId::from_index).collect();
+        let lateral: Vec<LinkId> = (0..f.links.len())
+            .filter(|&i| f.links[i].direction == Direction::Lateral)
+            .map(LinkId::from_index)
+            .collect();
         if lateral.is_empty() {
             return;
         }

@@ -1,10 +1,12 @@
 //! The kinds of links: a word each, which policies by kind are given for.
 
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 use weir_plugin_api::LinkKind;
 
 /// A kind of link, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct KindId(u16);
+pub(crate) struct KindId(u32);
 
 /// The kinds with a number that arbiters know, in its order, and the one of lateral links that say none.
 const WORDS: [&str; 6] = ["pcie", "qpi", "nvlink", "network", "memory", "other"];
@@ -17,29 +19,30 @@ impl KindId {
 
     /// What arbiters see of it.
     pub(crate) fn link_kind(self) -> LinkKind {
-        if self.0 < Self::OTHER.0 { LinkKind(u32::from(self.0)) } else { LinkKind::OTHER }
+        if self.0 < Self::OTHER.0 { LinkKind(self.0) } else { LinkKind::OTHER }
     }
 }
 
 /// The kinds of a topology's links.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Kinds {
-    /// Words beyond [`WORDS`].
-    more: Vec<Box<str>>,
+    /// By number.
+    words: IndexSet<Box<str>, FxBuildHasher>,
     /// Per pair of directed links.
     of_pairs: Vec<KindId>,
+}
+
+impl Default for Kinds {
+    fn default() -> Self {
+        Self { words: WORDS.into_iter().map(Box::from).collect(), of_pairs: Vec::new() }
+    }
 }
 
 impl Kinds {
     /// The kind of a word.
     pub(crate) fn of(&mut self, word: &str) -> KindId {
-        let known = self.names().position(|name| name == word);
-        let number = known.unwrap_or_else(|| {
-            self.more.push(word.into());
-            WORDS.len() + self.more.len() - 1
-        });
-        // Words beyond the last number, which no topology of this size limit has, share it.
-        KindId(u16::try_from(number).unwrap_or(u16::MAX))
+        let number = self.words.get_index_of(word).unwrap_or_else(|| self.words.insert_full(word.into()).0);
+        KindId(number as u32)
     }
 
     /// The same with the kind of each pair of directed links.
@@ -49,17 +52,18 @@ impl Kinds {
 
     /// All words, by number.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        WORDS.into_iter().chain(self.more.iter().map(|word| &**word))
+        self.words.iter().map(|word| &**word)
     }
 
     /// The words of the kinds that links have.
     pub(crate) fn used(&self) -> Vec<&str> {
-        let used = |(number, _): &(usize, &str)| self.of_pairs.iter().any(|kind| usize::from(kind.0) == *number);
-        self.names().enumerate().filter(used).map(|(_, word)| word).collect()
+        let mut used = vec![false; self.words.len()];
+        self.of_pairs.iter().for_each(|kind| used[kind.0 as usize] = true);
+        self.names().zip(used).filter(|(_, used)| *used).map(|(word, _)| word).collect()
     }
 
     /// The number of the kind of each directed link.
     pub(crate) fn of_links(&self) -> impl Iterator<Item = usize> {
-        self.of_pairs.iter().flat_map(|kind| [usize::from(kind.0); 2])
+        self.of_pairs.iter().flat_map(|kind| [kind.0 as usize; 2])
     }
 }

@@ -59,23 +59,20 @@ impl Path {
     /// Whether a value can be put there. The last key may be new; all before must exist. An arbiter given as a word
     /// stands for a map with its name.
     pub(crate) fn check(&self, context: &mut Context, root: &Value) -> Read<()> {
-        let (mut at, mut key): (_, Option<&str>) = (root, None);
+        let (mut at, in_arbiter) = (root, self.starts_with("arbiter").is_some());
         for (i, step) in self.steps.iter().enumerate() {
             let last = i + 1 == self.steps.len();
             at = match (&step.to, &at.data) {
-                (To::Key(name), Data::Mapping(entries)) => {
-                    key = Some(name);
-                    match entries.iter().find(|e| *e.key == **name) {
-                        Some(entry) => &entry.value,
-                        None if last => return Ok(()),
-                        None => {
-                            let help = context.suggestion(name, entries.iter().map(|e| &*e.key), "keys");
-                            let message = format!("the scenario has no {} here", quoted(name));
-                            return Err(context.error(step.span, message, help));
-                        }
+                (To::Key(name), Data::Mapping(entries)) => match entries.iter().find(|e| *e.key == **name) {
+                    Some(entry) => &entry.value,
+                    None if last => return Ok(()),
+                    None => {
+                        let help = context.suggestion(name, entries.iter().map(|e| &*e.key), "keys");
+                        let message = format!("the scenario has no {} here", quoted(name));
+                        return Err(context.error(step.span, message, help));
                     }
-                }
-                (To::Key(_), Data::Scalar(word)) if key == Some("arbiter") && last && !word.is_null() => return Ok(()),
+                },
+                (To::Key(_), Data::Scalar(word)) if in_arbiter && last && !word.is_null() => return Ok(()),
                 (To::Key(name), _) => {
                     let message = format!("{} is not a key here: there is {}", quoted(name), at.describe());
                     let help = "name an item of a list by its index, as in `[0]`";
@@ -96,14 +93,13 @@ impl Path {
 
     /// Puts a value there; nothing happens where [`Self::check`] refuses.
     fn put(&self, root: &mut Value, new: &Value) {
-        let (mut at, mut key): (_, Option<&str>) = (root, None);
+        let (mut at, in_arbiter) = (root, self.starts_with("arbiter").is_some());
         for step in &self.steps {
             at = match &step.to {
                 To::Key(name) => {
-                    if key == Some("arbiter") {
+                    if in_arbiter {
                         name_to_map(at);
                     }
-                    key = Some(name);
                     let Data::Mapping(entries) = &mut at.data else { return };
                     let index = entries.iter().position(|e| e.key == *name).unwrap_or_else(|| {
                         entries.push(Entry { key: name.clone(), key_span: step.span, value: new.clone() });

@@ -94,8 +94,9 @@ fn a_transfer_through_the_network_goes_by_both_policies() {
     let scenario = good(&format!("{CLUSTER}{MAP}{TABLE_I}{out}"));
     let outcome = run(&scenario);
     // d shares its switch's uplink with x: both leave low1, x then climbs past plx1.
-    assert!(outcome.tasks[4].end.0 >= 20_000_000_000, "5 GB/s at most");
+    assert_eq!(outcome.tasks[4].end.0, 20_000_000_000, "100 MB at the wire's 5 GB/s");
     let without = ends(&good(&format!("{CLUSTER}{MAP}{TABLE_I}")));
+    assert!(outcome.tasks[3].end.0 > without[3], "d shares an uplink with x");
     assert_eq!(outcome.tasks[2].end.0, without[2], "c shares no link with x");
 }
 

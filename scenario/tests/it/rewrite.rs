@@ -67,6 +67,9 @@ fn values_change_in_their_places() {
     assert_eq!(done(TEXT, &changes), expected);
     let expected = plain.replace("arbiter: pcie-congestion", "arbiter: { name: pcie-congestion, tau: 0.3 }");
     assert_eq!(done(TEXT, &[set("arbiter.tau", "0.3")]), expected);
+    let by_kind = TEXT.replace("arbiter: pcie-congestion", "arbiter: { default: pcie-congestion }");
+    let expected = plain.replace("pcie-congestion", "{ default: { name: pcie-congestion, tau: 0.3 } }");
+    assert_eq!(done(&by_kind, &[set("arbiter.default.tau", "0.3")]), expected);
 }
 
 #[test]

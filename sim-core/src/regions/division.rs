@@ -1,7 +1,9 @@
 //! The fabric cut into regions: maximal sets of links of one policy that hang together at nodes.
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{Direction, FabricView, LinkId, LinkKind, NodeKind};
+use weir_plugin_api::{FabricView, LinkId, NodeId, SimDuration};
+
+use crate::fabric::{FabricColumns, Link};
 
 /// A connected part of the fabric whose links have one policy.
 #[derive(Clone, Debug, Default)]
@@ -85,50 +87,20 @@ impl Sets {
     }
 }
 
-/// The columns of a region's own view: its links, and the nodes that they join, numbered anew.
-#[derive(Debug, Default)]
-pub(super) struct Columns {
-    bandwidth: Vec<f64>,
-    from: Vec<u32>,
-    to: Vec<u32>,
-    direction: Vec<Direction>,
-    depth: Vec<u32>,
-    kind: Vec<LinkKind>,
-    node_kind: Vec<NodeKind>,
-}
-
-impl Columns {
-    pub(super) fn of(fabric: &FabricView<'_>, region: &Region) -> Self {
-        let links = || region.links.iter().map(|link| link.index());
-        let mut nodes: Vec<u32> = links().flat_map(|l| [fabric.from[l], fabric.to[l]]).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
-        let number = |node: u32| nodes.partition_point(|&n| n < node) as u32;
-        Self {
-            bandwidth: links().map(|l| fabric.bandwidth[l]).collect(),
-            from: links().map(|l| number(fabric.from[l])).collect(),
-            to: links().map(|l| number(fabric.to[l])).collect(),
-            direction: links().map(|l| fabric.direction[l]).collect(),
-            depth: links().map(|l| fabric.depth[l]).collect(),
-            kind: links().map(|l| fabric.kind[l]).collect(),
-            node_kind: nodes.iter().map(|&n| fabric.node_kind[n as usize]).collect(),
-        }
+/// The columns of a region: its links, and the nodes that they join, numbered anew.
+pub(super) fn columns(fabric: &FabricView<'_>, region: &Region) -> FabricColumns {
+    let links = || region.links.iter().map(|link| link.index());
+    let mut nodes: Vec<u32> = links().flat_map(|l| [fabric.from[l], fabric.to[l]]).collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    let mut columns = FabricColumns::default();
+    columns.node_kind.extend(nodes.iter().map(|&n| fabric.node_kind[n as usize]));
+    let number = |node: u32| NodeId(nodes.partition_point(|&n| n < node) as u32);
+    for l in links() {
+        let (from, to) = (number(fabric.from[l]), number(fabric.to[l]));
+        let (bandwidth, direction, kind) = (fabric.bandwidth[l], fabric.direction[l], fabric.kind[l]);
+        let link = Link { from, to, bandwidth, latency: SimDuration::ZERO, direction, kind };
+        columns.push(&link, fabric.depth[l]);
     }
-
-    pub(super) fn view(&self) -> FabricView<'_> {
-        FabricView {
-            bandwidth: (&self.bandwidth).into(),
-            from: (&self.from).into(),
-            to: (&self.to).into(),
-            direction: (&self.direction).into(),
-            depth: (&self.depth).into(),
-            kind: (&self.kind).into(),
-            node_kind: (&self.node_kind).into(),
-        }
-    }
-
-    /// Bandwidth of each link, bytes per second.
-    pub(super) fn into_bandwidths(self) -> Vec<f64> {
-        self.bandwidth
-    }
+    columns
 }

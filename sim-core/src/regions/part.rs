@@ -96,15 +96,22 @@ impl Part {
         self.columns.arrival.clear();
         (self.is_stale, self.recheck) = (true, SimTime::NEVER);
         if self.columns.classes.len() > MOST_CLASSES {
-            self.reset();
+            self.forget();
         }
     }
 
     /// Forgets all classes and answers.
-    pub(super) fn reset(&mut self) {
+    fn forget(&mut self) {
         self.columns.classes = Classes::default();
         self.memo.clear();
         self.arbiter.reset();
+    }
+
+    /// Forgets all of the run: its routes, too.
+    pub(super) fn reset(&mut self) {
+        self.columns.links.clear();
+        self.columns.offsets.truncate(1);
+        self.forget();
     }
 
     /// Adds a segment whose demand is its transfer's limit; returns its place.
@@ -117,13 +124,14 @@ impl Part {
         self.segments.len() as u32 - 1
     }
 
-    /// Gives a segment another demand. The policy must be asked again where that is more than before, or less than what it
-    /// offers.
+    /// Gives a segment another demand. A demand above the offer may change it, too: by what a policy does with limits that
+    /// do not bind, or by a rounding.
     pub(super) fn demand(&mut self, place: u32, demand: f64) {
         let (route, class) = (self.segments[place as usize].route, self.columns.class[place as usize]);
         let (weight, priority) = (self.columns.classes.weight(class), self.columns.classes.priority(class));
-        self.is_stale |= demand > self.columns.classes.limit(class) || demand < self.offer(place);
-        self.columns.class[place as usize] = self.columns.classes.intern(route, demand, weight, priority);
+        let changed = self.columns.classes.intern(route, demand, weight, priority);
+        self.is_stale |= changed != class;
+        self.columns.class[place as usize] = changed;
     }
 
     /// The demand of a segment.
