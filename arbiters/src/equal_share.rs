@@ -8,7 +8,7 @@
 //! **Source.** Folklore; the usual first estimate, stated here so that it can be compared.
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
+    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
     RouteTable, Step, TransferView,
 };
 
@@ -81,7 +81,7 @@ impl EqualShare {
 }
 
 impl RateArbiter for EqualShare {
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         if grant_lone(phase, grant, |l| self.ports[l.index()].bandwidth) {
             return Ok(());
         }
@@ -90,14 +90,14 @@ impl RateArbiter for EqualShare {
         Ok(())
     }
 
-    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         self.solve(phase);
         let name = |_: &TransferView<'_>| Self::NAME.to_owned();
         self.groups.explain(phase, steps, |index| self.answers[index], name, |_, _| true);
         Ok(true)
     }
 
-    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         Ok(Some(self.ports[link.index()].bandwidth))
     }
 }
@@ -115,7 +115,7 @@ impl ArbiterPlugin for EqualShare {
         vec![LegendEntry::new(Self::NAME, "link shared", "Each transfer on the link is offered an equal part of it.")]
     }
 
-    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
         let NoParams {} = decode(Self::NAME, params)?;
         let port = |&bandwidth: &f64| Port { bandwidth, transfers: 0, groups: [NONE; 2] };
         Ok(Self {

@@ -11,7 +11,7 @@
 //! *System Deadlocks*, Computing Surveys 3 (1971), section 2 (no hold and wait).
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
+    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };
 
 use crate::common::groups::{NONE, lone_binding, narrowest};
@@ -78,7 +78,7 @@ impl Fcfs {
 }
 
 impl RateArbiter for Fcfs {
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         self.solve(phase, |position, rate, binding| {
             grant.rates[position as usize] = rate;
             grant.bindings[position as usize] = binding;
@@ -86,7 +86,7 @@ impl RateArbiter for Fcfs {
         Ok(())
     }
 
-    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         let start = steps.len();
         self.solve(phase, |transfer, rate, binding| {
             let because = if binding.by == NONE { Vec::new() } else { vec![binding.by] };
@@ -106,7 +106,7 @@ impl ArbiterPlugin for Fcfs {
         schema::<NoParams>()
     }
 
-    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
         let NoParams {} = decode(Self::NAME, params)?;
         let ports = fabric.bandwidth.iter().map(|&bandwidth| Port { bandwidth, first: NONE }).collect();
         Ok(Self { ports, touched: Vec::new(), order: Vec::new() })

@@ -8,7 +8,7 @@
 //! **Source.** Weighted max-min fairness as in Bertsekas and Gallager, *Data Networks*, 2nd edition, section 6.5.2.
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
+    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
     RouteId, RouteTable, Step, TransferView,
 };
 
@@ -68,7 +68,7 @@ impl MaxMin {
 }
 
 impl RateArbiter for MaxMin {
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         if grant_lone(phase, grant, |l| self.filling.capacity(l)) {
             return Ok(());
         }
@@ -77,7 +77,7 @@ impl RateArbiter for MaxMin {
         Ok(())
     }
 
-    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         Ok(Some(self.filling.capacity(link)))
     }
 
@@ -86,7 +86,7 @@ impl RateArbiter for MaxMin {
         self.narrowest.clear();
     }
 
-    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         self.solve(phase);
         let name = |_: &TransferView<'_>| Self::NAME.to_owned();
         self.groups.explain(phase, steps, |index| self.answer(index), name, |_, _| true);
@@ -107,7 +107,7 @@ impl ArbiterPlugin for MaxMin {
         vec![LegendEntry::new(Self::NAME, "link shared", "It has its part of the first of its links to fill.")]
     }
 
-    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
         let NoParams {} = decode(Self::NAME, params)?;
         Ok(Self { groups: Groups::default(), filling: Filling::new(&fabric.bandwidth), narrowest: Vec::new() })
     }

@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, RouteTable,
+    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, RouteTable,
     Step, TransferView,
 };
 
@@ -130,7 +130,7 @@ impl StrictPriority {
 }
 
 impl RateArbiter for StrictPriority {
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         if grant_lone(phase, grant, |l| self.ports[l.index()].bandwidth) {
             return Ok(());
         }
@@ -139,7 +139,7 @@ impl RateArbiter for StrictPriority {
         Ok(())
     }
 
-    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         self.solve(phase);
         let name = |own: &TransferView<'_>| format!("priority {}", own.priority);
         let is_not_below = |own: &TransferView<'_>, other: &TransferView<'_>| other.priority >= own.priority;
@@ -147,7 +147,7 @@ impl RateArbiter for StrictPriority {
         Ok(true)
     }
 
-    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+    fn capacity(&mut self, link: LinkId, _: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         Ok(Some(self.ports[link.index()].bandwidth))
     }
 }
@@ -162,7 +162,7 @@ impl ArbiterPlugin for StrictPriority {
         schema::<NoParams>()
     }
 
-    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
         let NoParams {} = decode(Self::NAME, params)?;
         Ok(Self {
             groups: Groups::default(),

@@ -23,7 +23,7 @@ pub use transfer::LoggpMessage;
 
 use operation::{Resolved, read, schema};
 use weir_plugin_api::{
-    Alternative, Estimates, Model, ModelError, ModelPlugin, Plan, Registry, RegistryError, Surroundings,
+    Alternative, CallError, Estimates, Model, ModelPlugin, Plan, Registry, RegistryError, Surroundings,
 };
 
 /// Makes of one list the models, what is built in and what the shared library exports.
@@ -35,7 +35,7 @@ macro_rules! models {
             pub struct $model;
 
             impl Model for $model {
-                fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+                fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
                     read::<$operation>(operation, surroundings)?.plan(plan);
                     Ok(())
                 }
@@ -45,7 +45,7 @@ macro_rules! models {
                     operation: &str,
                     surroundings: &Surroundings<'_>,
                     estimates: &mut Estimates,
-                ) -> Result<(), ModelError> {
+                ) -> Result<(), CallError> {
                     *estimates = read::<$operation>(operation, surroundings)?.estimates(surroundings)?;
                     Ok(())
                 }
@@ -55,7 +55,7 @@ macro_rules! models {
                     operation: &str,
                     surroundings: &Surroundings<'_>,
                     out: &mut Vec<Alternative>,
-                ) -> Result<(), ModelError> {
+                ) -> Result<(), CallError> {
                     <$operation>::alternatives(operation, surroundings, out)
                 }
             }
@@ -69,7 +69,7 @@ macro_rules! models {
                     schema::<<$operation as Resolved>::Params>(<$operation>::KEY)
                 }
 
-                fn create() -> Result<Self, ModelError> {
+                fn create() -> Result<Self, CallError> {
                     Ok(Self)
                 }
             }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use weir_plugin_api::{
-    Alternative, Estimate, Estimates, ModelError, NodeId, PS_PER_S, Plan, Relation, RouteInfo, Surroundings,
+    Alternative, CallError, Estimate, Estimates, NodeId, PS_PER_S, Plan, Relation, RouteInfo, Surroundings,
 };
 
 /// Most tasks of one plan: the scenario format's bound on expanded transfers.
@@ -50,32 +50,32 @@ pub(crate) trait Resolved: Sized {
     /// The map under the key.
     type Params: DeserializeOwned + JsonSchema;
 
-    fn new(operation: Operation<Self::Params>, surroundings: &Surroundings<'_>) -> Result<Self, ModelError>;
+    fn new(operation: Operation<Self::Params>, surroundings: &Surroundings<'_>) -> Result<Self, CallError>;
 
     fn plan(&self, plan: &mut Plan);
 
-    fn estimates(&self, surroundings: &Surroundings<'_>) -> Result<Estimates, ModelError>;
+    fn estimates(&self, surroundings: &Surroundings<'_>) -> Result<Estimates, CallError>;
 
     /// See [`weir_plugin_api::Model::alternatives`]; such an operation cannot be resolved yet.
-    fn alternatives(_: &str, _: &Surroundings<'_>, _: &mut Vec<Alternative>) -> Result<(), ModelError> {
+    fn alternatives(_: &str, _: &Surroundings<'_>, _: &mut Vec<Alternative>) -> Result<(), CallError> {
         Ok(())
     }
 }
 
 /// Reads and resolves an operation.
-pub(crate) fn read<R: Resolved>(operation: &str, surroundings: &Surroundings<'_>) -> Result<R, ModelError> {
+pub(crate) fn read<R: Resolved>(operation: &str, surroundings: &Surroundings<'_>) -> Result<R, CallError> {
     R::new(parse::<R>(operation)?, surroundings)
 }
 
 /// Reads an operation as it was written.
-pub(crate) fn parse<R: Resolved>(operation: &str) -> Result<Operation<R::Params>, ModelError> {
+pub(crate) fn parse<R: Resolved>(operation: &str) -> Result<Operation<R::Params>, CallError> {
     serde_json::from_str(operation).map_err(|error| {
         refused(format!("the operation does not fit the model `{}`: {error}; see its schema", R::NAME))
     })
 }
 
-pub(crate) fn refused(text: impl Into<String>) -> ModelError {
-    ModelError::Refused(text.into())
+pub(crate) fn refused(text: impl Into<String>) -> CallError {
+    CallError::Refused(text.into())
 }
 
 /// The JSON Schema of an item whose keys are `operations` and whose map is `P`.
@@ -104,7 +104,7 @@ pub(crate) fn choose(
     list: Option<&str>,
     choices: impl Iterator<Item = (String, Json)>,
     out: &mut Vec<Alternative>,
-) -> Result<(), ModelError> {
+) -> Result<(), CallError> {
     let broken = |error: serde_json::Error| refused(format!("the operation is not JSON: {error}"));
     let mut json: Json = serde_json::from_str(operation).map_err(broken)?;
     if let (Some(list), Some(params)) = (list, json["params"].as_object_mut()) {
@@ -136,7 +136,7 @@ pub(crate) fn route(
     ends: Ends,
     key: &str,
     what: &str,
-) -> Result<RouteInfo, ModelError> {
+) -> Result<RouteInfo, CallError> {
     surroundings.routes.route(ends.from, ends.to).ok_or_else(|| {
         refused(format!("{key}: the topology has no route {what}; add links, or give times instead of the fabric"))
     })
@@ -148,7 +148,7 @@ pub(crate) fn per_byte(route: &RouteInfo) -> f64 {
 }
 
 /// An estimate; times so long that they are not numbers any more are refused.
-pub(crate) fn estimate(formula: &str, ps: f64, relation: Relation, because: &str) -> Result<Estimate, ModelError> {
+pub(crate) fn estimate(formula: &str, ps: f64, relation: Relation, because: &str) -> Result<Estimate, CallError> {
     if !ps.is_finite() {
         return Err(refused(format!("the time by {formula} is too long to compute; give smaller sizes or times")));
     }
@@ -157,8 +157,8 @@ pub(crate) fn estimate(formula: &str, ps: f64, relation: Relation, because: &str
 }
 
 /// The details of an operation as JSON text.
-pub(crate) fn details(details: &impl Serialize) -> Result<String, ModelError> {
-    let failed = |error| ModelError::Failed(format!("the details could not be written: {error}"));
+pub(crate) fn details(details: &impl Serialize) -> Result<String, CallError> {
+    let failed = |error| CallError::Failed(format!("the details could not be written: {error}"));
     serde_json::to_string(details).map_err(failed)
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn seconds(ps: f64) -> f64 {
 }
 
 /// Refuses plans of more tasks than a run may have.
-pub(crate) fn check_count(tasks: u64, remedy: &str) -> Result<(), ModelError> {
+pub(crate) fn check_count(tasks: u64, remedy: &str) -> Result<(), CallError> {
     if tasks <= MOST_TASKS {
         return Ok(());
     }

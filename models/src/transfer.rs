@@ -15,7 +15,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use weir_plugin_api::{
-    EngineScope, Estimates, ModelError, NodeId, PS_PER_S, Plan, PlannedTask, PlannedWork, Queue, Surroundings, Wait,
+    CallError, EngineScope, Estimates, NodeId, PS_PER_S, Plan, PlannedTask, PlannedWork, Queue, Surroundings, Wait,
 };
 
 use crate::effect::{Departures, Effect};
@@ -70,7 +70,7 @@ impl LoggpTransfer {
     }
 
     /// The closed form, ps.
-    fn time(&self, surroundings: &Surroundings<'_>) -> Result<f64, ModelError> {
+    fn time(&self, surroundings: &Surroundings<'_>) -> Result<f64, CallError> {
         let (t, params) = (&self.transfer, &self.params);
         let sending = match self.per_byte {
             Some(per_byte) => after_first(t.bytes) * per_byte,
@@ -116,7 +116,7 @@ impl Resolved for LoggpTransfer {
     const KEY: &'static str = "transfer";
     type Params = LoggpParams;
 
-    fn new(operation: Operation<LoggpParams>, _: &Surroundings<'_>) -> Result<Self, ModelError> {
+    fn new(operation: Operation<LoggpParams>, _: &Surroundings<'_>) -> Result<Self, CallError> {
         let Operation { params, transfer } = operation;
         let Some(transfer) = transfer else {
             return Err(refused("`loggp` models plain transfers; write `transfer: { …, model: { name: loggp, … } }`"));
@@ -149,7 +149,7 @@ impl Resolved for LoggpTransfer {
         message.plan(plan);
     }
 
-    fn estimates(&self, surroundings: &Surroundings<'_>) -> Result<Estimates, ModelError> {
+    fn estimates(&self, surroundings: &Surroundings<'_>) -> Result<Estimates, CallError> {
         let mut departures = Departures::default();
         if self.per_byte.is_none() {
             departures.add(Effect::More, "over: fabric: the formula assumes that the links are the transfer's own");

@@ -1,6 +1,6 @@
 //! The contract of a rate arbiter: it divides the bandwidth of one instant among the active transfers.
 
-use crate::{FabricView, LinkId, PhaseView, RouteTable, SimTime};
+use crate::{CallError, FabricView, LinkId, PhaseView, RouteTable, SimTime};
 
 /// Properties an arbiter claims; the host relies on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -158,20 +158,6 @@ impl LegendEntry {
     }
 }
 
-/// What an arbiter may answer instead of rates.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ArbiterError {
-    /// Parameters, fabric or route are outside of what the policy is defined for.
-    #[error("{0}")]
-    Refused(String),
-    /// The arbiter failed at run time.
-    #[error("{0}")]
-    Failed(String),
-    /// The arbiter panicked; the instance is not called again.
-    #[error("the arbiter panicked: {0}")]
-    Panicked(String),
-}
-
 /// A policy that gives each active transfer a rate.
 ///
 /// Rates must be finite, ≥ 0, at most the transfer's limit, and sum to at most the bandwidth on each link; the host
@@ -180,23 +166,23 @@ pub trait RateArbiter: Send {
     /// Whether transfers may use this route; asked once per distinct route before the run.
     ///
     /// # Errors
-    /// [`ArbiterError::Refused`] with a text for a person: why, and which arbiter to use instead.
-    fn admit(&mut self, _route: &[LinkId]) -> Result<(), ArbiterError> {
+    /// [`CallError::Refused`] with a text for a person: why, and which arbiter to use instead.
+    fn admit(&mut self, _route: &[LinkId]) -> Result<(), CallError> {
         Ok(())
     }
 
     /// Gives a rate to each transfer of the phase.
     ///
     /// # Errors
-    /// Any [`ArbiterError`]; the run ends with its text.
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError>;
+    /// Any [`CallError`]; the run ends with its text.
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError>;
 
     /// Appends the steps by which `allocate` reaches its rates for this phase, transfer by transfer in phase order.
     /// Returns false where the policy has no explanation; the host then derives one from the bindings.
     ///
     /// # Errors
     /// As `allocate`.
-    fn explain(&mut self, _phase: &PhaseView<'_>, _steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, _phase: &PhaseView<'_>, _steps: &mut Vec<Step>) -> Result<bool, CallError> {
         Ok(false)
     }
 
@@ -206,7 +192,7 @@ pub trait RateArbiter: Send {
     ///
     /// # Errors
     /// As `allocate`.
-    fn capacity(&mut self, _link: LinkId, _routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+    fn capacity(&mut self, _link: LinkId, _routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         Ok(None)
     }
 
@@ -236,6 +222,6 @@ pub trait ArbiterPlugin: RateArbiter + Sized + 'static {
     /// Builds an instance for a fabric.
     ///
     /// # Errors
-    /// [`ArbiterError::Refused`] when the parameters (a JSON object) or the fabric do not fit.
-    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError>;
+    /// [`CallError::Refused`] when the parameters (a JSON object) or the fabric do not fit.
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError>;
 }

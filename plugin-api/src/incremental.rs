@@ -15,7 +15,7 @@
 //! choice (a power of two of them make 1 B/s), and so are capacities; every capacity is below 2^61. Weights are scaled to
 //! integers. The mathematics of fair shares in this form is in docs/incremental.md.
 
-use crate::{ArbiterError, LinkId, SimTime};
+use crate::{CallError, LinkId, SimTime};
 
 /// A rate per unit of weight, in the host's units.
 pub type Level = u64;
@@ -172,8 +172,8 @@ pub trait IncrementalArbiter: Send {
     /// Takes a change in, and says what it changes; `answer` is empty.
     ///
     /// # Errors
-    /// Any [`ArbiterError`]; the run ends with its text.
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError>;
+    /// Any [`CallError`]; the run ends with its text.
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError>;
 
     /// A class that is served before those of a root on its link, for results that say who holds them back. Like
     /// [`Self::beside`] asked of roots with members only.
@@ -207,6 +207,6 @@ pub trait IncrementalPlugin: IncrementalArbiter + Sized + 'static {
     /// Builds an instance; `params` are those of the rate arbiter.
     ///
     /// # Errors
-    /// [`ArbiterError::Refused`] where it does not serve these parameters: the host then asks the rate arbiter phase by phase.
-    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError>;
+    /// [`CallError::Refused`] where it does not serve these parameters: the host then asks the rate arbiter phase by phase.
+    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, CallError>;
 }

@@ -14,6 +14,7 @@
 
 pub mod abi;
 mod arbiter;
+mod error;
 mod ids;
 mod incremental;
 mod model;
@@ -21,15 +22,18 @@ mod registry;
 mod units;
 mod view;
 
-pub use arbiter::{ArbiterError, ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Step};
+pub use arbiter::{ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Step};
+pub use error::CallError;
+#[doc(hidden)]
+pub use error::CallError as ArbiterError;
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{
     Answer, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalPlugin, Level, LinkUse, NO_ID,
     NO_LEVEL, RootLevel, Setting, WeightChange,
 };
 pub use model::{
-    Alternative, EngineScope, Estimate, Estimates, Model, ModelError, ModelPlugin, Moment, Plan, PlannedEngine,
-    PlannedTask, PlannedWork, Queue, Relation, RouteInfo, RouteLookup, Surroundings, Wait,
+    Alternative, EngineScope, Estimate, Estimates, Model, ModelPlugin, Moment, Plan, PlannedEngine, PlannedTask,
+    PlannedWork, Queue, Relation, RouteInfo, RouteLookup, Surroundings, Wait,
 };
 pub use registry::{
     ArbiterEntry, IncrementalEntry, MakeArbiter, MakeIncremental, MakeModel, ModelEntry, Origin, Registry,

@@ -12,7 +12,7 @@
 //! ids and files as tables. For a plain transfer with a `model`, `transfer` holds `from`, `to`, `bytes`, `limit` (B/s or
 //! null) and `slots` (of the source's `send` engine; null for any number).
 
-use crate::{FabricView, NodeId};
+use crate::{CallError, FabricView, NodeId};
 
 /// What a model gets besides the operation.
 #[derive(Clone, Copy)]
@@ -320,21 +320,6 @@ pub struct Alternative {
     pub operation: String,
 }
 
-/// What a model may answer instead.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum ModelError {
-    /// The operation is not one the model can plan. A text that begins with one of the operation's keys, a colon and a
-    /// space (`packet: …`, `read.table: …`) makes the error point at that key.
-    #[error("{0}")]
-    Refused(String),
-    /// The model failed. Of a loaded model this arrives as a refusal: the C table has one code for both.
-    #[error("{0}")]
-    Failed(String),
-    /// The model panicked; the instance is not called again.
-    #[error("the model panicked: {0}")]
-    Panicked(String),
-}
-
 /// Turns operations into tasks. The host checks every plan: waits and engines exist, no cycle, times finite and ≥ 0,
 /// routes exist; it refuses, never repairs.
 pub trait Model: Send {
@@ -342,14 +327,14 @@ pub trait Model: Send {
     /// have all of them: refuse what is too large before it is built.
     ///
     /// # Errors
-    /// Any [`ModelError`]; the scenario is refused with its text.
-    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError>;
+    /// Any [`CallError`]; the scenario is refused with its text.
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError>;
 
     /// The closed forms of an operation; none by default.
     ///
     /// # Errors
     /// As `plan`.
-    fn estimate(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Estimates) -> Result<(), ModelError> {
+    fn estimate(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Estimates) -> Result<(), CallError> {
         Ok(())
     }
 
@@ -358,7 +343,7 @@ pub trait Model: Send {
     ///
     /// # Errors
     /// As `plan`.
-    fn alternatives(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Vec<Alternative>) -> Result<(), ModelError> {
+    fn alternatives(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Vec<Alternative>) -> Result<(), CallError> {
         Ok(())
     }
 }
@@ -381,6 +366,6 @@ pub trait ModelPlugin: Model + Sized + 'static {
     /// Builds an instance.
     ///
     /// # Errors
-    /// [`ModelError::Refused`] when it cannot work here.
-    fn create() -> Result<Self, ModelError>;
+    /// [`CallError::Refused`] when it cannot work here.
+    fn create() -> Result<Self, CallError>;
 }

@@ -5,19 +5,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    ArbiterError, ArbiterPlugin, FabricView, Flags, IncrementalArbiter, IncrementalPlugin, LegendEntry, Model,
-    ModelError, ModelPlugin, RateArbiter, Setting,
+    ArbiterPlugin, CallError, FabricView, Flags, IncrementalArbiter, IncrementalPlugin, LegendEntry, Model,
+    ModelPlugin, RateArbiter, Setting,
 };
 
 /// Builds an arbiter for a fabric from its parameters (a JSON object).
-pub type MakeArbiter = Arc<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateArbiter>, ArbiterError> + Send + Sync>;
+pub type MakeArbiter = Arc<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateArbiter>, CallError> + Send + Sync>;
 
 /// Builds an incremental arbiter from the parameters of the rate arbiter beside it.
 pub type MakeIncremental =
-    Box<dyn Fn(&Setting<'_>, &str) -> Result<Box<dyn IncrementalArbiter>, ArbiterError> + Send + Sync>;
+    Box<dyn Fn(&Setting<'_>, &str) -> Result<Box<dyn IncrementalArbiter>, CallError> + Send + Sync>;
 
 /// Builds a model.
-pub type MakeModel = Box<dyn Fn() -> Result<Box<dyn Model>, ModelError> + Send + Sync>;
+pub type MakeModel = Box<dyn Fn() -> Result<Box<dyn Model>, CallError> + Send + Sync>;
 
 /// Where an arbiter or a model comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir_plugin_api::abi::{DestroyFn, ErrorBuffer, Host, code};
-use weir_plugin_api::{ArbiterError, ModelError, Slice};
+use weir_plugin_api::{CallError, Slice};
 
 use crate::call::{Call, CallSlot};
 use crate::host::InstanceHost;
@@ -13,39 +13,13 @@ use crate::host::InstanceHost;
 /// Room for the text of an error, in bytes (*assumed*: a line for a person is shorter).
 const ERROR_CAPACITY: usize = 2048;
 
-/// The errors of a kind of plugin.
-pub(crate) trait CallError: Clone {
-    fn refused(text: String) -> Self;
-    fn failed(text: String) -> Self;
-    fn panicked(text: String) -> Self;
-}
-
-macro_rules! call_error {
-    ($error:ident) => {
-        impl CallError for $error {
-            fn refused(text: String) -> Self {
-                Self::Refused(text)
-            }
-            fn failed(text: String) -> Self {
-                Self::Failed(text)
-            }
-            fn panicked(text: String) -> Self {
-                Self::Panicked(text)
-            }
-        }
-    };
-}
-
-call_error!(ArbiterError);
-call_error!(ModelError);
-
 /// An instance inside of a library. After a panic it is never called again, but for `destroy` when it is dropped.
-pub(crate) struct Instance<E> {
+pub(crate) struct Instance {
     path: PathBuf,
     state: *mut c_void,
     destroy: DestroyFn,
     /// Why the instance is called no more.
-    stopped: Option<E>,
+    stopped: Option<CallError>,
     error_memory: Vec<u8>,
     /// Kept for the plugin until `destroy` has returned.
     _host: InstanceHost,
@@ -54,9 +28,9 @@ pub(crate) struct Instance<E> {
 
 // SAFETY: the ABI lets an instance move between threads as long as one at a time calls it, which `&mut self` ensures;
 // the other pointers lead to memory owned by this value.
-unsafe impl<E: Send> Send for Instance<E> {}
+unsafe impl Send for Instance {}
 
-impl<E: CallError> Instance<E> {
+impl Instance {
     /// Creates an instance of the plugin `name` of the library at `path`. `create` calls the table's function, whose
     /// state `destroy` of the same table will free.
     ///
@@ -67,14 +41,14 @@ impl<E: CallError> Instance<E> {
         path: &Path,
         destroy: DestroyFn,
         create: impl FnOnce(*const Host, *mut *mut c_void, *mut ErrorBuffer<'_>) -> i32,
-    ) -> Result<Self, E> {
+    ) -> Result<Self, CallError> {
         let host = InstanceHost::new(name);
         let slot = CallSlot::register(name.to_owned(), path.to_owned());
         let mut state = std::ptr::null_mut();
         let mut error_memory = vec![0; ERROR_CAPACITY];
         let mut err = ErrorBuffer::new(&mut error_memory);
         let code = slot.run(Call::Create, || create(host.as_ptr(), &raw mut state, &raw mut err));
-        answer::<E>(path, Call::Create, code, &err)?;
+        answer(path, Call::Create, code, &err)?;
         Ok(Self { path: path.to_owned(), state, destroy, stopped: None, error_memory, _host: host, slot })
     }
 
@@ -87,14 +61,14 @@ impl<E: CallError> Instance<E> {
         &mut self,
         call: Call,
         f: impl FnOnce(*mut c_void, *mut ErrorBuffer<'_>) -> i32,
-    ) -> Result<(), E> {
+    ) -> Result<(), CallError> {
         if let Some(error) = &self.stopped {
             return Err(error.clone());
         }
         let mut err = ErrorBuffer::new(&mut self.error_memory);
         let state = self.state;
         let code = self.slot.run(call, || f(state, &raw mut err));
-        let result = answer::<E>(&self.path, call, code, &err);
+        let result = answer(&self.path, call, code, &err);
         if code != code::ERROR
             && let Err(error) = &result
         {
@@ -104,7 +78,7 @@ impl<E: CallError> Instance<E> {
     }
 
     /// Calls the instance no more, because of an error.
-    pub(crate) fn stop(&mut self, error: E) {
+    pub(crate) fn stop(&mut self, error: CallError) {
         self.stopped = Some(error);
     }
 
@@ -114,32 +88,32 @@ impl<E: CallError> Instance<E> {
     }
 
     /// That what a call did is wrong.
-    pub(crate) fn failed(&self, call: Call, what: &str) -> E {
-        E::failed(format!("{} of {} {what}", call.word(), self.path.display()))
+    pub(crate) fn failed(&self, call: Call, what: &str) -> CallError {
+        CallError::Failed(format!("{} of {} {what}", call.word(), self.path.display()))
     }
 }
 
 #[inline]
-fn answer<E: CallError>(path: &Path, call: Call, code: i32, err: &ErrorBuffer<'_>) -> Result<(), E> {
+fn answer(path: &Path, call: Call, code: i32, err: &ErrorBuffer<'_>) -> Result<(), CallError> {
     if code == code::OK {
         return Ok(());
     }
     let place = || format!("{} of {}", call.word(), path.display());
     let text = err.text();
     Err(match code {
-        code::ERROR if text.is_empty() => E::failed(format!("{} failed without giving a reason", place())),
-        code::ERROR if call.may_refuse() => E::refused(text),
-        code::ERROR => E::failed(text),
-        code::PANIC if text.is_empty() => E::panicked(format!("in {}, without a text", place())),
-        code::PANIC => E::panicked(format!("{text} (in {})", place())),
+        code::ERROR if text.is_empty() => CallError::Failed(format!("{} failed without giving a reason", place())),
+        code::ERROR if call.may_refuse() => CallError::Refused(text),
+        code::ERROR => CallError::Failed(text),
+        code::PANIC if text.is_empty() => CallError::Panicked(format!("in {}, without a text", place())),
+        code::PANIC => CallError::Panicked(format!("{text} (in {})", place())),
         other => {
             let what = format!("{} returned {other}, which is none of 0, 1 and 2; it is not called again", place());
-            E::failed(what)
+            CallError::Failed(what)
         }
     })
 }
 
-impl<E> Drop for Instance<E> {
+impl Drop for Instance {
     fn drop(&mut self) {
         let (destroy, state) = (self.destroy, self.state);
         // SAFETY: `create` of the same table succeeded for this state, and a value is dropped once; `_host` outlives this

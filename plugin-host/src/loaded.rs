@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use weir_plugin_api::abi::StepRecord;
 use weir_plugin_api::{
-    ArbiterEntry, ArbiterError, Binding, FabricView, Grant, LinkId, Origin, PhaseView, RateArbiter, RouteTable,
-    SimTime, Step,
+    ArbiterEntry, Binding, CallError, FabricView, Grant, LinkId, Origin, PhaseView, RateArbiter, RouteTable, SimTime,
+    Step,
 };
 
 use crate::call::Call;
@@ -35,7 +35,7 @@ impl PluginArbiter {
 /// An instance of a plugin's arbiter. After a panic it is never called again, but for `destroy` when it is dropped.
 pub struct LoadedArbiter {
     functions: Functions,
-    instance: Instance<ArbiterError>,
+    instance: Instance,
     /// Links of the fabric: what a plugin says of links is checked against it.
     links: u32,
 }
@@ -45,7 +45,7 @@ impl LoadedArbiter {
     ///
     /// # Errors
     /// What the plugin's `create` answers.
-    pub fn create(plugin: &PluginArbiter, fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+    pub fn create(plugin: &PluginArbiter, fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
         let functions = plugin.functions;
         let instance = Instance::create(&plugin.name, &plugin.path, functions.destroy, |host, state, err| {
             // SAFETY: all pointers are valid for the call; `params` has the length given.
@@ -56,7 +56,7 @@ impl LoadedArbiter {
     }
 
     /// A binding must name things that exist; whether they fit the transfer is the simulation's check, for all arbiters.
-    fn check_bindings(&self, bindings: &[Binding]) -> Result<(), ArbiterError> {
+    fn check_bindings(&self, bindings: &[Binding]) -> Result<(), CallError> {
         let wrong = |b: &Binding| {
             (b.link.0 >= self.links && !b.link.is_none()) || (b.by as usize >= bindings.len() && b.by != u32::MAX)
         };
@@ -76,15 +76,15 @@ impl LoadedArbiter {
 }
 
 impl RateArbiter for LoadedArbiter {
-    fn admit(&mut self, route: &[LinkId]) -> Result<(), ArbiterError> {
+    fn admit(&mut self, route: &[LinkId]) -> Result<(), CallError> {
         let admit = self.functions.admit;
         // SAFETY: the state is alive; LinkId is transparent over u32, and the slice is valid for the call.
         self.instance.call(Call::Admit, |state, err| unsafe { admit(state, route.as_ptr().cast(), route.len(), err) })
     }
 
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         if grant.rates.len() != phase.len() || grant.bindings.len() != phase.len() {
-            return Err(ArbiterError::Failed("the phase and the slots for its rates differ in length".to_owned()));
+            return Err(CallError::Failed("the phase and the slots for its rates differ in length".to_owned()));
         }
         let (allocate, mut recheck) = (self.functions.allocate, grant.recheck.0);
         // SAFETY: the state is alive; rates and bindings have a slot for each transfer of the phase.
@@ -96,7 +96,7 @@ impl RateArbiter for LoadedArbiter {
         self.check_bindings(grant.bindings)
     }
 
-    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         let Some(explain) = self.functions.explain else { return Ok(false) };
         let mut sink = Sink { steps: Vec::new(), transfers: phase.len(), links: self.links, wrong: None };
         // SAFETY: the state is alive; `emit` casts the sink back to what it is.
@@ -111,7 +111,7 @@ impl RateArbiter for LoadedArbiter {
         Ok(explained)
     }
 
-    fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+    fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         let Some(capacity) = self.functions.capacity else { return Ok(None) };
         let mut most = f64::INFINITY;
         // SAFETY: the state is alive; the table of routes is valid for the call, and `most` a slot.

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use weir_plugin_api::abi::{Chooser, Estimator, Planner, SurroundingsRecord};
 use weir_plugin_api::{
-    Alternative, Estimates, Model, ModelEntry, ModelError, NodeId, Origin, Plan, RouteInfo, Surroundings,
+    Alternative, CallError, Estimates, Model, ModelEntry, NodeId, Origin, Plan, RouteInfo, Surroundings,
 };
 
 use crate::call::Call;
@@ -34,7 +34,7 @@ impl PluginModel {
 /// answer fills the memory. What a plan means is checked by those who run it, for built-in and loaded models alike.
 pub struct LoadedModel {
     functions: ModelFunctions,
-    instance: Instance<ModelError>,
+    instance: Instance,
 }
 
 impl LoadedModel {
@@ -42,7 +42,7 @@ impl LoadedModel {
     ///
     /// # Errors
     /// What the plugin's `create` answers.
-    pub fn create(plugin: &PluginModel) -> Result<Self, ModelError> {
+    pub fn create(plugin: &PluginModel) -> Result<Self, CallError> {
         let functions = plugin.functions;
         let instance = Instance::create(&plugin.name, &plugin.path, functions.destroy, |host, state, err| {
             // SAFETY: all pointers are valid for the call.
@@ -53,7 +53,7 @@ impl LoadedModel {
 
     /// The result of a call, or what was wrong with a record that it emitted: that comes first, since a plugin that was
     /// asked to stop may well call it an error of its own. A panic comes before both.
-    fn finish(&self, call: Call, result: Result<(), ModelError>, wrong: Option<String>) -> Result<(), ModelError> {
+    fn finish(&self, call: Call, result: Result<(), CallError>, wrong: Option<String>) -> Result<(), CallError> {
         match wrong {
             Some(wrong) if !self.instance.is_stopped() => Err(self.instance.failed(call, &wrong)),
             _ => result,
@@ -93,7 +93,7 @@ unsafe extern "C" fn route(record: *const SurroundingsRecord<'_>, from: u32, to:
 }
 
 impl Model for LoadedModel {
-    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         let (f, shown) = (self.functions.plan, show(surroundings));
         let mut sink = PlanSink::new(plan);
         let planner = Planner { context: (&raw mut sink).cast(), ..PlanSink::PLANNER };
@@ -110,7 +110,7 @@ impl Model for LoadedModel {
         operation: &str,
         surroundings: &Surroundings<'_>,
         estimates: &mut Estimates,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), CallError> {
         let Some(f) = self.functions.estimate else { return Ok(()) };
         let shown = show(surroundings);
         let mut sink = EstimateSink::new(estimates);
@@ -128,7 +128,7 @@ impl Model for LoadedModel {
         operation: &str,
         surroundings: &Surroundings<'_>,
         alternatives: &mut Vec<Alternative>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), CallError> {
         let Some(f) = self.functions.alternatives else { return Ok(()) };
         let shown = show(surroundings);
         let mut sink = AlternativeSink::new(alternatives);

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use weir_plugin_api::{ArbiterError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
+use weir_plugin_api::{CallError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
 use weir_sim_core::{Answer, AnswerError, Classes, Fabric, Routes, TaskGraph, time_to_send};
 
 /// Why a time is not known although the arbiter was asked.
@@ -10,7 +10,7 @@ use weir_sim_core::{Answer, AnswerError, Classes, Fabric, Routes, TaskGraph, tim
 pub enum AloneError {
     /// It refused, failed or panicked.
     #[error("it failed: {0}")]
-    Failed(#[from] ArbiterError),
+    Failed(#[from] CallError),
     /// A rate is not a number ≥ 0 (NaN also means: never written).
     #[error("it gave the rate {0} B/s: rates must be finite and at least 0")]
     NotARate(f64),

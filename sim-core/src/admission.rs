@@ -1,6 +1,6 @@
 //! Before a run: an arbiter is made for the fabric, and accepts the routes of the transfers.
 
-use weir_plugin_api::{ArbiterEntry, ArbiterError, ClassId, RateArbiter};
+use weir_plugin_api::{ArbiterEntry, CallError, ClassId, RateArbiter};
 
 use crate::classes::Classes;
 use crate::fabric::Fabric;
@@ -14,7 +14,7 @@ pub struct AdmissionError {
     /// The transfer whose route is refused; `None` where the fabric or the parameters are.
     pub task: Option<TaskId>,
     /// The arbiter's own words.
-    pub error: ArbiterError,
+    pub error: CallError,
 }
 
 /// Makes an arbiter of a registry entry for a fabric; `params` is a JSON object.

@@ -4,7 +4,7 @@
 //! at least 0 and at most the transfer's limit, and if the rates on each link sum up to its bandwidth at most, within
 //! [`TOLERANCE`].
 
-use weir_plugin_api::{ArbiterError, Binding, ClassId, Grant, LinkId, PhaseView, RateArbiter, SimTime};
+use weir_plugin_api::{Binding, CallError, ClassId, Grant, LinkId, PhaseView, RateArbiter, SimTime};
 
 use crate::tasks::TaskId;
 
@@ -20,7 +20,7 @@ pub enum AnswerError {
         /// When.
         time: SimTime,
         /// Its own words.
-        error: ArbiterError,
+        error: CallError,
     },
     /// A rate is not a number ≥ 0 (NaN also means: never written).
     #[error("at {time} the rate of a transfer is {rate}: rates must be finite and at least 0")]

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use weir_plugin_api::{ArbiterError, ClassId, Flags, RateArbiter, SimTime};
+use weir_plugin_api::{CallError, ClassId, Flags, RateArbiter, SimTime};
 
 use crate::answer::AnswerError;
 use crate::flows::{Ended, Flows};
@@ -155,7 +155,7 @@ impl<'a> Mover<'a> {
     }
 }
 
-fn failed(time: SimTime, error: ArbiterError) -> SimError {
+fn failed(time: SimTime, error: CallError) -> SimError {
     SimError::Arbiter(AnswerError::Failed { time, error })
 }
 
@@ -165,7 +165,7 @@ fn incremental<'a>(
     census: Option<&Census>,
     flags: Flags,
     sharing: Sharing<'_>,
-) -> Result<Option<Incremental<'a>>, ArbiterError> {
+) -> Result<Option<Incremental<'a>>, CallError> {
     let Sharing::Incremental { entry, params, from, peaks_below } = sharing else {
         return Ok(None);
     };

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use weir_plugin_api::ArbiterError;
+use weir_plugin_api::CallError;
 
 /// An arbiter without parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -10,11 +10,11 @@ use weir_plugin_api::ArbiterError;
 pub struct NoParams {}
 
 /// Decodes the parameters of the arbiter `name`: a JSON object (serde alone would take a list as well).
-pub(crate) fn decode<P: DeserializeOwned>(name: &str, params: &str) -> Result<P, ArbiterError> {
+pub(crate) fn decode<P: DeserializeOwned>(name: &str, params: &str) -> Result<P, CallError> {
     let object: Result<serde_json::Map<_, _>, _> = serde_json::from_str(params);
-    object.and_then(|object| serde_json::from_value(object.into())).map_err(|error| {
-        ArbiterError::Refused(format!("parameters of `{name}`: {error}; its schema says what it takes"))
-    })
+    object
+        .and_then(|object| serde_json::from_value(object.into()))
+        .map_err(|error| CallError::Refused(format!("parameters of `{name}`: {error}; its schema says what it takes")))
 }
 
 /// The JSON Schema of a parameter type.

@@ -1,7 +1,7 @@
 //! One call: weights come and go, shares are made right, and what changed is reported.
 
 use weir_plugin_api::{
-    Answer, ArbiterError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
+    Answer, CallError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
     SimTime, WeightChange,
 };
 
@@ -16,7 +16,7 @@ impl IncrementalArbiter for Shares {
         self.set_class(id, class.links, class.limit);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
         for &WeightChange { class, weight } in change.removed {
             self.take_weight(class, weight);
         }
@@ -164,7 +164,7 @@ impl Shares {
     }
 
     /// Tells what has changed, and notes the loads.
-    fn report(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn report(&mut self, answer: &mut Answer) -> Result<(), CallError> {
         for &bundle in &self.moved_bundles {
             let record = &mut self.bundles[bundle as usize];
             record.is_moved = false;
@@ -193,7 +193,7 @@ impl Shares {
     }
 
     /// Tells new levels, and checks every link whose load or share may have changed.
-    fn report_links(&mut self, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn report_links(&mut self, answer: &mut Answer) -> Result<(), CallError> {
         let mut overloaded = None;
         for &root in &self.touched {
             let record = &mut self.links[root as usize];
@@ -221,7 +221,7 @@ impl Shares {
         self.touched.clear();
         match overloaded {
             None => Ok(()),
-            Some(link) => Err(ArbiterError::Failed(format!("the shares of link {} exceed its bandwidth", link.0))),
+            Some(link) => Err(CallError::Failed(format!("the shares of link {} exceed its bandwidth", link.0))),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! (docs/arbiters.md) a remainder of at most 1e-9 of the bandwidth counts as 0.
 
 use weir_plugin_api::{
-    Answer, ArbiterError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
+    Answer, CallError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
     SimTime, WeightChange,
 };
 
@@ -95,7 +95,7 @@ impl Layers {
     }
 
     /// Arbitrates one layer, and gives those below it what it leaves.
-    fn arbitrate_layer(&mut self, at: usize, now: SimTime, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn arbitrate_layer(&mut self, at: usize, now: SimTime, answer: &mut Answer) -> Result<(), CallError> {
         let layer = &mut self.layers[at];
         if layer.removed.is_empty() && layer.added.is_empty() && !std::mem::take(&mut layer.is_squeezed) {
             return Ok(());
@@ -186,7 +186,7 @@ impl IncrementalArbiter for Layers {
         layer.shares.add_class(local, class);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
         for (entries, is_added) in [(change.removed, false), (change.added, true)] {
             for &WeightChange { class, weight } in entries {
                 let (priority, local) = self.classes[class as usize];

@@ -23,7 +23,7 @@ mod verify;
 pub use layers::Layers;
 pub use state::Shares;
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin as _, IncrementalPlugin, Level, NO_ID as NONE, NO_LEVEL as INF, Setting,
+    ArbiterPlugin as _, CallError, IncrementalPlugin, Level, NO_ID as NONE, NO_LEVEL as INF, Setting,
 };
 
 use crate::common::params::{NoParams, decode};
@@ -33,18 +33,18 @@ use crate::{MaxMin, StrictPriority};
 const MOST_PRIORITIES: u32 = 32;
 
 impl IncrementalPlugin for Shares {
-    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
+    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, CallError> {
         let NoParams {} = decode(MaxMin::NAME, params)?;
         Ok(Self::new(setting.capacities.to_vec(), !setting.wants_peaks))
     }
 }
 
 impl IncrementalPlugin for Layers {
-    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, ArbiterError> {
+    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, CallError> {
         let NoParams {} = decode(StrictPriority::NAME, params)?;
         if setting.priorities > MOST_PRIORITIES {
             let what = format!("more than {MOST_PRIORITIES} priorities: phase by phase costs less");
-            return Err(ArbiterError::Refused(what));
+            return Err(CallError::Refused(what));
         }
         Ok(Self::new(setting.capacities.to_vec()))
     }

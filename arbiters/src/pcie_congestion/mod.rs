@@ -52,7 +52,7 @@ mod upstream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
+    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
     RouteId, RouteTable, Step,
 };
 
@@ -164,11 +164,11 @@ impl PcieCongestion {
 }
 
 impl RateArbiter for PcieCongestion {
-    fn admit(&mut self, route: &[LinkId]) -> Result<(), ArbiterError> {
+    fn admit(&mut self, route: &[LinkId]) -> Result<(), CallError> {
         ports::admit(&self.layout.ports, route)
     }
 
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         if phase.len() == 1 {
             (grant.rates[0], grant.bindings[0]) = self.lone(phase);
             return Ok(());
@@ -183,14 +183,14 @@ impl RateArbiter for PcieCongestion {
         Ok(())
     }
 
-    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         self.solve(phase);
         explain::explain(&mut self.layout, &self.groups, self.hol, steps);
         Ok(true)
     }
 
     /// C(l) of a set that holds a transfer of each route: all of these may cross the root complex to l, or none.
-    fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+    fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         let (ports, port) = (&self.layout.ports, &self.layout.ports[link.index()]);
         let mut ids = (0..routes.offsets.len() - 1).map(|route| routes.links(RouteId(route as u32)));
         let reduced = port.below_root_complex
@@ -212,10 +212,10 @@ impl ArbiterPlugin for PcieCongestion {
         explain::legend()
     }
 
-    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
         let params: PcieCongestionParams = decode(Self::NAME, params)?;
         if !(0.0..0.5).contains(&params.tau) {
-            return Err(ArbiterError::Refused(format!(
+            return Err(CallError::Refused(format!(
                 "parameters of `{}`: tau is {}; it must be at least 0 and less than 0.5",
                 Self::NAME,
                 params.tau

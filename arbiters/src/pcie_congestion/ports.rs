@@ -1,6 +1,6 @@
 //! What `pcie-congestion` knows of each directed link of the fabric, and which routes it takes.
 
-use weir_plugin_api::{ArbiterError, Direction, FabricView, LinkId, LinkKind, NodeKind};
+use weir_plugin_api::{CallError, Direction, FabricView, LinkId, LinkKind, NodeKind};
 
 use crate::common::groups::NONE;
 
@@ -71,7 +71,7 @@ pub(super) fn crosses_root_complex(ports: &[Port], route: &[LinkId]) -> bool {
 }
 
 /// Routes must climb, take at most one lateral link, and descend.
-pub(super) fn admit(ports: &[Port], route: &[LinkId]) -> Result<(), ArbiterError> {
+pub(super) fn admit(ports: &[Port], route: &[LinkId]) -> Result<(), CallError> {
     let mut before = Direction::Up;
     for &link in route {
         let direction = ports[link.index()].direction;
@@ -85,7 +85,7 @@ pub(super) fn admit(ports: &[Port], route: &[LinkId]) -> Result<(), ArbiterError
                 continue;
             }
         };
-        return Err(ArbiterError::Refused(format!(
+        return Err(CallError::Refused(format!(
             "the route {problem}: `pcie-congestion` is defined inside one tree (up, at most one lateral link, down); {}",
             remedy(ports, route)
         )));

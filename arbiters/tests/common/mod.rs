@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use weir_arbiters::register;
 use weir_plugin_api::{
-    ArbiterError, Binding, ClassId, FabricView, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RateArbiter,
+    Binding, CallError, ClassId, FabricView, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RateArbiter,
     Registry, RouteId, SimDuration, SimTime, Step, TransferId,
 };
 use weir_sim_core::{Classes, Fabric, FabricBuilder, LinkSpec, Routes};
@@ -131,7 +131,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Builds an arbiter by name.
-pub fn try_make(name: &str, fabric: &FabricView<'_>, params: &str) -> Result<Box<dyn RateArbiter>, ArbiterError> {
+pub fn try_make(name: &str, fabric: &FabricView<'_>, params: &str) -> Result<Box<dyn RateArbiter>, CallError> {
     (ARBITERS.get(name).expect("a known name").make)(fabric, params)
 }
 

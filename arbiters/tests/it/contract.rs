@@ -2,13 +2,13 @@
 
 use crate::common::{Phase, Transfer, make, names, try_make};
 use weir_arbiters::{PcieCongestionParams, register};
-use weir_plugin_api::{ArbiterError, Flags, NodeKind, Registry};
+use weir_plugin_api::{CallError, Flags, NodeKind, Registry};
 use weir_sim_core::FabricBuilder;
 
 fn refusal(name: &str, params: &str) -> String {
     let (fabric, _) = crate::common::t2(1e9);
     match try_make(name, &fabric.view(), params) {
-        Err(ArbiterError::Refused(text)) => text,
+        Err(CallError::Refused(text)) => text,
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("{params} was taken"),
     }

@@ -1,6 +1,6 @@
 //! Why a fit is not possible.
 
-use weir_plugin_api::ArbiterError;
+use weir_plugin_api::CallError;
 use weir_sim_core::{FabricError, SimError};
 
 /// Why a fit is not possible.
@@ -14,7 +14,7 @@ pub enum FitError {
     NoRoute(String, String, String),
     /// The arbiter of this name refuses its parameters or a route.
     #[error("arbiter `{0}`: {1}")]
-    Arbiter(String, ArbiterError),
+    Arbiter(String, CallError),
     /// A value that is no bandwidth.
     #[error("{0}")]
     Fabric(#[from] FabricError),

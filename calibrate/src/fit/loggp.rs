@@ -1,7 +1,7 @@
 //! Simulates an experiment as LogGP messages, with the tasks that the model `loggp` plans.
 
 use weir_models::LoggpMessage;
-use weir_plugin_api::{ArbiterError, Flags, Grant, HORIZON, PhaseView, Plan, PlannedWork, RateArbiter, SimTime};
+use weir_plugin_api::{CallError, Flags, Grant, HORIZON, PhaseView, Plan, PlannedWork, RateArbiter, SimTime};
 use weir_scenario::{PlanTarget, Shares};
 use weir_sim_core::{Fabric, Outcome, Routes, RunOptions, Simulation, TaskGraphBuilder, TaskId};
 
@@ -63,7 +63,7 @@ fn simulate(e: &Prepared, loggp: &Loggp, stretch: f64) -> Result<Outcome, FitErr
 struct NoLinks;
 
 impl RateArbiter for NoLinks {
-    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), ArbiterError> {
-        Err(ArbiterError::Failed("there are no links".to_owned()))
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> {
+        Err(CallError::Failed("there are no links".to_owned()))
     }
 }

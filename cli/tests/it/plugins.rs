@@ -242,7 +242,7 @@ fn a_sick_model_is_named_with_what_it_did() {
         (
             "PANICS",
             4,
-            "model `sick-model` failed at ail `r`: the model panicked: the model is at its end (in plan of /",
+            "model `sick-model` failed at ail `r`: the plugin panicked: the model is at its end (in plan of /",
         ),
         ("ODD_RECORD", 4, "emits task 0 (`one`) with queue 7, which is none of 0 (issued) or 1 (ready)"),
         ("CYCLE", 4, "model `sick-model` planned tasks that wait for each other"),

@@ -13,7 +13,7 @@ mod plan;
 mod resolve;
 
 use serde::Serialize;
-use weir_plugin_api::{Estimates, ModelError, Plan, Surroundings};
+use weir_plugin_api::{CallError, Estimates, Plan, Surroundings};
 
 use crate::operation::{self, Operation, Resolved, estimate, seconds};
 use params::GatherParams;
@@ -35,7 +35,7 @@ impl Resolved for Gather {
     const NAME: &'static str = "gather";
     type Params = GatherParams;
 
-    fn new(operation: Operation<GatherParams>, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    fn new(operation: Operation<GatherParams>, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         Self::of(&operation.params, surroundings)
     }
 
@@ -43,7 +43,7 @@ impl Resolved for Gather {
         plan::plan(self, plan);
     }
 
-    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, ModelError> {
+    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, CallError> {
         let (name, time) = self.formula();
         let departures = self.departures();
         let list = vec![estimate(name, time, departures.relation(), &departures.because())?];

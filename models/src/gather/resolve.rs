@@ -1,6 +1,6 @@
 //! A gather with every value resolved: the time of every read and of every message.
 
-use weir_plugin_api::{ModelError, Surroundings};
+use weir_plugin_api::{CallError, Surroundings};
 
 use super::params::{GatherParams, Rounds};
 use crate::level::Level;
@@ -27,7 +27,7 @@ pub(crate) struct Gather {
 }
 
 impl Gather {
-    pub(super) fn of(params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    pub(super) fn of(params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         let (nodes, root) = nodes(params)?;
         if !matches!(params.approach, 1..=3) {
             return Err(refused("approach: give 1, 2 or 3"));
@@ -76,7 +76,7 @@ impl Gather {
         Ends::new(from.unwrap_or(self.nodes[node]), self.nodes[node])
     }
 
-    fn find_reads(&mut self, params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
+    fn find_reads(&mut self, params: &GatherParams, surroundings: &Surroundings<'_>) -> Result<(), CallError> {
         let count = self.nodes.len() * self.devices;
         if !self.read.is_fabric() {
             self.reads = vec![self.read.time(self.size, None)?; count];
@@ -96,7 +96,7 @@ impl Gather {
         Ok(())
     }
 
-    fn find_messages(&mut self, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
+    fn find_messages(&mut self, surroundings: &Surroundings<'_>) -> Result<(), CallError> {
         let root = self.nodes[self.root];
         self.messages = vec![0.0; self.nodes.len()];
         if self.nodes.len() == 1 {
@@ -121,7 +121,7 @@ impl Gather {
 }
 
 /// The nodes, each once, and where the root stands among them.
-fn nodes(params: &GatherParams) -> Result<(Vec<u32>, usize), ModelError> {
+fn nodes(params: &GatherParams) -> Result<(Vec<u32>, usize), CallError> {
     let nodes = params.nodes.0.clone();
     let Some(root) = nodes.iter().position(|&node| node == params.root.0) else {
         return Err(refused("nodes: the root is not among them; add it"));

@@ -15,7 +15,7 @@ pub(crate) use loggp::{LogGp, after_first};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use weir_plugin_api::{ModelError, PlannedWork, RouteInfo};
+use weir_plugin_api::{CallError, PlannedWork, RouteInfo};
 
 use crate::operation::{Ends, per_byte, refused};
 use crate::quantities::{Curve, PerByte, Sample, Time};
@@ -89,7 +89,7 @@ pub(crate) enum Level {
 
 impl LevelParams {
     /// The level under `key` (`read`, `network`, `write`).
-    pub(crate) fn level(&self, key: &str) -> Result<Level, ModelError> {
+    pub(crate) fn level(&self, key: &str) -> Result<Level, CallError> {
         let fabric = self.fabric.then_some(Level::Fabric);
         let kinds = [
             self.samples(&format!("{key}.table"), self.table.as_deref(), Rule::None)?,
@@ -113,7 +113,7 @@ impl LevelParams {
         Ok(level)
     }
 
-    fn samples(&self, key: &str, rows: Option<&[Sample]>, between: Rule) -> Result<Option<Level>, ModelError> {
+    fn samples(&self, key: &str, rows: Option<&[Sample]>, between: Rule) -> Result<Option<Level>, CallError> {
         let linear = |rule: Option<Rule>, default| rule.unwrap_or(default) == Rule::Linear;
         let (inside, outside) = (linear(self.interpolate, between), linear(self.extrapolate, Rule::None));
         rows.map(|rows| Samples::new(key.to_owned(), rows, inside, outside).map(Level::Measured)).transpose()
@@ -122,7 +122,7 @@ impl LevelParams {
 
 impl Level {
     /// T(L) in ps; over the fabric by its route.
-    pub(crate) fn time(&self, bytes: u64, route: Option<&RouteInfo>) -> Result<f64, ModelError> {
+    pub(crate) fn time(&self, bytes: u64, route: Option<&RouteInfo>) -> Result<f64, CallError> {
         Ok(match self {
             Self::Measured(samples) => samples.time(bytes)?,
             Self::Affine(affine) => affine.latency.0 + bytes as f64 * affine.per_byte.0,

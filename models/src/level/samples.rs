@@ -4,7 +4,7 @@
 //! (or by default, for a curve), outside them extrapolated from the two nearest if that was said; else the size is
 //! refused.
 
-use weir_plugin_api::ModelError;
+use weir_plugin_api::CallError;
 
 use crate::operation::refused;
 use crate::quantities::{Sample, size};
@@ -28,7 +28,7 @@ pub(crate) struct Samples {
 
 impl Samples {
     /// Checks the rows: at least one, sizes ascending, none twice.
-    pub(crate) fn new(key: String, rows: &[Sample], interpolate: bool, extrapolate: bool) -> Result<Self, ModelError> {
+    pub(crate) fn new(key: String, rows: &[Sample], interpolate: bool, extrapolate: bool) -> Result<Self, CallError> {
         if rows.is_empty() {
             return Err(refused(format!("{key}: there is no row; give sizes and times")));
         }
@@ -46,7 +46,7 @@ impl Samples {
     }
 
     /// The time of a size, ps.
-    pub(crate) fn time(&self, bytes: u64) -> Result<f64, ModelError> {
+    pub(crate) fn time(&self, bytes: u64) -> Result<f64, CallError> {
         let at = match self.points.binary_search_by_key(&bytes, |point| point.bytes) {
             Ok(exact) => return Ok(self.points[exact].time),
             Err(at) => at,
@@ -63,7 +63,7 @@ impl Samples {
         Err(refused(format!("{}: the time extrapolated for {} is below 0; add a row for it", self.key, size(bytes))))
     }
 
-    fn missing(&self, bytes: u64, inside: bool) -> ModelError {
+    fn missing(&self, bytes: u64, inside: bool) -> CallError {
         let (first, last) = (self.points[0].bytes, self.points[self.points.len() - 1].bytes);
         let remedy = match (inside, self.points.len()) {
             (true, _) => "a row, or say `interpolate: linear`",

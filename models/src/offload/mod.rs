@@ -14,7 +14,7 @@ mod plan;
 mod presets;
 mod resolve;
 
-use weir_plugin_api::{Alternative, Estimate, Estimates, ModelError, Plan, Relation, Surroundings};
+use weir_plugin_api::{Alternative, CallError, Estimate, Estimates, Plan, Relation, Surroundings};
 
 use crate::operation::{self, Operation, Resolved, choose, estimate, parse, refused};
 use params::{MOST_STREAMS, Method, OffloadParams, Streams};
@@ -24,7 +24,7 @@ impl Resolved for Offload {
     const NAME: &'static str = "offload";
     type Params = OffloadParams;
 
-    fn new(operation: Operation<OffloadParams>, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    fn new(operation: Operation<OffloadParams>, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         Self::of(&operation.params, surroundings)
     }
 
@@ -32,7 +32,7 @@ impl Resolved for Offload {
         plan::plan(self, plan);
     }
 
-    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, ModelError> {
+    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, CallError> {
         Ok(Estimates { list: list(self)?, details: operation::details(&details::details(self))? })
     }
 
@@ -40,7 +40,7 @@ impl Resolved for Offload {
         operation: &str,
         surroundings: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), CallError> {
         let mut params = parse::<Self>(operation)?.params;
         let open = matches!(params.streams, Some(Streams::Auto(_)));
         if !open || !matches!(resolve::method(&params), Method::Streams | Method::Hybrid) {
@@ -56,7 +56,7 @@ impl Resolved for Offload {
 }
 
 /// The formulas of the operation's category, the one that stands for it last.
-fn list(offload: &Offload) -> Result<Vec<Estimate>, ModelError> {
+fn list(offload: &Offload) -> Result<Vec<Estimate>, CallError> {
     let n = offload.pieces() as f64;
     let branches: &[(&str, f64)] = match (offload.method, offload.engines, offload.sync) {
         (Method::Mapped, ..) => &[],

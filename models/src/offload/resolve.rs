@@ -1,6 +1,6 @@
 //! An offload with every value resolved: what is written, over the preset, or from the route.
 
-use weir_plugin_api::{ModelError, Surroundings};
+use weir_plugin_api::{CallError, Surroundings};
 
 use super::params::{Bounds, Method, OffloadParams, Streams};
 use super::presets::{Measured, Pair};
@@ -48,7 +48,7 @@ pub(crate) struct Offload {
 }
 
 impl Offload {
-    pub(crate) fn of(params: &OffloadParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    pub(crate) fn of(params: &OffloadParams, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         let method = method(params);
         let streams = match params.streams {
             Some(Streams::Number(0)) => return Err(refused("streams: 0 streams do nothing; give 1 or more")),
@@ -104,7 +104,7 @@ pub(crate) fn method(params: &OffloadParams) -> Method {
 }
 
 /// The host, if the copies go over the fabric.
-fn fabric(params: &OffloadParams) -> Result<Option<u32>, ModelError> {
+fn fabric(params: &OffloadParams) -> Result<Option<u32>, CallError> {
     if params.over.is_none() {
         return Ok(None);
     }
@@ -127,7 +127,7 @@ fn fabric(params: &OffloadParams) -> Result<Option<u32>, ModelError> {
     Ok(Some(host.0))
 }
 
-fn ways(params: &OffloadParams, fabric: Option<u32>, surroundings: &Surroundings<'_>) -> Result<[Way; 2], ModelError> {
+fn ways(params: &OffloadParams, fabric: Option<u32>, surroundings: &Surroundings<'_>) -> Result<[Way; 2], CallError> {
     let preset = params.preset.map_or_else(Measured::default, |preset| preset.measured());
     let written = &params.parameters;
     let mut into = Way {
@@ -156,7 +156,7 @@ fn ways(params: &OffloadParams, fabric: Option<u32>, surroundings: &Surroundings
     Ok([into, out])
 }
 
-fn travel(way: &mut Way, ends: Ends, what: &str, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
+fn travel(way: &mut Way, ends: Ends, what: &str, surroundings: &Surroundings<'_>) -> Result<(), CallError> {
     if way.bytes > 0 {
         let route = route(surroundings, ends, "over", what)?;
         (way.per_byte, way.travel) = (per_byte(&route), route.latency_ps);
@@ -165,7 +165,7 @@ fn travel(way: &mut Way, ends: Ends, what: &str, surroundings: &Surroundings<'_>
 }
 
 /// G of both directions: of `duplex`, else as written, else of the preset.
-fn times_per_byte(params: &OffloadParams) -> Result<Pair, ModelError> {
+fn times_per_byte(params: &OffloadParams) -> Result<Pair, CallError> {
     let written = &params.parameters;
     if let Some(duplex) = params.duplex {
         return Ok(duplex.per_byte());

@@ -19,7 +19,7 @@ mod params;
 mod resolve;
 
 use serde::Serialize;
-use weir_plugin_api::{Alternative, Estimates, ModelError, Plan, PlannedTask, Queue, Surroundings, Wait};
+use weir_plugin_api::{Alternative, CallError, Estimates, Plan, PlannedTask, Queue, Surroundings, Wait};
 
 use crate::operation::{self, Name, Operation, Resolved, choose, estimate, parse, read, seconds};
 use params::{PutParams, StepName};
@@ -38,7 +38,7 @@ impl Resolved for Put {
     const NAME: &'static str = "put";
     type Params = PutParams;
 
-    fn new(operation: Operation<PutParams>, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    fn new(operation: Operation<PutParams>, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         Self::of(&operation.params, surroundings)
     }
 
@@ -46,7 +46,7 @@ impl Resolved for Put {
         add_tasks(self, plan);
     }
 
-    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, ModelError> {
+    fn estimates(&self, _: &Surroundings<'_>) -> Result<Estimates, CallError> {
         let departures = self.departures();
         let time = estimate("eq15", self.eq15(), departures.relation(), &departures.because())?;
         let details = Details {
@@ -62,7 +62,7 @@ impl Resolved for Put {
         operation: &str,
         surroundings: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), CallError> {
         let choices = packets::choices(&parse::<Self>(operation)?.params)?;
         choose(operation, "packet", Some("packets"), choices.into_iter(), out)?;
         // What no level has measured, or is cut too small, cannot be tried. Where nothing can, planning the first says why.

@@ -5,7 +5,7 @@
 //! Table 5.
 
 use serde_json::Value as Json;
-use weir_plugin_api::ModelError;
+use weir_plugin_api::CallError;
 
 use super::params::{Packet, PacketWord, PutParams, Tuned};
 use crate::operation::refused;
@@ -15,7 +15,7 @@ use crate::quantities::size;
 const MOST_PACKETS: usize = 1000;
 
 /// The packet of a put; `None` for all in one piece, also where a packet holds all of it.
-pub(super) fn packet_size(params: &PutParams) -> Result<Option<u64>, ModelError> {
+pub(super) fn packet_size(params: &PutParams) -> Result<Option<u64>, CallError> {
     let bytes = params.size.0;
     let packet = match &params.packet {
         None | Some(Packet::Word(PacketWord::None)) => None,
@@ -32,7 +32,7 @@ pub(super) fn packet_size(params: &PutParams) -> Result<Option<u64>, ModelError>
 }
 
 /// The packet of the largest size of the table that is not above `bytes`.
-fn tuned_for(tuned: &Tuned, bytes: u64) -> Result<Option<u64>, ModelError> {
+fn tuned_for(tuned: &Tuned, bytes: u64) -> Result<Option<u64>, CallError> {
     let rows = &tuned.0;
     if let Some(pair) = rows.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
         let after = size(pair[1].0.0);
@@ -59,7 +59,7 @@ fn tuned_for(tuned: &Tuned, bytes: u64) -> Result<Option<u64>, ModelError> {
 }
 
 /// The ways to do a put with `packet: auto`, the preferred ones first; empty where nothing is open.
-pub(super) fn choices(params: &PutParams) -> Result<Vec<(String, Json)>, ModelError> {
+pub(super) fn choices(params: &PutParams) -> Result<Vec<(String, Json)>, CallError> {
     if params.packet != Some(Packet::Word(PacketWord::Auto)) {
         return Ok(Vec::new());
     }

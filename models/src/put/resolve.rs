@@ -1,6 +1,6 @@
 //! A put with every value resolved: steps with their levels, ends and times; groups; packets.
 
-use weir_plugin_api::{EngineScope, ModelError, NodeId, Surroundings};
+use weir_plugin_api::{CallError, EngineScope, NodeId, Surroundings};
 
 use super::packets::packet_size;
 use super::params::{PutParams, StepName};
@@ -35,7 +35,7 @@ pub(crate) struct Put {
 }
 
 impl Put {
-    pub(super) fn of(params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Self, ModelError> {
+    pub(super) fn of(params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         let bytes = params.size.0;
         if params.from == params.to {
             return Err(refused("to: source and target are the same device; name two"));
@@ -73,7 +73,7 @@ impl Put {
         self.bytes - (self.packets() - 1) * self.full()
     }
 
-    fn find_times(&mut self, surroundings: &Surroundings<'_>) -> Result<(), ModelError> {
+    fn find_times(&mut self, surroundings: &Surroundings<'_>) -> Result<(), CallError> {
         let (full, last) = (self.full(), self.last());
         for step in &mut self.steps {
             let route = if step.level.is_fabric() {
@@ -88,7 +88,7 @@ impl Put {
     }
 }
 
-fn step(name: StepName, level: Level, params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Step, ModelError> {
+fn step(name: StepName, level: Level, params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Step, CallError> {
     let (from, to) = (params.from.0, params.to.0);
     let via = match params.via.as_ref().map(|via| &via.0[..]) {
         None => None,
@@ -127,7 +127,7 @@ fn device(node: u32) -> EngineScope {
 }
 
 /// Marks where groups begin. Without `overlap`: [[read, network], [write]], as far as these steps are there.
-fn group(steps: &mut [Step], overlap: Option<&[Vec<StepName>]>) -> Result<(), ModelError> {
+fn group(steps: &mut [Step], overlap: Option<&[Vec<StepName>]>) -> Result<(), CallError> {
     let usual = [vec![StepName::Read, StepName::Network], vec![StepName::Write]];
     let there: Vec<StepName> = steps.iter().map(|step| step.name).collect();
     let groups: Vec<Vec<StepName>> = match overlap {

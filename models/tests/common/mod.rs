@@ -8,8 +8,8 @@ use std::cell::RefCell;
 
 use serde_json::{Value, json};
 use weir_plugin_api::{
-    Alternative, Estimate, Estimates, LinkKind, Model, ModelError, NodeId, NodeKind, PS_PER_S, Plan, PlannedWork,
-    Queue, Registry, Relation, RouteInfo, RouteLookup, SimDuration, SimTime, Surroundings,
+    Alternative, CallError, Estimate, Estimates, LinkKind, Model, NodeId, NodeKind, PS_PER_S, Plan, PlannedWork, Queue,
+    Registry, Relation, RouteInfo, RouteLookup, SimDuration, SimTime, Surroundings,
 };
 use weir_sim_core::{
     Engine, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, Service, Simulation, Task,
@@ -83,12 +83,12 @@ fn ask<T>(world: &World, f: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     f(&Surroundings { fabric: &view, routes: world })
 }
 
-pub fn try_plan_text(world: &World, key: &str, operation: &str) -> Result<Plan, ModelError> {
+pub fn try_plan_text(world: &World, key: &str, operation: &str) -> Result<Plan, CallError> {
     let mut plan = Plan::new();
     ask(world, |surroundings| model(key).plan(operation, surroundings, &mut plan)).map(|()| plan)
 }
 
-pub fn try_plan(world: &World, key: &str, params: &Value) -> Result<Plan, ModelError> {
+pub fn try_plan(world: &World, key: &str, params: &Value) -> Result<Plan, CallError> {
     try_plan_text(world, key, &operation(key, params))
 }
 
@@ -96,7 +96,7 @@ pub fn plan(world: &World, key: &str, params: &Value) -> Plan {
     try_plan(world, key, params).unwrap_or_else(|error| panic!("{error}: {params}"))
 }
 
-pub fn try_estimates(world: &World, key: &str, params: &Value) -> Result<Estimates, ModelError> {
+pub fn try_estimates(world: &World, key: &str, params: &Value) -> Result<Estimates, CallError> {
     let mut estimates = Estimates::default();
     let operation = operation(key, params);
     ask(world, |surroundings| model(key).estimate(&operation, surroundings, &mut estimates)).map(|()| estimates)
@@ -115,7 +115,7 @@ pub fn details(world: &World, key: &str, params: &Value) -> Value {
     serde_json::from_str(&estimates(world, key, params).details).expect("details are JSON")
 }
 
-pub fn try_alternatives(world: &World, key: &str, params: &Value) -> Result<Vec<Alternative>, ModelError> {
+pub fn try_alternatives(world: &World, key: &str, params: &Value) -> Result<Vec<Alternative>, CallError> {
     let (mut out, operation) = (Vec::new(), operation(key, params));
     ask(world, |surroundings| model(key).alternatives(&operation, surroundings, &mut out)).map(|()| out)
 }
@@ -126,7 +126,7 @@ pub fn refusal(world: &World, key: &str, params: &Value) -> String {
     let estimated = try_estimates(world, key, params).expect_err("a refusal");
     assert_eq!(planned, estimated);
     match planned {
-        ModelError::Refused(text) => text,
+        CallError::Refused(text) => text,
         other => panic!("{other}"),
     }
 }

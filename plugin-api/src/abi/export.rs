@@ -7,13 +7,13 @@
 /// crate may use [`export_models!`](crate::export_models!) too.
 ///
 /// ```
-/// use weir_plugin_api::{ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, PhaseView, RateArbiter};
+/// use weir_plugin_api::{ArbiterPlugin, CallError, FabricView, Flags, Grant, PhaseView, RateArbiter};
 ///
 /// /// Holds everything back.
 /// struct Standstill;
 ///
 /// impl RateArbiter for Standstill {
-///     fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+///     fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
 ///         grant.rates.fill(0.0);
 ///         Ok(())
 ///     }
@@ -28,7 +28,7 @@
 ///         r#"{"type": "object", "additionalProperties": false}"#.to_owned()
 ///     }
 ///
-///     fn create(_: &FabricView<'_>, _: &str) -> Result<Self, ArbiterError> {
+///     fn create(_: &FabricView<'_>, _: &str) -> Result<Self, CallError> {
 ///         Ok(Self)
 ///     }
 /// }
@@ -49,13 +49,13 @@ macro_rules! export_arbiters {
 /// are caught at the boundary, and the macro is used once, in the crate's root.
 ///
 /// ```
-/// use weir_plugin_api::{Model, ModelError, ModelPlugin, Plan, PlannedTask, PlannedWork, Surroundings};
+/// use weir_plugin_api::{CallError, Model, ModelPlugin, Plan, PlannedTask, PlannedWork, Surroundings};
 ///
 /// /// Serves `pause: {}`: an operation of one microsecond.
 /// struct Pause;
 ///
 /// impl Model for Pause {
-///     fn plan(&mut self, _: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+///     fn plan(&mut self, _: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
 ///         plan.task(&PlannedTask::new("pause", &[], PlannedWork::Lasts(1e6)));
 ///         Ok(())
 ///     }
@@ -70,7 +70,7 @@ macro_rules! export_arbiters {
 ///         r#"{"type": "object", "properties": {"pause": {"type": "object"}}}"#.to_owned()
 ///     }
 ///
-///     fn create() -> Result<Self, ModelError> {
+///     fn create() -> Result<Self, CallError> {
 ///         Ok(Self)
 ///     }
 /// }

@@ -7,33 +7,7 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::Once;
 
 use super::error::{ErrorBuffer, code};
-use crate::{ArbiterError, ModelError};
-
-/// How a call went wrong, as far as the boundary distinguishes.
-pub(super) enum Fault {
-    /// With a text for a person.
-    Error(String),
-    /// The instance must not be called again.
-    Panicked(String),
-}
-
-impl From<ArbiterError> for Fault {
-    fn from(error: ArbiterError) -> Self {
-        match error {
-            ArbiterError::Refused(text) | ArbiterError::Failed(text) => Self::Error(text),
-            ArbiterError::Panicked(text) => Self::Panicked(text),
-        }
-    }
-}
-
-impl From<ModelError> for Fault {
-    fn from(error: ModelError) -> Self {
-        match error {
-            ModelError::Refused(text) | ModelError::Failed(text) => Self::Error(text),
-            ModelError::Panicked(text) => Self::Panicked(text),
-        }
-    }
-}
+use crate::CallError;
 
 thread_local! {
     /// Whether this thread is inside of [`guarded`].
@@ -70,17 +44,17 @@ fn note_place(info: &PanicHookInfo<'_>) -> bool {
 }
 
 /// Runs a call; an error's or a panic's text goes to the host's buffer.
-pub(super) fn guarded<E: Into<Fault>>(err: &mut ErrorBuffer<'_>, call: impl FnOnce() -> Result<(), E>) -> i32 {
+pub(super) fn guarded(err: &mut ErrorBuffer<'_>, call: impl FnOnce() -> Result<(), CallError>) -> i32 {
     let outside = GUARDED.replace(true);
-    let result = catch_unwind(AssertUnwindSafe(|| call().map_err(Into::into)));
+    let result = catch_unwind(AssertUnwindSafe(call));
     GUARDED.set(outside);
     match result {
         Ok(Ok(())) => code::OK,
-        Ok(Err(Fault::Panicked(text))) => {
+        Ok(Err(CallError::Panicked(text))) => {
             err.write(&text);
             code::PANIC
         }
-        Ok(Err(Fault::Error(text))) => {
+        Ok(Err(CallError::Refused(text) | CallError::Failed(text))) => {
             err.write(&text);
             code::ERROR
         }
@@ -133,8 +107,8 @@ pub(super) unsafe fn drop_instance<T>(state: *mut c_void) {
 ///
 /// # Safety
 /// `text` points to `len` bytes, valid for `'a`.
-pub(super) unsafe fn text_of<'a>(text: *const c_char, len: usize, what: &str) -> Result<&'a str, Fault> {
+pub(super) unsafe fn text_of<'a>(text: *const c_char, len: usize, what: &str) -> Result<&'a str, CallError> {
     // SAFETY: by contract.
     let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), len) };
-    std::str::from_utf8(bytes).map_err(|e| Fault::Error(format!("{what} is not UTF-8: {e}")))
+    std::str::from_utf8(bytes).map_err(|e| CallError::Failed(format!("{what} is not UTF-8: {e}")))
 }

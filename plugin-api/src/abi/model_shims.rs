@@ -7,7 +7,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::error::{ErrorBuffer, code};
-use super::guard::{Fault, drop_instance, guarded, static_text, text_of};
+use super::guard::{drop_instance, guarded, static_text, text_of};
 use super::model_table::{
     AlternativeRecord, Chooser, EngineRecord, EstimateRecord, Estimator, ModelTable, Planner, SurroundingsRecord,
     TaskRecord, WaitRecord, scope, work,
@@ -15,8 +15,8 @@ use super::model_table::{
 use super::table::{Header, Host};
 use super::{ABI_MAJOR, KIND_MODEL, MAGIC, MODEL_MINOR, Slice};
 use crate::{
-    Alternative, EngineScope, Estimate, Estimates, ModelPlugin, NodeId, Plan, PlannedEngine, PlannedTask, PlannedWork,
-    RouteInfo, RouteLookup, Surroundings, Wait,
+    Alternative, CallError, EngineScope, Estimate, Estimates, ModelPlugin, NodeId, Plan, PlannedEngine, PlannedTask,
+    PlannedWork, RouteInfo, RouteLookup, Surroundings, Wait,
 };
 
 impl ModelTable {
@@ -66,7 +66,7 @@ unsafe extern "C" fn create<M: ModelPlugin>(
 ) -> i32 {
     // SAFETY: the module's contract.
     let err = unsafe { &mut *err };
-    guarded(err, || -> Result<(), Fault> {
+    guarded(err, || {
         let model = Box::new(M::create()?);
         // SAFETY: `state` is a slot of the host's.
         unsafe { *state = Box::into_raw(model).cast() };
@@ -89,7 +89,7 @@ unsafe fn about<M: ModelPlugin>(
     len: usize,
     surroundings: *const SurroundingsRecord<'_>,
     err: *mut ErrorBuffer<'_>,
-    call: impl FnOnce(&mut M, &str, &Surroundings<'_>) -> Result<(), Fault>,
+    call: impl FnOnce(&mut M, &str, &Surroundings<'_>) -> Result<(), CallError>,
 ) -> i32 {
     // SAFETY: by contract; the fabric is valid as long as the record that points to it.
     let (model, surroundings, err) = unsafe { (&mut *state.cast::<M>(), &*surroundings, &mut *err) };
@@ -109,7 +109,7 @@ unsafe extern "C" fn plan<M: ModelPlugin>(
     planner: *const Planner,
     err: *mut ErrorBuffer<'_>,
 ) -> i32 {
-    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), Fault> {
+    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), CallError> {
         let mut plan = Plan::new();
         model.plan(operation, surroundings, &mut plan)?;
         // The host has noted why it refused a record; nothing is left to do then.
@@ -171,7 +171,7 @@ unsafe extern "C" fn estimate<M: ModelPlugin>(
     estimator: *const Estimator,
     err: *mut ErrorBuffer<'_>,
 ) -> i32 {
-    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), Fault> {
+    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), CallError> {
         let mut estimates = Estimates::default();
         model.estimate(operation, surroundings, &mut estimates)?;
         let details = &estimates.details;
@@ -206,7 +206,7 @@ unsafe extern "C" fn alternatives<M: ModelPlugin>(
     chooser: *const Chooser,
     err: *mut ErrorBuffer<'_>,
 ) -> i32 {
-    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), Fault> {
+    let call = |model: &mut M, operation: &str, surroundings: &Surroundings<'_>| -> Result<(), CallError> {
         let mut alternatives = Vec::new();
         model.alternatives(operation, surroundings, &mut alternatives)?;
         let _ = alternatives.iter().all(|alternative| emit_alternative(chooser, alternative));

@@ -6,12 +6,10 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::guard::{Fault, drop_instance, guarded, static_text, text_of};
+use super::guard::{drop_instance, guarded, static_text, text_of};
 use super::table::{ArbiterTable, DescribedArbiterTable, EmitStep, Header, Host, LegendRecord, StepRecord};
 use super::{ABI_MAJOR, DESCRIBED_ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC, Slice};
-use crate::{
-    ArbiterError, ArbiterPlugin, Binding, FabricView, Grant, LegendEntry, LinkId, PhaseView, RouteTable, SimTime, Step,
-};
+use crate::{ArbiterPlugin, Binding, FabricView, Grant, LegendEntry, LinkId, PhaseView, RouteTable, SimTime, Step};
 
 impl DescribedArbiterTable {
     /// The table of an arbiter written in Rust. Leaks its texts, so build it once (as [`crate::export_arbiters!`] does). A
@@ -69,7 +67,7 @@ unsafe extern "C" fn create<A: ArbiterPlugin>(
 ) -> i32 {
     // SAFETY: the module's contract.
     let (fabric, err) = unsafe { (&*fabric, &mut *err) };
-    guarded(err, || -> Result<(), Fault> {
+    guarded(err, || {
         // SAFETY: `params` points to `params_len` bytes, valid for the call.
         let params = unsafe { text_of(params, params_len, "the text of the parameters") }?;
         let arbiter = Box::new(A::create(fabric, params)?);
@@ -89,7 +87,7 @@ unsafe extern "C" fn reset<A: ArbiterPlugin>(state: *mut c_void, err: *mut Error
     let (arbiter, err) = unsafe { (&mut *state.cast::<A>(), &mut *err) };
     guarded(err, || {
         arbiter.reset();
-        Ok::<(), ArbiterError>(())
+        Ok(())
     })
 }
 
@@ -123,7 +121,7 @@ unsafe extern "C" fn allocate<A: ArbiterPlugin>(
         let mut grant = Grant { rates, bindings, recheck: SimTime(*recheck) };
         arbiter.allocate(phase, &mut grant)?;
         *recheck = grant.recheck.0;
-        Ok::<(), ArbiterError>(())
+        Ok(())
     })
 }
 
@@ -143,7 +141,7 @@ unsafe extern "C" fn explain<A: ArbiterPlugin>(
                 emit_step(step, emit, sink);
             }
         }
-        Ok::<(), ArbiterError>(())
+        Ok(())
     })
 }
 
@@ -160,7 +158,7 @@ unsafe extern "C" fn capacity<A: ArbiterPlugin>(
         if let Some(capacity) = arbiter.capacity(LinkId(link), routes)? {
             *most = capacity;
         }
-        Ok::<(), ArbiterError>(())
+        Ok(())
     })
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::common::{Small, model_variant, program, variant};
 use tempfile::TempDir;
 use weir_plugin_api::{
-    ArbiterEntry, ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, Model, ModelError, ModelPlugin, Origin,
-    PhaseView, Plan, RateArbiter, Registry, Surroundings,
+    ArbiterEntry, ArbiterPlugin, CallError, FabricView, Flags, Grant, Model, ModelPlugin, Origin, PhaseView, Plan,
+    RateArbiter, Registry, Surroundings,
 };
 use weir_plugin_host::{PluginConfig, PluginError, load_configured, load_file};
 
@@ -15,7 +15,7 @@ use weir_plugin_host::{PluginConfig, PluginError, load_configured, load_file};
 struct BuiltIn;
 
 impl RateArbiter for BuiltIn {
-    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         grant.rates.fill(0.0);
         Ok(())
     }
@@ -30,7 +30,7 @@ impl ArbiterPlugin for BuiltIn {
         "{}".to_owned()
     }
 
-    fn create(_: &FabricView<'_>, _: &str) -> Result<Self, ArbiterError> {
+    fn create(_: &FabricView<'_>, _: &str) -> Result<Self, CallError> {
         Ok(Self)
     }
 }
@@ -220,7 +220,7 @@ fn what_is_refused_is_not_added_and_a_damaged_list_is_told() {
 struct BuiltInModel;
 
 impl Model for BuiltInModel {
-    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), CallError> {
         Ok(())
     }
 }
@@ -234,7 +234,7 @@ impl ModelPlugin for BuiltInModel {
         r#"{"properties": {"put": {}, "transfer": {}}}"#.to_owned()
     }
 
-    fn create() -> Result<Self, ModelError> {
+    fn create() -> Result<Self, CallError> {
         Ok(Self)
     }
 }

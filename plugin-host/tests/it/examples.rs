@@ -6,8 +6,8 @@ use std::process::Command;
 use crate::common::{Slots, Small, SmallRoutes, arbiter_of, cargo_build, cc, compile, model_of, program, root};
 use tempfile::TempDir;
 use weir_plugin_api::{
-    ArbiterError, Binding, Cause, Estimates, LinkId, Model, ModelError, Plan, PlannedTask, PlannedWork,
-    RateArbiter as _, Relation, Surroundings,
+    Binding, CallError, Cause, Estimates, LinkId, Model, Plan, PlannedTask, PlannedWork, RateArbiter as _, Relation,
+    Surroundings,
 };
 use weir_plugin_host::{Library, LoadedArbiter, LoadedModel, probe};
 
@@ -52,7 +52,7 @@ fn the_c_example_refuses_wrong_parameters() {
     let long = format!(r#"{{"keep_free": 0.1{}}}"#, " ".repeat(300));
     for params in [r#"{"keep_free": 1}"#, r#"{"keep_free": -0.1}"#, r#"{"keep_free": "x"}"#, r#"{"other": 1}"#, &long] {
         match LoadedArbiter::create(&plugin, &Small::new().fabric(), params).err() {
-            Some(ArbiterError::Refused(text)) => assert!(text.contains("keep_free"), "{text}"),
+            Some(CallError::Refused(text)) => assert!(text.contains("keep_free"), "{text}"),
             other => panic!("{params}: {other:?}"),
         }
     }
@@ -98,7 +98,7 @@ fn the_rust_model_plans_a_ring() {
         model.plan(&operation, &around, &mut Plan::new()).expect_err("refused")
     };
     let lacking = refused(r#"{"devices": [1, 2, 4], "size": 64}"#);
-    let ModelError::Refused(text) = lacking else { panic!("{lacking:?}") };
+    let CallError::Refused(text) = lacking else { panic!("{lacking:?}") };
     assert!(text.starts_with("devices: there is no route"), "{text}");
 }
 
@@ -132,7 +132,7 @@ fn the_c_model_plans_a_delay() {
     let small = Small::new();
     let around = Surroundings { fabric: &small.fabric(), routes: &SmallRoutes };
     for operation in ["{}", r#"{"time": "x"}"#, r#"{"time": -1}"#] {
-        let refused = ModelError::Refused("time: give a time such as 3us".to_owned());
+        let refused = CallError::Refused("time: give a time such as 3us".to_owned());
         assert_eq!(model.plan(operation, &around, &mut Plan::new()), Err(refused), "{operation}");
     }
 }
@@ -164,28 +164,28 @@ fn a_plugin_that_aborts_on_panic_does_not_compile() {
 /// With the lint that this workspace sets, since authors may set it too.
 const MINIMAL: &str = r##"
 #![deny(unsafe_code)]
-use weir_plugin_api::{ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, PhaseView, RateArbiter};
-use weir_plugin_api::{Model, ModelError, ModelPlugin, Plan, Surroundings};
+use weir_plugin_api::{ArbiterPlugin, CallError, FabricView, Flags, Grant, PhaseView, RateArbiter};
+use weir_plugin_api::{Model, ModelPlugin, Plan, Surroundings};
 struct Minimal;
 impl RateArbiter for Minimal {
-    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), ArbiterError> { Ok(()) }
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> { Ok(()) }
 }
 impl ArbiterPlugin for Minimal {
     const NAME: &'static str = "minimal";
     const VERSION: &'static str = "1.0.0";
     const FLAGS: Flags = Flags::PURE;
     fn params_schema() -> String { "{}".to_owned() }
-    fn create(_: &FabricView<'_>, _: &str) -> Result<Self, ArbiterError> { Ok(Self) }
+    fn create(_: &FabricView<'_>, _: &str) -> Result<Self, CallError> { Ok(Self) }
 }
 impl Model for Minimal {
-    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), ModelError> { Ok(()) }
+    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), CallError> { Ok(()) }
 }
 impl ModelPlugin for Minimal {
     const NAME: &'static str = "minimal";
     const VERSION: &'static str = "1.0.0";
     const OPERATIONS: &'static [&'static str] = &["minimal"];
     fn schema() -> String { r"{}".to_owned() }
-    fn create() -> Result<Self, ModelError> { Ok(Self) }
+    fn create() -> Result<Self, CallError> { Ok(Self) }
 }
 EXPORT!(Minimal);
 "##;

@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::common::{Slots, Small, arbiter_of, misbehaving, variant};
 use tempfile::TempDir;
 use tracing::field::{Field, Visit};
-use weir_plugin_api::{ArbiterError, LinkId, RateArbiter, RouteTable, SimTime, TransferId};
+use weir_plugin_api::{CallError, LinkId, RateArbiter, RouteTable, SimTime, TransferId};
 use weir_plugin_host::{Library, LoadedArbiter, PluginArbiter, cancel};
 
-fn create(plugin: &Arc<PluginArbiter>) -> Result<LoadedArbiter, ArbiterError> {
+fn create(plugin: &Arc<PluginArbiter>) -> Result<LoadedArbiter, CallError> {
     LoadedArbiter::create(plugin, &Small::new().fabric(), r#"{"tau": 0.2}"#)
 }
 
 /// Allocates at a time; the answer and the rates.
-fn allocate(arbiter: &mut dyn RateArbiter, now: u64) -> (Result<(), ArbiterError>, Vec<f64>, SimTime) {
+fn allocate(arbiter: &mut dyn RateArbiter, now: u64) -> (Result<(), CallError>, Vec<f64>, SimTime) {
     let (small, mut slots) = (Small::new(), Slots::new());
     let mut grant = slots.grant();
     let result = arbiter.allocate(&small.phase(now), &mut grant);
@@ -33,7 +33,7 @@ fn variant_arbiter(defines: &[&str]) -> (TempDir, Arc<PluginArbiter>) {
 fn an_error_of_create_is_a_refusal_in_one_line() {
     let library = misbehaving();
     let error = create(&arbiter_of(&library, "refuses")).err().expect("refused");
-    assert_eq!(error, ArbiterError::Refused("tau must be in [0, 1]".to_owned()));
+    assert_eq!(error, CallError::Refused("tau must be in [0, 1]".to_owned()));
 }
 
 #[test]
@@ -51,14 +51,14 @@ fn what_a_link_can_carry_is_asked_and_checked() {
         let error = ask(&format!("CAPACITY=*most = {wrong}")).expect_err("no capacity").to_string();
         assert!(error.contains("capacity of") && error.contains("above 0"), "{error}");
     }
-    assert_eq!(ask("CAPACITY=return weir_fail(err, \"no idea\")"), Err(ArbiterError::Failed("no idea".to_owned())));
+    assert_eq!(ask("CAPACITY=return weir_fail(err, \"no idea\")"), Err(CallError::Failed("no idea".to_owned())));
 }
 
 #[test]
 fn a_panic_in_create_is_told() {
     let library = misbehaving();
     match create(&arbiter_of(&library, "panics-in-create")).err().expect("panicked") {
-        ArbiterError::Panicked(text) => {
+        CallError::Panicked(text) => {
             assert!(
                 text.starts_with(r#"no instance for {"tau": 0.2}, at "#) && text.contains("misbehaving.rs:"),
                 "{text}"
@@ -78,7 +78,7 @@ fn after_a_panic_an_instance_is_only_destroyed_and_once() {
     assert_eq!((result, rates, recheck), (Ok(()), vec![1.0; 4], SimTime(8)));
 
     let (result, rates, recheck) = allocate(&mut first, 0);
-    let Err(ArbiterError::Panicked(text)) = &result else { panic!("{result:?}") };
+    let Err(CallError::Panicked(text)) = &result else { panic!("{result:?}") };
     assert!(text.starts_with("call 2 at the start of time, at ") && text.contains(" (in allocate of /"), "{text}");
     assert!(rates.iter().all(|rate| rate.is_nan()), "nothing was written");
     assert_eq!(recheck, SimTime::NEVER);
@@ -90,12 +90,12 @@ fn after_a_panic_an_instance_is_only_destroyed_and_once() {
     drop(first);
 
     let mut second = create(&plugin).expect("the library still works");
-    assert_eq!(second.admit(&[LinkId(0)]), Err(ArbiterError::Refused("1 dropped".to_owned())));
+    assert_eq!(second.admit(&[LinkId(0)]), Err(CallError::Refused("1 dropped".to_owned())));
     assert_eq!(second.admit(&[LinkId(0), LinkId(3)]), Ok(()));
     assert_eq!(allocate(&mut second, 1).1, vec![1.0; 4]);
 
     let panicked = second.explain(&Small::new().phase(1), &mut Vec::new());
-    let Err(ArbiterError::Panicked(text)) = panicked else { panic!("{panicked:?}") };
+    let Err(CallError::Panicked(text)) = panicked else { panic!("{panicked:?}") };
     assert!(text.starts_with("a panic without text, at ") && text.contains(" (in explain of /"), "{text}");
     assert!(allocate(&mut second, 1).0.is_err());
 }
@@ -105,7 +105,7 @@ fn an_instance_moves_between_threads() {
     let plugin = arbiter_of(&misbehaving(), "invents");
     let mut arbiter = create(&plugin).expect("created");
     let result = std::thread::spawn(move || allocate(&mut arbiter, 0).0).join().expect("no panic here");
-    assert!(matches!(result, Err(ArbiterError::Failed(_))), "{result:?}");
+    assert!(matches!(result, Err(CallError::Failed(_))), "{result:?}");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn an_instance_that_cannot_reset_is_not_used_again() {
     let (_folder, plugin) = variant_arbiter(&[]);
     let mut arbiter = create(&plugin).expect("created");
     arbiter.reset();
-    assert_eq!(allocate(&mut arbiter, 0).0, Err(ArbiterError::Failed("cannot reset".to_owned())));
+    assert_eq!(allocate(&mut arbiter, 0).0, Err(CallError::Failed("cannot reset".to_owned())));
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn codes_rates_recheck_and_routes_cross_the_boundary_to_c() {
     assert_eq!(allocate(&mut arbiter, 5).2, SimTime(12));
     assert_eq!(arbiter.admit(&[LinkId(4), LinkId(3)]), Ok(()));
     let refused = arbiter.admit(&[LinkId(4), LinkId(0), LinkId(5)]);
-    assert_eq!(refused, Err(ArbiterError::Refused("3 links from 4 to 5 are too many".to_owned())));
+    assert_eq!(refused, Err(CallError::Refused("3 links from 4 to 5 are too many".to_owned())));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn a_plugin_sees_that_the_run_is_interrupted() {
         let mut arbiter = create(&plugin).expect("created");
         assert_eq!(arbiter.admit(&[LinkId(0)]), Ok(()));
         cancel();
-        assert_eq!(arbiter.admit(&[LinkId(0)]), Err(ArbiterError::Refused("interrupted".to_owned())));
+        assert_eq!(arbiter.admit(&[LinkId(0)]), Err(CallError::Refused("interrupted".to_owned())));
         return;
     }
     run_alone("a_plugin_sees_that_the_run_is_interrupted", |child| child.env(CHILD, "1"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::common::{Small, SmallRoutes, misbehaving, model_of, model_variant};
 use tempfile::TempDir;
 use weir_plugin_api::{
-    Alternative, EngineScope, Estimates, Model, ModelError, NodeId, Plan, PlannedEngine, PlannedTask, PlannedWork,
+    Alternative, CallError, EngineScope, Estimates, Model, NodeId, Plan, PlannedEngine, PlannedTask, PlannedWork,
     Queue, Relation, Surroundings, Wait,
 };
 use weir_plugin_host::{Library, LoadedModel, PluginModel};
@@ -14,21 +14,21 @@ use weir_plugin_host::{Library, LoadedModel, PluginModel};
 struct Asked<'a>(&'a mut dyn Model);
 
 impl Asked<'_> {
-    fn plan(&mut self, operation: &str) -> Result<Plan, ModelError> {
+    fn plan(&mut self, operation: &str) -> Result<Plan, CallError> {
         let small = Small::new();
         let mut plan = Plan::new();
         let fabric = small.fabric();
         self.0.plan(operation, &Surroundings { fabric: &fabric, routes: &SmallRoutes }, &mut plan).map(|()| plan)
     }
 
-    fn estimate(&mut self, operation: &str) -> Result<Estimates, ModelError> {
+    fn estimate(&mut self, operation: &str) -> Result<Estimates, CallError> {
         let small = Small::new();
         let mut out = Estimates::default();
         let fabric = small.fabric();
         self.0.estimate(operation, &Surroundings { fabric: &fabric, routes: &SmallRoutes }, &mut out).map(|()| out)
     }
 
-    fn alternatives(&mut self, operation: &str) -> Result<Vec<Alternative>, ModelError> {
+    fn alternatives(&mut self, operation: &str) -> Result<Vec<Alternative>, CallError> {
         let small = Small::new();
         let mut out = Vec::new();
         let fabric = small.fabric();
@@ -112,8 +112,8 @@ fn a_model_in_c_asks_for_routes() {
 fn a_wrong_record_is_refused_and_the_first_one_is_told() {
     let (_folder, mut model) = variant();
     let mut model = Asked(&mut model);
-    let wrong = |result: Result<(), ModelError>, words: &[&str]| {
-        let Err(ModelError::Failed(text)) = result else { panic!("{result:?}") };
+    let wrong = |result: Result<(), CallError>, words: &[&str]| {
+        let Err(CallError::Failed(text)) = result else { panic!("{result:?}") };
         for word in ["variant.so emits "].iter().chain(words) {
             assert!(text.contains(word), "`{word}` is missing in: {text}");
         }
@@ -154,7 +154,7 @@ fn a_wrong_record_is_refused_and_the_first_one_is_told() {
 fn refusals_keep_their_words_and_an_unknown_code_stops_the_instance() {
     let (_folder, mut model) = variant();
     let mut model = Asked(&mut model);
-    assert_eq!(model.plan("refuse"), Err(ModelError::Refused("packet: must not be 0".to_owned())));
+    assert_eq!(model.plan("refuse"), Err(CallError::Refused("packet: must not be 0".to_owned())));
     let error = model.plan("code").expect_err("an unknown code");
     assert!(error.to_string().contains("returned 7, which is none of 0, 1 and 2"), "{error}");
     assert_eq!(model.plan("right"), Err(error.clone()));
@@ -162,8 +162,8 @@ fn refusals_keep_their_words_and_an_unknown_code_stops_the_instance() {
 
     let mut model = create(&model_of(&misbehaving(), "panics"));
     let mut model = Asked(&mut model);
-    assert_eq!(model.plan("refuse"), Err(ModelError::Refused("packet: must not be 0".to_owned())));
-    assert_eq!(model.plan("fail"), Err(ModelError::Refused("lost".to_owned())), "the boundary knows one kind of error");
+    assert_eq!(model.plan("refuse"), Err(CallError::Refused("packet: must not be 0".to_owned())));
+    assert_eq!(model.plan("fail"), Err(CallError::Refused("lost".to_owned())), "the boundary knows one kind of error");
     let silent = model.plan("silent").expect_err("an error").to_string();
     assert!(silent.contains("plan of /") && silent.contains("failed without giving a reason"), "{silent}");
     assert_eq!(model.plan("right").expect("planned").get(0).work, PlannedWork::Lasts(4.0));
@@ -173,30 +173,30 @@ fn refusals_keep_their_words_and_an_unknown_code_stops_the_instance() {
 fn a_panic_says_more_than_a_wrong_record() {
     let (_folder, mut model) = variant();
     let mut model = Asked(&mut model);
-    let Err(ModelError::Panicked(text)) = model.plan("panic") else { panic!("not stopped") };
+    let Err(CallError::Panicked(text)) = model.plan("panic") else { panic!("not stopped") };
     assert!(text.starts_with("given up (in plan of /"), "{text}");
-    assert_eq!(model.plan("right"), Err(ModelError::Panicked(text)));
+    assert_eq!(model.plan("right"), Err(CallError::Panicked(text)));
 }
 
 #[test]
 fn a_model_that_cannot_be_created_says_why() {
     let library = misbehaving();
     match LoadedModel::create(&model_of(&library, "no-model")).err().expect("panicked") {
-        ModelError::Panicked(text) => {
+        CallError::Panicked(text) => {
             assert!(text.starts_with("no instance at all, at ") && text.contains("misbehaving_models.rs:"), "{text}");
             assert!(text.contains(" (in create of /"), "{text}");
         }
         other => panic!("{other:?}"),
     }
     let refused = LoadedModel::create(&model_of(&library, "unwilling")).err().expect("refused");
-    assert_eq!(refused, ModelError::Refused("not here".to_owned()));
+    assert_eq!(refused, CallError::Refused("not here".to_owned()));
 }
 
 /// The plugin counts its dropped instances.
 #[test]
 fn after_a_panic_an_instance_is_only_destroyed_and_once() {
     let plugin = model_of(&misbehaving(), "panics");
-    type Panicking = fn(&mut Asked<'_>) -> ModelError;
+    type Panicking = fn(&mut Asked<'_>) -> CallError;
     let calls: [(&str, Panicking); 3] = [
         ("plan 1 of all, at ", |model| model.plan("plan").expect_err("panicked")),
         ("no guess, at ", |model| model.estimate("estimate").expect_err("panicked")),
@@ -208,7 +208,7 @@ fn after_a_panic_an_instance_is_only_destroyed_and_once() {
         let mut model = create(&plugin);
         let mut asked = Asked(&mut model);
         let error = call(&mut asked);
-        let ModelError::Panicked(told) = &error else { panic!("{error:?}") };
+        let CallError::Panicked(told) = &error else { panic!("{error:?}") };
         assert!(told.starts_with(text) && told.contains("misbehaving_models.rs:"), "{told}");
         assert_eq!(asked.plan("right"), Err(error.clone()), "the same error, without a call");
         assert_eq!(asked.estimate(""), Err(error.clone()));

@@ -1,7 +1,7 @@
 //! A model that uses everything a plan, estimates and alternatives can say; the tests run it built in and loaded.
 
 use weir_plugin_api::{
-    Alternative, EngineScope, Estimate, Estimates, Model, ModelError, ModelPlugin, Moment, NodeId, Plan, PlannedTask,
+    Alternative, CallError, EngineScope, Estimate, Estimates, Model, ModelPlugin, Moment, NodeId, Plan, PlannedTask,
     PlannedWork, Queue, Relation, Surroundings, Wait,
 };
 
@@ -9,7 +9,7 @@ use weir_plugin_api::{
 pub struct Faithful;
 
 impl Model for Faithful {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         let route = around.routes.route(NodeId(1), NodeId(2)).ok_or_else(|| refused("from: has no route"))?;
         let lacking = around.routes.route(NodeId(1), NodeId(99));
         let device = plan.engine("größe", 2, EngineScope::Device(NodeId(3)));
@@ -28,7 +28,7 @@ impl Model for Faithful {
         Ok(())
     }
 
-    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), ModelError> {
+    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), CallError> {
         let relations = [Relation::Unstated, Relation::Equal, Relation::AtMost, Relation::AtLeast];
         out.list.extend(relations.map(|relation| Estimate {
             formula: format!("{operation}-{relation:?}"),
@@ -45,15 +45,15 @@ impl Model for Faithful {
         operation: &str,
         _: &Surroundings<'_>,
         alternatives: &mut Vec<Alternative>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), CallError> {
         let of = |label: &str| Alternative { label: label.to_owned(), operation: format!("{operation} {label}") };
         alternatives.extend(["none", "512KiB"].map(of));
         Ok(())
     }
 }
 
-fn refused(text: &str) -> ModelError {
-    ModelError::Refused(text.to_owned())
+fn refused(text: &str) -> CallError {
+    CallError::Refused(text.to_owned())
 }
 
 impl ModelPlugin for Faithful {
@@ -66,7 +66,7 @@ impl ModelPlugin for Faithful {
             .to_owned()
     }
 
-    fn create() -> Result<Self, ModelError> {
+    fn create() -> Result<Self, CallError> {
         Ok(Self)
     }
 }

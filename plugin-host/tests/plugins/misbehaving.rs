@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, SimTime,
-    Step,
+    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, SimTime, Step,
 };
 
 #[path = "faithful.rs"]
@@ -25,8 +24,8 @@ macro_rules! plugin {
                 ANY.to_owned()
             }
 
-            fn create(_fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
-                let create: fn(&str) -> Result<Self, ArbiterError> = $create;
+            fn create(_fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
+                let create: fn(&str) -> Result<Self, CallError> = $create;
                 create(params)
             }
         }
@@ -37,7 +36,7 @@ macro_rules! plugin {
 struct PanicsInCreate;
 
 impl RateArbiter for PanicsInCreate {
-    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> {
         Ok(())
     }
 }
@@ -48,12 +47,12 @@ plugin!(PanicsInCreate, "panics-in-create", |params| panic!("no instance for {pa
 struct Refuses;
 
 impl RateArbiter for Refuses {
-    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> {
         Ok(())
     }
 }
 
-plugin!(Refuses, "refuses", |_| Err(ArbiterError::Refused("tau must be\nin [0, 1]".to_owned())));
+plugin!(Refuses, "refuses", |_| Err(CallError::Refused("tau must be\nin [0, 1]".to_owned())));
 
 /// How often a `PanicsInAllocate` was dropped, told by the admission of a route of so many links.
 static DROPPED: AtomicU32 = AtomicU32::new(0);
@@ -64,14 +63,14 @@ struct PanicsInAllocate {
 }
 
 impl RateArbiter for PanicsInAllocate {
-    fn admit(&mut self, route: &[LinkId]) -> Result<(), ArbiterError> {
+    fn admit(&mut self, route: &[LinkId]) -> Result<(), CallError> {
         match DROPPED.load(SeqCst) {
             dropped if (dropped as usize) < route.len() => Ok(()),
-            dropped => Err(ArbiterError::Refused(format!("{dropped} dropped"))),
+            dropped => Err(CallError::Refused(format!("{dropped} dropped"))),
         }
     }
 
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         self.calls += 1;
         assert!(phase.now > SimTime::ZERO, "call {} at the start of time", self.calls);
         grant.rates.fill(self.calls as f64);
@@ -79,7 +78,7 @@ impl RateArbiter for PanicsInAllocate {
         Ok(())
     }
 
-    fn explain(&mut self, _: &PhaseView<'_>, _: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, _: &PhaseView<'_>, _: &mut Vec<Step>) -> Result<bool, CallError> {
         std::panic::panic_any(7_u8)
     }
 }
@@ -97,7 +96,7 @@ plugin!(PanicsInAllocate, "panics-in-allocate", |_| Ok(PanicsInAllocate { calls:
 struct NeverReturns;
 
 impl RateArbiter for NeverReturns {
-    fn allocate(&mut self, phase: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> {
         if phase.now == SimTime::ZERO {
             return Ok(());
         }
@@ -113,14 +112,14 @@ plugin!(NeverReturns, "never-returns", |_| Ok(NeverReturns));
 struct Invents;
 
 impl RateArbiter for Invents {
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         let wrong = if phase.now > SimTime::ZERO { (LinkId(99), u32::MAX) } else { (LinkId(0), 99) };
         grant.rates.fill(1.0);
         grant.bindings.fill(Binding::new(wrong.0, Cause::SharedLink, wrong.1));
         Ok(())
     }
 
-    fn explain(&mut self, _: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, _: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         steps.push(Step {
             transfer: 99,
             region: 0,

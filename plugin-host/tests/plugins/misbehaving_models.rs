@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use weir_plugin_api::{
-    Alternative, Estimates, Model, ModelError, ModelPlugin, Plan, PlannedTask, PlannedWork, Surroundings,
+    Alternative, CallError, Estimates, Model, ModelPlugin, Plan, PlannedTask, PlannedWork, Surroundings,
 };
 
 macro_rules! plugin {
@@ -17,8 +17,8 @@ macro_rules! plugin {
                 concat!(r#"{"properties": {""#, $name, r#"": {}}}"#).to_owned()
             }
 
-            fn create() -> Result<Self, ModelError> {
-                let create: fn() -> Result<Self, ModelError> = $create;
+            fn create() -> Result<Self, CallError> {
+                let create: fn() -> Result<Self, CallError> = $create;
                 create()
             }
         }
@@ -29,7 +29,7 @@ macro_rules! plugin {
 pub struct NoModel;
 
 impl Model for NoModel {
-    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), CallError> {
         Ok(())
     }
 }
@@ -40,12 +40,12 @@ plugin!(NoModel, "no-model", || panic!("no instance at all"));
 pub struct Unwilling;
 
 impl Model for Unwilling {
-    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), CallError> {
         Ok(())
     }
 }
 
-plugin!(Unwilling, "unwilling", || Err(ModelError::Refused("not\nhere".to_owned())));
+plugin!(Unwilling, "unwilling", || Err(CallError::Refused("not\nhere".to_owned())));
 
 /// How many instances of `Panics` were dropped after a panic: an estimate of `dropped` refuses with it.
 static DROPPED: AtomicU32 = AtomicU32::new(0);
@@ -57,13 +57,13 @@ pub struct Panics {
 }
 
 impl Model for Panics {
-    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         self.plans += 1;
         plan.task(&PlannedTask::new("planned", &[], PlannedWork::Lasts(f64::from(self.plans))));
         match operation {
-            "refuse" => Err(ModelError::Refused("packet: must not be 0".to_owned())),
-            "fail" => Err(ModelError::Failed("lost".to_owned())),
-            "silent" => Err(ModelError::Failed(String::new())),
+            "refuse" => Err(CallError::Refused("packet: must not be 0".to_owned())),
+            "fail" => Err(CallError::Failed("lost".to_owned())),
+            "silent" => Err(CallError::Failed(String::new())),
             "plan" => {
                 self.panicked = true;
                 panic!("plan {} of all", self.plans);
@@ -72,18 +72,18 @@ impl Model for Panics {
         }
     }
 
-    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, _: &mut Estimates) -> Result<(), ModelError> {
+    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, _: &mut Estimates) -> Result<(), CallError> {
         match operation {
             "estimate" => {
                 self.panicked = true;
                 panic!("no guess");
             }
-            "dropped" => Err(ModelError::Refused(format!("{} dropped", DROPPED.load(SeqCst)))),
+            "dropped" => Err(CallError::Refused(format!("{} dropped", DROPPED.load(SeqCst)))),
             _ => Ok(()),
         }
     }
 
-    fn alternatives(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Vec<Alternative>) -> Result<(), ModelError> {
+    fn alternatives(&mut self, _: &str, _: &Surroundings<'_>, _: &mut Vec<Alternative>) -> Result<(), CallError> {
         self.panicked = true;
         std::panic::panic_any(7_u8)
     }
@@ -102,7 +102,7 @@ plugin!(Panics, "panics", || Ok(Panics { plans: 0, panicked: false }));
 pub struct Forever;
 
 impl Model for Forever {
-    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, _: &mut Plan) -> Result<(), CallError> {
         while !operation.is_empty() {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }

@@ -5,7 +5,7 @@
 //!           └─ b      then a barrier, then a computation that has not ended
 //! ```
 
-use weir_plugin_api::{ArbiterError, Binding, Cause, Grant, LinkId, PhaseView, RateArbiter, SimDuration, SimTime};
+use weir_plugin_api::{Binding, CallError, Cause, Grant, LinkId, PhaseView, RateArbiter, SimDuration, SimTime};
 use weir_report::page::{MOST_ROWS, Page};
 use weir_report::{Alone, ArbiterInfo, Detail, Run, results_schema, text, write_explanation, write_run};
 use weir_scenario::Scenario;
@@ -20,17 +20,17 @@ const SECOND: u64 = 1_000_000_000_000;
 struct Twice;
 
 /// Gives a lone transfer a rate that may be wrong, or fails.
-struct Lone(Result<f64, ArbiterError>);
+struct Lone(Result<f64, CallError>);
 
 impl RateArbiter for Lone {
-    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         grant.rates[0] = self.0.clone()?;
         Ok(())
     }
 }
 
 impl RateArbiter for Twice {
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         assert_eq!(phase.len(), 1);
         grant.rates[0] = 200.0;
         Ok(())
@@ -212,7 +212,7 @@ fn a_wrong_answer_about_a_lone_transfer_leaves_its_time_out_and_is_told() {
     let trouble = trouble.expect("is told");
     assert_eq!(time, None);
     assert!(trouble.starts_with("it gave 401 B/s, above the 400 B/s that"), "{trouble}");
-    let (time, trouble) = asked(Err(ArbiterError::Failed("broken".to_owned())));
+    let (time, trouble) = asked(Err(CallError::Failed("broken".to_owned())));
     assert_eq!(time, None);
     assert!(trouble.expect("is told").contains("broken"));
 }

@@ -10,8 +10,7 @@
 
 use serde_json::{Map, Value};
 use weir_plugin_api::{
-    ArbiterError, Binding, Cause, Estimate, Grant, LinkId, PhaseView, Queue, RateArbiter, Relation, SimDuration,
-    SimTime,
+    Binding, CallError, Cause, Estimate, Grant, LinkId, PhaseView, Queue, RateArbiter, Relation, SimDuration, SimTime,
 };
 use weir_report::{Alone, ArbiterInfo, Detail, Run, results_schema, write_run};
 use weir_scenario::{Choice, PlannedOperation, Scenario};
@@ -46,7 +45,7 @@ pub const D0: usize = 3;
 struct Lone;
 
 impl RateArbiter for Lone {
-    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         grant.rates[0] = 100.0;
         Ok(())
     }

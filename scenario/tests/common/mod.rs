@@ -6,7 +6,7 @@ pub mod models;
 use std::path::Path;
 
 use weir_plugin_api::{
-    ArbiterEntry, ArbiterError, ArbiterPlugin, FabricView, Flags, Grant, PhaseView, RateArbiter, Registry, SimTime,
+    ArbiterEntry, ArbiterPlugin, CallError, FabricView, Flags, Grant, PhaseView, RateArbiter, Registry, SimTime,
 };
 use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
 use weir_sim_core::{TaskId, Work};
@@ -17,7 +17,7 @@ macro_rules! arbiter {
         pub struct $type;
 
         impl RateArbiter for $type {
-            fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+            fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
                 grant.rates.fill(1.0);
                 grant.recheck = SimTime::NEVER;
                 Ok(())
@@ -33,7 +33,7 @@ macro_rules! arbiter {
                 $schema.to_owned()
             }
 
-            fn create(_: &FabricView<'_>, _: &str) -> Result<Self, ArbiterError> {
+            fn create(_: &FabricView<'_>, _: &str) -> Result<Self, CallError> {
                 Ok(Self)
             }
         }

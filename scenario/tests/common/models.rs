@@ -2,9 +2,8 @@
 
 use serde_json::{Value as Json, json};
 use weir_plugin_api::{
-    Alternative, ArbiterEntry, ArbiterError, EngineScope, Estimate, Estimates, FabricView, Flags, Model, ModelError,
-    ModelPlugin, NodeId, Origin, Plan, PlannedTask, PlannedWork, Queue, RateArbiter, Registry, Relation, Surroundings,
-    Wait,
+    Alternative, ArbiterEntry, CallError, EngineScope, Estimate, Estimates, FabricView, Flags, Model, ModelPlugin,
+    NodeId, Origin, Plan, PlannedTask, PlannedWork, Queue, RateArbiter, Registry, Relation, Surroundings, Wait,
 };
 use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
 
@@ -33,7 +32,7 @@ macro_rules! plugin {
                 json!({ "type": "object", "properties": { $operation: inner }, "$defs": schema["defs"] }).to_string()
             }
 
-            fn create() -> Result<Self, ModelError> {
+            fn create() -> Result<Self, CallError> {
                 Ok(Self)
             }
         }
@@ -111,12 +110,12 @@ fn node(params: &Json, key: &str) -> NodeId {
 }
 
 impl Model for Echo {
-    fn plan(&mut self, _: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, _: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         plan.task(&PlannedTask::new("t", &[], PlannedWork::Lasts(2.5)));
         Ok(())
     }
 
-    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), ModelError> {
+    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), CallError> {
         out.list.push(Estimate {
             formula: "eq1".to_owned(),
             seconds: 2.5e-12,
@@ -129,7 +128,7 @@ impl Model for Echo {
 }
 
 impl Model for Script {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         let params = parsed(operation)["params"].take();
         let script = params["plan"].as_str().unwrap_or_default();
         let ends = || (node(&params, "from"), node(&params, "to"));
@@ -198,23 +197,23 @@ impl Model for Script {
                 let waits = [Wait::end(0), Wait::start(1)];
                 plan.task(&PlannedTask::new("k", &waits, PlannedWork::Nothing).on(own, Queue::Ready));
             }
-            "refused" => return Err(ModelError::Refused("deep.list.1: it is odd; give even numbers".to_owned())),
-            "refused-absent" => return Err(ModelError::Refused("from.x: missing; give it".to_owned())),
-            "refused-plain" => return Err(ModelError::Refused("note: not today".to_owned())),
-            "failed" => return Err(ModelError::Failed("out of luck".to_owned())),
-            "panicked" => return Err(ModelError::Panicked("at the disco".to_owned())),
+            "refused" => return Err(CallError::Refused("deep.list.1: it is odd; give even numbers".to_owned())),
+            "refused-absent" => return Err(CallError::Refused("from.x: missing; give it".to_owned())),
+            "refused-plain" => return Err(CallError::Refused("note: not today".to_owned())),
+            "failed" => return Err(CallError::Failed("out of luck".to_owned())),
+            "panicked" => return Err(CallError::Panicked("at the disco".to_owned())),
             "route" => {
                 let (from, to) = ends();
                 let route = around.routes.route(from, to);
                 let text = format!("{route:?} {:?}", around.routes.route(from, NodeId(1_000)));
-                return Err(ModelError::Refused(text));
+                return Err(CallError::Refused(text));
             }
             other => drop(add(other, &[], lasts(1.0))),
         }
         Ok(())
     }
 
-    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), ModelError> {
+    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), CallError> {
         let (formula, seconds) = match parsed(operation)["params"]["plan"].as_str() {
             Some("estimate-nan") => ("eq1", f64::NAN),
             Some("estimate-negative") => ("eq1", -1.0),
@@ -232,7 +231,7 @@ impl Model for Script {
 }
 
 impl Model for Choose {
-    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         let params = parsed(operation)["params"].take();
         let ps: f64 = params["pick"].as_str().and_then(|ps| ps.parse().ok()).unwrap_or(0.0);
         let first = plan.task(&PlannedTask::new("wait", &[], PlannedWork::Lasts(ps)));
@@ -249,7 +248,7 @@ impl Model for Choose {
         operation: &str,
         _: &Surroundings<'_>,
         out: &mut Vec<Alternative>,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), CallError> {
         let mut json = parsed(operation);
         if json["params"]["pick"] != "auto" {
             return Ok(());
@@ -261,14 +260,14 @@ impl Model for Choose {
         Ok(())
     }
 
-    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), ModelError> {
+    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), CallError> {
         out.details = json!({ "pick": parsed(operation)["params"]["pick"] }).to_string();
         Ok(())
     }
 }
 
 impl Model for Courier {
-    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, operation: &str, _: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         let json = parsed(operation);
         let transfer = &json["transfer"];
         let (from, to) = (node(transfer, "from"), node(transfer, "to"));
@@ -283,7 +282,7 @@ impl Model for Courier {
         Ok(())
     }
 
-    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), ModelError> {
+    fn estimate(&mut self, operation: &str, _: &Surroundings<'_>, out: &mut Estimates) -> Result<(), CallError> {
         out.details = operation.to_owned();
         Ok(())
     }
@@ -340,9 +339,9 @@ pub fn refused(text: &str, place: (u32, u32), message: &str, help: &str, plugin:
 }
 
 /// The registry with an arbiter that is never made.
-pub fn with_refusing(name: &str, params_schema: &str, error: fn() -> ArbiterError) -> Registry {
+pub fn with_refusing(name: &str, params_schema: &str, error: fn() -> CallError) -> Registry {
     let mut registry = registry();
-    let make = std::sync::Arc::new(move |_: &FabricView<'_>, _: &str| -> Result<Box<dyn RateArbiter>, ArbiterError> {
+    let make = std::sync::Arc::new(move |_: &FabricView<'_>, _: &str| -> Result<Box<dyn RateArbiter>, CallError> {
         Err(error())
     });
     let entry = ArbiterEntry {

@@ -3,7 +3,7 @@
 use crate::common::models::{MACHINES, good, one, read, refused, registry, with_refusing};
 use crate::common::write;
 use serde_json::{Value as Json, json};
-use weir_plugin_api::{ArbiterError, NodeId, SimDuration, SimTime};
+use weir_plugin_api::{CallError, NodeId, SimDuration, SimTime};
 use weir_scenario::{LoadOptions, Scenario, lint, load};
 use weir_sim_core::{TaskId, Work};
 
@@ -144,7 +144,7 @@ fn wrong_parameters() {
 fn arbiters_name_no_devices() {
     let schema =
         r#"{"properties":{"d":{"x-weir-node":true},"t":{"x-weir-table":["bytes"]},"n":{"x-weir-nodes":true}}}"#;
-    let registry = with_refusing("naming", schema, || ArbiterError::Refused("never made".to_owned()));
+    let registry = with_refusing("naming", schema, || CallError::Refused("never made".to_owned()));
     for given in ["d: g0", "t: a.csv", "n: [g0]"] {
         let text = format!("{MACHINES}arbiter: {{ name: naming, {given} }}\nworkload: [barrier: {{}}]\n");
         let found =

@@ -1,7 +1,7 @@
 //! Plans of models: what becomes of them, which are refused and how, and how a choice left open is decided.
 
 use crate::common::models::{MACHINES, bad, good, one, refused, with_refusing};
-use weir_plugin_api::{ArbiterError, EngineScope, Queue, SimDuration};
+use weir_plugin_api::{CallError, EngineScope, Queue, SimDuration};
 use weir_scenario::{Choice, Scenario};
 use weir_sim_core::{EngineId, TaskId, Work};
 
@@ -130,7 +130,7 @@ fn failures_of_a_model_are_its_own() {
     let items = "  - script: { id: o, plan: panicked }\n".to_owned() + "  - script: { id: p, plan: one }\n";
     let found = bad(&format!("{MACHINES}workload:\n{items}"));
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].plugin && found[0].message.contains("the model panicked: at the disco"), "{}", found[0]);
+    assert!(found[0].plugin && found[0].message.contains("the plugin panicked: at the disco"), "{}", found[0]);
     for (plan, said) in [
         ("estimate-nan", "estimated NaN s by `eq1`"),
         ("estimate-negative", "estimated -1 s by `eq1`"),
@@ -194,7 +194,7 @@ fn alternatives_run_alone_under_the_first_arbiter() {
 
 #[test]
 fn alternatives_need_an_arbiter_that_works() {
-    let with = |error: fn() -> ArbiterError| {
+    let with = |error: fn() -> CallError| {
         let registry = with_refusing("broken", "{}", error);
         let text = format!("{MACHINES}arbiter: broken\nworkload:\n  - choose: {{ id: o, pick: auto, times: [5ns] }}\n");
         let options = weir_scenario::LoadOptions::default();
@@ -203,10 +203,10 @@ fn alternatives_need_an_arbiter_that_works() {
             .unwrap_err()
             .remove(0)
     };
-    let found = with(|| ArbiterError::Refused("no trees".to_owned()));
+    let found = with(|| CallError::Refused("no trees".to_owned()));
     assert!(found.message.contains("choose `o` cannot be tried under arbiter `broken`: no trees"), "{found}");
     assert!(!found.plugin);
-    assert!(with(|| ArbiterError::Failed("broken".to_owned())).plugin);
+    assert!(with(|| CallError::Failed("broken".to_owned())).plugin);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! done after the first answer, then at growing distances, in the end once answers of as many entries have come in as there are
 //! links, classes and hops, so it costs no more than they did.
 
-use weir_plugin_api::{Answer, ArbiterError, ClassMove, GroupMove, RootLevel};
+use weir_plugin_api::{Answer, CallError, ClassMove, GroupMove, RootLevel};
 
 use super::NONE;
 use super::clocks::Clocks;
@@ -14,13 +14,13 @@ use super::numbers::{INF, Level};
 const MOST: Level = 1 << 61;
 
 /// That an answer makes no sense.
-fn wrong(what: String) -> ArbiterError {
-    ArbiterError::Failed(format!("its changes are wrong: {what}"))
+fn wrong(what: String) -> CallError {
+    CallError::Failed(format!("its changes are wrong: {what}"))
 }
 
 impl Clocks {
     /// Checks the ids of an answer.
-    pub(super) fn check_answer(&mut self, answer: &Answer) -> Result<(), ArbiterError> {
+    pub(super) fn check_answer(&mut self, answer: &Answer) -> Result<(), CallError> {
         self.unsummed += answer.len();
         // No id makes tables longer than what there is to be told.
         let most = self.fabric_links as usize + self.path_links.len() + 2 * self.paths.len();
@@ -37,7 +37,7 @@ impl Clocks {
         answer.levels.iter().try_for_each(|level| self.check_level(level, most))
     }
 
-    fn check_level(&self, new: &RootLevel, most: usize) -> Result<(), ArbiterError> {
+    fn check_level(&self, new: &RootLevel, most: usize) -> Result<(), CallError> {
         let &RootLevel { root, link, level } = new;
         if root as usize >= most {
             return Err(wrong(format!("root {root} has a level: ids must be below {most}")));
@@ -53,13 +53,13 @@ impl Clocks {
 
     /// Whether a class has a place where its transfers can be put.
     #[inline]
-    pub(super) fn check_place(&self, class: u32) -> Result<(), ArbiterError> {
+    pub(super) fn check_place(&self, class: u32) -> Result<(), CallError> {
         self.check_group(class, self.classes[class as usize].group).map(|_| ())
     }
 
     /// The root of a group in which a class may be.
     #[inline]
-    pub(super) fn check_group(&self, class: u32, group: u32) -> Result<u32, ArbiterError> {
+    pub(super) fn check_group(&self, class: u32, group: u32) -> Result<u32, CallError> {
         match self.groups.get(group as usize) {
             Some(group) if group.root != NONE => Ok(group.root),
             _ => Err(wrong(format!("class {class} has weight, and no group that hangs below a root"))),
@@ -67,17 +67,17 @@ impl Clocks {
     }
 
     /// That a root with members has no level.
-    pub(super) fn without_level(root: u32) -> ArbiterError {
+    pub(super) fn without_level(root: u32) -> CallError {
         wrong(format!("root {root} has members and no level"))
     }
 
     /// That a dropped group has classes.
-    pub(super) fn still_used(group: u32) -> ArbiterError {
+    pub(super) fn still_used(group: u32) -> CallError {
         wrong(format!("it drops group {group}, which has classes"))
     }
 
     /// Sums up all links when that is due.
-    pub(super) fn check_loads(&mut self) -> Result<(), ArbiterError> {
+    pub(super) fn check_loads(&mut self) -> Result<(), CallError> {
         if self.unsummed < self.sum_after {
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl Clocks {
     }
 
     /// Sums up all links: none above its capacity, no class above its limit, each limited on its route.
-    pub(super) fn sum_loads(&mut self) -> Result<(), ArbiterError> {
+    pub(super) fn sum_loads(&mut self) -> Result<(), CallError> {
         let mut loads = std::mem::take(&mut self.loads);
         loads.clear();
         loads.resize(self.links.len(), 0_u128);

@@ -3,7 +3,7 @@
 //! Each of the three levels (class, group, root) stores only an offset to the clock above it: when a group moves to another
 //! root, none of its members is touched.
 
-use weir_plugin_api::{Answer, ArbiterError, ClassMove, GroupMove, LinkId, RootLevel, WeightChange};
+use weir_plugin_api::{Answer, CallError, ClassMove, GroupMove, LinkId, RootLevel, WeightChange};
 
 use super::NONE;
 use super::heap::{Heap, OUT};
@@ -195,7 +195,7 @@ impl Clocks {
     }
 
     /// Does what an answer says.
-    pub(super) fn apply(&mut self, now: u64) -> Result<(), ArbiterError> {
+    pub(super) fn apply(&mut self, now: u64) -> Result<(), CallError> {
         for at in 0..self.answer.groups.len() {
             let GroupMove { group, root } = self.answer.groups[at];
             self.put_group(group, root, now);
@@ -254,7 +254,7 @@ impl Clocks {
     }
 
     /// Puts a class into a group. Its clock goes on, and so does the time for which the same root has limited it.
-    fn put_class(&mut self, class: u32, group: u32, now: u64) -> Result<(), ArbiterError> {
+    fn put_class(&mut self, class: u32, group: u32, now: u64) -> Result<(), CallError> {
         let root = self.check_group(class, group)?;
         let record = &mut self.classes[class as usize];
         let from = record.group;
@@ -280,7 +280,7 @@ impl Clocks {
         Ok(())
     }
 
-    fn drop_group(&mut self, group: u32) -> Result<(), ArbiterError> {
+    fn drop_group(&mut self, group: u32) -> Result<(), CallError> {
         let Some(record) = self.groups.get_mut(group as usize).filter(|group| group.heap.first().is_none()) else {
             return Err(Self::still_used(group));
         };
@@ -335,7 +335,7 @@ impl Clocks {
     }
 
     /// Finds the next ends below the roots that have changed.
-    pub(super) fn conclude(&mut self, now: u64) -> Result<(), ArbiterError> {
+    pub(super) fn conclude(&mut self, now: u64) -> Result<(), CallError> {
         for at in 0..self.moved.len() {
             let root = self.moved[at];
             let record = &mut self.roots[root as usize];

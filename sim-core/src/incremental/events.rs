@@ -1,6 +1,6 @@
 //! What happens at an instant: ends leave, arrivals are placed, the arbiter says what changes, the next ends are found.
 
-use weir_plugin_api::{ArbiterError, Cause, Change, IncrementalArbiter, LinkId, SimTime, WeightChange};
+use weir_plugin_api::{CallError, Cause, Change, IncrementalArbiter, LinkId, SimTime, WeightChange};
 
 use super::NONE;
 use super::clocks::{Clocks, Transfer};
@@ -148,7 +148,7 @@ impl Clocks {
     }
 
     /// Places what has arrived, lets the arbiter make all levels right, and finds the next ends.
-    pub(crate) fn arbitrate(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), ArbiterError> {
+    pub(crate) fn arbitrate(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), CallError> {
         let (mut is_first, arrivals) = (false, self.arrivals.len());
         for at in 0..arrivals {
             is_first |= self.add_weight(self.arrivals[at], now);
@@ -178,7 +178,7 @@ impl Clocks {
         self.check_loads()
     }
 
-    fn ask(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), ArbiterError> {
+    fn ask(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), CallError> {
         self.answer.clear();
         for at in 0..self.placed.len() {
             let slot = self.placed[at] as usize;
@@ -218,7 +218,7 @@ impl Clocks {
     }
 
     /// Puts a transfer on the clock of its class, which has a group by now.
-    fn place(&mut self, slot: u32, now: u64) -> Result<(), ArbiterError> {
+    fn place(&mut self, slot: u32, now: u64) -> Result<(), CallError> {
         let Transfer { class, weight, work, start, holder, .. } = self.transfers[slot as usize];
         self.check_place(class)?;
         let record = &self.classes[class as usize];

@@ -24,8 +24,8 @@ mod tests;
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{
-    ArbiterError, Binding, Cause, ClassId, HORIZON, IncrementalArbiter, IncrementalEntry, LinkId, NO_ID as NONE,
-    RouteId, Setting, SimDuration, SimTime,
+    Binding, CallError, Cause, ClassId, HORIZON, IncrementalArbiter, IncrementalEntry, LinkId, NO_ID as NONE, RouteId,
+    Setting, SimDuration, SimTime,
 };
 
 use crate::fabric::Fabric;
@@ -96,7 +96,7 @@ impl<'a> Incremental<'a> {
         tasks: &'a TaskGraph,
         census: &Census,
         asked: &IncrementalRequest<'_>,
-    ) -> Result<Option<Self>, ArbiterError> {
+    ) -> Result<Option<Self>, CallError> {
         let IncrementalRequest { entry, params, reads_priority, wants_peaks } = *asked;
         let Some((scale, used)) = fitting_scale(fabric, routes, tasks, census) else { return Ok(None) };
         let classes = tasks.classes.len();
@@ -110,7 +110,7 @@ impl<'a> Incremental<'a> {
             wants_peaks,
         };
         let arbiter = match (entry.make)(&setting, params) {
-            Err(ArbiterError::Refused(_)) => return Ok(None),
+            Err(CallError::Refused(_)) => return Ok(None),
             made => made?,
         };
         Ok(Some(Self {
@@ -245,7 +245,7 @@ impl<'a> Incremental<'a> {
     ///
     /// # Errors
     /// The arbiter failed, or its answer is wrong.
-    pub(crate) fn arbitrate(&mut self, now: SimTime) -> Result<(), ArbiterError> {
+    pub(crate) fn arbitrate(&mut self, now: SimTime) -> Result<(), CallError> {
         self.arbitrations += 1;
         self.clocks.arbitrate(now.0, &mut *self.arbiter)
     }

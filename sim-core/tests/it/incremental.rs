@@ -4,7 +4,7 @@ use crate::common::{Case, World, arbiter, case};
 use proptest::prelude::*;
 use weir_arbiters::{Layers, Shares};
 use weir_sim_core::api::{
-    Answer, ArbiterError, Cause, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalEntry, LinkId,
+    Answer, CallError, Cause, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalEntry, LinkId,
     LinkKind, NodeKind, RootLevel, Setting, SimDuration, SimTime,
 };
 use weir_sim_core::{
@@ -183,7 +183,7 @@ impl IncrementalArbiter for Greedy {
         self.links.extend(narrowest);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
         for added in change.added {
             let (class, link) = (added.class, self.links[added.class as usize]);
             answer.groups.push(GroupMove { group: class, root: class });
@@ -194,7 +194,7 @@ impl IncrementalArbiter for Greedy {
     }
 }
 
-fn entry(make: fn(&Setting<'_>) -> Result<Greedy, ArbiterError>) -> IncrementalEntry {
+fn entry(make: fn(&Setting<'_>) -> Result<Greedy, CallError>) -> IncrementalEntry {
     IncrementalEntry { make: Box::new(move |setting, _| Ok(Box::new(make(setting)?))) }
 }
 
@@ -227,9 +227,9 @@ fn an_overload_is_refused_and_a_refusal_is_served_phase_by_phase() {
     assert_eq!(time, SimTime(0));
     assert_eq!(error.to_string(), "its changes are wrong: link 0 carries 2 times its bandwidth");
 
-    let refusing = entry(|_| Err(ArbiterError::Refused("not like this".to_owned())));
+    let refusing = entry(|_| Err(CallError::Refused("not like this".to_owned())));
     assert_eq!(run(&refusing).expect("the arbiter serves it").makespan, SimTime(2_000_000_000_000));
-    let failing = entry(|_| Err(ArbiterError::Failed("no memory".to_owned())));
+    let failing = entry(|_| Err(CallError::Failed("no memory".to_owned())));
     let Err(SimError::Arbiter(AnswerError::Failed { error, .. })) = run(&failing) else { panic!("it is told") };
     assert_eq!(error.to_string(), "no memory");
 }

@@ -3,8 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use weir_sim_core::api::{
-    ArbiterError, Binding, Cause, Flags, Grant, LinkId, LinkKind, NodeKind, PhaseView, RateArbiter, SimDuration,
-    SimTime,
+    Binding, CallError, Cause, Flags, Grant, LinkId, LinkKind, NodeKind, PhaseView, RateArbiter, SimDuration, SimTime,
 };
 use weir_sim_core::{
     AdmissionError, AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId,
@@ -18,7 +17,7 @@ const US: u64 = 1_000_000;
 struct Fixed<F>(F);
 
 impl<F: FnMut(&PhaseView<'_>, &mut Grant<'_>) + Send> RateArbiter for Fixed<F> {
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         (self.0)(phase, grant);
         Ok(())
     }
@@ -288,12 +287,12 @@ struct Choosy {
 }
 
 impl RateArbiter for Choosy {
-    fn admit(&mut self, _: &[LinkId]) -> Result<(), ArbiterError> {
+    fn admit(&mut self, _: &[LinkId]) -> Result<(), CallError> {
         self.asked += 1;
-        if self.asked > self.accepted { Err(ArbiterError::Refused("one too many".to_owned())) } else { Ok(()) }
+        if self.asked > self.accepted { Err(CallError::Refused("one too many".to_owned())) } else { Ok(()) }
     }
 
-    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> {
         Ok(())
     }
 }
@@ -315,6 +314,6 @@ fn each_route_is_admitted_once_and_a_refusal_names_its_first_transfer() {
     };
     assert_eq!(ask(2), (Ok(()), 2));
     let (answer, asked) = ask(1);
-    let Err(AdmissionError { task, error: ArbiterError::Refused(_) }) = answer else { panic!("it refuses") };
+    let Err(AdmissionError { task, error: CallError::Refused(_) }) = answer else { panic!("it refuses") };
     assert_eq!((task, asked), (Some(refused), 2));
 }

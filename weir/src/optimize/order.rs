@@ -5,7 +5,7 @@ use weir_optimize::order::{
     visits_all,
 };
 use weir_optimize::search::SearchResult;
-use weir_plugin_api::ArbiterError;
+use weir_plugin_api::CallError;
 use weir_report::{SearchReport, SearchSubject, Solution};
 use weir_scenario::{Change, Diagnostic, Scenario};
 use weir_sim_core::TaskId;
@@ -208,9 +208,9 @@ fn failure(scenario: &Scenario, error: &OrderError) -> Error {
     let plain = |kind: ErrorKind| Error::new(kind, format!("{file}: {error}"));
     match error {
         OrderError::Task { task, .. } | OrderError::Messages { task, .. } => at(*task, ErrorKind::Input),
-        OrderError::Route { task, error: ArbiterError::Refused(_) } => at(*task, ErrorKind::Input),
+        OrderError::Route { task, error: CallError::Refused(_) } => at(*task, ErrorKind::Input),
         OrderError::Route { task, .. } | OrderError::Rate { task, .. } => at(*task, ErrorKind::Plugin),
-        OrderError::Arbiter(ArbiterError::Refused(_)) => plain(ErrorKind::Input),
+        OrderError::Arbiter(CallError::Refused(_)) => plain(ErrorKind::Input),
         OrderError::Arbiter(_) | OrderError::OverCapacity { .. } | OrderError::Capacity | OrderError::Recheck => {
             plain(ErrorKind::Plugin)
         }

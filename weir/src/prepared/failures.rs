@@ -1,6 +1,6 @@
 //! The words for what goes wrong in a run: refusals, wrong answers, deadlocks.
 
-use weir_plugin_api::{ArbiterError, LinkId, SimTime};
+use weir_plugin_api::{CallError, LinkId, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
 use weir_sim_core::{AdmissionError, AnswerError, MOST_ROUNDS, SimError, TaskId};
@@ -15,7 +15,7 @@ impl PreparedRun<'_> {
     /// A refusal is the scenario's fault, anything else the arbiter's.
     pub(super) fn refused(&self, AdmissionError { task, error }: &AdmissionError) -> Error {
         let (name, file) = (&self.spec.name, &self.scenario.file);
-        if !matches!(error, ArbiterError::Refused(_)) {
+        if !matches!(error, CallError::Refused(_)) {
             return Error::new(ErrorKind::Plugin, format!("{file}: arbiter `{name}`: {error}"));
         }
         let (what, position) = match *task {

@@ -19,7 +19,7 @@
 
 use serde::Deserialize;
 use weir_plugin_api::{
-    ArbiterError, ArbiterPlugin, Binding, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
+    ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };
 
 /// Which transfers share one share.
@@ -100,7 +100,7 @@ fn first_other(phase: &PhaseView<'_>, link: LinkId, position: usize) -> u32 {
 }
 
 impl RateArbiter for GroupFair {
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         self.collect_uses(phase);
         for position in 0..phase.len() {
             let transfer = phase.transfer(position);
@@ -117,7 +117,7 @@ impl RateArbiter for GroupFair {
         Ok(())
     }
 
-    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         self.collect_uses(phase);
         for position in 0..phase.len() {
             let transfer = phase.transfer(position);
@@ -154,9 +154,9 @@ impl ArbiterPlugin for GroupFair {
         .to_owned()
     }
 
-    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, ArbiterError> {
-        let params: Params = serde_json::from_str(params)
-            .map_err(|e| ArbiterError::Refused(format!("parameters of group-fair: {e}")))?;
+    fn create(fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
+        let params: Params =
+            serde_json::from_str(params).map_err(|e| CallError::Refused(format!("parameters of group-fair: {e}")))?;
         Ok(Self {
             group_by: params.group_by,
             bandwidth: fabric.bandwidth.to_vec(),
@@ -225,6 +225,6 @@ mod tests {
             node_kind: [][..].into(),
         };
         let refused = GroupFair::create(&none, r#"{"group_by": "colour"}"#);
-        assert!(matches!(refused, Err(ArbiterError::Refused(text)) if text.contains("colour")));
+        assert!(matches!(refused, Err(CallError::Refused(text)) if text.contains("colour")));
     }
 }

@@ -31,7 +31,7 @@
 
 use serde::Deserialize;
 use weir_plugin_api::{
-    EngineScope, Estimate, Estimates, Model, ModelError, ModelPlugin, NodeId, Plan, PlannedTask, PlannedWork, Queue,
+    CallError, EngineScope, Estimate, Estimates, Model, ModelPlugin, NodeId, Plan, PlannedTask, PlannedWork, Queue,
     Relation, RouteInfo, Surroundings, Wait,
 };
 
@@ -69,14 +69,14 @@ struct Ring {
     latency_ps: f64,
 }
 
-fn refused(text: impl Into<String>) -> ModelError {
-    ModelError::Refused(text.into())
+fn refused(text: impl Into<String>) -> CallError {
+    CallError::Refused(text.into())
 }
 
 impl Ring {
-    fn read(operation: &str, around: &Surroundings<'_>) -> Result<Self, ModelError> {
+    fn read(operation: &str, around: &Surroundings<'_>) -> Result<Self, CallError> {
         let Operation { params } = serde_json::from_str(operation)
-            .map_err(|e| ModelError::Failed(format!("the operation is not as the schema says: {e}")))?;
+            .map_err(|e| CallError::Failed(format!("the operation is not as the schema says: {e}")))?;
         let devices: Vec<NodeId> = params.devices.into_iter().map(NodeId).collect();
         let n = devices.len() as u64;
         if n < 2 {
@@ -143,7 +143,7 @@ fn place(devices: &[NodeId], device: NodeId) -> String {
     format!("device {at} of the list")
 }
 
-fn route(around: &Surroundings<'_>, devices: &[NodeId], at: usize) -> Result<RouteInfo, ModelError> {
+fn route(around: &Surroundings<'_>, devices: &[NodeId], at: usize) -> Result<RouteInfo, CallError> {
     let (from, to) = (devices[at], devices[(at + 1) % devices.len()]);
     around.routes.route(from, to).ok_or_else(|| {
         let (from, to) = (place(devices, from), place(devices, to));
@@ -152,7 +152,7 @@ fn route(around: &Surroundings<'_>, devices: &[NodeId], at: usize) -> Result<Rou
 }
 
 impl Model for RingAllReduce {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), ModelError> {
+    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         let ring = Ring::read(operation, around)?;
         let n = ring.devices.len();
         let engines: Vec<u32> =
@@ -181,7 +181,7 @@ impl Model for RingAllReduce {
         operation: &str,
         around: &Surroundings<'_>,
         estimates: &mut Estimates,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), CallError> {
         let ring = Ring::read(operation, around)?;
         let (relation, because) = if ring.is_uniform() {
             (
@@ -242,7 +242,7 @@ impl ModelPlugin for RingAllReduce {
         .to_owned()
     }
 
-    fn create() -> Result<Self, ModelError> {
+    fn create() -> Result<Self, CallError> {
         Ok(Self)
     }
 }

@@ -1,7 +1,7 @@
 //! An operation that leaves a choice open: each alternative is planned and simulated alone, the fastest is taken.
 
 use serde_json::Value as Json;
-use weir_plugin_api::{Alternative, ArbiterError, Plan, SimDuration, SimTime};
+use weir_plugin_api::{Alternative, CallError, Plan, SimDuration, SimTime};
 use weir_sim_core::{
     AdmissionError, Routes, RunOptions, SimError, Simulation, TaskGraph, TaskGraphBuilder, admit, make_arbiter,
 };
@@ -117,7 +117,7 @@ impl Trouble {
     /// Whether the arbiter has failed, rather than the scenario being none for it.
     fn is_the_arbiters(&self) -> bool {
         match self {
-            Self::Arbiter(refusal) => !matches!(refusal.error, ArbiterError::Refused(_)),
+            Self::Arbiter(refusal) => !matches!(refusal.error, CallError::Refused(_)),
             Self::Run(error) => matches!(error, SimError::Arbiter(_)),
         }
     }

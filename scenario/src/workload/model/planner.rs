@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 use weir_plugin_api::{
-    Alternative, Estimate, Estimates, FabricView, Model, ModelEntry, ModelError, NodeId, Plan, Registry, RouteInfo,
+    Alternative, CallError, Estimate, Estimates, FabricView, Model, ModelEntry, NodeId, Plan, Registry, RouteInfo,
     RouteLookup, Surroundings,
 };
 use weir_sim_core::{Fabric, Routes};
@@ -85,7 +85,7 @@ impl<'a> Models<'a> {
         &mut self,
         context: &mut Context,
         request: &Request<'a>,
-        call: impl FnOnce(&mut dyn Model, &Surroundings<'_>) -> Result<T, ModelError>,
+        call: impl FnOnce(&mut dyn Model, &Surroundings<'_>) -> Result<T, CallError>,
     ) -> Read<T> {
         let view = self.view;
         let used = self.used(request.entry);
@@ -101,7 +101,7 @@ impl<'a> Models<'a> {
         // A model that cannot be made, or panics, is not there for the next operation.
         let answer = model.and_then(|mut model| {
             let answer = call(&mut *model, &Surroundings { fabric: &view, routes: &self.ways });
-            if !matches!(answer, Err(ModelError::Panicked(_))) {
+            if !matches!(answer, Err(CallError::Panicked(_))) {
                 self.used(request.entry).instance = Some(model);
             }
             answer

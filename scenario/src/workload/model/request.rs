@@ -1,7 +1,7 @@
 //! One operation of a model as it was written, and what a model answers about it.
 
 use serde_json::{Map, Value as Json};
-use weir_plugin_api::{ModelEntry, ModelError, SimTime};
+use weir_plugin_api::{CallError, ModelEntry, SimTime};
 
 use super::check::PlanError;
 use super::tasks::Shares;
@@ -52,9 +52,9 @@ impl Request<'_> {
     }
 
     /// An answer that is no answer.
-    pub(super) fn failed(&self, context: &mut Context, schema: Schema<'_>, error: &ModelError) -> Reported {
+    pub(super) fn failed(&self, context: &mut Context, schema: Schema<'_>, error: &CallError) -> Reported {
         let message = match error {
-            ModelError::Refused(text) => return self.refused(context, schema, text),
+            CallError::Refused(text) => return self.refused(context, schema, text),
             error => format!("model `{}` failed at {}: {error}", self.entry.name, self.what()),
         };
         context.plugin_error(self.id.span, Problem::new(message, "report it to its author"))

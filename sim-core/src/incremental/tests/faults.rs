@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_arbiters::Shares;
 use weir_plugin_api::{
-    Answer, ArbiterError, Change, ClassInfo, ClassMove, IncrementalArbiter, LinkId, NO_LEVEL, PS_PER_S,
+    Answer, CallError, Change, ClassInfo, ClassMove, IncrementalArbiter, LinkId, NO_LEVEL, PS_PER_S,
 };
 
 use super::cases::Case;
@@ -21,7 +21,7 @@ impl<F: FnMut(&mut Answer) + Send> IncrementalArbiter for Spoilt<F> {
         self.shares.add_class(id, class);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), ArbiterError> {
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
         self.shares.arbitrate(change, answer)?;
         (self.spoil)(answer);
         Ok(())

@@ -8,7 +8,7 @@ mod twin;
 use std::collections::BTreeMap;
 
 use weir_arbiters::{Layers, Shares};
-use weir_plugin_api::{ArbiterError, IncrementalArbiter, IncrementalPlugin, LinkId, PS_PER_S, Setting};
+use weir_plugin_api::{CallError, IncrementalArbiter, IncrementalPlugin, LinkId, PS_PER_S, Setting};
 
 use super::clocks::Clocks;
 use super::events::Gone;
@@ -87,7 +87,7 @@ fn try_run<A: IncrementalArbiter>(
     arbiter: &mut A,
     alone: bool,
     check: impl Fn(&mut Clocks, &A),
-) -> Result<(Vec<u64>, usize), ArbiterError> {
+) -> Result<(Vec<u64>, usize), CallError> {
     let (scale, mut clocks) = (scaled(case, ticks).0, Clocks::with_room(case.capacities.len(), 0, 0));
     clocks.may_be_alone = alone;
     let paths = build(case, scale, &mut clocks);
