@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use weir::Error;
 use weir_report::{ExportTable, TABLES, Tables, write_csv};
 
 use crate::args::ExportArgs;
-use crate::failure::Failure;
 use crate::output;
 
 /// The tables that were asked for, while they are collected.
@@ -16,14 +16,14 @@ pub(crate) struct Export<'a> {
 
 impl<'a> Export<'a> {
     /// Refuses folders that would not do, before anything is run.
-    pub(crate) fn new(args: &'a ExportArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &'a ExportArgs) -> Result<Self, Error> {
         let export = Self { args, tables: Tables::default() };
         export.folders().try_for_each(|(option, folder, _)| check_folder(option, folder))?;
         Ok(export)
     }
 
     /// Refuses folders in which a table would take the place of a file that is read.
-    pub(crate) fn spare(&self, inputs: &[&Path]) -> Result<(), Failure> {
+    pub(crate) fn spare(&self, inputs: &[&Path]) -> Result<(), Error> {
         self.folders().try_for_each(|(option, folder, format)| {
             let mut tables = TABLES.iter().map(|name| format.file(name, folder));
             tables.try_for_each(|table| output::spare(option, &table, inputs))
@@ -38,7 +38,7 @@ impl<'a> Export<'a> {
     }
 
     /// Writes the tables of all results; without any, none.
-    pub(crate) fn write(&self) -> Result<(), Failure> {
+    pub(crate) fn write(&self) -> Result<(), Error> {
         for (_, folder, format) in self.folders() {
             for table in self.tables.all() {
                 format.write(table, folder)?;
@@ -77,7 +77,7 @@ impl TableFormat {
         folder.join(format!("{table}.{ending}"))
     }
 
-    fn write(self, table: &ExportTable, folder: &Path) -> Result<(), Failure> {
+    fn write(self, table: &ExportTable, folder: &Path) -> Result<(), Error> {
         output::replace_with(&self.file(table.name, folder), |file| {
             let file = std::io::BufWriter::new(file);
             match self {
@@ -90,10 +90,10 @@ impl TableFormat {
 }
 
 /// Makes the folder, unless it is there.
-fn check_folder(option: &str, folder: &Path) -> Result<(), Failure> {
+fn check_folder(option: &str, folder: &Path) -> Result<(), Error> {
     let name = folder.display();
     if folder.exists() && !folder.is_dir() {
-        return Err(Failure::usage(format!("{option} {name} is not a folder: name a folder, or a new one")));
+        return Err(Error::input(format!("{option} {name} is not a folder: name a folder, or a new one")));
     }
-    std::fs::create_dir_all(folder).map_err(|error| Failure::usage(format!("{option} {name} cannot be made: {error}")))
+    std::fs::create_dir_all(folder).map_err(|error| Error::input(format!("{option} {name} cannot be made: {error}")))
 }

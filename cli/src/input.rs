@@ -4,27 +4,27 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use weir::{Diagnostic, Input, LoadOptions, Opened, Opener, Scenario};
+use weir::{Diagnostic, Error, Input, LoadOptions, Opened, Opener, Scenario};
 
 use crate::args::ScenarioArgs;
-use crate::failure::{Failure, message};
+use crate::failure::message;
 use crate::plugins::Arbiters;
 
 /// Most bytes of a scenario on standard input: one more than the format allows, so that the reader can refuse.
 const MOST: u64 = (16 << 20) + 1;
 
 /// Reads a scenario and shows its warnings.
-pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Error> {
     Ok(shown(read_with(file, options(args, &[]), arbiters)?))
 }
 
 /// As [`load`], of a scenario that was read from standard input already.
-pub(crate) fn load_bytes(text: Vec<u8>, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+pub(crate) fn load_bytes(text: Vec<u8>, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Error> {
     Ok(shown(opener(options(args, &[]), arbiters).load(from_stdin(text))?))
 }
 
 /// As [`load`], of a scenario whose transfers are to be streamed.
-pub(crate) fn load_streamed(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+pub(crate) fn load_streamed(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Error> {
     Ok(shown(read_with(file, LoadOptions { stream: true, ..options(args, &[]) }, arbiters)?))
 }
 
@@ -34,15 +34,15 @@ fn shown(scenario: Scenario) -> Scenario {
 }
 
 /// Reads a scenario; its warnings are left to the caller.
-pub(crate) fn read_with(file: &Path, options: LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+pub(crate) fn read_with(file: &Path, options: LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Error> {
     let opener = opener(options, arbiters);
     Ok(if is_stdin(file) { opener.load(from_stdin(stdin()?))? } else { opener.open(file)? })
 }
 
 /// Reads a scenario or a topology; warnings are left to the caller.
-pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Opened, Failure> {
+pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Opened, Error> {
     let input = if is_stdin(file) { from_stdin(stdin()?) } else { file.into() };
-    Ok(opener(options(args, &[]), arbiters).load_any(input)?)
+    opener(options(args, &[]), arbiters).load_any(input)
 }
 
 fn opener(options: LoadOptions, arbiters: &Arbiters) -> Opener {
@@ -65,10 +65,10 @@ pub(crate) fn named(scenario: &Scenario) -> Vec<&Path> {
     scenario.contents().files.iter().map(|file| file.path.as_path()).collect()
 }
 
-fn stdin() -> Result<Vec<u8>, Failure> {
+fn stdin() -> Result<Vec<u8>, Error> {
     let mut text = Vec::new();
     let read = std::io::stdin().lock().take(MOST).read_to_end(&mut text);
-    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
+    read.map_err(|error| Error::input(format!("standard input cannot be read: {error}")))?;
     Ok(text)
 }
 
@@ -77,6 +77,6 @@ fn from_stdin(text: Vec<u8>) -> Input<'static> {
 }
 
 /// What is wrong with a scenario, as a failure of the command.
-pub(crate) fn wrong(diagnostics: Vec<Diagnostic>, arbiters: &Arbiters) -> Failure {
-    arbiters.registry.error_of(diagnostics).into()
+pub(crate) fn wrong(diagnostics: Vec<Diagnostic>, arbiters: &Arbiters) -> Error {
+    arbiters.registry.error_of(diagnostics)
 }

@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Args, Command};
-use crate::failure::Exit;
+use crate::failure::{Exit, print};
 
 fn main() -> ExitCode {
     if let Some(file) = plugins::probe_argument() {
@@ -52,6 +52,6 @@ fn main() -> ExitCode {
         Command::Init(command) => commands::init::run(&command),
         Command::Man(command) => commands::man::run(&command),
     };
-    let exit = result.unwrap_or_else(|failure| failure.print());
+    let exit = result.unwrap_or_else(print);
     if interrupt::requested() { Exit::Interrupted.into() } else { exit.into() }
 }

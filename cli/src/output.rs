@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use crate::failure::{Failure, writing};
+use weir::Error;
+
+use crate::failure::writing;
 use crate::{interrupt, pending};
 
 /// Results on their way out.
@@ -47,14 +49,14 @@ impl Write for Target {
 impl Output {
     /// Opens stdout, or a temporary file beside `target`, so that a wrong target is known before a long run. Links are
     /// followed; pipes, devices and open descriptors are written as they are. `-` is stdout, as it is for other targets.
-    pub(crate) fn open(target: Option<&Path>) -> Result<Self, Failure> {
+    pub(crate) fn open(target: Option<&Path>) -> Result<Self, Error> {
         let Some(target) = target.filter(|target| *target != Path::new("-")) else {
             return Ok(Self { name: "stdout".to_owned(), writer: buffered(Target::Stdout(io::stdout())) });
         };
         let name = target.display().to_string();
         let opened = match std::fs::metadata(target) {
             found if found.as_ref().is_ok_and(Metadata::is_dir) || name.ends_with(std::path::MAIN_SEPARATOR) => {
-                return Err(Failure::usage(format!("{name} is a folder: name a file for --output")));
+                return Err(Error::input(format!("{name} is a folder: name a file for --output")));
             }
             _ if is_stdout(target) => Target::Stdout(io::stdout()),
             Ok(found) if !found.is_file() || is_descriptor(target) => {
@@ -67,13 +69,13 @@ impl Output {
     }
 
     /// As [`Self::open`], for a command that reads `inputs`: none of them may be written over.
-    pub(crate) fn open_apart(target: Option<&Path>, inputs: &[&Path]) -> Result<Self, Failure> {
+    pub(crate) fn open_apart(target: Option<&Path>, inputs: &[&Path]) -> Result<Self, Error> {
         target.map_or(Ok(()), |target| spare("--output", target, inputs))?;
         Self::open(target)
     }
 
     /// Writes one whole result and passes it on at once.
-    pub(crate) fn result(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    pub(crate) fn result(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         let written = write(&mut self.writer).and_then(|()| self.writer.flush());
         written.map_err(|error| writing(&self.name, &error))?;
         if let Target::File { file, .. } = self.writer.get_ref()
@@ -85,12 +87,12 @@ impl Output {
     }
 
     /// Writes a piece of a result; the whole is passed on by [`Self::result`] or [`Self::finish`].
-    pub(crate) fn part(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    pub(crate) fn part(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         write(&mut self.writer).map_err(|error| writing(&self.name, &error))
     }
 
     /// Puts the file in its place.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    pub(crate) fn finish(self) -> Result<(), Error> {
         let target = self.writer.into_inner().map_err(|error| writing(&self.name, error.error()))?;
         if let Target::File { file, target } = target {
             pending::forget();
@@ -106,9 +108,9 @@ impl Output {
 }
 
 /// Writes a new file as a whole; an existing one stays as it is.
-pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Error> {
     let name = target.display().to_string();
-    let exists = || Failure::usage(format!("{name} exists already: remove it, or name another file"));
+    let exists = || Error::input(format!("{name} exists already: remove it, or name another file"));
     if target.exists() {
         return Err(exists());
     }
@@ -122,12 +124,12 @@ pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Puts a text in the place of a file, written beside it first.
-pub(crate) fn replace(target: &Path, text: &[u8]) -> Result<(), Failure> {
+pub(crate) fn replace(target: &Path, text: &[u8]) -> Result<(), Error> {
     replace_with(target, |file| file.write_all(text))
 }
 
 /// Puts what is written in the place of a file, written beside it first.
-pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
     let name = target.display().to_string();
     let target = resolved(target);
     let mut file = temporary_beside(&target, std::fs::metadata(&target).ok()).map_err(|e| not_opened(&target, &e))?;
@@ -138,26 +140,26 @@ pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::R
 }
 
 /// Refuses a target that is one of the files that are read.
-pub(crate) fn spare(option: &str, target: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+pub(crate) fn spare(option: &str, target: &Path, inputs: &[&Path]) -> Result<(), Error> {
     let Ok(canonical) = target.canonicalize() else { return Ok(()) };
     match inputs.iter().find(|input| input.canonicalize().is_ok_and(|input| input == canonical)) {
         Some(input) => {
             let (target, input) = (target.display(), input.display());
-            Err(Failure::usage(format!("{option} {target} would overwrite the input {input}: name another file")))
+            Err(Error::input(format!("{option} {target} would overwrite the input {input}: name another file")))
         }
         None => Ok(()),
     }
 }
 
 /// Refuses to write two things into one file: options and their targets.
-pub(crate) fn apart(targets: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
+pub(crate) fn apart(targets: &[(&str, Option<&Path>)]) -> Result<(), Error> {
     let targets: Vec<(&str, &Path)> = targets.iter().filter_map(|&(option, path)| Some((option, path?))).collect();
     for (i, &(option, path)) in targets.iter().enumerate() {
         // What is no file, such as /dev/null, takes everything.
         let file = !std::fs::metadata(path).is_ok_and(|found| !found.is_file());
         if let Some((other, _)) = targets[..i].iter().find(|(_, other)| file && resolved(path) == resolved(other)) {
             let name = path.display();
-            return Err(Failure::usage(format!(
+            return Err(Error::input(format!(
                 "{other} and {option} name one file, {name}: name another for one of them"
             )));
         }
@@ -167,11 +169,11 @@ pub(crate) fn apart(targets: &[(&str, Option<&Path>)]) -> Result<(), Failure> {
 
 /// Refuses a target of [`replace`] that would not do, before a long search: an input, a folder, or one that cannot be
 /// written.
-pub(crate) fn check_target(option: &str, target: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+pub(crate) fn check_target(option: &str, target: &Path, inputs: &[&Path]) -> Result<(), Error> {
     spare(option, target, inputs)?;
     let name = target.display();
     if std::fs::metadata(target).is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::usage(format!("{option} {name} is not a file: name a file")));
+        return Err(Error::input(format!("{option} {name} is not a file: name a file")));
     }
     let at = resolved(target);
     temporary_beside(&at, None).map_err(|error| not_opened(target, &error)).map(drop)
@@ -234,7 +236,7 @@ fn temporary_beside(target: &Path, existing: Option<Metadata>) -> io::Result<Nam
 }
 
 /// What kept `target` from being opened. The system's error would name the temporary file.
-fn not_opened(target: &Path, error: &io::Error) -> Failure {
+fn not_opened(target: &Path, error: &io::Error) -> Error {
     let resolved = resolved(target);
     let folder = folder_of(&resolved).display();
     let problem = match error.kind() {
@@ -245,5 +247,5 @@ fn not_opened(target: &Path, error: &io::Error) -> Failure {
         }
         kind => format!("{kind} in the folder {folder}; name another file"),
     };
-    Failure::usage(format!("{} cannot be written: {problem}", target.display()))
+    Error::input(format!("{} cannot be written: {problem}", target.display()))
 }

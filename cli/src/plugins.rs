@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use weir::{Error, Registry};
+use weir::{Error, ErrorKind, Registry};
 use weir_plugin_host::{PROBE_COMMAND, PluginConfig, PluginError, StuckCall, Watchdog};
 
 use crate::args::ScenarioArgs;
-use crate::failure::{Exit, Failure, message};
+use crate::failure::{Exit, message};
 use crate::pending;
 
 /// The arbiters and models that scenarios may use, and what watches them.
@@ -24,18 +24,18 @@ pub(crate) fn probe_argument() -> Option<PathBuf> {
 }
 
 /// The path of this program, which probes libraries in a child process.
-pub(crate) fn program() -> Result<PathBuf, Failure> {
+pub(crate) fn program() -> Result<PathBuf, Error> {
     std::env::current_exe()
-        .map_err(|error| Failure::new(Exit::Plugin, format!("the path of this program is not known ({error})")))
+        .map_err(|error| Error::new(ErrorKind::Plugin, format!("the path of this program is not known ({error})")))
 }
 
 /// Everything that a run of these arguments may use.
-pub(crate) fn arbiters(args: &ScenarioArgs) -> Result<Arbiters, Failure> {
+pub(crate) fn arbiters(args: &ScenarioArgs) -> Result<Arbiters, Error> {
     loaded(&args.plugins, args.no_plugins)
 }
 
 /// The built-in arbiters and models, those of these libraries and, unless `only_these`, those that the user has added.
-pub(crate) fn loaded(files: &[PathBuf], only_these: bool) -> Result<Arbiters, Failure> {
+pub(crate) fn loaded(files: &[PathBuf], only_these: bool) -> Result<Arbiters, Error> {
     let mut registry = Registry::built_in()?;
     let config = if only_these { None } else { user_config() };
     let any = !files.is_empty() || config.as_ref().is_some_and(|config| !config.records().is_empty());
@@ -62,7 +62,7 @@ fn user_config() -> Option<PluginConfig> {
 }
 
 /// Starts the watchdog: a call that does not return ends the program, with the results already finished in place.
-pub(crate) fn watch() -> Result<Watchdog, Failure> {
+pub(crate) fn watch() -> Result<Watchdog, Error> {
     let limit = Watchdog::limit_from_env().map_err(Error::from)?;
     let report = |stuck: &StuckCall| {
         message(&format!("error: {stuck}; the current run has failed"));
@@ -70,5 +70,5 @@ pub(crate) fn watch() -> Result<Watchdog, Failure> {
         std::process::exit(Exit::Plugin as i32);
     };
     Watchdog::start(limit, report)
-        .map_err(|error| Failure::new(Exit::Plugin, format!("plugins cannot be watched: {error}; use --no-plugins")))
+        .map_err(|error| Error::new(ErrorKind::Plugin, format!("plugins cannot be watched: {error}; use --no-plugins")))
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use weir::{ArbiterSpec, RunOptions, Scenario};
+use weir::{ArbiterSpec, Error, RunOptions, Scenario};
 use weir_report::Run;
 use weir_sim_core::Stop;
 
-use crate::failure::{Failure, message};
+use crate::failure::message;
 use crate::interrupt::{self, Stage};
 
 /// Runs a scenario under an arbiter and hands the result, with its names, to `report`.
@@ -14,8 +14,8 @@ pub(crate) fn report<T>(
     scenario: &Scenario,
     arbiter: &ArbiterSpec,
     options: &RunOptions,
-    report: impl FnOnce(&Run<'_>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
+    report: impl FnOnce(&Run<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     let running = Stage::running();
     scenario.run_under(arbiter, &watched(options))?.report(|run| {
         say_if_interrupted(run.outcome.stop);
@@ -48,7 +48,7 @@ pub(crate) fn say_if_interrupted(stop: Stop) {
 }
 
 /// Warns about attributes that the scenario sets and the arbiter does not read.
-pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &ArbiterSpec) -> Result<(), Failure> {
+pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &ArbiterSpec) -> Result<(), Error> {
     scenario.warnings_under(arbiter)?.iter().for_each(|warning| message(warning));
     Ok(())
 }

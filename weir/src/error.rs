@@ -19,6 +19,8 @@ pub enum ErrorKind {
     Plugin,
     /// A search was ended before its first result.
     Cancelled,
+    /// Whoever read the result went away, as `| head` does: nothing is wrong, and nobody is left to be told.
+    Unread,
 }
 
 /// Why a scenario cannot be read, run or searched. Displays the text that the command `weir` prints: one or more findings,
@@ -33,6 +35,7 @@ pub enum ErrorKind {
 pub struct Error {
     kind: ErrorKind,
     reason: Reason,
+    note: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -46,7 +49,7 @@ impl Error {
     /// A failure with a message of one line that names the object and the remedy.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl fmt::Display) -> Self {
-        Self { kind, reason: Reason::Message(message.to_string()) }
+        Self { kind, reason: Reason::Message(message.to_string()), note: None }
     }
 
     /// A wrong input.
@@ -55,9 +58,15 @@ impl Error {
         Self::new(ErrorKind::Input, message)
     }
 
+    /// The same with a note below: a line that may help.
+    #[must_use]
+    pub fn noted(self, note: impl fmt::Display) -> Self {
+        Self { note: Some(note.to_string()), ..self }
+    }
+
     /// One finding of a scenario that is of another kind than a wrong input.
     pub(crate) fn diagnosed_as(kind: ErrorKind, diagnostic: Diagnostic) -> Self {
-        Self { kind, reason: Reason::Findings(vec![diagnostic]) }
+        Self { kind, reason: Reason::Findings(vec![diagnostic]), note: None }
     }
 
     /// A result that is not JSON or text.
@@ -89,7 +98,7 @@ impl Error {
         self.findings().first()?.position.as_ref()
     }
 
-    /// The text in one line, without its first word, places and lines of files.
+    /// The text in one line, without its first word, its note, places and lines of files.
     #[must_use]
     pub fn brief(&self) -> String {
         let alone = |finding: &Diagnostic| Diagnostic { position: None, excerpt: None, ..finding.clone() }.to_string();
@@ -113,7 +122,8 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = if matches!(self.reason, Reason::Findings(_)) { "" } else { "error: " };
-        write!(f, "{word}{}", self.message())
+        let note = self.note.as_ref().map_or_else(String::new, |note| format!("\nnote: {note}"));
+        write!(f, "{word}{}{note}", self.message())
     }
 }
 
@@ -123,7 +133,7 @@ impl std::error::Error for Error {}
 impl From<Vec<Diagnostic>> for Error {
     fn from(findings: Vec<Diagnostic>) -> Self {
         let kind = if findings.iter().any(|d| d.plugin) { ErrorKind::Plugin } else { ErrorKind::Input };
-        Self { kind, reason: Reason::Findings(findings) }
+        Self { kind, reason: Reason::Findings(findings), note: None }
     }
 }
 
@@ -135,7 +145,7 @@ impl From<Diagnostic> for Error {
 
 impl From<SettingsError> for Error {
     fn from(error: SettingsError) -> Self {
-        Self { kind: ErrorKind::Input, reason: Reason::Settings(error) }
+        Self { kind: ErrorKind::Input, reason: Reason::Settings(error), note: None }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use weir::Error;
 use weir_calibrate::fit::{Choice, FitError, marks};
 use weir_calibrate::{Experiment, FitOptions, FitReport, Log, Made, ReadOptions, Under};
 use weir_plugin_api::Registry;
@@ -9,19 +10,19 @@ use weir_report::text::clean;
 use weir_scenario::Machine;
 
 use crate::args::{CalibrateArgs, FitWhat, PerLink};
-use crate::failure::{Exit, Failure, message};
+use crate::failure::{Exit, message};
 use crate::input;
 use crate::output::{Output, check_target, replace};
 use crate::plugins::arbiters;
 
 /// The topology file; refuses inputs that cannot be read as often as it takes, and an output that is one of them.
-fn checked(args: &CalibrateArgs) -> Result<&PathBuf, Failure> {
-    let file = args.scenario.files.first().ok_or_else(|| Failure::usage("name a topology file"))?;
+fn checked(args: &CalibrateArgs) -> Result<&PathBuf, Error> {
+    let file = args.scenario.files.first().ok_or_else(|| Error::input("name a topology file"))?;
     if input::is_stdin(file) {
-        return Err(Failure::usage("`weir calibrate` reads the topology twice: name a file instead of `-`"));
+        return Err(Error::input("`weir calibrate` reads the topology twice: name a file instead of `-`"));
     }
     if args.from.iter().any(|log| input::is_stdin(log)) {
-        return Err(Failure::usage("`--from -`: logs are not read from standard input: name a file"));
+        return Err(Error::input("`--from -`: logs are not read from standard input: name a file"));
     }
     let inputs: Vec<&Path> = std::iter::once(file).chain(&args.from).map(PathBuf::as_path).collect();
     if let Some(target) = &args.output {
@@ -31,14 +32,14 @@ fn checked(args: &CalibrateArgs) -> Result<&PathBuf, Failure> {
 }
 
 /// Fits, prints, and writes the topology.
-pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Error> {
     let file = checked(args)?;
     let arbiters = arbiters(&args.scenario)?;
     let options = input::options(&args.scenario, &[]);
     let machine = Machine::load(file, &options, &arbiters.registry).map_err(|d| input::wrong(d, &arbiters))?;
     let logs = read_logs(args, &machine)?;
     let experiments: Vec<Experiment> = logs.iter().flat_map(|log| log.experiments.iter().cloned()).collect();
-    let spec = machine.arbiters.first().ok_or_else(|| Failure::usage("there is no arbiter"))?;
+    let spec = machine.arbiters.first().ok_or_else(|| Error::input("there is no arbiter"))?;
     let under = Under { entry: &spec.entry, params: &spec.params };
     let fit = weir_calibrate::fit(&machine, under, &experiments, &fit_options(args));
     let fit = fit.map_err(|error| unfitted(&error, &arbiters.registry))?;
@@ -59,18 +60,18 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Failure> {
 }
 
 /// Why there is no fit, with the arbiters that have the parameter that was asked for.
-fn unfitted(error: &FitError, registry: &Registry) -> Failure {
-    let FitError::NotMarked { key, .. } = error else { return Failure::usage(error) };
+fn unfitted(error: &FitError, registry: &Registry) -> Error {
+    let FitError::NotMarked { key, .. } = error else { return Error::input(error) };
     let those = registry.iter().filter(|entry| marks(&entry.params_schema, key));
     let names: Vec<&str> = those.map(|entry| entry.name.as_str()).collect();
     match names.is_empty() {
-        true => Failure::usage(format!("{error}: fit bandwidth, latency, loggp or a parameter that the arbiter marks")),
-        false => Failure::usage(format!("{error}: use --arbiter {}", names.join(" or "))),
+        true => Error::input(format!("{error}: fit bandwidth, latency, loggp or a parameter that the arbiter marks")),
+        false => Error::input(format!("{error}: use --arbiter {}", names.join(" or "))),
     }
 }
 
 /// Says what was written, and where a file in another folder needs a look.
-fn wrote(args: &CalibrateArgs, file: &Path, target: &Path, text: &str) -> Result<(), Failure> {
+fn wrote(args: &CalibrateArgs, file: &Path, target: &Path, text: &str) -> Result<(), Error> {
     let mut output = Output::open(None)?;
     if !args.json {
         output.result(|writer| writeln!(writer, "wrote {}", clean(&target.display().to_string())))?;
@@ -88,7 +89,7 @@ fn name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Failure> {
+fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Error> {
     let options = ReadOptions {
         kind: args.kind.map(|kind| kind.0),
         devices: args.devices.clone(),
@@ -98,11 +99,11 @@ fn read_logs(args: &CalibrateArgs, machine: &Machine) -> Result<Vec<Log>, Failur
     };
     let read = |path: &PathBuf| {
         let found = weir_calibrate::read_log(path, machine, &options);
-        let (_, log) = found.map_err(|error| Failure::from(*error))?;
+        let (_, log) = found.map_err(|error| Error::from(*error))?;
         match (log.experiments.is_empty(), log.skipped.first()) {
             (false, _) => Ok(log),
             (true, first) => {
-                let failure = Failure::usage(format!("nothing in {} can be used", path.display()));
+                let failure = Error::input(format!("nothing in {} can be used", path.display()));
                 Err(match first {
                     Some(first) => failure.noted(format!("{}: {}: {}", first.place, first.what, first.why)),
                     None => failure,
@@ -133,7 +134,7 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
     }
 }
 
-fn show(args: &CalibrateArgs, report: &FitReport<'_>) -> Result<(), Failure> {
+fn show(args: &CalibrateArgs, report: &FitReport<'_>) -> Result<(), Error> {
     let mut output = Output::open(None)?;
     output.result(|writer| match args.json {
         true => writeln!(writer, "{}", weir_calibrate::json(report)),

@@ -4,7 +4,7 @@ mod nodes;
 
 use std::path::Path;
 
-use weir::{Diagnostic, Opened, TopologyAlone};
+use weir::{Diagnostic, Error, Opened, TopologyAlone};
 use weir_plugin_api::NodeId;
 use weir_report::draw::{Drawn, dot, tree};
 use weir_report::text;
@@ -12,14 +12,14 @@ use weir_scenario::Scenario;
 use weir_sim_core::{Fabric, Work};
 
 use crate::args::CheckArgs;
-use crate::failure::{Exit, Failure, message};
+use crate::failure::{Exit, message, print};
 use crate::input::{named, read_any};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 use crate::terminal;
 
 /// Checks all files; the exit code is the largest.
-pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Error> {
     if let Some(target) = &args.dot {
         draw(target, args)?;
         if !(args.plot || args.nodes) {
@@ -35,20 +35,20 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Failure> {
                 output.result(|writer| write!(writer, "{summary}"))?;
                 exit = exit.max(file_exit);
             }
-            Err(failure) => exit = exit.max(failure.print()),
+            Err(failure) => exit = exit.max(print(failure)),
         }
     }
     Ok(exit)
 }
 
 /// Writes the topology of one file for Graphviz.
-fn draw(target: &Path, args: &CheckArgs) -> Result<(), Failure> {
+fn draw(target: &Path, args: &CheckArgs) -> Result<(), Error> {
     let [file] = &args.scenario.files[..] else {
-        return Err(Failure::usage("--dot takes one file: draw each of the others into its own OUT"));
+        return Err(Error::input("--dot takes one file: draw each of the others into its own OUT"));
     };
     let target = (target != Path::new("-")).then_some(target);
     if target.is_none() && (args.plot || args.nodes) {
-        return Err(Failure::usage("--dot - takes stdout for itself: name a file, or leave --plot and --nodes out"));
+        return Err(Error::input("--dot - takes stdout for itself: name a file, or leave --plot and --nodes out"));
     }
     if let Some(target) = target {
         output::check_target("--dot", target, &[file])?;
@@ -77,14 +77,14 @@ fn plot<'a>(args: &CheckArgs, fabric: &'a Fabric, name: &'a dyn Fn(NodeId) -> &'
 }
 
 /// The summary of a file that can run, or of a topology.
-fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit), Failure> {
+fn check(file: &Path, args: &CheckArgs, all: &Arbiters) -> Result<(String, Exit), Error> {
     match read_any(file, &args.scenario, all)? {
         Opened::Scenario(scenario) => check_scenario(&scenario, args),
         Opened::Topology(topology) => check_topology(&topology, args),
     }
 }
 
-fn check_scenario(scenario: &weir::Scenario, args: &CheckArgs) -> Result<(String, Exit), Failure> {
+fn check_scenario(scenario: &weir::Scenario, args: &CheckArgs) -> Result<(String, Exit), Error> {
     let mut warnings = 0;
     scenario.check_each(&mut |warning| {
         message(&warning);
@@ -97,7 +97,7 @@ fn check_scenario(scenario: &weir::Scenario, args: &CheckArgs) -> Result<(String
     Ok((summary(scenario) + &plot + &nodes.unwrap_or_default(), Exit::Ok))
 }
 
-fn check_topology(topology: &TopologyAlone, args: &CheckArgs) -> Result<(String, Exit), Failure> {
+fn check_topology(topology: &TopologyAlone, args: &CheckArgs) -> Result<(String, Exit), Error> {
     strict(&topology.file, warn_all(topology.warnings.iter()), args)?;
     let roots = topology.fabric.nodes().iter().filter(|node| node.parent.is_none()).count();
     let ids = topology.places.iter().filter(|(_, place)| place.bus_id.is_some()).count();
@@ -118,10 +118,10 @@ fn warn_all<'d>(findings: impl Iterator<Item = &'d Diagnostic>) -> usize {
     findings.map(|finding| message(&finding.to_string())).count()
 }
 
-fn strict(file: &str, warnings: usize, args: &CheckArgs) -> Result<(), Failure> {
+fn strict(file: &str, warnings: usize, args: &CheckArgs) -> Result<(), Error> {
     if args.strict && warnings > 0 {
         let warnings = count(warnings, "warning");
-        return Err(Failure::usage(format!("{file}: {warnings}; --strict treats warnings as errors")));
+        return Err(Error::input(format!("{file}: {warnings}; --strict treats warnings as errors")));
     }
     Ok(())
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use weir::{ArbiterSpec, Comparison, RunOptions, Scenario};
+use weir::{ArbiterSpec, Comparison, Error, ErrorKind, RunOptions, Scenario};
 use weir_report::{Column, Run};
 
 use crate::args::CompareArgs;
-use crate::failure::{Exit, Failure, message};
+use crate::failure::{Exit, message, print};
 use crate::input::{is_stdin, load};
 use crate::interrupt;
 use crate::output::Output;
@@ -14,7 +14,7 @@ use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{self, warn_ignored};
 
 /// Compares everything named on the command line.
-pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
     let arbiters = arbiters(&args.scenario)?;
     let (mut columns, mut exit) = (Vec::new(), Exit::Ok);
     for file in &args.scenario.files {
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         }
         match saved(file) {
             Some(Ok(saved)) => columns.extend(saved),
-            Some(Err(failure)) => exit = exit.max(failure.print()),
+            Some(Err(failure)) => exit = exit.max(print(failure)),
             None => exit = exit.max(add_scenario(file, args, &arbiters, &mut columns)),
         }
     }
@@ -35,11 +35,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let _writing = interrupt::Stage::writing();
     let text = if args.json { comparison.to_json()? } else { comparison.to_text() };
     output.result(|writer| writer.write_all(text.as_bytes()))?;
-    Ok(exit.max(judge(args, &comparison).unwrap_or_else(Failure::print)))
+    Ok(exit.max(judge(args, &comparison).unwrap_or_else(print)))
 }
 
 /// The columns of a file saved by `weir run --json`; `None` for a scenario.
-fn saved(file: &Path) -> Option<Result<Vec<Column>, Failure>> {
+fn saved(file: &Path) -> Option<Result<Vec<Column>, Error>> {
     if is_stdin(file) {
         return None;
     }
@@ -49,14 +49,14 @@ fn saved(file: &Path) -> Option<Result<Vec<Column>, Failure>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let bytes = bytes.trim_ascii_start().starts_with(b"{").then(|| bytes.to_vec())?;
     let text = String::from_utf8(bytes).ok().filter(|text| Column::is_saved(text))?;
-    Some(Column::of_saved(&file.display().to_string(), &text).map_err(Failure::usage))
+    Some(Column::of_saved(&file.display().to_string(), &text).map_err(Error::input))
 }
 
 /// Runs a scenario under its arbiters and adds a column for each.
 fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut Vec<Column>) -> Exit {
     let scenario = match load(file, &args.scenario, all) {
         Ok(scenario) => scenario,
-        Err(failure) => return failure.print(),
+        Err(failure) => return print(failure),
     };
     let mut exit = Exit::Ok;
     let others = if args.scenario.arbiters.is_empty() { scenario.other_arbiters() } else { Vec::new() };
@@ -68,31 +68,30 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
         match column(&scenario, spec, args.json) {
             Ok(column) => columns.push(column),
             // Of the arbiters that nobody asked for, those that refuse the scenario are only named.
-            Err(failure) if !asked_for && failure.exit == Exit::Usage => {
-                message(&format!("note: without `{}`: {}", spec.name, failure.reason()));
+            Err(failure) if !asked_for && failure.kind() == ErrorKind::Input => {
+                let place = failure.place().map_or_else(String::new, |place| format!(" --> {place}"));
+                message(&format!("note: without `{}`: {}{place}", spec.name, failure.brief()));
             }
-            Err(failure) => exit = exit.max(failure.print()),
+            Err(failure) => exit = exit.max(print(failure)),
         }
     }
     exit
 }
 
-fn column(scenario: &Scenario, spec: &ArbiterSpec, json: bool) -> Result<Column, Failure> {
-    let of = |run: &Run<'_>| Column::of_run(run, json).map_err(Failure::usage);
+fn column(scenario: &Scenario, spec: &ArbiterSpec, json: bool) -> Result<Column, Error> {
+    let of = |run: &Run<'_>| Column::of_run(run, json).map_err(Error::input);
     let column = simulate::report(scenario, spec, &RunOptions::default(), of)?;
     warn_ignored(scenario, spec)?;
     Ok(column)
 }
 
 /// The exit code that `--fail-if` asks for.
-fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Failure> {
+fn judge(args: &CompareArgs, comparison: &Comparison) -> Result<Exit, Error> {
     let Some(percent) = args.fail_if else { return Ok(Exit::Ok) };
     let incomplete = comparison.columns().iter().find(|column| !column.complete);
     if let (Some(column), false) = (incomplete, interrupt::requested()) {
         let (file, arbiter) = (&column.file, &column.arbiter);
-        return Err(Failure::usage(format!(
-            "{file} under `{arbiter}` is not complete, so --fail-if cannot be decided"
-        )));
+        return Err(Error::input(format!("{file} under `{arbiter}` is not complete, so --fail-if cannot be decided")));
     }
     let slower = comparison.slower(percent);
     for column in &slower {

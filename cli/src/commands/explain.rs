@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use weir::RunOptions;
+use weir::{Error, RunOptions};
 use weir_report::{text, write_explanation};
 
 use crate::args::ExplainArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, print};
 use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
@@ -14,7 +14,7 @@ use crate::plugins::{Arbiters, arbiters};
 use crate::simulate::{self, warn_ignored};
 
 /// Explains all files; the exit code is the largest.
-pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Error> {
     let mut output = Output::open(None)?;
     let arbiters = arbiters(&args.scenario)?;
     let mut exit = Exit::Ok;
@@ -26,16 +26,10 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-fn explain(
-    file: &Path,
-    mut later: bool,
-    args: &ExplainArgs,
-    all: &Arbiters,
-    out: &mut Output,
-) -> Result<Exit, Failure> {
+fn explain(file: &Path, mut later: bool, args: &ExplainArgs, all: &Arbiters, out: &mut Output) -> Result<Exit, Error> {
     let scenario = match load(file, &args.scenario, all) {
         Ok(scenario) => scenario,
-        Err(failure) => return Ok(failure.print()),
+        Err(failure) => return Ok(print(failure)),
     };
     let mut exit = Exit::Ok;
     let options = RunOptions { until: args.until, explanations: true, ..RunOptions::default() };
@@ -53,7 +47,7 @@ fn explain(
         });
         match explained {
             Ok(written) => written?,
-            Err(failure) => exit = exit.max(failure.print()),
+            Err(failure) => exit = exit.max(print(failure)),
         }
         later = true;
     }

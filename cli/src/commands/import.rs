@@ -5,16 +5,17 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use weir::Error;
 use weir_import::{Counts, Import, Level, MOST_BYTES, Options, Refusal};
 use weir_report::text::clean;
 
 use crate::args::ImportArgs;
-use crate::failure::{Exit, Failure, message};
+use crate::failure::{Exit, message};
 use crate::input::is_stdin;
 use crate::output::Output;
 
 /// Reads the dump; writes the topology to a file and what was found to stdout, or the topology to stdout and the rest to stderr.
-pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
     let bytes = read(&args.file)?;
     let options = Options { format: args.format, figures: args.bandwidth };
     let name = args.file.file_stem().map_or_else(|| "machine".into(), |stem| stem.to_string_lossy());
@@ -41,7 +42,7 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Failure> {
 }
 
 /// The bytes of a dump; one more than may be, so that the reader can refuse.
-fn read(file: &Path) -> Result<Vec<u8>, Failure> {
+fn read(file: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let most = MOST_BYTES as u64 + 1;
     let read = if is_stdin(file) {
@@ -50,16 +51,16 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
         File::open(file).and_then(|open| open.take(most).read_to_end(&mut bytes))
     };
     let name = clean(&file.display().to_string());
-    read.map_err(|error| Failure::usage(format!("{name} cannot be read: {error}; give the file of a dump")))?;
+    read.map_err(|error| Error::input(format!("{name} cannot be read: {error}; give the file of a dump")))?;
     Ok(bytes)
 }
 
-fn refused(file: &Path, refusal: &Refusal) -> Failure {
+fn refused(file: &Path, refusal: &Refusal) -> Error {
     let place = [refusal.line, refusal.column].into_iter().map_while(|number| number);
     let line: String = place.map(|number| format!(":{number}")).collect();
     let name = file.display().to_string();
     let help = refusal.help.as_ref().map_or_else(String::new, |help| format!("\nhelp: {}", clean(help)));
-    Failure::usage(format!("{}{line}: {}{help}", clean(&name), clean(&refusal.message)))
+    Error::input(format!("{}{line}: {}{help}", clean(&name), clean(&refusal.message)))
 }
 
 /// What was found, what was assumed, and the command that makes a better dump.

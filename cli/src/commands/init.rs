@@ -3,14 +3,14 @@
 use weir::{Error, Registry};
 
 use crate::args::InitArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::Exit;
 use crate::input::is_stdin;
 use crate::output::{Output, create_new};
 
 /// The scenario; it runs as it is, once the built-in arbiters stand for `ARBITERS` in a comment.
 const TEMPLATE: &str = include_str!("../template.yaml");
 
-pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &InitArgs) -> Result<Exit, Error> {
     let template = template()?;
     let mut output = Output::open(None)?;
     if is_stdin(&args.file) {

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use weir::optimize::{Checkpoint, SearchOptions, SearchOutcome};
-use weir::{ErrorKind, Scenario};
+use weir::{Error, ErrorKind, Scenario};
 use weir_report::{Ranks, SearchReport, Solution, SweepReport, text};
 
 use crate::args::OptimizeArgs;
 use crate::export::Export;
-use crate::failure::{Exit, Failure};
+use crate::failure::Exit;
 use crate::input::{is_stdin, load, named};
 use crate::interrupt::{self, Stage};
 use crate::optimize::{CheckpointFile, Target, Terminal, check, search_options};
@@ -16,12 +16,12 @@ use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 
 /// Searches one file, under each arbiter it asks for.
-pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Error> {
     let [file] = &args.scenario.files[..] else {
-        return Err(Failure::usage("`weir optimize` takes one file: search them one after the other"));
+        return Err(Error::input("`weir optimize` takes one file: search them one after the other"));
     };
     if is_stdin(file) {
-        return Err(Failure::usage("`weir optimize` reads the scenario several times: name a file instead of `-`"));
+        return Err(Error::input("`weir optimize` reads the scenario several times: name a file instead of `-`"));
     }
     let arbiters = arbiters(&args.scenario)?;
     let scenario = load(file, &args.scenario, &arbiters)?;
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
     single(args, &scenario)?;
     let mut targets = Targets::open(args, &scenario, &arbiters)?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.unwrap_or(0)).build();
-    let pool = pool.map_err(|error| Failure::usage(format!("the threads of the search cannot be started: {error}")))?;
+    let pool = pool.map_err(|error| Error::input(format!("the threads of the search cannot be started: {error}")))?;
     for arbiter in 0..scenario.arbiters().len() {
         if interrupt::requested() {
             break;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Failure> {
 }
 
 /// Files that take the result of one search want one arbiter.
-fn single(args: &OptimizeArgs, scenario: &Scenario) -> Result<(), Failure> {
+fn single(args: &OptimizeArgs, scenario: &Scenario) -> Result<(), Error> {
     let given =
         [("--write", args.write.is_some()), ("--csv", args.csv.is_some()), ("--checkpoint", args.checkpoint.is_some())];
     let count = scenario.arbiters().len();
@@ -52,18 +52,18 @@ fn single(args: &OptimizeArgs, scenario: &Scenario) -> Result<(), Failure> {
         Some((option, _)) => {
             let message =
                 format!("{option} takes a search under one arbiter, but there are {count}: choose one with --arbiter");
-            Err(Failure::usage(message))
+            Err(Error::input(message))
         }
         None => Ok(()),
     }
 }
 
-fn search(scenario: &Scenario, arbiter: usize, options: &SearchOptions<'_>) -> Result<SearchOutcome, Failure> {
+fn search(scenario: &Scenario, arbiter: usize, options: &SearchOptions<'_>) -> Result<SearchOutcome, Error> {
     let _running = Stage::running();
     let watch = Terminal::default();
     let options = SearchOptions { cancel: Some(interrupt::flag()), watch: &watch, ..*options };
     let found = scenario.optimize_with(arbiter, &options);
-    found.map_err(|error| if error.kind() == ErrorKind::Cancelled { too_soon() } else { error.into() })
+    found.map_err(|error| if error.kind() == ErrorKind::Cancelled { too_soon() } else { error })
 }
 
 /// Where results go.
@@ -77,7 +77,7 @@ struct Targets<'a> {
 
 impl<'a> Targets<'a> {
     /// Refuses targets that would not do before a long search.
-    fn open(args: &'a OptimizeArgs, scenario: &Scenario, arbiters: &'a Arbiters) -> Result<Self, Failure> {
+    fn open(args: &'a OptimizeArgs, scenario: &Scenario, arbiters: &'a Arbiters) -> Result<Self, Error> {
         let inputs = inputs(args, scenario);
         let best =
             args.write.as_deref().map(|path| Target::check(path, args, scenario, arbiters, &inputs)).transpose()?;
@@ -97,7 +97,7 @@ impl<'a> Targets<'a> {
     }
 
     /// Writes what one search found.
-    fn write(&mut self, scenario: &Scenario, arbiter: usize, found: &SearchOutcome) -> Result<(), Failure> {
+    fn write(&mut self, scenario: &Scenario, arbiter: usize, found: &SearchOutcome) -> Result<(), Error> {
         let form = Form { json: self.args.json, later: arbiter > 0 };
         show(self.args, scenario.contents(), form, found, &mut self.out)?;
         self.tables.add(|tables| {
@@ -108,7 +108,7 @@ impl<'a> Targets<'a> {
         best.map_or(Ok(()), |best| best.write(&found.changes, found.report.as_ref(), self.arbiters))
     }
 
-    fn finish(self) -> Result<Exit, Failure> {
+    fn finish(self) -> Result<Exit, Error> {
         self.tables.write()?;
         self.out.finish()?;
         Ok(Exit::Ok)
@@ -122,10 +122,10 @@ fn inputs<'a>(args: &'a OptimizeArgs, scenario: &'a Scenario) -> Vec<&'a Path> {
 }
 
 /// A search that was ended before it knew anything.
-fn too_soon() -> Failure {
+fn too_soon() -> Error {
     match interrupt::requested() {
-        true => Failure::new(Exit::Interrupted, "interrupted before the first result"),
-        false => Failure::usage("the time ran out before the first result: give a longer --budget"),
+        true => Error::new(ErrorKind::Cancelled, "interrupted before the first result"),
+        false => Error::input("the time ran out before the first result: give a longer --budget"),
     }
 }
 
@@ -150,7 +150,7 @@ fn show(
     form: Form,
     found: &SearchOutcome,
     out: &mut Output,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     if let Some(part) = &found.part {
         return out.result(|writer| writer.write_all(part.line().as_bytes()));
     }
@@ -166,7 +166,7 @@ fn show(
 }
 
 /// Writes a result as JSON with what pictures need.
-fn write_full(report: &SearchReport, scenario: &weir_scenario::Scenario, out: &mut Output) -> Result<(), Failure> {
+fn write_full(report: &SearchReport, scenario: &weir_scenario::Scenario, out: &mut Output) -> Result<(), Error> {
     let devices = scenario.ranks.iter().flatten().map(|&device| scenario.node_name(device)).collect();
     let placed = matches!(report.result.solution, Solution::Placement(_));
     let ranks = placed.then_some(Ranks { scenario, devices });
@@ -174,7 +174,7 @@ fn write_full(report: &SearchReport, scenario: &weir_scenario::Scenario, out: &m
 }
 
 /// Writes what a sweep found: its points to a file if asked for, and the result.
-fn show_sweep(csv: Option<&Path>, sweep: &SweepReport, form: Form, out: &mut Output) -> Result<(), Failure> {
+fn show_sweep(csv: Option<&Path>, sweep: &SweepReport, form: Form, out: &mut Output) -> Result<(), Error> {
     if let Some(target) = csv {
         let mut table = Vec::new();
         let written = sweep.sweep.write_csv(&mut table);
@@ -188,7 +188,7 @@ fn show_sweep(csv: Option<&Path>, sweep: &SweepReport, form: Form, out: &mut Out
 }
 
 /// Writes a result as JSON or text.
-pub(crate) fn write(report: &SearchReport, form: Form, out: &mut Output) -> Result<(), Failure> {
+pub(crate) fn write(report: &SearchReport, form: Form, out: &mut Output) -> Result<(), Error> {
     out.result(|writer| match form.json {
         true => report.write(writer),
         false => write!(writer, "{}{}", form.space(), text::search(report)),
@@ -196,7 +196,7 @@ pub(crate) fn write(report: &SearchReport, form: Form, out: &mut Output) -> Resu
 }
 
 /// Writes the candidates of a grid to a file.
-pub(crate) fn write_csv(target: Option<&Path>, report: &SearchReport) -> Result<(), Failure> {
+pub(crate) fn write_csv(target: Option<&Path>, report: &SearchReport) -> Result<(), Error> {
     let (Some(target), Some(grid)) = (target, &report.grid) else { return Ok(()) };
     let mut table = Vec::new();
     let written = grid.table().write_csv(&mut table);

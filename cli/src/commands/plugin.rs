@@ -8,11 +8,11 @@ use weir::{Error, Registry};
 use weir_plugin_host::{PluginConfig, PluginError, PluginRecord};
 
 use crate::args::{PluginAction, PluginArgs};
-use crate::failure::{Exit, Failure};
+use crate::failure::Exit;
 use crate::output::Output;
 use crate::plugins::{program, watch};
 
-pub(crate) fn run(args: &PluginArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &PluginArgs) -> Result<Exit, Error> {
     let config = PluginConfig::of_user();
     let text = match &args.action {
         // Without a folder for it, nothing was added.
@@ -25,17 +25,17 @@ pub(crate) fn run(args: &PluginArgs) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn usable(config: Result<PluginConfig, PluginError>) -> Result<PluginConfig, Failure> {
-    Ok(config.map_err(Error::from)?)
+fn usable(config: Result<PluginConfig, PluginError>) -> Result<PluginConfig, Error> {
+    config.map_err(Error::from)
 }
 
-fn add(mut config: PluginConfig, file: &Path) -> Result<String, Failure> {
+fn add(mut config: PluginConfig, file: &Path) -> Result<String, Error> {
     let _watchdog = watch()?;
     let record = config.add(file, &program()?, &*Registry::built_in()?).map_err(Error::from)?;
     Ok(format!("added {}\n  {}\n  sha256 {}\n", names(record), record.path.display(), record.sha256))
 }
 
-fn remove(mut config: PluginConfig, what: &str) -> Result<String, Failure> {
+fn remove(mut config: PluginConfig, what: &str) -> Result<String, Error> {
     let record = config.remove(what).map_err(Error::from)?;
     Ok(format!("removed {}\n  {}\n", names(&record), record.path.display()))
 }
@@ -67,7 +67,7 @@ struct Listed {
     refused: Option<String>,
 }
 
-fn list(records: &[PluginRecord], json: bool) -> Result<String, Failure> {
+fn list(records: &[PluginRecord], json: bool) -> Result<String, Error> {
     let (arbiters, models) = listed(records, &Registry::built_in()?);
     if json {
         let list = serde_json::json!({ "weir": 1, "kind": weir_report::ResultKind::PluginList, "arbiters": arbiters, "models": models });

@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use weir::{ArbiterSpec, RunOptions, Scenario};
+use weir::{ArbiterSpec, Error, RunOptions, Scenario};
 use weir_report::page::{self, Counts, Effort, Page};
 use weir_report::{Run, text};
 use weir_sim_core::{Stop, Work};
 
 use crate::args::ReportArgs;
-use crate::failure::{Exit, Failure, message};
+use crate::failure::{Exit, message, print};
 use crate::input::{self, is_stdin};
 use crate::interrupt::{self, Stage};
 use crate::output::{self, Output};
@@ -30,7 +30,7 @@ const MOST_RATES: u64 = 10_000_000;
 const MOST_ONE_BY_ONE: u64 = 100_000_000;
 
 /// Writes a page of all files; the exit code is the largest.
-pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Error> {
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(PAGE));
     let mut output = open(&target, args)?;
     let arbiters = arbiters(&args.scenario)?;
@@ -52,10 +52,10 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 }
 
 /// Opens the target. Nobody has named the default one, so a file that is no page stays as it is.
-fn open(target: &Path, args: &ReportArgs) -> Result<Output, Failure> {
+fn open(target: &Path, args: &ReportArgs) -> Result<Output, Error> {
     if args.output.is_none() && target.exists() && !is_page(target) {
         let message = format!("{PAGE} exists already and is not a page of weir: name a file with --output");
-        return Err(Failure::usage(message));
+        return Err(Error::input(message));
     }
     let inputs: Vec<&Path> = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect();
     Output::open_apart(Some(target), &inputs)
@@ -93,7 +93,7 @@ fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit 
     let added = match read_input(file) {
         Ok(InputFile::Saved(text)) => {
             warn_unused(file, args);
-            page.add_saved(&name(file), &text).map_err(Failure::usage).map(|()| Exit::Ok)
+            page.add_saved(&name(file), &text).map_err(Error::input).map(|()| Exit::Ok)
         }
         Ok(InputFile::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|scenario| {
             output::spare("--output", args.output.as_deref().unwrap_or(Path::new(PAGE)), &input::named(&scenario))?;
@@ -102,7 +102,7 @@ fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit 
         }),
         Err(failure) => Err(failure),
     };
-    added.unwrap_or_else(Failure::print)
+    added.unwrap_or_else(print)
 }
 
 /// What the command line changes of scenarios, in its words.
@@ -135,10 +135,10 @@ enum InputFile {
 }
 
 /// Reads a file and tells what it is.
-fn read_input(file: &Path) -> Result<InputFile, Failure> {
+fn read_input(file: &Path) -> Result<InputFile, Error> {
     let bytes = read(file).map_err(|error| {
         let name = name(file);
-        Failure::usage(format!("{name} cannot be read: {error}; name scenarios, and results saved with --json"))
+        Error::input(format!("{name} cannot be read: {error}; name scenarios, and results saved with --json"))
     })?;
     // Some editors and shells put a mark of UTF-8 before what they write.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
@@ -147,7 +147,7 @@ fn read_input(file: &Path) -> Result<InputFile, Failure> {
         let message = format!(
             "{name} is an HTML page: name the scenarios, or the results saved with --json, that it was made of"
         );
-        return Err(Failure::usage(message));
+        return Err(Error::input(message));
     }
     Ok(match String::from_utf8(bytes) {
         Ok(text) if Page::is_saved(&text) => InputFile::Saved(text),
@@ -177,7 +177,7 @@ fn name(file: &Path) -> String {
 }
 
 /// Reads a scenario; standard input was read already.
-fn scenario(file: &Path, bytes: Vec<u8>, args: &ReportArgs, all: &Arbiters) -> Result<Scenario, Failure> {
+fn scenario(file: &Path, bytes: Vec<u8>, args: &ReportArgs, all: &Arbiters) -> Result<Scenario, Error> {
     if is_stdin(file) {
         return input::load_bytes(bytes, &args.scenario, all);
     }
@@ -186,13 +186,13 @@ fn scenario(file: &Path, bytes: Vec<u8>, args: &ReportArgs, all: &Arbiters) -> R
 }
 
 /// Runs a scenario under its arbiters.
-fn add_runs(scenario: &Scenario, args: &ReportArgs, page: &mut Page) -> Result<Exit, Failure> {
+fn add_runs(scenario: &Scenario, args: &ReportArgs, page: &mut Page) -> Result<Exit, Error> {
     let mut exit = Exit::Ok;
     for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
         }
-        exit = exit.max(add_run(scenario, spec, args, page).err().map_or(Exit::Ok, Failure::print));
+        exit = exit.max(add_run(scenario, spec, args, page).err().map_or(Exit::Ok, print));
     }
     Ok(exit)
 }
@@ -225,7 +225,7 @@ impl Record {
 }
 
 /// Runs a scenario under one arbiter. Of many transfers phases are recorded only if a run without them says that they fit.
-fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mut Page) -> Result<(), Failure> {
+fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mut Page) -> Result<(), Error> {
     warn_ignored(scenario, spec)?;
     let plain = RunOptions { until: args.until, ..RunOptions::default() };
     let tasks = scenario.contents().tasks.tasks();
@@ -235,7 +235,7 @@ fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mu
         record = simulate::report(scenario, spec, &plain, |run| {
             let record = Record::fitting(run, transfers);
             match record {
-                Record::Times => page.add_run(run).map_err(Failure::usage)?,
+                Record::Times => page.add_run(run).map_err(Error::input)?,
                 Record::OneByOne => add_one_by_one(scenario, spec, &plain, run, page)?,
                 Record::Explained | Record::Rates => {}
             }
@@ -250,7 +250,7 @@ fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mu
         if record == Record::Rates && transfers <= page::MOST_ROWS {
             page.note(run, "too many transfers are active at once for explanations, so culprits are not shown");
         }
-        page.add_run(run).map_err(Failure::usage)
+        page.add_run(run).map_err(Error::input)
     })
 }
 
@@ -261,7 +261,7 @@ fn add_one_by_one(
     options: &RunOptions,
     run: &Run<'_>,
     page: &mut Page,
-) -> Result<(), Failure> {
+) -> Result<(), Error> {
     let (failure, options) = (Cell::new(None), simulate::watched(options));
     let again = |listener: &mut dyn FnMut(_)| {
         let ended = scenario.run_with_listener(spec, &options, listener);
@@ -269,6 +269,6 @@ fn add_one_by_one(
         failure.set(ended.err());
         complete
     };
-    page.add_replayed(run, &again).map_err(Failure::usage)?;
-    failure.into_inner().map_or(Ok(()), |error| Err(error.into()))
+    page.add_replayed(run, &again).map_err(Error::input)?;
+    failure.into_inner().map_or(Ok(()), Err)
 }

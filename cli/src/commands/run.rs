@@ -6,11 +6,11 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use weir::RunOptions;
+use weir::{Error, RunOptions};
 use weir_report::{Detail, Run, text, write_run};
 
 use crate::args::RunArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, print};
 use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
@@ -19,7 +19,7 @@ use crate::simulate::{self, warn_ignored};
 use crate::terminal;
 
 /// Runs all files; the exit code is the largest.
-pub(crate) fn run(args: &RunArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &RunArgs) -> Result<Exit, Error> {
     if let Some(target) = &args.stream {
         return stream::run(args, target);
     }
@@ -61,10 +61,10 @@ fn run_file(
     args: &RunArgs,
     all: &Arbiters,
     targets: &mut Targets<'_, '_>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, Error> {
     let scenario = match load(file, &args.scenario, all) {
         Ok(scenario) => scenario,
-        Err(failure) => return Ok(failure.print()),
+        Err(failure) => return Ok(print(failure)),
     };
     targets.files.check(&scenario)?;
     let mut exit = Exit::Ok;
@@ -79,7 +79,7 @@ fn run_file(
             Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run)))
         }) {
             Ok(written) => written?,
-            Err(failure) => exit = exit.max(failure.print()),
+            Err(failure) => exit = exit.max(print(failure)),
         }
         later = true;
     }
@@ -100,7 +100,7 @@ fn options(args: &RunArgs) -> RunOptions {
     }
 }
 
-fn write(run: &Run<'_>, args: &RunArgs, later: bool, out: &mut Output) -> Result<(), Failure> {
+fn write(run: &Run<'_>, args: &RunArgs, later: bool, out: &mut Output) -> Result<(), Error> {
     out.result(|writer| {
         if args.json {
             return write_run(run, Detail { phases: args.phases, full: args.full }, writer);

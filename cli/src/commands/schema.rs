@@ -1,11 +1,13 @@
 //! `weir schema`: the JSON Schemas of what users write and read.
 
+use weir::Error;
+
 use crate::args::{SchemaArgs, SchemaOf};
-use crate::failure::{Exit, Failure};
+use crate::failure::Exit;
 use crate::output::Output;
 use crate::plugins;
 
-pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Error> {
     let arbiters = plugins::loaded(&args.plugins, args.no_plugins)?;
     Output::open(None)?.result(|writer| match args.of {
         SchemaOf::Scenario => writeln!(writer, "{:#}", weir_scenario::scenario_schema(&arbiters.registry)),

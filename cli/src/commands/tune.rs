@@ -5,12 +5,13 @@
 
 use std::path::{Path, PathBuf};
 
+use weir::{Error, ErrorKind};
 use weir_report::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning, binary_bytes, text};
 use weir_scenario::{Choice, PlannedOperation, Scenario};
 use weir_sim_core::TaskId;
 
 use crate::args::TuneArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::Exit;
 use crate::input::{is_stdin, load, options, read_with};
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
@@ -23,15 +24,15 @@ const NONE: &str = "none";
 const NAMED: usize = 8;
 
 /// Tunes the puts of a file.
-pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Error> {
     let [file] = &args.scenario.files[..] else {
-        return Err(Failure::usage("`weir tune` takes one file: tune them one after the other"));
+        return Err(Error::input("`weir tune` takes one file: tune them one after the other"));
     };
     if is_stdin(file) {
-        return Err(Failure::usage("`weir tune` reads the scenario once per size: name a file instead of `-`"));
+        return Err(Error::input("`weir tune` reads the scenario once per size: name a file instead of `-`"));
     }
     if args.scenario.arbiters.len() > 1 {
-        return Err(Failure::usage("`weir tune` tries packets under one arbiter: give `--arbiter` once"));
+        return Err(Error::input("`weir tune` tries packets under one arbiter: give `--arbiter` once"));
     }
     let mut table = args.output.as_deref().map(|target| open_table(target, args)).transpose()?;
     let mut stdout = Output::open(None)?;
@@ -50,14 +51,14 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Failure> {
 }
 
 /// The file for the tuned table. One that exists is replaced only by its like: a scenario may name curves beside it.
-fn open_table(target: &Path, args: &TuneArgs) -> Result<Output, Failure> {
+fn open_table(target: &Path, args: &TuneArgs) -> Result<Output, Error> {
     let inputs: Vec<&Path> = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect();
     let output = Output::open_apart(Some(target), &inputs)?;
     let is_file = std::fs::metadata(target).is_ok_and(|found| found.is_file() && found.len() > 0);
     if is_file && !is_tuned(target) {
         let target = target.display();
         let message = format!("--output {target} would overwrite a file that is not a tuned table: name another file");
-        return Err(Failure::usage(message));
+        return Err(Error::input(message));
     }
     Ok(output)
 }
@@ -82,11 +83,11 @@ struct Tuner<'a> {
 }
 
 impl Tuner<'_> {
-    fn tuning(&self, scenario: &Scenario) -> Result<Tuning, Failure> {
+    fn tuning(&self, scenario: &Scenario) -> Result<Tuning, Error> {
         let puts = self.puts(scenario)?;
         if self.args.output.is_some() && puts.len() > 1 {
             let message = format!("--output takes the table of one put: add --operation with one of {}", ids(&puts));
-            return Err(Failure::usage(message));
+            return Err(Error::input(message));
         }
         let under = scenario.arbiters.first().map(|spec| (spec.name.clone(), spec.params.clone()));
         let (name, params) = under.unwrap_or_default();
@@ -101,28 +102,28 @@ impl Tuner<'_> {
     }
 
     /// The put that was named, or all whose packet can be chosen.
-    fn puts<'s>(&self, scenario: &'s Scenario) -> Result<Vec<&'s PlannedOperation>, Failure> {
+    fn puts<'s>(&self, scenario: &'s Scenario) -> Result<Vec<&'s PlannedOperation>, Error> {
         let all: Vec<&PlannedOperation> = scenario.operations.iter().filter(|o| &*o.kind == PUT).collect();
         let file = &scenario.file;
         if all.is_empty() {
-            return Err(Failure::usage(format!("{file} has no `put`: `weir tune` finds the packets of puts")));
+            return Err(Error::input(format!("{file} has no `put`: `weir tune` finds the packets of puts")));
         }
         if let Some(id) = &self.args.operation {
             let named = all.iter().find(|put| *put.id == **id);
-            let missing = || Failure::usage(format!("{file} has no put `{id}`: name one of {}", ids(&all)));
+            let missing = || Error::input(format!("{file} has no put `{id}`: name one of {}", ids(&all)));
             return Ok(vec![named.ok_or_else(missing)?]);
         }
         let open = |put: &&PlannedOperation| put.choice.is_some() || self.read(scenario, put, None).is_ok();
         let open: Vec<_> = all.iter().copied().filter(open).collect();
         if open.is_empty() {
             let message = format!("no put of {file} lists packets to try: add `packets: [512KiB, 2MiB, …]` to one");
-            return Err(Failure::usage(message));
+            return Err(Error::input(message));
         }
         Ok(open)
     }
 
     /// The scenario with the packet of a put left open, and with another size.
-    fn read(&self, scenario: &Scenario, put: &PlannedOperation, bytes: Option<u64>) -> Result<weir::Scenario, Failure> {
+    fn read(&self, scenario: &Scenario, put: &PlannedOperation, bytes: Option<u64>) -> Result<weir::Scenario, Error> {
         let item = scenario.item(TaskId(put.tasks.start)).unwrap_or_default();
         let edit = |key: &str, value: String| (format!("workload[{item}].{PUT}.{key}"), value);
         let size = bytes.map(|bytes| edit("size", format!("{bytes}B")));
@@ -131,14 +132,14 @@ impl Tuner<'_> {
     }
 
     /// The best packet of a put for one size.
-    fn tuned(&self, scenario: &Scenario, put: &PlannedOperation, bytes: u64) -> Result<TunedSize, Failure> {
-        let note = |failure: Failure| failure.noted(format!("put `{}` was tuned for {}", put.id, binary_bytes(bytes)));
+    fn tuned(&self, scenario: &Scenario, put: &PlannedOperation, bytes: u64) -> Result<TunedSize, Error> {
+        let note = |failure: Error| failure.noted(format!("put `{}` was tuned for {}", put.id, binary_bytes(bytes)));
         let edited = self.read(scenario, put, Some(bytes)).map_err(note)?;
         let same = edited.contents().operations.iter().find(|operation| operation.id == put.id);
         let choice = same.and_then(|operation| operation.choice.as_ref());
         row(choice, bytes, self.args.full).ok_or_else(|| {
             let message = format!("the model `{}` of put `{}` chose no packet by its size", put.model, put.id);
-            Failure::new(Exit::Plugin, message)
+            Error::new(ErrorKind::Plugin, message)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use weir::RunOptions;
+use weir::{Error, RunOptions};
 use weir_calibrate::read::{MeasuredRow, MeasuredTable, measured_rows, read_text};
 use weir_calibrate::validate::{Matched, Pair, Simulated, disagreeing, matched, summary, worst_first};
 use weir_calibrate::{percent, size};
@@ -15,7 +15,7 @@ use weir_scenario::Scenario;
 use weir_sim_core::{TaskId, TaskTimes};
 
 use crate::args::{Since, ValidateArgs};
-use crate::failure::{Exit, Failure, message};
+use crate::failure::{Exit, message};
 use crate::input::load;
 use crate::output::{Output, check_target, replace};
 use crate::plugins::arbiters;
@@ -25,8 +25,8 @@ use crate::simulate::{self, warn_ignored};
 const WORST: usize = 5;
 
 /// Runs the scenario under each of its arbiters and compares.
-pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
-    let file = args.scenario.files.first().ok_or_else(|| Failure::usage("name a scenario file"))?;
+pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Error> {
+    let file = args.scenario.files.first().ok_or_else(|| Error::input("name a scenario file"))?;
     if let Some(target) = &args.csv {
         check_target("--csv", target, &[file, &args.measured])?;
     }
@@ -56,8 +56,8 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Failure> {
 }
 
 /// The measured rows, of one group where that is asked for.
-fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Failure> {
-    let wrong = |error: Box<weir_scenario::Diagnostic>| Failure::from(*error);
+fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Error> {
+    let wrong = |error: Box<weir_scenario::Diagnostic>| Error::from(*error);
     let name = args.measured.display().to_string();
     let text = read_text(&args.measured).map_err(wrong)?;
     let MeasuredTable { mut rows, skipped, notes } = measured_rows(&name, &text).map_err(wrong)?;
@@ -66,7 +66,7 @@ fn rows(args: &ValidateArgs) -> Result<Vec<MeasuredRow>, Failure> {
     if let Some(group) = &args.group {
         rows.retain(|row| row.group == *group);
         if rows.is_empty() {
-            return Err(Failure::usage(format!("{name} has no row of the group `{group}`")));
+            return Err(Error::input(format!("{name} has no row of the group `{group}`")));
         }
     }
     Ok(rows)
@@ -83,19 +83,14 @@ struct Validation<'a> {
 }
 
 impl<'a> Validation<'a> {
-    fn new(
-        args: &ValidateArgs,
-        scenario: &Scenario,
-        run: &'a Run<'a>,
-        rows: &'a [MeasuredRow],
-    ) -> Result<Self, Failure> {
+    fn new(args: &ValidateArgs, scenario: &Scenario, run: &'a Run<'a>, rows: &'a [MeasuredRow]) -> Result<Self, Error> {
         let (simulated, tasks) = simulated(args.since, scenario, run);
         let plain = |name: &str| scenario.node(name).map_or(name, |node| scenario.node_name(node)).to_owned();
         let matched = matched(rows, &simulated, plain);
         if matched.pairs.is_empty() {
             let name = args.measured.display();
             let text = format!("no row of {name} is of a transfer of {}", scenario.file);
-            return Err(Failure::usage(text).noted("rows are matched by `id`, or by `from`, `to` and `bytes`"));
+            return Err(Error::input(text).noted("rows are matched by `id`, or by `from`, `to` and `bytes`"));
         }
         let found = Self { run, rows, simulated, tasks, matched };
         for pair in disagreeing(rows, &found.simulated, &found.matched.pairs, plain) {

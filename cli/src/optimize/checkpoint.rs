@@ -6,14 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use weir::Error;
 use weir::optimize::{Checkpoint, OrderNames, OrderPart, PartFile, PartOf, SearchSubject, Unread};
 
-use crate::failure::Failure;
 use crate::output;
 
 /// A file with a part that goes on later.
 pub(crate) struct CheckpointFile<'a> {
     file: &'a Path,
     /// The first thing that went wrong while saving.
-    failed: Mutex<Option<Failure>>,
+    failed: Mutex<Option<Error>>,
 }
 
 impl<'a> CheckpointFile<'a> {
@@ -53,7 +52,7 @@ impl Checkpoint for CheckpointFile<'_> {
 
     fn end(&self) -> Result<(), Error> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner).take();
-        failed.map_or(Ok(()), |failure| Err(Error::input(failure.reason())))
+        failed.map_or(Ok(()), Err)
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use weir::Error;
 use weir::optimize::{PartFile, Unread};
 
-use crate::failure::Failure;
-
 /// Reads the parts: of each file a line per arbiter.
-pub(crate) fn read_parts(files: &[PathBuf]) -> Result<Vec<Vec<PartFile>>, Failure> {
+pub(crate) fn read_parts(files: &[PathBuf]) -> Result<Vec<Vec<PartFile>>, Error> {
     let mut of_arbiter: Vec<Vec<PartFile>> = Vec::new();
     for (i, file) in files.iter().enumerate() {
         let parts = read_file(file)?;
@@ -18,19 +17,19 @@ pub(crate) fn read_parts(files: &[PathBuf]) -> Result<Vec<Vec<PartFile>>, Failur
             let (found, first, count) = (file.display(), files[0].display(), of_arbiter.len());
             let message =
                 format!("{found} holds {} parts, {first} holds {count}: give parts of one search", parts.len());
-            return Err(Failure::usage(message));
+            return Err(Error::input(message));
         }
         of_arbiter.iter_mut().zip(parts).for_each(|(all, part)| all.push(part));
     }
     Ok(of_arbiter)
 }
 
-fn read_file(file: &Path) -> Result<Vec<PartFile>, Failure> {
+fn read_file(file: &Path) -> Result<Vec<PartFile>, Error> {
     let name = file.display();
-    let text = std::fs::read_to_string(file).map_err(|e| Failure::usage(format!("{name} cannot be read: {e}")))?;
+    let text = std::fs::read_to_string(file).map_err(|e| Error::input(format!("{name} cannot be read: {e}")))?;
     let parts: Result<Vec<_>, Unread> = text.lines().map(PartFile::read).collect();
     match parts {
-        Ok(parts) if parts.is_empty() => Err(Failure::usage(format!("{name} is empty: let its search end first"))),
+        Ok(parts) if parts.is_empty() => Err(Error::input(format!("{name} is empty: let its search end first"))),
         Ok(parts) => Ok(parts),
         Err(error) => {
             let remedy = match error {
@@ -38,7 +37,7 @@ fn read_file(file: &Path) -> Result<Vec<PartFile>, Failure> {
                 Unread::Grid => "let its search end, with --shard i/n -o FILE",
                 Unread::Other(_) => "give files of `optimize --shard`",
             };
-            Err(Failure::usage(format!("{name} {error}: {remedy}")))
+            Err(Error::input(format!("{name} {error}: {remedy}")))
         }
     }
 }

@@ -1,10 +1,9 @@
 //! What to search, and how: the options of the command.
 
-use weir::Scenario;
 use weir::optimize::{Checkpoint, SearchOptions, Settings, SettingsError, Vary, count};
+use weir::{Error, Scenario};
 
 use crate::args::OptimizeArgs;
-use crate::failure::Failure;
 
 /// The options of a search.
 pub(crate) fn search_options<'a>(args: &OptimizeArgs, checkpoint: Option<&'a dyn Checkpoint>) -> SearchOptions<'a> {
@@ -22,16 +21,16 @@ pub(crate) fn search_options<'a>(args: &OptimizeArgs, checkpoint: Option<&'a dyn
 }
 
 /// Refuses options that do not fit what varies, before anything is searched.
-pub(crate) fn check(args: &OptimizeArgs, options: &SearchOptions<'_>, scenario: &Scenario) -> Result<(), Failure> {
-    let settings = Settings::new(options, scenario).map_err(weir::Error::from)?;
+pub(crate) fn check(args: &OptimizeArgs, options: &SearchOptions<'_>, scenario: &Scenario) -> Result<(), Error> {
+    let settings = Settings::new(options, scenario).map_err(Error::from)?;
     if args.csv.is_some() && settings.vary != Vary::Parameters && !settings.sweep {
         let vary = settings.vary.word();
-        return Err(Failure::usage(format!(
+        return Err(Error::input(format!(
             "--csv is for `vary: parameters`, and for orders with `parameters`: use --json for `vary: {vary}`"
         )));
     }
     match args.write {
-        Some(_) if settings.sweep => Err(Failure::usage(one_search("write"))),
+        Some(_) if settings.sweep => Err(Error::input(one_search("write"))),
         _ => Ok(()),
     }
 }

@@ -3,12 +3,11 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use weir::{Input, LoadOptions, Opener, RunOptions, Scenario};
+use weir::{Error, ErrorKind, Input, LoadOptions, Opener, RunOptions, Scenario};
 use weir_report::{SearchReport, text};
 use weir_scenario::{Change, rewrite};
 
 use crate::args::OptimizeArgs;
-use crate::failure::{Exit, Failure};
 use crate::input::{options, wrong};
 use crate::output;
 use crate::plugins::Arbiters;
@@ -30,7 +29,7 @@ impl<'a> Target<'a> {
         scenario: &Scenario,
         arbiters: &Arbiters,
         inputs: &[&Path],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         output::check_target("--write", path, inputs)?;
         let moved = moved(path, &args.scenario.files[0], scenario);
         // A topology from outside of the new library goes into the file; other files must be within reach.
@@ -56,18 +55,18 @@ impl<'a> Target<'a> {
     }
 
     /// The file's text with what was found.
-    fn text(&self, found: &[Change], arbiters: &Arbiters) -> Result<String, Failure> {
+    fn text(&self, found: &[Change], arbiters: &Arbiters) -> Result<String, Error> {
         let all: Vec<Change> = self.moved.iter().chain(found).cloned().collect();
         let options = options(&self.args.scenario, &[]);
         rewrite(&self.args.scenario.files[0], &options, &all).map_err(|diagnostics| wrong(diagnostics, arbiters))
     }
 
     /// Reads a text as if it stood there.
-    fn read(&self, text: &str, arbiters: &Arbiters) -> Result<Scenario, Failure> {
+    fn read(&self, text: &str, arbiters: &Arbiters) -> Result<Scenario, Error> {
         let options = LoadOptions { library: self.args.scenario.library.clone(), ..LoadOptions::default() };
         let opener = Opener::from(options).registry(Arc::clone(&arbiters.registry));
         let name = self.path.display().to_string();
-        Ok(opener.load(Input::text(text, &name, Some(folder(self.path))))?)
+        opener.load(Input::text(text, &name, Some(folder(self.path))))
     }
 
     /// Writes the scenario with what was found, after a run of it that must take as long as the search says.
@@ -76,7 +75,7 @@ impl<'a> Target<'a> {
         found: &[Change],
         report: Option<&SearchReport>,
         arbiters: &Arbiters,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let text = self.text(found, arbiters)?;
         let scenario = self.read(&text, arbiters)?;
         let expected = report.and_then(SearchReport::makespans).map(|(_, best)| best);
@@ -86,7 +85,10 @@ impl<'a> Target<'a> {
             if run.complete() && found != expected {
                 let message =
                     format!("{}: a run takes {found} ps, the search found {expected} ps", self.path.display());
-                return Err(Failure::new(Exit::Plugin, format!("{message}; nothing was written; please report this")));
+                return Err(Error::new(
+                    ErrorKind::Plugin,
+                    format!("{message}; nothing was written; please report this"),
+                ));
             }
         }
         output::replace(self.path, text.as_bytes())

@@ -2,12 +2,11 @@
 
 use std::path::Path;
 
-use weir::Scenario;
+use weir::{Error, Scenario};
 use weir_report::{Run, write_trace};
 
 use crate::args::RunArgs;
 use crate::export::Export;
-use crate::failure::Failure;
 use crate::input::{is_stdin, named};
 use crate::output;
 
@@ -19,13 +18,13 @@ pub(super) struct Files<'a> {
 
 impl<'a> Files<'a> {
     /// Refuses targets that would not do before any run.
-    pub(super) fn new(args: &'a RunArgs, inputs: &[&Path]) -> Result<Self, Failure> {
+    pub(super) fn new(args: &'a RunArgs, inputs: &[&Path]) -> Result<Self, Error> {
         if let Some(target) = &args.timeline {
             if args.scenario.files.len() > 1 {
-                return Err(Failure::usage("--timeline takes one scenario: run each of the others with its own FILE"));
+                return Err(Error::input("--timeline takes one scenario: run each of the others with its own FILE"));
             }
             if is_stdin(target) {
-                return Err(Failure::usage("--timeline - would mix with the results on stdout: name a file"));
+                return Err(Error::input("--timeline - would mix with the results on stdout: name a file"));
             }
             output::check_target("--timeline", target, inputs)?;
             output::apart(&[("--timeline", Some(target)), ("--output", args.output.as_deref())])?;
@@ -36,7 +35,7 @@ impl<'a> Files<'a> {
     }
 
     /// Refuses a scenario that cannot have what was asked for.
-    pub(super) fn check(&self, scenario: &Scenario) -> Result<(), Failure> {
+    pub(super) fn check(&self, scenario: &Scenario) -> Result<(), Error> {
         let named = named(scenario);
         for (option, target) in [("--timeline", &self.args.timeline), ("--output", &self.args.output)] {
             target.as_deref().map_or(Ok(()), |target| output::spare(option, target, &named))?;
@@ -44,7 +43,7 @@ impl<'a> Files<'a> {
         self.tables.spare(&named)?;
         if self.args.timeline.is_some() && scenario.arbiters().len() > 1 {
             let names: Vec<_> = scenario.arbiters().iter().map(|spec| spec.name.as_str()).collect();
-            return Err(Failure::usage(format!(
+            return Err(Error::input(format!(
                 "--timeline takes one arbiter, but {} has {}: choose one, such as --arbiter {}",
                 scenario.contents().file,
                 names.join(", "),
@@ -54,7 +53,7 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    pub(super) fn add(&mut self, run: &Run<'_>) -> Result<(), Failure> {
+    pub(super) fn add(&mut self, run: &Run<'_>) -> Result<(), Error> {
         if let Some(target) = &self.args.timeline {
             output::replace_with(target, |file| write_trace(run, file))?;
         }
@@ -63,7 +62,7 @@ impl<'a> Files<'a> {
     }
 
     /// Writes the tables of all runs; without any, none.
-    pub(super) fn finish(&self) -> Result<(), Failure> {
+    pub(super) fn finish(&self) -> Result<(), Error> {
         self.tables.write()
     }
 }

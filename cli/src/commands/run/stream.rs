@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use weir::{ArbiterSpec, Scenario};
+use weir::{ArbiterSpec, Error, Scenario};
 use weir_report::{Streamed, text, write_streamed};
 
 use super::writer::Writer;
 use super::{inputs, options};
 use crate::args::RunArgs;
-use crate::failure::{Exit, Failure};
+use crate::failure::Exit;
 use crate::input::{load_streamed, named};
 use crate::interrupt::Stage;
 use crate::output::{self, Output};
@@ -17,9 +17,9 @@ use crate::simulate::{self, warn_ignored};
 use crate::values::StreamTarget;
 
 /// Streams the transfers of one file under one arbiter; its summary goes to stdout, unless the transfers go there.
-pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure> {
+pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Error> {
     let [file] = &args.scenario.files[..] else {
-        return Err(Failure::usage("--stream takes one scenario: run each of the others with its own OUT"));
+        return Err(Error::input("--stream takes one scenario: run each of the others with its own OUT"));
     };
     if let Some(target) = &target.file {
         output::check_target("--stream", target, &inputs(args))?;
@@ -34,7 +34,7 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure
     writer.out.part(|out| target.lines.begin(out))?;
     let running = Stage::running();
     let outcome = streaming.run(&simulate::watched(&options(args)), &mut writer);
-    let outcome = outcome.map_err(|error| writer.failure.take().unwrap_or_else(|| error.into()))?;
+    let outcome = outcome.map_err(|error| writer.failure.take().unwrap_or(error))?;
     drop(running);
     let _writing = Stage::writing();
     simulate::say_if_interrupted(outcome.stop);
@@ -51,7 +51,7 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Failure
     Ok(Exit::Ok)
 }
 
-fn summary(run: &weir_report::Run<'_>, streamed: &Streamed<'_>, args: &RunArgs) -> Result<(), Failure> {
+fn summary(run: &weir_report::Run<'_>, streamed: &Streamed<'_>, args: &RunArgs) -> Result<(), Error> {
     Output::open(None)?.result(|writer| {
         if args.json {
             return write_streamed(run, streamed, writer);
@@ -60,20 +60,18 @@ fn summary(run: &weir_report::Run<'_>, streamed: &Streamed<'_>, args: &RunArgs) 
     })
 }
 
-fn only_arbiter(scenario: &Scenario) -> Result<&ArbiterSpec, Failure> {
+fn only_arbiter(scenario: &Scenario) -> Result<&ArbiterSpec, Error> {
     match scenario.arbiters() {
         [spec] => Ok(spec),
         several => {
             let (file, count) = (&scenario.contents().file, several.len());
-            Err(Failure::usage(format!(
-                "{file} has {count} arbiters, but --stream takes one: choose it with --arbiter"
-            )))
+            Err(Error::input(format!("{file} has {count} arbiters, but --stream takes one: choose it with --arbiter")))
         }
     }
 }
 
 /// Opens the target, which must not be a file that the scenario names.
-fn open(target: Option<&Path>, scenario: &Scenario) -> Result<Output, Failure> {
+fn open(target: Option<&Path>, scenario: &Scenario) -> Result<Output, Error> {
     if let Some(target) = target {
         output::check_target("--stream", target, &named(scenario))?;
     }

@@ -1,10 +1,9 @@
 //! The transfers of a streamed run as lines, written as they end.
 
-use weir::StreamedRun;
+use weir::{Error, StreamedRun};
 use weir_report::Lines;
 use weir_sim_core::{Departure, Departures, Halt};
 
-use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::Output;
 
@@ -14,7 +13,7 @@ pub(super) struct Writer<'a> {
     pub(super) lines: Lines,
     pub(super) out: Output,
     pub(super) ended: usize,
-    pub(super) failure: Option<Failure>,
+    pub(super) failure: Option<Error>,
 }
 
 impl Departures for Writer<'_> {
