@@ -54,7 +54,7 @@ pub use stream::{Lines, Streamed};
 pub use sweep::SweepReport;
 #[cfg(feature = "parquet")]
 pub use tables::write_parquet;
-pub use tables::{Column as TableColumn, ExportTable, TABLES, Tables, Values, write_csv};
+pub use tables::{ColumnValues, ExportTable, TABLES, TableColumn, Tables, write_csv};
 pub use trace::write_trace;
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};

@@ -1,7 +1,7 @@
 //! Any values of a scenario varied over lists and ranges: the full grid, its table and its best.
 //!
 //! ```text
-//!                           ┌─► GridTable (CSV, JSON)
+//!                           ┌─► GridTable (CSV)
 //! Axis ─► Grid ─► Search ─► Part ─► Outcome: best, statistics
 //!          checkpoint ▲│     ▲
 //!                     └┘     merge of parts, one per shard

@@ -1,14 +1,11 @@
-//! The candidates of a search in rows: for a person, as CSV and as JSON.
+//! The candidates of a search in rows: for a person and as CSV.
 
 use std::io::{self, Write};
-
-use serde::ser::{SerializeMap, SerializeStruct};
-use serde::{Serialize, Serializer};
 
 use super::outcome::Outcome;
 use crate::PS_PER_S;
 
-/// A row for each candidate that was evaluated, by number. As JSON: a list of [`GridRow`]s.
+/// A row for each candidate that was evaluated, by number.
 #[derive(Clone, Copy, Debug)]
 pub struct GridTable<'a> {
     outcome: &'a Outcome,
@@ -110,36 +107,4 @@ impl<'a> GridTable<'a> {
 pub(crate) fn field(text: &str) -> String {
     let quotes = text.contains([',', '"', '\n', '\r']);
     if quotes { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-}
-
-impl Serialize for GridTable<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.rows())
-    }
-}
-
-impl Serialize for GridRow<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut row = to.serialize_struct("GridRow", 6)?;
-        row.serialize_field("candidate", &self.candidate)?;
-        row.serialize_field("parameters", &Parameters(&self.parameters))?;
-        row.serialize_field("makespan_s", &self.seconds())?;
-        row.serialize_field("makespan_ps", &self.makespan)?;
-        row.serialize_field("ratio", &self.ratio)?;
-        row.serialize_field("best", &self.best)?;
-        row.end()
-    }
-}
-
-/// A map from path to value in the order of the axes.
-struct Parameters<'a>(&'a [(&'a str, &'a str)]);
-
-impl Serialize for Parameters<'_> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut map = to.serialize_map(Some(self.0.len()))?;
-        for (path, value) in self.0 {
-            map.serialize_entry(path, value)?;
-        }
-        map.end()
-    }
 }

@@ -63,17 +63,6 @@ fn the_table_as_csv() {
 }
 
 #[test]
-fn the_table_as_json() {
-    let json = serde_json::to_string(&small_outcome().table()).expect("JSON");
-    let rows: Vec<&str> = json.trim_start_matches("[{").trim_end_matches("}]").split("},{").collect();
-    assert_eq!(
-        rows[1],
-        r#""candidate":1,"parameters":{"put.packet":"none","arbiter.tau":"0.15"},"makespan_s":0.02,"makespan_ps":20000000000,"ratio":1.0,"best":true"#
-    );
-    assert_eq!(rows.len(), 4);
-}
-
-#[test]
 fn a_candidate_that_fails_is_named_the_lowest_on_any_number_of_threads() {
     let grid = grid(&[10, 10]);
     let evaluate = |values: &[(&str, &str)]| match (values[0].1, values[1].1) {

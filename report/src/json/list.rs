@@ -10,15 +10,15 @@ use super::write::bytes;
 
 /// What makes the rows of a list.
 pub(crate) trait RowMaker {
-    type Row;
+    type ResultRow;
 
-    fn rows(&self) -> impl Iterator<Item = Self::Row>;
+    fn rows(&self) -> impl Iterator<Item = Self::ResultRow>;
 }
 
 /// The rows of a list.
 pub(crate) enum List<R: RowMaker> {
     Made(R),
-    AtHand(Vec<R::Row>),
+    AtHand(Vec<R::ResultRow>),
 }
 
 impl<R: RowMaker> List<R> {
@@ -31,7 +31,7 @@ impl<R: RowMaker> List<R> {
     }
 
     /// The rows that are at hand.
-    pub(crate) fn at_hand(&self) -> &[R::Row] {
+    pub(crate) fn at_hand(&self) -> &[R::ResultRow] {
         match self {
             Self::Made(_) => &[],
             Self::AtHand(rows) => rows,
@@ -39,20 +39,20 @@ impl<R: RowMaker> List<R> {
     }
 }
 
-impl<R: RowMaker<Row: Serialize>> List<R> {
+impl<R: RowMaker<ResultRow: Serialize>> List<R> {
     /// Keeps the first rows that are within so many bytes; says how many of how many, where that is not all.
     pub(crate) fn cut(&mut self, most: usize) -> Option<(usize, usize)> {
         self.make();
         let Self::AtHand(rows) = self else { return None };
         let mut rest = most;
-        let mut fits = |row: &R::Row| bytes(row, rest).map(|bytes| rest -= bytes).is_some();
+        let mut fits = |row: &R::ResultRow| bytes(row, rest).map(|bytes| rest -= bytes).is_some();
         let (all, few) = (rows.len(), rows.iter().take_while(|row| fits(row)).count());
         rows.truncate(few);
         (few < all).then_some((few, all))
     }
 }
 
-impl<R: RowMaker<Row: Serialize>> Serialize for List<R> {
+impl<R: RowMaker<ResultRow: Serialize>> Serialize for List<R> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Made(rows) => to.collect_seq(rows.rows()),
@@ -61,13 +61,13 @@ impl<R: RowMaker<Row: Serialize>> Serialize for List<R> {
     }
 }
 
-impl<'de, R: RowMaker<Row: Deserialize<'de>>> Deserialize<'de> for List<R> {
+impl<'de, R: RowMaker<ResultRow: Deserialize<'de>>> Deserialize<'de> for List<R> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Vec::deserialize(from).map(Self::AtHand)
     }
 }
 
-impl<R: RowMaker<Row: JsonSchema>> JsonSchema for List<R> {
+impl<R: RowMaker<ResultRow: JsonSchema>> JsonSchema for List<R> {
     fn inline_schema() -> bool {
         true
     }
@@ -77,6 +77,6 @@ impl<R: RowMaker<Row: JsonSchema>> JsonSchema for List<R> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Vec::<R::Row>::json_schema(generator)
+        Vec::<R::ResultRow>::json_schema(generator)
     }
 }

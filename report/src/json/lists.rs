@@ -20,7 +20,7 @@ pub(crate) struct Transfers<'a> {
 }
 
 impl<'a> RowMaker for Transfers<'a> {
-    type Row = TransferRow<'a>;
+    type ResultRow = TransferRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = TransferRow<'a>> {
         self.run.transfers().filter_map(|task| self.row(task))
@@ -71,7 +71,7 @@ pub(crate) struct Links<'a> {
 }
 
 impl<'a> RowMaker for Links<'a> {
-    type Row = LinkRow<'a>;
+    type ResultRow = LinkRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = LinkRow<'a>> {
         let totals = &self.run.outcome.links;
@@ -86,7 +86,7 @@ pub(crate) struct IdleLinks<'a> {
 }
 
 impl<'a> RowMaker for IdleLinks<'a> {
-    type Row = LinkRow<'a>;
+    type ResultRow = LinkRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = LinkRow<'a>> {
         let ids = (0..self.scenario.fabric.links().len()).map(LinkId::from_index);
@@ -121,7 +121,7 @@ pub(crate) struct Phases<'a> {
 }
 
 impl<'a> RowMaker for Phases<'a> {
-    type Row = PhaseRow<'a>;
+    type ResultRow = PhaseRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = PhaseRow<'a>> {
         self.phases.iter().map(|phase| {
@@ -136,7 +136,7 @@ pub(crate) struct Nodes<'a> {
 }
 
 impl<'a> RowMaker for Nodes<'a> {
-    type Row = NodeRow<'a>;
+    type ResultRow = NodeRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = NodeRow<'a>> {
         self.scenario.fabric.nodes().iter().enumerate().map(|(i, node)| {
@@ -158,7 +158,7 @@ pub(crate) struct Explain<'a> {
 }
 
 impl<'a> RowMaker for Explain<'a> {
-    type Row = ExplainRow<'a>;
+    type ResultRow = ExplainRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = ExplainRow<'a>> {
         self.phases.iter().map(|phase| ExplainRow {

@@ -23,7 +23,7 @@ pub(crate) struct Operations<'a> {
 }
 
 impl<'a> RowMaker for Operations<'a> {
-    type Row = OperationRow<'a>;
+    type ResultRow = OperationRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = OperationRow<'a>> {
         operations(self.run).map(|operation| match operation {

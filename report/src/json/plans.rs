@@ -35,7 +35,7 @@ impl<'a> Plans<'a> {
 }
 
 impl<'a> RowMaker for Plans<'a> {
-    type Row = PlanRow<'a>;
+    type ResultRow = PlanRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = PlanRow<'a>> {
         self.run.scenario.operations.iter().map(|operation| PlanRow {
@@ -72,7 +72,7 @@ struct Tasks<'a> {
 }
 
 impl<'a> RowMaker for Tasks<'a> {
-    type Row = TaskRow<'a>;
+    type ResultRow = TaskRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = TaskRow<'a>> {
         self.tasks.iter().map(|&task| {

@@ -191,7 +191,7 @@ pub(crate) struct CandidateRow<'a> {
 }
 
 impl<'a> RowMaker for GridTable<'a> {
-    type Row = CandidateRow<'a>;
+    type ResultRow = CandidateRow<'a>;
 
     fn rows(&self) -> impl Iterator<Item = CandidateRow<'a>> {
         GridTable::rows(self).map(|row| CandidateRow {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::{ExportTable, Values};
+use super::{ColumnValues, ExportTable};
 
 /// Writes a table.
 ///
@@ -23,18 +23,18 @@ pub fn write_csv(table: &ExportTable, out: impl Write) -> std::io::Result<()> {
     csv.flush()
 }
 
-fn write_field(values: &Values, row: usize, field: &mut String) {
+fn write_field(values: &ColumnValues, row: usize, field: &mut String) {
     use std::fmt::Write as _;
     match values {
-        Values::Text(values) => field.push_str(values[row].as_deref().unwrap_or_default()),
-        Values::Whole(values) => {
+        ColumnValues::Text(values) => field.push_str(values[row].as_deref().unwrap_or_default()),
+        ColumnValues::Whole(values) => {
             let _ = values[row].map(|value| write!(field, "{value}"));
         }
-        Values::Flag(values) => {
+        ColumnValues::Flag(values) => {
             let _ = values[row].map(|value| write!(field, "{value}"));
         }
         // As in the JSON: the shortest text that is read back as the same number.
-        Values::Real(values) => {
+        ColumnValues::Real(values) => {
             field.push_str(&values[row].map(|v| serde_json::Value::from(v).to_string()).unwrap_or_default())
         }
     }

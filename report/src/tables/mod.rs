@@ -31,7 +31,7 @@ pub const TABLES: [&str; 9] =
 
 /// The values of a column; what is not known has none.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Values {
+pub enum ColumnValues {
     /// Texts.
     Text(Vec<Option<String>>),
     /// Whole numbers.
@@ -44,11 +44,11 @@ pub enum Values {
 
 /// One column.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Column {
+pub struct TableColumn {
     /// Its name.
     pub name: Cow<'static, str>,
     /// Its values, one per row.
-    pub values: Values,
+    pub values: ColumnValues,
 }
 
 /// One table.
@@ -57,7 +57,7 @@ pub struct ExportTable {
     /// Its name, such as `transfers`.
     pub name: &'static str,
     /// Its columns, all equally long.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
 }
 
 impl ExportTable {
@@ -71,17 +71,17 @@ impl ExportTable {
     fn append(&mut self, other: Self) {
         for (column, more) in self.columns.iter_mut().zip(other.columns) {
             match (&mut column.values, more.values) {
-                (Values::Text(all), Values::Text(more)) => all.extend(more),
-                (Values::Whole(all), Values::Whole(more)) => all.extend(more),
-                (Values::Real(all), Values::Real(more)) => all.extend(more),
-                (Values::Flag(all), Values::Flag(more)) => all.extend(more),
+                (ColumnValues::Text(all), ColumnValues::Text(more)) => all.extend(more),
+                (ColumnValues::Whole(all), ColumnValues::Whole(more)) => all.extend(more),
+                (ColumnValues::Real(all), ColumnValues::Real(more)) => all.extend(more),
+                (ColumnValues::Flag(all), ColumnValues::Flag(more)) => all.extend(more),
                 _ => unreachable!("tables of one name have the same columns"),
             }
         }
     }
 }
 
-impl Values {
+impl ColumnValues {
     /// Number of values.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -102,32 +102,32 @@ impl Values {
 
 /// A column of what rows have.
 fn column<T, V>(
-    kind: fn(Vec<Option<V>>) -> Values,
+    kind: fn(Vec<Option<V>>) -> ColumnValues,
     name: impl Into<Cow<'static, str>>,
     rows: &[T],
     of: impl Fn(&T) -> Option<V>,
-) -> Column {
-    Column { name: name.into(), values: kind(rows.iter().map(of).collect()) }
+) -> TableColumn {
+    TableColumn { name: name.into(), values: kind(rows.iter().map(of).collect()) }
 }
 
-fn text<T>(name: impl Into<Cow<'static, str>>, rows: &[T], of: impl Fn(&T) -> Option<String>) -> Column {
-    column(Values::Text, name, rows, of)
+fn text<T>(name: impl Into<Cow<'static, str>>, rows: &[T], of: impl Fn(&T) -> Option<String>) -> TableColumn {
+    column(ColumnValues::Text, name, rows, of)
 }
 
-fn whole<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<u64>) -> Column {
-    column(Values::Whole, name, rows, of)
+fn whole<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<u64>) -> TableColumn {
+    column(ColumnValues::Whole, name, rows, of)
 }
 
-fn real<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<f64>) -> Column {
-    column(Values::Real, name, rows, of)
+fn real<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> Option<f64>) -> TableColumn {
+    column(ColumnValues::Real, name, rows, of)
 }
 
-fn flag<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> bool) -> Column {
-    column(Values::Flag, name, rows, |row| Some(of(row)))
+fn flag<T>(name: &'static str, rows: &[T], of: impl Fn(&T) -> bool) -> TableColumn {
+    column(ColumnValues::Flag, name, rows, |row| Some(of(row)))
 }
 
 /// Whose the rows are.
-fn owner<T>(scenario: &str, arbiter: &str, rows: &[T]) -> Vec<Column> {
+fn owner<T>(scenario: &str, arbiter: &str, rows: &[T]) -> Vec<TableColumn> {
     vec![text("scenario", rows, |_| Some(scenario.to_owned())), text("arbiter", rows, |_| Some(arbiter.to_owned()))]
 }
 

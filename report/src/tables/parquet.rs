@@ -10,7 +10,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use super::{ExportTable, Values};
+use super::{ColumnValues, ExportTable};
 
 /// Rows of a group (*assumed*: as much as other writers take).
 const GROUP: usize = 1 << 20;
@@ -40,12 +40,12 @@ fn write(table: &ExportTable, out: impl Write + Send) -> Result<(), ParquetError
 }
 
 fn schema(table: &ExportTable) -> Result<Arc<Type>, ParquetError> {
-    let field = |name: &str, values: &Values| {
+    let field = |name: &str, values: &ColumnValues| {
         let (physical, logical) = match values {
-            Values::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            Values::Whole(_) => (Physical::INT64, None),
-            Values::Real(_) => (Physical::DOUBLE, None),
-            Values::Flag(_) => (Physical::BOOLEAN, None),
+            ColumnValues::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            ColumnValues::Whole(_) => (Physical::INT64, None),
+            ColumnValues::Real(_) => (Physical::DOUBLE, None),
+            ColumnValues::Flag(_) => (Physical::BOOLEAN, None),
         };
         let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
         field.with_logical_type(logical).build().map(Arc::new)
@@ -61,23 +61,23 @@ fn dense<T, U>(values: &[Option<T>], of: impl Fn(&T) -> U) -> (Vec<U>, Vec<i16>)
 
 fn write_column(
     column: &mut SerializedColumnWriter<'_>,
-    values: &Values,
+    values: &ColumnValues,
     rows: std::ops::Range<usize>,
 ) -> Result<(), ParquetError> {
     match values {
-        Values::Text(texts) => {
+        ColumnValues::Text(texts) => {
             let (texts, known) = dense(&texts[rows], |text| ByteArray::from(text.as_str()));
             column.typed::<ByteArrayType>().write_batch(&texts, Some(&known), None)?;
         }
-        Values::Whole(numbers) => {
+        ColumnValues::Whole(numbers) => {
             let (numbers, known) = dense(&numbers[rows], |&number| number as i64);
             column.typed::<Int64Type>().write_batch(&numbers, Some(&known), None)?;
         }
-        Values::Real(numbers) => {
+        ColumnValues::Real(numbers) => {
             let (numbers, known) = dense(&numbers[rows], |&number| number);
             column.typed::<DoubleType>().write_batch(&numbers, Some(&known), None)?;
         }
-        Values::Flag(flags) => {
+        ColumnValues::Flag(flags) => {
             let (flags, known) = dense(&flags[rows], |&flag| flag);
             column.typed::<BoolType>().write_batch(&flags, Some(&known), None)?;
         }
@@ -91,15 +91,15 @@ mod tests {
     use parquet::record::RowAccessor as _;
 
     use super::*;
-    use crate::tables::Column;
+    use crate::tables::TableColumn;
 
     #[test]
     fn what_is_written_is_read_back() {
         let columns = vec![
-            Column { name: "id".into(), values: Values::Text(vec![Some("a\"b".to_owned()), None]) },
-            Column { name: "end_ps".into(), values: Values::Whole(vec![None, Some(u64::MAX >> 1)]) },
-            Column { name: "rate_Bps".into(), values: Values::Real(vec![Some(0.1), Some(1e300)]) },
-            Column { name: "best".into(), values: Values::Flag(vec![Some(true), Some(false)]) },
+            TableColumn { name: "id".into(), values: ColumnValues::Text(vec![Some("a\"b".to_owned()), None]) },
+            TableColumn { name: "end_ps".into(), values: ColumnValues::Whole(vec![None, Some(u64::MAX >> 1)]) },
+            TableColumn { name: "rate_Bps".into(), values: ColumnValues::Real(vec![Some(0.1), Some(1e300)]) },
+            TableColumn { name: "best".into(), values: ColumnValues::Flag(vec![Some(true), Some(false)]) },
         ];
         let mut file = Vec::new();
         write_parquet(&ExportTable { name: "transfers", columns }, &mut file).unwrap();

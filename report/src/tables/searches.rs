@@ -4,7 +4,7 @@ use weir_optimize::parameters::GridRow;
 use weir_optimize::search::SearchResult;
 use weir_optimize::sweep::gain;
 
-use super::{Column, ExportTable, flag, owner, real, text, whole};
+use super::{ExportTable, TableColumn, flag, owner, real, text, whole};
 use crate::run::titled;
 use crate::search::{SearchReport, SearchSubject, Solution, seconds};
 use crate::sweep::SweepReport;
@@ -27,7 +27,7 @@ pub(super) fn of_sweep(sweep: &SweepReport) -> Vec<ExportTable> {
     vec![points(sweep), totals(sweep)]
 }
 
-fn of<T>(subject: &SearchSubject, rows: &[T]) -> Vec<Column> {
+fn of<T>(subject: &SearchSubject, rows: &[T]) -> Vec<TableColumn> {
     owner(&subject.scenario, &titled(&subject.arbiter.name, &subject.arbiter.params), rows)
 }
 
