@@ -8,7 +8,7 @@ use weir_optimize::Distribution;
 use weir_plugin_api::PS_PER_S;
 
 use crate::SearchReport;
-use crate::schemas::Whole;
+use crate::schemas::{Amount, Whole};
 
 /// Points of the curve of all makespans (*assumed*: a screen shows no more).
 const POINTS: u128 = 1000;
@@ -27,8 +27,8 @@ pub struct Ranks<'a> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(crate) struct Histogram {
-    from_s: f64,
-    to_s: f64,
+    from_s: Amount,
+    to_s: Amount,
     #[schemars(with = "Vec<Whole>")]
     counts: Vec<u128>,
 }
@@ -45,7 +45,7 @@ impl SearchReport {
 }
 
 /// All makespans ascending; of n > 1000 those at ⌊i·(n−1)/999⌋.
-pub(crate) fn curve(distribution: &Distribution) -> Vec<f64> {
+pub(crate) fn curve(distribution: &Distribution) -> Vec<Amount> {
     let (last, points) = (distribution.count() - 1, distribution.count().min(POINTS));
     // By parts, as the product may be more than 128 bits.
     let position = |i: u128| match points - 1 {
@@ -61,7 +61,7 @@ pub(crate) fn curve(distribution: &Distribution) -> Vec<f64> {
                 before += u128::from(weight);
                 makespan = next;
             }
-            seconds(makespan)
+            Amount(seconds(makespan))
         })
         .collect()
 }
@@ -69,7 +69,7 @@ pub(crate) fn curve(distribution: &Distribution) -> Vec<f64> {
 pub(crate) fn histogram(distribution: &Distribution) -> Histogram {
     let (first, last) = (distribution.at(0).unwrap_or_default(), distribution.worst().unwrap_or_default());
     // The last bin ends behind the worst.
-    Histogram { from_s: seconds(first), to_s: seconds(last + 1), counts: distribution.histogram(BINS) }
+    Histogram { from_s: Amount(seconds(first)), to_s: Amount(seconds(last + 1)), counts: distribution.histogram(BINS) }
 }
 
 fn seconds(ps: u64) -> f64 {
@@ -83,18 +83,18 @@ mod tests {
     #[test]
     fn few_makespans_are_all_there() {
         let distribution: Distribution = [3, 1, 2, 2].into_iter().map(|s| s * PS_PER_S).collect();
-        assert_eq!(curve(&distribution), [1.0, 2.0, 2.0, 3.0]);
-        assert_eq!(curve(&[5 * PS_PER_S].into_iter().collect()), [5.0]);
+        assert_eq!(curve(&distribution), [1.0, 2.0, 2.0, 3.0].map(Amount));
+        assert_eq!(curve(&[5 * PS_PER_S].into_iter().collect()), [Amount(5.0)]);
         let histogram = histogram(&distribution);
-        assert_eq!((histogram.from_s, histogram.counts.iter().sum::<u128>()), (1.0, 4));
+        assert_eq!((histogram.from_s.0, histogram.counts.iter().sum::<u128>()), (1.0, 4));
         assert_eq!((histogram.counts[0], histogram.counts[29], histogram.counts[59]), (1, 2, 1));
-        assert!(histogram.to_s > 3.0);
+        assert!(histogram.to_s.0 > 3.0);
     }
 
     #[test]
     fn of_many_every_so_manieth_is_there() {
         let makespans: Vec<u64> = (0..2500).map(|i| i * i / 7).collect();
-        let expected: Vec<f64> = (0..1000).map(|i| seconds(makespans[i * 2499 / 999])).collect();
+        let expected: Vec<Amount> = (0..1000).map(|i| Amount(seconds(makespans[i * 2499 / 999]))).collect();
         assert_eq!(curve(&makespans.iter().copied().collect()), expected);
     }
 }

@@ -1,10 +1,10 @@
-//! Types that stand for parts of results in their JSON Schemas.
+//! Types that say in the JSON Schemas of results more than their parts do, and are read as strictly.
 
 use std::borrow::Cow;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Makes schemas of what types write.
@@ -17,12 +17,22 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     generator().into_root_schema_for::<T>().to_value()
 }
 
-/// Makes a type that is nothing but a schema, which stands where it is used.
-macro_rules! stands_for {
-    ($(#[$doc:meta])* $name:ident, $schema:expr) => {
-        $(#[$doc])*
-        pub(crate) struct $name;
+/// A number of at least 0.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "f64")]
+pub(crate) struct Amount(pub(crate) f64);
 
+impl TryFrom<f64> for Amount {
+    type Error = String;
+
+    fn try_from(number: f64) -> Result<Self, String> {
+        if number >= 0.0 { Ok(Self(number)) } else { Err(format!("{number} is below 0")) }
+    }
+}
+
+/// Gives a type a schema that stands where it is used.
+macro_rules! inline_schema {
+    ($name:ident, $schema:expr) => {
         impl JsonSchema for $name {
             fn inline_schema() -> bool {
                 true
@@ -39,11 +49,17 @@ macro_rules! stands_for {
     };
 }
 
-stands_for!(
-    /// A number of at least 0.
-    Amount,
-    json_schema!({ "type": "number", "minimum": 0 })
-);
+/// Makes a type that is nothing but a schema.
+macro_rules! stands_for {
+    ($(#[$doc:meta])* $name:ident, $schema:expr) => {
+        $(#[$doc])*
+        pub(crate) struct $name;
+
+        inline_schema!($name, $schema);
+    };
+}
+
+inline_schema!(Amount, json_schema!({ "type": "number", "minimum": 0 }));
 stands_for!(
     /// A whole number of at least 0.
     Whole,

@@ -16,7 +16,7 @@ use weir_optimize::sweep::{Sweep, Total, gain};
 
 use crate::ResultKind;
 use crate::json::write_line;
-use crate::schemas::Parameters;
+use crate::schemas::{Amount, Parameters};
 use crate::search::{SearchArbiter, SearchSubject, Solution, seconds};
 
 /// The result of a sweep, ready to be written.
@@ -91,9 +91,9 @@ struct SweepTotal {
     points: u64,
     complete: bool,
     proved_optimal: bool,
-    baseline_s: f64,
+    baseline_s: Amount,
     baseline_ps: u128,
-    best_s: f64,
+    best_s: Amount,
     best_ps: u128,
     /// 100 · (baseline / best − 1); absent where no point is finished.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -154,9 +154,9 @@ impl SweepReport {
             points: total.finished,
             complete: total.complete,
             proved_optimal: total.complete && total.proved,
-            baseline_s: seconds(total.baseline as f64),
+            baseline_s: Amount(seconds(total.baseline as f64)),
             baseline_ps: total.baseline,
-            best_s: seconds(total.best as f64),
+            best_s: Amount(seconds(total.best as f64)),
             best_ps: total.best,
             gain_percent: (total.finished > 0).then(|| 100.0 * total.gain()),
         }

@@ -63,23 +63,23 @@ pub(crate) struct SearchJson<'a> {
     /// No candidate is below it. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    bound: Option<f64>,
+    bound: Option<Amount>,
     /// No candidate is below it. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    bound_s: Option<f64>,
+    bound_s: Option<Amount>,
     /// The scenario as it is. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    baseline: Option<f64>,
+    baseline: Option<Amount>,
     /// The best found. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    best: Option<f64>,
+    best: Option<Amount>,
     /// The scenario as it is. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    baseline_s: Option<f64>,
+    baseline_s: Option<Amount>,
     /// The scenario as it is. Picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
@@ -87,7 +87,7 @@ pub(crate) struct SearchJson<'a> {
     /// The best found. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    best_s: Option<f64>,
+    best_s: Option<Amount>,
     /// The best found. Picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
@@ -95,27 +95,27 @@ pub(crate) struct SearchJson<'a> {
     /// Mean of the middle two of all candidates. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    median: Option<f64>,
+    median: Option<Amount>,
     /// Mean of the middle two of all candidates. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    median_s: Option<f64>,
+    median_s: Option<Amount>,
     /// Exact sum divided by the count. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    mean: Option<f64>,
+    mean: Option<Amount>,
     /// Exact sum divided by the count. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    mean_s: Option<f64>,
+    mean_s: Option<Amount>,
     /// The worst of all candidates. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    worst: Option<f64>,
+    worst: Option<Amount>,
     /// The worst of all candidates. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    worst_s: Option<f64>,
+    worst_s: Option<Amount>,
     /// The worst of all candidates. Picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
@@ -135,7 +135,7 @@ pub(crate) struct SearchJson<'a> {
     /// Seconds the search took; absent with --no-timing and of merged parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
-    wall_s: Option<f64>,
+    wall_s: Option<Amount>,
     /// Of a placement: runs after which the time of the search is paid back.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
@@ -149,7 +149,7 @@ pub(crate) struct SearchJson<'a> {
     /// With `--full`: the makespans of all candidates, ascending; of n > 1000 those at floor(i (n − 1) / 999).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<f64>", length(max = 1000))]
-    pub(crate) curve_s: Option<Vec<f64>>,
+    pub(crate) curve_s: Option<Vec<Amount>>,
     /// With `--full`: how many makespans lie in each of several bins of equal width.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Histogram")]
@@ -179,13 +179,12 @@ pub(crate) struct CandidateRow<'a> {
     #[serde(borrow)]
     #[schemars(with = "Parameters")]
     parameters: Pairs<Name<'a>, Name<'a>>,
-    #[schemars(with = "Amount")]
-    makespan_s: f64,
+    makespan_s: Amount,
     #[schemars(with = "Whole")]
     pub(crate) makespan_ps: u64,
     /// Makespan over the best.
     #[schemars(range(min = 1))]
-    ratio: f64,
+    ratio: Amount,
     /// One row is the best.
     best: bool,
 }
@@ -196,9 +195,9 @@ impl<'a> RowMaker for GridTable<'a> {
     fn rows(&self) -> impl Iterator<Item = CandidateRow<'a>> {
         GridTable::rows(self).map(|row| CandidateRow {
             candidate: row.candidate,
-            makespan_s: row.seconds(),
+            makespan_s: Amount(row.seconds()),
             makespan_ps: row.makespan,
-            ratio: row.ratio,
+            ratio: Amount(row.ratio),
             best: row.best,
             parameters: Pairs(row.parameters.into_iter().map(|(path, value)| (path.into(), value.into())).collect()),
         })
@@ -251,12 +250,12 @@ impl SearchReport {
         let (subject, result) = (&self.subject, &self.result);
         let timed = self.timed();
         // Values of the objective are whole picoseconds where candidates have them; a bound or a mean need not be.
-        let own = |value: Option<f64>| value.filter(|_| !timed);
-        let time = |value: Option<f64>| value.filter(|_| timed).map(seconds);
+        let own = |value: Option<f64>| value.filter(|_| !timed).map(Amount);
+        let time = |value: Option<f64>| value.filter(|_| timed).map(seconds).map(Amount);
         let exact = |value: Option<f64>| value.filter(|_| timed).map(|ps| ps as u64);
         let (baseline, best) = (Some(result.baseline), Some(result.best));
         let (baseline_ps, best_ps) = self.makespans().unzip();
-        let of_ps = |ps: Option<u64>| ps.map(|ps| seconds(ps as f64));
+        let of_ps = |ps: Option<u64>| ps.map(|ps| Amount(seconds(ps as f64)));
         let percentiles = result.percentiles;
         SearchJson {
             weir: 1,
@@ -291,7 +290,7 @@ impl SearchReport {
             percentiles: percentiles.filter(|_| !timed).map(Percents::new),
             percentiles_s: percentiles.filter(|_| timed).map(|values| Percents::new(values.map(seconds))),
             best_count: result.best_count,
-            wall_s: result.wall_s,
+            wall_s: result.wall_s.map(Amount),
             payback_exchanges: self.payback,
             solution: Cow::Borrowed(&result.solution),
             rows: self.grid.as_ref().map(|outcome| List::Made(outcome.table())),

@@ -9,16 +9,16 @@ use weir_optimize::search::{Method, Objective, PERCENTILES, Vary};
 
 use crate::ResultKind;
 use crate::pairs::Pairs;
-use crate::schemas::words;
+use crate::schemas::{Amount, words};
 
 /// Values by per cent.
 #[derive(Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Percents(Pairs<u32, f64>);
+pub(super) struct Percents(Pairs<u32, Amount>);
 
 impl Percents {
     pub(super) fn new(values: [f64; 6]) -> Self {
-        Self(Pairs(PERCENTILES.into_iter().zip(values).collect()))
+        Self(Pairs(PERCENTILES.into_iter().zip(values.map(Amount)).collect()))
     }
 }
 

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::schemas::Amount;
 use crate::sweep::SweepJson;
 
 /// Points of a sweep that a page holds; of more it holds the sums alone (*assumed*: 5000 take half a megabyte).
@@ -13,8 +14,8 @@ pub(super) const MOST_POINTS: usize = 5000;
 #[schemars(deny_unknown_fields)]
 pub(super) struct Point {
     point: u64,
-    baseline_s: f64,
-    best_s: f64,
+    baseline_s: Amount,
+    best_s: Amount,
     proved_optimal: bool,
 }
 

@@ -303,6 +303,9 @@ fn a_wrong_line_is_told_by_its_number_and_adds_nothing() {
     assert!(error.starts_with("x.json:4: this is not a result of weir as this version writes it"), "{error}");
     let error = page.add_saved("x.json", &format!("{search}\n{}", &search[..50])).expect_err("cut off").to_string();
     assert!(error.starts_with("x.json:2: its JSON is incomplete"), "{error}");
+    let negative = search.replace("\"best_s\":1.0", "\"best_s\":-1.0");
+    let error = page.add_saved("x.json", &negative).expect_err("below 0").to_string();
+    assert!(error.starts_with("x.json:1: best_s: -1 is below 0: this is not what `weir optimize --json`"), "{error}");
     assert_eq!(page.counts().searches, 2);
     let mut out = Vec::new();
     page.write(&mut out).expect("memory takes it");
