@@ -14,7 +14,7 @@ use super::error::{OrderError, TaskRefusal};
 
 /// What a task is to the search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
+enum Role {
     /// Waits for nothing and takes no time.
     Release,
     Message,
@@ -24,44 +24,27 @@ pub(crate) enum Role {
     Join,
 }
 
-/// The roles of all tasks, and per task the longest tail after it, ps.
-pub(crate) struct Shapes {
-    roles: Vec<Role>,
-    tails: Vec<u64>,
-}
-
-impl Shapes {
-    /// Looks at every task.
-    ///
-    /// # Errors
-    /// The first task that the search does not cover.
-    pub(crate) fn of(tasks: &TaskGraph) -> Result<Self, OrderError> {
-        let refused = |task: TaskId| move |why| OrderError::Task { task, why };
-        let each = |(id, task)| role(tasks, id, task).map_err(refused(id));
-        let roles: Vec<Role> = ids(tasks).map(each).collect::<Result<_, _>>()?;
-        let earlier = earlier(tasks);
-        let mut tails = vec![0; roles.len()];
-        for (id, _) in ids(tasks) {
-            fits(tasks, &roles, id, &earlier[id.index()]).map_err(refused(id))?;
-            if let Role::Tail(span) = roles[id.index()] {
-                let message = earlier[id.index()][0].index();
-                tails[message] = span.max(tails[message]);
-            }
+/// Checks that the search covers every task. Per task the longest tail after it, ps; 0 for all but messages.
+///
+/// # Errors
+/// The first task that the search does not cover.
+pub(super) fn tails(tasks: &TaskGraph) -> Result<Vec<u64>, OrderError> {
+    let refused = |task: TaskId| move |why| OrderError::Task { task, why };
+    let each = |(id, task)| role(tasks, id, task).map_err(refused(id));
+    let roles: Vec<Role> = ids(tasks).map(each).collect::<Result<_, _>>()?;
+    let earlier = earlier(tasks);
+    let mut tails = vec![0; roles.len()];
+    for (id, _) in ids(tasks) {
+        fits(tasks, &roles, id, &earlier[id.index()]).map_err(refused(id))?;
+        if let Role::Tail(span) = roles[id.index()] {
+            let message = earlier[id.index()][0].index();
+            tails[message] = span.max(tails[message]);
         }
-        Ok(Self { roles, tails })
     }
-
-    pub(crate) fn messages<'t>(&'t self, tasks: &'t TaskGraph) -> impl Iterator<Item = (TaskId, &'t Task)> {
-        ids(tasks).filter(|(id, _)| self.roles[id.index()] == Role::Message)
-    }
-
-    /// The longest time that follows a message, ps.
-    pub(crate) fn tail(&self, message: TaskId) -> u64 {
-        self.tails[message.index()]
-    }
+    Ok(tails)
 }
 
-fn ids(tasks: &TaskGraph) -> impl Iterator<Item = (TaskId, &Task)> {
+pub(super) fn ids(tasks: &TaskGraph) -> impl Iterator<Item = (TaskId, &Task)> {
     (0_u32..).map(TaskId).zip(tasks.tasks())
 }
 

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use weir_sim_core::api::{ClassId, NodeId};
-use weir_sim_core::{EngineId, Fabric, Routes, TaskGraph, TaskId, Work};
+use weir_sim_core::{EngineId, Fabric, Routes, Task, TaskGraph, TaskId, Work};
 
 use super::error::{OrderError, TaskRefusal};
 use super::limits::{MOST_MESSAGES, MOST_SOURCES};
-use super::shapes::Shapes;
+use super::shapes::{ids, tails};
 
 /// One transfer of the problem.
 #[derive(Clone, Copy, Debug)]
@@ -43,22 +43,27 @@ impl Source {
 
 /// The messages of a workload by source, in the order of the first of each.
 pub(super) fn sources(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Result<Vec<Source>, OrderError> {
-    let shapes = Shapes::of(tasks)?;
+    let tails = tails(tasks)?;
+    let carries = |(id, task): (TaskId, &Task)| match task.work {
+        Work::Carries { bytes, class } => Some((id, task.engine, bytes, class)),
+        _ => None,
+    };
+    let messages = || ids(tasks).filter_map(carries);
     let mut on_engine: BTreeMap<EngineId, usize> = BTreeMap::new();
-    shapes.messages(tasks).for_each(|(_, task)| *on_engine.entry(task.engine).or_default() += 1);
+    messages().for_each(|(_, engine, ..)| *on_engine.entry(engine).or_default() += 1);
     let mut sources: Vec<Source> = Vec::new();
     let mut known: BTreeMap<EngineId, usize> = BTreeMap::new();
-    for (id, task) in shapes.messages(tasks) {
-        let message = Message { tail: shapes.tail(id), ..message(fabric, routes, tasks, id) };
-        let own = task.engine == EngineId::NONE || {
-            let slots = tasks.engines()[task.engine.0 as usize].slots;
-            let count = on_engine[&task.engine];
+    for (id, engine, bytes, class) in messages() {
+        let own = engine == EngineId::NONE || {
+            let slots = tasks.engines()[engine.0 as usize].slots;
+            let count = on_engine[&engine];
             if slots > 1 && (slots as usize) < count {
                 return Err(OrderError::Task { task: id, why: TaskRefusal::Slots { slots, count } });
             }
             slots > 1
         };
-        match known.get(&task.engine).filter(|_| !own) {
+        let message = Message { tail: tails[id.index()], ..message(fabric, routes, tasks, id, bytes, class) };
+        match known.get(&engine).filter(|_| !own) {
             Some(&source) => {
                 // Only the same class follows without its whole lead.
                 let first = sources[source].place(0);
@@ -68,7 +73,7 @@ pub(super) fn sources(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Re
                 sources[source].messages.push(message);
             }
             None => {
-                known.insert(task.engine, sources.len());
+                known.insert(engine, sources.len());
                 sources.push(Source { messages: vec![message] });
             }
         }
@@ -90,8 +95,7 @@ fn bounded(sources: &[Source]) -> Result<(), OrderError> {
     }
 }
 
-fn message(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, id: TaskId) -> Message {
-    let Work::Carries { bytes, class } = tasks.tasks()[id.index()].work else { unreachable!("checked before") };
+fn message(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, id: TaskId, bytes: u64, class: ClassId) -> Message {
     let (route, service) = (tasks.classes().route(class), tasks.service(id));
     let links = routes.links(route);
     let (from, to) = (fabric.link(links[0]).from, fabric.link(links[links.len() - 1]).to);
