@@ -7,9 +7,11 @@ use weir_sim_core::TaskId;
 
 use super::anneal::{AnnealOptions, Annealed, ClassOrders, anneal};
 use super::bounds::{BranchOptions, Rule, branch_and_bound, root_bound};
-use super::exhaustive::{Enumeration, Part, own_makespan};
+use super::exhaustive::{Enumeration, Part};
 use super::problem::{OrderError, OrderProblem};
 use super::run::Best;
+use super::run::plan::{Plan, with_lanes};
+use super::run::tree::run_own;
 use crate::search::{MOST_EXHAUSTIVE, Method, SearchResult, Vary, within};
 
 /// Most orders that `exhaustive` visits unless [`OrderOptions::most`] says otherwise: half a day on one core.
@@ -34,12 +36,12 @@ pub enum Goal {
     Best,
 }
 
-/// How to search.
+/// The method of an order search, and how much it may do.
 #[derive(Clone, Debug)]
 pub struct OrderOptions {
-    /// By which method.
+    /// The method; `auto` goes on from one to the next.
     pub method: Method,
-    /// What for.
+    /// Whether the makespans of other orders are wanted too.
     pub goal: Goal,
     /// How close to the best is proven.
     pub rule: Rule,
@@ -55,7 +57,7 @@ pub struct OrderOptions {
     /// Chains of annealing: other random numbers each, so that one that is stuck does not decide. With a budget there are
     /// as many as threads.
     pub chains: u64,
-    /// Seed of annealing.
+    /// Seed of the random numbers of annealing.
     pub seed: u64,
     /// Classes that annealing begins with, for generated patterns.
     pub classes: Vec<ClassOrders>,
@@ -174,7 +176,8 @@ fn exhaustive(
 /// # Errors
 /// A wrong answer of the arbiter.
 pub fn of_workload(problem: &OrderProblem<'_>) -> Result<SearchResult<Order>, OrderError> {
-    let own = own_makespan(problem)?;
+    let plan = Plan::new(problem);
+    let own = with_lanes!(plan.sources, run_own(problem, &plan))?;
     let bound = Some(root_bound(problem).min(own as f64));
     Ok(SearchResult { complete: false, bound, ..plain(problem, Method::Exhaustive, own, own, named(problem, 0)) })
 }

@@ -11,13 +11,13 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::chain::Chain;
 use super::options::{AnnealOptions, Annealed};
 use super::pace::Limit;
-use super::stages::{Annealing, ChainResult, Sequences};
+use super::stages::{Annealing, ChainResult};
 use crate::order::bounds::potentials::{Potentials, unit};
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::plan::{Plan, with_lanes};
+use crate::order::run::tree::run_own;
 
 /// Potentials whose bounds stop runs (measured with 16 and 64 sources: more stop no more than one run in a hundred).
 const STOPPING: usize = 8;
@@ -47,9 +47,9 @@ fn chains<const N: usize>(
     let potentials = Potentials::new(problem, plan);
     let bound = potentials.root();
     let potentials = potentials.strongest(STOPPING);
-    let own: Sequences = plan.counts.iter().map(|&n| (0..n).collect()).collect();
+    let own = plan.own_order();
     // Without it there is no result, so that it is not cut off.
-    let baseline = run_whole::<N>(problem, plan, &potentials, &own)?;
+    let baseline = run_own::<N>(problem, plan)?;
     let mut best =
         Annealed { order: problem.named(&own), makespan: baseline, baseline, bound, evaluated: 1, complete: true };
     let lone = unit(problem);
@@ -74,16 +74,4 @@ fn chains<const N: usize>(
     // A proof ends the search, whatever became of the other chains.
     best.complete |= best.proved();
     Ok(best)
-}
-
-/// The makespan of one order.
-fn run_whole<const N: usize>(
-    problem: &OrderProblem<'_>,
-    plan: &Plan,
-    potentials: &Potentials,
-    order: &Sequences,
-) -> Result<u64, OrderError> {
-    let go = AtomicBool::new(false);
-    let mut chain = Chain::<N>::new(problem, plan, potentials, &go)?;
-    Ok(chain.restart(order.clone())?.unwrap_or(u64::MAX))
 }

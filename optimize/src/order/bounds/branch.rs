@@ -60,10 +60,10 @@ impl Rule {
     }
 }
 
-/// How to search.
+/// What branch and bound has to prove, and when it gives up.
 #[derive(Clone, Copy, Debug)]
 pub struct BranchOptions {
-    /// How close.
+    /// How close to the best the result has to be.
     pub rule: Rule,
     /// Stop after about so many nodes.
     pub nodes: u64,
@@ -79,13 +79,13 @@ impl Default for BranchOptions {
 /// What branch and bound found.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Branched {
-    /// The best order.
+    /// The best order that was found; proven to be the best of all only where `proved` says so.
     pub best: Best,
     /// Makespan of the workload's own order, ps.
     pub baseline: u64,
     /// No order is faster than this, ps.
     pub bound: f64,
-    /// Nodes expanded.
+    /// Moments of decision whose alternatives were tried.
     pub nodes: u64,
     /// Orders run to their end.
     pub runs: u64,
@@ -104,8 +104,7 @@ pub fn branch_and_bound(
 ) -> Result<Branched, OrderError> {
     let plan = Plan::new(problem);
     covered(&plan)?;
-    let firsts = plan.counts.iter().try_fold(1_u64, |all, &n| all.checked_mul(n as u64));
-    if firsts.is_none_or(|firsts| firsts > MOST_CHILDREN) {
+    if plan.first_choices().is_none_or(|firsts| firsts > MOST_CHILDREN) {
         return Err(OrderError::TooManyFirst { most: MOST_CHILDREN });
     }
     with_lanes!(plan.sources, search(problem, &plan, options, cancel))
@@ -139,13 +138,19 @@ struct Shared<'p, 'a> {
     alike: Vec<u32>,
 }
 
+/// The best order so far, and the work it took.
+#[derive(Clone, Copy)]
+struct Found {
+    best: Best,
+    nodes: u64,
+    runs: u64,
+}
+
 /// One greedy depth-first descent: children are visited by their bounds, the most promising first.
 struct Descent<'s, 'p, 'a, const N: usize> {
     shared: &'s Shared<'p, 'a>,
     memo: Memo<'s, 'a, N>,
-    best: Best,
-    nodes: u64,
-    runs: u64,
+    found: Found,
 }
 
 fn search<const N: usize>(
@@ -157,71 +162,81 @@ fn search<const N: usize>(
     let potentials = Potentials::new(problem, plan);
     let (rule, alike) = (options.rule, alike(problem, plan));
     let shared = Shared { problem, plan, potentials, rule, cancel, alike };
-    let own: Vec<Vec<usize>> = plan.counts.iter().map(|&n| (0..n).collect()).collect();
     let mut memo = shared.memo::<N>()?;
-    let baseline = run(plan, &mut memo, &own)?;
-    let mut descent =
-        Descent { shared: &shared, memo, best: Best { makespan: baseline, number: 0 }, nodes: 0, runs: 1 };
+    let baseline = run(plan, &mut memo, &plan.own_order())?;
+    let result = |Found { best, nodes, runs }, bound, proved| Branched { best, baseline, bound, nodes, runs, proved };
+    let found = Found { best: Best { makespan: baseline, number: 0 }, nodes: 0, runs: 1 };
+    let mut descent = Descent { shared: &shared, memo, found };
     let mut open = descent.root()?;
-    if cancel.load(Ordering::Relaxed) {
+    if shared.cancelled() {
         // Some nodes may be missing.
-        let bound = shared.potentials.root().min(descent.best.makespan as f64);
-        return Ok(Branched {
-            best: descent.best,
-            baseline,
-            bound,
-            nodes: descent.nodes,
-            runs: descent.runs,
-            proved: false,
-        });
+        let bound = shared.potentials.root().min(descent.found.best.makespan as f64);
+        return Ok(result(descent.found, bound, false));
     }
     descent.go_on(&mut open, ALONE.min(options.nodes))?;
-    let (mut best, mut nodes, mut runs) = (descent.best, descent.nodes, descent.runs);
-    // In order of visit from here on.
-    let mut queue: VecDeque<Node<N>> = open.into_iter().rev().collect();
-    let idle = Mutex::new(vec![descent.memo]);
-    while !queue.is_empty() && nodes < options.nodes && !cancel.load(Ordering::Relaxed) {
-        let batch: Vec<Node<N>> = queue.drain(..BATCH.min(queue.len())).collect();
-        let done: Vec<_> = batch.into_par_iter().map(|node| shared.subtree(node, best, &idle)).collect();
-        let mut left = Vec::new();
-        for result in done {
-            let (found, subtree_nodes, subtree_runs, open) = result?;
-            (best, nodes, runs) = (best.min(found), nodes + subtree_nodes, runs + subtree_runs);
-            left.extend(open);
-        }
-        tracing::debug!(nodes, best = best.makespan, open = queue.len() + left.len(), "a batch of subtrees is done");
-        left.into_iter().rev().for_each(|node| queue.push_front(node));
-        queue.retain(|node| !rule.drops(node.bound, best.makespan));
-    }
-    let bound = shared.proven(best, queue.iter().map(|node| node.bound));
-    tracing::info!(nodes, runs, best = best.makespan, bound, proved = queue.is_empty(), "branch and bound ends");
-    Ok(Branched { best, baseline, bound, nodes, runs, proved: queue.is_empty() })
+    open.reverse();
+    let mut queue = VecDeque::from(open);
+    let found = shared.batches(&mut queue, descent.found, descent.memo, options.nodes)?;
+    let (best, proved) = (found.best.makespan, queue.is_empty());
+    let bound = shared.proven(found.best, queue.iter().map(|node| node.bound));
+    tracing::info!(nodes = found.nodes, runs = found.runs, best, bound, proved, "branch and bound ends");
+    Ok(result(found, bound, proved))
 }
-
-/// What came of a subtree: the best, nodes, runs, and what is open in order of visit.
-type Subtree<const N: usize> = (Best, u64, u64, Vec<Node<N>>);
 
 impl<'a> Shared<'_, 'a> {
     fn memo<const N: usize>(&self) -> Result<Memo<'_, 'a, N>, OrderError> {
         Memo::new(self.problem, self.plan, self.potentials.weights.clone())
     }
 
+    fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// Visits the nodes of a queue, which are in order of visit, batch by batch until none is left or about `most` were
+    /// expanded.
+    fn batches<'s, const N: usize>(
+        &'s self,
+        queue: &mut VecDeque<Node<N>>,
+        mut found: Found,
+        memo: Memo<'s, 'a, N>,
+        most: u64,
+    ) -> Result<Found, OrderError> {
+        let idle = Mutex::new(vec![memo]);
+        while !queue.is_empty() && found.nodes < most && !self.cancelled() {
+            let batch: Vec<Node<N>> = queue.drain(..BATCH.min(queue.len())).collect();
+            let best = found.best;
+            let done: Vec<_> = batch.into_par_iter().map(|node| self.subtree(node, best, &idle)).collect();
+            let mut left = Vec::new();
+            for subtree in done {
+                let (Found { best, nodes, runs }, open) = subtree?;
+                found = Found { best: found.best.min(best), nodes: found.nodes + nodes, runs: found.runs + runs };
+                left.extend(open);
+            }
+            let (nodes, best, open) = (found.nodes, found.best.makespan, queue.len() + left.len());
+            tracing::debug!(nodes, best, open, "a batch of subtrees is done");
+            left.into_iter().rev().for_each(|node| queue.push_front(node));
+            queue.retain(|node| !self.rule.drops(node.bound, best));
+        }
+        Ok(found)
+    }
+
+    /// What comes of the subtree below a node, and what is still open there, in order of visit.
     fn subtree<'s, const N: usize>(
         &'s self,
         node: Node<N>,
         best: Best,
         idle: &Mutex<Vec<Memo<'s, 'a, N>>>,
-    ) -> Result<Subtree<N>, OrderError> {
+    ) -> Result<(Found, Vec<Node<N>>), OrderError> {
         let kept = idle.lock().ok().and_then(|mut idle| idle.pop());
         let memo = kept.map_or_else(|| self.memo(), Ok)?;
-        let mut descent = Descent { shared: self, memo, best, nodes: 0, runs: 0 };
+        let mut descent = Descent { shared: self, memo, found: Found { best, nodes: 0, runs: 0 } };
         let mut open = vec![node];
         descent.go_on(&mut open, SUBTREE)?;
         open.reverse();
         if let Ok(mut idle) = idle.lock() {
             idle.push(descent.memo);
         }
-        Ok((descent.best, descent.nodes, descent.runs, open))
+        Ok((descent.found, open))
     }
 
     /// No order is faster than this: the root's bound, or what the rule and the open nodes leave.
@@ -236,14 +251,14 @@ impl<const N: usize> Descent<'_, '_, '_, N> {
     /// Expands nodes depth first, the last one first, until none or about `most` were.
     fn go_on(&mut self, open: &mut Vec<Node<N>>, most: u64) -> Result<(), OrderError> {
         let mut children = Vec::new();
-        while self.nodes < most && !self.cancelled() {
+        while self.found.nodes < most && !self.shared.cancelled() {
             let Some(node) = open.pop() else { return Ok(()) };
-            if self.shared.rule.drops(node.bound, self.best.makespan) {
+            if self.shared.rule.drops(node.bound, self.found.best.makespan) {
                 continue;
             }
-            self.nodes += 1;
+            self.found.nodes += 1;
             self.decide(&node.state, node.deciding, &node.losses, &mut children)?;
-            if self.cancelled() {
+            if self.shared.cancelled() {
                 // Some children may be missing.
                 open.push(node);
                 return Ok(());
@@ -263,15 +278,11 @@ impl<const N: usize> Descent<'_, '_, '_, N> {
         if deciding == 0 {
             self.follow(state, &none, &mut children)?;
         } else {
-            self.nodes += 1;
+            self.found.nodes += 1;
             self.decide(&state, deciding, &none, &mut children)?;
         }
         children.sort_by_key(|child| Reverse(child.rank()));
         Ok(children)
-    }
-
-    fn cancelled(&self) -> bool {
-        self.shared.cancel.load(Ordering::Relaxed)
     }
 
     /// Makes the children of a state: every combination of choices of the sources that decide; some only when cancelled.
@@ -285,7 +296,7 @@ impl<const N: usize> Descent<'_, '_, '_, N> {
         let plan = self.shared.plan;
         let source = deciding.trailing_zeros() as usize;
         let mut left = state.left[source];
-        while left != 0 && !self.cancelled() {
+        while left != 0 && !self.shared.cancelled() {
             let message = left.trailing_zeros() as usize;
             left &= left - 1;
             if self.shared.alike[plan.message(source, message)] & state.left[source] != 0 {
@@ -310,7 +321,7 @@ impl<const N: usize> Descent<'_, '_, '_, N> {
             state.apply(self.memo.rates(at));
             let deciding = advance::<N, true>(self.shared.plan, &mut state)?;
             let (bound, mean) = self.bound(at, state.now - before, &mut losses, &state);
-            if self.shared.rule.drops(bound, self.best.makespan) {
+            if self.shared.rule.drops(bound, self.found.best.makespan) {
                 return Ok(());
             }
             if deciding != 0 {
@@ -318,12 +329,12 @@ impl<const N: usize> Descent<'_, '_, '_, N> {
                 return Ok(());
             }
             if state.busy == 0 {
-                self.runs += 1;
-                let found = Best { makespan: makespan(&state)?, number: state.number };
-                if found.makespan < self.best.makespan {
-                    tracing::debug!(best = found.makespan, nodes = self.nodes, "found a better order");
+                self.found.runs += 1;
+                let best = Best { makespan: makespan(&state)?, number: state.number };
+                if best.makespan < self.found.best.makespan {
+                    tracing::debug!(best = best.makespan, nodes = self.found.nodes, "found a better order");
                 }
-                self.best = self.best.min(found);
+                self.found.best = self.found.best.min(best);
                 return Ok(());
             }
         }

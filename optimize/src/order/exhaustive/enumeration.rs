@@ -18,8 +18,7 @@ use crate::distribution::Distribution;
 use crate::order::problem::{OrderError, OrderProblem};
 use crate::order::run::best::{Best, better};
 use crate::order::run::plan::{Keys, Plan, with_lanes};
-use crate::order::run::rates::Memo;
-use crate::order::run::tree::{covered, run};
+use crate::order::run::tree::covered;
 
 /// Orders in a unit of work, about: some milliseconds.
 const ORDERS_A_UNIT: u128 = 1 << 14;
@@ -71,8 +70,7 @@ impl<'p, 'a> Enumeration<'p, 'a> {
     pub fn unless(cancel: &AtomicBool, problem: &'p OrderProblem<'a>, symmetries: bool) -> Result<Self, OrderError> {
         let plan = Plan::new(problem);
         covered(&plan)?;
-        let firsts = plan.counts.iter().try_fold(1_u64, |all, &n| all.checked_mul(n as u64));
-        let firsts = firsts.ok_or(OrderError::TooManyFirst { most: u64::MAX })?;
+        let firsts = plan.first_choices().ok_or(OrderError::TooManyFirst { most: u64::MAX })?;
         let lanes = with_lanes!(plan.sources, lanes(problem, &plan, cancel))?;
         let symmetry = match plan.keys {
             Keys::Rows(rows) if symmetries => Symmetry::new(problem, &plan, rows, |row| lanes.row(row), cancel),
@@ -115,7 +113,6 @@ impl<'p, 'a> Enumeration<'p, 'a> {
         if !(1..=shards).contains(&shard) {
             return Err(OrderError::Shards(format!("there is no shard {shard} of {shards}; they count from 1")));
         }
-        let own: Vec<Vec<usize>> = self.plan.counts.iter().map(|&n| (0..n).collect()).collect();
         let candidates = self.plan.candidates.unwrap_or(u128::MAX);
         Ok(Part {
             weir_order_part: 1,
@@ -127,7 +124,7 @@ impl<'p, 'a> Enumeration<'p, 'a> {
             first_choices: self.firsts,
             next: 0,
             inside: 0,
-            baseline: self.lanes.run(self.problem, &self.plan, &own)?,
+            baseline: self.lanes.run(self.problem, &self.plan, &self.plan.own_order())?,
             best: None,
             distribution: Distribution::default(),
         })
@@ -233,14 +230,4 @@ impl<'p, 'a> Enumeration<'p, 'a> {
             index /= count as u64;
         }
     }
-}
-
-/// The makespan of the workload's own order, without a table.
-pub(crate) fn own_makespan(problem: &OrderProblem<'_>) -> Result<u64, OrderError> {
-    fn one<const N: usize>(problem: &OrderProblem<'_>, plan: &Plan) -> Result<u64, OrderError> {
-        let own: Vec<Vec<usize>> = plan.counts.iter().map(|&n| (0..n).collect()).collect();
-        run::<N, _>(plan, &mut Memo::<N>::new(problem, plan, Vec::new())?, &own)
-    }
-    let plan = Plan::new(problem);
-    with_lanes!(plan.sources, one(problem, &plan))
 }

@@ -12,6 +12,5 @@ mod units;
 mod walk;
 
 pub use enumeration::Enumeration;
-pub(super) use enumeration::own_makespan;
 pub use part::Part;
 pub use symmetry::Symmetry;

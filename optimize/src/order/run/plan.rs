@@ -191,6 +191,16 @@ impl Plan {
         number
     }
 
+    /// The workload's own order, as positions among each source's messages.
+    pub(crate) fn own_order(&self) -> Vec<Vec<usize>> {
+        self.counts.iter().map(|&count| (0..count).collect()).collect()
+    }
+
+    /// Number of first choices of all sources together; none above 2^64.
+    pub(crate) fn first_choices(&self) -> Option<u64> {
+        self.counts.iter().try_fold(1, |all: u64, &count| all.checked_mul(count as u64))
+    }
+
     /// The order of a number, as positions among each source's messages.
     pub(crate) fn order(&self, mut number: u128) -> Vec<Vec<usize>> {
         let sequence = |(s, &count): (usize, &usize)| {

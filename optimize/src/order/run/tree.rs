@@ -3,10 +3,10 @@
 //! depends on what it sends next, so that it decides before the pause.
 
 use super::plan::Plan;
-use super::rates::Rates;
+use super::rates::{Memo, Rates};
 use super::state::{MOST_PS, State};
-use crate::order::problem::OrderError;
 use crate::order::problem::limits::{MOST_DECIDING, MOST_LEFT};
+use crate::order::problem::{OrderError, OrderProblem};
 
 /// Moves to the next instant at which a last byte leaves or a pause is over. Sources without a choice start their last message or rest;
 /// the others are returned, a bit each: they wait for a decision. Without `PACED` the plan must have no pauses, which then
@@ -100,6 +100,11 @@ pub(crate) fn run<const N: usize, R: Rates<N>>(
         }
     }
     makespan(&state)
+}
+
+/// The makespan of the workload's own order.
+pub(crate) fn run_own<const N: usize>(problem: &OrderProblem<'_>, plan: &Plan) -> Result<u64, OrderError> {
+    run::<N, _>(plan, &mut Memo::new(problem, plan, Vec::new())?, &plan.own_order())
 }
 
 /// Whether a tree search covers the problem.
