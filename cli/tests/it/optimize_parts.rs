@@ -100,9 +100,12 @@ fn a_damaged_checkpoint_is_refused() {
     optimize(&[&file, "--checkpoint", &kept]);
     let text = std::fs::read_to_string(&kept).expect("a text");
     let part: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    for (key, value) in [("best", serde_json::json!(null)), ("next", 1_000_000.into()), ("tally", "".into())] {
+    let none = serde_json::Value::Null;
+    for (key, value) in
+        [("best", none), ("best/number", "1000000".into()), ("next", 1_000_000.into()), ("tally", "".into())]
+    {
         let mut damaged = part.clone();
-        damaged["part"]["order"]["makespans"][key] = value;
+        *damaged.pointer_mut(&format!("/part/order/makespans/{key}")).expect("a part has it") = value;
         folder.write("kept", &damaged.to_string());
         refused(&["optimize", &file, "--checkpoint", &kept], "the file was damaged");
     }

@@ -17,7 +17,7 @@ pub struct Part {
     pub digest: String,
     /// Which shard, from 1.
     pub shard: u64,
-    /// Of how many.
+    /// The number of shards that share the first choices.
     pub shards: u64,
     /// Order of the group of symmetries in use; 1 for none.
     pub symmetries: u64,
@@ -34,7 +34,7 @@ pub struct Part {
     pub baseline: u64,
     /// The best order so far.
     pub best: Option<Best>,
-    /// Makespans so far.
+    /// The makespans of the orders visited so far.
     #[serde(rename = "tally")]
     pub distribution: Distribution,
 }
@@ -76,7 +76,10 @@ impl Part {
     /// Whether its counts and its best belong together; they do unless the file was damaged.
     fn whole(&self) -> bool {
         let (count, first) = (self.distribution.count(), self.distribution.pairs().first().map(|pair| pair.0));
-        let known = first.is_none() || first == self.best.map(|best| best.makespan);
+        let known = match self.best {
+            Some(best) => first.is_none_or(|first| first == best.makespan) && best.number < self.candidates,
+            None => first.is_none(),
+        };
         let all = !(self.complete() && self.shards == 1) || count == self.candidates;
         known && all && count <= self.candidates && self.next <= self.first_choices
     }
