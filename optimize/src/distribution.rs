@@ -45,7 +45,7 @@ impl Distribution {
         &self.pairs
     }
 
-    /// Number of orders.
+    /// How many candidates have a makespan here.
     #[must_use]
     pub fn count(&self) -> u128 {
         self.count
@@ -62,7 +62,7 @@ impl Distribution {
         *self = Self { pairs, count };
     }
 
-    /// The largest makespan.
+    /// The largest makespan, ps; none without candidates.
     #[must_use]
     pub fn worst(&self) -> Option<u64> {
         self.pairs.last().map(|p| p.0)

@@ -104,7 +104,7 @@ impl FromStr for Method {
     }
 }
 
-/// What is minimised.
+/// The value of a candidate: the search minimises it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Objective {
@@ -150,7 +150,7 @@ pub const MOST_EXHAUSTIVE: u128 = 10_000_000;
 /// method does not know is absent.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SearchResult<S> {
-    /// What was varied.
+    /// What the candidates differ in.
     pub vary: Vary,
     /// By which method; of `auto`, what it came to.
     pub method: Method,
@@ -162,17 +162,17 @@ pub struct SearchResult<S> {
     pub complete: bool,
     /// Whether no candidate is better than the best by more than 1e-9 (or at all, by the exact rule).
     pub proved_optimal: bool,
-    /// What is minimised.
+    /// What `baseline`, `best` and the statistics are values of.
     pub objective: Objective,
     /// No candidate is better than this.
     pub bound: Option<f64>,
-    /// The scenario as it is.
+    /// The value of the scenario as it is.
     pub baseline: f64,
-    /// The best found.
+    /// The least value found.
     pub best: f64,
     /// Mean of the middle two of all.
     pub median: Option<f64>,
-    /// Mean of all.
+    /// Mean of the values of all candidates.
     pub mean: Option<f64>,
     /// The worst of all.
     pub worst: Option<f64>,
@@ -182,7 +182,7 @@ pub struct SearchResult<S> {
     pub best_count: Option<u128>,
     /// Seconds it took; set by whoever reads a clock.
     pub wall_s: Option<f64>,
-    /// The best found.
+    /// The candidate of the least value found; of equal ones the one that its search names.
     pub solution: S,
 }
 
@@ -279,7 +279,7 @@ pub const PERCENTILES: [u32; 6] = [1, 5, 25, 75, 95, 99];
 /// The best of some candidates.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BestOf {
-    /// Its value.
+    /// Its value, in the unit of the search.
     pub value: f64,
     /// Its number, the lowest among equals.
     pub number: u128,

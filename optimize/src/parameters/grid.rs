@@ -58,7 +58,7 @@ impl Grid {
         &self.axes
     }
 
-    /// Number of candidates.
+    /// The product of the numbers of values of all axes.
     #[must_use]
     pub fn candidates(&self) -> u64 {
         self.candidates

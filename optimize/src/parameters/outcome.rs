@@ -30,7 +30,7 @@ impl Outcome {
         Ok(Self { grid, best, distribution, part })
     }
 
-    /// The grid.
+    /// The axes that the candidates' numbers count through.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid

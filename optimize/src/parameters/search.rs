@@ -16,7 +16,7 @@ use super::shard::Shard;
 /// A search over a grid, ready to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
-    /// What is tried.
+    /// The candidates: every combination of the values of its axes.
     pub grid: &'a Grid,
     /// A digest of all that decides makespans beside the candidate's values: the files of the scenario, the arbiters and
     /// values of the command line. Parts and checkpoints of another digest are refused.

@@ -25,13 +25,13 @@ impl Shard {
         if (1..=count).contains(&index) { Ok(shard) } else { Err(ParameterError::Shard { text: shard.to_string() }) }
     }
 
-    /// Which, from 1.
+    /// Which of the shards it is, from 1.
     #[must_use]
     pub fn index(self) -> u64 {
         self.index
     }
 
-    /// Of how many.
+    /// The number of shards that share the candidates.
     #[must_use]
     pub fn count(self) -> u64 {
         self.count

@@ -14,11 +14,11 @@ pub struct GridTable<'a> {
 /// One candidate. As JSON: `candidate`, `parameters` (path → value as text), `makespan_s`, `makespan_ps`, `ratio`, `best`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GridRow<'a> {
-    /// Its number.
+    /// Its number in the grid, from 0.
     pub candidate: u64,
     /// Path and value of each axis.
     pub parameters: Vec<(&'a str, &'a str)>,
-    /// ps.
+    /// Simulated time of the candidate, ps.
     pub makespan: u64,
     /// Its makespan divided by the best; at least 1.
     pub ratio: f64,
@@ -35,7 +35,7 @@ impl Outcome {
 }
 
 impl GridRow<'_> {
-    /// Makespan in seconds.
+    /// The makespan in seconds, as tables print it.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.makespan as f64 / PS_PER_S

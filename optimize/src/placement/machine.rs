@@ -141,7 +141,7 @@ impl Machine {
         Ok(Self::shaped(matrix, step, None, &[]))
     }
 
-    /// Number of devices.
+    /// How many devices ranks can be placed on.
     #[must_use]
     pub fn devices(&self) -> usize {
         self.matrix.devices()

@@ -79,7 +79,7 @@ pub struct Placement {
     pub after: f64,
     /// Whether no placement has a smaller objective.
     pub proved_optimal: bool,
-    /// [`Method::Exhaustive`] or [`Method::Bisection`].
+    /// The method that was used: [`Method::Exhaustive`] or [`Method::Bisection`].
     pub method: Method,
     /// Exact search: pairs of a set of ranks and a part of it; bisection: exchanges weighed.
     pub evaluated: u64,
@@ -117,10 +117,8 @@ fn run<T: Number>(
     };
     let baseline: Vec<usize> = (0..problem.ranks).collect();
     let before = problem.total(&problem.to_groups(&baseline)).wide();
-    let value = |total: i128| {
-        let bytes = total as f64 * pattern.common() as f64 * problem.machine.step;
-        bytes / (2.0 * pattern.unit() as f64)
-    };
+    let (common, twice) = (pattern.common() as f64, 2.0 * pattern.unit() as f64);
+    let value = |total: i128| total as f64 * common * problem.machine.step / twice;
     let possible = options.method != Method::Bisection && exact::fits(problem);
     if options.method == Method::Exhaustive && !possible {
         return Err(PlacementError::NotExact);

@@ -46,7 +46,7 @@ impl Pattern {
         Ok(Self { ranks, unit, edges })
     }
 
-    /// Number of ranks.
+    /// How many ranks exchange data, those without traffic included.
     #[must_use]
     pub fn ranks(&self) -> usize {
         self.ranks

@@ -21,7 +21,7 @@ pub struct Simulated {
     pub before_ps: u64,
     /// Time of the exchange with the placement found, ps.
     pub after_ps: u64,
-    /// Simulations run.
+    /// Placements simulated, the starts included.
     pub evaluated: u64,
     /// Whether no exchange of two devices makes it faster; `false` when the budget or the caller ended the search.
     pub complete: bool,

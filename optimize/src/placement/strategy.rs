@@ -22,9 +22,9 @@ pub struct PlacementSearch<'a, E> {
     pub machine: &'a (dyn Fn(Objective) -> Result<Machine, PlacementError> + Sync),
     /// The simulated time of a placement, ps.
     pub makespan: &'a (dyn Fn(&[usize]) -> Result<u64, E> + Sync),
-    /// What is minimised.
+    /// The value of a placement.
     pub objective: Objective,
-    /// How.
+    /// The method; see the table in the module's opening for what each objective makes of it.
     pub method: Method,
     /// How much to search with bisection.
     pub effort: Option<Effort>,

@@ -46,7 +46,7 @@ pub fn gain(baseline: f64, best: f64) -> f64 {
 }
 
 impl<S> Sweep<S> {
-    /// The grid.
+    /// The axes whose values the points combine.
     #[must_use]
     pub fn grid(&self) -> &Grid {
         &self.grid

@@ -24,18 +24,18 @@ pub struct AnnealOptions {
     pub classes: Vec<ClassOrders>,
 }
 
-/// What annealing found.
+/// The best order of all chains, and how good it can be at most.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Annealed {
-    /// The best order.
+    /// Per source its transfers in the order they are sent.
     pub order: Vec<Vec<TaskId>>,
-    /// Its makespan, ps.
+    /// Makespan of `order`, ps.
     pub makespan: u64,
     /// Makespan of the workload's own order, ps.
     pub baseline: u64,
     /// No order is faster than this, ps.
     pub bound: f64,
-    /// Orders tried.
+    /// Orders tried by all chains, those that were cut off early included.
     pub evaluated: u64,
     /// Whether all evaluations were done, or the bound was reached.
     pub complete: bool,

@@ -72,7 +72,7 @@ impl<'a> OrderProblem<'a> {
         self
     }
 
-    /// Number of sources.
+    /// How many sources send; their numbers count from 0.
     #[must_use]
     pub fn sources(&self) -> usize {
         self.sources.len()

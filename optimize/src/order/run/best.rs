@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The best order seen: least (makespan, number).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Best {
-    /// Makespan, ps.
+    /// Simulated time of the order, ps.
     pub makespan: u64,
     /// Number of the order.
     #[serde(with = "super::text")]
