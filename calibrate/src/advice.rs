@@ -16,7 +16,7 @@ const WORST: usize = 3;
 /// How a fit was made, as far as there is a choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Made<'a> {
-    /// The arbiter.
+    /// The name of the one that the simulated times are of.
     pub arbiter: &'a str,
     /// All arbiters that there are.
     pub arbiters: &'a [String],

@@ -11,9 +11,9 @@ use weir_scenario::Position;
 /// A transfer of an experiment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Transfer {
-    /// Its source.
+    /// The node that sends.
     pub from: NodeId,
-    /// Its destination.
+    /// The node that receives.
     pub to: NodeId,
     /// Payload, 1 to 2^53.
     pub bytes: u64,
@@ -81,9 +81,9 @@ impl Experiment {
 /// A part of a log that is not used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skipped {
-    /// Where it stands.
+    /// Its first line in the log.
     pub place: Position,
-    /// What it is.
+    /// The part in a few words, such as the name of its table.
     pub what: String,
     /// Why it is not used, and what would make it of use.
     pub why: String,
@@ -94,7 +94,7 @@ pub struct Skipped {
 pub struct Log {
     /// What can be simulated.
     pub experiments: Vec<Experiment>,
-    /// What cannot.
+    /// Parts that no simulation can be held against.
     pub skipped: Vec<Skipped>,
     /// How the log was understood, where it does not say.
     pub notes: Vec<String>,

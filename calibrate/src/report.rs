@@ -9,7 +9,7 @@ use crate::measurement::{Experiment, Log};
 /// A fit, what it was made from, and what to say of it.
 #[derive(Clone, Copy)]
 pub struct FitReport<'a> {
-    /// The topology.
+    /// The topology that the transfers ran on, with its values before the fit.
     pub machine: &'a Machine,
     /// The name of the arbiter.
     pub arbiter: &'a str,
@@ -17,9 +17,9 @@ pub struct FitReport<'a> {
     pub params: &'a Map<String, Value>,
     /// The experiments of all logs.
     pub experiments: &'a [Experiment],
-    /// The logs.
+    /// What was read, a log for each file, in the order given.
     pub logs: &'a [Log],
-    /// The fit.
+    /// What came out of it.
     pub fit: &'a Fit,
     /// Warnings for a person.
     pub warnings: &'a [String],

@@ -56,7 +56,7 @@ fn digits(value: f64) -> String {
     }
 }
 
-/// The whole report.
+/// What `weir calibrate` prints: parameters, what is unclear, errors, notes and warnings.
 #[must_use]
 pub fn text(report: &FitReport<'_>) -> String {
     let FitReport { machine, experiments, logs, fit, .. } = *report;

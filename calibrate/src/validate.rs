@@ -13,11 +13,11 @@ pub const GOOD: f64 = 0.15;
 /// A transfer or operation as it was simulated.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Simulated {
-    /// Its id.
+    /// As the scenario wrote it; unique within the run.
     pub id: String,
     /// Source and destination by name, and size; `None` for an operation of a model.
     pub transfer: Option<(String, String, u64)>,
-    /// Seconds.
+    /// The time that is compared, from its start or from being ready to its end, seconds.
     pub seconds: f64,
 }
 
@@ -34,7 +34,7 @@ pub struct Pair {
     pub error: f64,
 }
 
-/// Measured against simulated.
+/// Which measured row is of which simulated transfer, and what is left over.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Matched {
     /// What belongs together, in the order of the rows.
@@ -127,9 +127,9 @@ pub struct Summary {
     pub within: f64,
     /// Mean of the absolute errors.
     pub mean: f64,
-    /// The lowest error.
+    /// The error of the row whose time is most underestimated; below 0 where any is.
     pub lowest: f64,
-    /// The highest error.
+    /// The error of the row whose time is most overestimated.
     pub highest: f64,
 }
 

@@ -35,7 +35,7 @@ impl Level {
     }
 }
 
-/// One finding.
+/// Something of a dump that a person should know: an assumption, a doubt, or what was left out.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Finding {
     /// How much it matters.
@@ -44,7 +44,7 @@ pub struct Finding {
     pub message: String,
     /// The same with all bus ids, where there are more.
     pub whole: Option<String>,
-    /// What to do.
+    /// What to do about it; `None` where nothing is to be done.
     pub help: Option<String>,
 }
 

@@ -16,7 +16,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All of them.
+    /// Every format, in the order in which lists name them.
     pub const ALL: [Self; 4] = [Self::Nccl, Self::Hwloc, Self::NvidiaSmi, Self::Lspci];
 
     /// The word on the command line.

@@ -134,11 +134,11 @@ pub struct Counts {
     pub bridges: usize,
     /// Switches that are written.
     pub switches: usize,
-    /// GPUs.
+    /// GPUs of the topology that is written.
     pub gpus: usize,
     /// Network cards; the functions of one card count once.
     pub nics: usize,
-    /// FPGAs.
+    /// FPGAs of the topology that is written.
     pub fpgas: usize,
     /// NVLinks, each pair of ends with all its links.
     pub nvlinks: u64,

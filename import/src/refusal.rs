@@ -5,13 +5,13 @@ use std::fmt;
 /// A dump that is not read: what is wrong, the place where it is known, and what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// What is wrong.
+    /// What is wrong, in one line without the file's name.
     pub message: String,
     /// The line, from 1.
     pub line: Option<u32>,
     /// The column in that line, in characters from 1.
     pub column: Option<u32>,
-    /// What to do.
+    /// What to give instead; `None` where the message says it.
     pub help: Option<String>,
 }
 

@@ -8,7 +8,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// No such object.
+            /// The id that no object has, where one is absent.
             pub const NONE: Self = Self(u32::MAX);
 
             /// Position in the dense table of these objects.

@@ -59,9 +59,9 @@ pub struct ClassInfo<'a> {
 /// Weight that a class gains or loses: that of one transfer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WeightChange {
-    /// The class.
+    /// The class, below [`Setting::classes`].
     pub class: u32,
-    /// At least 1.
+    /// The weight of the transfer, a whole number of at least 1.
     pub weight: u32,
 }
 
@@ -81,23 +81,23 @@ pub struct Change<'a> {
 pub struct GroupMove {
     /// The group; ids are the arbiter's, below the fabric's links + twice the classes + the links of all classes together.
     pub group: u32,
-    /// The root; likewise.
+    /// The root that it hangs below now, an id of the arbiter's in the same range.
     pub root: u32,
 }
 
 /// A class that is new, or in another group now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClassMove {
-    /// The class.
+    /// The class, below [`Setting::classes`].
     pub class: u32,
-    /// Its group.
+    /// The group that it belongs to now.
     pub group: u32,
 }
 
 /// A new level of a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RootLevel {
-    /// The root.
+    /// The root, an id of the arbiter's.
     pub root: u32,
     /// The link that holds its members back, one of the route of each; [`LinkId::NONE`] where it is their limit.
     pub link: LinkId,
@@ -128,13 +128,13 @@ impl Answer {
         self.levels.clear();
     }
 
-    /// Number of entries.
+    /// Entries of all four lists together.
     #[must_use]
     pub fn len(&self) -> usize {
         self.groups.len() + self.classes.len() + self.dropped.len() + self.levels.len()
     }
 
-    /// Whether nothing changes.
+    /// Whether all levels, groups and classes stay as they are.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

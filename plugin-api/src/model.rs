@@ -19,7 +19,7 @@ use crate::{CallError, FabricView, NodeId};
 pub struct Surroundings<'a> {
     /// The fabric. Ids of nodes beyond its end are devices that the topology does not have: they have engines, no links.
     pub fabric: &'a FabricView<'a>,
-    /// Asks for routes.
+    /// Answers which route a transfer between two nodes takes.
     pub routes: &'a dyn RouteLookup,
 }
 
@@ -78,7 +78,7 @@ pub enum Moment {
 pub struct Wait {
     /// The other task, by its position in the plan; it may stand later.
     pub task: u32,
-    /// Its moment.
+    /// Whether it is the start or the end of that task.
     pub moment: Moment,
 }
 
@@ -150,7 +150,7 @@ pub struct PlannedTask<'a> {
     pub lead_ps: f64,
     /// Time after the task before it that cannot be overlapped (g), ps: finite, ≥ 0.
     pub gap_ps: f64,
-    /// What it does.
+    /// What it does once its work begins.
     pub work: PlannedWork,
 }
 
@@ -197,7 +197,7 @@ struct Kept {
 }
 
 impl Plan {
-    /// No tasks yet.
+    /// A plan without tasks and engines, which hosts refuse as it is.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -232,7 +232,7 @@ impl Plan {
         &self.engines
     }
 
-    /// Number of tasks.
+    /// How many tasks were added.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tasks.len()

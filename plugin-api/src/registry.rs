@@ -16,7 +16,7 @@ pub type MakeArbiter = Arc<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateA
 pub type MakeIncremental =
     Box<dyn Fn(&Setting<'_>, &str) -> Result<Box<dyn IncrementalArbiter>, CallError> + Send + Sync>;
 
-/// Builds a model.
+/// Builds an instance of a model, which plans all its operations of a scenario.
 pub type MakeModel = Box<dyn Fn() -> Result<Box<dyn Model>, CallError> + Send + Sync>;
 
 /// Where an arbiter or a model comes from.
@@ -46,11 +46,11 @@ impl Origin {
 
 /// One arbiter of the registry.
 pub struct ArbiterEntry {
-    /// Name in scenarios.
+    /// Its name in scenarios, unique among the arbiters of the registry.
     pub name: String,
     /// Version of the policy.
     pub version: String,
-    /// What it claims.
+    /// What it promises of its answers, and which attributes it reads.
     pub flags: Flags,
     /// Whether `flags` say which attributes of transfers it reads; libraries of ABI 1.2 and older cannot.
     pub says_what_it_reads: bool,
@@ -60,7 +60,7 @@ pub struct ArbiterEntry {
     pub params_schema: String,
     /// Where it comes from.
     pub origin: Origin,
-    /// Its constructor.
+    /// Builds an instance for a fabric; called for each run, from any thread.
     pub make: MakeArbiter,
     /// Its incremental side, if there is one.
     pub incremental: Option<IncrementalEntry>,
@@ -104,7 +104,7 @@ impl ArbiterEntry {
 
 /// The incremental side of an arbiter.
 pub struct IncrementalEntry {
-    /// Its constructor.
+    /// Builds an instance, or refuses parameters that it does not serve.
     pub make: MakeIncremental,
 }
 
@@ -124,9 +124,9 @@ impl std::fmt::Debug for IncrementalEntry {
 
 /// One model of the registry.
 pub struct ModelEntry {
-    /// Its name.
+    /// Its name in scenarios and results, unique among the models of the registry.
     pub name: String,
-    /// Its version.
+    /// Version of the model, shown in results.
     pub version: String,
     /// Keys of the workload's items that it serves.
     pub operations: Vec<String>,
@@ -134,7 +134,7 @@ pub struct ModelEntry {
     pub schema: String,
     /// Where it comes from.
     pub origin: Origin,
-    /// Its constructor.
+    /// Builds an instance; called for each scenario that has one of its operations.
     pub make: MakeModel,
 }
 
@@ -177,7 +177,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// An empty registry.
+    /// A registry without any arbiter or model.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

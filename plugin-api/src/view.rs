@@ -72,17 +72,17 @@ pub enum Direction {
 pub struct LinkKind(pub u32);
 
 impl LinkKind {
-    /// PCI Express.
+    /// PCI Express: slots, switches and root ports.
     pub const PCIE: Self = Self(0);
     /// Socket interconnect (QPI, UPI, xGMI between sockets).
     pub const QPI: Self = Self(1);
-    /// NVLink.
+    /// NVLink between GPUs, or a GPU and a processor.
     pub const NVLINK: Self = Self(2);
-    /// Network.
+    /// Links between machines: a network card's cable, a switch's port.
     pub const NETWORK: Self = Self(3);
     /// Host memory: between a root complex and a processor.
     pub const MEMORY: Self = Self(4);
-    /// Any other text.
+    /// Any other text that a scenario gives as `kind`.
     pub const OTHER: Self = Self(u32::MAX);
 }
 
@@ -167,7 +167,7 @@ pub struct ClassTable<'a> {
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct PhaseView<'a> {
-    /// The instant.
+    /// The instant for which rates are asked.
     pub now: SimTime,
     /// Per active transfer: its id, ascending.
     pub id: Slice<'a, TransferId>,
@@ -176,24 +176,24 @@ pub struct PhaseView<'a> {
     /// Per active transfer: the instant its bytes began to wait for rates, in ps. The rank by (arrival, id) is what
     /// arbiters with [`crate::Flags::READS_ARRIVAL`] may read.
     pub arrival: Slice<'a, u64>,
-    /// Attributes of classes.
+    /// Route, limit, weight and priority of each class.
     pub classes: ClassTable<'a>,
-    /// Links of routes.
+    /// The links of each route, in order of travel.
     pub routes: RouteTable<'a>,
 }
 
 /// One active transfer with its attributes looked up.
 #[derive(Clone, Copy, Debug)]
 pub struct TransferView<'a> {
-    /// The transfer.
+    /// Its id in the run; smaller ones come first in a phase.
     pub id: TransferId,
-    /// Its class.
+    /// The class that its attributes are of.
     pub class: ClassId,
     /// When it began to wait for rates, in ps.
     pub arrival: u64,
     /// Largest allowed rate, bytes per second; may be infinite.
     pub limit: f64,
-    /// Weight, > 0.
+    /// Its share beside others of the same policy, finite and above 0.
     pub weight: f64,
     /// Priority, larger is served first.
     pub priority: i64,

@@ -25,7 +25,7 @@ const FORMAT: u32 = 1;
 /// A library that the user has added.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PluginRecord {
-    /// Absolute path.
+    /// Where the file lies: absolute, symbolic links resolved.
     pub path: PathBuf,
     /// SHA-256 of the file when it was added, lower-case hexadecimal.
     pub sha256: String,

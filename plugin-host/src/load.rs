@@ -15,7 +15,7 @@ use crate::probe::probe;
 pub struct Refusal {
     /// Names of its arbiters and models, and the operations of these, when it was added.
     pub names: Vec<String>,
-    /// Why.
+    /// Why it was not loaded, with what to do.
     pub error: PluginError,
 }
 

@@ -36,9 +36,9 @@ pub(crate) struct ModelFunctions {
 /// One model of an opened library, its table checked.
 #[derive(Clone, Debug)]
 pub struct PluginModel {
-    /// Its name.
+    /// Its name: lower-case words and digits joined by `-`.
     pub name: String,
-    /// Its version.
+    /// Version of the model, shown in results.
     pub version: String,
     /// Keys of the workload's items that it serves; at least one, each once.
     pub operations: Vec<String>,

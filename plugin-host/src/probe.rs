@@ -30,7 +30,7 @@ const POLL: Duration = Duration::from_millis(2);
 /// An arbiter that a probe found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProbedArbiter {
-    /// Name in scenarios.
+    /// Its name in scenarios: lower-case words and digits joined by `-`.
     pub name: String,
     /// Version of the policy.
     pub version: String,
@@ -39,9 +39,9 @@ pub struct ProbedArbiter {
 /// A model that a probe found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ProbedModel {
-    /// Its name.
+    /// Its name in scenarios and results.
     pub name: String,
-    /// Its version.
+    /// Version of the model, shown in results.
     pub version: String,
     /// Keys of the workload's items that it serves.
     pub operations: Vec<String>,
@@ -50,9 +50,9 @@ pub struct ProbedModel {
 /// What a probe found in a library.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Probed {
-    /// Its arbiters.
+    /// Arbiters in the order of the library; empty where it has models alone.
     pub arbiters: Vec<ProbedArbiter>,
-    /// Its models.
+    /// Models in the order of the library; empty where it has arbiters alone.
     pub models: Vec<ProbedModel>,
 }
 

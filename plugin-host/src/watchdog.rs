@@ -23,11 +23,11 @@ pub const LIMIT_VARIABLE: &str = "WEIR_PLUGIN_LIMIT";
 pub struct StuckCall {
     /// Name of the arbiter or model; of the library's file while it is being opened.
     pub plugin: String,
-    /// The library.
+    /// The file of the library, as it was opened.
     pub path: PathBuf,
     /// The function, as in `weir_plugin.h`.
     pub call: &'static str,
-    /// The limit.
+    /// How long a call may take: what `WEIR_PLUGIN_LIMIT` says, or 10 s.
     pub limit: Duration,
 }
 

@@ -35,7 +35,7 @@ pub enum ColumnError {
 pub struct Column {
     /// The file it was run or read from.
     pub file: String,
-    /// The arbiter's name.
+    /// The name of the arbiter, without its parameters.
     pub arbiter: String,
     /// Its parameters, as `tau 0.2, hol false`; empty without any.
     pub params: String,

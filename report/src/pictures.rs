@@ -17,7 +17,7 @@ const BINS: usize = 60;
 
 /// Where the ranks of a scenario are before a search for better places.
 pub struct Ranks<'a> {
-    /// The scenario.
+    /// The scenario, for its topology.
     pub scenario: &'a Scenario,
     /// The device of each rank.
     pub devices: Vec<&'a str>,

@@ -10,13 +10,13 @@ use crate::Alone;
 /// The arbiter of a result.
 #[derive(Clone, Copy, Debug)]
 pub struct ArbiterInfo<'a> {
-    /// Name in scenarios.
+    /// Its name in scenarios; of a policy per link kind, the map as it can be written.
     pub name: &'a str,
     /// Version of the policy.
     pub version: &'a str,
     /// SHA-256 of the library it was loaded from; `None` when built in.
     pub sha256: Option<&'a str>,
-    /// The parameters given.
+    /// The parameters that the scenario or the command gave, without defaults.
     pub params: &'a Map<String, Value>,
     /// What its steps mean; empty where the policy does not say.
     pub legend: &'a [LegendEntry],
@@ -52,9 +52,9 @@ pub(crate) fn params_text(params: &Map<String, Value>) -> String {
 
 /// One run of a scenario under an arbiter, ready to be reported.
 pub struct Run<'a> {
-    /// The scenario.
+    /// The scenario that was run, for names and places.
     pub scenario: &'a Scenario,
-    /// The arbiter.
+    /// Under which arbiter, for the head of a result.
     pub arbiter: ArbiterInfo<'a>,
     /// What the simulation returned.
     pub outcome: &'a Outcome,

@@ -21,13 +21,13 @@ use crate::schemas::Sha256;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchSubject {
-    /// The scenario's name.
+    /// The name that the scenario gives itself, or its file's.
     pub scenario: String,
     /// The name of its file, without folders: results are the same wherever it lies.
     pub file: String,
     /// SHA-256 of everything read for it.
     pub input_sha256: String,
-    /// The arbiter.
+    /// Under which arbiter candidates were simulated.
     pub arbiter: SearchArbiter,
 }
 
@@ -90,9 +90,9 @@ pub enum Solution {
 /// The result of a search, ready to be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchReport {
-    /// What was searched.
+    /// Which scenario was searched, under which arbiter.
     pub subject: SearchSubject,
-    /// What was found.
+    /// The best candidate and the statistics, in the names of the scenario.
     pub result: SearchResult<Solution>,
     /// Of a placement by another objective: the makespan as it is and with the best placement, ps.
     pub simulated: Option<(u64, u64)>,

@@ -22,9 +22,9 @@ use crate::search::{SearchArbiter, SearchSubject, Solution, seconds};
 /// The result of a sweep, ready to be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SweepReport {
-    /// What was searched.
+    /// Which scenario was searched, under which arbiter.
     pub subject: SearchSubject,
-    /// What was found.
+    /// The best order of each point that was finished.
     pub sweep: Sweep<Solution>,
     /// Seconds it took, where that is to be told.
     pub wall_s: Option<f64>,

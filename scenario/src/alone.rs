@@ -29,7 +29,7 @@ pub enum Checked {
 pub struct TopologyAlone {
     /// The file as given (`-` for standard input).
     pub file: String,
-    /// Nodes and links.
+    /// Nodes and links as the file describes them.
     pub fabric: Fabric,
     /// Where nodes are in the machine, of those that say it, in their order.
     pub places: Vec<(NodeId, Place)>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub struct Position {
     /// The file as the user named it; `<stdin>` for standard input.
     pub file: Arc<str>,
-    /// Line, from 1.
+    /// The line, counted from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
@@ -78,11 +78,11 @@ pub struct Diagnostic {
     pub message: String,
     /// Where; `None` for findings about the whole input.
     pub position: Option<Position>,
-    /// The source line.
+    /// The source line with the part that is meant; `None` where the text is not at hand.
     pub excerpt: Option<Excerpt>,
     /// Other places that belong to it.
     pub notes: Vec<(String, Position)>,
-    /// What to do.
+    /// What to do about it; `None` where the message says it.
     pub help: Option<String>,
     /// Whether a plugin failed, rather than the scenario being wrong.
     pub plugin: bool,

@@ -23,7 +23,7 @@ const MOST_NAMES: u64 = 100_000;
 pub struct Machine {
     /// The file as given.
     pub file: String,
-    /// Nodes and links.
+    /// Nodes and links, with the values that the file gives.
     pub fabric: Fabric,
     /// The arbiters of a scenario or of the options; of a topology alone: the default of the registry.
     pub arbiters: Vec<ArbiterSpec>,

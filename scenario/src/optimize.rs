@@ -20,10 +20,10 @@ pub use matrix::MeasuredMatrix;
 pub use parameters::{AxisSpec, Growth, Parameter};
 use weir_optimize::search::{Method, Objective, Vary};
 
-/// What `optimize` says.
+/// What a scenario says under `optimize`: the search that `weir optimize` makes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OptimizeSpec {
-    /// What may change.
+    /// Send orders, the places of ranks, or values of the scenario.
     pub vary: Vary,
     /// With [`Vary::Parameters`]: the values that do, in file order; at least one. With [`Vary::Order`]: those for each of
     /// which an order is searched.
@@ -36,9 +36,9 @@ pub struct OptimizeSpec {
     pub level_costs: Option<Vec<f64>>,
     /// With [`Objective::Latency`] and [`Objective::Bandwidth`]: measured values instead of the topology's.
     pub matrix: Option<MeasuredMatrix>,
-    /// How.
+    /// The way to search; [`Method::Auto`] where nothing is said.
     pub method: Method,
-    /// Where it stands.
+    /// The place of the key `optimize`, for messages.
     pub position: Position,
 }
 

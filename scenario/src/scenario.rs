@@ -24,7 +24,7 @@ pub struct Scenario {
     pub file: String,
     /// SHA-256 over the scenario file and every file it names, in order of reading; hexadecimal.
     pub input_sha256: String,
-    /// Nodes and links.
+    /// Nodes and links, as the topology describes them.
     pub fabric: Fabric,
     /// Routes of the transfers.
     pub routes: Routes,

@@ -12,7 +12,7 @@ use crate::workload::Senders;
 /// A device that sends one transfer after another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Source {
-    /// The device.
+    /// The node whose engine `send` the transfers wait for.
     pub device: NodeId,
     /// Transfers that it sends at once.
     pub slots: u32,

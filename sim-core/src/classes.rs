@@ -59,7 +59,7 @@ impl Classes {
         self.priority[class.index()]
     }
 
-    /// Number of classes.
+    /// How many classes there are: ids are below it.
     #[must_use]
     pub fn len(&self) -> usize {
         self.route.len()

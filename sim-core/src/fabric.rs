@@ -5,7 +5,7 @@ use weir_plugin_api::{Direction, FabricView, LinkId, LinkKind, NodeId, NodeKind,
 /// A node of the fabric.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// What it is.
+    /// What stands there: a root complex, a switch, a device ….
     pub kind: NodeKind,
     /// Its parent in the tree; [`NodeId::NONE`] for a root.
     pub parent: NodeId,
@@ -24,13 +24,13 @@ pub struct Link {
     pub from: NodeId,
     /// The node it enters.
     pub to: NodeId,
-    /// Bytes per second.
+    /// What it carries in bytes per second, finite and above 0.
     pub bandwidth: f64,
     /// Added to the completion of every transfer that crosses it.
     pub latency: SimDuration,
     /// Where it leads in the tree.
     pub direction: Direction,
-    /// Its kind.
+    /// What the link is made of; policies may tell kinds apart.
     pub kind: LinkKind,
 }
 
@@ -132,14 +132,14 @@ impl Fabric {
         &self.links
     }
 
-    /// A node.
+    /// The node of an id of this fabric.
     #[inline]
     #[must_use]
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.index()]
     }
 
-    /// A directed link.
+    /// The directed link of an id of this fabric.
     #[inline]
     #[must_use]
     pub fn link(&self, id: LinkId) -> &Link {
@@ -214,7 +214,7 @@ impl FabricBuilder {
     /// Most nodes, and most directed links.
     pub const MOST: u32 = 1 << 30;
 
-    /// An empty fabric.
+    /// A fabric without nodes and links, to which these are added.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -273,7 +273,7 @@ impl FabricBuilder {
         Ok(())
     }
 
-    /// The finished fabric.
+    /// The fabric of everything added, ready for routes and runs.
     #[must_use]
     pub fn build(mut self) -> Fabric {
         let f = &mut self.fabric;

@@ -39,7 +39,7 @@ impl TaskTimes {
 pub struct Bottleneck {
     /// The binding; its `by` is a task id here (`u32::MAX` for none).
     pub binding: Binding,
-    /// For how long.
+    /// How long this binding held, of all the time that the transfer had rates.
     pub time: SimDuration,
 }
 
@@ -64,9 +64,9 @@ impl Default for LinkTotals {
 /// A maximal interval in which no rate changes.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PhaseRecord {
-    /// Its begin.
+    /// The instant from which the rates hold.
     pub start: SimTime,
-    /// Its end.
+    /// The instant of the next change of any rate, after `start`.
     pub end: SimTime,
     /// All active transfers in id order with their rates in bytes per second, rate 0 included.
     pub rates: Vec<(TaskId, f64)>,
@@ -77,7 +77,7 @@ pub struct PhaseRecord {
 /// One line of an explanation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PhaseStep {
-    /// The transfer.
+    /// The transfer whose rate the step changed or fixed.
     pub task: TaskId,
     /// Number of the region in which it was taken; 0 where one policy has the whole fabric.
     pub region: u32,
@@ -87,7 +87,7 @@ pub struct PhaseStep {
     pub link: LinkId,
     /// Rate after the step, bytes per second.
     pub rate: f64,
-    /// Transfers responsible.
+    /// The transfers that are responsible; empty where the policy names none.
     pub because: Vec<TaskId>,
 }
 
@@ -104,15 +104,15 @@ pub struct Outcome {
     pub events: u64,
     /// 64-bit digest of (time, kind, ids, bytes) of all events.
     pub fingerprint: u64,
-    /// Per task.
+    /// Per task, by its id: when it was ready, started and ended.
     pub tasks: Vec<TaskTimes>,
     /// Per task: bytes sent (0 for tasks that carry none).
     pub sent_bytes: Vec<u64>,
     /// Per task: what limited it ([`Binding::NONE`] for tasks that carry no bytes or never had a rate).
     pub bottlenecks: Vec<Bottleneck>,
-    /// Per directed link.
+    /// Per directed link, by its id: bytes, busy time and peak.
     pub links: Vec<LinkTotals>,
-    /// On request.
+    /// Every phase in order of time; `None` where [`crate::RunOptions`] asked for none.
     pub phases: Option<Vec<PhaseRecord>>,
     /// Times the arbiter was asked (remembered answers excluded).
     pub arbitrations: u64,

@@ -23,7 +23,7 @@ impl Default for Routes {
 }
 
 impl Routes {
-    /// No routes yet.
+    /// A table without routes: each is found when it is first asked for.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -12,7 +12,7 @@ use weir_plugin_api::{Queue, SimDuration, SimTime};
 pub struct Service {
     /// When it takes its place in the queue.
     pub queue: Queue,
-    /// Its direction.
+    /// Its direction: after a task of the same class `gap` applies, after another one does not.
     pub class: u32,
     /// Time before its work that may overlap the task before it.
     pub lead: SimDuration,
@@ -35,11 +35,11 @@ impl Service {
     }
 }
 
-/// An interned [`Service`].
+/// A [`Service`] by its number in the task graph, where equal ones share it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ServiceId(pub u32);
 
 impl ServiceId {
-    /// [`Service::PLAIN`].
+    /// The number of [`Service::PLAIN`] in every task graph.
     pub const PLAIN: Self = Self(0);
 }

@@ -8,7 +8,7 @@ use crate::fabric::Fabric;
 use crate::routes::Routes;
 use crate::tasks::TaskGraph;
 
-/// Who computes rates.
+/// Who divides bandwidth among the active transfers.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Sharing<'a> {
     /// The arbiter, phase by phase.
@@ -34,11 +34,11 @@ pub enum Sharing<'a> {
 pub struct RunOptions<'a> {
     /// Stop at this instant; [`SimTime::NEVER`] for no limit.
     pub until: SimTime,
-    /// Record phases.
+    /// Whether the outcome has the rates of each phase; costs memory per phase and transfer.
     pub phases: bool,
     /// Record phases with the arbiter's steps.
     pub explain: bool,
-    /// Who computes rates.
+    /// Who divides bandwidth; the arbiter unless said otherwise.
     pub sharing: Sharing<'a>,
     /// Stop soon after this becomes true.
     pub cancel: Option<&'a AtomicBool>,
@@ -57,6 +57,6 @@ pub struct Simulation<'a> {
     pub fabric: &'a Fabric,
     /// Routes of the classes of `tasks`.
     pub routes: &'a Routes,
-    /// What to do.
+    /// The tasks, with their classes, engines and waits.
     pub tasks: &'a TaskGraph,
 }

@@ -31,17 +31,17 @@ pub struct Arrival {
 /// A transfer that has ended, or that a run which stops leaves behind.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Departure {
-    /// Its id.
+    /// Its id, with which it came.
     pub task: TaskId,
     /// Route, limit, weight and priority.
     pub class: ClassId,
-    /// Payload.
+    /// Its payload, sent or not.
     pub bytes: u64,
     /// What has happened to it.
     pub times: TaskTimes,
     /// Bytes sent: all, unless the run stops before.
     pub sent_bytes: u64,
-    /// What limited it.
+    /// The link at which it lost most against its full rate, and why.
     pub bottleneck: Bottleneck,
     /// The instant of this report: its end, or where the run stops.
     pub at: SimTime,
@@ -60,7 +60,7 @@ pub trait Arrivals {
     fn next(&mut self) -> Result<Option<Arrival>, Halt>;
 }
 
-/// Where transfers go.
+/// Takes the transfers of a streamed run as they end.
 pub trait Departures {
     /// Takes a transfer that has ended, in the order of (end, id); at last, of a run that stops before, those that have not,
     /// by id: all that have come, and the next one to come, so that such a run leaves at least one without an end.
@@ -90,7 +90,7 @@ impl Census {
         census
     }
 
-    /// Counts a transfer.
+    /// Counts one more transfer of this class, with its payload.
     pub fn add(&mut self, class: ClassId, bytes: u64) {
         if self.per_class.len() <= class.index() {
             self.per_class.resize(class.index() + 1, 0);
@@ -125,7 +125,7 @@ pub struct Traffic<'a> {
     pub census: &'a Census,
     /// Where they come from.
     pub arrivals: &'a mut dyn Arrivals,
-    /// Where they go.
+    /// Who takes those that have ended.
     pub departures: &'a mut dyn Departures,
 }
 

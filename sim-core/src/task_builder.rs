@@ -24,7 +24,7 @@ pub struct TaskGraphBuilder {
 }
 
 impl TaskGraphBuilder {
-    /// No tasks yet.
+    /// A graph without tasks, engines and classes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -44,11 +44,11 @@ pub struct Engine {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the engine `{name}` has {before} slots, not {now}")]
 pub struct SlotsError {
-    /// The engine's name.
+    /// The engine's name within its scope, such as `send`.
     pub name: Arc<str>,
     /// Slots at its first use.
     pub before: u32,
-    /// Slots asked for.
+    /// Slots that the use at hand asks for.
     pub now: u32,
 }
 
@@ -71,7 +71,7 @@ pub enum Work {
     },
 }
 
-/// One task.
+/// A vertex of the task graph: when it may start, where it queues, and what it does.
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     /// Not ready before this instant.
@@ -80,7 +80,7 @@ pub struct Task {
     pub engine: EngineId,
     /// How its engine serves it; [`ServiceId::PLAIN`] for transfers and computations of the workload.
     pub service: ServiceId,
-    /// What it does.
+    /// What it does once it has its slot.
     pub work: Work,
 }
 

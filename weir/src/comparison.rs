@@ -38,7 +38,7 @@ impl Comparison {
         Self { inner: weir_report::Comparison::new(columns) }
     }
 
-    /// The columns.
+    /// What is compared, in the order of the runs.
     #[doc(hidden)]
     #[must_use]
     pub fn columns(&self) -> &[Column] {

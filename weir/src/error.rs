@@ -52,7 +52,7 @@ impl Error {
         Self { kind, reason: Reason::Message(message.to_string()), note: None }
     }
 
-    /// A wrong input.
+    /// An error of kind [`ErrorKind::Input`]: a scenario, an option or a file is wrong.
     #[must_use]
     pub fn input(message: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Input, message)

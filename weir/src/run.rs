@@ -25,7 +25,7 @@ pub struct Transfer {
     pub from: String,
     /// The node it goes to.
     pub to: String,
-    /// Its size, bytes.
+    /// Its payload in bytes.
     pub bytes: u64,
     /// When all it waits for had ended.
     pub ready: Option<SimTime>,
@@ -63,7 +63,7 @@ pub struct Link {
     pub from: String,
     /// The node it enters.
     pub to: String,
-    /// Bytes per second.
+    /// What it can carry, bytes per second.
     pub bandwidth: f64,
     /// Payload bytes that crossed it.
     pub bytes: u64,
@@ -100,7 +100,7 @@ impl Run {
         &self.arbiter.name
     }
 
-    /// The scenario.
+    /// The scenario that was run, for names and places.
     #[must_use]
     pub fn scenario(&self) -> &Scenario {
         &self.scenario

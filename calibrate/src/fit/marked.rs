@@ -16,9 +16,9 @@ pub struct Marked {
     pub arbiter: String,
     /// Key of the parameter.
     pub key: String,
-    /// The least value.
+    /// The schema's `minimum`, in the parameter's own unit.
     pub least: f64,
-    /// The largest value.
+    /// The schema's `maximum`, or a little below its `exclusiveMaximum`.
     pub most: f64,
     /// From the least value to the limit, which itself may be out of reach.
     pub range: f64,

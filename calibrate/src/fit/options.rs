@@ -18,7 +18,7 @@ pub enum Choice {
 /// What is fitted, and how.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FitOptions {
-    /// Bandwidths of links.
+    /// Whether the bandwidths of links are fitted.
     pub bandwidth: bool,
     /// Latencies of links; `Auto` where sizes differ by a factor of 100.
     pub latency: Choice,

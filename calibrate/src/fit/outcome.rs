@@ -22,7 +22,7 @@ pub enum Known {
 /// A parameter after the fit.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fitted {
-    /// What was fitted.
+    /// What it stands for in the machine, with the value before the fit.
     pub parameter: Parameter,
     /// Its value, in the unit of its kind.
     pub value: f64,
@@ -59,7 +59,7 @@ impl Unseparated {
 pub struct Unclear {
     /// Places among the parameters.
     pub parameters: Vec<usize>,
-    /// In what way.
+    /// Whether another measurement could tell them apart at all.
     pub how: Unseparated,
     /// What measurement would separate them.
     pub remedy: String,
@@ -68,13 +68,13 @@ pub struct Unclear {
 /// A row with what was simulated for it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Compared {
-    /// The experiment.
+    /// Its place among the experiments of all logs.
     pub experiment: usize,
     /// The row of it.
     pub row: usize,
-    /// Measured seconds.
+    /// The time of the row, seconds, above 0.
     pub measured: f64,
-    /// Simulated seconds.
+    /// The time with the fitted values, seconds.
     pub simulated: f64,
     /// Whether it was held out of the fit.
     pub held_out: bool,
@@ -88,7 +88,7 @@ impl Compared {
     }
 }
 
-/// A finished fit.
+/// Fitted values, how well the data know them, and every row against its simulation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fit {
     /// The parameters with their values.

@@ -63,13 +63,13 @@ pub enum Direction {
 pub struct Parameter {
     /// Its name for a person: `bandwidth of pcie`.
     pub name: String,
-    /// What it is.
+    /// The quantity, which gives the unit of its values.
     pub kind: ParameterKind,
     /// The directed links that it holds for, ascending; empty for others.
     pub links: Vec<LinkId>,
     /// The place among the machine's types of its link type, when it holds for all links of a type with a name.
     pub of_type: Option<usize>,
-    /// For which directions.
+    /// Which half of its links it holds for; means nothing without links.
     pub direction: Direction,
     /// The value before the fit, in the unit of its kind.
     pub start: f64,

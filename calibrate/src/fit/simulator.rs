@@ -55,7 +55,7 @@ impl<'a> Simulator<'a> {
         Ok(simulator)
     }
 
-    /// Number of experiments.
+    /// How many experiments a call simulates.
     #[must_use]
     pub fn len(&self) -> usize {
         self.experiments.len()

@@ -19,11 +19,11 @@ const READ: [&str; 7] = ["from", "to", "bytes", "seconds", "group", "id", "what"
 /// A row as it stands, its numbers checked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeasuredRow {
-    /// Where it stands.
+    /// The file and the line of the row.
     pub place: Position,
-    /// Source, as written.
+    /// The device that sends, as written: not yet a node of the machine.
     pub from: String,
-    /// Destination, as written.
+    /// The device that receives, as written.
     pub to: String,
     /// Payload; `None` where the field is empty, as for an operation of a model.
     pub bytes: Option<u64>,
@@ -40,7 +40,7 @@ pub struct MeasuredRow {
 /// A table as it was read.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MeasuredTable {
-    /// Its rows.
+    /// Rows with a measured time, in file order.
     pub rows: Vec<MeasuredRow>,
     /// Rows that measured nothing.
     pub skipped: Vec<Skipped>,

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 /// What a call answers.
 pub mod code {
-    /// Done.
+    /// The call did what it was asked.
     pub const OK: i32 = 0;
     /// An error; its text stands in the buffer.
     pub const ERROR: i32 = 1;

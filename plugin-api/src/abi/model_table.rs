@@ -8,7 +8,7 @@ use super::table::{DestroyFn, Header, Host};
 use super::{ErrorBuffer, Slice};
 use crate::{FabricView, RouteInfo};
 
-/// `EngineRecord::scope`.
+/// Numbers for `EngineRecord::scope`: who shares an engine.
 pub mod scope {
     /// Belongs to a device.
     pub const DEVICE: u32 = 0;
@@ -16,11 +16,11 @@ pub mod scope {
     pub const OPERATION: u32 = 1;
 }
 
-/// `TaskRecord::work`.
+/// Numbers for `TaskRecord::work`: what a task does.
 pub mod work {
     /// A join, or the engine held for no time.
     pub const NOTHING: u32 = 0;
-    /// Takes `lasts_ps`.
+    /// Takes the time `lasts_ps` and carries nothing.
     pub const LASTS: u32 = 1;
     /// Moves `bytes` from `from` to `to` at no more than `limit`.
     pub const CARRIES: u32 = 2;
@@ -30,7 +30,7 @@ pub mod work {
 #[derive(Debug)]
 #[repr(C)]
 pub struct SurroundingsRecord<'a> {
-    /// The host's own.
+    /// What the host finds its own data by; plugins leave it alone.
     pub context: *const c_void,
     /// The fabric; its ids are positions, and larger ids are devices that it does not have.
     pub fabric: *const FabricView<'a>,
@@ -66,7 +66,7 @@ pub struct WaitRecord {
 #[derive(Debug)]
 #[repr(C)]
 pub struct TaskRecord<'a> {
-    /// Its name, UTF-8.
+    /// Its name, UTF-8: unique in the plan, not empty, without `/`.
     pub name: Slice<'a, u8>,
     /// What it waits for.
     pub waits: Slice<'a, WaitRecord>,
@@ -74,7 +74,7 @@ pub struct TaskRecord<'a> {
     pub engine: u32,
     /// A number of [`crate::Queue`].
     pub queue: u32,
-    /// Its direction.
+    /// Its direction: tasks of equal number follow each other on a slot after `gap_ps`.
     pub class: u32,
     /// A number of [`work`]; it says which of the fields from `lasts_ps` on are read.
     pub work: u32,
@@ -84,11 +84,11 @@ pub struct TaskRecord<'a> {
     pub gap_ps: f64,
     /// How long it takes, ps.
     pub lasts_ps: f64,
-    /// Source.
+    /// Node that sends, an id of the fabric.
     pub from: u32,
-    /// Destination.
+    /// Node that receives, an id of the fabric.
     pub to: u32,
-    /// Payload.
+    /// Payload, 1 to 2^53.
     pub bytes: u64,
     /// Largest rate in bytes per second; infinite for none.
     pub limit: f64,
@@ -98,7 +98,7 @@ pub struct TaskRecord<'a> {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Planner {
-    /// The host's own.
+    /// What the host finds its own data by; plugins leave it alone.
     pub context: *mut c_void,
     /// Adds an engine; its position, or `u32::MAX` where the host refuses it and has noted why.
     pub emit_engine: unsafe extern "C" fn(planner: *const Self, engine: *const EngineRecord<'_>) -> u32,
@@ -114,7 +114,7 @@ pub struct EstimateRecord<'a> {
     pub formula: Slice<'a, u8>,
     /// Which assumption the plan does not share, UTF-8; empty where it shares all.
     pub because: Slice<'a, u8>,
-    /// Its time.
+    /// Its time, finite and ≥ 0.
     pub seconds: f64,
     /// A number of [`crate::Relation`].
     pub relation: u32,
@@ -124,7 +124,7 @@ pub struct EstimateRecord<'a> {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Estimator {
-    /// The host's own.
+    /// What the host finds its own data by; plugins leave it alone.
     pub context: *mut c_void,
     /// Adds an estimate; 0, or 1 where the host refuses it and has noted why.
     pub emit_estimate: unsafe extern "C" fn(estimator: *const Self, estimate: *const EstimateRecord<'_>) -> i32,
@@ -146,7 +146,7 @@ pub struct AlternativeRecord<'a> {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Chooser {
-    /// The host's own.
+    /// What the host finds its own data by; plugins leave it alone.
     pub context: *mut c_void,
     /// Adds an alternative; 0, or 1 where the host refuses it and has noted why.
     pub emit_alternative: unsafe extern "C" fn(chooser: *const Self, alternative: *const AlternativeRecord<'_>) -> i32,
@@ -191,17 +191,17 @@ pub struct ModelTable {
     pub header: Header,
     /// Its name; NUL-terminated UTF-8, static, as the next three.
     pub name: *const c_char,
-    /// Its version.
+    /// Version of the model, shown in results.
     pub version: *const c_char,
     /// Keys of the workload's items that it serves, separated by commas or spaces.
     pub operations: *const c_char,
     /// JSON Schema of such items: an object with a property for each key.
     pub schema: *const c_char,
-    /// Builds an instance.
+    /// Builds an instance, once per scenario.
     pub create: Option<CreateModelFn>,
-    /// Frees an instance.
+    /// Frees an instance; called once for each successful `create`.
     pub destroy: Option<DestroyFn>,
-    /// Plans an operation.
+    /// Emits the engines and tasks of an operation.
     pub plan: Option<PlanFn>,
     /// Estimates an operation; may be null.
     pub estimate: Option<EstimateFn>,

@@ -9,7 +9,7 @@ use crate::{Binding, FabricView, PhaseView, RouteTable};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Header {
-    /// [`super::MAGIC`].
+    /// [`super::MAGIC`], by which the host knows a table.
     pub magic: u64,
     /// Must equal the host's.
     pub abi_major: u32,
@@ -125,15 +125,15 @@ pub struct ArbiterTable {
     pub version: *const c_char,
     /// JSON Schema of the parameters.
     pub params_schema: *const c_char,
-    /// Builds an instance.
+    /// Builds an instance for a fabric, once per run.
     pub create: Option<CreateFn>,
-    /// Frees an instance.
+    /// Frees an instance; called once for each successful `create`.
     pub destroy: Option<DestroyFn>,
     /// Forgets what was learnt.
     pub reset: Option<ResetFn>,
     /// Accepts or refuses a route.
     pub admit: Option<AdmitFn>,
-    /// Gives rates.
+    /// Writes a rate, and as it likes a binding, for each transfer of a phase.
     pub allocate: Option<AllocateFn>,
     /// Explains rates; may be null.
     pub explain: Option<ExplainFn>,

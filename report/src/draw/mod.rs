@@ -14,7 +14,7 @@ use weir_sim_core::Fabric;
 /// A fabric and the names of its nodes.
 #[derive(Clone, Copy)]
 pub struct Drawn<'a> {
-    /// The fabric.
+    /// The nodes and links that are drawn.
     pub fabric: &'a Fabric,
     /// Name of a node.
     pub name: &'a dyn Fn(NodeId) -> &'a str,

@@ -35,7 +35,7 @@ use crate::{Percentiles, ResultKind, Run, Streamed};
 /// What to write beside the plain result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Detail {
-    /// The phases.
+    /// The rates of each phase; nothing where the run did not record them.
     pub phases: bool,
     /// What pictures need: nodes, all links with their bandwidths, routes, phases, explanations.
     pub full: bool,

@@ -90,13 +90,13 @@ pub struct Page {
 /// How many results of each kind a page has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Runs.
+    /// Runs, those of saved comparisons included.
     pub runs: usize,
-    /// Searches.
+    /// Searches for one best candidate.
     pub searches: usize,
     /// Searches at many points.
     pub sweeps: usize,
-    /// Tuned scenarios.
+    /// Scenarios whose packets were tuned.
     pub tuned: usize,
     /// Scenarios held against measured times.
     pub validated: usize,

@@ -42,16 +42,16 @@ pub enum ColumnValues {
     Flag(Vec<Option<bool>>),
 }
 
-/// One column.
+/// A name and a value for each row of the table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TableColumn {
-    /// Its name.
+    /// The quantity with its unit, as in the JSON: `end_ps`.
     pub name: Cow<'static, str>,
     /// Its values, one per row.
     pub values: ColumnValues,
 }
 
-/// One table.
+/// Rows of one kind, column by column.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ExportTable {
     /// Its name, such as `transfers`.
@@ -61,7 +61,7 @@ pub struct ExportTable {
 }
 
 impl ExportTable {
-    /// Number of rows.
+    /// How many rows it has; 0 without columns.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
@@ -82,7 +82,7 @@ impl ExportTable {
 }
 
 impl ColumnValues {
-    /// Number of values.
+    /// How many rows the column has, values or not.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {

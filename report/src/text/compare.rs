@@ -5,7 +5,7 @@ use weir_plugin_api::SimDuration;
 use super::{ROWS, Sheet, clean, more};
 use crate::{Column, CompareRow, Comparison, duration};
 
-/// The whole text.
+/// What `weir compare` prints: a row for each transfer, a column for each run.
 #[must_use]
 pub fn compare(comparison: &Comparison) -> String {
     let columns = comparison.columns();

@@ -17,7 +17,7 @@ const BARS: usize = 20;
 /// Characters of the longest bar.
 const WIDTH: u128 = 50;
 
-/// The whole text.
+/// What `weir optimize` prints of one search.
 #[must_use]
 pub fn search(report: &SearchReport) -> String {
     let subject = &report.subject;

@@ -12,7 +12,7 @@ use crate::{SweepReport, duration};
 /// Columns of gains at most: one per combination of the axes but the first, as far as a line of text takes them.
 const COLUMNS: u64 = 8;
 
-/// The whole text.
+/// What `weir optimize` prints where a search is made at each point of a grid.
 #[must_use]
 pub fn sweep(report: &SweepReport) -> String {
     let subject = &report.subject;

@@ -32,7 +32,7 @@ const PARAMETERS: usize = 64;
 pub struct Parameter {
     /// Where it stands, as `--set` takes it.
     pub path: String,
-    /// What it becomes.
+    /// The values that it takes in turn.
     pub axis: AxisSpec,
     /// Where that is written.
     pub position: Position,

@@ -49,15 +49,15 @@ pub enum BandwidthForm {
 /// A type under `link_types`, as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LinkTypeText {
-    /// Its name.
+    /// The key under `link_types`, by which links name it.
     pub name: String,
     /// How its bandwidth is written.
     pub form: BandwidthForm,
-    /// `efficiency`, where given.
+    /// The text under `efficiency`; `None` where it is not given.
     pub efficiency: Option<String>,
-    /// `latency`, where given.
+    /// The text under `latency`; `None` where it is not given, which means 0.
     pub latency: Option<String>,
-    /// `kind`, where given.
+    /// The text under `kind`; `None` where it is not given.
     pub kind: Option<String>,
 }
 

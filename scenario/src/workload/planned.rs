@@ -13,9 +13,9 @@ pub struct PlannedOperation {
     pub id: Box<str>,
     /// The key that it stands under: `offload`, `transfer`, ….
     pub kind: Box<str>,
-    /// The model.
+    /// The name of the model that planned it.
     pub model: Box<str>,
-    /// The model's version.
+    /// The version of that model, for results.
     pub version: Box<str>,
     /// SHA-256 of the library that the model was loaded from; `None` for a built-in one.
     pub sha256: Option<Box<str>>,

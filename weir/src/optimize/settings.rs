@@ -12,11 +12,11 @@ use crate::Scenario;
 /// What is asked of a search; what is not said is as the scenario's `optimize` says.
 #[derive(Clone, Copy)]
 pub struct SearchOptions<'a> {
-    /// What varies.
+    /// Send orders, places of ranks, or values of the scenario.
     pub vary: Option<Vary>,
-    /// The method.
+    /// The way to search, such as branch and bound.
     pub method: Option<Method>,
-    /// What is minimised.
+    /// What is to become small, such as the makespan.
     pub objective: Option<Objective>,
     /// Whether the best order is proven to the picosecond instead of within 1e-9.
     pub exact: bool,
@@ -61,7 +61,7 @@ pub enum SplitOption {
 }
 
 impl SplitOption {
-    /// Its name.
+    /// Its name as an option of the command, without dashes.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -159,7 +159,7 @@ pub fn count(candidates: Option<u128>) -> String {
 /// What to search, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What varies.
+    /// What the search varies, by the options or the scenario.
     pub vary: Vary,
     /// Whether an order is searched for each point of a grid of parameters.
     pub sweep: bool,

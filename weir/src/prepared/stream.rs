@@ -12,7 +12,7 @@ pub struct StreamedRun<'a> {
     prepared: PreparedRun<'a>,
     /// Times of lone transfers under the same arbiter.
     pub alone: Alone<'a>,
-    /// The traces.
+    /// The traces that are read row by row, as they were surveyed.
     pub stream: &'a TraceStream,
 }
 
@@ -24,7 +24,7 @@ impl<'a> StreamedRun<'a> {
         Ok(Self { prepared, alone, stream })
     }
 
-    /// The scenario.
+    /// The scenario that runs.
     #[must_use]
     pub fn scenario(&self) -> &Scenario {
         self.prepared.scenario

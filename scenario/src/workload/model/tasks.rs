@@ -27,7 +27,7 @@ pub struct PlanTarget<'a> {
 /// An engine of a device has another number of slots already.
 #[derive(Debug)]
 pub struct SlotsDiffer {
-    /// The device.
+    /// The device whose engine it is.
     pub device: NodeId,
     /// Its engine, with both numbers.
     pub error: SlotsError,
