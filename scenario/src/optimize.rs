@@ -159,13 +159,24 @@ pub(crate) fn read(
     };
     fits(context, &fields, &spec);
     if vary == Vary::Placement {
-        places(context, fields.entry("devices").map_or(entry.key_span, |e| e.value.span), &spec, scenario);
-        if let (Some(matrix), Some(value)) = (&spec.matrix, fields.get("matrix")) {
-            let chosen = spec.devices.as_deref().or(scenario.ranks).unwrap_or_default();
-            matrix::covers(context, value.span, scenario.topology, matrix, chosen);
-        }
+        placeable(context, &fields, entry, &spec, scenario);
     }
     if context.errors() > before { Err(crate::context::Reported) } else { Ok(spec) }
+}
+
+/// Refuses devices that ranks cannot be placed on, and a matrix that lacks some of them.
+fn placeable(
+    context: &mut Context,
+    fields: &Fields<'_>,
+    entry: &Entry,
+    spec: &OptimizeSpec,
+    scenario: ScenarioParts<'_>,
+) {
+    places(context, fields.entry("devices").map_or(entry.key_span, |e| e.value.span), spec, scenario);
+    if let (Some(matrix), Some(value)) = (&spec.matrix, fields.get("matrix")) {
+        let chosen = spec.devices.as_deref().or(scenario.ranks).unwrap_or_default();
+        matrix::covers(context, value.span, scenario.topology, matrix, chosen);
+    }
 }
 
 /// Reads one of some values by its word.

@@ -79,20 +79,24 @@ fn link(context: &mut Context, target: &mut Target<'_>, item: &Value, left: &mut
         let from = node(context, names, first, &a.name(i.min(n - 1)))?;
         let to = node(context, names, second, &b.name(i.min(m - 1)))?;
         builder.lateral(from, to, spec).map_err(|error| {
-            let (x, y) = (names.shown(from), names.shown(to));
-            let (message, help) = match error {
-                FabricError::Loop(_) => (format!("a link from `{x}` to itself"), "name two different nodes"),
-                FabricError::Twice(..) => {
-                    (format!("`{x}` and `{y}` are joined twice"), "keep one link; add their bandwidths for a wider one")
-                }
-                other => (other.to_string(), "change the link"),
-            };
+            let (message, help) = refused(&error, names.shown(from), names.shown(to));
             context.error(between.span, message, help)
         })?;
         pairs.push(type_of);
         kinds.push(kind);
     }
     Ok(())
+}
+
+/// Why two nodes cannot be joined, and what to do.
+fn refused(error: &FabricError, x: &str, y: &str) -> (String, &'static str) {
+    match error {
+        FabricError::Loop(_) => (format!("a link from `{x}` to itself"), "name two different nodes"),
+        FabricError::Twice(..) => {
+            (format!("`{x}` and `{y}` are joined twice"), "keep one link; add their bandwidths for a wider one")
+        }
+        other => (other.to_string(), "change the link"),
+    }
 }
 
 fn ends(context: &mut Context, value: &Value) -> Read<NamePattern> {

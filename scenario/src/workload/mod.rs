@@ -93,29 +93,14 @@ pub(crate) fn read<'a>(
     keys: WorkloadKeys<'a>,
 ) -> Read<Workload> {
     let WorkloadKeys { items: workload, ranks, order } = keys;
-    let Setting { topology, topology_given, registry, arbiter, stream } = setting;
+    let stream = setting.stream;
     let before = context.errors();
     let items = context.list(workload, "`workload`")?;
     if items.is_empty() {
         context.warn(workload.span, "the workload is empty: nothing happens", "add operations, for example a transfer");
     }
-    let mut expansion = Expansion {
-        topology,
-        topology_given,
-        builder: TaskGraphBuilder::new(),
-        routes: Routes::new(),
-        groups: Groups::default(),
-        waiting: Vec::new(),
-        ranks: Ranks::read(context, topology, ranks),
-        transfers: 0,
-        generator: None,
-        models: Models::new(registry, arbiter, &topology.fabric),
-        known: Known::default(),
-        tried: Routes::new(),
-        operations: Vec::new(),
-        traffic: Traffic::default(),
-        stream: stream.then(TraceStream::default),
-    };
+    let ranks = Ranks::read(context, setting.topology, ranks);
+    let mut expansion = Expansion::new(setting, ranks);
     if let Some(order) = order.filter(|_| stream) {
         context.error(order.span, "`order` cannot be streamed", "sort the rows of the trace, or run without --stream");
     }
@@ -128,6 +113,30 @@ pub(crate) fn read<'a>(
     }
     // With operations missing, what waits for them would be called unknown.
     if context.errors() > before { Err(Reported) } else { expansion.finish(context, order) }
+}
+
+impl<'a> Expansion<'a> {
+    /// Of a workload without operations yet.
+    fn new(setting: Setting<'a>, ranks: Ranks) -> Self {
+        let Setting { topology, topology_given, registry, arbiter, stream } = setting;
+        Self {
+            topology,
+            topology_given,
+            builder: TaskGraphBuilder::new(),
+            routes: Routes::new(),
+            groups: Groups::default(),
+            waiting: Vec::new(),
+            ranks,
+            transfers: 0,
+            generator: None,
+            models: Models::new(registry, arbiter, &topology.fabric),
+            known: Known::default(),
+            tried: Routes::new(),
+            operations: Vec::new(),
+            traffic: Traffic::default(),
+            stream: stream.then(TraceStream::default),
+        }
+    }
 }
 
 impl Expansion<'_> {
