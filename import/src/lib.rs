@@ -65,6 +65,8 @@ pub struct Import {
     pub findings: Vec<Finding>,
     /// How many of what there are.
     pub counts: Counts,
+    /// The kinds of its links that are no part of a PCIe tree.
+    pub kinds_beside_pcie: Vec<&'static str>,
 }
 
 /// Reads a dump. `name` becomes the name of the topology.
@@ -94,5 +96,6 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     let findings = findings.list();
     let yaml = yaml::write(&machine, &names, &types, &head, &findings);
     let bandwidths = show::bandwidths(&types, options.figures);
-    Ok(Import { format, yaml, tree: show::tree(&machine, &names, &types), bandwidths, findings, counts })
+    let (tree, kinds_beside_pcie) = (show::tree(&machine, &names, &types), types.kinds_beside_pcie());
+    Ok(Import { format, yaml, tree, bandwidths, findings, counts, kinds_beside_pcie })
 }

@@ -1,6 +1,6 @@
 //! Link types of a written topology: their names, bodies and the comments that say where their numbers are from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bandwidth::{Figures, MEMORY, Sourced, gigabytes, nvlinks, xgmis};
 use crate::machine::{Machine, Up, Wire};
@@ -32,7 +32,7 @@ pub(crate) enum Change {
     Width(u8),
 }
 
-/// The type of host memory.
+/// The type of host memory, and its kind.
 pub(crate) const MEMORY_NAME: &str = "memory";
 
 impl LinkTypes {
@@ -63,6 +63,14 @@ impl LinkTypes {
     /// All of them by name.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &LinkType)> {
         self.by_name.iter().map(|(name, link)| (name.as_str(), link))
+    }
+
+    /// The kinds of links that are no part of a PCIe tree: host memory, and links between GPUs or to them.
+    pub(crate) fn kinds_beside_pcie(&self) -> Vec<&'static str> {
+        let between_gpus = |wire: &&Wire| !matches!(wire, Wire::Socket(_) | Wire::Package(_));
+        let wires = self.wires.keys().filter(between_gpus).map(|wire| parts(*wire, self.figures).1);
+        let kinds: BTreeSet<&str> = wires.collect();
+        std::iter::once(MEMORY_NAME).chain(kinds).collect()
     }
 
     /// The name of the type of a PCIe link.

@@ -22,8 +22,11 @@ impl Flags {
     pub const READS_WEIGHT: Self = Self(16);
     /// Reads the priorities of transfers; without it a scenario that sets some is warned about.
     pub const READS_PRIORITY: Self = Self(32);
+    /// Made for the links of a PCIe tree: a scenario whose transfers take others under it (host memory, NVLink, a network)
+    /// is warned about.
+    pub const FOR_PCIE: Self = Self(64);
     /// Every bit this version knows.
-    pub const KNOWN: Self = Self(63);
+    pub const KNOWN: Self = Self(127);
 
     /// Whether all bits of `other` are set.
     #[must_use]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use weir_plugin_api::abi::{
     ARBITER_MINOR, AdmitFn, AllocateFn, ArbiterTable, CapacityFn, CreateFn, DESCRIBED_ARBITER_MINOR,
-    DescribedArbiterTable, DestroyFn, ExplainFn, Header, KIND_ARBITER, LegendRecord, ResetFn,
+    DescribedArbiterTable, DestroyFn, ExplainFn, Header, KIND_ARBITER, LegendRecord, PCIE_ARBITER_MINOR, ResetFn,
 };
 use weir_plugin_api::{Flags, LegendEntry, PhaseView};
 
@@ -17,7 +17,11 @@ const RULES: Rules = Rules {
     table: ("weir_arbiter_table", size_of::<ArbiterTable>()),
     view: ("weir_phase", size_of::<PhaseView<'_>>()),
     first_minor: (ARBITER_MINOR, "WEIR_ABI_MINOR_ARBITER"),
-    flags: |minor| if minor < DESCRIBED_ARBITER_MINOR { FIRST_FLAGS } else { Flags::KNOWN.0 },
+    flags: |minor| match minor {
+        ..DESCRIBED_ARBITER_MINOR => FIRST_FLAGS,
+        ..PCIE_ARBITER_MINOR => Flags::KNOWN.0 & !Flags::FOR_PCIE.0,
+        _ => Flags::KNOWN.0,
+    },
     optional: "only `explain` may be null",
 };
 

@@ -112,7 +112,8 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         optimize::ScenarioParts { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
     let optimize =
         fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
-    let workload = workload?;
+    let (workload, arbiters) = (workload?, arbiters?);
+    arbiter::warn_outside_pcie(context, &arbiters, &topology, &workload.routes, registry);
     Ok(Parts {
         name: title?,
         file: name,
@@ -121,7 +122,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         input_sha256: files.sha256(),
         topology,
         workload,
-        arbiters: arbiters?,
+        arbiters,
     })
 }
 

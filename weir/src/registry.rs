@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::path::Path;
 
+use weir_plugin_api::Flags;
 use weir_plugin_host::{Library, PluginConfig, Refusal};
 use weir_scenario::Diagnostic;
 
@@ -31,6 +32,16 @@ impl Registry {
         weir_arbiters::register(&mut entries).map_err(|error| Error::new(ErrorKind::Plugin, error))?;
         weir_models::register(&mut entries).map_err(|error| Error::new(ErrorKind::Plugin, error))?;
         Ok(Self { entries, refusals: Vec::new() })
+    }
+
+    /// A map of arbiters for a machine with links of these kinds beside PCIe: the first one that is made for PCIe links, and
+    /// for these kinds the one of scenarios that name none. `None` if one of the two is missing.
+    #[must_use]
+    pub fn map_for(&self, kinds: &[&str]) -> Option<String> {
+        let for_pcie = self.iter().find(|entry| entry.flags.contains(Flags::FOR_PCIE))?;
+        let other = self.default_arbiter()?;
+        let keys: String = kinds.iter().map(|kind| format!(", {kind}: {other}")).collect();
+        Some(format!("{{default: {}{keys}}}", for_pcie.name))
     }
 
     /// Adds the arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened

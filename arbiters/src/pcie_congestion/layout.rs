@@ -119,7 +119,7 @@ impl Layout {
         let (index, start) = (self.items.len() as u32, self.hops.len() as u32);
         let crosses = crosses_root_complex(&self.ports, transfer.route);
         let (mut narrowest, mut least) = (LinkId::NONE, f64::INFINITY);
-        for (hop, &id) in transfer.route.iter().enumerate() {
+        for &id in transfer.route {
             let local = self.local(id);
             let link = &mut self.links[local as usize];
             link.items += 1;
@@ -127,7 +127,7 @@ impl Layout {
             if link.bandwidth < least {
                 (narrowest, least) = (id, link.bandwidth);
             }
-            if crosses && link.below_root_complex && hop > 0 {
+            if crosses && link.below_root_complex {
                 link.reduced = true;
                 link.capacity = self.ports[id.index()].reduced;
             }

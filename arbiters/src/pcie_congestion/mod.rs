@@ -5,8 +5,9 @@
 //! ```
 //!
 //! **Definition.** Active transfers, `tau` with 0 ≤ tau < 1/2. A transfer *crosses a root complex* if one is an inner
-//! node of its route and neither of its ends is a `cpu` (host memory). Capacity C(l) = (1 − tau) · bandwidth for the
-//! down link to a child of a root complex when a transfer on it crosses that one, else the bandwidth. x(l) is a transfer's
+//! node of its route and neither of its ends is host memory: a `cpu`, or a root complex, where a region ends at that of
+//! the memory links. Capacity C(l) = (1 − tau) · bandwidth for the
+//! down link to a child of a root complex when a transfer on it crosses, else the bandwidth. x(l) is a transfer's
 //! rate before link l (at its source's own link: its limit), clamped to the link's bandwidth, which is not a *cut*;
 //! y(l) is its rate after l. eps = 1e-9, relative to C(l).
 //! - **A, source** (section V-A). One transfer of a source at a time: the business of the simulation's engines. Several
@@ -146,13 +147,13 @@ impl PcieCongestion {
         let crosses = crosses_root_complex(&self.layout.ports, transfer.route);
         let mut rate = transfer.limit;
         let (mut narrowest, mut least, mut cut) = (LinkId::NONE, f64::INFINITY, LinkId::NONE);
-        for (hop, &link) in transfer.route.iter().enumerate() {
+        for &link in transfer.route {
             let port = &self.layout.ports[link.index()];
             if port.bandwidth < least {
                 (narrowest, least) = (link, port.bandwidth);
             }
             rate = rate.min(port.bandwidth);
-            if crosses && port.below_root_complex && hop > 0 && rate > port.reduced * (1.0 + EPS) {
+            if crosses && port.below_root_complex && rate > port.reduced * (1.0 + EPS) {
                 (rate, cut) = (port.reduced, link);
             }
         }
@@ -193,8 +194,8 @@ impl RateArbiter for PcieCongestion {
     fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         let (ports, port) = (&self.layout.ports, &self.layout.ports[link.index()]);
         let mut ids = (0..routes.offsets.len() - 1).map(|route| routes.links(RouteId(route as u32)));
-        let reduced = port.below_root_complex
-            && ids.any(|route| route[1..].contains(&link) && crosses_root_complex(ports, route));
+        let reduced =
+            port.below_root_complex && ids.any(|route| route.contains(&link) && crosses_root_complex(ports, route));
         Ok(Some(if reduced { port.reduced } else { port.bandwidth }))
     }
 }
@@ -202,7 +203,7 @@ impl RateArbiter for PcieCongestion {
 impl ArbiterPlugin for PcieCongestion {
     const NAME: &'static str = "pcie-congestion";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const FLAGS: Flags = Flags::PURE;
+    const FLAGS: Flags = Flags::PURE.union(Flags::FOR_PCIE);
 
     fn params_schema() -> String {
         schema::<PcieCongestionParams>()

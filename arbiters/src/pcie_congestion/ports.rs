@@ -19,8 +19,9 @@ pub(super) struct Port {
     pub(super) below_root_complex: bool,
     /// The node it leaves is a root complex.
     from_root_complex: bool,
-    from_cpu: bool,
-    to_cpu: bool,
+    /// Whether host memory is before it, or behind it.
+    from_memory: bool,
+    to_memory: bool,
     kind: LinkKind,
 }
 
@@ -57,17 +58,23 @@ impl Port {
             direction,
             below_root_complex: from_root_complex && direction == Direction::Down,
             from_root_complex,
-            from_cpu: from == NodeKind::Cpu,
-            to_cpu: to == NodeKind::Cpu,
+            from_memory: is_memory(from),
+            to_memory: is_memory(to),
             kind: fabric.kind[index],
         }
     }
 }
 
+/// Whether host memory is at a node where a route ends, or beyond it: nothing else ends at a root complex, unless a region
+/// gives the links beyond it another policy, and those are of host memory or come from another socket.
+fn is_memory(end: NodeKind) -> bool {
+    matches!(end, NodeKind::Cpu | NodeKind::RootComplex)
+}
+
 /// Whether a root complex is an inner node of the route and neither end is host memory.
 pub(super) fn crosses_root_complex(ports: &[Port], route: &[LinkId]) -> bool {
     let (first, last) = (&ports[route[0].index()], &ports[route[route.len() - 1].index()]);
-    !first.from_cpu && !last.to_cpu && route[1..].iter().any(|link| ports[link.index()].from_root_complex)
+    !first.from_memory && !last.to_memory && route[1..].iter().any(|link| ports[link.index()].from_root_complex)
 }
 
 /// Routes must climb, take at most one lateral link, and descend.

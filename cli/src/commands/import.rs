@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use weir::Error;
+use weir::{Error, Registry};
 use weir_import::{Counts, Import, Level, MOST_BYTES, Options, Refusal};
 use weir_report::text::clean;
 
@@ -23,13 +23,17 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
     let import = weir_import::import(&bytes, name, &options).map_err(|refusal| refused(&args.file, &refusal))?;
     // `-` is stdout, as it is stdin for the dump.
     let output = args.output.as_deref().filter(|output| !is_stdin(output));
+    let arbiters = Registry::built_in()?.map_for(&import.kinds_beside_pcie);
     let mut topology = Output::open_apart(output, &[&args.file])?;
-    topology.result(|writer| writer.write_all(import.yaml.as_bytes()))?;
+    topology.result(|writer| write!(writer, "{}", with_arbiters(&import.yaml, arbiters.as_deref())))?;
     topology.finish()?;
     for finding in import.findings.iter().filter(|finding| finding.level == Level::Warning) {
         message(&finding.to_string());
     }
     let mut summary = summary(&import);
+    if let Some(arbiters) = &arbiters {
+        let _ = writeln!(summary, "in a scenario: `arbiter: {arbiters}`");
+    }
     match output {
         Some(file) => {
             let _ =
@@ -39,6 +43,12 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
         None => message(summary.trim_end()),
     }
     Ok(Exit::Ok)
+}
+
+/// The topology with the arbiters for its links, which a scenario names, as a comment on top.
+fn with_arbiters(yaml: &str, arbiters: Option<&str>) -> String {
+    let comment = |map: &str| format!("# For scenarios on this machine:\n#   arbiter: {map}\n#\n");
+    format!("{}{yaml}", arbiters.map(comment).unwrap_or_default())
 }
 
 /// The bytes of a dump; one more than may be, so that the reader can refuse.

@@ -1,5 +1,6 @@
 //! The arbiters that a scenario asks for, their parameters checked against the JSON Schema that each arbiter gives.
 
+mod outside_pcie;
 mod regions;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
+pub(crate) use outside_pcie::warn as warn_outside_pcie;
 use regions::PolicyMap;
 pub(crate) use regions::place;
 pub use regions::{RegionInfo, Regions};
@@ -36,6 +38,15 @@ impl ArbiterSpec {
     #[must_use]
     pub fn plain(entry: &Arc<ArbiterEntry>) -> Self {
         Self { name: entry.name.clone(), params: Map::new(), position: None, entry: entry.clone(), regions: None }
+    }
+
+    /// The arbiter as it can be written: the name, or a map with the parameters.
+    fn text(&self) -> String {
+        if self.params.is_empty() || self.regions.is_some() {
+            return self.name.clone();
+        }
+        let params: Vec<String> = self.params.iter().map(|(key, value)| format!("{key}: {value}")).collect();
+        format!("{{name: {}, {}}}", self.name, params.join(", "))
     }
 
     /// The parameters as the JSON text that arbiters are made from.
@@ -79,11 +90,10 @@ pub(crate) fn read(
 /// A name on the command line stands for the arbiter with its defaults, whatever the file gives one of this name.
 fn warn_of_defaults(context: &mut Context, given: &Value, left: &ArbiterSpec) {
     let name = &left.name;
-    let params: Vec<String> = left.params.iter().map(|(key, value)| format!("{key}: {value}")).collect();
     context.warn(
         given.span,
         format!("`--arbiter {name}` runs {name} with its default parameters, not with these"),
-        format!("leave `--arbiter` out, or give them as well: --arbiter '{{name: {name}, {}}}'", params.join(", ")),
+        format!("leave `--arbiter` out, or give them as well: --arbiter '{}'", left.text()),
     );
 }
 

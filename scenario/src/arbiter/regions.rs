@@ -15,7 +15,7 @@ use crate::topology::Topology;
 use crate::yaml::{Data, Entry, Value};
 
 /// The key of all links whose kind no other key names.
-const DEFAULT: &str = "default";
+pub(super) const DEFAULT: &str = "default";
 
 /// Policies by link kind, as they are written.
 pub(crate) struct PolicyMap {
@@ -93,19 +93,6 @@ impl PolicyMap {
         Ok(Self { policies: policies?, span: value.span, position })
     }
 
-    /// The map as it can be written.
-    fn text(&self) -> String {
-        let text = |policy: &Policy| match policy.spec.params.is_empty() {
-            true => format!("{}: {}", policy.key, policy.spec.name),
-            false => {
-                let params: Vec<String> =
-                    policy.spec.params.iter().map(|(key, value)| format!("{key}: {value}")).collect();
-                format!("{}: {{name: {}, {}}}", policy.key, policy.spec.name, params.join(", "))
-            }
-        };
-        format!("{{{}}}", self.policies.iter().map(text).collect::<Vec<_>>().join(", "))
-    }
-
     /// The policy of each kind of link, or what is wrong.
     fn of_kinds(&self, context: &mut Context, topology: &Topology) -> Read<Vec<u32>> {
         let used = topology.kinds.used();
@@ -151,7 +138,8 @@ impl PolicyMap {
                 Json::Object(map)
             }
         };
-        let (name, position) = (self.text(), self.position);
+        let texts: Vec<_> = self.policies.iter().map(|policy| (policy.key.clone(), policy.spec.text())).collect();
+        let (name, position) = (map_text(&texts), self.position);
         let params = self.policies.iter().map(|policy| (policy.key.clone(), params(policy))).collect();
         let infos = infos(&division, &self.policies, topology);
         let policies: Vec<_> = self.policies.into_iter().map(|policy| (policy.key, policy.spec)).collect();
@@ -159,6 +147,12 @@ impl PolicyMap {
         let regions = Some(Arc::new(Regions { division, policies, infos }));
         Ok(ArbiterSpec { name, params, position, entry, regions })
     }
+}
+
+/// A map from link kinds to arbiters as it can be written.
+pub(super) fn map_text(policies: &[(String, String)]) -> String {
+    let text = |(key, arbiter): &(String, String)| format!("{key}: {arbiter}");
+    format!("{{{}}}", policies.iter().map(text).collect::<Vec<_>>().join(", "))
 }
 
 /// The arbiters of the file, now that its links are known.

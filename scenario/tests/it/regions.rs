@@ -136,3 +136,71 @@ fn the_order_of_keys_does_not_matter() {
     let other = good(&format!("{CLUSTER}arbiter: {{ network: max-min, pcie: fcfs }}\n{TABLE_I}"));
     assert_eq!(run(&one).fingerprint, run(&other).fingerprint);
 }
+
+/// A machine with host memory, and a bridge between two GPUs.
+const MACHINE: &str = "\
+weir: 1
+topology:
+  link_types:
+    pcie: { bandwidth: 12GB/s }
+    nvlink: { bandwidth: 50GB/s }
+  tree:
+    rc:
+      kind: root-complex
+      children:
+        cpu: { kind: cpu, link: { bandwidth: 100GB/s } }
+        plx: { kind: switch, link: pcie, children: { 'gpu[0-3]': { kind: gpu, link: pcie } } }
+  links:
+    - { type: nvlink, between: [gpu0, gpu1] }
+workload:
+  - transfer: { id: in, from: cpu, to: gpu2, size: 1MB }
+  - transfer: { id: peer, from: gpu2, to: gpu3, size: 1MB }
+";
+
+fn warnings(text: &str, arbiters: &[&str]) -> Vec<String> {
+    let scenario = read(text, arbiters).unwrap_or_else(|found| panic!("{}", found[0]));
+    scenario.warnings.iter().map(|warning| warning.to_string()).collect()
+}
+
+#[test]
+fn a_policy_made_for_pcie_that_rules_host_memory_is_warned_about() {
+    let found = warnings(&format!("{MACHINE}arbiter: {{ name: pcie-congestion, tau: 0.2 }}\n"), &[]);
+    assert_eq!(found.len(), 1);
+    for part in
+        ["memory (cpu – rc)", "`arbiter: {default: {name: pcie-congestion, tau: 0.2}, memory: max-min}`", "-:18"]
+    {
+        assert!(found[0].contains(part), "{part}: {}", found[0]);
+    }
+    assert!(!found[0].contains("nvlink"), "no transfer takes it: {}", found[0]);
+    let bridge = MACHINE.replace("gpu2, to: gpu3", "gpu0, to: gpu1");
+    let found = warnings(&bridge, &["{default: pcie-congestion, memory: max-min}"]);
+    assert!(found[0].contains("nvlink (gpu0 – gpu1)") && !found[0].contains("memory ("), "{}", found[0]);
+    assert!(found[0].contains("{default: pcie-congestion, memory: max-min, nvlink: max-min}"), "{}", found[0]);
+    // What names the kind is meant.
+    for arbiter in ["max-min", "{default: max-min, pcie: pcie-congestion}", "{default: fcfs, memory: pcie-congestion}"]
+    {
+        assert_eq!(warnings(MACHINE, &[arbiter]), [""; 0], "{arbiter}");
+    }
+}
+
+/// Copies from host memory pay no penalty at the root complex, in a region as in the whole.
+#[test]
+fn host_memory_in_a_region_of_its_own_stays_host_memory() {
+    let far = "weir: 1
+topology:
+  link_types: { x16: { bandwidth: 12GB/s }, upi: { bandwidth: 50GB/s } }
+  tree:
+    'rc[0-1]':
+      kind: root-complex
+      children:
+        cpu: { kind: cpu, link: { bandwidth: 100GB/s } }
+        plx: { kind: switch, link: x16, children: { 'gpu[0-1]': { kind: gpu, link: x16 } } }
+  links: [{ type: upi, between: [rc0, rc1] }]
+workload:
+  - transfer: { from: rc0/cpu, to: rc1/plx/gpu0, size: 12MB }
+  - transfer: { from: rc1/plx/gpu1, to: rc0/cpu, size: 12MB }
+";
+    let end = |arbiter: &str| run(&read(far, &[arbiter]).unwrap()).makespan.0;
+    assert_eq!(end("{default: pcie-congestion, memory: max-min}"), 1_000_000_000);
+    assert_eq!(end("pcie-congestion"), 1_000_000_000);
+}
