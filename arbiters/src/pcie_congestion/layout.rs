@@ -114,12 +114,12 @@ impl Layout {
     }
 
     fn add_item(&mut self, phase: &PhaseView<'_>, group: &ClassGroup, has_limits: bool) {
-        let transfer = phase.transfer(group.first as usize);
-        let limit = if has_limits { transfer.limit } else { f64::INFINITY };
+        let route = phase.route(group.first as usize);
+        let limit = if has_limits { phase.classes.limit.as_slice()[group.class.index()] } else { f64::INFINITY };
         let (index, start) = (self.items.len() as u32, self.hops.len() as u32);
-        let crosses = crosses_root_complex(&self.ports, transfer.route);
+        let crosses = crosses_root_complex(&self.ports, route);
         let (mut narrowest, mut least) = (LinkId::NONE, f64::INFINITY);
-        for &id in transfer.route {
+        for &id in route {
             let local = self.local(id);
             let link = &mut self.links[local as usize];
             link.items += 1;
@@ -190,7 +190,7 @@ impl Layout {
                 self.order.push((self.ports[link.id.index()].rank, index as u32));
             }
         }
-        self.order.sort_unstable();
+        self.order.sort_unstable_by_key(|&(rank, _)| rank);
         self.members.resize(next as usize, 0);
     }
 

@@ -123,8 +123,8 @@ impl PcieCongestion {
     /// Whether a transfer brings less than its source's link carries.
     fn is_limited(&self, phase: &PhaseView<'_>) -> bool {
         self.groups.list.iter().any(|group| {
-            let transfer = phase.transfer(group.first as usize);
-            transfer.limit < self.layout.ports[transfer.route[0].index()].bandwidth
+            let first_link = phase.route(group.first as usize)[0];
+            phase.classes.limit.as_slice()[group.class.index()] < self.layout.ports[first_link.index()].bandwidth
         })
     }
 
