@@ -55,7 +55,7 @@ pub struct Options {
 pub struct Import {
     /// What the dump was.
     pub format: Format,
-    /// The topology file.
+    /// The text of the topology file, ready to be written.
     pub yaml: String,
     /// The machine as a tree for a person.
     pub tree: String,

@@ -96,7 +96,7 @@ pub struct Binding {
 }
 
 impl Binding {
-    /// Nothing said.
+    /// Says nothing of why the transfer has its rate.
     pub const NONE: Self = Self { link: LinkId::NONE, cause: 0, by: u32::MAX };
 
     /// A binding by a link and a responsible transfer (position in the phase, `u32::MAX` for none).

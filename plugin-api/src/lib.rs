@@ -24,8 +24,6 @@ mod view;
 
 pub use arbiter::{ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Step};
 pub use error::CallError;
-#[doc(hidden)]
-pub use error::CallError as ArbiterError;
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{
     Answer, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalPlugin, Level, LinkUse, NO_ID,

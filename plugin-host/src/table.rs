@@ -46,11 +46,11 @@ pub(crate) struct Functions {
 /// One arbiter of an opened library, its table checked.
 #[derive(Clone, Debug)]
 pub struct PluginArbiter {
-    /// Name in scenarios.
+    /// Its name in scenarios: lower-case words and digits joined by `-`.
     pub name: String,
     /// Version of the policy.
     pub version: String,
-    /// What it claims.
+    /// What it promises of its answers, and which attributes it reads.
     pub flags: Flags,
     /// Whether `flags` say what it reads.
     pub says_what_it_reads: bool,

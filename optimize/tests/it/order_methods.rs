@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use crate::common::{LONE, halo_on_t2, random_on_t2};
 use weir_optimize::order::{OrderError, OrderOptions, OrderProblem, TaskRefusal, largest_potential, search};
 use weir_optimize::search::{Method, Vary};
-use weir_sim_core::api::{ArbiterError, Flags, Grant, NodeKind, PhaseView, RateArbiter, SimTime};
+use weir_sim_core::api::{CallError, Flags, Grant, NodeKind, PhaseView, RateArbiter, SimTime};
 use weir_sim_core::{EngineId, FabricBuilder, Routes, ServiceId, Task, TaskGraph, TaskGraphBuilder, TaskId, Work};
 
 static GO: AtomicBool = AtomicBool::new(false);
@@ -85,7 +85,7 @@ fn refusal(slots: u32, change: impl Fn(&mut TaskGraphBuilder, &mut [Task])) -> O
         graph.task(task);
     });
     let tasks: TaskGraph = graph.build().expect("no cycle");
-    let make = || Err(ArbiterError::Failed("made".to_owned()));
+    let make = || Err(CallError::Failed("made".to_owned()));
     OrderProblem::new(&fabric, &routes, &tasks, make, Flags::PURE).err()
 }
 
@@ -103,7 +103,7 @@ fn what_is_not_covered_is_named() {
     assert_eq!(of(1, &|_, t| t[2].work = nothing), (TaskId(2), TaskRefusal::NotATransfer));
     assert_eq!(of(2, &|_, _| ()), (TaskId(0), TaskRefusal::Slots { slots: 2, count: 3 }));
     // A slot for each, or no engine: nothing to order, but covered, so that the arbiter is made (and fails here).
-    let made = Some(OrderError::Arbiter(ArbiterError::Failed("made".to_owned())));
+    let made = Some(OrderError::Arbiter(CallError::Failed("made".to_owned())));
     assert_eq!(refusal(3, |_, _| ()), made);
     assert_eq!(refusal(1, |_, t| t[0].engine = EngineId::NONE), made);
 }
@@ -125,7 +125,7 @@ struct Fixed {
 }
 
 impl RateArbiter for Fixed {
-    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         grant.rates.fill(self.rate);
         grant.recheck = self.recheck;
         Ok(())

@@ -8,7 +8,7 @@ use weir_optimize::order::{
     AnnealOptions, BranchOptions, Enumeration, OrderError, OrderProblem, Part, Rule, TaskRefusal, anneal,
     branch_and_bound, root_bound,
 };
-use weir_sim_core::api::{ArbiterError, Flags, NodeId, NodeKind, Queue, SimDuration, SimTime};
+use weir_sim_core::api::{CallError, Flags, NodeId, NodeKind, Queue, SimDuration, SimTime};
 use weir_sim_core::{
     EngineId, Fabric, FabricBuilder, Routes, RunOptions, Service, ServiceId, Simulation, Task, TaskGraph,
     TaskGraphBuilder, TaskId, Work,
@@ -235,7 +235,7 @@ fn refusal(build: impl Fn(&mut TaskGraphBuilder, Task)) -> Option<OrderError> {
     let class = graph.classes().intern(route, f64::INFINITY, 1.0, 0);
     build(&mut graph, Task { engine, ..free(Work::Carries { bytes: 1_000, class }) });
     let tasks: TaskGraph = graph.build().expect("no cycle");
-    let make = || Err(ArbiterError::Failed("made".to_owned()));
+    let make = || Err(CallError::Failed("made".to_owned()));
     OrderProblem::new(&fabric, &routes, &tasks, make, Flags::PURE).err()
 }
 
@@ -243,7 +243,7 @@ fn refusal(build: impl Fn(&mut TaskGraphBuilder, Task)) -> Option<OrderError> {
 fn other_shapes_are_refused_by_name() {
     const PACED: Sent = Sent { from: 0, to: 1, bytes: 1_000, lead: 1, gap: 2, tail: 3 };
     let why = |task, why| Some(OrderError::Task { task: TaskId(task), why });
-    let made = Some(OrderError::Arbiter(ArbiterError::Failed("made".to_owned())));
+    let made = Some(OrderError::Arbiter(CallError::Failed("made".to_owned())));
     // Two messages (release, send, arrival each) and a join of no time after both: covered.
     let two = |graph: &mut TaskGraphBuilder, send: Task| {
         add(graph, &PACED, send);

@@ -27,7 +27,7 @@ pub struct ArbiterSpec {
     pub params: Map<String, Json>,
     /// Where it stands in the file; `None` when given on the command line, or by default.
     pub position: Option<Position>,
-    /// What makes it.
+    /// What the registry knows of it, with its constructor.
     pub entry: Arc<ArbiterEntry>,
     /// The parts of the fabric that have a policy each; `None` where one policy has the whole fabric.
     pub regions: Option<Arc<Regions>>,

@@ -26,7 +26,7 @@ mod rounds;
 use std::sync::Arc;
 
 use weir_plugin_api::{
-    ArbiterError, Binding, FabricView, Flags, Grant, LinkId, MakeArbiter, PhaseView, RateArbiter, RouteId, RouteTable,
+    Binding, CallError, FabricView, Flags, Grant, LinkId, MakeArbiter, PhaseView, RateArbiter, RouteId, RouteTable,
     Step,
 };
 
@@ -69,7 +69,7 @@ pub fn region_arbiter(
     fabric: &FabricView<'_>,
     division: Arc<Division>,
     policies: &[RegionPolicy],
-) -> Result<Box<dyn RateArbiter>, ArbiterError> {
+) -> Result<Box<dyn RateArbiter>, CallError> {
     Ok(Box::new(RegionArbiter::new(fabric, division, policies)?))
 }
 
@@ -101,7 +101,7 @@ impl RegionArbiter {
         fabric: &FabricView<'_>,
         division: Arc<Division>,
         policies: &[RegionPolicy],
-    ) -> Result<Self, ArbiterError> {
+    ) -> Result<Self, CallError> {
         let mut parts = Vec::with_capacity(division.regions.len());
         for region in &division.regions {
             let columns = columns(fabric, region);
@@ -135,7 +135,7 @@ impl RegionArbiter {
     }
 
     /// Deals the transfers of a phase to the regions, and asks these until every transfer has its rate.
-    fn compose(&mut self, phase: &PhaseView<'_>) -> Result<(), ArbiterError> {
+    fn compose(&mut self, phase: &PhaseView<'_>) -> Result<(), CallError> {
         self.cut_routes(&phase.routes);
         for region in self.used.drain(..) {
             self.parts[region as usize].clear();
@@ -188,11 +188,11 @@ impl RegionArbiter {
 }
 
 impl RateArbiter for RegionArbiter {
-    fn admit(&mut self, route: &[LinkId]) -> Result<(), ArbiterError> {
+    fn admit(&mut self, route: &[LinkId]) -> Result<(), CallError> {
         self.runs(route).iter().try_for_each(|(region, links)| self.parts[*region].admit(links))
     }
 
-    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), ArbiterError> {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         self.compose(phase)?;
         for position in 0..phase.len() {
             let Place { region, place } = self.rounds.holder(position, &self.parts);
@@ -207,7 +207,7 @@ impl RateArbiter for RegionArbiter {
     }
 
     /// The steps of all regions, transfer by transfer along its route; then, where a transfer is held back elsewhere, its rate.
-    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, ArbiterError> {
+    fn explain(&mut self, phase: &PhaseView<'_>, steps: &mut Vec<Step>) -> Result<bool, CallError> {
         self.compose(phase)?;
         let mut of_regions: Vec<Vec<Step>> = vec![Vec::new(); self.parts.len()];
         for &region in &self.used {
@@ -231,7 +231,7 @@ impl RateArbiter for RegionArbiter {
         Ok(true)
     }
 
-    fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+    fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         let (region, local) = self.division.place[link.index()];
         let (mut offsets, mut links) = (vec![0_u64], Vec::new());
         for route in 0..routes.offsets.len() - 1 {

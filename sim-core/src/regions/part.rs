@@ -1,8 +1,8 @@
 //! One region at work: its policy, the segments that cross it, what the policy offers them.
 
 use weir_plugin_api::{
-    ArbiterError, Binding, ClassId, Flags, LinkId, PhaseView, RateArbiter, RouteId, RouteTable, SimTime, Step,
-    TransferId, TransferView,
+    Binding, CallError, ClassId, Flags, LinkId, PhaseView, RateArbiter, RouteId, RouteTable, SimTime, Step, TransferId,
+    TransferView,
 };
 
 use crate::answer::{Answer, AnswerError};
@@ -80,11 +80,11 @@ impl Part {
         RouteId::from_index(self.columns.offsets.len() - 2)
     }
 
-    pub(super) fn admit(&mut self, route: &[LinkId]) -> Result<(), ArbiterError> {
+    pub(super) fn admit(&mut self, route: &[LinkId]) -> Result<(), CallError> {
         self.arbiter.admit(route)
     }
 
-    pub(super) fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, ArbiterError> {
+    pub(super) fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         self.arbiter.capacity(link, routes)
     }
 
@@ -161,7 +161,7 @@ impl Part {
 
     /// The policy's steps for the demands of now; from the bindings where it has no explanation. Positions are those of
     /// segments, links those of the region.
-    pub(super) fn explain(&mut self, now: SimTime) -> Result<Vec<Step>, ArbiterError> {
+    pub(super) fn explain(&mut self, now: SimTime) -> Result<Vec<Step>, CallError> {
         let mut steps = Vec::new();
         if self.arbiter.explain(&self.columns.phase(now), &mut steps)? {
             return Ok(steps);
@@ -180,7 +180,7 @@ impl Part {
     }
 
     /// Asks the policy, if any demand has changed.
-    pub(super) fn ask(&mut self, now: SimTime) -> Result<(), ArbiterError> {
+    pub(super) fn ask(&mut self, now: SimTime) -> Result<(), CallError> {
         if !std::mem::take(&mut self.is_stale) {
             return Ok(());
         }
@@ -199,9 +199,9 @@ impl Part {
 }
 
 /// What went wrong, without the time: the run that fails says it.
-fn own_words(error: AnswerError) -> ArbiterError {
+fn own_words(error: AnswerError) -> CallError {
     match error {
         AnswerError::Failed { error, .. } => error,
-        wrong => ArbiterError::Failed(wrong.to_string()),
+        wrong => CallError::Failed(wrong.to_string()),
     }
 }

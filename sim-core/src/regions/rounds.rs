@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use weir_plugin_api::{ArbiterError, LinkId, PhaseView, SimTime};
+use weir_plugin_api::{CallError, LinkId, PhaseView, SimTime};
 
 use super::division::Sets;
 use super::part::Part;
@@ -74,7 +74,7 @@ impl Rounds {
     }
 
     /// Fixes the rates of all transfers of a phase.
-    pub(super) fn run(&mut self, phase: &PhaseView<'_>, parts: &mut [Part], used: &[u32]) -> Result<(), ArbiterError> {
+    pub(super) fn run(&mut self, phase: &PhaseView<'_>, parts: &mut [Part], used: &[u32]) -> Result<(), CallError> {
         ask(parts, used, phase.now)?;
         if self.crossing.is_empty() {
             return Ok(());
@@ -146,7 +146,7 @@ impl Rounds {
     }
 
     /// Step 2, for the open transfers.
-    fn fix_lowest(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), ArbiterError> {
+    fn fix_lowest(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), CallError> {
         let mut open = std::mem::take(&mut self.open);
         while !open.is_empty() {
             self.lowest.clear();
@@ -225,6 +225,6 @@ impl Rounds {
 }
 
 /// Asks the regions whose demands have changed.
-fn ask(parts: &mut [Part], used: &[u32], now: SimTime) -> Result<(), ArbiterError> {
+fn ask(parts: &mut [Part], used: &[u32], now: SimTime) -> Result<(), CallError> {
     used.iter().try_for_each(|&region| parts[region as usize].ask(now))
 }

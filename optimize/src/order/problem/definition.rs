@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use weir_sim_core::api::{ArbiterError, Flags, LinkId, NodeId, RateArbiter, RouteId, RouteTable};
+use weir_sim_core::api::{CallError, Flags, LinkId, NodeId, RateArbiter, RouteId, RouteTable};
 use weir_sim_core::{AdmissionError, Classes, Fabric, Routes, TaskGraph, TaskId, admit};
 
 use super::error::OrderError;
 use super::sources::{Source, grouped, sources};
 
 /// Builds a fresh arbiter for the problem's fabric; called once per thread.
-pub type MakeArbiter<'a> = dyn Fn() -> Result<Box<dyn RateArbiter>, ArbiterError> + Sync + 'a;
+pub type MakeArbiter<'a> = dyn Fn() -> Result<Box<dyn RateArbiter>, CallError> + Sync + 'a;
 
 /// Transfers that are all ready at 0 and wait for nobody, by the source that sends them one after another.
 ///
@@ -47,7 +47,7 @@ impl<'a> OrderProblem<'a> {
         fabric: &'a Fabric,
         routes: &'a Routes,
         tasks: &'a TaskGraph,
-        make: impl Fn() -> Result<Box<dyn RateArbiter>, ArbiterError> + Sync + 'a,
+        make: impl Fn() -> Result<Box<dyn RateArbiter>, CallError> + Sync + 'a,
         flags: Flags,
     ) -> Result<Self, OrderError> {
         if !flags.contains(Flags::PURE) {

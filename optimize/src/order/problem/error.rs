@@ -1,7 +1,7 @@
 //! Why a search over orders cannot be done.
 
 use weir_sim_core::TaskId;
-use weir_sim_core::api::{ArbiterError, LinkId};
+use weir_sim_core::api::{CallError, LinkId};
 
 use super::limits::{MOST_MESSAGES, MOST_SOURCES};
 
@@ -87,11 +87,11 @@ pub enum OrderError {
         /// The transfer.
         task: TaskId,
         /// The arbiter's words.
-        error: ArbiterError,
+        error: CallError,
     },
     /// The arbiter cannot be built, or failed.
     #[error("{0}")]
-    Arbiter(ArbiterError),
+    Arbiter(CallError),
     /// A rate is not finite, below 0 or above the limit.
     #[error("the arbiter gave a transfer a rate of {rate} B/s; rates are finite, at least 0 and at most the limit")]
     Rate {
