@@ -47,8 +47,8 @@ pub(crate) fn say_if_interrupted(stop: Stop) {
     }
 }
 
-/// Warns about attributes that the scenario sets and the arbiter does not read.
-pub(crate) fn warn_ignored(scenario: &Scenario, arbiter: &ArbiterSpec) -> Result<(), Error> {
+/// Warns about attributes that the scenario sets and the arbiter does not read, and about links that it is not made for.
+pub(crate) fn warn_of(scenario: &Scenario, arbiter: &ArbiterSpec) -> Result<(), Error> {
     scenario.warnings_under(arbiter)?.iter().for_each(|warning| message(warning));
     Ok(())
 }

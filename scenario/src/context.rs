@@ -91,14 +91,6 @@ impl Context {
         }
     }
 
-    /// Writes a warning down that knows its place.
-    pub(crate) fn push_warning(&mut self, warning: Diagnostic) {
-        self.warnings += 1;
-        if self.warnings <= Self::MOST {
-            self.found.push(warning);
-        }
-    }
-
     /// Writes an error about the whole input down.
     pub(crate) fn push(&mut self, diagnostic: Diagnostic) -> Reported {
         self.errors += 1;

@@ -113,7 +113,6 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let optimize =
         fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
     let (workload, arbiters) = (workload?, arbiters?);
-    arbiter::warn_outside_pcie(context, &arbiters, &topology, &workload.routes, registry);
     Ok(Parts {
         name: title?,
         file: name,
@@ -123,6 +122,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         topology,
         workload,
         arbiters,
+        default_arbiter: registry.default_arbiter().unwrap_or_default().to_owned(),
     })
 }
 

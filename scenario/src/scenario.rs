@@ -58,6 +58,8 @@ pub struct Scenario {
     pub(crate) unused_types: Vec<(String, Span)>,
     pub(crate) engines_given: Vec<(NodeId, Span)>,
     pub(crate) unused_ranks: Option<Span>,
+    /// The arbiter of scenarios that name none, which warnings propose.
+    pub(crate) default_arbiter: String,
 }
 
 /// What a scenario is made of.
@@ -73,12 +75,14 @@ pub(crate) struct Parts {
     pub(crate) optimize: Option<OptimizeSpec>,
     /// The files that it names.
     pub(crate) files: Vec<NamedFile>,
+    /// The arbiter of scenarios that name none.
+    pub(crate) default_arbiter: String,
 }
 
 impl Scenario {
     /// Puts the parts together, after everything went well.
     pub(crate) fn new(mut context: Context, parts: Parts) -> Self {
-        let Parts { name, file, input_sha256, topology, workload, arbiters, optimize, files } = parts;
+        let Parts { name, file, input_sha256, topology, workload, arbiters, optimize, files, default_arbiter } = parts;
         Self {
             name,
             file,
@@ -104,6 +108,7 @@ impl Scenario {
             unused_types: topology.unused_types,
             engines_given: topology.engines_given,
             unused_ranks: workload.unused_ranks,
+            default_arbiter,
         }
     }
 

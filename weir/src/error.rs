@@ -19,7 +19,7 @@ pub enum ErrorKind {
     Plugin,
     /// A search was ended before its first result.
     Cancelled,
-    /// Whoever read the result went away, as `| head` does: nothing is wrong, and nobody is left to be told.
+    /// Whoever read the result went away, as `| head` does: nothing is wrong, and nobody reads on.
     Unread,
 }
 

@@ -114,7 +114,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// Warnings about what the transfers set and this arbiter does not read: `weight`, `priority`.
+    /// Warnings about what the transfers set and this arbiter does not read (`weight`, `priority`), and about links that
+    /// they take and it is not made for.
     ///
     /// # Errors
     /// There is no such arbiter.

@@ -102,7 +102,12 @@ pub(super) fn admit(ports: &[Port], route: &[LinkId]) -> Result<(), CallError> {
 
 /// The policies to name instead: where the route has links of other kinds than PCIe, one for each of these.
 fn remedy(ports: &[Port], route: &[LinkId]) -> String {
-    let words = [(LinkKind::QPI, "qpi"), (LinkKind::NVLINK, "nvlink"), (LinkKind::NETWORK, "network")];
+    let words = [
+        (LinkKind::MEMORY, "memory"),
+        (LinkKind::QPI, "qpi"),
+        (LinkKind::NVLINK, "nvlink"),
+        (LinkKind::NETWORK, "network"),
+    ];
     let on_route = |kind: LinkKind| route.iter().any(|link| ports[link.index()].kind == kind);
     let keys: String =
         words.iter().filter(|(kind, _)| on_route(*kind)).map(|(_, word)| format!(", {word}: max-min")).collect();

@@ -11,7 +11,7 @@ use crate::input::{is_stdin, load};
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{self, warn_ignored};
+use crate::simulate::{self, warn_of};
 
 /// Compares everything named on the command line.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
@@ -81,7 +81,7 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
 fn column(scenario: &Scenario, spec: &ArbiterSpec, json: bool) -> Result<Column, Error> {
     let of = |run: &Run<'_>| Column::of_run(run, json).map_err(Error::input);
     let column = simulate::report(scenario, spec, &RunOptions::default(), of)?;
-    warn_ignored(scenario, spec)?;
+    warn_of(scenario, spec)?;
     Ok(column)
 }
 

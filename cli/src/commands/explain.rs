@@ -11,7 +11,7 @@ use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{self, warn_ignored};
+use crate::simulate::{self, warn_of};
 
 /// Explains all files; the exit code is the largest.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Error> {
@@ -37,7 +37,7 @@ fn explain(file: &Path, mut later: bool, args: &ExplainArgs, all: &Arbiters, out
         if interrupt::requested() {
             break;
         }
-        warn_ignored(&scenario, spec)?;
+        warn_of(&scenario, spec)?;
         let gap = if later { "\n" } else { "" };
         let explained = simulate::report(&scenario, spec, &options, |run| {
             Ok(out.result(|writer| match args.json {

@@ -14,7 +14,7 @@ use crate::input::{self, is_stdin};
 use crate::interrupt::{self, Stage};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{self, warn_ignored};
+use crate::simulate::{self, warn_of};
 
 /// The page, where none is named.
 const PAGE: &str = "report.html";
@@ -226,7 +226,7 @@ impl Record {
 
 /// Runs a scenario under one arbiter. Of many transfers phases are recorded only if a run without them says that they fit.
 fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mut Page) -> Result<(), Error> {
-    warn_ignored(scenario, spec)?;
+    warn_of(scenario, spec)?;
     let plain = RunOptions { until: args.until, ..RunOptions::default() };
     let tasks = scenario.contents().tasks.tasks();
     let transfers = tasks.iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();

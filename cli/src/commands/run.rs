@@ -15,7 +15,7 @@ use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
-use crate::simulate::{self, warn_ignored};
+use crate::simulate::{self, warn_of};
 use crate::terminal;
 
 /// Runs all files; the exit code is the largest.
@@ -73,7 +73,7 @@ fn run_file(
         if interrupt::requested() {
             break;
         }
-        warn_ignored(&scenario, spec)?;
+        warn_of(&scenario, spec)?;
         // An outer failure is of the run, an inner one of the output.
         match simulate::report(&scenario, spec, &options, |run| {
             Ok(write(run, args, later, targets.output).and_then(|()| targets.files.add(run)))

@@ -19,7 +19,7 @@ use crate::failure::{Exit, message};
 use crate::input::load;
 use crate::output::{Output, check_target, replace};
 use crate::plugins::arbiters;
-use crate::simulate::{self, warn_ignored};
+use crate::simulate::{self, warn_of};
 
 /// Rows whose bottleneck and cause are printed.
 const WORST: usize = 5;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Error> {
     let mut output = Output::open(None)?;
     let mut csv = CSV_HEADER.to_owned();
     for (i, spec) in scenario.arbiters().iter().enumerate() {
-        warn_ignored(&scenario, spec)?;
+        warn_of(&scenario, spec)?;
         simulate::report(&scenario, spec, &RunOptions::default(), |run| {
             let comparison = Validation::new(args, scenario.contents(), run, &rows)?;
             csv.push_str(&comparison.csv());

@@ -13,7 +13,6 @@ use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
-pub(crate) use outside_pcie::warn as warn_outside_pcie;
 use regions::PolicyMap;
 pub(crate) use regions::place;
 pub use regions::{RegionInfo, Regions};

@@ -22,7 +22,7 @@ impl Clocks {
     /// Checks the ids of an answer.
     pub(super) fn check_answer(&mut self, answer: &Answer) -> Result<(), CallError> {
         self.unsummed += answer.len();
-        // No id makes tables longer than what there is to be told.
+        // No id makes tables longer than the changes.
         let most = self.fabric_links as usize + self.path_links.len() + 2 * self.paths.len();
         for &GroupMove { group, root } in &answer.groups {
             if group as usize >= most || root as usize >= most {

@@ -145,7 +145,7 @@ pub(crate) struct Clocks {
     pub(super) arrivals: Vec<u32>,
     /// Transfers that are not alone any more.
     pub(super) joining: Vec<u32>,
-    /// What the arbiter will be told.
+    /// Changes that the arbiter gets next.
     pub(super) removed: Vec<WeightChange>,
     pub(super) added: Vec<WeightChange>,
     pub(super) answer: Answer,
@@ -155,7 +155,7 @@ pub(crate) struct Clocks {
     pub(super) fabric_links: u32,
     pub(super) free_transfers: Vec<u32>,
     pub(super) free_classes: Vec<u32>,
-    /// Classes that will be free once the arbiter has been told.
+    /// Classes that will be free once the arbiter has these changes.
     pub(super) emptied: Vec<u32>,
     pub(super) active: usize,
     /// Kept for their memory.

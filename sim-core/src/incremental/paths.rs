@@ -1,4 +1,4 @@
-//! Paths, and the classes of those whose transfers share links: the arbiter is told of a class when it gets weight.
+//! Paths, and the classes of those whose transfers share links: the arbiter gets a class when that gets weight.
 
 use weir_plugin_api::{ClassInfo, IncrementalArbiter};
 
@@ -21,7 +21,7 @@ impl Clocks {
         (self.paths.len() - 1) as u32
     }
 
-    /// The class of the transfers of a path that share links; the arbiter is told of a new one.
+    /// The class of the transfers of a path that share links; the arbiter gets a new one at once.
     pub(super) fn class_on(&mut self, path: u32, arbiter: &mut dyn IncrementalArbiter) -> u32 {
         let Path { class, terms, .. } = self.paths[path as usize];
         if class != NONE {

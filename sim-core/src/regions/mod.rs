@@ -35,18 +35,6 @@ pub use division::{Division, Region};
 use part::{Part, Segment};
 use rounds::{Place, Rounds};
 
-impl RegionPolicy {
-    /// What all policies together claim.
-    #[must_use]
-    pub fn flags_of_all(policies: &[Self]) -> Flags {
-        let all = |flag: Flags| policies.iter().all(|policy| policy.flags.contains(flag));
-        let any = |flag: Flags| policies.iter().any(|policy| policy.flags.contains(flag));
-        let some = [Flags::WHOLE_SET, Flags::READS_ARRIVAL, Flags::READS_WEIGHT, Flags::READS_PRIORITY];
-        let pure = if all(Flags::PURE) { Flags::PURE } else { Flags::default() };
-        some.into_iter().filter(|&flag| any(flag)).fold(pure, Flags::union)
-    }
-}
-
 /// The step of a transfer in a region where another one decides its rate.
 pub const LIMITED: &str = "limited";
 
@@ -59,6 +47,18 @@ pub struct RegionPolicy {
     pub flags: Flags,
     /// Its parameters, a JSON object.
     pub params: Arc<str>,
+}
+
+impl RegionPolicy {
+    /// What all policies together claim.
+    #[must_use]
+    pub fn flags_of_all(policies: &[Self]) -> Flags {
+        let all = |flag: Flags| policies.iter().all(|policy| policy.flags.contains(flag));
+        let any = |flag: Flags| policies.iter().any(|policy| policy.flags.contains(flag));
+        let some = [Flags::WHOLE_SET, Flags::READS_ARRIVAL, Flags::READS_WEIGHT, Flags::READS_PRIORITY];
+        let pure = if all(Flags::PURE) { Flags::PURE } else { Flags::default() };
+        some.into_iter().filter(|&flag| any(flag)).fold(pure, Flags::union)
+    }
 }
 
 /// Makes the arbiter of a fabric that is cut into regions; `policies` by [`Region::policy`].
@@ -158,20 +158,18 @@ impl RegionArbiter {
         self.rounds.run(phase, &mut self.parts, &self.used)
     }
 
-    /// A binding in terms of the region at which a transfer is held back, in those of the phase.
+    /// A binding of a region with the links and positions of the phase.
     fn outward(&self, region: u32, binding: Binding) -> Binding {
         let link = self.outward_link(region, binding.link);
         let by = self.parts[region as usize].position(binding.by);
         Binding { link, by, ..binding }
     }
-}
 
-impl RegionArbiter {
     fn outward_link(&self, region: u32, link: LinkId) -> LinkId {
         self.division.regions[region as usize].links.get(link.index()).copied().unwrap_or(LinkId::NONE)
     }
 
-    /// A step in terms of the phase.
+    /// A step of a region with the links and positions of the phase.
     fn outward_step(&self, position: usize, region: u32, step: &Step) -> Step {
         let because = step.because.iter().map(|&by| self.parts[region as usize].position(by));
         let (transfer, link) = (position as u32, self.outward_link(region, step.link));

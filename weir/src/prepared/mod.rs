@@ -32,7 +32,8 @@ impl<'a> PreparedRun<'a> {
         Self { scenario, spec }
     }
 
-    /// Warnings about attributes that the scenario's transfers have and the arbiter is known not to read.
+    /// Warnings about attributes that the scenario's transfers have and the arbiter is known not to read, and about links
+    /// that it is not made for.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let table = self.scenario.tasks.classes().table();
         let attributes = [
@@ -41,7 +42,9 @@ impl<'a> PreparedRun<'a> {
         ];
         let ignored = attributes.into_iter().filter(|&(_, reads, used)| used && self.spec.entry.ignores(reads));
         let (file, name) = (&self.scenario.file, &self.spec.name);
-        ignored.map(|(what, ..)| format!("warning: {file}: arbiter `{name}` ignores the transfers' {what}")).collect()
+        let ignored =
+            ignored.map(|(what, ..)| format!("warning: {file}: arbiter `{name}` ignores the transfers' {what}"));
+        ignored.chain(self.scenario.outside_pcie(self.spec).map(|warning| warning.to_string())).collect()
     }
 
     /// A new instance that has accepted every route of the scenario.

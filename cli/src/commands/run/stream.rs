@@ -13,7 +13,7 @@ use crate::input::{load_streamed, named};
 use crate::interrupt::Stage;
 use crate::output::{self, Output};
 use crate::plugins::arbiters;
-use crate::simulate::{self, warn_ignored};
+use crate::simulate::{self, warn_of};
 use crate::values::StreamTarget;
 
 /// Streams the transfers of one file under one arbiter; its summary goes to stdout, unless the transfers go there.
@@ -28,7 +28,7 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Error> 
     let scenario = load_streamed(file, &args.scenario, &arbiters)?;
     let spec = only_arbiter(&scenario)?;
     let out = open(target.file.as_deref(), &scenario)?;
-    warn_ignored(&scenario, spec)?;
+    warn_of(&scenario, spec)?;
     let streaming = scenario.streamed(spec)?;
     let mut writer = Writer { streaming: &streaming, lines: target.lines, out, ended: 0, failure: None };
     writer.out.part(|out| target.lines.begin(out))?;
