@@ -39,6 +39,8 @@ pub(crate) struct Files {
     digest: Sha256,
     /// What was found, and where it is named.
     found: Vec<(Span, PathBuf)>,
+    /// The folders of YAML files that were named, by source: as shown, and with symlinks resolved.
+    folders: FxHashMap<u32, (PathBuf, PathBuf)>,
 }
 
 impl Files {
@@ -59,7 +61,7 @@ impl Files {
                 folder.as_deref().and_then(|f| f.ancestors().find(|a| a.join(MARK).is_file())).map(Path::to_path_buf)
             }
         };
-        Ok(Self { shown, folder, library, digest: Sha256::new(), found: Vec::new() })
+        Ok(Self { shown, folder, library, digest: Sha256::new(), found: Vec::new(), folders: FxHashMap::default() })
     }
 
     /// Reads the scenario file itself.
@@ -72,12 +74,17 @@ impl Files {
 
     /// Finds a file that a scenario names at `span`; returns its name for messages too.
     pub(crate) fn find(&mut self, context: &mut Context, span: Span, named: &str) -> Read<(PathBuf, String)> {
-        let Some(folder) = &self.folder else {
+        let (shown, folder) = match self.folders.get(&span.source) {
+            Some((shown, folder)) => (shown, Some(folder)),
+            None => (&self.shown, self.folder.as_ref()),
+        };
+        let Some(folder) = folder else {
             let help = "save the scenario in a folder and run it from there";
             return Err(context.error(span, format!("no folder to look for the file {} in", quoted(named)), help));
         };
         let path = folder.join(named).canonicalize().map_err(|error| {
-            let help = format!("paths are relative to the scenario's own folder, `{}`", folder.display());
+            let whose = if self.folder.as_ref() == Some(folder) { "scenario's own" } else { "naming file's" };
+            let help = format!("paths are relative to the {whose} folder, `{}`", folder.display());
             context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), help)
         })?;
         let allowed = [Some(folder), self.library.as_ref()];
@@ -90,8 +97,9 @@ impl Files {
         if !path.is_file() {
             return Err(context.error(span, format!("{} is not a file", quoted(named)), "name a file"));
         }
+        let shown = shown.join(named).display().to_string();
         self.found.push((span, path.clone()));
-        Ok((path, self.shown.join(named).display().to_string()))
+        Ok((path, shown))
     }
 
     /// The files that a tree names, in its order, as far as they were found.
@@ -111,11 +119,20 @@ impl Files {
 
     /// Reads a YAML file that the scenario names at `span` and registers its text.
     pub(crate) fn read_named(&mut self, context: &mut Context, span: Span, named: &str) -> Read<u32> {
-        let (path, shown) = self.find(context, span, named)?;
+        let found = self.find(context, span, named)?;
+        self.read_found(context, span, found)
+    }
+
+    /// Reads a YAML file that was found for `span`, given with its name for messages.
+    pub(crate) fn read_found(&mut self, context: &mut Context, span: Span, found: (PathBuf, String)) -> Read<u32> {
+        let (path, shown) = found;
         let bytes = read_limited(&path).map_err(|message| {
-            context.error(span, format!("the file {} cannot be read: {message}", quoted(named)), "check the file")
+            context.error(span, format!("the file {} cannot be read: {message}", quoted(&shown)), "check the file")
         })?;
-        self.decode(context, &shown, bytes)
+        let source = self.decode(context, &shown, bytes)?;
+        let folder = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
+        self.folders.insert(source, (folder(Path::new(&shown)), folder(&path)));
+        Ok(source)
     }
 
     /// Opens a table that the scenario names at `span` and registers it; it has `most` bytes at most.
