@@ -84,7 +84,7 @@ fn is_topology(root: &Value) -> bool {
 fn topology(context: &mut Context, opened: &mut Opened) -> Read<Topology> {
     let Opened { files, root, edits, .. } = opened;
     let topology = match root.get("topology") {
-        None => topology::read(context, root, true)?,
+        None => topology::read(context, files, root, true)?,
         Some(_) => {
             let fields = context.fields_among(root, "the file", ALONE.into_iter())?;
             version::check(context, &fields)?;

@@ -194,10 +194,10 @@ pub(crate) fn topology(
 ) -> Read<(Topology, Option<Value>)> {
     let _topology = tracing::debug_span!("topology").entered();
     if matches!(value.data, Data::Mapping(_)) {
-        return topology::read(context, value, false).map(|topology| (topology, None));
+        return topology::read(context, files, value, false).map(|topology| (topology, None));
     }
     let tree = topology_file(context, files, value, edits)?;
-    Ok((topology::read(context, &tree, true)?, Some(tree)))
+    Ok((topology::read(context, files, &tree, true)?, Some(tree)))
 }
 
 /// The tree of the topology file that a value names, edited.

@@ -157,7 +157,7 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
         apply(context, &mut root, &options.set)?;
         (root, arbiter::read(context, None, &options.arbiters, registry)?)
     };
-    let mut topology = topology::read(context, &tree, !is_scenario)?;
+    let mut topology = topology::read(context, &mut files, &tree, !is_scenario)?;
     Ok(Machine {
         file: path.display().to_string(),
         fabric: std::mem::take(&mut topology.fabric),

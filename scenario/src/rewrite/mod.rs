@@ -117,6 +117,14 @@ fn changed(context: &mut Context, input: Input<'_>, options: &LoadOptions, chang
 
 /// Gives links of a topology other types.
 pub(crate) fn relink(context: &mut Context, topology: &mut Value, changes: &[&LinkChange]) -> Read<()> {
+    let alike = topology.get("networks").or_else(|| match &topology.get("tree")?.data {
+        Data::Mapping(roots) => roots.iter().find_map(|root| root.value.get("machine")),
+        _ => None,
+    });
+    if let (Some(alike), true) = (alike, changes.iter().any(|change| change.of.iter().any(Option::is_some))) {
+        let help = "write a topology without machines and networks, or change their link types";
+        return Err(context.error(alike.span, "single links of machines and networks cannot have types", help));
+    }
     for change in changes {
         let types = context.each(&change.types, |context, text| {
             let source = context.sources.add("the type of a link", text);

@@ -1,17 +1,18 @@
 //! Lateral links: `links: - { between: [rc0, rc1], type: qpi }`.
 
-use weir_sim_core::{FabricBuilder, FabricError};
+use std::ops::Range;
 
-use super::LinkTypeOf;
+use weir_plugin_api::NodeId;
+
+use super::expansion::Expansion;
 use super::kinds::KindId;
-use super::link_type::{LINK, LinkTypes};
-use super::names::NodeNames;
+use super::link_type::{LINK, LinkType, LinkTypes};
 use super::template::NODES;
 use crate::brackets::NamePattern;
-use crate::context::{Context, Read};
+use crate::context::{Context, Read, Reported};
 use crate::format::{KeyTable, Shape, required};
+use crate::source::Span;
 use crate::yaml::Value;
-use weir_plugin_api::NodeId;
 
 /// An item of `links`.
 pub(super) static LATERAL: KeyTable = KeyTable::new(
@@ -27,82 +28,108 @@ pub(super) static LATERAL: KeyTable = KeyTable::new(
     ],
 );
 
-/// What lateral links are added to.
-pub(super) struct Target<'a> {
-    pub(super) types: &'a mut LinkTypes,
-    pub(super) names: &'a NodeNames,
-    pub(super) builder: &'a mut FabricBuilder,
-    /// Per pair of directed links: which type it has.
-    pub(super) pairs: &'a mut Vec<LinkTypeOf>,
-    /// Per pair of directed links: its kind.
-    pub(super) kinds: &'a mut Vec<KindId>,
+/// An item of `links`, not yet looked up: a machine has it once, however many there are.
+#[derive(Debug)]
+pub(crate) struct Lateral {
+    pub(super) made_of: MadeOf,
+    first: End,
+    second: End,
+    between: Span,
 }
 
-/// Adds the links of the list.
-pub(super) fn read(context: &mut Context, mut target: Target<'_>, list: Option<&Value>) -> Read<()> {
-    let Some(list) = list else { return Ok(()) };
-    let mut left = NODES;
+/// The names on one side.
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) names: NamePattern,
+    pub(super) span: Span,
+}
+
+/// What links beside the tree are made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MadeOf {
+    pub(super) link: LinkType,
+    pub(super) kind: KindId,
+    /// Where it is written, of a type in place.
+    pub(super) place: Span,
+}
+
+impl Lateral {
+    /// Number of links.
+    pub(super) fn count(&self) -> u64 {
+        self.first.names.count().max(self.second.names.count())
+    }
+
+    /// Adds the links between nodes of a machine, or of all.
+    pub(super) fn add(&self, context: &mut Context, expansion: &mut Expansion<'_>, within: &Range<u32>) -> Read<()> {
+        let (n, m) = (self.first.names.count(), self.second.names.count());
+        for i in 0..self.count() {
+            let from = self.first.node(context, expansion, within, i.min(n - 1))?;
+            let to = self.second.node(context, expansion, within, i.min(m - 1))?;
+            expansion.join(context, self.between, (from, to), &self.made_of)?;
+        }
+        Ok(())
+    }
+}
+
+impl End {
+    pub(super) fn read(context: &mut Context, value: &Value, what: &str) -> Read<Self> {
+        Ok(Self { names: context.parse(value, what, NamePattern::read)?, span: value.span })
+    }
+
+    /// The node of name number `index`.
+    pub(super) fn node(
+        &self,
+        context: &mut Context,
+        expansion: &Expansion<'_>,
+        within: &Range<u32>,
+        index: u64,
+    ) -> Read<NodeId> {
+        let found = expansion.names.resolve_within(within, &self.names.name(index));
+        found.map_err(|problem| context.error(self.span, problem.message, problem.help))
+    }
+}
+
+/// Reads the list; what is wrong with an item is written down, and does not hide the next.
+pub(super) fn read(context: &mut Context, types: &mut LinkTypes, list: Option<&Value>) -> Read<Vec<Lateral>> {
+    let (mut all, mut left) = (Vec::new(), NODES);
+    let Some(list) = list else { return Ok(all) };
     for item in context.list(list, "`links`")? {
-        // One wrong link does not hide the next.
-        let _ = link(context, &mut target, item, &mut left);
+        all.extend(lateral(context, types, item, &mut left));
         if context.full() {
             break;
         }
     }
-    Ok(())
+    Ok(all)
 }
 
-fn link(context: &mut Context, target: &mut Target<'_>, item: &Value, left: &mut u64) -> Read<()> {
-    let Target { types, names, builder, pairs, kinds } = target;
+fn lateral(context: &mut Context, types: &mut LinkTypes, item: &Value, left: &mut u64) -> Read<Lateral> {
     let fields = context.fields(item, "a lateral link", &LATERAL)?;
     let value = fields.require(context, "type")?;
     let (link, name) = types.resolve(context, value)?;
     let kind = link.kind.unwrap_or_else(|| name.map_or(KindId::OTHER, |name| types.kinds.of(name)));
-    let spec = link.spec(kind);
     let between = fields.require(context, "between")?;
     let [first, second] = context.list(between, "`between`")? else {
         return Err(context.error(between.span, "a link joins two nodes", "write `between: [rc0, rc1]`"));
     };
-    let (a, b) = (ends(context, first)?, ends(context, second)?);
-    let (n, m) = (a.count(), b.count());
+    let [first, second] = [first, second].map(|end| End::read(context, end, "an end of a lateral link"));
+    let lateral = Lateral {
+        made_of: MadeOf { link, kind, place: item.span },
+        first: first?,
+        second: second?,
+        between: between.span,
+    };
+    let (n, m) = (lateral.first.names.count(), lateral.second.names.count());
     if n != m && n != 1 && m != 1 {
         let message = format!("{n} nodes on one side and {m} on the other");
         return Err(context.error(between.span, message, "give as many on both sides, or one node on one side"));
     }
-    let count = n.max(m);
-    if count > *left {
-        return Err(context.error(between.span, format!("more than {NODES} lateral links"), "give fewer"));
+    if lateral.count() > *left {
+        return Err(too_many(context, between.span));
     }
-    *left -= count;
-    let type_of = link.named.map_or(LinkTypeOf::InPlace(pairs.len() as u32), LinkTypeOf::Named);
-    for i in 0..count {
-        let from = node(context, names, first, &a.name(i.min(n - 1)))?;
-        let to = node(context, names, second, &b.name(i.min(m - 1)))?;
-        builder.lateral(from, to, spec).map_err(|error| {
-            let (message, help) = refused(&error, names.shown(from), names.shown(to));
-            context.error(between.span, message, help)
-        })?;
-        pairs.push(type_of);
-        kinds.push(kind);
-    }
-    Ok(())
+    *left -= lateral.count();
+    Ok(lateral)
 }
 
-/// Why two nodes cannot be joined, and what to do.
-fn refused(error: &FabricError, x: &str, y: &str) -> (String, &'static str) {
-    match error {
-        FabricError::Loop(_) => (format!("a link from `{x}` to itself"), "name two different nodes"),
-        FabricError::Twice(..) => {
-            (format!("`{x}` and `{y}` are joined twice"), "keep one link; add their bandwidths for a wider one")
-        }
-        other => (other.to_string(), "change the link"),
-    }
-}
-
-fn ends(context: &mut Context, value: &Value) -> Read<NamePattern> {
-    context.parse(value, "an end of a lateral link", NamePattern::read)
-}
-
-fn node(context: &mut Context, names: &NodeNames, value: &Value, name: &str) -> Read<NodeId> {
-    names.resolve(name).map_err(|problem| context.error(value.span, problem.message, problem.help))
+pub(super) fn too_many(context: &mut Context, span: Span) -> Reported {
+    context.error(span, format!("more than {NODES} lateral links"), "give fewer")
 }

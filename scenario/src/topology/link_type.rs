@@ -116,9 +116,9 @@ pub(super) static LINK: Definition = Definition {
 };
 
 impl LinkTypes {
-    /// Reads `link_types`; every type is checked, used or not.
-    pub(crate) fn read(context: &mut Context, value: Option<&Value>) -> Read<Self> {
-        let mut types = Self::default();
+    /// Reads `link_types`; every type is checked, used or not. Types of a `machine` are in no list of the whole topology.
+    pub(crate) fn read(context: &mut Context, value: Option<&Value>, kinds: Kinds, machine: bool) -> Read<Self> {
+        let mut types = Self { kinds, ..Self::default() };
         let Some(value) = value else { return Ok(types) };
         let Data::Mapping(entries) = &value.data else {
             let message = format!("`link_types` must be a map, not {}", value.describe());
@@ -126,7 +126,7 @@ impl LinkTypes {
         };
         for entry in entries {
             let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key)), &mut types.kinds).ok();
-            let link = link.map(|link| LinkType { named: Some(types.types.len() as u32), ..link });
+            let link = link.map(|link| LinkType { named: (!machine).then_some(types.types.len() as u32), ..link });
             types.types.insert(entry.key.clone(), Named { span: entry.key_span, link, used: false });
             if context.full() {
                 return Err(Reported);

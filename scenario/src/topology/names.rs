@@ -26,6 +26,20 @@ pub(crate) struct NodeNames {
     nodes: Vec<NodeId>,
     /// Per node: its full path, written when it is asked for; empty while all names are unique.
     paths: Vec<OnceLock<Box<str>>>,
+    /// Machines and networks, depth-first.
+    scopes: Vec<Scope>,
+    /// Their numbers, by name and then in order.
+    scopes_by_name: Vec<u32>,
+    /// The scope that the next root is in.
+    open: Option<u32>,
+}
+
+/// A name that several roots with all below them have in front of their own, and that is no node itself.
+#[derive(Debug)]
+struct Scope {
+    name: u32,
+    outer: Option<u32>,
+    nodes: Range<u32>,
 }
 
 /// Why a reference names no node.
@@ -41,13 +55,35 @@ pub(crate) enum Missing<'r> {
 impl NodeNames {
     /// Adds the next node, depth-first.
     pub(crate) fn push(&mut self, name: &str, parent: NodeId) {
-        let index = match self.names.get_index_of(name) {
-            Some(index) => index,
-            None => self.names.insert_full(name.into()).0,
-        };
-        self.name_of.push(index as u32);
+        let index = self.number(name);
+        self.name_of.push(index);
         self.parent.push(parent);
-        self.end.push(self.name_of.len() as u32);
+        self.end.push(self.len());
+    }
+
+    fn number(&mut self, name: &str) -> u32 {
+        self.names.get_index_of(name).unwrap_or_else(|| self.names.insert_full(name.into()).0) as u32
+    }
+
+    /// Number of nodes.
+    pub(crate) fn len(&self) -> u32 {
+        self.name_of.len() as u32
+    }
+
+    /// Says that the roots from here on are those of a machine or network.
+    pub(crate) fn enter(&mut self, name: &str) {
+        let name = self.number(name);
+        self.scopes.push(Scope { name, outer: self.open, nodes: self.len()..self.len() });
+        self.open = Some(self.scopes.len() as u32 - 1);
+    }
+
+    /// Says that the machine or network entered last is complete.
+    pub(crate) fn leave(&mut self) {
+        let end = self.len();
+        if let Some(scope) = self.open.and_then(|open| self.scopes.get_mut(open as usize)) {
+            scope.nodes.end = end;
+            self.open = scope.outer;
+        }
     }
 
     /// Says that the subtree of a node is complete.
@@ -70,7 +106,9 @@ impl NodeNames {
             self.nodes[next[name as usize] as usize] = NodeId::from_index(node);
             next[name as usize] += 1;
         }
-        if self.names.len() < self.name_of.len() {
+        self.scopes_by_name = (0..self.scopes.len() as u32).collect();
+        self.scopes_by_name.sort_by_key(|&scope| self.scopes[scope as usize].name);
+        if (0..self.names.len()).any(|name| self.row(name).len() > 1) {
             self.paths.resize_with(self.name_of.len(), OnceLock::new);
         }
     }
@@ -85,11 +123,19 @@ impl NodeNames {
     }
 
     /// The names from the root down, joined by `/`.
-    pub(crate) fn path(&self, node: NodeId) -> String {
+    pub(crate) fn path(&self, mut node: NodeId) -> String {
         let (mut parts, mut at) = (Vec::new(), node);
         while !at.is_none() {
             parts.push(&*self.names[self.name_of[at.index()] as usize]);
-            at = self.parent[at.index()];
+            (node, at) = (at, self.parent[at.index()]);
+        }
+        // Scopes begin in their order: the last that begins before the root is the innermost around it, or lies in that.
+        let mut around = self.scopes.partition_point(|scope| scope.nodes.start <= node.0).checked_sub(1);
+        while let Some(scope) = around.map(|around| &self.scopes[around]) {
+            if scope.nodes.contains(&node.0) {
+                parts.push(&*self.names[scope.name as usize]);
+            }
+            around = scope.outer.map(|outer| outer as usize);
         }
         parts.reverse();
         parts.join("/")
@@ -100,15 +146,34 @@ impl NodeNames {
         &self.nodes[self.offsets[name] as usize..self.offsets[name + 1] as usize]
     }
 
+    /// The machines and networks of a name, in their order.
+    fn scopes_of(&self, name: usize) -> &[u32] {
+        let of = |scope: &u32| self.scopes[*scope as usize].name as usize;
+        let (first, last) = (
+            self.scopes_by_name.partition_point(|s| of(s) < name),
+            self.scopes_by_name.partition_point(|s| of(s) <= name),
+        );
+        &self.scopes_by_name[first..last]
+    }
+
     /// The one node that a reference names.
     pub(crate) fn resolve(&self, reference: &str) -> Result<NodeId, Problem> {
         self.find(reference).map_err(|missing| self.problem(reference, missing))
     }
 
+    /// The one node among some that a reference names: those of a machine, or all.
+    pub(crate) fn resolve_within(&self, nodes: &Range<u32>, reference: &str) -> Result<NodeId, Problem> {
+        self.find_within(nodes, reference).map_err(|missing| self.problem(reference, missing))
+    }
+
     /// The one node that a reference names, or why there is none.
     pub(crate) fn find<'r>(&self, reference: &'r str) -> Result<NodeId, Missing<'r>> {
+        self.find_within(&(0..self.len()), reference)
+    }
+
+    fn find_within<'r>(&self, nodes: &Range<u32>, reference: &'r str) -> Result<NodeId, Missing<'r>> {
         // Whole subtrees to look in: disjoint and ascending.
-        let mut within = Vec::from([Range { start: 0, end: self.name_of.len() as u32 }]);
+        let mut within = Vec::from([nodes.clone()]);
         let mut parts = reference.split('/').peekable();
         while let Some(part) = parts.next() {
             let name = self.names.get_index_of(part).ok_or(Missing::Unknown(part))?;
@@ -126,7 +191,7 @@ impl NodeNames {
                     [first, second, ..] => Err(Missing::Ambiguous(first, second)),
                 };
             }
-            within = self.outermost(inside);
+            within = self.below(name, inside, &within);
         }
         Err(Missing::Unknown(""))
     }
@@ -140,15 +205,25 @@ impl NodeNames {
         }
     }
 
-    /// What lies below any of the nodes (ascending), as disjoint ranges: a node below another one adds nothing.
-    fn outermost<'a>(&self, nodes: impl Iterator<Item = &'a NodeId>) -> Vec<Range<u32>> {
-        let mut ranges: Vec<Range<u32>> = Vec::new();
-        for node in nodes {
-            if ranges.last().is_none_or(|last| node.0 >= last.end) {
-                ranges.push(node.0 + 1..self.end[node.index()]);
+    /// What lies below any of the nodes (ascending), or in machines and networks of the name.
+    fn below<'a>(
+        &self,
+        name: usize,
+        nodes: impl Iterator<Item = &'a NodeId>,
+        within: &[Range<u32>],
+    ) -> Vec<Range<u32>> {
+        let mut below: Vec<Range<u32>> = nodes.map(|node| node.0 + 1..self.end[node.index()]).collect();
+        let scopes = self.scopes_of(name);
+        if !scopes.is_empty() {
+            let nodes = |scope: &u32| self.scopes[*scope as usize].nodes.clone();
+            for range in within {
+                let first = scopes.partition_point(|s| nodes(s).start < range.start);
+                let inside = scopes[first..].iter().map(nodes).take_while(|nodes| nodes.start < range.end);
+                below.extend(inside.filter(|nodes| nodes.end <= range.end));
             }
+            below.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
         }
-        ranges
+        outermost(below)
     }
 
     fn unknown(&self, reference: &str, part: &str) -> Problem {
@@ -161,7 +236,13 @@ impl NodeNames {
     }
 
     fn not_below(&self, reference: &str, last: &str) -> Problem {
-        let somewhere = self.names.get_index_of(last).and_then(|name| self.row(name).first());
+        let name = self.names.get_index_of(last);
+        let somewhere = name.and_then(|name| self.row(name).first());
+        if let (None, Some(&scope)) = (somewhere, name.and_then(|name| self.scopes_of(name).first())) {
+            let first = NodeId(self.scopes[scope as usize].nodes.start);
+            let help = format!("name a node in it, such as `{}`", self.path(first));
+            return Problem::new(format!("{} is a machine or network, not a node", quoted(reference)), help);
+        }
         let help = somewhere.map_or(String::new(), |&node| format!("there is `{}`", self.path(node)));
         Problem::new(format!("no node fits the path {}", quoted(reference)), help)
     }
@@ -170,6 +251,17 @@ impl NodeNames {
         let help = format!("add names of nodes above it: `{}` or `{}`", self.path(first), self.path(second));
         Problem::new(format!("more than one node fits {}", quoted(reference)), help)
     }
+}
+
+/// The same nodes as disjoint ranges: a range (ascending) in another one adds nothing.
+fn outermost(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    let mut end = 0;
+    ranges.retain(|range| {
+        let outside = range.start >= end;
+        end = if outside { range.end } else { end };
+        outside
+    });
+    ranges
 }
 
 #[cfg(test)]

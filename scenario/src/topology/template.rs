@@ -1,11 +1,15 @@
 //! The tree as written: one template for all nodes that a name with brackets or `repeat` stands for, counted before
 //! anything is expanded.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashSet;
 use weir_plugin_api::NodeKind;
 
 use super::Place;
+use super::blueprint::Blueprint;
 use super::link_type::{LINK, LinkType, LinkTypes};
+use super::machines::{Library, MACHINE, Named};
 use crate::brackets::{NAME_BYTES, NamePattern};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
@@ -17,10 +21,27 @@ use crate::yaml::{Data, Entry, Value};
 /// Expanded nodes at most (format, "Tree, links, names").
 pub(crate) const NODES: u64 = 10_000_000;
 
-/// Nodes that are written as one.
+/// Nodes that are written as one, or machines.
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(crate) names: NamePattern,
+    pub(crate) each: Each,
+    /// Where the name stands.
+    pub(crate) span: Span,
+    /// Nodes in all, those below included.
+    pub(super) total: u64,
+}
+
+/// What each of the names stands for.
+#[derive(Debug)]
+pub(crate) enum Each {
+    Node(Box<NodeTemplate>),
+    Machine(Rc<Blueprint>),
+}
+
+/// One of the nodes.
+#[derive(Debug)]
+pub(crate) struct NodeTemplate {
     pub(crate) kind: NodeKind,
     /// The link to the parent; `None` for roots.
     pub(crate) link: Option<LinkType>,
@@ -30,10 +51,6 @@ pub(crate) struct Template {
     pub(crate) place: Place,
     /// What lies below each of them.
     pub(crate) children: Vec<Template>,
-    /// Where the name stands.
-    pub(crate) span: Span,
-    /// Nodes in all, those below included.
-    total: u64,
 }
 
 static NODE: KeyTable = KeyTable::new(
@@ -61,23 +78,64 @@ pub(super) static NODES_BY_NAME: Definition = Definition {
     shape: Shape::ByName(&Shape::Map(&NODE)),
 };
 
+/// `tree`.
+pub(super) static ROOTS_BY_NAME: Definition = Definition {
+    name: "roots",
+    about: "Roots and machines by name; `node[0-3]` is four of them.",
+    shape: Shape::ByName(&Shape::Either(&[Shape::Map(&NODE), Shape::Map(&INSTANCE)])),
+};
+
+/// A root of `tree` that is a machine.
+static INSTANCE: KeyTable = KeyTable::new(
+    "instance",
+    "A machine, or several that are alike.",
+    &[
+        required("machine", Shape::Named(&MACHINE), "What it is."),
+        optional("repeat", Shape::Whole(&[("minimum", 1)]), "Machine `x` becomes x0, x1, ..."),
+    ],
+);
+
 /// A PCI address as a regular expression; [`bus_id`] reads it.
 const BUS_ID: &str = r"^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]$";
 
 /// Highest number of a NUMA node; Linux knows at most 1024 (`CONFIG_NODES_SHIFT`).
 const NUMA_NODES: u64 = 1023;
 
-/// Reads the roots of `tree`, or the children of a node.
-pub(crate) fn read(context: &mut Context, types: &mut LinkTypes, value: &Value, roots: bool) -> Read<Vec<Template>> {
-    let what = if roots { "`tree`" } else { "`children`" };
+/// Reads `tree`.
+pub(super) fn roots(
+    context: &mut Context,
+    types: &mut LinkTypes,
+    (library, named): (&mut Library<'_>, &Named<'_>),
+    value: &Value,
+) -> Read<Vec<Template>> {
+    let entries = entries(context, value, "`tree`")?;
+    if entries.is_empty() {
+        return Err(context.error(value.span, "`tree` has no node", "give at least one root"));
+    }
+    let templates = context.each(entries, |context, entry| match entry.value.get("machine") {
+        Some(_) => instance(context, types, (&mut *library, named), entry),
+        None => template(context, types, entry, true),
+    });
+    checked(context, value, templates?)
+}
+
+/// Reads the children of a node.
+fn children(context: &mut Context, types: &mut LinkTypes, value: &Value) -> Read<Vec<Template>> {
+    let entries = entries(context, value, "`children`")?;
+    let templates = context.each(entries, |context, entry| template(context, types, entry, false))?;
+    checked(context, value, templates)
+}
+
+fn entries<'v>(context: &mut Context, value: &'v Value, what: &str) -> Read<&'v [Entry]> {
     let Data::Mapping(entries) = &value.data else {
         let message = format!("{what} must be a map from names to nodes, not {}", value.describe());
         return Err(context.error(value.span, message, "write `{ gpu0: { kind: gpu, link: pcie } }`"));
     };
-    if roots && entries.is_empty() {
-        return Err(context.error(value.span, "`tree` has no node", "give at least one root"));
-    }
-    let templates = context.each(entries, |context, entry| template(context, types, entry, roots))?;
+    Ok(entries)
+}
+
+/// Templates below one parent whose nodes are not too many and have distinct names.
+fn checked(context: &mut Context, value: &Value, templates: Vec<Template>) -> Read<Vec<Template>> {
     let total = templates.iter().fold(0, |sum: u64, t| sum.saturating_add(t.total));
     if total > NODES {
         return Err(too_many(context, value.span));
@@ -86,8 +144,38 @@ pub(crate) fn read(context: &mut Context, types: &mut LinkTypes, value: &Value, 
     Ok(templates)
 }
 
+/// Reads a root that is a machine.
+fn instance(
+    context: &mut Context,
+    types: &mut LinkTypes,
+    (library, named): (&mut Library<'_>, &Named<'_>),
+    entry: &Entry,
+) -> Read<Template> {
+    let what = format!("machine {}", quoted(&entry.key));
+    for key in NODE.names().filter(|key| INSTANCE.names().all(|own| own != *key)) {
+        if let Some(value) = entry.value.get(key) {
+            let help = format!("remove `{key}`: the machine's own topology says what it is made of");
+            return Err(context.error(value.span, format!("{what} has `machine` and `{key}`"), help));
+        }
+    }
+    let fields = context.fields(&entry.value, &what, &INSTANCE)?;
+    let names = node_names(context, entry, fields.entry("repeat"));
+    let value = fields.require(context, "machine")?;
+    let blueprint = library.machine(context, types, named, value)?;
+    let names = names?;
+    let total = blueprint.nodes.saturating_mul(names.count());
+    if total > NODES {
+        return Err(too_many(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
+    }
+    Ok(Template { names, each: Each::Machine(blueprint), span: entry.key_span, total })
+}
+
 fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: bool) -> Read<Template> {
     let what = format!("node {}", quoted(&entry.key));
+    if let (Some(machine), false) = (entry.value.get("machine"), root) {
+        let help = "move it to `tree`, and join it by `links` or `networks`";
+        return Err(context.error(machine.span, format!("{what}: a machine has no parent"), help));
+    }
     let fields = context.fields(&entry.value, &what, &NODE)?;
     let names = node_names(context, entry, fields.entry("repeat"));
     let kind = fields.require(context, "kind").and_then(|value| kind(context, value));
@@ -110,8 +198,8 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
             Err(context.error(entry.key_span, format!("{what} has no `link`"), help))
         }
     };
-    let children = fields.get("children").map_or(Ok(Vec::new()), |value| read(context, types, value, false));
-    let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, children?);
+    let below = fields.get("children").map_or(Ok(Vec::new()), |value| children(context, types, value));
+    let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, below?);
     let place = place?;
     if let (Some((_, span)), true) = (engines, is_inner(kind)) {
         let message = format!("{what}: a {} has no engines", kind.word());
@@ -123,7 +211,8 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
         return Err(too_many(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
     }
     let engines = engines.map(|(n, _)| n);
-    Ok(Template { names, kind, link, engines, place, children, span: entry.key_span, total })
+    let node = NodeTemplate { kind, link, engines, place, children };
+    Ok(Template { names, each: Each::Node(Box::new(node)), span: entry.key_span, total })
 }
 
 /// Reads `bus_id` and `numa`, which say where a node is in the machine and have no effect on a run.
@@ -167,7 +256,7 @@ pub(crate) fn is_inner(kind: NodeKind) -> bool {
     matches!(kind, NodeKind::Switch | NodeKind::RootComplex | NodeKind::Network)
 }
 
-fn too_many(context: &mut Context, span: Span) -> crate::context::Reported {
+pub(super) fn too_many(context: &mut Context, span: Span) -> crate::context::Reported {
     context.error(span, format!("more than {NODES} nodes in all"), "give fewer, with brackets or `repeat`")
 }
 

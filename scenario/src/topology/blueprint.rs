@@ -1,0 +1,85 @@
+//! A topology as written, read once: the outermost one, and that of each machine.
+
+use super::TOPOLOGY;
+use super::kinds::Kinds;
+use super::lateral::{self, Lateral};
+use super::link_type::LinkTypes;
+use super::machines::{Library, Named};
+use super::networks::{self, Network};
+use super::template::{self, Each, NODES, Template};
+use crate::context::{Context, Read};
+use crate::yaml::Value;
+
+/// A topology that may stand for many machines.
+#[derive(Debug)]
+pub(crate) struct Blueprint {
+    pub(super) templates: Vec<Template>,
+    pub(super) laterals: Vec<Lateral>,
+    pub(super) networks: Vec<Network>,
+    /// Nodes in all, at most [`NODES`].
+    pub(super) nodes: u64,
+    /// Links beside the tree in all, at most [`NODES`].
+    links: u64,
+}
+
+impl Blueprint {
+    /// Reads a topology, of a scenario or of a machine. `file` says whether it is a file of its own, which must name its
+    /// version; `around` has the machines of the topology that it stands in. Returns `kinds` with those that it adds.
+    pub(super) fn read(
+        context: &mut Context,
+        library: &mut Library<'_>,
+        around: Option<&Named<'_>>,
+        value: &Value,
+        (kinds, file): (Kinds, bool),
+    ) -> Read<(Self, Kinds)> {
+        let fields = context.fields(value, "the topology", &TOPOLOGY)?;
+        if file || fields.get("weir").is_some() {
+            crate::version::check(context, &fields)?;
+        }
+        if let Some(name) = fields.get("name") {
+            context.text(name, "the name of the topology")?;
+        }
+        let types = LinkTypes::read(context, fields.get("link_types"), kinds, library.in_machine());
+        let tree = fields.require(context, "tree")?;
+        let mut types = types?;
+        let named = Named::read(context, fields.get("machines"), around)?;
+        let templates = template::roots(context, &mut types, (library, &named), tree)?;
+        library.read_unused(context, &mut types, &named)?;
+        let laterals = lateral::read(context, &mut types, fields.get("links"))?;
+        let networks = networks::read(context, &mut types, fields.get("networks"), &templates)?;
+        library.unused_types.extend(types.unused());
+        let blueprint = Self::counted(context, value, templates, laterals, networks)?;
+        Ok((blueprint, types.kinds))
+    }
+
+    /// Counts nodes and links, and refuses too many before any is made.
+    fn counted(
+        context: &mut Context,
+        value: &Value,
+        templates: Vec<Template>,
+        laterals: Vec<Lateral>,
+        networks: Vec<Network>,
+    ) -> Read<Self> {
+        let sum = |of: &mut dyn Iterator<Item = u64>| of.fold(0, u64::saturating_add);
+        let switches = sum(&mut networks.iter().map(|network| network.shape.nodes()));
+        let nodes = sum(&mut templates.iter().map(|template| template.total)).saturating_add(switches);
+        let of_machines = templates.iter().map(|template| match &template.each {
+            Each::Machine(machine) => machine.links.saturating_mul(template.names.count()),
+            Each::Node(_) => 0,
+        });
+        let own = laterals.iter().map(Lateral::count).chain(networks.iter().map(Network::links));
+        let links = sum(&mut of_machines.chain(own));
+        if nodes > NODES {
+            return Err(template::too_many(context, value.span));
+        }
+        if links > NODES {
+            return Err(lateral::too_many(context, value.span));
+        }
+        Ok(Self { templates, laterals, networks, nodes, links })
+    }
+
+    /// Whether it has links beside the tree itself, those of its machines apart.
+    pub(super) fn has_links(&self) -> bool {
+        !(self.laterals.is_empty() && self.networks.is_empty())
+    }
+}

@@ -1,0 +1,183 @@
+//! From a blueprint to nodes and links.
+
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+use weir_plugin_api::{NodeId, NodeKind};
+use weir_sim_core::{FabricBuilder, FabricError};
+
+use super::blueprint::Blueprint;
+use super::kinds::KindId;
+use super::lateral::MadeOf;
+use super::link_type::LinkType;
+use super::names::NodeNames;
+use super::networks::Network;
+use super::template::{Each, NodeTemplate, Template};
+use super::{LinkTypeOf, Place, UNLIMITED};
+use crate::context::{Context, Read, Reported};
+use crate::source::Span;
+
+/// The fabric while it is built.
+#[derive(Default)]
+pub(super) struct Expansion<'b> {
+    pub(super) builder: FabricBuilder,
+    pub(super) names: NodeNames,
+    pub(super) slots: Vec<u32>,
+    pub(super) engines_given: Vec<(NodeId, Span)>,
+    pub(super) places: Vec<(NodeId, Place)>,
+    pub(super) types: Vec<LinkTypeOf>,
+    pub(super) kinds: Vec<KindId>,
+    /// The first pair of links of each type that stands in its place, by that place.
+    in_place: FxHashMap<Span, u32>,
+    name: String,
+    /// Topologies with links beside the tree, and the nodes of each: of a machine as often as there are such machines.
+    to_join: Vec<(&'b Blueprint, Range<u32>)>,
+}
+
+impl<'b> Expansion<'b> {
+    /// Adds all nodes of a topology: of its tree, then of its networks.
+    pub(super) fn nodes(&mut self, context: &mut Context, blueprint: &'b Blueprint) -> Read<()> {
+        let first = self.names.len();
+        for template in &blueprint.templates {
+            self.add(context, template, NodeId::NONE, NodeKind::Switch)?;
+        }
+        for network in &blueprint.networks {
+            self.names.enter(&network.name);
+            for (word, count) in network.shape.switches() {
+                for number in 0..count {
+                    let node = self.builder.root(NodeKind::Network);
+                    node.map_err(|error| fabric_error(context, network.span, &error))?;
+                    self.names.push(&format!("{word}{number}"), NodeId::NONE);
+                    self.slots.push(UNLIMITED);
+                }
+            }
+            self.names.leave();
+        }
+        if blueprint.has_links() {
+            self.to_join.push((blueprint, first..self.names.len()));
+        }
+        Ok(())
+    }
+
+    /// Adds the links beside the tree: those of machines first, of each its `links`, then its networks.
+    pub(super) fn links(&mut self, context: &mut Context) -> Read<()> {
+        for (blueprint, within) in std::mem::take(&mut self.to_join) {
+            let before = context.errors();
+            for lateral in &blueprint.laterals {
+                // One wrong link does not hide the next.
+                let _ = lateral.add(context, self, &within);
+            }
+            // Their switches are the last nodes, network by network.
+            let switches = |network: &Network| network.shape.nodes() as u32;
+            let mut first = within.end - blueprint.networks.iter().map(switches).sum::<u32>();
+            for network in &blueprint.networks {
+                let _ = network.add(context, self, &within, first);
+                first += switches(network);
+            }
+            // What is wrong with a machine is wrong with all that are alike.
+            if context.errors() > before {
+                return Err(Reported);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a link beside the tree.
+    pub(super) fn join(
+        &mut self,
+        context: &mut Context,
+        span: Span,
+        (from, to): (NodeId, NodeId),
+        made_of: &MadeOf,
+    ) -> Read<()> {
+        let joined = self.builder.lateral(from, to, made_of.link.spec(made_of.kind));
+        joined.map_err(|error| {
+            let (message, help) = refused(&error, self.names.shown(from), self.names.shown(to));
+            context.error(span, message, help)
+        })?;
+        self.note(&made_of.link, made_of.kind, made_of.place);
+        Ok(())
+    }
+
+    /// Notes type and kind of the next pair of links.
+    fn note(&mut self, link: &LinkType, kind: KindId, place: Span) {
+        let pair = self.types.len() as u32;
+        let in_place = || LinkTypeOf::InPlace(*self.in_place.entry(place).or_insert(pair));
+        self.types.push(link.named.map_or_else(in_place, LinkTypeOf::Named));
+        self.kinds.push(kind);
+    }
+
+    /// Adds all nodes of a template below a parent.
+    fn add(&mut self, context: &mut Context, template: &'b Template, parent: NodeId, above: NodeKind) -> Read<()> {
+        for i in 0..template.names.count() {
+            template.names.write(i, &mut self.name);
+            match &template.each {
+                Each::Node(node) => self.node(context, node, template.span, (parent, above))?,
+                Each::Machine(machine) => {
+                    self.names.enter(&self.name);
+                    self.nodes(context, machine)?;
+                    self.names.leave();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the node of the name just written, with those below it.
+    fn node(
+        &mut self,
+        context: &mut Context,
+        template: &'b NodeTemplate,
+        span: Span,
+        (parent, above): (NodeId, NodeKind),
+    ) -> Read<()> {
+        self.names.push(&self.name, parent);
+        let node = match &template.link {
+            None => self.builder.root(template.kind),
+            Some(link) => {
+                let network = template.kind == NodeKind::Network || above == NodeKind::Network;
+                let kind = link.kind.unwrap_or(match template.kind {
+                    _ if network => KindId::NETWORK,
+                    NodeKind::Cpu => KindId::MEMORY,
+                    _ => KindId::PCIE,
+                });
+                self.note(link, kind, span);
+                self.builder.child(parent, template.kind, link.spec(kind))
+            }
+        };
+        let node = node.map_err(|error| fabric_error(context, span, &error))?;
+        self.slots.push(template.engines.unwrap_or(usual_slots(template.kind)));
+        if template.engines.is_some() {
+            self.engines_given.push((node, span));
+        }
+        if template.place != Place::default() {
+            self.places.push((node, template.place.clone()));
+        }
+        for child in &template.children {
+            self.add(context, child, node, template.kind)?;
+        }
+        self.names.close(node);
+        Ok(())
+    }
+}
+
+/// Slots of the send engine where `engines` is not given.
+fn usual_slots(kind: NodeKind) -> u32 {
+    if matches!(kind, NodeKind::Gpu | NodeKind::Fpga) { 1 } else { UNLIMITED }
+}
+
+/// Why two nodes cannot be joined, and what to do.
+fn refused(error: &FabricError, x: &str, y: &str) -> (String, &'static str) {
+    match error {
+        FabricError::Loop(_) => (format!("a link from `{x}` to itself"), "name two different nodes"),
+        FabricError::Twice(..) => {
+            (format!("`{x}` and `{y}` are joined twice"), "keep one link; add their bandwidths for a wider one")
+        }
+        other => (other.to_string(), "change the link"),
+    }
+}
+
+/// A refusal of the fabric.
+fn fabric_error(context: &mut Context, span: Span, error: &FabricError) -> Reported {
+    context.error(span, error.to_string(), "change the topology here")
+}

@@ -1,0 +1,241 @@
+//! Machines: topologies that stand in others, under a name, in a file, or in place. Each is read once.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::TOPOLOGY;
+use super::blueprint::Blueprint;
+use super::link_type::LinkTypes;
+use crate::context::{Context, Problem, Read, Reported};
+use crate::diagnostic::quoted;
+use crate::files::Files;
+use crate::format::{Definition, KeyTable, Shape, required};
+use crate::source::Span;
+use crate::yaml::{self, Data, Entry, Value};
+
+/// Machines in one another at most; *assumed*, above boards in nodes in racks in rows in halls.
+const NESTED: usize = 16;
+
+/// `machine` of a root, and what `machines` has under a name.
+pub(super) static MACHINE: Definition = Definition {
+    name: "machine",
+    about: "A machine: a name under `machines`, a file, or a topology in its place.",
+    shape: Shape::Either(&[Shape::Text, Shape::Map(&FILE), Shape::Map(&TOPOLOGY)]),
+};
+
+static FILE: KeyTable =
+    KeyTable::new("machine_file", "A topology file.", &[required("file", Shape::Path, "The file's path.")]);
+
+/// What is known of a machine.
+#[derive(Clone, Debug)]
+enum State {
+    Unread,
+    /// It is being read: whoever names it now is a part of it.
+    Open,
+    Known(Rc<Blueprint>),
+    /// It has errors, which were written down.
+    Wrong,
+}
+
+/// What the machines of a whole topology share.
+pub(super) struct Library<'f> {
+    files: &'f mut Files,
+    by_file: FxHashMap<PathBuf, State>,
+    /// The machines being read, from the outermost: what they are called, and where.
+    open: Vec<(String, Span)>,
+    /// Link types that no link uses.
+    pub(super) unused_types: Vec<(String, Span)>,
+}
+
+/// The machines under `machines` of a topology; one in place may name those of the topology around it, too.
+pub(super) struct Named<'n> {
+    entries: &'n [Entry],
+    states: RefCell<Vec<State>>,
+    around: Option<&'n Named<'n>>,
+}
+
+impl<'n> Named<'n> {
+    /// The map `machines`.
+    pub(super) fn read(context: &mut Context, value: Option<&'n Value>, around: Option<&'n Self>) -> Read<Self> {
+        let entries = match value.map(|value| (value, &value.data)) {
+            None => &[][..],
+            Some((_, Data::Mapping(entries))) => entries,
+            Some((value, _)) => {
+                let message = format!("`machines` must be a map, not {}", value.describe());
+                return Err(context.error(value.span, message, "write `machines: { dgx: { file: dgx.yaml } }`"));
+            }
+        };
+        Ok(Self { entries, states: RefCell::new(vec![State::Unread; entries.len()]), around })
+    }
+
+    /// The machine of a name: under which of the maps, and where there.
+    fn find(&self, name: &str) -> Option<(&Self, usize)> {
+        let at = self.entries.iter().position(|entry| &*entry.key == name);
+        at.map(|at| (self, at)).or_else(|| self.around?.find(name))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let own = self.entries.iter().map(|entry| &*entry.key);
+        own.chain(self.around.map(Self::names).unwrap_or_default()).collect()
+    }
+}
+
+impl<'f> Library<'f> {
+    pub(super) fn new(files: &'f mut Files) -> Self {
+        Self { files, by_file: FxHashMap::default(), open: Vec::new(), unused_types: Vec::new() }
+    }
+
+    /// Whether the topology that is read is a machine's.
+    pub(super) fn in_machine(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The machine that a value names, or is.
+    pub(super) fn machine(
+        &mut self,
+        context: &mut Context,
+        types: &mut LinkTypes,
+        named: &Named<'_>,
+        value: &Value,
+    ) -> Read<Rc<Blueprint>> {
+        match &value.data {
+            Data::Mapping(_) if value.get("file").is_some() => self.file(context, types, value),
+            Data::Mapping(_) => {
+                let called = ("a machine in place".to_owned(), value.span);
+                self.inside(context, called, |library, context| library.topology(context, types, Some(named), value))
+            }
+            _ => self.named(context, types, named, value),
+        }
+    }
+
+    /// Reads the machines that no root is, so that what is wrong with them is known.
+    pub(super) fn read_unused(&mut self, context: &mut Context, types: &mut LinkTypes, named: &Named<'_>) -> Read<()> {
+        for (at, entry) in named.entries.iter().enumerate() {
+            if matches!(named.states.borrow()[at], State::Unread) {
+                let help = "remove it, or use it";
+                context.warn(entry.key_span, format!("no node is a machine {}", quoted(&entry.key)), help);
+                self.entry(context, types, (named, at), entry.key_span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn named(
+        &mut self,
+        context: &mut Context,
+        types: &mut LinkTypes,
+        named: &Named<'_>,
+        value: &Value,
+    ) -> Read<Rc<Blueprint>> {
+        let name = context.text(value, "a machine")?;
+        let Some(found) = named.find(name) else {
+            let help = match name.ends_with(".yaml") {
+                true => format!("write `{{ file: {name} }}`"),
+                false => context.suggestion(name, named.names(), "machines"),
+            };
+            return Err(context.error(value.span, format!("no machine is named {}", quoted(name)), help));
+        };
+        self.entry(context, types, found, value.span)
+    }
+
+    /// The machine of an entry of `machines`, which is named at `span`.
+    fn entry(
+        &mut self,
+        context: &mut Context,
+        types: &mut LinkTypes,
+        (named, at): (&Named<'_>, usize),
+        span: Span,
+    ) -> Read<Rc<Blueprint>> {
+        let Entry { key, value, .. } = &named.entries[at];
+        let called = (quoted(key), span);
+        let state = named.states.borrow()[at].clone();
+        if let Some(known) = self.known(context, state, &called) {
+            return known;
+        }
+        named.states.borrow_mut()[at] = State::Open;
+        let read = self.inside(context, called, |library, context| match &value.data {
+            Data::Mapping(_) if value.get("file").is_none() => library.topology(context, types, Some(named), value),
+            _ => library.machine(context, types, named, value),
+        });
+        named.states.borrow_mut()[at] = State::after(&read);
+        read
+    }
+
+    fn file(&mut self, context: &mut Context, types: &mut LinkTypes, value: &Value) -> Read<Rc<Blueprint>> {
+        let fields = context.fields(value, "a machine", &FILE)?;
+        let file = fields.require(context, "file")?;
+        let text = context.text(file, "the file of a machine")?;
+        let found = self.files.find(context, file.span, text)?;
+        let (path, called) = (found.0.clone(), (quoted(text), file.span));
+        let state = self.by_file.get(&path).cloned().unwrap_or(State::Unread);
+        if let Some(known) = self.known(context, state, &called) {
+            return known;
+        }
+        self.by_file.insert(path.clone(), State::Open);
+        let read = self.inside(context, called, |library, context| {
+            let source = library.files.read_found(context, file.span, found)?;
+            let tree = yaml::parse(context, source)?;
+            library.topology(context, types, None, &tree)
+        });
+        self.by_file.insert(path, State::after(&read));
+        read
+    }
+
+    /// Reads the topology of a machine; `around` has the machines of the one that it stands in, unless it is a file.
+    fn topology(
+        &mut self,
+        context: &mut Context,
+        types: &mut LinkTypes,
+        around: Option<&Named<'_>>,
+        value: &Value,
+    ) -> Read<Rc<Blueprint>> {
+        // Its link types are its own; kinds are common to all.
+        let kinds = std::mem::take(&mut types.kinds);
+        let (blueprint, kinds) = Blueprint::read(context, self, around, value, (kinds, around.is_none()))?;
+        types.kinds = kinds;
+        Ok(Rc::new(blueprint))
+    }
+
+    /// What is known of a machine that need not be read, or must not be.
+    fn known(&self, context: &mut Context, state: State, called: &(String, Span)) -> Option<Read<Rc<Blueprint>>> {
+        match state {
+            State::Unread => None,
+            State::Known(blueprint) => Some(Ok(blueprint)),
+            State::Wrong => Some(Err(Reported)),
+            State::Open => {
+                let mut chain: Vec<&str> = self.open.iter().map(|(name, _)| &**name).collect();
+                chain.push(&called.0);
+                let message = format!("a machine contains itself: {}", chain.join(" → "));
+                let problem = Problem::new(message, "remove it from one of them");
+                let notes = self.open.iter().map(|(name, span)| (format!("{name} is named here"), *span)).collect();
+                Some(Err(context.error_with_notes(called.1, problem, notes)))
+            }
+        }
+    }
+
+    /// Reads what stands in a machine.
+    fn inside<T>(
+        &mut self,
+        context: &mut Context,
+        called: (String, Span),
+        read: impl FnOnce(&mut Self, &mut Context) -> Read<T>,
+    ) -> Read<T> {
+        if self.open.len() == NESTED {
+            let message = format!("machines in machines, more than {NESTED} levels of them");
+            return Err(context.error(called.1, message, "put the nodes of some into the machine around them"));
+        }
+        self.open.push(called);
+        let read = read(self, context);
+        self.open.pop();
+        read
+    }
+}
+
+impl State {
+    fn after(read: &Read<Rc<Blueprint>>) -> Self {
+        read.as_ref().map_or(Self::Wrong, |blueprint| Self::Known(Rc::clone(blueprint)))
+    }
+}
