@@ -19,7 +19,7 @@ const RULES: Rules = Rules {
     first_minor: (ARBITER_MINOR, "WEIR_ABI_MINOR_ARBITER"),
     flags: |minor| match minor {
         ..DESCRIBED_ARBITER_MINOR => FIRST_FLAGS,
-        ..PCIE_ARBITER_MINOR => Flags::KNOWN.0 & !Flags::FOR_PCIE.0,
+        DESCRIBED_ARBITER_MINOR..PCIE_ARBITER_MINOR => Flags::KNOWN.0 & !Flags::FOR_PCIE.0,
         _ => Flags::KNOWN.0,
     },
     optional: "only `explain` may be null",
