@@ -17,7 +17,7 @@ use crate::source::Span;
 use crate::yaml::{self, Data, Entry, Value};
 
 /// Machines in one another at most; *assumed*, above boards in nodes in racks in rows in halls.
-const NESTED: usize = 16;
+pub(crate) const NESTED: usize = 16;
 
 /// `machine` of a root, and what `machines` has under a name.
 pub(super) static MACHINE: Definition = Definition {
@@ -53,6 +53,7 @@ pub(super) struct Library<'f> {
 /// The machines under `machines` of a topology; one in place may name those of the topology around it, too.
 pub(super) struct Named<'n> {
     entries: &'n [Entry],
+    by_name: FxHashMap<&'n str, usize>,
     states: RefCell<Vec<State>>,
     around: Option<&'n Named<'n>>,
 }
@@ -68,13 +69,13 @@ impl<'n> Named<'n> {
                 return Err(context.error(value.span, message, "write `machines: { dgx: { file: dgx.yaml } }`"));
             }
         };
-        Ok(Self { entries, states: RefCell::new(vec![State::Unread; entries.len()]), around })
+        let by_name = entries.iter().zip(0..).map(|(entry, at)| (&*entry.key, at)).collect();
+        Ok(Self { entries, by_name, states: RefCell::new(vec![State::Unread; entries.len()]), around })
     }
 
     /// The machine of a name: under which of the maps, and where there.
     fn find(&self, name: &str) -> Option<(&Self, usize)> {
-        let at = self.entries.iter().position(|entry| &*entry.key == name);
-        at.map(|at| (self, at)).or_else(|| self.around?.find(name))
+        self.by_name.get(name).map(|&at| (self, at)).or_else(|| self.around?.find(name))
     }
 
     fn names(&self) -> Vec<&str> {

@@ -25,6 +25,7 @@ pub(crate) use kinds::Kinds;
 pub(crate) use link_type::texts as link_type_texts;
 pub use link_type::{BandwidthForm, LinkTypeText};
 use machines::Library;
+pub(crate) use machines::NESTED;
 pub(crate) use names::{Missing, NodeNames};
 pub(crate) use template::is_inner;
 

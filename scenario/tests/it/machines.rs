@@ -1,7 +1,7 @@
 //! Machines that stand many times in a topology.
 
 use weir_plugin_api::{Direction, LinkKind, NodeId};
-use weir_scenario::{Diagnostic, LoadOptions, Scenario, load};
+use weir_scenario::{Change, Diagnostic, LoadOptions, Scenario, load, rewrite};
 
 use crate::common::{first_bad, good, registry, write};
 
@@ -96,6 +96,21 @@ fn a_file_names_machines_beside_it() {
     let two = "weir: 1\ntree: { \"n[0-1]\": { machine: { file: box.yaml } } }\n";
     let scenario = load_of(&[("s.yaml", outer), ("sub/two.yaml", two), ("sub/box.yaml", BOX)]).unwrap();
     assert_eq!(scenario.fabric.nodes().len(), 16);
+}
+
+/// A topology that is put in place takes its machines with it: their files are named relative to its own.
+#[test]
+fn a_topology_put_in_place_brings_its_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let outer = "weir: 1\ntopology: sub/two.yaml\nworkload: []\n";
+    let two = "weir: 1\nmachines: { b: { file: box.yaml } }\ntree: { n: { machine: b }, m: { machine: { file: box.yaml } } }\n";
+    write(folder.path(), &[("s.yaml", outer), ("sub/two.yaml", two), ("sub/box.yaml", BOX)]);
+    let file = folder.path().join("s.yaml");
+    let text = rewrite(&file, &LoadOptions::default(), &[Change::InlineTopology]).unwrap();
+    assert!(!text.contains("file:"), "{text}");
+    let before = load(&file, &LoadOptions::default(), &registry()).unwrap();
+    let after = good(&text);
+    assert_eq!((names(&before), laterals(&before)), (names(&after), laterals(&after)), "{text}");
 }
 
 #[test]
