@@ -150,6 +150,8 @@ fn fixed_keys(value: &Value, path: &mut Vec<String>) -> Vec<Vec<String>> {
     let mut all = Vec::new();
     let own =
         path.last().is_some_and(|last| OWN.contains(&last.as_str())) && path.first().is_some_and(|p| p != "workload");
+    // Kinds of links are any words.
+    let own = own || path.as_slice() == ["arbiter"] && value.get("name").is_none();
     let entries: Vec<(String, &Value)> = match value {
         Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), value)).collect(),
         Value::Array(list) => list.iter().enumerate().map(|(i, value)| (i.to_string(), value)).collect(),

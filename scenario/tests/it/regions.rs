@@ -168,7 +168,7 @@ fn a_policy_made_for_pcie_that_rules_host_memory_is_warned_about() {
     let found = warnings(&format!("{MACHINE}arbiter: {{ name: pcie-congestion, tau: 0.2 }}\n"), &[]);
     assert_eq!(found.len(), 1);
     for part in
-        ["memory (cpu – rc)", "`arbiter: {default: {name: pcie-congestion, tau: 0.2}, memory: max-min}`", "-:18"]
+        ["memory (cpu – rc)", "`arbiter: {default: {name: pcie-congestion, tau: 0.2}, memory: max-min}`", ":17:"]
     {
         assert!(found[0].contains(part), "{part}: {}", found[0]);
     }

@@ -44,7 +44,9 @@ impl<'a> PreparedRun<'a> {
         let (file, name) = (&self.scenario.file, &self.spec.name);
         let ignored =
             ignored.map(|(what, ..)| format!("warning: {file}: arbiter `{name}` ignores the transfers' {what}"));
-        ignored.chain(self.scenario.outside_pcie(self.spec).map(|warning| warning.to_string())).collect()
+        // A refusal says the same of the links.
+        let outside = self.scenario.outside_pcie(self.spec).filter(|_| self.arbiter().is_ok());
+        ignored.chain(outside.map(|warning| warning.to_string())).collect()
     }
 
     /// A new instance that has accepted every route of the scenario.
