@@ -20,8 +20,8 @@ pub(crate) struct Rules {
     pub(crate) view: (&'static str, usize),
     /// The minor version that brought this kind, and its name in C.
     pub(crate) first_minor: (u32, &'static str),
-    /// The flags that a table of a minor version may set.
-    pub(crate) flags: fn(minor: u32) -> u32,
+    /// The flags that a table of this minor version and size may set.
+    pub(crate) flags: fn(&Header) -> u32,
     /// Which functions may be null, for a person.
     pub(crate) optional: &'static str,
 }
@@ -67,7 +67,7 @@ impl Rules {
         if header.view_size as usize != size {
             return Err(TableError::View { found: header.view_size, expected: size, view: name });
         }
-        let known = (self.flags)(header.abi_minor);
+        let known = (self.flags)(header);
         let unknown = header.flags & !known;
         if unknown != 0 {
             return Err(TableError::Flags { unknown, known });

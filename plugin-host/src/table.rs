@@ -17,9 +17,9 @@ const RULES: Rules = Rules {
     table: ("weir_arbiter_table", size_of::<ArbiterTable>()),
     view: ("weir_phase", size_of::<PhaseView<'_>>()),
     first_minor: (ARBITER_MINOR, "WEIR_ABI_MINOR_ARBITER"),
-    flags: |minor| match minor {
-        ..DESCRIBED_ARBITER_MINOR => FIRST_FLAGS,
-        DESCRIBED_ARBITER_MINOR..PCIE_ARBITER_MINOR => Flags::KNOWN.0 & !Flags::FOR_PCIE.0,
+    flags: |header| match header.abi_minor {
+        _ if !describes_itself(header) => FIRST_FLAGS,
+        ..PCIE_ARBITER_MINOR => Flags::KNOWN.0 & !Flags::FOR_PCIE.0,
         _ => Flags::KNOWN.0,
     },
     optional: "only `explain` may be null",

@@ -40,7 +40,7 @@ mod workload;
 mod yaml;
 
 pub use alone::{Checked, TopologyAlone, check};
-pub use arbiter::{ArbiterSpec, RegionInfo, Regions};
+pub use arbiter::{ArbiterSpec, DEFAULT_KEY, RegionInfo, Regions, map_text};
 pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use files::NamedFile;
 pub use input::Input;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_plugin_api::Flags;
 use weir_plugin_host::{Library, PluginConfig, Refusal};
-use weir_scenario::Diagnostic;
+use weir_scenario::{DEFAULT_KEY, Diagnostic, map_text};
 
 use crate::{Error, ErrorKind};
 
@@ -40,8 +40,8 @@ impl Registry {
     pub fn map_for(&self, kinds: &[&str]) -> Option<String> {
         let for_pcie = self.iter().find(|entry| entry.flags.contains(Flags::FOR_PCIE))?;
         let other = self.default_arbiter()?;
-        let keys: String = kinds.iter().map(|kind| format!(", {kind}: {other}")).collect();
-        Some(format!("{{default: {}{keys}}}", for_pcie.name))
+        let others = kinds.iter().map(|kind| (*kind, other));
+        Some(map_text([(DEFAULT_KEY, for_pcie.name.as_str())].into_iter().chain(others)))
     }
 
     /// Adds the arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened

@@ -15,7 +15,7 @@ use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
 use regions::PolicyMap;
 pub(crate) use regions::place;
-pub use regions::{RegionInfo, Regions};
+pub use regions::{DEFAULT_KEY, RegionInfo, Regions, map_text};
 
 /// One arbiter the scenario asks for, parameters checked against its schema, quantities turned into numbers.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weir_plugin_api::{Flags, LinkId, LinkKind, RouteId};
 
-use super::regions::{DEFAULT, map_text};
+use super::regions::{DEFAULT_KEY, map_text};
 use super::{ArbiterSpec, Regions};
 use crate::Scenario;
 use crate::diagnostic::Diagnostic;
@@ -63,16 +63,16 @@ impl Scenario {
             texts.push(format!("{kind} ({})", names.join(", ")));
             map.push(((*kind).to_owned(), self.default_arbiter.clone()));
         }
-        let made = policies(spec).find(|(key, _)| *key == DEFAULT).map_or("", |(_, spec)| &spec.name);
+        let made = policies(spec).find(|(key, _)| *key == DEFAULT_KEY).map_or("", |(_, spec)| &spec.name);
         let message = format!("`{made}` models PCIe links only, but transfers also cross {}", texts.join("; "));
-        Diagnostic::warning(message).with_help(format!("write `arbiter: {}`", map_text(&map)))
+        Diagnostic::warning(message).with_help(format!("write `arbiter: {}`", map_text(map)))
     }
 }
 
 /// The policies of an arbiter, by key.
 fn policies(spec: &ArbiterSpec) -> impl Iterator<Item = (&str, &ArbiterSpec)> {
     let of_regions = spec.regions.iter().flat_map(|regions| &regions.policies).map(|(key, spec)| (key.as_str(), spec));
-    of_regions.chain(spec.regions.is_none().then_some((DEFAULT, spec)))
+    of_regions.chain(spec.regions.is_none().then_some((DEFAULT_KEY, spec)))
 }
 
 /// Whether the policy of a link is made for PCIe, and has it only because no key names its kind.
@@ -81,5 +81,7 @@ fn is_ruled_for_pcie(spec: &ArbiterSpec, link: LinkId) -> bool {
         .regions
         .as_deref()
         .map_or(0, |Regions { division, .. }| division.regions[division.region_of(link)].policy as usize);
-    policies(spec).nth(policy).is_some_and(|(key, spec)| key == DEFAULT && spec.entry.flags.contains(Flags::FOR_PCIE))
+    policies(spec)
+        .nth(policy)
+        .is_some_and(|(key, spec)| key == DEFAULT_KEY && spec.entry.flags.contains(Flags::FOR_PCIE))
 }

@@ -1,5 +1,6 @@
 //! A policy for each kind of link: the map as it is written, and the regions that it makes of a fabric.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -15,7 +16,7 @@ use crate::topology::Topology;
 use crate::yaml::{Data, Entry, Value};
 
 /// The key of all links whose kind no other key names.
-pub(super) const DEFAULT: &str = "default";
+pub const DEFAULT_KEY: &str = "default";
 
 /// Policies by link kind, as they are written.
 pub(crate) struct PolicyMap {
@@ -25,7 +26,7 @@ pub(crate) struct PolicyMap {
 }
 
 struct Policy {
-    /// A link kind, or [`DEFAULT`].
+    /// A link kind, or [`DEFAULT_KEY`].
     key: String,
     span: Span,
     spec: ArbiterSpec,
@@ -76,7 +77,7 @@ impl PolicyMap {
             Data::Scalar(scalar) => registry.get(&scalar.text).is_some(),
             _ => true,
         };
-        if !entries.iter().any(|entry| &*entry.key == DEFAULT || names_one(entry)) {
+        if !entries.iter().any(|entry| &*entry.key == DEFAULT_KEY || names_one(entry)) {
             let help = "write `{ name: NAME, PARAMETER: VALUE }`, the name alone, or a name for each kind of link";
             return Err(context.error(value.span, "an arbiter needs the key `name`", help));
         }
@@ -96,17 +97,17 @@ impl PolicyMap {
     /// The policy of each kind of link, or what is wrong.
     fn of_kinds(&self, context: &mut Context, topology: &Topology) -> Read<Vec<u32>> {
         let used = topology.kinds.used();
-        for policy in self.policies.iter().filter(|policy| policy.key != DEFAULT) {
+        for policy in self.policies.iter().filter(|policy| policy.key != DEFAULT_KEY) {
             if !used.contains(&&*policy.key) {
                 let message = format!("no link has the kind {}", quoted(&policy.key));
                 let mut known = used.clone();
-                known.push(DEFAULT);
+                known.push(DEFAULT_KEY);
                 let help = context.suggestion(&policy.key, known, "link kinds");
                 context.error(policy.span, message, help);
             }
         }
         let find = |key: &str| self.policies.iter().position(|policy| policy.key == key);
-        let default = find(DEFAULT);
+        let default = find(DEFAULT_KEY);
         let of_kinds = topology.kinds.names().map(|kind| match find(kind).or(default) {
             Some(policy) => Ok(policy as u32),
             None if !used.contains(&kind) => Ok(0),
@@ -115,7 +116,7 @@ impl PolicyMap {
                 Err(context.error(
                     self.span,
                     message,
-                    format!("add `{kind}: NAME`, or `{DEFAULT}: NAME` for all that is left"),
+                    format!("add `{kind}: NAME`, or `{DEFAULT_KEY}: NAME` for all that is left"),
                 ))
             }
         });
@@ -138,8 +139,8 @@ impl PolicyMap {
                 Json::Object(map)
             }
         };
-        let texts: Vec<_> = self.policies.iter().map(|policy| (policy.key.clone(), policy.spec.text())).collect();
-        let (name, position) = (map_text(&texts), self.position);
+        let name = map_text(self.policies.iter().map(|policy| (&policy.key, policy.spec.text())));
+        let position = self.position;
         let params = self.policies.iter().map(|policy| (policy.key.clone(), params(policy))).collect();
         let infos = infos(&division, &self.policies, topology);
         let policies: Vec<_> = self.policies.into_iter().map(|policy| (policy.key, policy.spec)).collect();
@@ -149,10 +150,11 @@ impl PolicyMap {
     }
 }
 
-/// A map from link kinds to arbiters as it can be written.
-pub(super) fn map_text(policies: &[(String, String)]) -> String {
-    let text = |(key, arbiter): &(String, String)| format!("{key}: {arbiter}");
-    format!("{{{}}}", policies.iter().map(text).collect::<Vec<_>>().join(", "))
+/// A map from link kinds to arbiters as it can be written: each kind with its arbiter, `default` for all others.
+#[must_use]
+pub fn map_text<K: Display, A: Display>(policies: impl IntoIterator<Item = (K, A)>) -> String {
+    let texts: Vec<String> = policies.into_iter().map(|(kind, arbiter)| format!("{kind}: {arbiter}")).collect();
+    format!("{{{}}}", texts.join(", "))
 }
 
 /// The arbiters of the file, now that its links are known.
