@@ -42,13 +42,27 @@ pub fn warnings(import: &Import) -> String {
     warnings.map(|finding| format!("{finding}\n")).collect()
 }
 
-/// Panics unless a topology is read without error and warning, as `weir check` does it.
-pub fn check(yaml: &str) {
+/// The built-in arbiters.
+pub fn registry() -> Registry {
     let mut registry = Registry::new();
     weir_arbiters::register(&mut registry).expect("built in");
+    registry
+}
+
+/// The map of arbiters that `weir import` prints.
+pub fn arbiters(import: &Import) -> String {
+    let kinds: String = import.kinds_beside_pcie.iter().map(|kind| format!(", {kind}: max-min")).collect();
+    format!("{{default: pcie-congestion{kinds}}}")
+}
+
+/// Panics unless a topology, with the arbiters for its kinds of links, is read without error and warning, as `weir check`
+/// does it.
+pub fn check(import: &Import) {
+    let yaml = &import.yaml;
     let inline: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
-    let text = format!("weir: 1\ntopology:\n{inline}workload: [barrier: {{ id: b }}]\n");
-    let scenario = load(Input::text(text, "-", None), &LoadOptions::default(), &registry);
+    let arbiters = arbiters(import);
+    let text = format!("weir: 1\ntopology:\n{inline}arbiter: {arbiters}\nworkload: [barrier: {{ id: b }}]\n");
+    let scenario = load(Input::text(text, "-", None), &LoadOptions::default(), &registry());
     let scenario = scenario.unwrap_or_else(|found| panic!("{}\n{yaml}", found[0]));
     let found: Vec<String> = scenario.warnings.iter().chain(&lint(&scenario)).map(ToString::to_string).collect();
     assert!(found.is_empty(), "{found:?}\n{yaml}");

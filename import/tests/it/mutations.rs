@@ -19,7 +19,7 @@ fn tried(text: &str) -> bool {
     let options = Options::default();
     match import(text.as_bytes(), "x", &options) {
         Ok(first) => {
-            check(&first.yaml);
+            check(&first);
             assert_eq!(import(text.as_bytes(), "x", &options).expect("is read again").yaml, first.yaml);
             assert!(!first.tree.is_empty() && first.bandwidths.contains("memory"));
             true

@@ -1,18 +1,15 @@
 //! What a finding says to write is taken: every `--set` that an import prints makes another topology without errors.
 
-use crate::common::{check, read};
+use crate::common::{check, read, registry};
 use weir_import::{Figures, Import, Options, import};
-use weir_plugin_api::Registry;
 use weir_scenario::{Input, LoadOptions, Scenario};
 
 /// A scenario with a topology and edits.
 fn load(yaml: &str, set: Vec<(String, String)>) -> Scenario {
-    let mut registry = Registry::new();
-    weir_arbiters::register(&mut registry).expect("built in");
     let inline: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
     let text = format!("weir: 1\ntopology:\n{inline}workload: [barrier: {{ id: b }}]\n");
     let options = LoadOptions { set: set.clone(), ..LoadOptions::default() };
-    weir_scenario::load(Input::text(text, "-", None), &options, &registry)
+    weir_scenario::load(Input::text(text, "-", None), &options, &registry())
         .unwrap_or_else(|found| panic!("{set:?}: {}\n{yaml}", found[0]))
 }
 
@@ -28,7 +25,7 @@ fn settings(import: &Import) -> Vec<(String, String)> {
 /// Imports, and tries each edit; returns the edits as `key=value`, without what all keys begin with.
 fn tried(text: &str, figures: Figures) -> Vec<String> {
     let import = import(text.as_bytes(), "x", &Options { figures, ..Options::default() }).expect("is read");
-    check(&import.yaml);
+    check(&import);
     let usual = load(&import.yaml, Vec::new());
     let settings = settings(&import);
     for setting in &settings {
@@ -141,7 +138,7 @@ fn the_two_ends_of_a_link_in_hwloc() {
 fn the_file_names_all_bus_ids_the_terminal_some() {
     let gpus: String = (1..=30).map(|bus| gpu(bus, "16 GT/s", "4", 80)).collect();
     let import = read(&system(&gpus)).expect("is read");
-    check(&import.yaml);
+    check(&import);
     let told = crate::common::warnings(&import);
     assert!(told.contains("0000:08:00.0 and 22 more") && !told.contains("0000:09:00.0"), "{told}");
     let comments: String = import.yaml.lines().filter(|line| line.starts_with('#')).collect();

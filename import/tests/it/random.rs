@@ -26,7 +26,7 @@ const PIECES: [&str; 16] = [
 
 fn tried(bytes: &[u8], format: Option<Format>) {
     if let Ok(import) = import(bytes, "x", &Options { format, ..Options::default() }) {
-        check(&import.yaml);
+        check(&import);
     }
 }
 

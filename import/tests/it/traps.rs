@@ -15,7 +15,7 @@ fn gpu(bus: &str, speed: &str, width: &str, inner: &str) -> String {
 
 fn good(text: &str) -> Import {
     let import = read(text).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
-    check(&import.yaml);
+    check(&import);
     import
 }
 
@@ -133,7 +133,7 @@ fn texts_of_a_dump_do_no_harm() {
     let text = sample("nccl-aws-p4d-24xl-8xA100.xml");
     let name = "x\"\nweir: 2\u{1b} é";
     let named = import_named(text.as_bytes(), name);
-    check(&named.yaml);
+    check(&named);
 }
 
 #[test]

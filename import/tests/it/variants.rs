@@ -5,7 +5,7 @@ use weir_import::{Import, Options, import};
 
 fn good(text: &str) -> Import {
     let import = read(text).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
-    check(&import.yaml);
+    check(&import);
     import
 }
 

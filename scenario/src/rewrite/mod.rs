@@ -106,7 +106,7 @@ fn changed(context: &mut Context, input: Input<'_>, options: &LoadOptions, chang
         let mut tree = load::topology_file(context, &mut files, &file, &edits)?;
         topology = Some(tree.span.source);
         remove(&mut tree, "weir");
-        machines::put_in_place(context, &mut files, &mut tree, 0)?;
+        machines::put_in_place(context, &mut files, &mut tree)?;
         set(&mut root, "topology", tree);
     }
     if let (Data::Mapping(entries), false) = (&mut root.data, links.is_empty()) {

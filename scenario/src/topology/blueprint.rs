@@ -24,13 +24,14 @@ pub(crate) struct Blueprint {
 
 impl Blueprint {
     /// Reads a topology, of a scenario or of a machine. `file` says whether it is a file of its own, which must name its
-    /// version; `around` has the machines of the topology that it stands in. Returns `kinds` with those that it adds.
+    /// version; `outer` has the machines of the topology that it stands in. Returns `kinds` with those that it adds.
     pub(super) fn read(
         context: &mut Context,
         library: &mut Library<'_>,
-        around: Option<&Named<'_>>,
+        outer: Option<&Named<'_>>,
         value: &Value,
-        (kinds, file): (Kinds, bool),
+        kinds: Kinds,
+        file: bool,
     ) -> Read<(Self, Kinds)> {
         let fields = context.fields(value, "the topology", &TOPOLOGY)?;
         if file || fields.get("weir").is_some() {
@@ -42,8 +43,8 @@ impl Blueprint {
         let types = LinkTypes::read(context, fields.get("link_types"), kinds, library.in_machine());
         let tree = fields.require(context, "tree")?;
         let mut types = types?;
-        let named = Named::read(context, fields.get("machines"), around)?;
-        let templates = template::roots(context, &mut types, (library, &named), tree)?;
+        let named = Named::read(context, fields.get("machines"), outer)?;
+        let templates = template::roots(context, &mut types, library, &named, tree)?;
         library.read_unused(context, &mut types, &named)?;
         let laterals = lateral::read(context, &mut types, fields.get("links"))?;
         let networks = networks::read(context, &mut types, fields.get("networks"), &templates)?;

@@ -55,12 +55,12 @@ pub(super) struct Named<'n> {
     entries: &'n [Entry],
     by_name: FxHashMap<&'n str, usize>,
     states: RefCell<Vec<State>>,
-    around: Option<&'n Named<'n>>,
+    outer: Option<&'n Named<'n>>,
 }
 
 impl<'n> Named<'n> {
     /// The map `machines`.
-    pub(super) fn read(context: &mut Context, value: Option<&'n Value>, around: Option<&'n Self>) -> Read<Self> {
+    pub(super) fn read(context: &mut Context, value: Option<&'n Value>, outer: Option<&'n Self>) -> Read<Self> {
         let entries = match value.map(|value| (value, &value.data)) {
             None => &[][..],
             Some((_, Data::Mapping(entries))) => entries,
@@ -70,17 +70,17 @@ impl<'n> Named<'n> {
             }
         };
         let by_name = entries.iter().zip(0..).map(|(entry, at)| (&*entry.key, at)).collect();
-        Ok(Self { entries, by_name, states: RefCell::new(vec![State::Unread; entries.len()]), around })
+        Ok(Self { entries, by_name, states: RefCell::new(vec![State::Unread; entries.len()]), outer })
     }
 
     /// The machine of a name: under which of the maps, and where there.
     fn find(&self, name: &str) -> Option<(&Self, usize)> {
-        self.by_name.get(name).map(|&at| (self, at)).or_else(|| self.around?.find(name))
+        self.by_name.get(name).map(|&at| (self, at)).or_else(|| self.outer?.find(name))
     }
 
     fn names(&self) -> Vec<&str> {
         let own = self.entries.iter().map(|entry| &*entry.key);
-        own.chain(self.around.map(Self::names).unwrap_or_default()).collect()
+        own.chain(self.outer.map(Self::names).unwrap_or_default()).collect()
     }
 }
 
@@ -157,10 +157,14 @@ impl<'f> Library<'f> {
             return known;
         }
         named.states.borrow_mut()[at] = State::Open;
-        let read = self.inside(context, called, |library, context| match &value.data {
-            Data::Mapping(_) if value.get("file").is_none() => library.topology(context, types, Some(named), value),
-            _ => library.machine(context, types, named, value),
-        });
+        let read = match &value.data {
+            // The file is the machine: its name is no level of its own.
+            Data::Mapping(_) if value.get("file").is_some() => self.file(context, types, value),
+            Data::Mapping(_) => {
+                self.inside(context, called, |library, context| library.topology(context, types, Some(named), value))
+            }
+            _ => self.inside(context, called, |library, context| library.named(context, types, named, value)),
+        };
         named.states.borrow_mut()[at] = State::after(&read);
         read
     }
@@ -185,17 +189,17 @@ impl<'f> Library<'f> {
         read
     }
 
-    /// Reads the topology of a machine; `around` has the machines of the one that it stands in, unless it is a file.
+    /// Reads the topology of a machine; `outer` has the machines of the one that it stands in, unless it is a file.
     fn topology(
         &mut self,
         context: &mut Context,
         types: &mut LinkTypes,
-        around: Option<&Named<'_>>,
+        outer: Option<&Named<'_>>,
         value: &Value,
     ) -> Read<Rc<Blueprint>> {
         // Its link types are its own; kinds are common to all.
         let kinds = std::mem::take(&mut types.kinds);
-        let (blueprint, kinds) = Blueprint::read(context, self, around, value, (kinds, around.is_none()))?;
+        let (blueprint, kinds) = Blueprint::read(context, self, outer, value, kinds, outer.is_none())?;
         types.kinds = kinds;
         Ok(Rc::new(blueprint))
     }

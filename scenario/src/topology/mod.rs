@@ -114,7 +114,7 @@ pub(crate) static TOPOLOGY: KeyTable = KeyTable::new(
 pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file: bool) -> Read<Topology> {
     let before = context.errors();
     let mut library = Library::new(files);
-    let (blueprint, kinds) = Blueprint::read(context, &mut library, None, value, (Kinds::default(), file))?;
+    let (blueprint, kinds) = Blueprint::read(context, &mut library, None, value, Kinds::default(), file)?;
     let mut expansion = Expansion::default();
     expansion.nodes(context, &blueprint)?;
     expansion.names.index();

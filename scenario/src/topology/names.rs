@@ -130,12 +130,12 @@ impl NodeNames {
             (node, at) = (at, self.parent[at.index()]);
         }
         // Scopes begin in their order: the last that begins before the root is the innermost around it, or lies in that.
-        let mut around = self.scopes.partition_point(|scope| scope.nodes.start <= node.0).checked_sub(1);
-        while let Some(scope) = around.map(|around| &self.scopes[around]) {
+        let mut inner = self.scopes.partition_point(|scope| scope.nodes.start <= node.0).checked_sub(1);
+        while let Some(scope) = inner.map(|inner| &self.scopes[inner]) {
             if scope.nodes.contains(&node.0) {
                 parts.push(&*self.names[scope.name as usize]);
             }
-            around = scope.outer.map(|outer| outer as usize);
+            inner = scope.outer.map(|outer| outer as usize);
         }
         parts.reverse();
         parts.join("/")

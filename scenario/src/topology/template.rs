@@ -105,7 +105,8 @@ const NUMA_NODES: u64 = 1023;
 pub(super) fn roots(
     context: &mut Context,
     types: &mut LinkTypes,
-    (library, named): (&mut Library<'_>, &Named<'_>),
+    library: &mut Library<'_>,
+    named: &Named<'_>,
     value: &Value,
 ) -> Read<Vec<Template>> {
     let entries = entries(context, value, "`tree`")?;
@@ -113,7 +114,7 @@ pub(super) fn roots(
         return Err(context.error(value.span, "`tree` has no node", "give at least one root"));
     }
     let templates = context.each(entries, |context, entry| match entry.value.get("machine") {
-        Some(_) => instance(context, types, (&mut *library, named), entry),
+        Some(_) => instance(context, types, library, named, entry),
         None => template(context, types, entry, true),
     });
     checked(context, value, templates?)
@@ -148,7 +149,8 @@ fn checked(context: &mut Context, value: &Value, templates: Vec<Template>) -> Re
 fn instance(
     context: &mut Context,
     types: &mut LinkTypes,
-    (library, named): (&mut Library<'_>, &Named<'_>),
+    library: &mut Library<'_>,
+    named: &Named<'_>,
     entry: &Entry,
 ) -> Read<Template> {
     let what = format!("machine {}", quoted(&entry.key));
@@ -181,9 +183,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     let kind = fields.require(context, "kind").and_then(|value| kind(context, value));
     let engines = match fields.get("engines") {
         None => Ok(None),
-        Some(value) => {
-            context.parse(value, &format!("`engines` of {what}"), at_least_one).map(|n| Some((n, value.span)))
-        }
+        Some(value) => context.parse(value, &format!("`engines` of {what}"), slots).map(|n| Some((n, value.span))),
     };
     let place = place(context, &fields, &what, names.as_ref().ok());
     let link = match (fields.entry("link"), root) {
@@ -260,11 +260,8 @@ pub(super) fn too_many(context: &mut Context, span: Span) -> crate::context::Rep
     context.error(span, format!("more than {NODES} nodes in all"), "give fewer, with brackets or `repeat`")
 }
 
-fn at_least_one(text: &str) -> Result<u32, Problem> {
-    match units::whole_number(text, u64::from(u32::MAX))? {
-        0 => Err(Problem::new("`0` is too few", "give at least 1")),
-        n => Ok(n as u32),
-    }
+fn slots(text: &str) -> Result<u32, Problem> {
+    units::at_least_one(text, u64::from(u32::MAX)).map(|slots| slots as u32)
 }
 
 /// The names of an entry of the tree.

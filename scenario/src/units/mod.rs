@@ -9,8 +9,9 @@ mod tests;
 
 pub(crate) use decimal::{Decimal, NotWhole};
 pub(crate) use quantity::{
-    BYTES_MOST, LANES, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency, integer, pcie_generation,
-    real_seconds, seconds, size_decimal, time_per_byte, weight, whole_bytes, whole_number,
+    BYTES_MOST, LANES, at_least_one, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency,
+    in_parallel, integer, pcie_generation, real_seconds, seconds, size_decimal, time_per_byte, weight, whole_bytes,
+    whole_number,
 };
 pub use range::{MOST_VALUES, RangeError};
 pub(crate) use range::{by_factor, by_step};

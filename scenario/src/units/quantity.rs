@@ -272,6 +272,19 @@ pub(crate) fn integer(text: &str) -> Result<i64, Problem> {
     })
 }
 
+/// A whole number from 1 to `most`.
+pub(crate) fn at_least_one(text: &str, most: u64) -> Result<u64, Problem> {
+    match whole_number(text, most)? {
+        0 => Err(Problem::new("`0` is too few", "give at least 1")),
+        n => Ok(n),
+    }
+}
+
+/// The bandwidth (bytes per second) of several links as one, if a link may have so much.
+pub(crate) fn in_parallel(bandwidth: f64, links: u64) -> Result<f64, Problem> {
+    within(bandwidth * links as f64, &BYTES_PER_SECOND, &format!("the bandwidth of {links} links together"))
+}
+
 /// Values that are allowed, with how they are spoken about.
 struct Range {
     least: f64,

@@ -113,6 +113,23 @@ fn a_topology_put_in_place_brings_its_machines() {
     assert_eq!((names(&before), laterals(&before)), (names(&after), laterals(&after)), "{text}");
 }
 
+/// Each of twelve files names the next ten times: read once each, but 10^11 times as long in place.
+#[test]
+fn machines_that_would_not_fit_in_place_are_refused() {
+    let names = |next: usize| (0..10).map(|i| format!("  m{i}: {{ file: f{next}.yaml }}\n")).collect::<String>();
+    let file = |at: usize| format!("weir: 1\nmachines:\n{}tree: {{ g: {{ kind: gpu }} }}\n", names(at + 1));
+    let files: Vec<(String, String)> = (0..12).map(|at| (format!("f{at}.yaml"), file(at))).collect();
+    let mut files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (&**name, &**text)).collect();
+    files.push(("f12.yaml", "weir: 1\ntree: { g: { kind: gpu } }\n"));
+    files.push(("s.yaml", "weir: 1\ntopology: f0.yaml\nworkload: []\n"));
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &files);
+    let file = folder.path().join("s.yaml");
+    load(&file, &LoadOptions::default(), &registry()).unwrap_or_else(|found| panic!("{}", found[0]));
+    let found = rewrite(&file, &LoadOptions::default(), &[Change::InlineTopology]).unwrap_err();
+    assert!(found[0].message.contains("more than 16 MiB"), "{}", found[0]);
+}
+
 #[test]
 fn machines_that_contain_themselves() {
     let outer = "weir: 1\ntopology: { tree: { n: { machine: { file: a.yaml } } } }\nworkload: []\n";

@@ -152,7 +152,7 @@ fn wrong_networks() {
         "leaf-spine: { leaves: 1, spines: 1, links: 10000000 }",
         "{ end: ib, spine: { bandwidth: 1e9GB/s } }",
         "{ end: ib, spine: { band",
-        "too much bandwidth",
+        "the bandwidth of 10000000 links together is too large",
         "1e18 B/s",
     );
     refused(2, "star: {}, torus: [2]", "ib", "{ star", "exactly one shape", "leaf-spine");

@@ -148,7 +148,7 @@ fn network(context: &mut Context, types: &mut LinkTypes, entry: &Entry) -> Read<
         return Err(too_many(context, entry.key_span));
     }
     let ends = read::ends(context, &fields);
-    let levels = read::levels(context, types, &fields, (&shape, parallel));
+    let levels = read::levels(context, types, &fields, &shape, parallel);
     let network = Network { name: entry.key.clone(), shape, span: entry.key_span, ends: ends?, levels: levels? };
     if let Some(most) = network.shape.most_ends().filter(|most| network.count() > *most) {
         let message = format!("{what} has room for {most} ends, and is given {}", network.count());
@@ -196,7 +196,7 @@ impl Network {
                 dealt += 1;
             }
         }
-        self.shape.joints(|level, from, to| {
+        self.shape.each_link(|level, from, to| {
             expansion.join(context, self.span, (switch(from), switch(to)), &self.levels[level])
         })
     }

@@ -3,7 +3,6 @@
 use super::shape::Shape;
 use super::{DRAGONFLY, FAT_TREE, LEAF_SPINE, STAR};
 use crate::context::{Context, Fields, Problem, Read};
-use crate::diagnostic::quoted;
 use crate::format::KeyTable;
 use crate::topology::kinds::KindId;
 use crate::topology::lateral::{End, MadeOf};
@@ -11,9 +10,6 @@ use crate::topology::link_type::LinkTypes;
 use crate::topology::template::NODES;
 use crate::units;
 use crate::yaml::{Data, Value};
-
-/// Bandwidth of a link at most, in bytes per second, as of a link type (docs/scenario-format.md, "Links").
-const MOST_BANDWIDTH: f64 = 1e18;
 
 /// The one shape that is given, and how many links make one of its last level.
 pub(super) fn shape(context: &mut Context, fields: &Fields<'_>, what: &str) -> Read<(Shape, u64)> {
@@ -36,7 +32,7 @@ pub(super) fn shape(context: &mut Context, fields: &Fields<'_>, what: &str) -> R
         _ => {
             let [leaves, spines] = sizes(context, value, &what, &LEAF_SPINE, ["leaves", "spines"])?;
             let fields = context.fields(value, &what, &LEAF_SPINE)?;
-            let links = fields.parse_or(context, "links", 1, at_least_one)?;
+            let links = fields.parse_or(context, "links", 1, network_size)?;
             return Ok((Shape::LeafSpine { leaves, spines }, links));
         }
     };
@@ -54,7 +50,7 @@ fn sizes<const N: usize>(
     let fields = context.fields(value, what, table)?;
     let mut sizes = [0; N];
     for (size, key) in sizes.iter_mut().zip(keys) {
-        *size = fields.parse(context, key, at_least_one)?;
+        *size = fields.parse(context, key, network_size)?;
     }
     Ok(sizes)
 }
@@ -63,8 +59,9 @@ fn fat_tree(context: &mut Context, value: &Value, what: &str) -> Read<Shape> {
     let [k] = sizes(context, value, what, &FAT_TREE, ["k"])?;
     if k % 2 == 1 {
         let span = value.get("k").map_or(value.span, |k| k.span);
-        let help = format!("half of the ports lead up: write {} or {}", k - 1, k + 1);
-        return Err(context.error(span, format!("`k` of {what} is odd, {k}"), help.replace(" 0 or", "")));
+        let even = if k == 1 { "2".to_owned() } else { format!("{} or {}", k - 1, k + 1) };
+        let help = format!("half of the ports lead up: write {even}");
+        return Err(context.error(span, format!("`k` of {what} is odd, {k}"), help));
     }
     Ok(Shape::FatTree { k })
 }
@@ -74,14 +71,14 @@ fn torus(context: &mut Context, value: &Value, what: &str) -> Read<Shape> {
     if items.is_empty() {
         return Err(context.error(value.span, format!("{what} has no dimension"), "write `torus: [4, 4, 2]`"));
     }
-    context.each(items, |context, item| context.parse(item, what, at_least_one)).map(Shape::Torus)
+    let lengths = context.each(items, |context, item| context.parse(item, what, network_size))?;
+    // A dimension of 1 has no links: however many of them a file has, they cost nothing.
+    Ok(Shape::Torus(lengths.into_iter().filter(|&length| length > 1).collect()))
 }
 
-fn at_least_one(text: &str) -> Result<u64, Problem> {
-    match units::whole_number(text, NODES)? {
-        0 => Err(Problem::new("`0` is too few", "give at least 1")),
-        n => Ok(n),
-    }
+/// A size of a network.
+fn network_size(text: &str) -> Result<u64, Problem> {
+    units::at_least_one(text, NODES)
 }
 
 /// The patterns of the ends.
@@ -102,7 +99,8 @@ pub(super) fn levels(
     context: &mut Context,
     types: &mut LinkTypes,
     fields: &Fields<'_>,
-    (shape, parallel): (&Shape, u64),
+    shape: &Shape,
+    parallel: u64,
 ) -> Read<Vec<MadeOf>> {
     let value = fields.require(context, "types")?;
     let levels = shape.levels();
@@ -118,12 +116,10 @@ pub(super) fn levels(
         Ok(MadeOf { link, kind: link.kind.unwrap_or(KindId::NETWORK), place: value.span })
     })?;
     if let Some(last) = all.last_mut() {
-        let (up, down) = (last.link.up * parallel as f64, last.link.down * parallel as f64);
-        if up.max(down) > MOST_BANDWIDTH {
-            let message = format!("{parallel} links of {} have too much bandwidth", quoted("types"));
-            return Err(context.error(value.span, message, "give at most 1e18 B/s in all"));
+        for bandwidth in [&mut last.link.up, &mut last.link.down] {
+            *bandwidth = units::in_parallel(*bandwidth, parallel)
+                .map_err(|problem| context.error(value.span, problem.message, problem.help))?;
         }
-        (last.link.up, last.link.down) = (up, down);
     }
     Ok(all)
 }

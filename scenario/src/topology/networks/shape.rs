@@ -19,7 +19,7 @@ pub(crate) enum Shape {
     /// Dragonfly Networks", CLUSTER 2015): the j-th of a group G, router by router, leads to group j where j < G, else to
     /// j + 1.
     Dragonfly { a: u64, h: u64, p: u64 },
-    /// Routers on a grid that wraps around, the first dimension fastest. Of a dimension of 2 there is one link, not two.
+    /// Routers on a grid with wrap, the first dimension fastest. Dimensions are at least 2; one of 2 has one link, not two.
     Torus(Vec<u64>),
 }
 
@@ -81,11 +81,7 @@ impl Shape {
             }
             Self::Torus(lengths) => {
                 let routers = self.edges();
-                let along = |length: &u64| match length {
-                    1 => 0,
-                    2 => routers / 2,
-                    _ => routers,
-                };
+                let along = |length: &u64| if *length == 2 { routers / 2 } else { routers };
                 lengths.iter().map(along).fold(0, u64::saturating_add)
             }
         }
@@ -100,14 +96,14 @@ impl Shape {
     }
 
     /// Calls `join` with the level and both switches of each link between switches.
-    pub(super) fn joints(&self, mut join: impl FnMut(usize, u64, u64) -> Read<()>) -> Read<()> {
+    pub(super) fn each_link(&self, mut join: impl FnMut(usize, u64, u64) -> Read<()>) -> Read<()> {
         match self {
             Self::Star => Ok(()),
             Self::LeafSpine { leaves, spines } => {
                 pairs(*leaves, *spines).try_for_each(|(leaf, spine)| join(1, leaf, leaves + spine))
             }
             Self::FatTree { k } => fat_tree(*k, join),
-            Self::Dragonfly { a, h, .. } => dragonfly((*a, *h, self.groups()), join),
+            Self::Dragonfly { a, h, .. } => dragonfly(*a, *h, self.groups(), join),
             Self::Torus(lengths) => torus(lengths, self.edges(), |from, to| join(1, from, to)),
         }
     }
@@ -127,7 +123,7 @@ fn fat_tree(k: u64, mut join: impl FnMut(usize, u64, u64) -> Read<()>) -> Read<(
     pairs(of_pods, half).try_for_each(|(up, i)| join(2, of_pods + up, 2 * of_pods + up % half * half + i))
 }
 
-fn dragonfly((a, h, groups): (u64, u64, u64), mut join: impl FnMut(usize, u64, u64) -> Read<()>) -> Read<()> {
+fn dragonfly(a: u64, h: u64, groups: u64, mut join: impl FnMut(usize, u64, u64) -> Read<()>) -> Read<()> {
     for (router, second) in pairs(a * groups, a).filter(|(router, second)| router % a < *second) {
         join(1, router, router / a * a + second)?;
     }
@@ -144,7 +140,7 @@ fn torus(lengths: &[u64], routers: u64, mut join: impl FnMut(u64, u64) -> Read<(
         for &length in lengths {
             let at = router / stride % length;
             let next = if at + 1 == length { router - at * stride } else { router + stride };
-            if length > 2 || (length == 2 && at == 0) {
+            if length > 2 || at == 0 {
                 join(router, next)?;
             }
             stride *= length;
