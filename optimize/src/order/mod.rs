@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Fabric, Routes, TaskGraph, arbiter ─► OrderProblem ─┬─► Enumeration ─► Part (shards, checkpoints) ─┐
-//!                                                     ├─► branch_and_bound ─► Branched ──────────────┼─► SearchResult
+//!                                                     ├─► branch_and_bound ─► Branched ──────────────┼─► Found
 //!                                                     └─► anneal ─► Annealed ────────────────────────┘
 //! ```
 //!
@@ -22,4 +22,4 @@ pub use bounds::{BranchOptions, Branched, Rule, branch_and_bound, largest_potent
 pub use exhaustive::{Enumeration, Part, Symmetry};
 pub use problem::{MOST_MESSAGES, MOST_SOURCES, MakeArbiter, OrderError, OrderProblem, TaskRefusal};
 pub use run::Best;
-pub use strategy::{Goal, MOST_VISITED, Order, OrderOptions, from_part, of_workload, search, visits_all};
+pub use strategy::{Found, Goal, Keeper, Order, OrderOptions, search, visits_all};

@@ -12,10 +12,11 @@ use super::problem::{OrderError, OrderProblem};
 use super::run::Best;
 use super::run::plan::{Plan, with_lanes};
 use super::run::tree::run_own;
+use crate::parameters::Shard;
 use crate::search::{MOST_EXHAUSTIVE, Method, SearchResult, Vary, within};
 
-/// Most orders that `exhaustive` visits unless [`OrderOptions::most`] says otherwise: half a day on one core.
-pub const MOST_VISITED: u128 = 50_000_000_000;
+/// [`OrderOptions::most`] unless it is set: half a day on one core.
+const MOST_VISITED: u128 = 50_000_000_000;
 /// Work of a chain of annealing without a budget, in orders · messages · sources: about 10 s (measured with 16 and 64
 /// sources, whose evaluations take 50 and 1,000 µs).
 const WORK: u64 = 200_000_000;
@@ -49,6 +50,8 @@ pub struct OrderOptions {
     pub symmetries: bool,
     /// Most orders to visit one by one.
     pub most: u128,
+    /// The part of all orders to visit, where a search that visits every order is split.
+    pub shard: Option<Shard>,
     /// Nodes of branch and bound.
     pub nodes: u64,
     /// How long the search may take. Without it annealing tries a fixed number of orders, and a seed gives the same
@@ -71,6 +74,7 @@ impl Default for OrderOptions {
             rule: Rule::Close,
             symmetries: true,
             most: MOST_VISITED,
+            shard: None,
             nodes: BranchOptions::default().nodes,
             budget: None,
             chains: 2,
@@ -80,8 +84,47 @@ impl Default for OrderOptions {
     }
 }
 
-/// Whether a search visits every order: by name, or by `auto` where that is affordable and statistics are wanted. Callers
-/// that split such a search, or keep its state in a file, use [`Enumeration`] themselves.
+/// What an order search found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The best order. Of a shard it is the best of that shard.
+    pub result: SearchResult<Order>,
+    /// The orders that were visited, if the search visits every order and began to.
+    pub part: Option<Part>,
+}
+
+impl From<SearchResult<Order>> for Found {
+    fn from(result: SearchResult<Order>) -> Self {
+        Self { result, part: None }
+    }
+}
+
+/// Keeps the state of a search that visits every order. `()` keeps nothing.
+pub trait Keeper {
+    /// Why a search cannot begin or go on.
+    type Error: From<OrderError>;
+
+    /// The search is about to visit `part`, which is empty: it may be replaced by a state that was kept.
+    ///
+    /// # Errors
+    /// What was kept belongs to another search, or cannot be read.
+    fn resume(&mut self, part: &mut Part) -> Result<(), Self::Error> {
+        let _ = part;
+        Ok(())
+    }
+
+    /// A state that the search can go on from, about once a second.
+    fn save(&mut self, part: &Part) {
+        let _ = part;
+    }
+}
+
+impl Keeper for () {
+    type Error = OrderError;
+}
+
+/// Whether a search visits every order: by name, or by `auto` where that is affordable and statistics are wanted. Only
+/// such a search can be split, and its state be kept.
 #[must_use]
 pub fn visits_all(problem: &OrderProblem<'_>, method: Method, goal: Goal) -> bool {
     method == Method::Exhaustive || (method == Method::Auto && goal == Goal::Statistics && few(problem))
@@ -103,43 +146,56 @@ fn few(problem: &OrderProblem<'_>) -> bool {
 /// | more | either | branch and bound (a fifth of the budget), then annealing; the better of the two |
 ///
 /// # Errors
-/// A wrong answer of the arbiter; a space too large for the method that was asked for, with one that can.
-pub fn search(
+/// A wrong answer of the arbiter; a space too large for the method that was asked for, with one that can; an error of the
+/// keeper; a shard that `cancel` ends before its first order.
+pub fn search<K: Keeper>(
     problem: &OrderProblem<'_>,
     options: &OrderOptions,
     cancel: &AtomicBool,
-) -> Result<SearchResult<Order>, OrderError> {
-    let begin = Instant::now();
+    keeper: &mut K,
+) -> Result<Found, K::Error> {
     let (method, candidates, sources) = (options.method.word(), problem.candidates(), problem.sources());
     tracing::info!(method, ?candidates, sources, "searching for the best order");
-    match options.method {
-        Method::Exhaustive => exhaustive(problem, options, cancel),
-        Method::BranchAndBound => branched(problem, options, cancel),
-        Method::Anneal => annealed(problem, options, options.budget, cancel),
+    let found = match options.method {
+        Method::Exhaustive => return exhaustive(problem, options, cancel, keeper),
         Method::Auto | Method::Bisection if visits_all(problem, Method::Auto, options.goal) => {
-            exhaustive(problem, options, cancel)
+            return exhaustive(problem, options, cancel, keeper);
         }
-        Method::Auto | Method::Bisection => {
-            let share = options.budget.map(|budget| budget / SHARE_OF_BRANCHING);
-            let proven = match within(share, cancel, |cancel| branched(problem, options, cancel)) {
-                Ok(found) if found.proved_optimal || cancel.load(Ordering::Relaxed) => return Ok(found),
-                Ok(found) => Some(found),
-                Err(OrderError::TooManyFirst { .. } | OrderError::TooManyOrders { .. }) => None,
-                Err(error) => return Err(error),
-            };
-            if few(problem) {
-                tracing::info!("branch and bound proved nothing: every order is visited");
-                return exhaustive(problem, options, cancel);
-            }
-            tracing::info!("branch and bound proved nothing: annealing goes on");
-            let left = options.budget.map(|budget| budget.saturating_sub(begin.elapsed()));
-            let annealed = annealed(problem, options, left, cancel)?;
-            Ok(match proven {
-                Some(proven) => better_of(proven, annealed, options.budget.is_some()),
-                None => annealed,
-            })
-        }
+        Method::BranchAndBound => branched(problem, options, cancel)?,
+        Method::Anneal => annealed(problem, options, options.budget, cancel)?,
+        Method::Auto | Method::Bisection => match proven_or_annealed(problem, options, cancel)? {
+            Some(found) => found,
+            None => return exhaustive(problem, options, cancel, keeper),
+        },
+    };
+    Ok(found.into())
+}
+
+/// Branch and bound, then annealing; nothing where the orders that are left can all be visited.
+fn proven_or_annealed(
+    problem: &OrderProblem<'_>,
+    options: &OrderOptions,
+    cancel: &AtomicBool,
+) -> Result<Option<SearchResult<Order>>, OrderError> {
+    let begin = Instant::now();
+    let share = options.budget.map(|budget| budget / SHARE_OF_BRANCHING);
+    let proven = match within(share, cancel, |cancel| branched(problem, options, cancel)) {
+        Ok(found) if found.proved_optimal || cancel.load(Ordering::Relaxed) => return Ok(Some(found)),
+        Ok(found) => Some(found),
+        Err(OrderError::TooManyFirst { .. } | OrderError::TooManyOrders { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    if few(problem) {
+        tracing::info!("branch and bound proved nothing: every order is visited");
+        return Ok(None);
     }
+    tracing::info!("branch and bound proved nothing: annealing goes on");
+    let left = options.budget.map(|budget| budget.saturating_sub(begin.elapsed()));
+    let annealed = annealed(problem, options, left, cancel)?;
+    Ok(Some(match proven {
+        Some(proven) => better_of(proven, annealed, options.budget.is_some()),
+        None => annealed,
+    }))
 }
 
 /// The better of branch and bound that was cut off and annealing, with the better bound. A search that the clock ended is
@@ -152,30 +208,32 @@ fn better_of(proven: SearchResult<Order>, annealed: SearchResult<Order>, timed: 
     SearchResult { bound, evaluated, proved_optimal, complete: if timed { proved_optimal } else { done }, ..best }
 }
 
-fn exhaustive(
+/// Visits all orders, or those of a shard.
+fn exhaustive<K: Keeper>(
     problem: &OrderProblem<'_>,
     options: &OrderOptions,
     cancel: &AtomicBool,
-) -> Result<SearchResult<Order>, OrderError> {
+    keeper: &mut K,
+) -> Result<Found, K::Error> {
     let candidates = problem.candidates();
     if candidates.is_none_or(|all| all > options.most) {
         let (most, instead) = (options.most, "branch-and-bound` or `anneal");
-        return Err(OrderError::TooManyOrders { candidates, most, instead });
+        return Err(OrderError::TooManyOrders { candidates, most, instead }.into());
     }
     let all = match Enumeration::unless(cancel, problem, options.symmetries) {
-        Err(OrderError::Cancelled) => return of_workload(problem),
+        // The best so far is the workload's own order, of which a shard knows nothing.
+        Err(OrderError::Cancelled) if options.shard.is_none() => return Ok(of_workload(problem)?.into()),
         all => all?,
     };
-    let mut part = all.part(1, 1)?;
-    let best = all.go_on(&mut part, cancel, &mut |_| ())?;
-    Ok(from_part(problem, &part, best))
+    let shard = options.shard.unwrap_or(Shard::ALL);
+    let mut part = all.part(shard.index(), shard.count())?;
+    keeper.resume(&mut part)?;
+    let best = all.go_on(&mut part, cancel, &mut |part| keeper.save(part))?;
+    Ok(Found { result: from_part(problem, &part, best), part: Some(part) })
 }
 
 /// What is known of all orders before any is visited: the workload's own.
-///
-/// # Errors
-/// A wrong answer of the arbiter.
-pub fn of_workload(problem: &OrderProblem<'_>) -> Result<SearchResult<Order>, OrderError> {
+fn of_workload(problem: &OrderProblem<'_>) -> Result<SearchResult<Order>, OrderError> {
     let plan = Plan::new(problem);
     let own = with_lanes!(plan.sources, run_own(problem, &plan))?;
     let bound = Some(root_bound(problem).min(own as f64));
@@ -183,8 +241,7 @@ pub fn of_workload(problem: &OrderProblem<'_>) -> Result<SearchResult<Order>, Or
 }
 
 /// The result of an enumeration, whole or not. `best` may be later than the part.
-#[must_use]
-pub fn from_part(problem: &OrderProblem<'_>, part: &Part, best: Option<Best>) -> SearchResult<Order> {
+fn from_part(problem: &OrderProblem<'_>, part: &Part, best: Option<Best>) -> SearchResult<Order> {
     let (makespans, whole) = (&part.distribution, part.complete() && part.shards == 1);
     let own = Best { makespan: part.baseline, number: 0 };
     let best = best.or(part.best).map_or(own, |best| best.min(own));

@@ -14,7 +14,7 @@ static GO: AtomicBool = AtomicBool::new(false);
 #[test]
 fn auto_visits_small_spaces() {
     let world = halo_on_t2(&[4, 2], "pcie-congestion");
-    let found = search(&world.problem(), &OrderOptions::default(), &GO).expect("covered");
+    let found = search(&world.problem(), &OrderOptions::default(), &GO, &mut ()).expect("covered").result;
     assert_eq!((found.vary, found.method), (Vary::Order, Method::Exhaustive));
     assert_eq!((found.candidates, found.evaluated), (Some(20_736), 20_736));
     assert!(found.complete && found.proved_optimal && found.bound == Some(found.best));
@@ -31,12 +31,12 @@ fn auto_visits_small_spaces() {
 #[test]
 fn auto_goes_on_to_other_methods() {
     let world = random_on_t2(4, 3, "max-min");
-    let found = search(&world.problem(), &OrderOptions::default(), &GO).expect("covered");
+    let found = search(&world.problem(), &OrderOptions::default(), &GO, &mut ()).expect("covered").result;
     assert_eq!(found.method, Method::BranchAndBound);
     assert!(found.proved_optimal && found.bound >= Some(found.best * (1.0 - 2e-9)));
     let few = OrderOptions { nodes: 1, ..OrderOptions::default() };
     let world = random_on_t2(4, 1, "pcie-congestion");
-    let found = search(&world.problem(), &few, &GO).expect("covered");
+    let found = search(&world.problem(), &few, &GO, &mut ()).expect("covered").result;
     assert!(found.bound <= Some(found.best) && found.best <= found.baseline);
     assert_eq!(world.simulate(&found.solution) as f64, found.best);
 }
@@ -45,7 +45,7 @@ fn auto_goes_on_to_other_methods() {
 fn too_large_a_space_is_refused_with_its_size() {
     let world = random_on_t2(4, 3, "max-min");
     let options = OrderOptions { method: Method::Exhaustive, ..OrderOptions::default() };
-    let error = search(&world.problem(), &options, &GO).expect_err("24^8 orders").to_string();
+    let error = search(&world.problem(), &options, &GO, &mut ()).expect_err("24^8 orders").to_string();
     assert!(error.contains("110075314176") && error.contains("`anneal`"), "{error}");
 }
 
@@ -140,7 +140,7 @@ fn wrong_answers_are_refused() {
         let make = move || Ok(Box::new(Fixed { rate, recheck }) as Box<dyn RateArbiter>);
         let problem =
             OrderProblem::new(&world.fabric, &world.routes, &world.tasks, make, Flags::PURE).expect("covered");
-        search(&problem, &OrderOptions { method, ..OrderOptions::default() }, &GO).expect_err("a wrong answer")
+        search(&problem, &OrderOptions { method, ..OrderOptions::default() }, &GO, &mut ()).expect_err("a wrong answer")
     };
     let never = SimTime::NEVER;
     for method in [Method::Exhaustive, Method::BranchAndBound, Method::Anneal] {

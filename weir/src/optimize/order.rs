@@ -1,8 +1,7 @@
 //! `vary: order`: the order in which each source sends.
 
 use weir_optimize::order::{
-    self, Best, Enumeration, Goal, MOST_VISITED, Order, OrderError, OrderOptions, OrderProblem, Part, Rule, from_part,
-    visits_all,
+    self, Found, Goal, Keeper, Order, OrderError, OrderOptions, OrderProblem, Part, Rule, visits_all,
 };
 use weir_optimize::search::SearchResult;
 use weir_plugin_api::CallError;
@@ -17,32 +16,44 @@ use super::part::{OrderNames, PartFile, PartOf};
 use super::settings::SettingsError;
 use crate::{Error, ErrorKind};
 
-/// Searches for the best order.
+/// Searches for the best order, or for that of a shard.
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let subject = context.subject()?;
     let problem = problem(context, &subject)?;
-    if visits_all(&problem, context.settings.method, Goal::Statistics) {
-        return exhaustive(context, subject, &problem);
-    }
-    if let Some(option) = context.options.split() {
+    if let Some(option) =
+        context.options.split().filter(|_| !visits_all(&problem, context.settings.method, Goal::Statistics))
+    {
         return Err(SettingsError::NotExhaustive { option, candidates: problem.candidates() }.into());
     }
     let own = own(context, &problem)?;
     let budget = context.options.budget.map(|budget| budget.saturating_sub(context.begin.elapsed()));
-    let options = OrderOptions { budget, ..options(context, &problem, Goal::Statistics) };
-    let result = order::search(&problem, &options, context.cancel);
-    let result = result.map_err(|error| failure(context.scenario, &error))?;
+    let options = OrderOptions { budget, shard: context.options.shard, ..options(context, &problem, Goal::Statistics) };
+    let found = order::search(&problem, &options, context.cancel, &mut Kept { context, subject: &subject });
     context.options.watch.finish();
-    let result = as_it_is(own, result);
-    Ok(found(context, &problem, result, |result| report(subject, result)))
+    let Found { result, part } = found.map_err(|error| error.of(context.scenario))?;
+    if let Some((checkpoint, part)) = context.options.checkpoint.zip(part.as_ref()) {
+        checkpoint.save(&subject, part);
+        checkpoint.end()?;
+    }
+    match part {
+        Some(part) if options.shard.is_some() => {
+            let names = names(context, &problem, own, &part);
+            Ok(SearchOutcome::shard(PartFile::new(subject, PartOf::Order { names, makespans: part })))
+        }
+        part => {
+            let distribution = part.map(|part| part.distribution);
+            let result = as_it_is(own, result);
+            Ok(outcome(context, &problem, result, |result| SearchReport { distribution, ..report(subject, result) }))
+        }
+    }
 }
 
 /// The best order of one scenario of many, without statistics over all.
 pub(super) fn best(context: &SearchContext<'_>) -> Result<SearchResult<Solution>, Error> {
     let problem = problem(context, &context.subject()?)?;
     let own = own(context, &problem)?;
-    let found = order::search(&problem, &options(context, &problem, Goal::Best), context.cancel);
-    let result = as_it_is(own, found.map_err(|error| failure(context.scenario, &error))?);
+    let found = order::search(&problem, &options(context, &problem, Goal::Best), context.cancel, &mut ());
+    let result = as_it_is(own, found.map_err(|error| failure(context.scenario, &error))?.result);
     let order = named(context.scenario, &problem, &result.solution);
     Ok(result.with_solution(Solution::Order(order)))
 }
@@ -69,68 +80,58 @@ fn problem<'a>(context: &SearchContext<'a>, subject: &SearchSubject) -> Result<O
     Ok(problem.with_label(label))
 }
 
-/// All orders, or those of a shard.
-fn exhaustive(
-    context: &SearchContext<'_>,
-    subject: SearchSubject,
-    problem: &OrderProblem<'_>,
-) -> Result<SearchOutcome, Error> {
-    let refused = |error: OrderError| failure(context.scenario, &error);
-    let candidates = problem.candidates();
-    if candidates.is_none_or(|all| all > MOST_VISITED) {
-        let instead = "branch-and-bound` or `anneal";
-        return Err(refused(OrderError::TooManyOrders { candidates, most: MOST_VISITED, instead }));
-    }
-    let own = own(context, problem)?;
-    let all = match Enumeration::unless(context.cancel, problem, true) {
-        // The best so far is the order of the file, or that of the scenario.
-        Err(OrderError::Cancelled) if context.options.shard.is_none() => {
-            context.options.watch.finish();
-            let result = as_it_is(own, order::of_workload(problem).map_err(refused)?);
-            return Ok(found(context, problem, result, |result| report(subject, result)));
-        }
-        Err(OrderError::Cancelled) => return Err(too_soon()),
-        all => all.map_err(refused)?,
-    };
-    let (shard, shards) = context.options.shard.map_or((1, 1), |shard| (shard.index(), shard.count()));
-    let mut part = all.part(shard, shards).map_err(refused)?;
-    if let Some(checkpoint) = context.options.checkpoint {
-        checkpoint.resume(&subject, &mut part)?;
-    }
-    let best = go_on(context, &subject, &all, &mut part).map_err(refused)?;
-    if let Some(checkpoint) = context.options.checkpoint {
-        checkpoint.save(&subject, &part);
-        checkpoint.end()?;
-    }
-    if context.options.shard.is_some() {
-        let names = names(context, problem, own, &part);
-        return Ok(SearchOutcome::shard(PartFile::new(subject, PartOf::Order { names, makespans: part })));
-    }
-    let result = as_it_is(own, from_part(problem, &part, best));
-    let distribution = Some(part.distribution);
-    Ok(found(context, problem, result, |result| SearchReport { distribution, ..report(subject, result) }))
+/// The checkpoint and the progress of a search that visits every order.
+struct Kept<'a, 'c> {
+    context: &'a SearchContext<'c>,
+    subject: &'a SearchSubject,
 }
 
-/// Visits what is left of a part, and keeps its states.
-fn go_on(
-    context: &SearchContext<'_>,
-    subject: &SearchSubject,
-    all: &Enumeration<'_, '_>,
-    part: &mut Part,
-) -> Result<Option<Best>, OrderError> {
-    let shown = |count: u128| u64::try_from(count).unwrap_or(u64::MAX);
-    let known = shown(part.distribution.count());
-    context.options.watch.begin("orders", shown(part.candidates / u128::from(part.shards)), known);
-    let mut saved = |part: &Part| {
-        context.options.watch.progress(shown(part.distribution.count()), part.best.map(|best| best.makespan));
-        // A search that must end saves its last state afterwards.
-        if let Some(checkpoint) = context.options.checkpoint.filter(|_| !context.cancelled()) {
-            checkpoint.save(subject, part);
+/// Why such a search has no result.
+enum KeptError {
+    Order(OrderError),
+    Checkpoint(Error),
+}
+
+impl From<OrderError> for KeptError {
+    fn from(error: OrderError) -> Self {
+        Self::Order(error)
+    }
+}
+
+impl KeptError {
+    fn of(self, scenario: &Scenario) -> Error {
+        match self {
+            Self::Order(error) => failure(scenario, &error),
+            Self::Checkpoint(error) => error,
         }
-    };
-    let best = all.go_on(part, context.cancel, &mut saved);
-    context.options.watch.finish();
-    best
+    }
+}
+
+impl Keeper for Kept<'_, '_> {
+    type Error = KeptError;
+
+    fn resume(&mut self, part: &mut Part) -> Result<(), KeptError> {
+        if let Some(checkpoint) = self.context.options.checkpoint {
+            checkpoint.resume(self.subject, part).map_err(KeptError::Checkpoint)?;
+        }
+        let all = progress(part.candidates / u128::from(part.shards));
+        self.context.options.watch.begin("orders", all, progress(part.distribution.count()));
+        Ok(())
+    }
+
+    fn save(&mut self, part: &Part) {
+        let best = part.best.map(|best| best.makespan);
+        self.context.options.watch.progress(progress(part.distribution.count()), best);
+        // A search that must end saves its last state afterwards.
+        if let Some(checkpoint) = self.context.options.checkpoint.filter(|_| !self.context.cancelled()) {
+            checkpoint.save(self.subject, part);
+        }
+    }
+}
+
+/// A number of orders as the progress bar counts them.
+fn progress(count: u128) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// The order that the scenario gives, where it gives one, and its makespan.
@@ -171,7 +172,7 @@ fn named(scenario: &Scenario, problem: &OrderProblem<'_>, order: &[Vec<TaskId>])
     several.filter_map(of).collect()
 }
 
-fn found(
+fn outcome(
     context: &SearchContext<'_>,
     problem: &OrderProblem<'_>,
     result: SearchResult<Order>,
@@ -191,7 +192,7 @@ fn names(
     part: &Part,
 ) -> OrderNames {
     let baseline = own.map_or(part.baseline, |(_, baseline)| baseline);
-    let best = part.best.and_then(|best: Best| problem.order(best.number));
+    let best = part.best.and_then(|best| problem.order(best.number));
     OrderNames { baseline, best: best.map_or_else(Vec::new, |order| named(context.scenario, problem, &order)) }
 }
 
@@ -207,6 +208,7 @@ fn failure(scenario: &Scenario, error: &OrderError) -> Error {
     let file = &scenario.file;
     let plain = |kind: ErrorKind| Error::new(kind, format!("{file}: {error}"));
     match error {
+        OrderError::Cancelled => too_soon(),
         OrderError::Task { task, .. } | OrderError::Messages { task, .. } => at(*task, ErrorKind::Input),
         OrderError::Route { task, error: CallError::Refused(_) } => at(*task, ErrorKind::Input),
         OrderError::Route { task, .. } | OrderError::Rate { task, .. } => at(*task, ErrorKind::Plugin),
