@@ -1,5 +1,6 @@
 //! How long a transfer would take alone under the same arbiter: the yardstick of a slowdown.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use weir_plugin_api::{CallError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
@@ -27,7 +28,8 @@ pub enum AloneError {
 /// Times of lone transfers. The rate of a lone transfer depends on its class only, so each class is asked once.
 pub struct Alone<'a> {
     fabric: &'a Fabric,
-    classes: &'a Classes,
+    /// Those of the run and, where any has a limit, the same without.
+    classes: Cow<'a, Classes>,
     routes: &'a Routes,
     /// `None`: nobody is asked, and no time is known.
     state: Option<RefCell<State>>,
@@ -47,7 +49,7 @@ impl<'a> Alone<'a> {
     /// Asks `arbiter`, a fresh instance of the run's arbiter.
     #[must_use]
     pub fn new(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes, arbiter: Box<dyn RateArbiter>) -> Self {
-        let classes = tasks.classes();
+        let classes = with_unlimited(tasks.classes());
         let state = State {
             arbiter: Some(arbiter),
             answer: Answer::new(fabric.links().len()),
@@ -60,7 +62,7 @@ impl<'a> Alone<'a> {
     /// Asks nobody: no time is known. For a run that was interrupted, whose user does not want to wait.
     #[must_use]
     pub fn unknown(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes) -> Self {
-        Self { fabric, classes: tasks.classes(), routes, state: None }
+        Self { fabric, classes: Cow::Borrowed(tasks.classes()), routes, state: None }
     }
 
     /// From start to end of a lone transfer of this size and class. `None` where the arbiter gives it no steady rate:
@@ -78,6 +80,12 @@ impl<'a> Alone<'a> {
         };
         let latency = self.routes.latency(self.classes.route(class));
         (rate.is_finite() && rate > 0.0).then(|| time_to_send(bytes as f64, rate).plus(latency))
+    }
+
+    /// As [`Self::time`], of a transfer that has no limit of its own and is otherwise the same.
+    #[must_use]
+    pub fn time_without_limit(&self, bytes: u64, class: ClassId) -> Option<SimDuration> {
+        self.time(bytes, self.classes.known_without_limit(class)?)
     }
 
     /// The first failure or wrong answer so far, for a warning: the times it concerns are `None`.
@@ -123,4 +131,18 @@ impl<'a> Alone<'a> {
             }
         }
     }
+}
+
+/// The classes of a run and, behind them, each limited one without its limit.
+fn with_unlimited(classes: &Classes) -> Cow<'_, Classes> {
+    let limited = |&class: &ClassId| classes.limit(class).is_finite();
+    let mut limited = (0..classes.len()).map(ClassId::from_index).filter(limited).peekable();
+    if limited.peek().is_none() {
+        return Cow::Borrowed(classes);
+    }
+    let mut all = classes.clone();
+    for class in limited {
+        all.intern(classes.route(class), f64::INFINITY, classes.weight(class), classes.priority(class));
+    }
+    Cow::Owned(all)
 }

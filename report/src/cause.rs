@@ -7,10 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{Cause, Direction, LinkId};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Bottleneck, TaskId};
+use weir_sim_core::{Bottleneck, Departure, TaskId};
 
-use crate::Run;
+use crate::delay::is_mostly_waiting;
 use crate::link::Ends;
+use crate::served::engine_name;
+use crate::{Alone, Run};
 
 /// What kept a transfer at its rate.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
@@ -40,11 +42,13 @@ pub enum CauseKind {
     EarlierTransfer,
     /// Others have a higher priority.
     HigherPriority,
+    /// It lost most of its time before its start: its engine was busy.
+    EngineBusy,
 }
 
 impl CauseKind {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::MostLoadedLink,
         Self::FullRate,
         Self::OwnLimit,
@@ -57,6 +61,7 @@ impl CauseKind {
         Self::HeadOfLine,
         Self::EarlierTransfer,
         Self::HigherPriority,
+        Self::EngineBusy,
     ];
 
     /// Of what an arbiter says. `lateral`: its link lies outside the tree, where nothing is up or down; `shared`: another
@@ -78,9 +83,9 @@ impl CauseKind {
         }
     }
 
-    /// Whether no other transfer has a part in it.
+    /// Whether no other transfer has a part in its rate.
     pub(crate) fn is_own(self) -> bool {
-        matches!(self, Self::FullRate | Self::OwnLimit)
+        matches!(self, Self::FullRate | Self::OwnLimit | Self::EngineBusy)
     }
 
     /// In words, without the transfer responsible.
@@ -99,6 +104,7 @@ impl CauseKind {
             Self::HeadOfLine => "head-of-line blocked",
             Self::EarlierTransfer => "waits for an earlier transfer",
             Self::HigherPriority => "others have a higher priority",
+            Self::EngineBusy => "queued for its engine",
         }
     }
 
@@ -117,6 +123,7 @@ impl CauseKind {
             Self::HeadOfLine => "it queues behind a transfer that is held back further on",
             Self::EarlierTransfer => "the link serves a transfer first that came before",
             Self::HigherPriority => "they are served first",
+            Self::EngineBusy => "an engine serves only so many at once",
         }
     }
 
@@ -129,7 +136,8 @@ impl CauseKind {
             (Self::HeadOfLine, Some(by)) => format!("{words} behind {by}"),
             (Self::EarlierTransfer, Some(by)) => format!("waits for {by}"),
             (Self::HigherPriority, Some(by)) => format!("{by} has a higher priority"),
-            (Self::EarlierTransfer | Self::HigherPriority, None) => words.to_owned(),
+            (Self::EngineBusy, Some(by)) => format!("queued behind {by}"),
+            (Self::EarlierTransfer | Self::HigherPriority | Self::EngineBusy, None) => words.to_owned(),
             (_, by) => format!("{words} with {}", by.unwrap_or("others")),
         }
     }
@@ -146,6 +154,9 @@ pub struct TransferCause<'a> {
     link: Option<Ends<'a>>,
     /// The id of the transfer responsible; null where none is named.
     by: Option<Cow<'a, str>>,
+    /// The engine that it was queued for, `gpu0/send`; only of `engine-busy`.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    engine: Option<Cow<'a, str>>,
     /// The region of the link, where parts of the fabric have policies of their own.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     region: Option<Cow<'a, str>>,
@@ -168,15 +179,36 @@ impl<'a> TransferCause<'a> {
     /// Of a transfer of a run; `None` for one that never had a rate.
     #[must_use]
     pub fn of(run: &Run<'a>, task: TaskId) -> Option<Self> {
-        Self::at(run.scenario, run.arbiter.regions, task, run.outcome.bottlenecks.get(task.index())?)
+        Self::of_departure(run.scenario, run.alone, run.arbiter.regions, &run.departure(task)?)
     }
 
-    pub(crate) fn at(
+    /// Of a transfer: its engine where it lost most of its time queued for that, else its bottleneck.
+    pub(crate) fn of_departure(
         scenario: &'a Scenario,
+        alone: &Alone<'_>,
         regions: Option<&'a Regions>,
-        task: TaskId,
-        bottleneck: &Bottleneck,
+        transfer: &Departure,
     ) -> Option<Self> {
+        if is_mostly_waiting(alone, transfer) {
+            Some(Self::queued(scenario, transfer))
+        } else {
+            Self::at(scenario, regions, transfer.task, &transfer.bottleneck)
+        }
+    }
+
+    fn queued(scenario: &'a Scenario, transfer: &Departure) -> Self {
+        let behind = transfer.queued_behind;
+        Self {
+            kind: CauseKind::EngineBusy,
+            link: None,
+            by: (behind != TaskId::NONE).then(|| scenario.task_name(behind)),
+            engine: Some(engine_name(scenario, transfer.engine).into()),
+            region: None,
+            policy: None,
+        }
+    }
+
+    fn at(scenario: &'a Scenario, regions: Option<&'a Regions>, task: TaskId, bottleneck: &Bottleneck) -> Option<Self> {
         let (cause, link) = (bottleneck.binding.cause(), link_of(bottleneck));
         if cause == Cause::Unknown && link.is_none() {
             return None;
@@ -187,7 +219,17 @@ impl<'a> TransferCause<'a> {
         let kind = CauseKind::new(cause, lateral, by.is_some());
         let region = regions.zip(link).map(|(regions, link)| regions.of_link(link));
         let (region, policy) = region.map(|(info, policy)| (info.name.as_str().into(), policy.into())).unzip();
-        Some(Self { kind, link: link.map(|link| Ends::of(scenario, link)), by, region, policy })
+        Some(Self { kind, link: link.map(|link| Ends::of(scenario, link)), by, engine: None, region, policy })
+    }
+}
+
+/// Where a transfer lost most: the engine that it was queued for, or the link at which it was held back; `None` where its
+/// own limit did, or nothing is known.
+#[must_use]
+pub fn place_text(run: &Run<'_>, task: TaskId) -> Option<String> {
+    match TransferCause::of(run, task)? {
+        TransferCause { engine: Some(engine), .. } => Some(engine.into_owned()),
+        _ => bottleneck_link(run, task).map(|link| run.link_text(link)),
     }
 }
 
@@ -244,5 +286,10 @@ mod tests {
             assert_eq!(sentence(cause, lateral, Some("b")), named);
             assert_eq!(sentence(cause, lateral, None), unnamed);
         }
+        let queued = CauseKind::EngineBusy;
+        assert_eq!(
+            (queued.sentence(Some("b")), queued.sentence(None)),
+            ("queued behind b".into(), "queued for its engine".into())
+        );
     }
 }

@@ -14,6 +14,7 @@
 mod alone;
 mod cause;
 mod compare;
+mod delay;
 mod difference;
 pub mod draw;
 mod json;
@@ -41,8 +42,9 @@ mod units;
 mod validation;
 
 pub use alone::{Alone, AloneError};
-pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text};
+pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
 pub use compare::{Column, ColumnError, CompareRow, Comparison};
+pub use delay::Delay;
 pub use json::{Detail, results_schema, search_schema, write_explanation, write_run, write_streamed};
 pub use kind::ResultKind;
 pub use pairs::Pairs;

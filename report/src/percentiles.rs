@@ -23,7 +23,7 @@ const PER_CENT: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
 pub struct Percentiles {
     /// From ready to end, seconds, by per cent.
     pub completion_s: ByPercent,
-    /// From start to end, over the time of the same transfer alone, by per cent.
+    /// From ready to end, over the time of the same transfer alone, by per cent.
     pub slowdown: ByPercent,
 }
 

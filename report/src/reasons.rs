@@ -34,7 +34,8 @@ pub(crate) fn shared_engines(run: &Run<'_>, served: &Served<'_>, operation: &Pla
 
 /// `gpu0/copy is`, `gpu0/copy, gpu0/compute are`, `gpu0/copy and 15 more engines are`.
 fn engines_text(run: &Run<'_>, engines: &[EngineId]) -> String {
-    let names = |number| engines.iter().take(number).map(|&e| engine_name(run, e)).collect::<Vec<_>>().join(", ");
+    let names =
+        |number| engines.iter().take(number).map(|&e| engine_name(run.scenario, e)).collect::<Vec<_>>().join(", ");
     match engines.len() {
         1 => format!("{} is", names(1)),
         all if all <= NAMED => format!("{} are", names(all)),

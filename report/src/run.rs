@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Departure, Outcome, TaskId, Work};
+use weir_sim_core::{Departure, Outcome, Task, TaskId, Work};
 
 use crate::Alone;
 
@@ -77,16 +77,31 @@ impl Run<'_> {
 
     /// The first and the last node of a transfer's route, and the links between; `None` for other tasks.
     pub(crate) fn carried(&self, task: TaskId) -> Option<Carried<'_>> {
-        let Work::Carries { bytes, class } = self.scenario.tasks.tasks()[task.index()].work else { return None };
-        Carried::of(self.scenario, bytes, class)
+        let Work::Carries { class, .. } = self.scenario.tasks.tasks()[task.index()].work else { return None };
+        Carried::of(self.scenario, class)
     }
 
     /// All that is known of a transfer; `None` for other tasks.
     pub(crate) fn departure(&self, task: TaskId) -> Option<Departure> {
-        let Work::Carries { bytes, class } = self.scenario.tasks.tasks()[task.index()].work else { return None };
+        let Task { engine, work: Work::Carries { bytes, class }, .. } = self.scenario.tasks.tasks()[task.index()]
+        else {
+            return None;
+        };
         let (outcome, i) = (self.outcome, task.index());
         let (times, sent_bytes, bottleneck) = (outcome.tasks[i], outcome.sent_bytes[i], outcome.bottlenecks[i]);
-        Some(Departure { task, class, bytes, times, sent_bytes, bottleneck, at: outcome.now })
+        let (queued_behind, lead) = (outcome.queued_behind[i], self.scenario.tasks.service(task).lead);
+        Some(Departure {
+            task,
+            class,
+            engine,
+            lead,
+            bytes,
+            times,
+            sent_bytes,
+            bottleneck,
+            queued_behind,
+            at: outcome.now,
+        })
     }
 
     /// The names of a link's two nodes.
@@ -103,34 +118,32 @@ impl Run<'_> {
     }
 }
 
-/// What a transfer carries, and where.
+/// Where a transfer goes.
 pub(crate) struct Carried<'a> {
-    pub(crate) bytes: u64,
-    pub(crate) class: ClassId,
     pub(crate) links: &'a [LinkId],
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
 }
 
 impl<'a> Carried<'a> {
-    /// Of a transfer of this size and class.
-    pub(crate) fn of(scenario: &'a Scenario, bytes: u64, class: ClassId) -> Option<Self> {
+    pub(crate) fn of(scenario: &'a Scenario, class: ClassId) -> Option<Self> {
         let links = scenario.routes.links(scenario.tasks.classes().route(class));
         let fabric = &scenario.fabric;
         let (first, last) = (links.first()?, links.last()?);
-        Some(Self { bytes, class, links, from: fabric.link(*first).from, to: fabric.link(*last).to })
+        Some(Self { links, from: fabric.link(*first).from, to: fabric.link(*last).to })
     }
 }
 
-/// Start to end, over the time of the same transfer alone; `None` until it has ended.
+/// Ready to end, without what it needs before its start, over the time of the same transfer alone; `None` until it has
+/// ended.
 pub(crate) fn slowdown(run: &Run<'_>, task: TaskId) -> Option<f64> {
-    let times = run.outcome.tasks[task.index()];
-    if times.end.is_never() {
+    let transfer = run.departure(task)?;
+    if transfer.times.end.is_never() {
         return None;
     }
-    let carried = run.carried(task)?;
-    let alone = run.alone.time(carried.bytes, carried.class)?;
-    (alone.0 > 0).then(|| (times.end - times.start).seconds() / alone.seconds())
+    let alone = run.alone.time(transfer.bytes, transfer.class)?;
+    let took = transfer.waited().plus(transfer.times.end - transfer.times.start);
+    (alone.0 > 0).then(|| took.seconds() / alone.seconds())
 }
 
 /// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far.

@@ -6,7 +6,7 @@ use weir_plugin_api::{EngineScope, SimTime};
 use weir_sim_core::{EngineId, TaskId};
 
 use crate::Run;
-use weir_scenario::PlannedOperation;
+use weir_scenario::{PlannedOperation, Scenario};
 
 /// The tasks that each engine served, in the order of their starts; collected when first asked for, once per report.
 pub(crate) struct Served<'a> {
@@ -108,10 +108,10 @@ impl Lists {
 }
 
 /// An engine for a person: `gpu0/copy`, or the bare name of an operation's own.
-pub(crate) fn engine_name(run: &Run<'_>, engine: EngineId) -> String {
-    let engine = &run.scenario.tasks.engines()[engine.0 as usize];
+pub(crate) fn engine_name(scenario: &Scenario, engine: EngineId) -> String {
+    let engine = &scenario.tasks.engines()[engine.0 as usize];
     match engine.scope {
-        EngineScope::Device(node) => format!("{}/{}", run.scenario.node_name(node), engine.name),
+        EngineScope::Device(node) => format!("{}/{}", scenario.node_name(node), engine.name),
         EngineScope::Operation => engine.name.to_string(),
     }
 }

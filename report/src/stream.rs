@@ -135,6 +135,7 @@ mod tests {
             mean_bps: Some(1.5e9),
             sent_bytes: Some(7),
             alone_s: None,
+            delay: None,
             bottleneck: Some(Ends { from: "gpu0".into(), to: "s".into() }),
             cause: Some("link shared with d,e".into()),
             cause_detail: None,

@@ -31,6 +31,12 @@ impl Classes {
         self.index.get(&(route, limit.to_bits(), weight.to_bits(), priority)).copied()
     }
 
+    /// The class of the same attributes without a limit, if there is one; for one that has none, itself.
+    #[must_use]
+    pub fn known_without_limit(&self, class: ClassId) -> Option<ClassId> {
+        self.known(self.route(class), f64::INFINITY, self.weight(class), self.priority(class))
+    }
+
     /// The route of a class.
     #[inline]
     #[must_use]

@@ -20,6 +20,8 @@ struct State {
     queue: BinaryHeap<Reverse<(SimTime, TaskId)>>,
     /// None where all tasks are plain: any free slot is as good as another, and all in the queue are ready.
     slots: Option<Box<Slots>>,
+    /// The last task that gave a slot back.
+    last_released: TaskId,
     /// Whether it is in `Engines::dirty`.
     dirty: bool,
 }
@@ -76,7 +78,8 @@ impl Begins {
 
 impl Engines {
     pub(crate) fn new(graph: &TaskGraph) -> Self {
-        let state = |slots| State { free: slots, queue: BinaryHeap::new(), slots: None, dirty: false };
+        let state =
+            |free| State { free, queue: BinaryHeap::new(), slots: None, last_released: TaskId::NONE, dirty: false };
         let mut states: Vec<State> = graph.engines.iter().map(|e| state(e.slots)).collect();
         if graph.services.len() > 1 {
             let paced = |t: &&Task| t.service != ServiceId::PLAIN && t.engine != EngineId::NONE;
@@ -99,10 +102,16 @@ impl Engines {
     pub(crate) fn release(&mut self, engine: EngineId, now: SimTime, task: TaskId) {
         let state = &mut self.states[engine.0 as usize];
         state.free += 1;
+        state.last_released = task;
         if let Some(slots) = &mut state.slots {
             slots.release(now, task);
         }
         self.mark(engine);
+    }
+
+    /// The last task that gave back a slot of this engine; [`TaskId::NONE`] for none.
+    pub(crate) fn last_released(&self, engine: EngineId) -> TaskId {
+        self.states.get(engine.0 as usize).map_or(TaskId::NONE, |state| state.last_released)
     }
 
     /// The engine may have something to do: a slot is free, its queue has grown, or the head has become ready.

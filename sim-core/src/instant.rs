@@ -244,7 +244,7 @@ impl<'a, S: Store> Instant<'a, S> {
         let mut started = std::mem::replace(&mut self.begins.now, std::mem::take(&mut self.started));
         started.sort_unstable();
         for &task in &started {
-            self.store.times(task).start = now;
+            self.begin(now, task);
             self.count(now, Happened::Start, task);
             match self.store.task(task).work {
                 Work::Nothing { .. } | Work::Lasts(SimDuration::ZERO) => self.sent(now, task, SimDuration::ZERO),
@@ -255,6 +255,17 @@ impl<'a, S: Store> Instant<'a, S> {
         }
         started.clear();
         self.started = started;
+    }
+
+    /// Notes when the work of a task begins, and behind whom it was queued if it has waited for its engine.
+    #[inline]
+    fn begin(&mut self, now: SimTime, task: TaskId) {
+        let times = self.store.times(task);
+        times.start = now;
+        if times.ready < now {
+            let behind = self.engines.last_released(self.store.task(task).engine);
+            self.store.note_queued(task, behind);
+        }
     }
 
     #[inline(never)]
@@ -293,6 +304,7 @@ impl<'a, S: Store> Instant<'a, S> {
             tasks: Vec::new(),
             sent_bytes: Vec::new(),
             bottlenecks: Vec::new(),
+            queued_behind: Vec::new(),
             phases,
         }
     }
@@ -308,8 +320,8 @@ impl Instant<'_, Whole<'_>> {
         phases: Option<Vec<PhaseRecord>>,
     ) -> Outcome {
         let outcome = self.close(stop, now, flows, phases);
-        let Whole { times, sent_bytes, bottlenecks, .. } = self.store;
-        Outcome { tasks: times, sent_bytes, bottlenecks, ..outcome }
+        let Whole { times, sent_bytes, bottlenecks, queued_behind, .. } = self.store;
+        Outcome { tasks: times, sent_bytes, bottlenecks, queued_behind, ..outcome }
     }
 }
 

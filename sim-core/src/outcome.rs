@@ -34,13 +34,16 @@ impl TaskTimes {
         Self { ready: SimTime::NEVER, start: SimTime::NEVER, sent: SimTime::NEVER, end: SimTime::NEVER };
 }
 
-/// What limited a transfer: the link at which it lost most against its full rate, and why.
+/// What limited a transfer while it had rates: the link at which it lost most against its full rate, and why.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Bottleneck {
     /// The binding; its `by` is a task id here (`u32::MAX` for none).
     pub binding: Binding,
     /// How long this binding held, of all the time that the transfer had rates.
     pub time: SimDuration,
+    /// How long its rate was 0; [`SimDuration::FOREVER`] where the way of sharing does not know
+    /// ([`crate::Sharing::Incremental`], once any level was 0).
+    pub blocked: SimDuration,
 }
 
 /// Totals of one directed link.
@@ -110,6 +113,9 @@ pub struct Outcome {
     pub sent_bytes: Vec<u64>,
     /// Per task: what limited it ([`Binding::NONE`] for tasks that carry no bytes or never had a rate).
     pub bottlenecks: Vec<Bottleneck>,
+    /// Per task: the one that gave back the engine's slot that it had waited for last; [`TaskId::NONE`] for one that did
+    /// not wait behind another.
+    pub queued_behind: Vec<TaskId>,
     /// Per directed link, by its id: bytes, busy time and peak.
     pub links: Vec<LinkTotals>,
     /// Every phase in order of time; `None` where [`crate::RunOptions`] asked for none.

@@ -33,19 +33,21 @@ impl Places {
     /// The result under the tasks' own ids.
     pub(crate) fn restored(&self, outcome: Outcome) -> Outcome {
         let at = |task: &u32| *task as usize;
+        let original = |task: TaskId| self.task.get(task.index()).copied().unwrap_or(task);
         Outcome {
             tasks: self.place.iter().map(|p| outcome.tasks[at(p)]).collect(),
             sent_bytes: self.place.iter().map(|p| outcome.sent_bytes[at(p)]).collect(),
             bottlenecks: self.place.iter().map(|p| self.bottleneck(outcome.bottlenecks[at(p)])).collect(),
+            queued_behind: self.place.iter().map(|p| original(outcome.queued_behind[at(p)])).collect(),
             phases: outcome.phases.map(|phases| phases.into_iter().map(|phase| self.phase(phase)).collect()),
             ..outcome
         }
     }
 
     fn bottleneck(&self, bottleneck: Bottleneck) -> Bottleneck {
-        let Bottleneck { binding, time } = bottleneck;
+        let binding = bottleneck.binding;
         let by = self.task.get(binding.by as usize).map_or(binding.by, |task| task.0);
-        Bottleneck { binding: Binding { by, ..binding }, time }
+        Bottleneck { binding: Binding { by, ..binding }, ..bottleneck }
     }
 
     pub(crate) fn phase(&self, mut phase: PhaseRecord) -> PhaseRecord {

@@ -6,7 +6,8 @@ use crate::outcome::{Bottleneck, TaskTimes};
 use crate::tasks::{EngineId, Task, TaskGraph, TaskId};
 
 /// Nothing has limited a task.
-pub(crate) const NO_BOTTLENECK: Bottleneck = Bottleneck { binding: Binding::NONE, time: SimDuration::ZERO };
+pub(crate) const NO_BOTTLENECK: Bottleneck =
+    Bottleneck { binding: Binding::NONE, time: SimDuration::ZERO, blocked: SimDuration::ZERO };
 
 /// The tasks of a run that are released and have not ended, those to be released, and what is known of them.
 pub(crate) trait Store {
@@ -17,6 +18,8 @@ pub(crate) trait Store {
     fn all_times(&self) -> &[TaskTimes];
     /// A transfer has sent so much, and this limited it.
     fn note(&mut self, task: TaskId, sent_bytes: u64, bottleneck: Bottleneck);
+    /// A task got the slot that another one has given back.
+    fn note_queued(&mut self, task: TaskId, behind: TaskId);
     /// When the next task that waits for nothing is released; [`SimTime::NEVER`] after the last.
     fn next_release(&self) -> SimTime;
     /// The next task to be released, if that is due.
@@ -40,6 +43,7 @@ pub(crate) struct Whole<'a> {
     pub(crate) times: Vec<TaskTimes>,
     pub(crate) sent_bytes: Vec<u64>,
     pub(crate) bottlenecks: Vec<Bottleneck>,
+    pub(crate) queued_behind: Vec<TaskId>,
     left: usize,
 }
 
@@ -57,6 +61,7 @@ impl<'a> Whole<'a> {
             times: vec![TaskTimes::NEVER; count],
             sent_bytes: vec![0; count],
             bottlenecks: vec![NO_BOTTLENECK; count],
+            queued_behind: vec![TaskId::NONE; count],
             left: count,
         }
     }
@@ -82,6 +87,11 @@ impl Store for Whole<'_> {
     fn note(&mut self, task: TaskId, sent_bytes: u64, bottleneck: Bottleneck) {
         self.sent_bytes[task.index()] = sent_bytes;
         self.bottlenecks[task.index()] = bottleneck;
+    }
+
+    #[inline]
+    fn note_queued(&mut self, task: TaskId, behind: TaskId) {
+        self.queued_behind[task.index()] = behind;
     }
 
     #[inline]

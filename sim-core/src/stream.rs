@@ -6,7 +6,7 @@
 //! ```
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{ClassId, SimTime};
+use weir_plugin_api::{ClassId, SimDuration, SimTime};
 
 use crate::outcome::{Bottleneck, TaskTimes};
 use crate::service::ServiceId;
@@ -35,6 +35,10 @@ pub struct Departure {
     pub task: TaskId,
     /// Route, limit, weight and priority.
     pub class: ClassId,
+    /// Its engine, or [`EngineId::NONE`].
+    pub engine: EngineId,
+    /// The lead of its work on the engine, which is no waiting.
+    pub lead: SimDuration,
     /// Its payload, sent or not.
     pub bytes: u64,
     /// What has happened to it.
@@ -43,6 +47,8 @@ pub struct Departure {
     pub sent_bytes: u64,
     /// The link at which it lost most against its full rate, and why.
     pub bottleneck: Bottleneck,
+    /// Who gave back the engine's slot that it had waited for; [`TaskId::NONE`] for nobody.
+    pub queued_behind: TaskId,
     /// The instant of this report: its end, or where the run stops.
     pub at: SimTime,
 }
@@ -136,19 +142,34 @@ struct ActiveTransfer {
     times: TaskTimes,
     sent_bytes: u64,
     bottleneck: Bottleneck,
+    queued_behind: TaskId,
+}
+
+impl Departure {
+    /// How long it was ready and its engine had no slot for it; of one that has not started, so far.
+    #[must_use]
+    pub fn waited(&self) -> SimDuration {
+        let TaskTimes { ready, start, .. } = self.times;
+        if ready.is_never() {
+            return SimDuration::ZERO;
+        }
+        (if start.is_never() { self.at } else { start }) - ready.after(self.lead)
+    }
 }
 
 impl ActiveTransfer {
     fn new(arrival: Arrival) -> Self {
         let Arrival { task: id, start, engine, class, bytes } = arrival;
         let task = Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } };
-        Self { id, task, times: TaskTimes::NEVER, sent_bytes: 0, bottleneck: NO_BOTTLENECK }
+        let (times, bottleneck, queued_behind) = (TaskTimes::NEVER, NO_BOTTLENECK, TaskId::NONE);
+        Self { id, task, times, sent_bytes: 0, bottleneck, queued_behind }
     }
 
     fn departure(&self, at: SimTime) -> Option<Departure> {
         let Work::Carries { bytes, class } = self.task.work else { return None };
-        let Self { id: task, times, sent_bytes, bottleneck, .. } = *self;
-        Some(Departure { task, class, bytes, times, sent_bytes, bottleneck, at })
+        let Self { id: task, times, sent_bytes, bottleneck, queued_behind, .. } = *self;
+        let (engine, lead) = (self.task.engine, SimDuration::ZERO);
+        Some(Departure { task, class, engine, lead, bytes, times, sent_bytes, bottleneck, queued_behind, at })
     }
 }
 
@@ -251,6 +272,10 @@ impl Store for Streamed<'_> {
     fn note(&mut self, task: TaskId, sent_bytes: u64, bottleneck: Bottleneck) {
         let transfer = self.transfer_mut(task);
         (transfer.sent_bytes, transfer.bottleneck) = (sent_bytes, bottleneck);
+    }
+
+    fn note_queued(&mut self, task: TaskId, behind: TaskId) {
+        self.transfer_mut(task).queued_behind = behind;
     }
 
     fn next_release(&self) -> SimTime {

@@ -12,6 +12,9 @@ use crate::service::{Service, ServiceId};
 pub struct TaskId(pub u32);
 
 impl TaskId {
+    /// Stands for no task.
+    pub const NONE: Self = Self(u32::MAX);
+
     /// Position in the task table.
     #[inline]
     #[must_use]

@@ -38,8 +38,9 @@ pub use prepared::StreamedRun;
 pub use registry::Registry;
 pub use run::{Link, Run, Transfer};
 pub use scenario::Scenario;
-pub use weir_plugin_api::{Cause, SimDuration, SimTime};
+pub use weir_plugin_api::{SimDuration, SimTime};
 pub use weir_plugin_host::{Library, PluginConfig};
+pub use weir_report::{CauseKind as Cause, Delay};
 pub use weir_scenario::{ArbiterSpec, Diagnostic, Input, LoadOptions, Position, TopologyAlone};
 
 /// Its Rust code is compiled by the tests.

@@ -1,7 +1,7 @@
 //! What happened when a scenario ran under one of its arbiters.
 
-use weir_plugin_api::{Cause, LinkId, NodeId, SimDuration, SimTime};
-use weir_report::{Detail, bottleneck_link, cause_text, text, write_run};
+use weir_plugin_api::{LinkId, NodeId, SimDuration, SimTime};
+use weir_report::{CauseKind, Delay, Detail, TransferCause, bottleneck_link, text, write_run};
 use weir_scenario::ArbiterSpec;
 use weir_sim_core::{Outcome, Stop, TaskId, Work};
 
@@ -38,20 +38,22 @@ pub struct Transfer {
     /// From start to end of the same transfer alone under the same arbiter; `None` where that has no steady answer, and
     /// after a cancelled run.
     pub alone: Option<SimDuration>,
+    /// By how much longer it took than alone, in parts; `None` where `alone` is, and until it has ended.
+    pub delay: Option<Delay>,
     /// The two nodes of the link that held it back for the largest part of its time; none where its own limit did.
     pub bottleneck: Option<(String, String)>,
     /// Why, as a kind.
-    pub cause_kind: Option<Cause>,
+    pub cause_kind: Option<CauseKind>,
     /// Why, as a sentence: `link shared with b`.
     pub cause: Option<String>,
 }
 
 impl Transfer {
-    /// From start to end, over the time of the same transfer alone; `None` where one of them is not known.
+    /// From ready to end, over the time of the same transfer alone; `None` where one of them is not known.
     #[must_use]
     pub fn slowdown(&self) -> Option<f64> {
-        let (start, end, alone) = (self.start?, self.end?, self.alone?);
-        (alone.0 > 0).then(|| (end - start).seconds() / alone.seconds())
+        let (start, end, alone, delay) = (self.start?, self.end?, self.alone?, self.delay?);
+        (alone.0 > 0).then(|| (delay.waiting_s + (end - start).seconds()) / alone.seconds())
     }
 }
 
@@ -192,7 +194,7 @@ impl Run {
         let (from, to) = scenario.ends(task)?;
         let times = self.outcome.tasks[task.index()];
         let happened = |time: SimTime| (!time.is_never()).then_some(time);
-        let cause = cause_text(run, task);
+        let cause = TransferCause::of(run, task);
         Some(Transfer {
             id: scenario.task_name(task).into_owned(),
             from: self.node(from),
@@ -204,8 +206,9 @@ impl Run {
             sent_bytes: self.outcome.sent_bytes[task.index()],
             alone: run.alone.time(bytes, class),
             bottleneck: bottleneck_link(run, task).map(|link| self.ends(link)),
-            cause_kind: cause.is_some().then(|| self.outcome.bottlenecks[task.index()].binding.cause()),
-            cause,
+            delay: Delay::of_task(run, task),
+            cause_kind: cause.as_ref().map(|cause| cause.kind),
+            cause: cause.map(|cause| cause.to_string()),
         })
     }
 

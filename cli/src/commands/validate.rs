@@ -8,9 +8,7 @@ use weir_calibrate::validate::{Matched, Pair, Simulated, disagreeing, matched, s
 use weir_calibrate::{percent, size};
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 use weir_report::text::{ROWS, Sheet, clean};
-use weir_report::{
-    ResultKind, Run, TransferCause, TunedUnder, ValidatedTransfer, bottleneck_link, cause_text, duration,
-};
+use weir_report::{ResultKind, Run, TransferCause, TunedUnder, ValidatedTransfer, cause_text, duration, place_text};
 use weir_scenario::Scenario;
 use weir_sim_core::{TaskId, TaskTimes};
 
@@ -110,11 +108,10 @@ impl<'a> Validation<'a> {
         (simulated.id.clone(), ends)
     }
 
-    /// The link that delayed a transfer and why, as `weir run` says it.
+    /// What delayed a transfer, and why, as `weir run` says it.
     fn why(&self, pair: &Pair) -> (Option<String>, Option<String>) {
         let Some(task) = self.tasks[pair.simulated] else { return (None, None) };
-        let link = bottleneck_link(self.run, task).map(|link| self.run.link_text(link));
-        (link, cause_text(self.run, task))
+        (place_text(self.run, task), cause_text(self.run, task))
     }
 
     fn text(&self) -> String {

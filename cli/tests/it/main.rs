@@ -4,6 +4,7 @@
 mod common;
 
 mod commands;
+mod delays;
 mod exports;
 mod library;
 mod loaded;

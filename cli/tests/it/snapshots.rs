@@ -160,18 +160,19 @@ fn text(result: &Value) -> String {
 
 fn row(out: &mut String, t: &Value) {
     let start = t["start_s"].as_f64().map(|s| (s * 1e12).round() as u64);
-    let link = &t["bottleneck"];
+    let place = match (&t["cause_detail"]["engine"], &t["bottleneck"]) {
+        (Value::String(engine), _) => engine.clone(),
+        (_, link) => format!("{} → {}", text_of(&link["from"]), text_of(&link["to"])),
+    };
     let _ = writeln!(
         out,
-        "{}: {} → {}, {} B, {} to {}; {} → {}: {}",
+        "{}: {} → {}, {} B, {} to {}; {place}: {}",
         text_of(&t["id"]),
         text_of(&t["from"]),
         text_of(&t["to"]),
         t["bytes"],
         exact(&start.into()),
         exact(&t["end_ps"]),
-        text_of(&link["from"]),
-        text_of(&link["to"]),
         text_of(&t["cause"])
     );
 }

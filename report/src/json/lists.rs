@@ -12,7 +12,7 @@ use crate::pairs::Pairs;
 use crate::run::{Carried, mean_rate_of};
 use crate::steps::by_transfer;
 use crate::units::{picoseconds, seconds};
-use crate::{Alone, Run, TransferCause};
+use crate::{Alone, Delay, Run, TransferCause};
 
 pub(crate) struct Transfers<'a> {
     pub(crate) run: &'a Run<'a>,
@@ -44,8 +44,8 @@ pub(crate) fn transfer_row<'a>(
     transfer: &Departure,
 ) -> Option<TransferRow<'a>> {
     let Departure { task, class, bytes, times, sent_bytes, bottleneck, .. } = transfer;
-    let Carried { from, to, .. } = Carried::of(scenario, *bytes, *class)?;
-    let cause = TransferCause::at(scenario, regions, *task, bottleneck);
+    let Carried { from, to, .. } = Carried::of(scenario, *class)?;
+    let cause = TransferCause::of_departure(scenario, alone, regions, transfer);
     Some(TransferRow {
         id: scenario.task_name(*task),
         from: scenario.node_name(from).into(),
@@ -58,6 +58,7 @@ pub(crate) fn transfer_row<'a>(
         mean_bps: mean_rate_of(transfer),
         sent_bytes: times.end.is_never().then_some(*sent_bytes),
         alone_s: alone.time(*bytes, *class).map(|t| t.seconds()),
+        delay: Delay::of(alone, transfer),
         bottleneck: link_of(bottleneck).map(|link| Ends::of(scenario, link)),
         cause: cause.as_ref().map(|cause| cause.to_string().into()),
         cause_detail: cause,

@@ -27,7 +27,7 @@ impl<'a> Plans<'a> {
 
     fn engine(&self, operation: &'a PlannedOperation, lane: Lane) -> EngineRow<'a> {
         EngineRow {
-            engine: (lane.engine != EngineId::NONE).then(|| engine_name(self.run, lane.engine)),
+            engine: (lane.engine != EngineId::NONE).then(|| engine_name(self.run.scenario, lane.engine)),
             busy_s: lane.busy(self.run) as f64 / PS_PER_S as f64,
             tasks: List::Made(Tasks { run: self.run, operation, tasks: lane.tasks }),
         }

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::TransferCause;
 use crate::link::Ends;
 use crate::pairs::Pairs;
+use crate::{Delay, TransferCause};
 
 /// A name, not copied where that can be.
 #[derive(Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub(crate) struct TransferRow<'a> {
     /// Start to end of the same transfer alone under the same arbiter; null where the arbiter has no steady
     /// answer, and after an interrupt.
     pub(crate) alone_s: Option<f64>,
+    /// By how much longer it took than alone, in parts; null where its time alone is not known, or it has not ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) delay: Option<Delay>,
     /// The link that held it back for the largest part of its time.
     #[serde(borrow)]
     pub(crate) bottleneck: Option<Ends<'a>>,

@@ -79,7 +79,7 @@ impl Delays {
                 || LinkSums { sums: DelaySums { lost_s: Some(0.0), ..DelaySums::default() }, kinds: BTreeMap::new() };
             let link = links.entry(at).or_insert_with(fresh);
             link.sums.add(DelaySums { lost_s: lost, delayed_s: span, transfers: 1 });
-            if let Some(cause) = &row.cause_detail {
+            if let Some(cause) = row.cause_detail.as_ref().filter(|cause| !cause.kind.is_own()) {
                 *link.kinds.entry(cause.kind).or_default() += span;
             }
         }

@@ -7,7 +7,7 @@ use ordered_float::OrderedFloat;
 use weir_sim_core::{Stop, TaskId};
 
 use super::{ROWS, Sheet, clean, operations, title};
-use crate::cause::{bottleneck_link, cause_text};
+use crate::cause::{cause_text, place_text};
 use crate::percentiles::completion;
 use crate::run::{mean_rate, slowdown};
 use crate::{Run, Streamed, duration, instant, rate};
@@ -129,7 +129,7 @@ fn transfer(run: &Run<'_>, task: TaskId, waits: bool) -> Vec<String> {
         instant(times.end),
         mean_rate(run, task).map_or_else(dash, rate),
         slowdown(run, task).map_or_else(dash, |s| format!("{s:.3}×")),
-        bottleneck_link(run, task).map_or_else(dash, |link| run.link_text(link)),
+        place_text(run, task).unwrap_or_else(dash),
         cause_text(run, task).unwrap_or_else(dash),
     ]);
     cells

@@ -80,7 +80,11 @@ fn bars(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation, window
     let lanes = lanes(run, operation);
     let mut rows: Vec<(String, Bar)> = Vec::new();
     for lane in lanes.iter().take(ENGINES) {
-        let name = if lane.engine == EngineId::NONE { "–".to_owned() } else { clean(&engine_name(run, lane.engine)) };
+        let name = if lane.engine == EngineId::NONE {
+            "–".to_owned()
+        } else {
+            clean(&engine_name(run.scenario, lane.engine))
+        };
         rows.push((cut(&name), bar(run, served, operation, lane, &letters, window)));
     }
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max("engine".len());
@@ -252,7 +256,7 @@ fn tasks(run: &Run<'_>, served: &Served<'_>, operation: &PlannedOperation) -> St
         let (engine, lead) = (graph.tasks()[task.index()].engine, graph.service(task).lead);
         sheet.row([
             run.short_name(operation, task).into_owned(),
-            if engine == EngineId::NONE { "–".to_owned() } else { engine_name(run, engine) },
+            if engine == EngineId::NONE { "–".to_owned() } else { engine_name(run.scenario, engine) },
             instant(times.ready),
             if lead.0 == 0 { "–".to_owned() } else { duration(lead) },
             instant(times.start),

@@ -2,7 +2,7 @@
 
 use crate::planned::{D0, late, result, seconds, times};
 use serde_json::json;
-use weir_plugin_api::{Binding, Cause, LinkId, Relation, SimTime};
+use weir_plugin_api::{Binding, Cause, LinkId, Relation, SimDuration, SimTime};
 use weir_scenario::Scenario;
 use weir_sim_core::{Bottleneck, Outcome, TaskTimes};
 
@@ -150,7 +150,11 @@ fn the_link_at_which_its_transfers_lost_most_is_named_with_the_culprits() {
     // As if the copies of x were transfers: 2 s at link 1 by t, 3 s at link 2 by y's transfer and their own.
     let reasons = because(|_, o| {
         late(o);
-        let bottleneck = |link, cause, by, time| Bottleneck { binding: Binding::new(LinkId(link), cause, by), time };
+        let bottleneck = |link, cause, by, time| Bottleneck {
+            binding: Binding::new(LinkId(link), cause, by),
+            time,
+            blocked: SimDuration::ZERO,
+        };
         o.bottlenecks[1] = bottleneck(1, Cause::Upstream, 8, seconds(2.0));
         o.bottlenecks[2] = bottleneck(2, Cause::Downstream, 7, seconds(1.5));
         o.bottlenecks[3] = bottleneck(2, Cause::Downstream, 2, seconds(1.5));

@@ -78,7 +78,7 @@ fn outcome(world: &Scenario) -> Outcome {
     tasks[copies] = times(12, 12, 12, 12);
     tasks[copies + 1] = TaskTimes { ready: SimTime(12 * SECOND), start: SimTime(12 * SECOND), ..TaskTimes::NEVER };
     let binding = Binding::new(LinkId(2), Cause::HeadOfLine, 1);
-    let bottleneck = Bottleneck { binding, time: SimDuration(10 * SECOND) };
+    let bottleneck = Bottleneck { binding, time: SimDuration(10 * SECOND), blocked: SimDuration::ZERO };
     let mut links = vec![LinkTotals::default(); world.fabric.links().len()];
     links[2] = LinkTotals { bytes: 1000, busy: SimDuration(10 * SECOND), peak: Some(100.0) };
     links[5] = links[2];
@@ -99,6 +99,7 @@ fn outcome(world: &Scenario) -> Outcome {
         tasks,
         sent_bytes: vec![1000; count],
         bottlenecks: vec![bottleneck; count],
+        queued_behind: vec![TaskId::NONE; count],
         links,
         phases: Some(vec![PhaseRecord {
             start: SimTime::ZERO,
@@ -152,6 +153,7 @@ fn the_plain_result_has_the_fields_of_the_format_in_order() {
         format!(
             "{{\"id\":\"{id}\",\"from\":\"a\",\"to\":\"b\",\"bytes\":1000,\"ready_s\":0.0,\"start_s\":0.0,\"end_s\":12.0,\
              \"end_ps\":12000000000000,\"mean_Bps\":100.0,\"alone_s\":7.0,\
+             \"delay\":{{\"waiting_s\":0.0,\"blocked_s\":0.0,\"cut_s\":5.0,\"own_limit_s\":0.0}},\
              \"bottleneck\":{{\"from\":\"a\",\"to\":\"sw\"}},\"cause\":\"{cause}\",\
              \"cause_detail\":{{\"kind\":\"head-of-line\",\"link\":{{\"from\":\"a\",\"to\":\"sw\"}},\"by\":{by}}}}}"
         )

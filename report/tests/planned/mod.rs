@@ -129,7 +129,11 @@ pub fn times(ready: f64, start: f64, end: f64) -> TaskTimes {
 }
 
 fn outcome(world: &Scenario) -> Outcome {
-    let free = Bottleneck { binding: Binding::new(LinkId(0), Cause::FullRate, u32::MAX), time: seconds(10.0) };
+    let free = Bottleneck {
+        binding: Binding::new(LinkId(0), Cause::FullRate, u32::MAX),
+        time: seconds(10.0),
+        blocked: SimDuration::ZERO,
+    };
     Outcome {
         stop: Stop::Finished,
         now: at(31.0),
@@ -149,6 +153,7 @@ fn outcome(world: &Scenario) -> Outcome {
         ],
         sent_bytes: vec![1000; 9],
         bottlenecks: vec![free; 9],
+        queued_behind: vec![TaskId::NONE; 9],
         links: vec![LinkTotals::default(); world.fabric.links().len()],
         phases: None,
         arbitrations: 1,

@@ -298,6 +298,8 @@ export interface Transfer {
   sent_bytes?: number | null;
   /** Start to end of the same transfer alone under the same arbiter; null where the arbiter has no steady answer, and after an interrupt. */
   alone_s: number | null;
+  /** By how much longer it took than alone, in parts; null where its time alone is not known, or it has not ended. */
+  delay?: Delay | null;
   /** The link that held it back for the largest part of its time. */
   bottleneck: Ends | null;
   /** Why. */
@@ -306,6 +308,18 @@ export interface Transfer {
   cause_detail?: Cause | null;
   /** Full results: the ids of its links in order of travel. */
   route?: number[] | null;
+}
+
+/** By how much longer a transfer took, from ready to end, than alone and without its `limit`. The parts add up to that difference, but for the rounding of numbers. What a model lets pass before the first byte, such as the overhead of a LogGP message, belongs to the time alone. */
+export interface Delay {
+  /** It waited for its engine, seconds. */
+  waiting_s: number;
+  /** It was under way and the arbiter gave it nothing, seconds; null where a very large run does not tell it apart from `cut_s`, which has it then. */
+  blocked_s: number | null;
+  /** The arbiter gave it less than alone, seconds; below 0 where that was more. */
+  cut_s: number;
+  /** Its `limit` was below what it would have had alone, seconds. */
+  own_limit_s: number;
 }
 
 /** The two nodes of a directed link. */
@@ -324,6 +338,8 @@ export interface Cause {
   link: Ends | null;
   /** The id of the transfer responsible; null where none is named. */
   by: string | null;
+  /** The engine that it was queued for, `gpu0/send`; only of `engine-busy`. */
+  engine?: string | null;
   /** The region of the link, where parts of the fabric have policies of their own. */
   region?: string | null;
   /** The policy of that region. */
@@ -331,7 +347,7 @@ export interface Cause {
 }
 
 /** What kept a transfer at its rate. */
-export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority";
+export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "engine-busy";
 
 /** A directed link. */
 export interface Link {
@@ -448,7 +464,7 @@ export interface Alternative {
 export interface Percentiles {
   /** From ready to end, seconds, by per cent. */
   completion_s: Record<string, number>;
-  /** From start to end, over the time of the same transfer alone, by per cent. */
+  /** From ready to end, over the time of the same transfer alone, by per cent. */
   slowdown: Record<string, number>;
 }
 
@@ -761,6 +777,7 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
   "head-of-line": "head-of-line blocked",
   "earlier-transfer": "waits for an earlier transfer",
   "higher-priority": "others have a higher priority",
+  "engine-busy": "queued for its engine",
 };
 
 /** What causes mean under any policy. */
@@ -777,6 +794,7 @@ export const CAUSE_MEANINGS: Record<CauseKind, string> = {
   "head-of-line": "it queues behind a transfer that is held back further on",
   "earlier-transfer": "the link serves a transfer first that came before",
   "higher-priority": "they are served first",
+  "engine-busy": "an engine serves only so many at once",
 };
 
 /** A run as the page has it. */

@@ -7,6 +7,7 @@
 use weir_plugin_api::{Binding, PS_PER_S, SimDuration, SimTime};
 
 use crate::outcome::Bottleneck;
+use crate::store::NO_BOTTLENECK;
 
 /// Losses below this part of the bytes sent at full rate are rounding (assumed).
 const NO_LOSS: f64 = 1e-9;
@@ -78,13 +79,15 @@ impl BottleneckLog {
         self.slots[slot as usize].current
     }
 
-    /// What limited the transfer most, the first of equals; empties the slot. `full` is the rate it could have had.
+    /// What limited the transfer most, the first of equals, but for `blocked`; empties the slot. `full` is the rate it
+    /// could have had.
     pub(crate) fn close(&mut self, slot: u32, now: SimTime, left: f64, full: f64) -> Bottleneck {
         let slot_log = &mut self.slots[slot as usize];
+        let bottleneck = |binding, time| Bottleneck { binding, time, ..NO_BOTTLENECK };
         let worst = if slot_log.since.is_never() {
-            Bottleneck { binding: slot_log.current, time: SimDuration::ZERO }
+            bottleneck(slot_log.current, SimDuration::ZERO)
         } else if slot_log.past.is_empty() {
-            Bottleneck { binding: slot_log.current, time: now - slot_log.since }
+            bottleneck(slot_log.current, now - slot_log.since)
         } else {
             slot_log.bank(now, left);
             worst(&slot_log.past, full)
@@ -122,7 +125,7 @@ fn worst(past: &[Interval], full: f64) -> Bottleneck {
         let rank = rank(interval);
         if rank > highest { (interval, rank) } else { (best, highest) }
     });
-    Bottleneck { binding: best.binding, time: best.time }
+    Bottleneck { binding: best.binding, time: best.time, ..NO_BOTTLENECK }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod columns;
 mod loads;
 mod neighbours;
 
-use weir_plugin_api::{Binding, ClassId, Flags, LinkId, RateArbiter, SimTime, Step, TransferId};
+use weir_plugin_api::{Binding, ClassId, Flags, LinkId, RateArbiter, SimDuration, SimTime, Step, TransferId};
 
 use crate::classes::Classes;
 use crate::ends::Ends;
@@ -40,6 +40,15 @@ struct Active {
     since: SimTime,
     rate: f64,
     arrival: SimTime,
+    /// How long its rate has been 0, up to `since`.
+    blocked: SimDuration,
+}
+
+impl Active {
+    /// How long its rate has been 0.
+    fn blocked_until(&self, now: SimTime) -> SimDuration {
+        if self.rate == 0.0 { self.blocked.plus(now - self.since) } else { self.blocked }
+    }
 }
 
 /// A transfer whose last byte has left.
@@ -98,7 +107,8 @@ impl<'a> Flows<'a> {
 
     /// Adds a transfer whose bytes flow from `now` on, at the rate of the next [`Self::arbitrate`].
     pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
-        let fresh = Active { task, class, bytes, remaining: bytes as f64, since: now, rate: 0.0, arrival: now };
+        let (remaining, blocked) = (bytes as f64, SimDuration::ZERO);
+        let fresh = Active { task, class, bytes, remaining, since: now, rate: 0.0, arrival: now, blocked };
         let slot = if let Some(slot) = self.free.pop() {
             self.active[slot as usize] = fresh;
             slot
@@ -137,7 +147,8 @@ impl<'a> Flows<'a> {
             self.neighbours.detach(slot, route);
             self.loads.deliver(route, ended.bytes);
             let full = full_rate(self.fabric, route, self.classes.limit(ended.class));
-            let bottleneck = self.bottlenecks.close(slot, now, 0.0, full);
+            let bottleneck =
+                Bottleneck { blocked: ended.blocked_until(now), ..self.bottlenecks.close(slot, now, 0.0, full) };
             out.push(Ended { task: ended.task, class: ended.class, bytes: ended.bytes, bottleneck });
             self.free.push(slot);
         }
@@ -193,6 +204,7 @@ impl<'a> Flows<'a> {
             let transfer = &mut self.active[slot as usize];
             if rate.to_bits() != transfer.rate.to_bits() {
                 transfer.remaining = remaining_after(transfer.remaining, transfer.rate, now - transfer.since);
+                transfer.blocked = transfer.blocked_until(now);
                 transfer.since = now;
                 transfer.rate = rate;
                 self.ends.set(slot as usize, now.after(time_to_send(transfer.remaining, rate)));
@@ -263,7 +275,8 @@ impl<'a> Flows<'a> {
             let route = self.routes.links(self.classes.route(a.class));
             self.loads.deliver(route, sent);
             let full = full_rate(self.fabric, route, self.classes.limit(a.class));
-            left.push((a.task, sent, self.bottlenecks.close(slot, now, remaining, full)));
+            let bottleneck = self.bottlenecks.close(slot, now, remaining, full);
+            left.push((a.task, sent, Bottleneck { blocked: a.blocked_until(now), ..bottleneck }));
         }
         left
     }

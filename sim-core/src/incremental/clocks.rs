@@ -139,6 +139,8 @@ pub(crate) struct Clocks {
     pub(super) alone: Soonest,
     /// Whether transfers may run alone.
     pub(super) may_be_alone: bool,
+    /// Whether any level has been 0: for how long each transfer had none is not known then.
+    has_blocked: bool,
     /// Roots whose level or first end may have changed in this instant.
     pub(super) moved: Vec<u32>,
     /// Transfers of this instant, not placed yet.
@@ -187,6 +189,11 @@ impl Clocks {
         self.active
     }
 
+    /// Whether any level has been 0.
+    pub(crate) fn has_blocked(&self) -> bool {
+        self.has_blocked
+    }
+
     /// What the clock of a group shows.
     #[inline]
     pub(super) fn clock_of(&self, group: u32, now: u64) -> i128 {
@@ -209,6 +216,7 @@ impl Clocks {
         }
         for at in 0..self.answer.levels.len() {
             let RootLevel { root: index, link, level } = self.answer.levels[at];
+            self.has_blocked |= level == 0;
             let root = self.root(index);
             root.advance(now);
             (root.level, root.link) = (level, link);

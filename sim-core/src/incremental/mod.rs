@@ -232,7 +232,8 @@ impl<'a> Incremental<'a> {
         } else {
             Binding::new(link, gone.cause, gone.by)
         };
-        Bottleneck { binding, time: SimDuration(gone.time) }
+        let blocked = if self.clocks.has_blocked() { SimDuration::FOREVER } else { SimDuration::ZERO };
+        Bottleneck { binding, time: SimDuration(gone.time), blocked }
     }
 
     /// Whether shares are out of date.

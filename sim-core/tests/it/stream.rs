@@ -3,7 +3,7 @@
 use crate::common::{ARBITERS, Case, World, arbiter, case};
 use proptest::prelude::*;
 use weir_arbiters::{Layers, Shares};
-use weir_sim_core::api::{IncrementalEntry, SimTime};
+use weir_sim_core::api::{IncrementalEntry, SimDuration, SimTime};
 use weir_sim_core::{
     Arrival, Arrivals, Census, Departure, Departures, Halt, Outcome, RunOptions, Sharing, SimError, Simulation, Stop,
     TaskGraph, TaskGraphBuilder, TaskId, Traffic, Work,
@@ -133,10 +133,13 @@ fn expected(world: &World, outcome: &Outcome, task: usize) -> Departure {
     Departure {
         task: TaskId(task as u32),
         class: world.class_of(task),
+        engine: world.tasks.tasks()[task].engine,
+        lead: SimDuration::ZERO,
         bytes: world.bytes_of(task),
         times,
         sent_bytes: outcome.sent_bytes[task],
         bottleneck: outcome.bottlenecks[task],
+        queued_behind: outcome.queued_behind[task],
         at: if times.end.is_never() { outcome.now } else { times.end },
     }
 }
@@ -144,8 +147,8 @@ fn expected(world: &World, outcome: &Outcome, task: usize) -> Departure {
 /// Everything but what is known task by task is equal.
 fn same_totals(streamed: &Outcome, whole: &Outcome) -> Result<(), TestCaseError> {
     prop_assert!(streamed.tasks.is_empty() && streamed.sent_bytes.is_empty() && streamed.bottlenecks.is_empty());
-    let (tasks, sent_bytes, bottlenecks) = (whole.tasks.clone(), whole.sent_bytes.clone(), whole.bottlenecks.clone());
-    prop_assert_eq!(Outcome { tasks, sent_bytes, bottlenecks, ..streamed.clone() }, whole.clone());
+    let Outcome { tasks, sent_bytes, bottlenecks, queued_behind, .. } = whole.clone();
+    prop_assert_eq!(Outcome { tasks, sent_bytes, bottlenecks, queued_behind, ..streamed.clone() }, whole.clone());
     Ok(())
 }
 

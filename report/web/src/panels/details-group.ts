@@ -41,7 +41,7 @@ function slowest(view: RunView, members: Transfer[], store: Store): (HTMLElement
   if (members.length === 0) return [h("p", { class: "small" }, "None of its transfers is among those kept.")];
   const sorted = [...members].sort((a, b) => (slowdown(b) ?? 0) - (slowdown(a) ?? 0)).slice(0, MOST);
   const rows = sorted.map((t) =>
-    row(null, [transferButton(t.id, store), format.ratio(slowdown(t)), format.time(t.end_s)], [mainCause(view, t)]),
+    row(null, [transferButton(t.id, store), format.ratio(slowdown(t)), format.time(t.end_s)], [mainCause(t)]),
   );
   const kept = visible(view.run.aggregated!.kept);
   return [

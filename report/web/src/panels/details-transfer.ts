@@ -43,7 +43,7 @@ function causeOf(view: RunView, t: Transfer, store: Store): HTMLElement {
     "p",
     { class: "main-cause" },
     h("span", {}, "main cause"),
-    h("b", {}, mainCause(view, t)),
+    h("b", {}, mainCause(t)),
     at && "at ",
     at && linkButton([view], at, store),
   );

@@ -83,7 +83,7 @@ function differenceRow(d: Difference, why: RunView[], store: Store): HTMLElement
 /** What held it back most in a run. */
 function causeCell(view: RunView, t: Transfer | undefined): HTMLElement {
   if (!t?.bottleneck) return h("td", { class: "text" }, format.NONE);
-  return h("td", { class: "text" }, mainCause(view, t), " at ", arrow(t.bottleneck.from, t.bottleneck.to));
+  return h("td", { class: "text" }, mainCause(t), " at ", arrow(t.bottleneck.from, t.bottleneck.to));
 }
 
 function changeCell(change: number | null, base: number | null, end: number | null): HTMLElement {

@@ -49,6 +49,6 @@ function partsOf(views: RunView[], { state }: Store): Child[] {
     const t = view.transfers.get(id);
     if (!t?.bottleneck) return [];
     const letter = seen.length > 1 && h("b", { class: "letter" }, view.letter);
-    return [" · ", letter, mainCause(view, t), ", at ", arrow(t.bottleneck.from, t.bottleneck.to)];
+    return [" · ", letter, mainCause(t), ", at ", arrow(t.bottleneck.from, t.bottleneck.to)];
   }
 }

@@ -14,7 +14,7 @@ const GENERAL: Term[] = [
   ["decided at step", "the last step of the arbiter that names a link"],
   ["because of", "the transfers responsible in that step"],
   ["time lost", "how much later it is than at its rate alone"],
-  ["slowdown", "its time from start to end over its time alone"],
+  ["slowdown", "its time from ready to end over its time alone"],
   [
     "waiting for an engine",
     "ready, but its source sends only so many at once (`engines`; a GPU one), or an engine of its operation is busy",

@@ -26,9 +26,12 @@ export function rateAloneIn(run: Run, t: Transfer): number | null {
   return t.bytes / (t.alone_s > latency ? t.alone_s - latency : t.alone_s);
 }
 
-/** The link that held it back most; none does where its own limit did. */
+/** Causes that lie at no link. */
+const AT_NO_LINK: CauseKind[] = ["own-limit", "engine-busy"];
+
+/** The link that held it back most; none does where its own limit or its engine did. */
 export function bottleneckOf(t: Transfer): Ends | null {
-  return t.cause_detail?.kind === "own-limit" ? null : t.bottleneck;
+  return t.cause_detail && AT_NO_LINK.includes(t.cause_detail.kind) ? null : t.bottleneck;
 }
 
 /** Whether others have a part in its main cause. */

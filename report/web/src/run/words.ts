@@ -35,13 +35,11 @@ export function kindOf(t: Transfer): string | null {
   return t.cause_detail ? CAUSE_WORDS[t.cause_detail.kind] : null;
 }
 
-/** What made a transfer late: its cause, and before it the time that it waited to start, where that is more than it lost. */
-export function mainCause(view: RunView, t: Transfer): string {
+/** What made a transfer late. */
+export function mainCause(t: Transfer): string {
   if (t.ready_s == null && t.start_s == null) return "never ready in this run";
-  const waited = (t.start_s ?? view.end) - (t.ready_s ?? view.end);
-  const late = t.start_s == null ? 0 : (t.end_s ?? view.end) - t.start_s - (t.alone_s ?? 0);
-  const cause = visible(t.cause ?? "not known");
-  return waited > Math.max(0, late) ? `waited ${format.time(waited)} for an engine; ${cause}` : cause;
+  const engine = t.cause_detail?.engine;
+  return visible((t.cause ?? "not known") + (engine ? ` at ${engine}` : ""));
 }
 
 /** Causes that tell more of the main bottleneck than the words of a step: what lowered the port. */

@@ -193,7 +193,7 @@ export class Gantt implements RowSource {
     const t = view.transfers.get(id);
     if (!t) return [{ what: "", value: lacks(view, "run "), title: true }];
     const lines: Line[] = [{ what: "", names: [id], title: true }];
-    if (t.cause || t.ready_s == null) lines.push({ what: "main cause", value: mainCause(view, t), strong: true });
+    if (t.cause || t.ready_s == null) lines.push({ what: "main cause", value: mainCause(t), strong: true });
     if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
     lines.push({ what: "at", value: this.store.moment(time) }, ...this.doing(view, t, time));
     return lines;

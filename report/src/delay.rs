@@ -1,0 +1,77 @@
+//! By how much longer a transfer took than alone, in parts that add up.
+//!
+//! ```text
+//! ready ── lead, waiting ──► start ── blocked (rate 0), cut (a lower rate than alone), own limit, time alone ──► end
+//! ```
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_plugin_api::{Cause, SimDuration};
+use weir_sim_core::{Departure, EngineId, TaskId};
+
+use crate::{Alone, Run};
+
+/// By how much longer a transfer took, from ready to end, than alone and without its `limit`. The parts add up to that
+/// difference, but for the rounding of numbers. What a model lets pass before the first byte, such as the overhead of a
+/// LogGP message, belongs to the time alone.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Delay {
+    /// It waited for its engine, seconds.
+    pub waiting_s: f64,
+    /// It was under way and the arbiter gave it nothing, seconds; null where a very large run does not tell it apart from
+    /// `cut_s`, which has it then.
+    pub blocked_s: Option<f64>,
+    /// The arbiter gave it less than alone, seconds; below 0 where that was more.
+    pub cut_s: f64,
+    /// Its `limit` was below what it would have had alone, seconds.
+    pub own_limit_s: f64,
+}
+
+impl Delay {
+    /// Of a transfer of a run; `None` for one that has not ended, and where its time alone is not known.
+    #[must_use]
+    pub fn of_task(run: &Run<'_>, task: TaskId) -> Option<Self> {
+        Self::of(run.alone, &run.departure(task)?)
+    }
+
+    /// Of a transfer that has ended; `None` where its time alone is not known.
+    pub(crate) fn of(alone: &Alone<'_>, transfer: &Departure) -> Option<Self> {
+        let Departure { bytes, class, times, bottleneck, .. } = *transfer;
+        if times.end.is_never() {
+            return None;
+        }
+        let (limited, free) = (alone.time(bytes, class)?, alone.time_without_limit(bytes, class)?);
+        let blocked = (bottleneck.blocked != SimDuration::FOREVER).then_some(bottleneck.blocked);
+        let under_way = (times.end - times.start).0 as i64 - blocked.unwrap_or(SimDuration::ZERO).0 as i64;
+        Some(Self {
+            waiting_s: transfer.waited().seconds(),
+            blocked_s: blocked.map(SimDuration::seconds),
+            cut_s: signed_seconds(under_way - limited.0 as i64),
+            own_limit_s: signed_seconds(limited.0 as i64 - free.0 as i64),
+        })
+    }
+}
+
+/// Times are below 100 days, so differences fit.
+fn signed_seconds(ps: i64) -> f64 {
+    let seconds = SimDuration(ps.unsigned_abs()).seconds();
+    if ps < 0 { -seconds } else { seconds }
+}
+
+/// Whether a transfer lost most of its time before its start, waiting for its engine.
+pub(crate) fn is_mostly_waiting(alone: &Alone<'_>, transfer: &Departure) -> bool {
+    let Departure { class, engine, times, sent_bytes, at, .. } = *transfer;
+    let waiting = transfer.waited();
+    if engine == EngineId::NONE {
+        return false;
+    }
+    if waiting == SimDuration::ZERO || times.start.is_never() {
+        return waiting > SimDuration::ZERO;
+    }
+    let until = if times.end.is_never() { at } else { times.end };
+    match alone.time(sent_bytes, class) {
+        Some(time) => waiting.0 > (until - times.start).0.saturating_sub(time.0),
+        None => matches!(transfer.bottleneck.binding.cause(), Cause::FullRate | Cause::OwnLimit),
+    }
+}
