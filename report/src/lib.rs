@@ -40,6 +40,7 @@ mod trace;
 mod tuned;
 mod units;
 mod validation;
+mod widening;
 
 pub use alone::{Alone, AloneError};
 pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
@@ -61,3 +62,4 @@ pub use trace::write_trace;
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};
 pub use validation::{ValidatedTransfer, Validation};
+pub use widening::Widening;

@@ -28,6 +28,7 @@ mod prepared;
 mod registry;
 mod run;
 mod scenario;
+mod widening;
 
 pub use comparison::{Comparison, compare};
 pub use error::{Error, ErrorKind};
@@ -40,7 +41,7 @@ pub use run::{Link, Run, Transfer};
 pub use scenario::Scenario;
 pub use weir_plugin_api::{SimDuration, SimTime};
 pub use weir_plugin_host::{Library, PluginConfig};
-pub use weir_report::{CauseKind as Cause, Delay};
+pub use weir_report::{CauseKind as Cause, Delay, Widening};
 pub use weir_scenario::{ArbiterSpec, Diagnostic, Input, LoadOptions, Position, TopologyAlone};
 
 /// Its Rust code is compiled by the tests.

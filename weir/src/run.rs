@@ -217,7 +217,7 @@ impl Run {
         (self.node(link.from), self.node(link.to))
     }
 
-    fn node(&self, node: NodeId) -> String {
+    pub(crate) fn node(&self, node: NodeId) -> String {
         self.scenario.contents().node_name(node).to_owned()
     }
 }

@@ -20,3 +20,4 @@ mod streamed;
 mod sweeps;
 mod trycmd;
 mod tune;
+mod widening;

@@ -7,6 +7,7 @@ use super::PageError;
 use super::aggregate::{Aggregated, WholeRun};
 use super::pack::Packed;
 use super::phases::{PhaseSource, Saved};
+use crate::Widening;
 use crate::json::{List, Plans, RunJson, TransferRow, bytes};
 
 /// From more transfers than this on, a run is aggregated: a browser draws so many rows at once (*assumed*).
@@ -26,6 +27,9 @@ pub(super) struct Additions<'a> {
     /// The file that it was saved in, or what was changed of its scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) origin: Option<String>,
+    /// The link that would save most if it were wider, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) widening: Option<Widening>,
     /// The planned operations on their engines: the `operations` of `weir explain --json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) plans: Option<List<Plans<'a>>>,

@@ -39,7 +39,7 @@ use sweep::Point;
 
 use crate::json::{List, Plans, RunJson, SearchJson};
 use crate::sweep::SweepJson;
-use crate::{Detail, ResultKind, Run, Tuning, Validation};
+use crate::{Detail, ResultKind, Run, Tuning, Validation, Widening};
 
 /// What a page has of a run.
 const FULL: Detail = Detail { phases: true, full: true };
@@ -85,6 +85,8 @@ pub struct Page {
     notes: Vec<String>,
     /// Where the runs that are added come from: the file in which they were saved, or what was changed before.
     origin: Option<String>,
+    /// Of the run that is added next.
+    widening: Option<Widening>,
 }
 
 /// How many results of each kind a page has.
@@ -106,6 +108,11 @@ impl Page {
     /// Says of the runs that are added from now on what makes them differ from their scenario, such as `--set arbiter.tau=0.1`.
     pub fn describe(&mut self, origin: Option<String>) {
         self.origin = origin;
+    }
+
+    /// Says of the next run that is added which link would save most if it were wider.
+    pub fn widening(&mut self, widening: Option<Widening>) {
+        self.widening = widening;
     }
 
     /// Adds a run. Its outcome should have phases with explanations for up to [`MOST_ROWS`] transfers, and may have phases
@@ -144,7 +151,8 @@ impl Page {
         source: Option<&dyn PhaseSource>,
     ) -> Result<(), PageError> {
         let name = named(&run.scenario, &run.arbiter.name);
-        let additions = Additions { origin: self.origin.clone(), plans, ..Additions::default() };
+        let additions =
+            Additions { origin: self.origin.clone(), widening: self.widening.take(), plans, ..Additions::default() };
         let fitted = fit(run, additions, source)?;
         if !fitted.notes.is_empty() {
             self.notes.push(format!("{name}: {}.", fitted.notes.join("; ")));
@@ -272,7 +280,7 @@ impl Page {
             validated: &'a [Box<RawValue>],
             aggregated: Option<Notes<'a>>,
         }
-        let Self { runs, searches, sweeps, tuned, validated, notes, origin: _ } = self;
+        let Self { runs, searches, sweeps, tuned, validated, notes, origin: _, widening: _ } = self;
         let aggregated = (!notes.is_empty()).then_some(Notes { notes });
         let data = Data { weir: 1, runs, searches, sweeps, tuned, validated, aggregated };
         embed::write(&serde_json::to_string(&data)?, out)

@@ -54,6 +54,8 @@ export interface RunResult {
 export interface RunAdditions {
   /** The file that it was saved in, or what was changed of its scenario. */
   origin?: string | null;
+  /** The link that would save most if it were wider, where that is known. */
+  widening?: Widening | null;
   /** The planned operations on their engines: the `operations` of `weir explain --json`. */
   plans?: Plan[] | null;
   packed?: Packed | null;
@@ -510,6 +512,20 @@ export interface Step {
   rate_Bps: number;
   /** Ids of the transfers responsible. */
   because: string[];
+}
+
+/** What a run would save if both directions of one link carried more. */
+export interface Widening {
+  /** The node nearer to the root, or the first of a lateral link. */
+  from: string;
+  /** The other node of the link. */
+  to: string;
+  /** How many times as much it carried. */
+  times: number;
+  /** By how much earlier everything has ended then, seconds; 0 where it ends no earlier. */
+  saved_s: number;
+  /** By how much earlier transfers end, seconds, added up; below 0 where they end later. */
+  sum_saved_s: number;
 }
 
 /** An operation. */

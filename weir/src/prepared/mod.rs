@@ -6,7 +6,7 @@ mod stream;
 use weir_plugin_api::{ArbiterEntry, ClassId, Flags, RateArbiter};
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, Scenario};
-use weir_sim_core::{self as sim, Outcome, PhaseRecord, Sharing, Simulation, Stop, admit, make_arbiter};
+use weir_sim_core::{self as sim, Fabric, Outcome, PhaseRecord, Sharing, Simulation, Stop, admit, make_arbiter};
 
 pub use stream::StreamedRun;
 
@@ -25,11 +25,18 @@ const PEAKS_BELOW: usize = 20_000;
 pub(crate) struct PreparedRun<'a> {
     scenario: &'a Scenario,
     spec: &'a ArbiterSpec,
+    /// That of the scenario, or one that differs in its bandwidths.
+    fabric: &'a Fabric,
 }
 
 impl<'a> PreparedRun<'a> {
     pub(crate) fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec) -> Self {
-        Self { scenario, spec }
+        Self { scenario, spec, fabric: &scenario.fabric }
+    }
+
+    /// The same on a fabric of other bandwidths.
+    pub(crate) fn on(self, fabric: &'a Fabric) -> Self {
+        Self { fabric, ..self }
     }
 
     /// Warnings about attributes that the scenario's transfers have and the arbiter is known not to read, and about links
@@ -100,7 +107,7 @@ impl<'a> PreparedRun<'a> {
 
     fn simulation(&self) -> Simulation<'a> {
         let s = self.scenario;
-        Simulation { fabric: &s.fabric, routes: &s.routes, tasks: &s.tasks }
+        Simulation { fabric: self.fabric, routes: &s.routes, tasks: &s.tasks }
     }
 
     fn log(&self, outcome: &Outcome) {
@@ -115,9 +122,9 @@ impl<'a> PreparedRun<'a> {
     pub(crate) fn alone(&self, outcome: &Outcome) -> Result<Alone<'a>, Error> {
         let s = self.scenario;
         if outcome.stop == Stop::Cancelled {
-            return Ok(Alone::unknown(&s.fabric, &s.tasks, &s.routes));
+            return Ok(Alone::unknown(self.fabric, &s.tasks, &s.routes));
         }
-        Ok(Alone::new(&s.fabric, &s.tasks, &s.routes, self.make()?))
+        Ok(Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?))
     }
 
     /// The options with the incremental side for large runs, where there is one; `params` are [`Self::params`].
@@ -135,6 +142,6 @@ impl<'a> PreparedRun<'a> {
 
     /// A new instance that was asked nothing yet.
     fn make(&self) -> Result<Box<dyn RateArbiter>, Error> {
-        make_arbiter(&self.spec.entry, &self.params(), &self.scenario.fabric).map_err(|refusal| self.refused(&refusal))
+        make_arbiter(&self.spec.entry, &self.params(), self.fabric).map_err(|refusal| self.refused(&refusal))
     }
 }

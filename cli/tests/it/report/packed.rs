@@ -84,8 +84,10 @@ fn packed_runs_say_what_their_phases_say_and_saved_results_pack_to_the_same() {
         folder.write("saved.json", &result.to_string());
         let mut saved = page_of(&folder, "saved.json")["runs"][0].take();
         let run = saved.as_object_mut().expect("an object");
-        if let Some(plans) = packed.get("plans") {
-            run.insert("plans".into(), plans.clone());
+        for key in ["plans", "widening"] {
+            if let Some(added) = packed.get(key) {
+                run.insert(key.into(), added.clone());
+            }
         }
         assert_eq!(saved, packed, "{file}");
     }

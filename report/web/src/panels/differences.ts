@@ -5,6 +5,7 @@ import { arrow, h, name, section } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import { rove } from "../core/rove.ts";
 import type { Store } from "../core/store.ts";
+import { bottleneckOf } from "../run/alone.ts";
 import { type Difference, differences, tally } from "../run/diff.ts";
 import { type RunView, lacks } from "../run/view.ts";
 import { mainCause } from "../run/words.ts";
@@ -76,14 +77,15 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
 function differenceRow(d: Difference, why: RunView[], store: Store): HTMLElement {
   const ends = d.ends.map((end, i) => h("td", {}, d.open[i] ? "did not end" : format.time(end)));
   const changes = d.changes.slice(1).map((x, i) => changeCell(x, d.ends[0] ?? null, d.ends[i + 1] ?? null));
-  const causes = why.map((v) => causeCell(v, v.transfers.get(d.id)));
+  const causes = why.map((v) => causeCell(v.transfers.get(d.id)));
   return h("tr", {}, h("td", {}, transferButton(d.id, store)), ...ends, ...changes, ...causes);
 }
 
 /** What held it back most in a run. */
-function causeCell(view: RunView, t: Transfer | undefined): HTMLElement {
+function causeCell(t: Transfer | undefined): HTMLElement {
   if (!t?.bottleneck) return h("td", { class: "text" }, format.NONE);
-  return h("td", { class: "text" }, mainCause(t), " at ", arrow(t.bottleneck.from, t.bottleneck.to));
+  const at = bottleneckOf(t);
+  return h("td", { class: "text" }, mainCause(t), at && " at ", at && arrow(at.from, at.to));
 }
 
 function changeCell(change: number | null, base: number | null, end: number | null): HTMLElement {

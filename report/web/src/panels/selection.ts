@@ -2,6 +2,7 @@
 
 import { type Child, arrow, button, h, name } from "../core/dom.ts";
 import type { Store } from "../core/store.ts";
+import { bottleneckOf } from "../run/alone.ts";
 import type { RunView } from "../run/view.ts";
 import { mainCause } from "../run/words.ts";
 
@@ -49,6 +50,7 @@ function partsOf(views: RunView[], { state }: Store): Child[] {
     const t = view.transfers.get(id);
     if (!t?.bottleneck) return [];
     const letter = seen.length > 1 && h("b", { class: "letter" }, view.letter);
-    return [" · ", letter, mainCause(t), ", at ", arrow(t.bottleneck.from, t.bottleneck.to)];
+    const at = bottleneckOf(t);
+    return [" · ", letter, mainCause(t), at && ", at ", at && arrow(at.from, at.to)];
   }
 }

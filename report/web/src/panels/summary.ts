@@ -1,9 +1,10 @@
 // One card per run: its makespan, and which runs are shown.
 
+import type { Ends, Widening } from "../contract.ts";
 import { clipped, h, visible } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
-import { type RunDelay, delayingLinks, waited } from "../run/delays.ts";
+import { type Delay, type DelayingLink, type RunDelay, delayingLinks, total, waited } from "../run/delays.ts";
 import { coverage, endedText, lossUnknown } from "../run/coverage.ts";
 import { type RunView, tellsDelays } from "../run/view.ts";
 import { linkButton } from "./parts.ts";
@@ -14,8 +15,8 @@ export function summary(views: RunView[], store: Store): HTMLElement {
 
 function card(view: RunView, views: RunView[], store: Store): HTMLElement {
   const { run } = view;
-  const total = run.aggregated?.transfers ?? run.transfers.length;
-  const facts = [total === 0 ? "no transfers" : format.counted(total, "transfer")];
+  const count = run.aggregated?.transfers ?? run.transfers.length;
+  const facts = [count === 0 ? "no transfers" : format.counted(count, "transfer")];
   if (run.operations.length > 0) facts.push(format.counted(run.operations.length, "operation"));
   return h(
     "div",
@@ -39,7 +40,7 @@ function card(view: RunView, views: RunView[], store: Store): HTMLElement {
       { class: "small" },
       [run.complete ? format.exactPs(run.makespan_ps) : endedText(view), ...facts].filter(Boolean).join(" · "),
     ),
-    total > 0 && worst(view, store),
+    count > 0 && worst(view, store),
   );
 }
 
@@ -55,9 +56,12 @@ function againstBase({ run }: RunView, { run: base, letter }: RunView): HTMLElem
   );
 }
 
-/** The link that costs its transfers most time, and why. */
+/** What to widen, where runs with wider links were tried; else the link that costs its transfers most time, and why. */
 function worst(view: RunView, store: Store): HTMLElement {
-  const [link] = delayingLinks([view]);
+  const wider = view.run.widening;
+  const links = delayingLinks([view]);
+  if (wider && wider.saved_s > 0) return worthWidening(view, wider, links, store);
+  const [link] = links;
   if (!link) return h("p", { class: "small" }, noDelay(view));
   const delay = link.runs[0]!;
   const most = delay.lost === null ? "transfers are held back longest at " : mostLost(view, delay.lost);
@@ -68,12 +72,30 @@ function worst(view: RunView, store: Store): HTMLElement {
   return h("p", { class: "small worst" }, most, linkButton([view], link.ends, store), rest, unknown && `; ${unknown}`);
 }
 
+/** The link that would save most if it were wider, and why transfers are held back there. */
+function worthWidening(view: RunView, wider: Widening, links: DelayingLink[], store: Store): HTMLElement {
+  const delay = links.find((l) => sameLink(l.ends, wider))?.runs[0];
+  const why = delay ? ` (${causes(delay)})` : "";
+  const share = format.percent(wider.saved_s / (view.run.makespan_s || 1));
+  const gain = `: ${wider.times} times its bandwidth would save ${format.time(wider.saved_s)} of the makespan, ${share}`;
+  const waits = waited([view])[0]!;
+  const mostWait = waits.seconds > (total(links.map((l) => l.runs[0]!)).lost ?? 0);
+  const before = mostWait ? `${waitText(waits)}; then ` : "";
+  const link = linkButton([view], delay ? links.find((l) => sameLink(l.ends, wider))!.ends : wider, store);
+  return h("p", { class: "small worst" }, `${before}most is held back by `, link, why, gain);
+}
+
+const sameLink = (a: Ends, b: Ends) => (a.from === b.from && a.to === b.to) || (a.from === b.to && a.to === b.from);
+
 /** Where most time is lost: at the link that is named next, or before it by waiting. */
 function mostLost(view: RunView, lost: number): string {
   const waits = waited([view])[0]!;
   if (waits.seconds <= lost) return "most time is lost at ";
-  return `most time is lost by waiting for engines: ${format.time(waits.seconds)} by ${format.counted(waits.transfers, "transfer")}; then at `;
+  return `${waitText(waits)}; then at `;
 }
+
+const waitText = (waits: Delay) =>
+  `most time is lost by waiting for engines: ${format.time(waits.seconds)} by ${format.counted(waits.transfers, "transfer")}`;
 
 /** What there is to say where no link is known to hold a transfer back. */
 function noDelay(view: RunView): string {

@@ -2,7 +2,6 @@
 
 import { CAUSE_MEANINGS, CAUSE_WORDS, type CauseKind, type Transfer } from "../contract.ts";
 import { visible } from "../core/dom.ts";
-import * as format from "../core/format.ts";
 import { byOthers } from "./alone.ts";
 import type { Span } from "./spans.ts";
 import type { RunView } from "./view.ts";
