@@ -15,20 +15,20 @@ const MOST: u64 = (16 << 20) + 1;
 
 /// Reads a scenario and shows its warnings.
 pub(crate) fn load(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Error> {
-    Ok(shown(read_with(file, options(args, &[]), arbiters)?))
+    Ok(with_warnings_printed(read_with(file, options(args, &[]), arbiters)?))
 }
 
 /// As [`load`], of a scenario that was read from standard input already.
 pub(crate) fn load_bytes(text: Vec<u8>, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Error> {
-    Ok(shown(opener(options(args, &[]), arbiters).load(from_stdin(text))?))
+    Ok(with_warnings_printed(opener(options(args, &[]), arbiters).load(from_stdin(text))?))
 }
 
 /// As [`load`], of a scenario whose transfers are to be streamed.
 pub(crate) fn load_streamed(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Scenario, Error> {
-    Ok(shown(read_with(file, LoadOptions { stream: true, ..options(args, &[]) }, arbiters)?))
+    Ok(with_warnings_printed(read_with(file, LoadOptions { stream: true, ..options(args, &[]) }, arbiters)?))
 }
 
-fn shown(scenario: Scenario) -> Scenario {
+fn with_warnings_printed(scenario: Scenario) -> Scenario {
     scenario.contents().warnings.iter().for_each(|warning| message(&warning.to_string()));
     scenario
 }

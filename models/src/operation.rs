@@ -43,7 +43,6 @@ pub(crate) enum Over {
 
 /// An operation of a built-in model with every value resolved.
 pub(crate) trait Resolved: Sized {
-    /// Name of the model.
     const NAME: &'static str;
     /// The key of the workload's items.
     const KEY: &'static str = Self::NAME;

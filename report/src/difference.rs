@@ -18,7 +18,6 @@ const EVENTS: usize = 2;
 /// The simulated time against the last estimate.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Difference<'a> {
-    /// The estimate.
     pub(crate) estimate: &'a Estimate,
     /// Simulated less formula; `None` for an operation that has not ended.
     pub(crate) seconds: Option<f64>,

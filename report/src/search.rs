@@ -54,15 +54,15 @@ impl SearchSubject {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Arbiter")]
 pub struct SearchArbiter {
-    /// Its name in scenarios.
+    /// The name by which `arbiter:` and `--arbiter` choose it.
     pub name: String,
-    /// Version of the policy.
+    /// Version that the policy states of itself.
     pub version: String,
     /// SHA-256 of the library it was loaded from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Sha256")]
     pub sha256: Option<String>,
-    /// The parameters given.
+    /// Its parameters as the scenario gives them.
     pub params: Map<String, Value>,
 }
 
@@ -94,7 +94,7 @@ pub struct SearchReport {
     pub subject: SearchSubject,
     /// The best candidate and the statistics, in the names of the scenario.
     pub result: SearchResult<Solution>,
-    /// Of a placement by another objective: the makespan as it is and with the best placement, ps.
+    /// Of a placement by another objective: the makespan of the baseline and of the best placement, ps.
     pub simulated: Option<(u64, u64)>,
     /// Of a placement: exchanges after which the time of the search is paid back.
     pub payback: Option<u64>,
@@ -110,7 +110,7 @@ impl SearchReport {
         self.result.objective == Objective::Makespan
     }
 
-    /// The makespans as it is and of the best, ps, where they are known.
+    /// The makespans of the baseline and of the best, ps, where they are known.
     #[must_use]
     pub fn makespans(&self) -> Option<(u64, u64)> {
         let whole = (self.result.baseline as u64, self.result.best as u64);

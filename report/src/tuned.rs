@@ -21,25 +21,25 @@ pub struct Tuning {
     weir: u32,
     kind: ResultKind,
     version: String,
-    /// The scenario's name.
+    /// The `name` of the scenario.
     pub scenario: String,
-    /// Its file as given.
+    /// The file of the scenario, as the command line has it.
     pub file: String,
     /// SHA-256 of everything read for it.
     pub input_sha256: String,
     /// The arbiter under which the ways were tried.
     pub arbiter: TunedUnder,
-    /// The operations tuned.
+    /// Each `put` that was tuned, with its best packets.
     pub operations: Vec<TunedOperation>,
 }
 
-/// An arbiter.
+/// The policy under which times were simulated.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Arbiter")]
 pub struct TunedUnder {
-    /// Its name in scenarios.
+    /// The name by which `arbiter:` and `--arbiter` choose it.
     pub name: String,
-    /// The parameters given.
+    /// Its parameters as the scenario gives them.
     pub params: Map<String, Value>,
 }
 
@@ -47,7 +47,7 @@ pub struct TunedUnder {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct TunedOperation {
-    /// Its id.
+    /// The id of the operation in the scenario.
     pub id: String,
     /// The rows, by ascending size.
     pub sizes: Vec<TunedSize>,

@@ -12,24 +12,24 @@ use crate::{ResultKind, TransferCause};
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Validated")]
 pub struct Validation<'a> {
-    /// Version of the format.
+    /// Version of the format of results.
     pub weir: u32,
     /// Always [`ResultKind::Validation`].
     #[schemars(with = "String")]
     pub kind: ResultKind,
-    /// The scenario's name.
+    /// The `name` of the scenario.
     pub scenario: Cow<'a, str>,
-    /// Its file as given.
+    /// The file of the scenario, as the command line has it.
     pub file: Cow<'a, str>,
-    /// The arbiter.
+    /// The policy of the simulated times.
     pub arbiter: TunedUnder,
     /// Part of the pairs whose error is at most 15 %.
     pub within_15_percent: Option<f64>,
     /// Mean of the sizes of errors.
     pub mean_error: Option<f64>,
-    /// The lowest error.
+    /// The least of all `error`s, with its sign.
     pub lowest_error: Option<f64>,
-    /// The highest error.
+    /// The greatest of all `error`s, with its sign.
     pub highest_error: Option<f64>,
     /// What was measured and simulated.
     #[serde(borrow)]
@@ -46,13 +46,13 @@ pub struct Validation<'a> {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct ValidatedTransfer<'a> {
-    /// Its id.
+    /// The id of the transfer or operation in the scenario.
     pub id: Cow<'a, str>,
-    /// Its source; none of an operation, as for the next two.
+    /// The node that sends; none of an operation, as for the next two.
     pub from: Option<Cow<'a, str>>,
-    /// Its destination.
+    /// The node that receives.
     pub to: Option<Cow<'a, str>>,
-    /// Its size.
+    /// Payload, bytes.
     pub bytes: Option<u64>,
     /// The time that was measured, seconds.
     pub measured_s: f64,
@@ -62,9 +62,9 @@ pub struct ValidatedTransfer<'a> {
     pub error: f64,
     /// The link that held it back, as text.
     pub bottleneck: Option<String>,
-    /// Why.
+    /// Why it was held back there, in words.
     pub cause: Option<String>,
-    /// The same for programs.
+    /// The cause as its parts; none where `cause` is none.
     #[serde(borrow)]
     pub cause_detail: Option<TransferCause<'a>>,
 }

@@ -42,7 +42,7 @@ impl TopologyAlone {
     /// The bare name of a node where it is unique, else its full path.
     #[must_use]
     pub fn node_name(&self, node: NodeId) -> &str {
-        self.names.shown(node)
+        self.names.unique_name(node)
     }
 }
 

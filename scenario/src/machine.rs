@@ -82,7 +82,7 @@ impl Machine {
     /// The name of a node where it is unique, else its full path.
     #[must_use]
     pub fn node_name(&self, node: NodeId) -> &str {
-        self.topology.names.shown(node)
+        self.topology.names.unique_name(node)
     }
 
     /// The names from the root down to a node, joined by `/`.

@@ -239,7 +239,7 @@ fn places(context: &mut Context, span: Span, spec: &OptimizeSpec, scenario: Scen
     let mut sorted = chosen.to_vec();
     sorted.sort_unstable();
     if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        let name = quoted(scenario.topology.names.shown(twice[0]));
+        let name = quoted(scenario.topology.names.unique_name(twice[0]));
         let message = format!("{name} is listed twice, but each device takes one rank");
         let help = "name different devices under `devices` or, without them, `ranks`";
         let _ = context.error(span, message, help);

@@ -66,7 +66,6 @@ pub struct Scenario {
 pub(crate) struct Parts {
     pub(crate) name: String,
     pub(crate) file: String,
-    /// Digest of all input.
     pub(crate) input_sha256: String,
     pub(crate) topology: Topology,
     pub(crate) workload: Workload,
@@ -159,7 +158,7 @@ impl Scenario {
     pub fn node_name(&self, node: NodeId) -> &str {
         match self.outside.name(node, self.fabric.nodes().len()) {
             Some(name) => name,
-            None => self.names.shown(node),
+            None => self.names.unique_name(node),
         }
     }
 

@@ -15,7 +15,6 @@ use super::state::Shares;
 /// A remainder of one part in so many counts as nothing, as in the arbiter.
 const REMAINDER: u64 = 1_000_000_000;
 
-/// One priority.
 #[derive(Debug)]
 pub(super) struct Layer {
     priority: i64,

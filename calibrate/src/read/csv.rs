@@ -93,7 +93,7 @@ impl<'a> TableReader<'a> {
                     return Err(self.error(span(line, &record, at), message, "remove one of the two"));
                 }
                 Some(_) => {}
-                None => ignored.push(format!("`{}`", number::shown(&name))),
+                None => ignored.push(format!("`{}`", number::excerpt(&name))),
             }
         }
         if !self.columns.contains_key("seconds") {
@@ -150,7 +150,7 @@ impl<'a> TableReader<'a> {
             Cell::Wrong(problem) => Err(problem),
             Cell::Nothing(why) => {
                 let what = [text("id")?, format!("{} → {}", text("from")?, text("to")?)];
-                let what = what.iter().find(|what| !what.is_empty()).map_or_else(String::new, |w| number::shown(w));
+                let what = what.iter().find(|what| !what.is_empty()).map_or_else(String::new, |w| number::excerpt(w));
                 skipped.push(Skipped { place: self.place(line, at("seconds").column), what, why });
                 Ok(None)
             }
@@ -228,7 +228,7 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
 fn transfer(source: &Source<'_>, row: &MeasuredRow, log: &mut Log) -> Result<Option<Transfer>, Box<Diagnostic>> {
     if !(row.what.is_empty() || row.what == "copy") {
         let why = "no plain copy over the links; `weir validate` compares it, by its id, with an operation of a model";
-        let what = format!("`{}`", number::shown(&row.what));
+        let what = format!("`{}`", number::excerpt(&row.what));
         log.skipped.push(Skipped { place: row.place.clone(), what, why: why.to_owned() });
         return Ok(None);
     }

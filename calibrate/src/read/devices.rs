@@ -25,7 +25,6 @@ pub(super) fn numbered(machine: &Machine, options: &ReadOptions) -> Result<Vec<N
     Ok(devices)
 }
 
-/// The node of `--host`.
 pub(super) fn host(machine: &Machine, options: &ReadOptions) -> Result<Option<NodeId>, Box<Diagnostic>> {
     let Some(name) = &options.host else { return Ok(None) };
     let host = machine.device(name).and_then(|host| is_host(machine, host).map(|()| host));
@@ -39,7 +38,6 @@ pub(super) struct DevicePair {
     pub(super) second: NodeId,
 }
 
-/// The devices of `--pair`.
 pub(super) fn pair(machine: &Machine, options: &ReadOptions) -> Result<Option<DevicePair>, Box<Diagnostic>> {
     let Some(names) = &options.pair else { return Ok(None) };
     let devices = machine.devices(names).map_err(|problem| of_option("--pair", problem))?;

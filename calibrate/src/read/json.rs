@@ -48,7 +48,7 @@ impl Placed {
     }
 
     /// A text, or what else stands there as JSON writes it; empty for lists and maps.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn cell_text(&self) -> String {
         match &self.data {
             Data::Single(Value::String(text)) => text.trim().to_owned(),
             Data::Single(other) => other.to_string(),

@@ -32,14 +32,14 @@ pub(crate) fn cell(text: &str, what: &str) -> Cell {
         return Cell::Nothing(message);
     }
     if ["nan", "inf", "infinity", "n/a", "na", "none"].contains(&&*word) || word.starts_with("nan(") {
-        return Cell::Nothing(format!("{what} is `{}`", shown(text)));
+        return Cell::Nothing(format!("{what} is `{}`", excerpt(text)));
     }
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
     match text.parse::<f64>() {
         Ok(value) if plain && value.is_finite() && value > 0.0 => Cell::Value(value),
         Ok(value) if plain && value.is_finite() => Cell::Nothing(format!("{what} is {value}, not above 0")),
         _ => {
-            let message = format!("{what} `{}` is not a number", shown(text));
+            let message = format!("{what} `{}` is not a number", excerpt(text));
             Cell::Wrong(NumberError { message, help: "write a plain number, as in `0.0253`" })
         }
     }
@@ -70,14 +70,14 @@ pub(crate) fn bytes(text: &str, what: &str) -> Result<u64, NumberError> {
     match text.parse::<u64>() {
         Ok(bytes) if whole && (1..=1 << 53).contains(&bytes) => Ok(bytes),
         _ => Err(NumberError {
-            message: format!("{what} `{}` is not a whole number of bytes from 1 to 2^53", shown(text)),
+            message: format!("{what} `{}` is not a whole number of bytes from 1 to 2^53", excerpt(text)),
             help: "write bytes as a plain whole number, without a unit",
         }),
     }
 }
 
 /// The beginning of a text, for a message.
-pub(crate) fn shown(text: &str) -> String {
+pub(crate) fn excerpt(text: &str) -> String {
     let short: String = text.chars().take(40).collect();
     let cut = if short.len() < text.len() { "…" } else { "" };
     format!("{}{cut}", weir_report::text::clean(&short))

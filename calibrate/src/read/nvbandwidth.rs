@@ -75,12 +75,12 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let within = |key: &str| title.and_then(|title| title.get(key));
     let cases = within("testcases").and_then(Placed::list).ok_or_else(|| {
         let (at, message) = match within("error") {
-            Some(why) => (why, format!("nvbandwidth stopped with an error: {}", number::shown(&why.shown()))),
+            Some(why) => (why, format!("nvbandwidth stopped with an error: {}", number::excerpt(&why.cell_text()))),
             None => (title.unwrap_or(&root), "the log has no nvbandwidth.testcases".to_owned()),
         };
         source.error(span(source, at), message, "save the whole output of `nvbandwidth -j`")
     })?;
-    let mib = within("bufferSize").and_then(|size| size.shown().parse::<u64>().ok());
+    let mib = within("bufferSize").and_then(|size| size.cell_text().parse::<u64>().ok());
     let bytes = mib.filter(|mib| (1..=1 << 30).contains(mib)).map_or(BYTES, |mib| mib << 20);
     let (mut log, mut state) = (Log::default(), State { bytes, cells: 0, used: Used::default() });
     for case in cases {
@@ -145,8 +145,8 @@ fn unusable(case: &Placed) -> Option<String> {
     let text = |key: &str| case.get(key).and_then(Placed::text);
     let status = text("status").unwrap_or("Passed");
     if status != "Passed" {
-        let error = text("error").map_or_else(String::new, |error| format!(": {}", number::shown(error)));
-        return Some(format!("its status is `{}`{error}", number::shown(status)));
+        let error = text("error").map_or_else(String::new, |error| format!(": {}", number::excerpt(error)));
+        return Some(format!("its status is `{}`{error}", number::excerpt(status)));
     }
     None
 }
@@ -165,7 +165,7 @@ impl State {
             Ok((copies, rows)) => self.matrix(source, case, copies, rows, log),
             Err(why) => {
                 let at = place(source, case.get("name").unwrap_or(case));
-                source.skip(log, at, number::shown(name), why);
+                source.skip(log, at, number::excerpt(name), why);
                 Ok(())
             }
         }
@@ -200,7 +200,7 @@ impl State {
 
     /// The copy of a cell; nothing for `N/A` and for the 0 of a diagonal.
     fn cell(&mut self, source: &Source<'_>, copies: Copies, cell: &MatrixCell<'_>, log: &mut Log) {
-        let text = cell.value.shown();
+        let text = cell.value.cell_text();
         let devices = copies.between_devices();
         if text == "N/A" || (devices && cell.row == cell.column) {
             return;
@@ -220,7 +220,7 @@ impl State {
                 let rows = vec![MeasuredTime { place: at, seconds, end: MeasuredEnd::Transfer(0) }];
                 log.experiments.push(Experiment { rows, transfers, ..Experiment::plain(name) });
             }
-            Err(why) => source.skip(log, at, number::shown(&name), why),
+            Err(why) => source.skip(log, at, number::excerpt(&name), why),
         }
     }
 }

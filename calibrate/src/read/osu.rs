@@ -66,8 +66,8 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
 impl OsuReader<'_> {
     fn comment(&mut self, comment: &str) {
         if comment.contains("Send Buffer on") {
-            let shown = shown(comment);
-            self.log.notes.push(format!("{}: {shown}: see that --pair names these", self.source.file));
+            let title = test_title(comment);
+            self.log.notes.push(format!("{}: {title}: see that --pair names these", self.source.file));
         }
         self.test = of(comment, self.test.is_some()).or(self.test.take());
     }
@@ -98,7 +98,7 @@ impl OsuReader<'_> {
             return Err(source.wrong(line, fields[0], NumberError { message, help }));
         };
         let mut skip = |field: &str, why: &str| {
-            let (place, what) = (source.place_of(line, field), format!("{} B", number::shown(size)));
+            let (place, what) = (source.place_of(line, field), format!("{} B", number::excerpt(size)));
             source.skip(&mut self.log, place, what, why);
         };
         if let Test::Other(title) = test {
@@ -147,7 +147,7 @@ fn row_seconds(test: &Test, bytes: u64, value: &str) -> Result<f64, String> {
 }
 
 /// A comment, for a message.
-fn shown(comment: &str) -> String {
+fn test_title(comment: &str) -> String {
     weir_report::text::clean(comment.trim()).chars().take(80).collect()
 }
 
@@ -164,7 +164,7 @@ fn of(comment: &str, known: bool) -> Option<Test> {
             ("mpi" | "mpi-cuda" | "mpi-rocm" | "mpi-openacc" | "mpi-sycl", ["bi-directional", "bandwidth"]) => {
                 Test::BothWays
             }
-            _ => Test::Other(shown(comment)),
+            _ => Test::Other(test_title(comment)),
         }),
         ["size", ..] if !known && text.contains("latency") => Some(Test::Latency),
         _ => None,

@@ -66,7 +66,6 @@ fn search(scenario: &Scenario, arbiter: usize, options: &SearchOptions<'_>) -> R
     found.map_err(|error| if error.kind() == ErrorKind::Cancelled { too_soon() } else { error })
 }
 
-/// Where results go.
 struct Targets<'a> {
     args: &'a OptimizeArgs,
     arbiters: &'a Arbiters,
@@ -143,7 +142,6 @@ impl Form {
     }
 }
 
-/// Writes what was found.
 fn show(
     args: &OptimizeArgs,
     scenario: &weir_scenario::Scenario,

@@ -102,7 +102,7 @@ fn a_damaged_checkpoint_is_refused() {
     let part: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let none = serde_json::Value::Null;
     for (key, value) in
-        [("best", none), ("best/number", "1000000".into()), ("next", 1_000_000.into()), ("tally", "".into())]
+        [("best", none), ("best/number", "1000000".into()), ("next", 1_000_000.into()), ("distribution", "".into())]
     {
         let mut damaged = part.clone();
         *damaged.pointer_mut(&format!("/part/order/makespans/{key}")).expect("a part has it") = value;

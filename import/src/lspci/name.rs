@@ -34,7 +34,7 @@ const MAKERS: [(&str, u16); 4] = [
 ];
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Named {
+pub(super) struct DeviceName {
     pub(super) vendor: Option<u16>,
     pub(super) gpu: Gpu,
     /// The same for all functions of a card.
@@ -44,7 +44,7 @@ pub(super) struct Named {
     pub(super) is_nameless: bool,
 }
 
-impl Named {
+impl DeviceName {
     pub(super) fn of(name: &str) -> Self {
         let label = label(name);
         let number = label.rsplit_once("Device ").map(|(_, number)| number).filter(|number| number.len() == 4);
@@ -65,7 +65,7 @@ impl Named {
 }
 
 /// What a device is by its name alone, as `lspci -tv` gives it. Without a name it is a GPU only by the number of a known chip.
-pub(super) fn kind(name: &str, named: &Named) -> Option<DeviceKind> {
+pub(super) fn kind(name: &str, named: &DeviceName) -> Option<DeviceKind> {
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     if has(&ASIDE) {
         return None;

@@ -7,7 +7,7 @@
 //!  \-[0000:20]---03.1-[21]----00.0  a card
 //! ```
 
-use super::name::{self, ASIDE, Named, label};
+use super::name::{self, ASIDE, DeviceName, label};
 use crate::bus::BusId;
 use crate::finding::{Findings, Ids, Level};
 use crate::format::Format;
@@ -169,7 +169,7 @@ impl Reader {
 
     /// What is no bridge: the rest of its line is its name.
     fn device(&mut self, text: &str, id: BusId, bus: Bus) -> Result<(), Refusal> {
-        let (named, label) = (Named::of(text), label(text));
+        let (named, label) = (DeviceName::of(text), label(text));
         let kind = name::kind(text, &named);
         self.leaves += 1;
         self.names += usize::from(label.contains(|c: char| c.is_alphabetic() && !c.is_ascii_hexdigit()));
@@ -179,7 +179,7 @@ impl Reader {
         if kind.is_none() && !of_processor && !ASIDE.iter().any(|word| text.contains(word)) {
             self.unclear.add(&id.to_string());
         }
-        let Named { gpu, maker, is_virtual, .. } = named;
+        let DeviceName { gpu, maker, is_virtual, .. } = named;
         let above = bus.bridge;
         let function = Function { kind, bus: Some(id), gpu, maker, is_virtual, label, above, ..Function::default() };
         self.functions.add(function).map(drop)

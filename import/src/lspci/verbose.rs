@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::name::{self, Named, label};
+use super::name::{self, DeviceName, label};
 use crate::bus::BusId;
 use crate::class::Identity;
 use crate::finding::{Findings, Ids, Level};
@@ -235,7 +235,7 @@ impl Bridges {
 }
 
 fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
-    let (kind, named) = (kind(&listed), Named::of(&listed.name));
+    let (kind, named) = (kind(&listed), DeviceName::of(&listed.name));
     // A link is as wide as it was trained; its speed goes down when it is idle.
     let link = PcieLink::new(listed.can.0.or(listed.has.0), listed.has.1.or(listed.can.1));
     Function {
@@ -272,7 +272,7 @@ fn kind(listed: &Listed) -> Option<DeviceKind> {
         })
     };
     let class = number.or_else(named)?;
-    let named = Named::of(&listed.name);
+    let named = DeviceName::of(&listed.name);
     let identity = Identity { class, vendor: named.vendor, on_bus_0: listed.bus.is_some_and(|bus| bus.bus == 0) };
     match identity.kind() {
         // Without numbers the name tells whose display it is.

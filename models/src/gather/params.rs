@@ -26,11 +26,11 @@ pub(crate) struct GatherParams {
     pub(crate) root: Node,
     /// All nodes, the root among them.
     pub(crate) nodes: Nodes,
-    /// Devices of each node.
+    /// How many devices each node has.
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub(crate) devices_per_node: u64,
-    /// Bytes of each device.
+    /// The payload that each device holds.
     pub(crate) size_per_device: Bytes,
     /// 1: the root gets each device's part, one after the other; 2: every node puts each device's part; 3: every node
     /// collects its devices' parts, then puts them together.

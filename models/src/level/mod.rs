@@ -74,7 +74,6 @@ pub(crate) struct Affine {
     /// Time of a message without bytes.
     #[serde(default)]
     latency: Time,
-    /// Time of each byte.
     per_byte: PerByte,
 }
 

@@ -6,7 +6,6 @@ use super::params::{Bounds, Method, OffloadParams, Streams};
 use super::presets::{Measured, Pair};
 use crate::operation::{Ends, check_count, per_byte, refused, route};
 
-/// One direction.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Way {
     pub(crate) bytes: u64,

@@ -93,7 +93,7 @@ pub(crate) struct PutParams {
     pub(crate) from: Node,
     /// The device that gets them.
     pub(crate) to: Node,
-    /// Bytes.
+    /// The payload of the whole put.
     pub(crate) size: Bytes,
     /// Size of packets, `none`, `auto` (with `packets`), or a tuned table. Default: none.
     #[serde(default)]

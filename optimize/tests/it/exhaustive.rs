@@ -168,7 +168,7 @@ fn a_part_of_unequal_sizes_is_short() {
         part.distribution.pairs().len()
     );
     assert_eq!(serde_json::from_str::<Part>(&text).expect("what was written"), part);
-    let wrong = text.replace("\"tally\":\"", "\"tally\":\"!");
+    let wrong = text.replace("\"distribution\":\"", "\"distribution\":\"!");
     assert!(serde_json::from_str::<Part>(&wrong).is_err_and(|error| error.to_string().contains("was changed")));
 }
 

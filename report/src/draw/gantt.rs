@@ -28,7 +28,7 @@ const ASCII: Marks = Marks { levels: &['_', '-', '=', '#'], waiting: '.', blocke
 pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
     let all: Vec<TaskId> = run.transfers().collect();
     let total = all.len();
-    let (shown, end) = (text::shown(run, all), run.outcome.now.0);
+    let (shown, end) = (text::listed(run, all), run.outcome.now.0);
     if shown.is_empty() || end == 0 {
         return "no transfers to draw; weir explain shows what engines do\n".to_owned();
     }

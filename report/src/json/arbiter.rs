@@ -15,13 +15,13 @@ use crate::Run;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Arbiter")]
 pub(crate) struct ArbiterJson<'a> {
-    /// Name in scenarios.
+    /// The name by which `arbiter:` and `--arbiter` choose it.
     #[serde(borrow)]
     pub(crate) name: Cow<'a, str>,
-    /// Version of the policy.
+    /// Version that the policy states of itself.
     #[serde(borrow)]
     version: Cow<'a, str>,
-    /// The parameters given.
+    /// Its parameters as the scenario gives them.
     params: Cow<'a, Map<String, Value>>,
     /// SHA-256 of the library it was loaded from; absent for built-in policies.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,12 +44,12 @@ struct RegionRow<'a> {
     /// The link kind that its policy is given for, or `default`.
     #[serde(borrow)]
     key: Cow<'a, str>,
-    /// Name of its policy.
+    /// The policy that divides its bandwidth.
     #[serde(borrow)]
     policy: Cow<'a, str>,
     /// Number of its directed links.
     links: usize,
-    /// Its topmost node.
+    /// The node of the region that is nearest to the root.
     #[serde(borrow)]
     top: Cow<'a, str>,
 }
@@ -58,13 +58,13 @@ struct RegionRow<'a> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "LegendEntry")]
 pub(crate) struct LegendRow<'a> {
-    /// Its name.
+    /// The name that `explain` gives the step.
     #[serde(borrow)]
     step: Cow<'a, str>,
     /// In a few words that can stand for the name.
     #[serde(borrow)]
     short: Cow<'a, str>,
-    /// What it does.
+    /// What the policy does in this step, as a sentence.
     #[serde(borrow)]
     meaning: Cow<'a, str>,
 }

@@ -74,15 +74,15 @@ pub fn search_schema() -> Value {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "weir result", deny_unknown_fields)]
 pub(crate) struct RunJson<'a> {
-    /// Version of this format.
+    /// Version of the format of results.
     weir: u32,
-    /// What it is.
+    /// Always `run`.
     #[schemars(with = "RunKind")]
     kind: ResultKind,
-    /// Version of the program.
+    /// Version of weir that wrote it.
     #[serde(borrow)]
     pub(crate) version: Cow<'a, str>,
-    /// Name of the scenario.
+    /// The `name` of the scenario.
     #[serde(borrow)]
     pub(crate) scenario: Cow<'a, str>,
     /// Its file as given, `-` for standard input.
@@ -99,7 +99,7 @@ pub(crate) struct RunJson<'a> {
     /// Only when not complete: the simulated time reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stopped_s: Option<f64>,
-    /// The same in picoseconds.
+    /// The simulated time reached in picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped_ps: Option<u64>,
     /// 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits.
@@ -151,9 +151,9 @@ enum RunKind {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Streamed")]
 pub(crate) struct StreamedJson {
-    /// Transfers of the scenario.
+    /// Number of transfers in the scenario.
     transfers: usize,
-    /// Those that have ended.
+    /// Number of transfers that have ended.
     ended: usize,
 }
 

@@ -108,10 +108,10 @@ pub(crate) struct OperationRow<'a> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Estimate")]
 struct EstimateRow<'a> {
-    /// Name of the formula.
+    /// The formula, as the model names it.
     #[serde(borrow)]
     formula: Cow<'a, str>,
-    /// Its time.
+    /// The time that it gives, seconds.
     seconds: f64,
 }
 
@@ -143,9 +143,9 @@ struct Details<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Model")]
 struct ModelJson<'a> {
-    /// Its name.
+    /// The model, as scenarios name it.
     name: &'a str,
-    /// Its version.
+    /// Version that the model states of itself.
     version: &'a str,
     /// SHA-256 of the library it was loaded from; absent for built-in models.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,7 +162,7 @@ impl<'a> From<&'a PlannedOperation> for ModelJson<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Difference")]
 struct DifferenceJson<'a> {
-    /// Name of the formula.
+    /// The formula, as the model names it.
     formula: &'a str,
     /// Simulated less formula; null if the operation has not ended.
     seconds: Option<f64>,
@@ -190,7 +190,7 @@ struct ChoiceJson<'a> {
     /// The key that was left open; absent where the alternatives differ in several.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
-    /// What was chosen.
+    /// The alternative that was taken, such as `512KiB`.
     chosen: Option<&'a str>,
     /// Every way, with its simulated time alone.
     alternatives: Vec<AlternativeJson<'a>>,
@@ -200,9 +200,9 @@ struct ChoiceJson<'a> {
 #[derive(Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Alternative")]
 struct AlternativeJson<'a> {
-    /// Its name.
+    /// The value that it sets, such as `512KiB`.
     label: &'a str,
-    /// Its time alone.
+    /// Simulated time of the operation alone, seconds.
     seconds: f64,
 }
 

@@ -20,20 +20,20 @@ impl<'a> From<&'a str> for Name<'a> {
     }
 }
 
-/// A transfer.
+/// A transfer of the workload: when it was ready, started and ended, and what delayed it.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Transfer")]
 pub(crate) struct TransferRow<'a> {
-    /// Its id.
+    /// The id of the operation in the scenario, with what its expansion adds.
     #[serde(borrow)]
     pub(crate) id: Cow<'a, str>,
-    /// Its source.
+    /// The node that sends.
     #[serde(borrow)]
     pub(crate) from: Cow<'a, str>,
-    /// Its destination.
+    /// The node that receives.
     #[serde(borrow)]
     pub(crate) to: Cow<'a, str>,
-    /// Its size.
+    /// Payload, bytes.
     pub(crate) bytes: u64,
     /// All it waited for had ended; null if that did not happen.
     pub(crate) ready_s: Option<f64>,
@@ -58,7 +58,7 @@ pub(crate) struct TransferRow<'a> {
     /// The link that held it back for the largest part of its time.
     #[serde(borrow)]
     pub(crate) bottleneck: Option<Ends<'a>>,
-    /// Why.
+    /// Why it was held back there, in words.
     pub(crate) cause: Option<Cow<'a, str>>,
     /// The same for programs; absent where `cause` is null.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -81,11 +81,11 @@ impl TransferRow<'_> {
     }
 }
 
-/// A directed link.
+/// One direction between two nodes, with what crossed it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Link")]
 pub(crate) struct LinkRow<'a> {
-    /// Full results: its id.
+    /// Full results: the number by which routes name it, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<u32>,
     /// The node it leaves.
@@ -101,10 +101,10 @@ pub(crate) struct LinkRow<'a> {
     /// Largest sum of rates; null where it is not known (very large runs).
     #[serde(rename = "peak_Bps")]
     pub(crate) peak_bps: Option<f64>,
-    /// Full results: its bandwidth.
+    /// Full results: bandwidth, bytes per second.
     #[serde(rename = "bandwidth_Bps", skip_serializing_if = "Option::is_none")]
     pub(crate) bandwidth_bps: Option<f64>,
-    /// Full results: its latency.
+    /// Full results: latency, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) latency_s: Option<f64>,
     /// Full results: `up`, `down` or `lateral`.
@@ -116,25 +116,25 @@ pub(crate) struct LinkRow<'a> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Phase")]
 pub(crate) struct PhaseRow<'a> {
-    /// Its begin.
+    /// When it begins, seconds of simulated time.
     pub(crate) start_s: f64,
-    /// Its end.
+    /// When it ends, seconds of simulated time.
     pub(crate) end_s: f64,
     /// The rate of every active transfer by id, rate 0 included.
     #[serde(borrow, rename = "rates_Bps")]
     pub(crate) rates_bps: Pairs<Name<'a>, f64>,
 }
 
-/// A node.
+/// A node of the topology.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "TopologyNode")]
 pub(crate) struct NodeRow<'a> {
-    /// Its id.
+    /// Number of the node, from 0.
     pub(crate) id: u32,
-    /// Its name.
+    /// Full name, such as `node0/gpu1`.
     #[serde(borrow)]
     pub(crate) name: Cow<'a, str>,
-    /// Its kind.
+    /// What it is, such as `gpu` or `switch`.
     #[serde(borrow)]
     pub(crate) kind: Cow<'a, str>,
     /// The id of its parent; null for a root.
@@ -145,9 +145,9 @@ pub(crate) struct NodeRow<'a> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "ExplainedPhase")]
 pub(crate) struct ExplainRow<'a> {
-    /// Its begin.
+    /// When the phase begins, seconds.
     pub(crate) start_s: f64,
-    /// Its end.
+    /// When the phase ends, seconds.
     pub(crate) end_s: f64,
     /// Every active transfer, in expansion order.
     #[serde(borrow)]
@@ -158,7 +158,7 @@ pub(crate) struct ExplainRow<'a> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "ExplainedTransfer")]
 pub(crate) struct ExplainedRow<'a> {
-    /// Its id.
+    /// The id of the transfer.
     #[serde(borrow)]
     pub(crate) id: Cow<'a, str>,
     /// The arbiter's steps in order.
@@ -173,13 +173,13 @@ pub(crate) struct StepRow<'a> {
     /// The region in which it was taken, where parts of the fabric have policies of their own.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     pub(crate) region: Option<Cow<'a, str>>,
-    /// Its name; `limited` where another region decides.
+    /// Name of the step; `limited` where another region decides.
     #[serde(borrow)]
     pub(crate) step: Cow<'a, str>,
-    /// The link that decided.
+    /// The link whose bandwidth decided the rate.
     #[serde(borrow)]
     pub(crate) link: Option<Ends<'a>>,
-    /// The rate after it.
+    /// The rate of the transfer after this step, bytes per second.
     #[serde(rename = "rate_Bps")]
     pub(crate) rate_bps: f64,
     /// Ids of the transfers responsible.

@@ -23,15 +23,15 @@ use crate::{ResultKind, SearchReport};
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "weir search result", deny_unknown_fields, transform = search_schema::relations)]
 pub(crate) struct SearchJson<'a> {
-    /// Version of this format.
+    /// Version of the format of results.
     #[schemars(with = "Version")]
     weir: u32,
-    /// What it is.
+    /// The kind of result: `search`.
     #[schemars(schema_with = "search_schema::kind")]
     kind: ResultKind,
-    /// Version of the program.
+    /// Version of weir that wrote it.
     version: Cow<'a, str>,
-    /// Name of the scenario.
+    /// The `name` of the scenario.
     pub(crate) scenario: Cow<'a, str>,
     /// The name of its file, without folders.
     file: Cow<'a, str>,
@@ -40,10 +40,10 @@ pub(crate) struct SearchJson<'a> {
     input_sha256: Cow<'a, str>,
     /// The policy that divided the bandwidth.
     pub(crate) arbiter: Cow<'a, SearchArbiter>,
-    /// What was varied.
+    /// What the candidates differ in.
     #[schemars(schema_with = "search_schema::vary")]
     vary: Vary,
-    /// How it was searched.
+    /// The method that found the result, also where `auto` chose it.
     #[schemars(schema_with = "search_schema::method")]
     method: Method,
     /// Number of candidates, with all its digits; absent above 2^128.
@@ -57,7 +57,7 @@ pub(crate) struct SearchJson<'a> {
     pub(crate) complete: bool,
     /// Whether no candidate is better by more than 1e-9, with --exact by a picosecond.
     proved_optimal: bool,
-    /// What is minimised.
+    /// The quantity that is minimised.
     #[schemars(schema_with = "search_schema::objective")]
     objective: Objective,
     /// No candidate is below it. Of another objective than the makespan.
@@ -68,7 +68,7 @@ pub(crate) struct SearchJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
     bound_s: Option<Amount>,
-    /// The scenario as it is. Of another objective than the makespan.
+    /// The scenario without changes. Of another objective than the makespan.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
     baseline: Option<Amount>,
@@ -76,11 +76,11 @@ pub(crate) struct SearchJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
     best: Option<Amount>,
-    /// The scenario as it is. Seconds.
+    /// The scenario without changes. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Amount")]
     baseline_s: Option<Amount>,
-    /// The scenario as it is. Picoseconds, exact.
+    /// The scenario without changes. Picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
     baseline_ps: Option<u64>,
@@ -140,7 +140,7 @@ pub(crate) struct SearchJson<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Whole")]
     payback_exchanges: Option<u64>,
-    /// The best found.
+    /// The best candidate, in the names of the scenario.
     solution: Cow<'a, Solution>,
     /// Of parameters: each candidate that was evaluated, by number.
     #[serde(borrow, skip_serializing_if = "Option::is_none")]
@@ -172,17 +172,17 @@ pub(crate) struct SearchJson<'a> {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Candidate")]
 pub(crate) struct CandidateRow<'a> {
-    /// Its number.
+    /// Number of the candidate in the grid, from 0.
     #[schemars(with = "Whole")]
     candidate: u64,
-    /// Path and value.
+    /// The value of each path that varies.
     #[serde(borrow)]
     #[schemars(with = "Parameters")]
     parameters: Pairs<Name<'a>, Name<'a>>,
     makespan_s: Amount,
     #[schemars(with = "Whole")]
     pub(crate) makespan_ps: u64,
-    /// Makespan over the best.
+    /// Makespan over the least makespan of the grid.
     #[schemars(range(min = 1))]
     ratio: Amount,
     /// One row is the best.

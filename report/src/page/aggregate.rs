@@ -68,7 +68,7 @@ struct LinkBins {
 struct GroupBins {
     name: String,
     count: usize,
-    /// Sent.
+    /// Payload sent, bytes.
     bytes: u64,
     /// When the first one started, and the last one ended; none where none has.
     start_s: Option<f64>,

@@ -23,7 +23,7 @@ pub(super) struct Delays {
     /// Number and sums of the links that are not listed.
     others: usize,
     rest: DelaySums,
-    /// Of all transfers.
+    /// Of all transfers of the run.
     waiting: Waiting,
 }
 

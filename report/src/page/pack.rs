@@ -32,7 +32,6 @@ pub(super) struct Packed {
     spans: Vec<Vec<Span>>,
 }
 
-/// Tables while they grow.
 struct Packing {
     packed: Packed,
     /// Place of a rate by its bits.

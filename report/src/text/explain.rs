@@ -31,7 +31,6 @@ pub fn explain(run: &Run<'_>) -> String {
     out + &more(phases.len(), "phases")
 }
 
-/// A transfer with steps.
 type Explained<'a> = (TaskId, Vec<&'a PhaseStep>);
 
 /// A table for each region in use, and a line for each transfer there that another region holds back.

@@ -13,7 +13,7 @@ use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 
 pub use compare::compare;
 pub use explain::explain;
-pub(crate) use run::shown;
+pub(crate) use run::listed;
 pub use run::{run, streamed};
 pub use search::{list, search, word};
 pub use sweep::sweep;

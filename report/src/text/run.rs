@@ -84,23 +84,23 @@ fn transfers(run: &Run<'_>) -> String {
         return if planned { String::new() } else { "no transfers\n".to_owned() };
     }
     let total = all.len();
-    let shown = shown(run, all);
+    let rows = listed(run, all);
     let times = |task: &TaskId| run.outcome.tasks[task.index()];
     // Most start when they are ready; the column is there for those that wait for a send engine.
-    let waits = shown.iter().map(times).any(|t| t.start > t.ready && !t.ready.is_never());
+    let waits = rows.iter().map(times).any(|t| t.start > t.ready && !t.ready.is_never());
     let ready = waits.then_some(">ready");
     let before = ["transfer", "from → to"].into_iter().chain(ready);
     let mut sheet = Sheet::new(before.chain([">start", ">end", ">mean rate", ">slowdown", "held back at", "because"]));
-    for &task in &shown {
+    for &task in &rows {
         sheet.row(transfer(run, task, waits));
     }
-    let cut = format!("the {} of {total} transfers that end last: --json lists all\n", shown.len());
+    let cut = format!("the {} of {total} transfers that end last: --json lists all\n", rows.len());
     let gap = if planned { "\n" } else { "" };
     format!("{gap}{}{}", sheet.finish(), if total > ROWS { &cut } else { "" })
 }
 
 /// The transfers that a table or a drawing has room for: all, or those that end last.
-pub(crate) fn shown(run: &Run<'_>, all: Vec<TaskId>) -> Vec<TaskId> {
+pub(crate) fn listed(run: &Run<'_>, all: Vec<TaskId>) -> Vec<TaskId> {
     if all.len() > ROWS { last_to_end(run, all) } else { all }
 }
 

@@ -85,10 +85,10 @@ fn headline(report: &SearchReport) -> String {
     let exact = if report.timed() { format!(" ({} ps)", result.best as u64) } else { String::new() };
     let objective = if report.timed() { String::new() } else { format!(" by {}", result.objective.word()) };
     let mut out =
-        format!("best {one}{objective}: {best}{exact}; as it is: {baseline}{}\n", gain(result.baseline, result.best));
+        format!("best {one}{objective}: {best}{exact}; baseline: {baseline}{}\n", gain(result.baseline, result.best));
     if let Some((before, after)) = report.simulated.filter(|_| !report.timed()) {
         let (before, after) = (before as f64, after as f64);
-        let _ = writeln!(out, "simulated: {}; as it is: {}{}", time(after), time(before), gain(before, after));
+        let _ = writeln!(out, "simulated: {}; baseline: {}{}", time(after), time(before), gain(before, after));
     }
     out.push_str(&certainty(report));
     let all = result.candidates.map_or_else(|| "more than 2^128".to_owned(), |all| all.to_string());
@@ -141,7 +141,7 @@ fn statistics(report: &SearchReport) -> String {
     rows.extend((3..6).map(at));
     rows.push(("worst".to_owned(), worst));
     rows.push(("mean".to_owned(), mean));
-    rows.push(("as it is".to_owned(), result.baseline));
+    rows.push(("baseline".to_owned(), result.baseline));
     let mut sheet = Sheet::new(["", ">makespan", ">over best"]);
     for (name, ps) in rows {
         sheet.row([name, value(report, ps), format!("{:.4}", ps / result.best)]);

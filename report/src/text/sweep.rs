@@ -32,9 +32,7 @@ fn headline(report: &SweepReport) -> String {
         false => format!("the sweep ended early, after {} of {all} searches", sweep.finished()),
     };
     let proved = if sweep.proved() { "proved: no order is better at any point" } else { "not proved at all points" };
-    format!(
-        "best order at each of {points} points: {cut}{took}\n{proved}\ngain: time as it is / time of the best − 1\n"
-    )
+    format!("best order at each of {points} points: {cut}{took}\n{proved}\ngain: baseline time / best time − 1\n")
 }
 
 /// One row per value of the first axis, with the gain for each combination of the others. Equal values share a row.
@@ -53,7 +51,7 @@ fn gains(report: &SweepReport) -> String {
     let (single, repeated) = (columns == 1 && sweep.grid().axes().len() == 1, rows.len() < first.values.len());
     let times = repeated.then(|| ">times".to_owned());
     let header = [format!(">{}", clean(&first.path))].into_iter().chain(times);
-    let header = header.chain(single.then(|| [">as it is", ">best", ">gain"].map(str::to_owned)).into_iter().flatten());
+    let header = header.chain(single.then(|| [">baseline", ">best", ">gain"].map(str::to_owned)).into_iter().flatten());
     let numbered = (1..=columns).filter(|_| !single).map(|number| format!(">({number})"));
     let mut sheet = Sheet::new(header.chain(numbered));
     for &(i, count) in rows.iter().take(ROWS) {
@@ -93,7 +91,7 @@ fn of(baseline: f64, best: f64, times: bool) -> Vec<String> {
 fn totals(report: &SweepReport) -> String {
     let sweep = &report.sweep;
     let paths = sweep.grid().axes().iter().skip(1).map(|axis| clean(&axis.path));
-    let last = [">as it is", ">best", ">gain"].map(str::to_owned);
+    let last = [">baseline", ">best", ">gain"].map(str::to_owned);
     let mut sheet = Sheet::new(["total".to_owned()].into_iter().chain(paths).chain(last));
     for total in sweep.totals().take(ROWS) {
         let values = report.combination(total.combination).into_iter().map(|(_, value)| line(value));

@@ -27,7 +27,6 @@ impl Args {
         args
     }
 
-    /// The object.
     pub(super) fn finish(self) -> String {
         if self.0.is_empty() { "{}".to_owned() } else { self.0 + "}" }
     }

@@ -2,13 +2,13 @@
 
 /** The result of one run: one scenario under one arbiter. */
 export interface RunResult {
-  /** Version of this format. */
+  /** Version of the format of results. */
   weir: number;
-  /** What it is. */
+  /** Always `run`. */
   kind: RunKind;
-  /** Version of the program. */
+  /** Version of weir that wrote it. */
   version: string;
-  /** Name of the scenario. */
+  /** The `name` of the scenario. */
   scenario: string;
   /** Its file as given, `-` for standard input. */
   file: string;
@@ -20,7 +20,7 @@ export interface RunResult {
   complete: boolean;
   /** Only when not complete: the simulated time reached. */
   stopped_s?: number | null;
-  /** The same in picoseconds. */
+  /** The simulated time reached in picoseconds, exact. */
   stopped_ps?: number | null;
   /** 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits. */
   fingerprint: string;
@@ -64,13 +64,13 @@ export interface RunAdditions {
 
 /** A line of `weir optimize --json` or `weir merge --json`. What a method does not know is absent. */
 export interface Search {
-  /** Version of this format. */
+  /** Version of the format of results. */
   weir: 1;
-  /** What it is. */
+  /** The kind of result: `search`. */
   kind: "search";
-  /** Version of the program. */
+  /** Version of weir that wrote it. */
   version: string;
-  /** Name of the scenario. */
+  /** The `name` of the scenario. */
   scenario: string;
   /** The name of its file, without folders. */
   file: string;
@@ -78,9 +78,9 @@ export interface Search {
   input_sha256: string;
   /** The policy that divided the bandwidth. */
   arbiter: Arbiter2;
-  /** What was varied. */
+  /** What the candidates differ in. */
   vary: "order" | "placement" | "parameters";
-  /** How it was searched. */
+  /** The method that found the result, also where `auto` chose it. */
   method: "exhaustive" | "branch-and-bound" | "anneal" | "bisection";
   /** Number of candidates, with all its digits; absent above 2^128. */
   candidates?: number | null;
@@ -90,19 +90,19 @@ export interface Search {
   complete: boolean;
   /** Whether no candidate is better by more than 1e-9, with --exact by a picosecond. */
   proved_optimal: boolean;
-  /** What is minimised. */
+  /** The quantity that is minimised. */
   objective: "makespan" | "distance" | "latency" | "bandwidth";
   /** No candidate is below it. Of another objective than the makespan. */
   bound?: number | null;
   /** No candidate is below it. Seconds. */
   bound_s?: number | null;
-  /** The scenario as it is. Of another objective than the makespan. */
+  /** The scenario without changes. Of another objective than the makespan. */
   baseline?: number | null;
   /** The best found. Of another objective than the makespan. */
   best?: number | null;
-  /** The scenario as it is. Seconds. */
+  /** The scenario without changes. Seconds. */
   baseline_s?: number | null;
-  /** The scenario as it is. Picoseconds, exact. */
+  /** The scenario without changes. Picoseconds, exact. */
   baseline_ps?: number | null;
   /** The best found. Seconds. */
   best_s?: number | null;
@@ -132,7 +132,7 @@ export interface Search {
   wall_s?: number | null;
   /** Of a placement: runs after which the time of the search is paid back. */
   payback_exchanges?: number | null;
-  /** The best found. */
+  /** The best candidate, in the names of the scenario. */
   solution: Solution;
   /** Of parameters: each candidate that was evaluated, by number. */
   rows?: Candidate[] | null;
@@ -183,37 +183,37 @@ export interface Tuned {
   weir: number;
   kind: ResultKind;
   version: string;
-  /** The scenario's name. */
+  /** The `name` of the scenario. */
   scenario: string;
-  /** Its file as given. */
+  /** The file of the scenario, as the command line has it. */
   file: string;
   /** SHA-256 of everything read for it. */
   input_sha256: string;
   /** The arbiter under which the ways were tried. */
   arbiter: Arbiter3;
-  /** The operations tuned. */
+  /** Each `put` that was tuned, with its best packets. */
   operations: TunedOperation[];
 }
 
 /** The result of a validation: one scenario under one arbiter. */
 export interface Validated {
-  /** Version of the format. */
+  /** Version of the format of results. */
   weir: number;
   /** Always [`ResultKind::Validation`]. */
   kind: string;
-  /** The scenario's name. */
+  /** The `name` of the scenario. */
   scenario: string;
-  /** Its file as given. */
+  /** The file of the scenario, as the command line has it. */
   file: string;
-  /** The arbiter. */
+  /** The policy of the simulated times. */
   arbiter: Arbiter3;
   /** Part of the pairs whose error is at most 15 %. */
   within_15_percent: number | null;
   /** Mean of the sizes of errors. */
   mean_error: number | null;
-  /** The lowest error. */
+  /** The least of all `error`s, with its sign. */
   lowest_error: number | null;
-  /** The highest error. */
+  /** The greatest of all `error`s, with its sign. */
   highest_error: number | null;
   /** What was measured and simulated. */
   transfers: ValidatedTransfer[];
@@ -230,11 +230,11 @@ export type RunKind = "run";
 
 /** The policy of a run. */
 export interface Arbiter {
-  /** Name in scenarios. */
+  /** The name by which `arbiter:` and `--arbiter` choose it. */
   name: string;
-  /** Version of the policy. */
+  /** Version that the policy states of itself. */
   version: string;
-  /** The parameters given. */
+  /** Its parameters as the scenario gives them. */
   params: Record<string, unknown>;
   /** SHA-256 of the library it was loaded from; absent for built-in policies. */
   sha256?: string | null;
@@ -246,11 +246,11 @@ export interface Arbiter {
 
 /** What a step of the arbiter means. */
 export interface LegendEntry {
-  /** Its name. */
+  /** The name that `explain` gives the step. */
   step: string;
   /** In a few words that can stand for the name. */
   short: string;
-  /** What it does. */
+  /** What the policy does in this step, as a sentence. */
   meaning: string;
 }
 
@@ -260,31 +260,31 @@ export interface Region {
   name: string;
   /** The link kind that its policy is given for, or `default`. */
   key: string;
-  /** Name of its policy. */
+  /** The policy that divides its bandwidth. */
   policy: string;
   /** Number of its directed links. */
   links: number;
-  /** Its topmost node. */
+  /** The node of the region that is nearest to the root. */
   top: string;
 }
 
 /** How many transfers were streamed. */
 export interface Streamed {
-  /** Transfers of the scenario. */
+  /** Number of transfers in the scenario. */
   transfers: number;
-  /** Those that have ended. */
+  /** Number of transfers that have ended. */
   ended: number;
 }
 
-/** A transfer. */
+/** A transfer of the workload: when it was ready, started and ended, and what delayed it. */
 export interface Transfer {
-  /** Its id. */
+  /** The id of the operation in the scenario, with what its expansion adds. */
   id: string;
-  /** Its source. */
+  /** The node that sends. */
   from: string;
-  /** Its destination. */
+  /** The node that receives. */
   to: string;
-  /** Its size. */
+  /** Payload, bytes. */
   bytes: number;
   /** All it waited for had ended; null if that did not happen. */
   ready_s: number | null;
@@ -304,7 +304,7 @@ export interface Transfer {
   delay?: Delay | null;
   /** The link that held it back for the largest part of its time. */
   bottleneck: Ends | null;
-  /** Why. */
+  /** Why it was held back there, in words. */
   cause: string | null;
   /** The same for programs; absent where `cause` is null. */
   cause_detail?: Cause | null;
@@ -351,9 +351,9 @@ export interface Cause {
 /** What kept a transfer at its rate. */
 export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "engine-busy";
 
-/** A directed link. */
+/** One direction between two nodes, with what crossed it. */
 export interface Link {
-  /** Full results: its id. */
+  /** Full results: the number by which routes name it, from 0. */
   id?: number | null;
   /** The node it leaves. */
   from: string;
@@ -365,9 +365,9 @@ export interface Link {
   busy_s: number;
   /** Largest sum of rates; null where it is not known (very large runs). */
   peak_Bps: number | null;
-  /** Full results: its bandwidth. */
+  /** Full results: bandwidth, bytes per second. */
   bandwidth_Bps?: number | null;
-  /** Full results: its latency. */
+  /** Full results: latency, seconds. */
   latency_s?: number | null;
   /** Full results: `up`, `down` or `lateral`. */
   direction?: string | null;
@@ -375,9 +375,9 @@ export interface Link {
 
 /** A maximal interval in which no rate changes. */
 export interface Phase {
-  /** Its begin. */
+  /** When it begins, seconds of simulated time. */
   start_s: number;
-  /** Its end. */
+  /** When it ends, seconds of simulated time. */
   end_s: number;
   /** The rate of every active transfer by id, rate 0 included. */
   rates_Bps: Record<string, number>;
@@ -403,9 +403,9 @@ export interface Operation {
 
 /** The time of an operation by a closed form. */
 export interface Estimate {
-  /** Name of the formula. */
+  /** The formula, as the model names it. */
   formula: string;
-  /** Its time. */
+  /** The time that it gives, seconds. */
   seconds: number;
 }
 
@@ -424,9 +424,9 @@ export interface Details {
 
 /** The model of an operation. */
 export interface Model {
-  /** Its name. */
+  /** The model, as scenarios name it. */
   name: string;
-  /** Its version. */
+  /** Version that the model states of itself. */
   version: string;
   /** SHA-256 of the library it was loaded from; absent for built-in models. */
   sha256?: string | null;
@@ -434,7 +434,7 @@ export interface Model {
 
 /** The simulated time against a closed form. */
 export interface Difference {
-  /** Name of the formula. */
+  /** The formula, as the model names it. */
   formula: string;
   /** Simulated less formula; null if the operation has not ended. */
   seconds: number | null;
@@ -448,7 +448,7 @@ export interface Difference {
 export interface Choice {
   /** The key that was left open; absent where the alternatives differ in several. */
   key?: string | null;
-  /** What was chosen. */
+  /** The alternative that was taken, such as `512KiB`. */
   chosen: string | null;
   /** Every way, with its simulated time alone. */
   alternatives: Alternative[];
@@ -456,9 +456,9 @@ export interface Choice {
 
 /** One way to do an operation. */
 export interface Alternative {
-  /** Its name. */
+  /** The value that it sets, such as `512KiB`. */
   label: string;
-  /** Its time alone. */
+  /** Simulated time of the operation alone, seconds. */
   seconds: number;
 }
 
@@ -470,13 +470,13 @@ export interface Percentiles {
   slowdown: Record<string, number>;
 }
 
-/** A node. */
+/** A node of the topology. */
 export interface TopologyNode {
-  /** Its id. */
+  /** Number of the node, from 0. */
   id: number;
-  /** Its name. */
+  /** Full name, such as `node0/gpu1`. */
   name: string;
-  /** Its kind. */
+  /** What it is, such as `gpu` or `switch`. */
   kind: string;
   /** The id of its parent; null for a root. */
   parent: number | null;
@@ -484,9 +484,9 @@ export interface TopologyNode {
 
 /** The explanation of one phase. */
 export interface ExplainedPhase {
-  /** Its begin. */
+  /** When the phase begins, seconds. */
   start_s: number;
-  /** Its end. */
+  /** When the phase ends, seconds. */
   end_s: number;
   /** Every active transfer, in expansion order. */
   transfers: ExplainedTransfer[];
@@ -494,7 +494,7 @@ export interface ExplainedPhase {
 
 /** The steps of one transfer in one phase. */
 export interface ExplainedTransfer {
-  /** Its id. */
+  /** The id of the transfer. */
   id: string;
   /** The arbiter's steps in order. */
   steps: Step[];
@@ -504,11 +504,11 @@ export interface ExplainedTransfer {
 export interface Step {
   /** The region in which it was taken, where parts of the fabric have policies of their own. */
   region?: string | null;
-  /** Its name; `limited` where another region decides. */
+  /** Name of the step; `limited` where another region decides. */
   step: string;
-  /** The link that decided. */
+  /** The link whose bandwidth decided the rate. */
   link: Ends | null;
-  /** The rate after it. */
+  /** The rate of the transfer after this step, bytes per second. */
   rate_Bps: number;
   /** Ids of the transfers responsible. */
   because: string[];
@@ -588,7 +588,7 @@ export interface LinkBins {
 export interface GroupBins {
   name: string;
   count: number;
-  /** Sent. */
+  /** Payload sent, bytes. */
   bytes: number;
   /** When the first one started, and the last one ended; none where none has. */
   start_s: number | null;
@@ -604,7 +604,7 @@ export interface Delays {
   /** Number and sums of the links that are not listed. */
   others: number;
   rest: DelaySums;
-  /** Of all transfers. */
+  /** Of all transfers of the run. */
   waiting: Waiting;
 }
 
@@ -636,13 +636,13 @@ export interface Waiting {
 
 /** The arbiter of a search. */
 export interface Arbiter2 {
-  /** Its name in scenarios. */
+  /** The name by which `arbiter:` and `--arbiter` choose it. */
   name: string;
-  /** Version of the policy. */
+  /** Version that the policy states of itself. */
   version: string;
   /** SHA-256 of the library it was loaded from. */
   sha256?: string | null;
-  /** The parameters given. */
+  /** Its parameters as the scenario gives them. */
   params: Record<string, unknown>;
 }
 
@@ -651,13 +651,13 @@ export type Solution = { order: Record<string, string[]>; } | { placement: strin
 
 /** A candidate of a grid of parameters. */
 export interface Candidate {
-  /** Its number. */
+  /** Number of the candidate in the grid, from 0. */
   candidate: number;
-  /** Path and value. */
+  /** The value of each path that varies. */
   parameters: Record<string, string>;
   makespan_s: number;
   makespan_ps: number;
-  /** Makespan over the best. */
+  /** Makespan over the least makespan of the grid. */
   ratio: number;
   /** One row is the best. */
   best: boolean;
@@ -711,17 +711,17 @@ export interface SweepPointJson {
   solution: Solution;
 }
 
-/** An arbiter. */
+/** The policy under which times were simulated. */
 export interface Arbiter3 {
-  /** Its name in scenarios. */
+  /** The name by which `arbiter:` and `--arbiter` choose it. */
   name: string;
-  /** The parameters given. */
+  /** Its parameters as the scenario gives them. */
   params: Record<string, unknown>;
 }
 
 /** One operation and its best packets. */
 export interface TunedOperation {
-  /** Its id. */
+  /** The id of the operation in the scenario. */
   id: string;
   /** The rows, by ascending size. */
   sizes: TunedSize[];
@@ -757,13 +757,13 @@ export interface Tried {
 
 /** A transfer or operation that was measured. */
 export interface ValidatedTransfer {
-  /** Its id. */
+  /** The id of the transfer or operation in the scenario. */
   id: string;
-  /** Its source; none of an operation, as for the next two. */
+  /** The node that sends; none of an operation, as for the next two. */
   from: string | null;
-  /** Its destination. */
+  /** The node that receives. */
   to: string | null;
-  /** Its size. */
+  /** Payload, bytes. */
   bytes: number | null;
   /** The time that was measured, seconds. */
   measured_s: number;
@@ -773,9 +773,9 @@ export interface ValidatedTransfer {
   error: number;
   /** The link that held it back, as text. */
   bottleneck: string | null;
-  /** Why. */
+  /** Why it was held back there, in words. */
   cause: string | null;
-  /** The same for programs. */
+  /** The cause as its parts; none where `cause` is none. */
   cause_detail: Cause | null;
 }
 

@@ -204,7 +204,7 @@ fn infos(division: &Division, policies: &[Policy], topology: &Topology) -> Vec<R
         let top = nodes.min_by_key(|&node| (topology.fabric.node(node).depth, node)).unwrap_or(NodeId::NONE);
         let key = &policies[region.policy as usize].key;
         let several = counts[region.policy as usize] > 1;
-        let name = if several { format!("{key} at {}", topology.names.shown(top)) } else { key.clone() };
+        let name = if several { format!("{key} at {}", topology.names.unique_name(top)) } else { key.clone() };
         RegionInfo { name, top }
     };
     division.regions.iter().map(info).collect()

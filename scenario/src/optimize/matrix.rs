@@ -48,19 +48,19 @@ pub(super) fn read(
     while rows.next(context)? {
         let device = device(context, &rows, 0, topology)?;
         let Some(&own) = columns.get(&device) else {
-            let name = quoted(topology.names.shown(device));
+            let name = quoted(topology.names.unique_name(device));
             let message = format!("{name} has a row and no column");
             return Err(context.error(rows.place(0), message, "give every device both"));
         };
         let values = row(&rows, own, devices.len())
             .map_err(|(field, problem)| context.error(rows.place(field), problem.message, problem.help))?;
         if all[own].replace(values).is_some() {
-            let message = format!("{} has two rows", quoted(topology.names.shown(device)));
+            let message = format!("{} has two rows", quoted(topology.names.unique_name(device)));
             return Err(context.error(rows.place(0), message, "keep one of the two"));
         }
     }
     if let Some(missing) = all.iter().position(Option::is_none) {
-        let name = quoted(topology.names.shown(devices[missing]));
+        let name = quoted(topology.names.unique_name(devices[missing]));
         return Err(context.error(value.span, format!("the matrix has no row for {name}"), "give every device both"));
     }
     Ok(MeasuredMatrix { devices, rows: all.into_iter().flatten().collect() })
@@ -80,7 +80,7 @@ fn header(context: &mut Context, rows: &mut Rows<'_>, topology: &Topology) -> Re
     for field in 1..rows.record.len() {
         let device = device(context, rows, field, topology)?;
         if known.insert(device, ()).is_some() {
-            let message = format!("{} has two columns", quoted(topology.names.shown(device)));
+            let message = format!("{} has two columns", quoted(topology.names.unique_name(device)));
             return Err(context.error(rows.place(field), message, "keep one of the two"));
         }
         devices.push(device);
@@ -130,7 +130,7 @@ pub(super) fn covers(
 ) {
     let known: FxHashMap<NodeId, ()> = matrix.devices.iter().map(|&device| (device, ())).collect();
     if let Some(&missing) = chosen.iter().find(|device| !known.contains_key(device)) {
-        let message = format!("{} is not in the matrix", quoted(topology.names.shown(missing)));
+        let message = format!("{} is not in the matrix", quoted(topology.names.unique_name(missing)));
         let help = "add its row and column, or name other `devices`";
         let _ = context.error(span, message, help);
     }

@@ -181,7 +181,6 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Ends the last line.
 fn new_line(out: &mut String) {
     if !out.is_empty() && !out.ends_with(['\n', '\r']) {
         out.push('\n');

@@ -26,7 +26,6 @@ pub struct TraceArrivals<'a> {
     failure: Option<Diagnostic>,
 }
 
-/// A trace being read.
 struct Reader<'a> {
     trace: &'a Surveyed,
     /// `None` before the first row and after the last.

@@ -18,12 +18,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A transfer has come.
     pub(super) fn come(&mut self, task: TaskId, id: &str) {
         self.ids.insert(task, id.into());
     }
 
-    /// A transfer has left.
     pub(super) fn left(&mut self, task: TaskId) {
         if !self.ids.contains_key(&task) {
             return;

@@ -1,4 +1,4 @@
-//! From a blueprint to nodes and links.
+//! From a topology as written to nodes and links.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_sim_core::{FabricBuilder, FabricError};
 
-use super::blueprint::Blueprint;
 use super::kinds::KindId;
 use super::lateral::MadeOf;
 use super::link_type::LinkType;
 use super::names::NodeNames;
 use super::networks::Network;
 use super::template::{Each, NodeTemplate, Template};
+use super::topology_template::TopologyTemplate;
 use super::{LinkTypeOf, Place, UNLIMITED};
 use crate::context::{Context, Read, Reported};
 use crate::source::Span;
@@ -31,17 +31,17 @@ pub(super) struct Expansion<'b> {
     in_place: FxHashMap<Span, u32>,
     name: String,
     /// Topologies with links beside the tree, and the nodes of each: of a machine as often as there are such machines.
-    to_join: Vec<(&'b Blueprint, Range<u32>)>,
+    to_join: Vec<(&'b TopologyTemplate, Range<u32>)>,
 }
 
 impl<'b> Expansion<'b> {
     /// Adds all nodes of a topology: of its tree, then of its networks.
-    pub(super) fn nodes(&mut self, context: &mut Context, blueprint: &'b Blueprint) -> Read<()> {
+    pub(super) fn nodes(&mut self, context: &mut Context, topology: &'b TopologyTemplate) -> Read<()> {
         let first = self.names.len();
-        for template in &blueprint.templates {
+        for template in &topology.templates {
             self.add(context, template, NodeId::NONE, NodeKind::Switch)?;
         }
-        for network in &blueprint.networks {
+        for network in &topology.networks {
             self.names.enter(&network.name);
             for (word, count) in network.shape.switches() {
                 for number in 0..count {
@@ -53,24 +53,24 @@ impl<'b> Expansion<'b> {
             }
             self.names.leave();
         }
-        if blueprint.has_links() {
-            self.to_join.push((blueprint, first..self.names.len()));
+        if topology.has_links() {
+            self.to_join.push((topology, first..self.names.len()));
         }
         Ok(())
     }
 
     /// Adds the links beside the tree: those of machines first, of each its `links`, then its networks.
     pub(super) fn links(&mut self, context: &mut Context) -> Read<()> {
-        for (blueprint, within) in std::mem::take(&mut self.to_join) {
+        for (topology, within) in std::mem::take(&mut self.to_join) {
             let before = context.errors();
-            for lateral in &blueprint.laterals {
+            for lateral in &topology.laterals {
                 // One wrong link does not hide the next.
                 let _ = lateral.add(context, self, &within);
             }
             // Their switches are the last nodes, network by network.
             let switches = |network: &Network| network.shape.nodes() as u32;
-            let mut first = within.end - blueprint.networks.iter().map(switches).sum::<u32>();
-            for network in &blueprint.networks {
+            let mut first = within.end - topology.networks.iter().map(switches).sum::<u32>();
+            for network in &topology.networks {
                 let _ = network.add(context, self, &within, first);
                 first += switches(network);
             }
@@ -92,7 +92,7 @@ impl<'b> Expansion<'b> {
     ) -> Read<()> {
         let joined = self.builder.lateral(from, to, made_of.link.spec(made_of.kind));
         joined.map_err(|error| {
-            let (message, help) = refused(&error, self.names.shown(from), self.names.shown(to));
+            let (message, help) = refused(&error, self.names.unique_name(from), self.names.unique_name(to));
             context.error(span, message, help)
         })?;
         self.note(&made_of.link, made_of.kind, made_of.place);

@@ -54,7 +54,6 @@ pub(super) struct MadeOf {
 }
 
 impl Lateral {
-    /// Number of links.
     pub(super) fn count(&self) -> u64 {
         self.first.names.count().max(self.second.names.count())
     }

@@ -64,13 +64,12 @@ pub struct LinkTypeText {
 /// The types that have a name.
 #[derive(Debug, Default)]
 pub(crate) struct LinkTypes {
-    /// The kinds of links.
     pub(crate) kinds: Kinds,
-    types: IndexMap<Box<str>, Named, FxBuildHasher>,
+    types: IndexMap<Box<str>, NamedType, FxBuildHasher>,
 }
 
 #[derive(Debug)]
-struct Named {
+struct NamedType {
     span: Span,
     /// `None` when it has errors, which were written down.
     link: Option<LinkType>,
@@ -127,7 +126,7 @@ impl LinkTypes {
         for entry in entries {
             let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key)), &mut types.kinds).ok();
             let link = link.map(|link| LinkType { named: (!machine).then_some(types.types.len() as u32), ..link });
-            types.types.insert(entry.key.clone(), Named { span: entry.key_span, link, used: false });
+            types.types.insert(entry.key.clone(), NamedType { span: entry.key_span, link, used: false });
             if context.full() {
                 return Err(Reported);
             }

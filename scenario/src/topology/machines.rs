@@ -7,8 +7,8 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::TOPOLOGY;
-use super::blueprint::Blueprint;
 use super::link_type::LinkTypes;
+use super::topology_template::TopologyTemplate;
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
@@ -35,13 +35,13 @@ enum State {
     Unread,
     /// It is being read: whoever names it now is a part of it.
     Open,
-    Known(Rc<Blueprint>),
+    Known(Rc<TopologyTemplate>),
     /// It has errors, which were written down.
     Wrong,
 }
 
 /// What the machines of a whole topology share.
-pub(super) struct Library<'f> {
+pub(super) struct MachineReader<'f> {
     files: &'f mut Files,
     by_file: FxHashMap<PathBuf, State>,
     /// The machines being read, from the outermost: what they are called, and where.
@@ -51,14 +51,14 @@ pub(super) struct Library<'f> {
 }
 
 /// The machines under `machines` of a topology; one in place may name those of the topology around it, too.
-pub(super) struct Named<'n> {
+pub(super) struct NamedMachines<'n> {
     entries: &'n [Entry],
     by_name: FxHashMap<&'n str, usize>,
     states: RefCell<Vec<State>>,
-    outer: Option<&'n Named<'n>>,
+    outer: Option<&'n NamedMachines<'n>>,
 }
 
-impl<'n> Named<'n> {
+impl<'n> NamedMachines<'n> {
     /// The map `machines`.
     pub(super) fn read(context: &mut Context, value: Option<&'n Value>, outer: Option<&'n Self>) -> Read<Self> {
         let entries = match value.map(|value| (value, &value.data)) {
@@ -84,7 +84,7 @@ impl<'n> Named<'n> {
     }
 }
 
-impl<'f> Library<'f> {
+impl<'f> MachineReader<'f> {
     pub(super) fn new(files: &'f mut Files) -> Self {
         Self { files, by_file: FxHashMap::default(), open: Vec::new(), unused_types: Vec::new() }
     }
@@ -99,9 +99,9 @@ impl<'f> Library<'f> {
         &mut self,
         context: &mut Context,
         types: &mut LinkTypes,
-        named: &Named<'_>,
+        named: &NamedMachines<'_>,
         value: &Value,
-    ) -> Read<Rc<Blueprint>> {
+    ) -> Read<Rc<TopologyTemplate>> {
         match &value.data {
             Data::Mapping(_) if value.get("file").is_some() => self.file(context, types, value),
             Data::Mapping(_) => {
@@ -113,7 +113,12 @@ impl<'f> Library<'f> {
     }
 
     /// Reads the machines that no root is, so that what is wrong with them is known.
-    pub(super) fn read_unused(&mut self, context: &mut Context, types: &mut LinkTypes, named: &Named<'_>) -> Read<()> {
+    pub(super) fn read_unused(
+        &mut self,
+        context: &mut Context,
+        types: &mut LinkTypes,
+        named: &NamedMachines<'_>,
+    ) -> Read<()> {
         for (at, entry) in named.entries.iter().enumerate() {
             if matches!(named.states.borrow()[at], State::Unread) {
                 let help = "remove it, or use it";
@@ -128,9 +133,9 @@ impl<'f> Library<'f> {
         &mut self,
         context: &mut Context,
         types: &mut LinkTypes,
-        named: &Named<'_>,
+        named: &NamedMachines<'_>,
         value: &Value,
-    ) -> Read<Rc<Blueprint>> {
+    ) -> Read<Rc<TopologyTemplate>> {
         let name = context.text(value, "a machine")?;
         let Some(found) = named.find(name) else {
             let help = match name.ends_with(".yaml") {
@@ -147,9 +152,9 @@ impl<'f> Library<'f> {
         &mut self,
         context: &mut Context,
         types: &mut LinkTypes,
-        (named, at): (&Named<'_>, usize),
+        (named, at): (&NamedMachines<'_>, usize),
         span: Span,
-    ) -> Read<Rc<Blueprint>> {
+    ) -> Read<Rc<TopologyTemplate>> {
         let Entry { key, value, .. } = &named.entries[at];
         let called = (quoted(key), span);
         let state = named.states.borrow()[at].clone();
@@ -169,7 +174,7 @@ impl<'f> Library<'f> {
         read
     }
 
-    fn file(&mut self, context: &mut Context, types: &mut LinkTypes, value: &Value) -> Read<Rc<Blueprint>> {
+    fn file(&mut self, context: &mut Context, types: &mut LinkTypes, value: &Value) -> Read<Rc<TopologyTemplate>> {
         let fields = context.fields(value, "a machine", &FILE)?;
         let file = fields.require(context, "file")?;
         let text = context.text(file, "the file of a machine")?;
@@ -194,21 +199,26 @@ impl<'f> Library<'f> {
         &mut self,
         context: &mut Context,
         types: &mut LinkTypes,
-        outer: Option<&Named<'_>>,
+        outer: Option<&NamedMachines<'_>>,
         value: &Value,
-    ) -> Read<Rc<Blueprint>> {
+    ) -> Read<Rc<TopologyTemplate>> {
         // Its link types are its own; kinds are common to all.
         let kinds = std::mem::take(&mut types.kinds);
-        let (blueprint, kinds) = Blueprint::read(context, self, outer, value, kinds, outer.is_none())?;
+        let (topology, kinds) = TopologyTemplate::read(context, self, outer, value, kinds, outer.is_none())?;
         types.kinds = kinds;
-        Ok(Rc::new(blueprint))
+        Ok(Rc::new(topology))
     }
 
     /// What is known of a machine that need not be read, or must not be.
-    fn known(&self, context: &mut Context, state: State, called: &(String, Span)) -> Option<Read<Rc<Blueprint>>> {
+    fn known(
+        &self,
+        context: &mut Context,
+        state: State,
+        called: &(String, Span),
+    ) -> Option<Read<Rc<TopologyTemplate>>> {
         match state {
             State::Unread => None,
-            State::Known(blueprint) => Some(Ok(blueprint)),
+            State::Known(topology) => Some(Ok(topology)),
             State::Wrong => Some(Err(Reported)),
             State::Open => {
                 let mut chain: Vec<&str> = self.open.iter().map(|(name, _)| &**name).collect();
@@ -240,7 +250,7 @@ impl<'f> Library<'f> {
 }
 
 impl State {
-    fn after(read: &Read<Rc<Blueprint>>) -> Self {
-        read.as_ref().map_or(Self::Wrong, |blueprint| Self::Known(Rc::clone(blueprint)))
+    fn after(read: &Read<Rc<TopologyTemplate>>) -> Self {
+        read.as_ref().map_or(Self::Wrong, |topology| Self::Known(Rc::clone(topology)))
     }
 }

@@ -1,6 +1,5 @@
 //! The topology: link types, tree and lateral links, expanded into a fabric.
 
-mod blueprint;
 mod expansion;
 mod kinds;
 mod lateral;
@@ -9,6 +8,7 @@ mod machines;
 mod names;
 mod networks;
 mod template;
+mod topology_template;
 
 use weir_plugin_api::NodeId;
 use weir_sim_core::{Fabric, FabricBuilder};
@@ -19,15 +19,15 @@ use crate::format::{Key, KeyTable, Shape, optional, required};
 use crate::source::Span;
 use crate::version::VERSION;
 use crate::yaml::Value;
-use blueprint::Blueprint;
 use expansion::Expansion;
 pub(crate) use kinds::Kinds;
 pub(crate) use link_type::texts as link_type_texts;
 pub use link_type::{BandwidthForm, LinkTypeText};
-use machines::Library;
+use machines::MachineReader;
 pub(crate) use machines::NESTED;
 pub(crate) use names::{Missing, NodeNames};
 pub(crate) use template::is_inner;
+use topology_template::TopologyTemplate;
 
 /// Slots of an engine that serves everything at once: there is no engine.
 pub(crate) const UNLIMITED: u32 = 0;
@@ -73,7 +73,7 @@ impl Topology {
     pub(crate) fn not_an_end(&self, node: NodeId) -> Option<Problem> {
         let kind = self.fabric.node(node).kind;
         is_inner(kind).then(|| {
-            let message = format!("`{}` is a {}, which only forwards", self.names.shown(node), kind.word());
+            let message = format!("`{}` is a {}, which only forwards", self.names.unique_name(node), kind.word());
             Problem::new(message, "name a device: gpu, fpga, cpu, nic or host")
         })
     }
@@ -113,10 +113,10 @@ pub(crate) static TOPOLOGY: KeyTable = KeyTable::new(
 /// Reads a topology. `file` says whether it is a file of its own, which must name its version.
 pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file: bool) -> Read<Topology> {
     let before = context.errors();
-    let mut library = Library::new(files);
-    let (blueprint, kinds) = Blueprint::read(context, &mut library, None, value, Kinds::default(), file)?;
+    let mut library = MachineReader::new(files);
+    let (template, kinds) = TopologyTemplate::read(context, &mut library, None, value, Kinds::default(), file)?;
     let mut expansion = Expansion::default();
-    expansion.nodes(context, &blueprint)?;
+    expansion.nodes(context, &template)?;
     expansion.names.index();
     expansion.links(context)?;
     if context.errors() > before {

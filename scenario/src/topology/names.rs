@@ -65,7 +65,6 @@ impl NodeNames {
         self.names.get_index_of(name).unwrap_or_else(|| self.names.insert_full(name.into()).0) as u32
     }
 
-    /// Number of nodes.
     pub(crate) fn len(&self) -> u32 {
         self.name_of.len() as u32
     }
@@ -114,7 +113,7 @@ impl NodeNames {
     }
 
     /// The name where it is unique, else the full path.
-    pub(crate) fn shown(&self, node: NodeId) -> &str {
+    pub(crate) fn unique_name(&self, node: NodeId) -> &str {
         let name = self.name_of[node.index()];
         if self.row(name as usize).len() == 1 {
             return &self.names[name as usize];
@@ -314,7 +313,7 @@ mod tests {
     #[test]
     fn shows_bare_names_where_unique() {
         let names = names();
-        assert_eq!(names.shown(NodeId(8)), "d");
-        assert_eq!(names.shown(NodeId(7)), "a1/b0/c");
+        assert_eq!(names.unique_name(NodeId(8)), "d");
+        assert_eq!(names.unique_name(NodeId(7)), "a1/b0/c");
     }
 }

@@ -7,9 +7,9 @@ use rustc_hash::FxHashSet;
 use weir_plugin_api::NodeKind;
 
 use super::Place;
-use super::blueprint::Blueprint;
 use super::link_type::{LINK, LinkType, LinkTypes};
-use super::machines::{Library, MACHINE, Named};
+use super::machines::{MACHINE, MachineReader, NamedMachines};
+use super::topology_template::TopologyTemplate;
 use crate::brackets::{NAME_BYTES, NamePattern};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
@@ -36,10 +36,9 @@ pub(crate) struct Template {
 #[derive(Debug)]
 pub(crate) enum Each {
     Node(Box<NodeTemplate>),
-    Machine(Rc<Blueprint>),
+    Machine(Rc<TopologyTemplate>),
 }
 
-/// One of the nodes.
 #[derive(Debug)]
 pub(crate) struct NodeTemplate {
     pub(crate) kind: NodeKind,
@@ -101,12 +100,11 @@ const BUS_ID: &str = r"^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA
 /// Highest number of a NUMA node; Linux knows at most 1024 (`CONFIG_NODES_SHIFT`).
 const NUMA_NODES: u64 = 1023;
 
-/// Reads `tree`.
 pub(super) fn roots(
     context: &mut Context,
     types: &mut LinkTypes,
-    library: &mut Library<'_>,
-    named: &Named<'_>,
+    library: &mut MachineReader<'_>,
+    named: &NamedMachines<'_>,
     value: &Value,
 ) -> Read<Vec<Template>> {
     let entries = entries(context, value, "`tree`")?;
@@ -149,8 +147,8 @@ fn checked(context: &mut Context, value: &Value, templates: Vec<Template>) -> Re
 fn instance(
     context: &mut Context,
     types: &mut LinkTypes,
-    library: &mut Library<'_>,
-    named: &Named<'_>,
+    library: &mut MachineReader<'_>,
+    named: &NamedMachines<'_>,
     entry: &Entry,
 ) -> Read<Template> {
     let what = format!("machine {}", quoted(&entry.key));
@@ -163,13 +161,13 @@ fn instance(
     let fields = context.fields(&entry.value, &what, &INSTANCE)?;
     let names = node_names(context, entry, fields.entry("repeat"));
     let value = fields.require(context, "machine")?;
-    let blueprint = library.machine(context, types, named, value)?;
+    let machine = library.machine(context, types, named, value)?;
     let names = names?;
-    let total = blueprint.nodes.saturating_mul(names.count());
+    let total = machine.nodes.saturating_mul(names.count());
     if total > NODES {
         return Err(too_many(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
     }
-    Ok(Template { names, each: Each::Machine(blueprint), span: entry.key_span, total })
+    Ok(Template { names, each: Each::Machine(machine), span: entry.key_span, total })
 }
 
 fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: bool) -> Read<Template> {

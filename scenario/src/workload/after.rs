@@ -153,7 +153,7 @@ pub(super) fn cycle_error(context: &mut Context, groups: &Groups, cycle: &[TaskI
     // Begin with the first in the file, so that the message does not depend on how the cycle was found.
     let begin = known.iter().enumerate().min_by_key(|&(_, task)| *task).map_or(0, |(i, _)| i);
     let order = known[begin..].iter().chain(&known[..begin]).copied();
-    let mut order: Vec<(Cow<'_, str>, Span)> = order.filter_map(|task| shown(groups, task)).collect();
+    let mut order: Vec<(Cow<'_, str>, Span)> = order.filter_map(|task| name_and_place(groups, task)).collect();
     order.dedup();
     if order.len() > 1 && order.first() == order.last() {
         order.pop();
@@ -170,7 +170,7 @@ pub(super) fn cycle_error(context: &mut Context, groups: &Groups, cycle: &[TaskI
 }
 
 /// Name and place of a task of a cycle.
-fn shown(groups: &Groups, task: TaskId) -> Option<(Cow<'_, str>, Span)> {
+fn name_and_place(groups: &Groups, task: TaskId) -> Option<(Cow<'_, str>, Span)> {
     let group = groups.of(task)?;
     match &group.names {
         Names::Planned { .. } => Some((Cow::Borrowed(&*group.id), group.span)),

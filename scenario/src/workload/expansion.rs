@@ -106,7 +106,7 @@ impl Expansion<'_> {
     }
 
     pub(super) fn no_route(&self, from: NodeId, to: NodeId) -> Problem {
-        let (x, y) = (self.topology.names.shown(from), self.topology.names.shown(to));
+        let (x, y) = (self.topology.names.unique_name(from), self.topology.names.unique_name(to));
         if from == to {
             let message = format!("source and destination are the same node, `{x}`");
             return Problem::new(message, "name two different nodes");

@@ -191,7 +191,7 @@ impl Source<'_> {
         let operation = groups.operation(&groups.name(found)).map_or(0, |(_, count)| count as usize);
         let parts = &tasks[found.index()..=found.index() + operation];
         let other = self.engines.iter().find(|(_, engine, _)| parts.iter().any(|task| task.engine == *engine));
-        let from = |device| quoted(self.all.topology.names.shown(device));
+        let from = |device| quoted(self.all.topology.names.unique_name(device));
         match (other, tasks[found.index()].work) {
             (Some((device, ..)), _) => format!("{name} is sent by {}, not by {here}", from(device)),
             (None, Work::Carries { .. }) => format!("{name} is not sent by {here}"),

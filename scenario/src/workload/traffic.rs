@@ -8,9 +8,7 @@ use crate::source::Span;
 /// Transfers that one item of the workload makes between two of the scenario's ranks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Made {
-    /// The rank that sends.
     pub(crate) from: u32,
-    /// The rank that receives.
     pub(crate) to: u32,
     pub(crate) bytes: u64,
     pub(crate) count: u64,

@@ -39,7 +39,6 @@ pub(crate) struct Scalar {
 }
 
 impl Scalar {
-    /// Whether nothing was given.
     pub(crate) fn is_null(&self) -> bool {
         self.plain && matches!(&*self.text, "" | "~" | "null")
     }

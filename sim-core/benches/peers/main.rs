@@ -9,8 +9,8 @@
 //!
 //! CPU seconds (of the process, from the operating system) of the event loop alone on both sides: the platform, routes and
 //! reading of the load are not counted. Medians over the runs; SimGrid's better mode counts. The ends of every transfer must
-//! agree with SimGrid's to 1e-9 of the instant, or 20 ps + 1 ps per event so far, else the bench fails. A CSV with all
-//! figures is written to `target/peers/peers.csv`, from which `benches/peers/plot.py` draws docs/scaling.svg.
+//! agree with SimGrid's to 1e-9 of the instant, or 20 ps + 1 ps per event so far, else the bench fails. All figures are written
+//! to `target/peers/peers.csv`.
 
 mod hard;
 mod load;

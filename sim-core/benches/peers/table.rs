@@ -1,4 +1,4 @@
-//! The table of ratios, the growth of the times, and the CSV that the plot is drawn from.
+//! The table of ratios, the growth of the times, and the CSV of all figures.
 
 use std::path::Path;
 

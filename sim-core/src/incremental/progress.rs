@@ -6,7 +6,6 @@ use super::clocks::{Clocks, Transfer};
 use super::events::Gone;
 use super::numbers::{INF, Level};
 
-/// One active transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing {
     pub(crate) id: u32,

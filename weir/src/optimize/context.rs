@@ -18,7 +18,6 @@ use crate::{Error, ErrorKind, Registry};
 pub(super) struct SearchContext<'a> {
     /// The file, from which candidates are read with other values.
     pub(super) file: &'a Path,
-    /// How it was read.
     pub(super) read_with: &'a LoadOptions,
     pub(super) registry: &'a Registry,
     pub(super) scenario: &'a Scenario,
@@ -28,7 +27,6 @@ pub(super) struct SearchContext<'a> {
     pub(super) options: SearchOptions<'a>,
     /// When it becomes true the search ends: the caller wants it, or the budget is spent.
     pub(super) cancel: &'a AtomicBool,
-    /// When the search began.
     pub(super) begin: Instant,
 }
 

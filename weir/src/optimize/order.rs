@@ -42,7 +42,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
         }
         part => {
             let distribution = part.map(|part| part.distribution);
-            let result = as_it_is(own, result);
+            let result = with_baseline(own, result);
             Ok(outcome(context, &problem, result, |result| SearchReport { distribution, ..report(subject, result) }))
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn best(context: &SearchContext<'_>) -> Result<SearchResult<Solution>
     let problem = problem(context, &context.subject()?)?;
     let own = own(context, &problem)?;
     let found = order::search(&problem, &options(context, &problem, Goal::Best), context.cancel, &mut ());
-    let result = as_it_is(own, found.map_err(|error| failure(context.scenario, &error))?.result);
+    let result = with_baseline(own, found.map_err(|error| failure(context.scenario, &error))?.result);
     let order = named(context.scenario, &problem, &result.solution);
     Ok(result.with_solution(Solution::Order(order)))
 }
@@ -141,8 +141,8 @@ fn own(context: &SearchContext<'_>, problem: &OrderProblem<'_>) -> Result<Option
     order.map(|order| Ok((order, context.baseline()?))).transpose()
 }
 
-/// Holds what was found against the scenario as it is, whose `order:` may be better than file order.
-fn as_it_is(own: Option<(Order, u64)>, result: SearchResult<Order>) -> SearchResult<Order> {
+/// What was found beside the baseline, which is better where the scenario has a good `order:`.
+fn with_baseline(own: Option<(Order, u64)>, result: SearchResult<Order>) -> SearchResult<Order> {
     let Some((own, baseline)) = own else { return result };
     let baseline = baseline as f64;
     let result = SearchResult { baseline, ..result };

@@ -6,7 +6,7 @@ use weir_optimize::parameters::Part as GridPart;
 use weir_report::SearchSubject;
 
 /// Version of the format of part files.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a part holds beside its makespans: what else the result names.
@@ -101,7 +101,7 @@ fn is_grid_checkpoint(line: &str) -> bool {
 #[derive(Debug, thiserror::Error)]
 pub enum Unread {
     /// The version that wrote it.
-    #[error("was written by weir {0}, this is {VERSION}")]
+    #[error("was written by weir {0}, this is {VERSION} (format {FORMAT})")]
     Version(String),
     /// A checkpoint of a search over parameters.
     #[error("is a checkpoint, not a part of a search")]

@@ -149,7 +149,7 @@ impl<'a> RankPlacement<'a> {
         }
     }
 
-    /// Makespans as it is and with a placement, ps; none when the search must end.
+    /// Makespans of the baseline and of a placement, ps; none when the search must end.
     fn makespans(&self, placement: &[usize]) -> Result<Option<(u64, u64)>, Error> {
         match self.context.baseline().and_then(|before| Ok((before, self.makespan(placement)?))) {
             Ok(both) => Ok(Some(both)),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::digest::digest;
 use super::lanes::{First, Inside, Lanes, lanes};
-use super::part::Part;
+use super::part::{FORMAT, Part};
 use super::symmetry::Symmetry;
 use super::units::{Sum, Until};
 use super::walk::Work;
@@ -115,7 +115,7 @@ impl<'p, 'a> Enumeration<'p, 'a> {
         }
         let candidates = self.plan.candidates.unwrap_or(u128::MAX);
         Ok(Part {
-            weir_order_part: 1,
+            weir_order_part: FORMAT,
             digest: self.digest.clone(),
             shard,
             shards,

@@ -7,11 +7,14 @@ use crate::distribution::Distribution;
 use crate::order::problem::OrderError;
 use crate::order::run::best::{Best, better};
 
+/// Version of the format of parts.
+pub(super) const FORMAT: u32 = 2;
+
 /// One shard of an enumeration, finished or not. Equal problems give equal bytes, however the work was cut.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// Version of this format.
+    /// Version of the format of parts, 2.
     pub weir_order_part: u32,
     /// Digest of the problem.
     pub digest: String,
@@ -35,7 +38,6 @@ pub struct Part {
     /// The best order so far.
     pub best: Option<Best>,
     /// The makespans of the orders visited so far.
-    #[serde(rename = "tally")]
     pub distribution: Distribution,
 }
 
@@ -64,7 +66,7 @@ impl Part {
     /// Whether it belongs to this enumeration.
     pub(crate) fn check(&self, digest: &str, firsts: u64, symmetries: u64) -> Result<(), OrderError> {
         let shard = (1..=self.shards).contains(&self.shard);
-        if self.weir_order_part == 1 && self.digest == digest && self.first_choices == firsts && shard {
+        if self.weir_order_part == FORMAT && self.digest == digest && self.first_choices == firsts && shard {
             if self.symmetries != symmetries {
                 return Err(other("use of symmetries"));
             }

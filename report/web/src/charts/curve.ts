@@ -121,13 +121,13 @@ function markBaseline(p: Plot, search: Search, curve: Curve): void {
   p.root.append(
     s("line", { class: "level baseline", x1: p.left, x2: p.right, y1: y, y2: y }),
     telling(mark, [
-      { what: "as it is", value: format.time(search.baseline_s) },
+      { what: "baseline", value: format.time(search.baseline_s) },
       { what: "better candidates", value: betterThan(search, curve, search.baseline_s) },
     ]),
     s(
       "text",
       { class: "level-text slower", x: p.right - 4, y: y - 6, "text-anchor": "end" },
-      `as it is: ${format.time(search.baseline_s)}`,
+      `baseline: ${format.time(search.baseline_s)}`,
     ),
   );
 }
@@ -207,7 +207,7 @@ function drawBars(p: Plot, data: Histogram): void {
 function drawLevels(p: Plot, search: Search): void {
   for (const [v, kind, words, y] of [
     [search.best_s, "best", "best", 24],
-    [search.baseline_s, "baseline", "as it is", 40],
+    [search.baseline_s, "baseline", "baseline", 40],
   ] as const) {
     if (v == null) continue;
     const right = p.x(v) > (p.left + p.right) / 2;

@@ -36,7 +36,7 @@ export function pointLines(sweep: Sweep, line: SweepLine, at: number): Line[] {
   if (!point) return [...lines, { what: "no result", value: "the search was cut off" }];
   return [
     ...lines,
-    { what: "as it is", value: format.time(point.baseline_s) },
+    { what: "baseline", value: format.time(point.baseline_s) },
     { what: "best", value: format.time(point.best_s) },
     { what: "gain", value: format.gain(gainOf(point)) },
     { what: "best is", value: point.proved_optimal ? "proved" : "not proved" },

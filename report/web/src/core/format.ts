@@ -109,7 +109,7 @@ export function percent(part: number | null | undefined): string {
   return part == null || !Number.isFinite(part) ? NONE : `${(part * 100).toFixed(1)} %`;
 }
 
-/** What a gain of as it is / best − 1 is: `26.6 % less time, 36.2 % faster`, or more time and slower. */
+/** What a gain of baseline / best − 1 is: `26.6 % less time, 36.2 % faster`, or more time and slower. */
 export function gain(value: number | null | undefined): string {
   if (value == null || !Number.isFinite(value)) return NONE;
   if (percent(value) === percent(0) || percent(value) === percent(-0)) return percent(0);

@@ -6,7 +6,7 @@ import * as format from "../core/format.ts";
 import { rove } from "../core/rove.ts";
 import type { Store } from "../core/store.ts";
 import { bottleneckOf } from "../run/alone.ts";
-import { type Difference, differences, tally } from "../run/diff.ts";
+import { type Difference, differences, endCounts } from "../run/diff.ts";
 import { type RunView, lacks } from "../run/view.ts";
 import { mainCause } from "../run/words.ts";
 import { more, table, transferButton } from "./parts.ts";
@@ -33,8 +33,8 @@ export function differencesSection(views: RunView[], store: Store): HTMLElement 
 }
 
 /** How many transfers of a run are later, earlier, equal, and not comparable. */
-function tallyOf(base: RunView, v: RunView): HTMLElement {
-  const t = tally(base, v);
+function endCountsLine(base: RunView, v: RunView): HTMLElement {
+  const t = endCounts(base, v);
   const parts = [
     `${format.count(t.later)} later`,
     `${format.count(t.earlier)} earlier`,
@@ -51,7 +51,7 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
   const base = views[0]!;
   if (views.length < 2) return [h("p", {}, "Only one run is shown.")];
   const all = differences(views);
-  const counts = views.slice(1).map((v) => tallyOf(base, v));
+  const counts = views.slice(1).map((v) => endCountsLine(base, v));
   const head = [
     "transfer",
     ...views.map((v) => `end in ${v.letter}`),

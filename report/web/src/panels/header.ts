@@ -28,16 +28,16 @@ const all = (d: Required<ReportData>) => [...d.runs, ...d.searches, ...d.sweeps,
 
 /** The scenario of the first result, or the number of results. */
 function titleOf(data: Required<ReportData>): string {
-  return tally(data) ?? all(data)[0]?.scenario ?? "nothing to show";
+  return contentCounts(data) ?? all(data)[0]?.scenario ?? "nothing to show";
 }
 
 /** The title of the window. */
 export function windowTitle(data: Required<ReportData>): string {
-  return tally(data) ?? `${shortened(all(data)[0]?.scenario ?? "weir", LONG)} – weir report`;
+  return contentCounts(data) ?? `${shortened(all(data)[0]?.scenario ?? "weir", LONG)} – weir report`;
 }
 
 /** How many results there are, where one name does not stand for them: several kinds, or others than runs of several scenarios. */
-function tally(data: Required<ReportData>): string | null {
+function contentCounts(data: Required<ReportData>): string | null {
   const results = all(data);
   const kinds = [data.runs, data.searches, data.sweeps, data.tuned, data.validated].filter((list) => list.length > 0);
   const differ = data.runs.length === 0 && new Set(results.map((r) => r.scenario)).size > 1;

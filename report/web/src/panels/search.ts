@@ -33,14 +33,14 @@ function facts(search: Search): HTMLElement {
   const inUnits = search.objective !== "makespan" && search.best != null;
   const cards: [string, string, string][] = [
     [bestTitle(search), format.time(search.best_s), format.exactPs(search.best_ps) ?? ""],
-    ["as it is", format.time(search.baseline_s), againstBaseline(search)],
+    ["baseline", format.time(search.baseline_s), againstBaseline(search)],
     ["searched", ...searched(search)],
   ];
   if (inUnits)
     cards.push([
       search.objective,
       `${search.best}`,
-      `as it is ${search.baseline ?? format.NONE}, bound ${search.bound ?? format.NONE}`,
+      `baseline ${search.baseline ?? format.NONE}, bound ${search.bound ?? format.NONE}`,
     ]);
   return h(
     "div",
@@ -123,7 +123,7 @@ function placement(search: Search): HTMLElement | null {
     return h("figure", { class: "panel" }, h("figcaption", {}, title), framed(drawing));
   };
   const before = search.baseline_placement;
-  return h("div", { class: "panels" }, tree("Best placement", best), before && tree("As it is", before));
+  return h("div", { class: "panels" }, tree("Best placement", best), before && tree("Baseline", before));
 }
 
 function solution(search: Search): HTMLElement | null {

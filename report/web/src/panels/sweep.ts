@@ -87,7 +87,7 @@ function keys(sweep: Sweep, lines: SweepLine[]): HTMLElement {
 }
 
 function totals(sweep: Sweep): Child[] {
-  const head = [pathsOf(sweep).slice(1).map(visible).join(", "), "points", "as it is", "best", "gain", "proved"];
+  const head = [pathsOf(sweep).slice(1).map(visible).join(", "), "points", "baseline", "best", "gain", "proved"];
   const missing = sweep.totals.some((t) => !t.complete);
   return [
     h(
@@ -95,7 +95,7 @@ function totals(sweep: Sweep): Child[] {
       { class: "small" },
       "In total: sums over ",
       ...firstAxis(sweep),
-      "; less time is 1 − best / as it is, faster is as it is / best − 1.",
+      "; less time is 1 − best / baseline, faster is baseline / best − 1.",
       missing && " Where points are missing, sums are over the others and do not compare.",
     ),
     dataTable(

@@ -35,7 +35,7 @@ export function differences(views: RunView[]): Difference[] {
   return out.sort((a, b) => size(b) - size(a) || (a.id < b.id ? -1 : 1));
 }
 
-export interface Tally {
+export interface EndCounts {
   later: number;
   earlier: number;
   same: number;
@@ -50,8 +50,8 @@ export interface Tally {
 }
 
 /** How many transfers are later, earlier and equal in a run, of those that both have, and how many did not end. */
-export function tally(base: RunView, other: RunView): Tally {
-  const out: Tally = { later: 0, earlier: 0, same: 0, only: 0, open: 0, closed: 0, neither: 0 };
+export function endCounts(base: RunView, other: RunView): EndCounts {
+  const out: EndCounts = { later: 0, earlier: 0, same: 0, only: 0, open: 0, closed: 0, neither: 0 };
   for (const [id, t] of other.transfers) {
     const first = base.transfers.get(id);
     const change = changeOf(first, t);

@@ -44,7 +44,7 @@ function same(lines: string[], sweep: Sweep, at: number, combination: number): v
   const text = lines.map((l) => l.replace(/[\u2066-\u2069]/g, "").replace(/\s+/g, " "));
   assert.equal(said(text, first!.path), `${at + 1} of ${first!.values.length}: ${first!.values[at]}`);
   for (const { path } of others) assert.equal(said(text, path), sweep.totals[combination]!.parameters[path]);
-  assert.equal(said(text, "as it is"), format.time(point.baseline_s));
+  assert.equal(said(text, "baseline"), format.time(point.baseline_s));
   assert.equal(said(text, "best"), format.time(point.best_s));
   assert.equal(said(text, "gain"), format.gain(point.baseline_s / point.best_s - 1));
   assert.equal(said(text, "best is"), point.proved_optimal ? "proved" : "not proved");

@@ -18,7 +18,7 @@ import {
   viewsOf,
 } from "../../src/run/view.ts";
 import { endedText } from "../../src/run/coverage.ts";
-import { differences, tally } from "../../src/run/diff.ts";
+import { differences, endCounts } from "../../src/run/diff.ts";
 import { fixture, madeUp, numbers } from "../fixture.ts";
 
 const full = ["t2", "halo", "hol", "lateral", "hostile"].flatMap((f) => fixture(f).runs);
@@ -141,7 +141,7 @@ test("differences are against the first run, largest first", () => {
   function size(id: string): number {
     return Math.max(...views.map((v) => Math.abs(v.transfers.get(id)!.end_s! - views[0]!.transfers.get(id)!.end_s!)));
   }
-  assert.deepEqual(tally(views[0]!, views[1]!), {
+  assert.deepEqual(endCounts(views[0]!, views[1]!), {
     later: 2,
     earlier: 1,
     same: 1,
@@ -150,7 +150,7 @@ test("differences are against the first run, largest first", () => {
     closed: 0,
     neither: 0,
   });
-  assert.deepEqual(tally(views[0]!, views[0]!), {
+  assert.deepEqual(endCounts(views[0]!, views[0]!), {
     later: 0,
     earlier: 0,
     same: 4,
@@ -253,8 +253,8 @@ test("transfers that did not end are counted, not passed over", () => {
     transfers: stopped.transfers.map((t, i) => (i > 0 ? { ...t, end_s: null } : { ...t, end_s: cut })),
   };
   assert.equal(endedText(viewsOf([one])[0]!), `1 of ${n} transfers has ended`);
-  assert.deepEqual(tally(a!, b!), { later: 0, earlier: 0, same: n - 2, only: 0, open: 2, closed: 0, neither: 0 });
-  assert.equal(tally(b!, a!).closed, 2);
+  assert.deepEqual(endCounts(a!, b!), { later: 0, earlier: 0, same: n - 2, only: 0, open: 2, closed: 0, neither: 0 });
+  assert.equal(endCounts(b!, a!).closed, 2);
   assert.deepEqual(
     differences([a!, b!]).map((d) => d.open),
     [

@@ -48,7 +48,7 @@ test("lines hold the points that weir wrote, and add up to its totals", () => {
   for (const p of lines[0]!.points) assert.equal((100 * gainOf(p)!).toFixed(1), "36.2");
 });
 
-test("a gain is time as it is over time of the best, less one", () => {
+test("a gain is the baseline time over that of the best, less one", () => {
   assert.equal(gainOf({ baseline_s: 3, best_s: 2 }), 0.5);
   assert.equal(gainOf({ baseline_s: 2, best_s: 2 }), 0);
   assert.equal(gainOf({ baseline_s: 0, best_s: 0 }), null);
@@ -104,7 +104,7 @@ test("a point says its values, both times, the gain and whether it is proved", (
     "combination (3)",
     "\u2068axis0\u2069 2 of 2: \u2068v0.1\u2069",
     "\u2068axis1\u2069 \u2068v1.2\u2069",
-    "as it is 1.500 ms",
+    "baseline 1.500 ms",
     "best 1.000 ms",
     "gain 33.3 % less time, 50.0 % faster",
     "best is not proved",

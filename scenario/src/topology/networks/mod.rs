@@ -166,7 +166,6 @@ impl Network {
         self.ends.iter().fold(0, |sum, end| sum.saturating_add(end.names.count()))
     }
 
-    /// Number of links.
     pub(super) fn links(&self) -> u64 {
         self.count().saturating_add(self.shape.links())
     }
@@ -187,7 +186,7 @@ impl Network {
             for i in 0..end.names.count() {
                 let node = end.node(context, expansion, within, i)?;
                 if !seen.insert(node) {
-                    let message = format!("`{}` is an end twice", expansion.names.shown(node));
+                    let message = format!("`{}` is an end twice", expansion.names.unique_name(node));
                     return Err(context.error(end.span, message, "name each end once"));
                 }
                 // Consecutive ends, as many on each switch, or one more.

@@ -50,7 +50,6 @@ impl Shape {
         }
     }
 
-    /// All switches.
     pub(crate) fn nodes(&self) -> u64 {
         self.switches().iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
@@ -87,7 +86,6 @@ impl Shape {
         }
     }
 
-    /// Groups of a dragonfly.
     fn groups(&self) -> u64 {
         match self {
             Self::Dragonfly { a, h, .. } => a.saturating_mul(*h).saturating_add(1),

@@ -97,7 +97,7 @@ impl<'a> Expansion<'a> {
         let nodes = self.topology.fabric.nodes().len();
         match self.known.outside.name(node, nodes) {
             Some(name) => name,
-            None => self.topology.names.shown(node),
+            None => self.topology.names.unique_name(node),
         }
     }
 }

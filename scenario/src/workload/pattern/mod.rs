@@ -185,7 +185,6 @@ impl<'a> Expansion<'a> {
     }
 }
 
-/// A message between devices.
 #[derive(Clone, Copy)]
 struct Sent {
     pair: (u32, u32),

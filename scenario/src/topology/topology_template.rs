@@ -4,7 +4,7 @@ use super::TOPOLOGY;
 use super::kinds::Kinds;
 use super::lateral::{self, Lateral};
 use super::link_type::LinkTypes;
-use super::machines::{Library, Named};
+use super::machines::{MachineReader, NamedMachines};
 use super::networks::{self, Network};
 use super::template::{self, Each, NODES, Template};
 use crate::context::{Context, Read};
@@ -12,7 +12,7 @@ use crate::yaml::Value;
 
 /// A topology that may stand for many machines.
 #[derive(Debug)]
-pub(crate) struct Blueprint {
+pub(crate) struct TopologyTemplate {
     pub(super) templates: Vec<Template>,
     pub(super) laterals: Vec<Lateral>,
     pub(super) networks: Vec<Network>,
@@ -22,13 +22,13 @@ pub(crate) struct Blueprint {
     links: u64,
 }
 
-impl Blueprint {
+impl TopologyTemplate {
     /// Reads a topology, of a scenario or of a machine. `file` says whether it is a file of its own, which must name its
     /// version; `outer` has the machines of the topology that it stands in. Returns `kinds` with those that it adds.
     pub(super) fn read(
         context: &mut Context,
-        library: &mut Library<'_>,
-        outer: Option<&Named<'_>>,
+        library: &mut MachineReader<'_>,
+        outer: Option<&NamedMachines<'_>>,
         value: &Value,
         kinds: Kinds,
         file: bool,
@@ -43,14 +43,14 @@ impl Blueprint {
         let types = LinkTypes::read(context, fields.get("link_types"), kinds, library.in_machine());
         let tree = fields.require(context, "tree")?;
         let mut types = types?;
-        let named = Named::read(context, fields.get("machines"), outer)?;
+        let named = NamedMachines::read(context, fields.get("machines"), outer)?;
         let templates = template::roots(context, &mut types, library, &named, tree)?;
         library.read_unused(context, &mut types, &named)?;
         let laterals = lateral::read(context, &mut types, fields.get("links"))?;
         let networks = networks::read(context, &mut types, fields.get("networks"), &templates)?;
         library.unused_types.extend(types.unused());
-        let blueprint = Self::counted(context, value, templates, laterals, networks)?;
-        Ok((blueprint, types.kinds))
+        let topology = Self::counted(context, value, templates, laterals, networks)?;
+        Ok((topology, types.kinds))
     }
 
     /// Counts nodes and links, and refuses too many before any is made.
