@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use weir::{Error, ErrorKind};
 
-use crate::optimize::flagged;
+use crate::search_flags::flagged;
 
 /// How the program ends; larger is worse.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

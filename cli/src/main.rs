@@ -16,6 +16,7 @@ mod optimize;
 mod output;
 mod pending;
 mod plugins;
+mod search_flags;
 mod simulate;
 mod terminal;
 mod values;

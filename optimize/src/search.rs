@@ -144,7 +144,7 @@ impl FromStr for Objective {
 }
 
 /// Most candidates that `auto` visits one by one.
-pub const MOST_EXHAUSTIVE: u128 = 10_000_000;
+pub(crate) const MOST_EXHAUSTIVE: u128 = 10_000_000;
 
 /// The result of a search, as it is reported. Objectives are in the unit of the objective: ps for makespans. What a
 /// method does not know is absent.
@@ -278,7 +278,7 @@ pub const PERCENTILES: [u32; 6] = [1, 5, 25, 75, 95, 99];
 
 /// The best of some candidates.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct BestOf {
+pub(crate) struct BestOf {
     /// Its value, in the unit of the search.
     pub value: f64,
     /// Its number, the lowest among equals.
@@ -298,7 +298,7 @@ const BATCH: usize = 256;
 ///
 /// # Errors
 /// The first candidate that has no value.
-pub fn best_of<E: Send>(
+pub(crate) fn best_of<E: Send>(
     count: u128,
     value: impl Fn(u128) -> Result<f64, E> + Sync,
     cancel: &AtomicBool,

@@ -13,6 +13,7 @@ use weir_scenario::PlannedOperation;
 use saved::SavedRun;
 
 use crate::json::{RunJson, write_line};
+use crate::run::params_text;
 use crate::{Detail, ResultKind, Run};
 
 /// Why a saved result cannot be a column.
@@ -75,6 +76,21 @@ impl Column {
         })
     }
 
+    /// The column of one saved result.
+    fn saved(file: &str, result: Box<RawValue>) -> serde_json::Result<Self> {
+        let run = SavedRun::read(result.get())?;
+        Ok(Self {
+            file: format!("{file} ({})", run.file),
+            params: params_text(&run.arbiter.params),
+            complete: run.complete,
+            makespan_ps: run.makespan_ps,
+            transfers: run.transfer_times(),
+            operations: run.operation_times(),
+            arbiter: run.arbiter.name,
+            result: Some(result),
+        })
+    }
+
     /// Whether a text is a saved result rather than a scenario.
     #[must_use]
     pub fn is_saved(text: &str) -> bool {
@@ -88,7 +104,7 @@ impl Column {
     pub fn of_saved(file: &str, text: &str) -> Result<Vec<Self>, ColumnError> {
         let values = serde_json::Deserializer::from_str(text).into_iter::<Box<RawValue>>();
         let columns = values.enumerate().map(|(i, value)| {
-            let column = value.and_then(|result| Ok(SavedRun::read(result.get())?.column(file, result)));
+            let column = value.and_then(|result| Self::saved(file, result));
             column.map_err(|error| ColumnError::NotAResult { file: file.to_owned(), number: i + 1, error })
         });
         columns.collect()

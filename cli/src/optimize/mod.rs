@@ -9,5 +9,5 @@ mod write;
 pub(crate) use checkpoint::CheckpointFile;
 pub(crate) use part::read_parts;
 pub(crate) use progress::Terminal;
-pub(crate) use settings::{check, flagged, search_options};
+pub(crate) use settings::{check, search_options};
 pub(crate) use write::Target;

@@ -8,7 +8,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{Effort, Machine, Options, Pattern, Placement, PlacementError, SimulatedError, refine_simulated, search};
+use super::by_cost::{Options, Placement, search};
+use super::error::PlacementError;
+use super::heuristic::Effort;
+use super::machine::Machine;
+use super::pattern::Pattern;
+use super::simulated::{SimulatedError, refine_simulated};
 use crate::Distribution;
 use crate::search::{MOST_EXHAUSTIVE, Method, Objective, SearchResult, Vary, best_of};
 

@@ -1,21 +1,18 @@
-//! Saved results as columns of a comparison.
+//! What a comparison reads of saved results.
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use weir_plugin_api::PS_PER_S;
 
-use super::Column;
 use crate::ResultKind;
-use crate::run::params_text;
 
 /// What a comparison reads of a saved result.
 #[derive(Deserialize)]
 pub(super) struct SavedRun {
-    file: String,
-    arbiter: SavedArbiter,
-    complete: bool,
-    makespan_ps: u64,
+    pub(super) file: String,
+    pub(super) arbiter: SavedArbiter,
+    pub(super) complete: bool,
+    pub(super) makespan_ps: u64,
     transfers: Vec<SavedTransfer>,
     #[serde(default)]
     operations: Vec<SavedOperation>,
@@ -34,30 +31,23 @@ impl SavedRun {
         }
     }
 
-    /// Its column, with the result as it was saved.
-    pub(super) fn column(self, file: &str, result: Box<RawValue>) -> Column {
-        let transfers =
-            self.transfers.into_iter().map(|transfer| (transfer.id, since(transfer.ready_s, transfer.end_ps)));
-        let planned = self.operations.into_iter().filter(|operation| operation.details.model.is_some());
-        let operations = planned.map(|operation| (operation.id, since(operation.start_s, operation.end_ps)));
-        Column {
-            file: format!("{file} ({})", self.file),
-            arbiter: self.arbiter.name,
-            params: params_text(&self.arbiter.params),
-            complete: self.complete,
-            makespan_ps: self.makespan_ps,
-            transfers: transfers.collect(),
-            operations: operations.collect(),
-            result: Some(result),
-        }
+    /// Per transfer: id, and the time from ready to end in ps where it ended.
+    pub(super) fn transfer_times(&self) -> Vec<(String, Option<u64>)> {
+        self.transfers.iter().map(|t| (t.id.clone(), since(t.ready_s, t.end_ps))).collect()
+    }
+
+    /// Per operation that a model planned: id, and the time from release to end in ps where it ended.
+    pub(super) fn operation_times(&self) -> Vec<(String, Option<u64>)> {
+        let planned = self.operations.iter().filter(|operation| operation.details.model.is_some());
+        planned.map(|operation| (operation.id.clone(), since(operation.start_s, operation.end_ps))).collect()
     }
 }
 
 #[derive(Deserialize)]
-struct SavedArbiter {
-    name: String,
+pub(super) struct SavedArbiter {
+    pub(super) name: String,
     #[serde(default)]
-    params: Map<String, Value>,
+    pub(super) params: Map<String, Value>,
 }
 
 #[derive(Deserialize)]

@@ -8,9 +8,9 @@ use ordered_float::OrderedFloat;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::PageError;
 use super::bins::{Bins, Short};
 use super::delays::Delays;
+use super::error::PageError;
 use super::groups::Grouping;
 use super::phases::PhaseSource;
 use crate::json::{LinkRow, NodeRow, TransferRow, bytes};

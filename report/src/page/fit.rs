@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::PageError;
 use super::aggregate::{Aggregated, WholeRun};
+use super::error::PageError;
 use super::pack::Packed;
 use super::phases::{PhaseSource, Saved};
 use crate::Widening;

@@ -13,6 +13,7 @@ mod bins;
 mod contract;
 mod delays;
 mod embed;
+mod error;
 mod fit;
 mod groups;
 mod pack;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 pub use contract::contract;
+pub use error::PageError;
 pub use fit::MOST_ROWS;
 use fit::{Additions, fit};
 pub use phases::PhaseReplay;
@@ -43,36 +45,6 @@ use crate::{Detail, ResultKind, Run, Tuning, Validation, Widening};
 
 /// What a page has of a run.
 const FULL: Detail = Detail { phases: true, full: true };
-
-/// Why something cannot go into a page.
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// JSON that is not as weir writes it.
-    #[error("{0}")]
-    Json(#[from] serde_json::Error),
-    /// JSON whose parts do not fit together.
-    #[error("{0}")]
-    Damaged(String),
-    /// Phases that did not all come.
-    #[error("interrupted")]
-    Interrupted,
-    /// A line of a saved file.
-    #[error("{file}:{line}: {what}")]
-    Line {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong, and what to do.
-        what: String,
-    },
-}
-
-impl PageError {
-    fn damaged(what: impl Into<String>) -> Self {
-        Self::Damaged(what.into())
-    }
-}
 
 /// The data of a page.
 #[derive(Debug, Default)]

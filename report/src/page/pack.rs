@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::PageError;
+use super::error::PageError;
 use super::phases::{Active, Moment, PhaseSource, Why};
 
 /// A span needs at least so many bytes: five numbers of one digit, and a comma after each.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use weir_sim_core::{PhaseRecord, PhaseStep};
 
-use super::PageError;
+use super::error::PageError;
 use crate::Run;
 use crate::json::{ExplainRow, List, Name, PhaseRow, RunJson, StepRow};
 use crate::steps::by_transfer;

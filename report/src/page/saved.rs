@@ -7,7 +7,7 @@ use std::hash::Hash;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::PageError;
+use super::error::PageError;
 use crate::ResultKind;
 use crate::json::{LinkRow, NodeRow, TransferRow};
 

@@ -1,0 +1,43 @@
+//! Errors of the options of a search, with the flags of the command.
+
+use weir::optimize::{SettingsError, count};
+
+/// What is wrong with the options of a search, with the flags of the command.
+pub(crate) fn flagged(error: &SettingsError) -> String {
+    match *error {
+        SettingsError::NothingVaries { ref file } => {
+            format!("{file} does not say what to vary: add --vary order, or `optimize: {{ vary: order }}`")
+        }
+        SettingsError::NoParameters => {
+            "--vary parameters needs the parameters in the scenario: add `optimize: { vary: \
+                                        parameters, parameters: { arbiter.tau: [0.1, 0.2] } }`"
+                .to_owned()
+        }
+        SettingsError::ExactIsForOrders { vary } => {
+            format!("--exact is for `vary: order` only: leave it out for `vary: {}`", vary.word())
+        }
+        SettingsError::OneSearch { option } => one_search(option.word()),
+        SettingsError::NotForPlacement { option } => {
+            format!("--{} is for exhaustive searches of orders and grids: leave it out for a placement", option.word())
+        }
+        SettingsError::NotExhaustive { option, candidates } => format!(
+            "--{} is for `--method exhaustive`; there are {} orders: add it where these are not too many, else use \
+             --budget",
+            option.word(),
+            count(candidates)
+        ),
+        SettingsError::TooManyPlacements { candidates, most } => format!(
+            "there are {} placements, more than the {most} that are simulated one by one: use `--method bisection`",
+            count(candidates)
+        ),
+        _ => error.to_string(),
+    }
+}
+
+/// What is wrong with an option that is not for searches at many points.
+pub(crate) fn one_search(option: &str) -> String {
+    format!(
+        "--{option} is for one search, and `parameters` asks for one at each point: search one alone, with `--set \
+         'optimize={{ vary: order }}'` and a `--set` for each of its values"
+    )
+}
