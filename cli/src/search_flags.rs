@@ -10,7 +10,7 @@ pub(crate) fn flagged(error: &SettingsError) -> String {
         }
         SettingsError::NoParameters => {
             "--vary parameters needs the parameters in the scenario: add `optimize: { vary: \
-                                        parameters, parameters: { arbiter.tau: [0.1, 0.2] } }`"
+                                        parameters, parameters: { workload[0].transfer.size: [1MB, 4MB] } }`"
                 .to_owned()
         }
         SettingsError::ExactIsForOrders { vary } => {

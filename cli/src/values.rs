@@ -70,7 +70,8 @@ pub(crate) fn slower(text: &str) -> Result<f64, String> {
 
 /// An edit of a scenario, `path=value`, in two.
 pub(crate) fn edit(text: &str) -> Result<(String, String), String> {
-    let (path, value) = text.split_once('=').ok_or("write a path, = and a value, such as arbiter.tau=0.1")?;
+    let (path, value) =
+        text.split_once('=').ok_or("write a path, = and a value, such as workload[0].transfer.size=4MB")?;
     Ok((path.trim().to_owned(), value.trim().to_owned()))
 }
 

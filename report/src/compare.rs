@@ -38,7 +38,7 @@ pub struct Column {
     pub file: String,
     /// The name of the arbiter, without its parameters.
     pub arbiter: String,
-    /// Its parameters, as `tau 0.2, hol false`; empty without any.
+    /// Its parameters, as `key value, other value`; empty without any.
     pub params: String,
     /// Whether every task ended.
     pub complete: bool,

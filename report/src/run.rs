@@ -25,26 +25,26 @@ pub struct ArbiterInfo<'a> {
 }
 
 impl ArbiterInfo<'_> {
-    /// Name and parameters for a person: `name (tau 0.2)`.
+    /// Name and parameters for a person: `name (key value)`.
     #[must_use]
     pub fn title(&self) -> String {
         // The name of a policy per link kind says all parameters.
         if self.regions.is_some() { self.name.to_owned() } else { titled(self.name, self.params) }
     }
 
-    /// The parameters for a person: `tau 0.2, hol false`.
+    /// The parameters for a person: `key value, other value`.
     #[must_use]
     pub fn params_text(&self) -> String {
         params_text(self.params)
     }
 }
 
-/// A name and parameters for a person: `name (tau 0.2)`.
+/// A name and parameters for a person: `name (key value)`.
 pub(crate) fn titled(name: &str, params: &Map<String, Value>) -> String {
     if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params_text(params)) }
 }
 
-/// Parameters for a person: `tau 0.2, hol false`.
+/// Parameters for a person: `key value, other value`.
 pub(crate) fn params_text(params: &Map<String, Value>) -> String {
     let params: Vec<_> = params.iter().map(|(key, value)| format!("{key} {value}")).collect();
     params.join(", ")

@@ -77,7 +77,7 @@ pub struct Counts {
 }
 
 impl Page {
-    /// Says of the runs that are added from now on what makes them differ from their scenario, such as `--set arbiter.tau=0.1`.
+    /// Says of the runs that are added from now on what makes them differ from their scenario, such as `--set workload[0].transfer.size=4MB`.
     pub fn describe(&mut self, origin: Option<String>) {
         self.origin = origin;
     }

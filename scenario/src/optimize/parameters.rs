@@ -78,7 +78,7 @@ pub enum Growth {
 }
 
 pub(super) fn read(context: &mut Context, value: &Value, scenario: ScenarioParts<'_>) -> Read<Vec<Parameter>> {
-    let help = "write `parameters: { arbiter.tau: [0.1, 0.2] }`";
+    let help = "write `parameters: { workload[0].transfer.size: [1MB, 4MB] }`";
     let Data::Mapping(entries) = &value.data else {
         return Err(context.error(value.span, format!("`parameters` must be a map, not {}", value.describe()), help));
     };

@@ -32,7 +32,7 @@ enum To {
 }
 
 /// What to do about a text that is no path.
-const PATHS: &str = "write paths like `workload[0].transfer.size` or `arbiter.tau`";
+const PATHS: &str = "write paths like `workload[0].transfer.size` or `arbiter.name`";
 
 impl Path {
     /// Reads a path that a file names at `span`: what is wrong with any of it is said there.

@@ -45,7 +45,7 @@ fn an_order_may_be_searched_for_several_values() {
     let spec = scenario.optimize.as_ref().unwrap();
     let axis = AxisSpec::List(["1MB", "2MB", "1MB"].map(str::to_owned).to_vec());
     assert_eq!((spec.vary, &spec.parameters[0].axis), (Vary::Order, &axis));
-    refused("{ vary: order, parameters: {} }", (8, 38), "`parameters` is empty", "arbiter.tau");
+    refused("{ vary: order, parameters: {} }", (8, 38), "`parameters` is empty", "workload[0].transfer.size");
     refused("{ vary: order, parameters: { arbitre.tau: [1, 2] } }", (8, 40), "no `arbitre` here", "`arbiter`");
 }
 
@@ -175,8 +175,8 @@ fn refuses_devices_that_are_no_places() {
 fn refuses_parameters_that_are_none() {
     let one = |parameter: &str| format!("{{ vary: parameters, parameters: {{ {parameter} }} }}");
     refused("{ vary: parameters }", (8, 11), "needs the key `parameters`", "add `parameters: …`");
-    refused("{ vary: parameters, parameters: {} }", (8, 43), "`parameters` is empty", "arbiter.tau");
-    refused("{ vary: parameters, parameters: [a] }", (8, 43), "must be a map, not a list", "arbiter.tau");
+    refused("{ vary: parameters, parameters: {} }", (8, 43), "`parameters` is empty", "workload[0].transfer.size");
+    refused("{ vary: parameters, parameters: [a] }", (8, 43), "must be a map, not a list", "workload[0].transfer.size");
     let many: String = (0..65).map(|i| format!("arbiter.a{i}: [1], ")).collect();
     refused(&one(&many), (8, 43), "more than 64 parameters", "");
     // Where a value stands, or one may be put.

@@ -83,7 +83,7 @@ pub enum SettingsError {
     },
     /// Parameters vary, and the scenario lists none.
     #[error(
-        "`vary: parameters` needs the parameters in the scenario, such as `parameters: {{ arbiter.tau: [0.1, 0.2] }}`"
+        "`vary: parameters` needs the parameters in the scenario, such as `parameters: {{ workload[0].transfer.size: [1MB, 4MB] }}`"
     )]
     NoParameters,
     /// What varies is not searched so.

@@ -140,7 +140,7 @@ export function exactPs(ps: number | null | undefined): string | null {
   return ps == null || !Number.isSafeInteger(ps) ? null : `${ps} ps`;
 }
 
-/** An arbiter with the parameters given, such as `name (tau 0.2)`. */
+/** An arbiter with the parameters given, such as `name (key value)`. */
 export function arbiter(a: { name: string; params: Record<string, unknown> }): string {
   const given = Object.entries(a.params ?? {}).map(([k, v]) => `${k} ${typeof v === "object" ? JSON.stringify(v) : v}`);
   return given.length ? `${a.name} (${given.join(", ")})` : a.name;
