@@ -330,5 +330,13 @@ mod tests {
         assert!(!Column::is_saved("weir: 1\n"));
         let error = Column::of_saved("x.json", r#"{"weir":1,"kind":"search"}"#).expect_err("lacks fields").to_string();
         assert!(error.starts_with("x.json: result 1 is not one of `weir run --json`"), "{error}");
+        let right = saved(7, &[("a", 1_000_007)]);
+        for (from, to, part) in [
+            (r#""weir":1"#, r#""weir":2"#, "reads results of format 1, not 2"),
+            ("0.000001", "-0.5", "transfers[0].ready_s: -0.5 is below 0"),
+        ] {
+            let error = Column::of_saved("x.json", &right.replace(from, to)).expect_err(part).to_string();
+            assert!(error.starts_with("x.json: result 1") && error.contains(part), "{error}");
+        }
     }
 }

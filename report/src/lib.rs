@@ -27,6 +27,7 @@ mod percentiles;
 mod pictures;
 mod reasons;
 mod run;
+mod saved;
 mod schemas;
 mod search;
 mod served;

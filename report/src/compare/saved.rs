@@ -26,7 +26,10 @@ impl SavedRun {
         }
         let Marked { kind } = serde_json::from_str(text)?;
         match kind {
-            ResultKind::Run => serde_json::from_str(text),
+            ResultKind::Run => match crate::saved::fault(kind, text) {
+                Some(fault) => Err(serde::de::Error::custom(fault)),
+                None => serde_json::from_str(text),
+            },
             other => Err(serde::de::Error::custom(format!("`{}` wrote it", other.command()))),
         }
     }

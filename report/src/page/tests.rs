@@ -258,6 +258,11 @@ fn lines_that_a_page_does_not_show_are_named() {
         (r#"{"weir":1,"kind":"calibration","rms_fitted":0}"#, "this is a result of `weir calibrate`"),
         (r#"{"weir":1,"fingerprint":"0"}"#, "this is not a result of weir as this version writes it"),
         (r#"{"weir":1,"kind":"plugin-list","arbiters":[]}"#, "this is a list of plugins"),
+        (r#"{"weir":2,"kind":"search"}"#, "weir: this version of weir reads results of format 1, not 2: save it again"),
+        (
+            r#"{"weir":1,"kind":"run","makespan_s":-1}"#,
+            "makespan_s: -1 is below 0: this is not what `weir run --json` writes",
+        ),
         (r#"{"weir":1,"kind":"riddle"}"#, "this is not a result of weir as this version writes it"),
         (
             r#"{"weir":1,"kind":"run","version":"0","scenario":"s"}"#,
