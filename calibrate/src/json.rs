@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use weir_report::ResultKind;
-use weir_scenario::Machine;
+use weir_scenario::{ArbiterSpec, Machine};
 
 use crate::fit::parameter::ParameterKind;
 use crate::fit::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
@@ -13,7 +13,8 @@ use crate::text::row_text;
 /// The whole fit as one object; times in seconds, bandwidths in bytes per second.
 #[must_use]
 pub fn json(report: &FitReport<'_>) -> Value {
-    let FitReport { machine, arbiter, params, experiments, logs, fit, warnings } = *report;
+    let FitReport { machine, experiments, logs, fit, warnings } = *report;
+    let ArbiterSpec { name, params, .. } = &fit.arbiter;
     let skipped: Vec<Value> = logs
         .iter()
         .flat_map(|log| &log.skipped)
@@ -21,7 +22,7 @@ pub fn json(report: &FitReport<'_>) -> Value {
         .collect();
     let notes: Vec<&String> = report.notes().collect();
     json!({
-        "weir": 1, "kind": ResultKind::Calibration, "topology": machine.file, "arbiter": { "name": arbiter, "params": params },
+        "weir": 1, "kind": ResultKind::Calibration, "topology": machine.file, "arbiter": { "name": name, "params": params },
         "parameters": fit.parameters.iter().map(parameter).collect::<Vec<_>>(),
         "unclear": fit.unclear.iter().map(|group| unclear(fit, group)).collect::<Vec<_>>(),
         "rms_fitted": rms(fit.rows.iter().filter(|r| !r.held_out)),

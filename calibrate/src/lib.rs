@@ -15,7 +15,7 @@ pub mod validate;
 mod write;
 
 pub use advice::{Made, warnings};
-pub use fit::{Fit, FitError, FitOptions, Under, fit};
+pub use fit::{Fit, FitError, FitOptions, fit};
 pub use json::json;
 pub use measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Skipped, Transfer};
 pub use read::{Collective, LogKind, ReadOptions, read_log};

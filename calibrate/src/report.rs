@@ -1,6 +1,5 @@
 //! A fit with all that is said of it.
 
-use serde_json::{Map, Value};
 use weir_scenario::Machine;
 
 use crate::fit::Fit;
@@ -11,10 +10,6 @@ use crate::measurement::{Experiment, Log};
 pub struct FitReport<'a> {
     /// The topology that the transfers ran on, with its values before the fit.
     pub machine: &'a Machine,
-    /// The name of the arbiter.
-    pub arbiter: &'a str,
-    /// The arbiter's parameters in the scenario.
-    pub params: &'a Map<String, Value>,
     /// The experiments of all logs.
     pub experiments: &'a [Experiment],
     /// What was read, a log for each file, in the order given.

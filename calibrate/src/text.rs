@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use ordered_float::OrderedFloat;
 use weir_plugin_api::SimDuration;
 use weir_report::text::{ROWS, Sheet, clean};
-use weir_report::{binary_bytes, bytes, duration, rate};
+use weir_report::{binary_bytes, bytes, duration, rate, titled};
 use weir_scenario::Machine;
 
 use crate::fit::parameter::{ParameterKind, picoseconds};
@@ -60,9 +60,10 @@ fn digits(value: f64) -> String {
 #[must_use]
 pub fn text(report: &FitReport<'_>) -> String {
     let FitReport { machine, experiments, logs, fit, .. } = *report;
-    let params: Vec<String> = report.params.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    let params = if params.is_empty() { String::new() } else { format!(" ({})", params.join(", ")) };
-    let mut out = format!("{}, under {}{params}\n\n", clean(&machine.file), report.arbiter);
+    // The name of a map of arbiters says all parameters.
+    let of_policy = fit.arbiter.regions.is_none();
+    let arbiter = if of_policy { titled(&fit.arbiter.name, &fit.arbiter.params) } else { fit.arbiter.name.clone() };
+    let mut out = format!("{}, under {arbiter}\n\n", clean(&machine.file));
     out.push_str(&values(fit));
     out.push_str(&unclear(fit));
     out.push_str(&quality(fit));

@@ -52,7 +52,7 @@ pub use kind::ResultKind;
 pub use pairs::Pairs;
 pub use percentiles::{LARGE, Percentiles};
 pub use pictures::Ranks;
-pub use run::{ArbiterInfo, Run};
+pub use run::{ArbiterInfo, Run, titled};
 pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
 pub use stream::{Lines, Streamed};
 pub use sweep::SweepReport;

@@ -40,7 +40,8 @@ impl ArbiterInfo<'_> {
 }
 
 /// A name and parameters for a person: `name (key value)`.
-pub(crate) fn titled(name: &str, params: &Map<String, Value>) -> String {
+#[must_use]
+pub fn titled(name: &str, params: &Map<String, Value>) -> String {
     if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params_text(params)) }
 }
 

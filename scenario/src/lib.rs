@@ -40,7 +40,7 @@ mod workload;
 mod yaml;
 
 pub use alone::{Checked, TopologyAlone, check};
-pub use arbiter::{ArbiterSpec, DEFAULT_KEY, RegionInfo, Regions, map_text};
+pub use arbiter::{ArbiterParameter, ArbiterSpec, ArbiterValues, DEFAULT_KEY, RegionInfo, Regions};
 pub use diagnostic::{Diagnostic, Excerpt, Position, Severity};
 pub use files::NamedFile;
 pub use input::Input;
@@ -57,6 +57,7 @@ pub use stream::arrivals::TraceArrivals;
 pub use topology::{BandwidthForm, LinkTypeText, Place};
 pub use units::{MOST_VALUES, RangeError};
 pub use workload::{Choice, PlanTarget, PlannedOperation, Shares, SlotsDiffer, TaskKind};
+pub use yaml::key_of_path;
 
 /// A time as scenarios write it, such as `10ms`, for command lines.
 ///

@@ -27,8 +27,12 @@ pub struct Machine {
     pub fabric: Fabric,
     /// The arbiters of a scenario or of the options; of a topology alone: the default of the registry.
     pub arbiters: Vec<ArbiterSpec>,
+    /// The arbiter of scenarios that name none; empty without any.
+    pub default_arbiter: String,
     /// Whether the file is a scenario, not a topology alone.
     pub is_scenario: bool,
+    /// Whether the arbiters are items of a list.
+    listed: bool,
     /// The types under `link_types`, in file order.
     pub types: Vec<LinkTypeText>,
     topology: Topology,
@@ -45,6 +49,12 @@ impl Machine {
             Ok(machine) if !context.failed() => Ok(machine),
             _ => Err(context.finish()),
         }
+    }
+
+    /// The path of the first arbiter in the scenario, as edits take it.
+    #[must_use]
+    pub fn arbiter_path(&self) -> &'static str {
+        if self.listed { "arbiter[0]" } else { "arbiter" }
     }
 
     /// The device of a name or path: a node that starts and ends transfers.
@@ -141,12 +151,16 @@ fn outside_brackets(text: &str) -> Vec<&str> {
 fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Registry) -> Read<Machine> {
     let Parsed { mut files, mut root, .. } = Input::from(path).parse(context, options.library.as_deref())?;
     let is_scenario = !is_topology(&root);
+    let mut listed = options.arbiters.len() > 1;
     let (tree, arbiters) = if is_scenario {
         let edits = load::edit(context, &mut root, options)?;
         load::looks_like_a_scenario(context, &root)?;
         let fields = context.fields(&root, "the scenario", &load::SCENARIO)?;
         crate::version::check(context, &fields)?;
-        let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry)?;
+        let given = fields.get("arbiter");
+        let is_list = given.is_some_and(|value| matches!(value.data, Data::Sequence(_)));
+        listed |= is_list && options.arbiters.is_empty();
+        let arbiters = arbiter::read(context, given, &options.arbiters, registry)?;
         let value = fields.require(context, "topology")?;
         let tree = match value.data {
             Data::Mapping(_) => value.clone(),
@@ -158,11 +172,15 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
         (root, arbiter::read(context, None, &options.arbiters, registry)?)
     };
     let mut topology = topology::read(context, &mut files, &tree, !is_scenario)?;
+    // Regions are cut from the fabric where it is.
+    let arbiters = arbiter::place(context, arbiters, &topology)?;
     Ok(Machine {
         file: path.display().to_string(),
         fabric: std::mem::take(&mut topology.fabric),
-        arbiters: arbiter::place(context, arbiters, &topology)?,
+        arbiters,
+        default_arbiter: registry.default_arbiter().unwrap_or_default().to_owned(),
         is_scenario,
+        listed,
         types: topology::link_type_texts(tree.get("link_types")),
         topology,
     })

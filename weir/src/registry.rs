@@ -5,7 +5,7 @@ use std::path::Path;
 
 use weir_plugin_api::Flags;
 use weir_plugin_host::{Library, PluginConfig, Refusal};
-use weir_scenario::{DEFAULT_KEY, Diagnostic, map_text};
+use weir_scenario::{ArbiterSpec, Diagnostic};
 
 use crate::{Error, ErrorKind};
 
@@ -40,8 +40,7 @@ impl Registry {
     pub fn map_for(&self, kinds: &[&str]) -> Option<String> {
         let for_pcie = self.iter().find(|entry| entry.flags.contains(Flags::FOR_PCIE))?;
         let other = self.default_arbiter()?;
-        let others = kinds.iter().map(|kind| (*kind, other));
-        Some(map_text([(DEFAULT_KEY, for_pcie.name.as_str())].into_iter().chain(others)))
+        Some(ArbiterSpec::plain(for_pcie).map_with(kinds.iter().copied(), other))
     }
 
     /// Adds the arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened

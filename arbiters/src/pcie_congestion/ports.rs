@@ -1,6 +1,6 @@
 //! What `pcie-congestion` knows of each directed link of the fabric, and which routes it takes.
 
-use weir_plugin_api::{CallError, Direction, FabricView, LinkId, LinkKind, NodeKind};
+use weir_plugin_api::{CallError, Direction, FabricView, LinkId, NodeKind};
 
 use crate::common::groups::NONE;
 
@@ -22,7 +22,6 @@ pub(super) struct Port {
     /// Whether host memory is before it, or behind it.
     from_memory: bool,
     to_memory: bool,
-    kind: LinkKind,
 }
 
 impl Port {
@@ -60,7 +59,6 @@ impl Port {
             from_root_complex,
             from_memory: is_memory(from),
             to_memory: is_memory(to),
-            kind: fabric.kind[index],
         }
     }
 }
@@ -93,26 +91,8 @@ pub(super) fn admit(ports: &[Port], route: &[LinkId]) -> Result<(), CallError> {
             }
         };
         return Err(CallError::Refused(format!(
-            "the route {problem}: `pcie-congestion` is defined inside one tree (up, at most one lateral link, down); {}",
-            remedy(ports, route)
+            "the route {problem}: `pcie-congestion` is defined inside one tree (up, at most one lateral link, down)"
         )));
     }
     Ok(())
-}
-
-/// The policies to name instead: where the route has links of other kinds than PCIe, one for each of these.
-fn remedy(ports: &[Port], route: &[LinkId]) -> String {
-    let words = [
-        (LinkKind::MEMORY, "memory"),
-        (LinkKind::QPI, "qpi"),
-        (LinkKind::NVLINK, "nvlink"),
-        (LinkKind::NETWORK, "network"),
-    ];
-    let on_route = |kind: LinkKind| route.iter().any(|link| ports[link.index()].kind == kind);
-    let keys: String =
-        words.iter().filter(|(kind, _)| on_route(*kind)).map(|(_, word)| format!(", {word}: max-min")).collect();
-    match keys.is_empty() {
-        true => "use the arbiter `max-min` for this scenario".to_owned(),
-        false => format!("write `arbiter: {{default: pcie-congestion{keys}}}`, or use the arbiter `max-min`"),
-    }
 }

@@ -1,6 +1,7 @@
 //! Why a fit is not possible.
 
 use weir_plugin_api::CallError;
+use weir_scenario::ArbiterParameter;
 use weir_sim_core::{FabricError, SimError};
 
 /// Why a fit is not possible.
@@ -12,9 +13,16 @@ pub enum FitError {
     /// Source, destination, and the row that names them: the topology has no route between the two.
     #[error("{2}: `{1}` cannot be reached from `{0}` in this topology; check the devices that the log was mapped to")]
     NoRoute(String, String, String),
-    /// The arbiter of this name refuses its parameters or a route.
-    #[error("arbiter `{0}`: {1}")]
-    Arbiter(String, CallError),
+    /// The arbiter refuses its parameters or a route.
+    #[error("arbiter `{name}`: {error}{}", remedy.as_ref().map_or_else(String::new, |remedy| format!("; {remedy}")))]
+    Arbiter {
+        /// Its name.
+        name: String,
+        /// Its own words.
+        error: CallError,
+        /// What to use in its place, where that is known.
+        remedy: Option<String>,
+    },
     /// A value that is no bandwidth.
     #[error("{0}")]
     Fabric(#[from] FabricError),
@@ -31,6 +39,8 @@ pub enum FitError {
         key: String,
         /// The arbiter.
         arbiter: String,
+        /// The parameters that it marks and uses.
+        marked: Vec<ArbiterParameter>,
     },
     /// The machine of a log in pairs is fitted by LogGP alone.
     #[error("LogGP is fitted alone: its per_byte stands for the links; give `--fit loggp` without others")]

@@ -25,7 +25,8 @@ pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) 
     let rows = compared(&problem)?;
     let each = solved.parameters.into_iter().zip(values).zip(known);
     let parameters = each.map(|((parameter, value), known)| Fitted { parameter, value, known }).collect();
-    Ok(Fit { parameters, unclear, rows, freedom, notes, setting })
+    let arbiter = problem.arbiter.clone();
+    Ok(Fit { arbiter, parameters, unclear, rows, freedom, notes, setting })
 }
 
 /// How well each value is known, and rows less independent parameters.

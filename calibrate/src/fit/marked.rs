@@ -1,8 +1,7 @@
 //! Parameters of an arbiter that may be fitted: those that its JSON Schema marks with `x-weir-fit`.
 
 use serde_json::{Map, Value as Json};
-
-use super::options::Under;
+use weir_scenario::{ArbiterParameter, ArbiterSpec};
 
 /// The mark (docs/plugin-abi.md).
 const MARK: &str = "x-weir-fit";
@@ -12,10 +11,10 @@ const MARGIN: f64 = 2e-6;
 /// A parameter of an arbiter that may be fitted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Marked {
-    /// Name of the arbiter.
-    pub arbiter: String,
-    /// Key of the parameter.
-    pub key: String,
+    /// Name of its policy.
+    pub policy: String,
+    /// Where it stands in the arbiter.
+    pub parameter: ArbiterParameter,
     /// The schema's `minimum`, in the parameter's own unit.
     pub least: f64,
     /// The schema's `maximum`, or a little below its `exclusiveMaximum`.
@@ -25,12 +24,16 @@ pub struct Marked {
 }
 
 impl Marked {
-    /// The parameters that an arbiter marks, with the values from which a fit begins: those given, else the defaults. One
-    /// whose condition does not hold is left out.
-    pub(super) fn of(under: Under<'_>) -> Vec<(Self, f64)> {
-        let schema: Json = serde_json::from_str(&under.entry.params_schema).unwrap_or_default();
+    /// The parameters that the policies of an arbiter mark, with the values from which a fit begins: those given, else the
+    /// defaults. One whose condition does not hold is left out.
+    pub(super) fn of(arbiter: &ArbiterSpec) -> Vec<(Self, f64)> {
+        arbiter.policies().flat_map(|(key, policy)| Self::of_policy(key, policy)).collect()
+    }
+
+    fn of_policy(of: Option<&str>, policy: &ArbiterSpec) -> Vec<(Self, f64)> {
+        let schema: Json = serde_json::from_str(&policy.entry.params_schema).unwrap_or_default();
         let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
-        let value = |key: &str| under.params.get(key).or_else(|| properties.get(key)?.get("default"));
+        let value = |key: &str| policy.params.get(key).or_else(|| properties.get(key)?.get("default"));
         let marked = |(key, property): (&String, &Json)| {
             let holds = |when: &Map<String, Json>| when.iter().all(|(key, wanted)| value(key) == Some(wanted));
             if !property.get(MARK)?["when"].as_object().is_none_or(holds) {
@@ -42,7 +45,8 @@ impl Marked {
                 (None, limit) => (limit? - least, limit? - (limit? - least) * MARGIN),
             };
             let start = value(key)?.as_f64()?;
-            Some((Self { arbiter: under.entry.name.clone(), key: key.clone(), least, most, range }, start))
+            let parameter = ArbiterParameter { policy: of.map(str::to_owned), key: key.clone() };
+            Some((Self { policy: policy.name.clone(), parameter, least, most, range }, start))
         };
         properties.iter().filter_map(marked).collect()
     }

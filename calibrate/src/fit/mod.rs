@@ -31,36 +31,37 @@ mod start;
 mod wanted;
 mod whole_types;
 
-use weir_scenario::Machine;
+use weir_scenario::{ArbiterSpec, Machine};
 
 use parameter::Setting;
 use problem::Problem;
 
 pub use error::FitError;
 pub use marked::{Marked, marks};
-pub use options::{Choice, FitOptions, Under};
+pub use options::{Choice, FitOptions};
 pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
 pub use simulator::Simulator;
 
 use crate::measurement::Experiment;
 
-/// Fits the parameters of a machine to experiments.
+/// Fits the parameters of a machine to experiments, under an arbiter with a policy for all of the machine, or for each kind of
+/// its links.
 ///
 /// # Errors
 /// Nothing to fit to, or what cannot be simulated.
 pub fn fit(
     machine: &Machine,
-    under: Under<'_>,
+    arbiter: &ArbiterSpec,
     experiments: &[Experiment],
     options: &FitOptions,
 ) -> Result<Fit, FitError> {
     if experiments.iter().all(|e| e.rows.is_empty()) {
         return Err(FitError::Empty);
     }
-    let simulator = Simulator::new(machine, under, experiments)?;
+    let simulator = Simulator::new(machine, arbiter, experiments)?;
     let fitted = wanted::kept(experiments.len(), options);
     let base = Setting::of(machine);
-    let problem = Problem { machine, under, experiments, simulator: &simulator, fitted: &fitted, base: &base };
+    let problem = Problem { machine, arbiter, experiments, simulator: &simulator, fitted: &fitted, base: &base };
     let mut notes = Vec::new();
     let parameters = wanted::wanted(&problem, options, &mut notes)?;
     let solved = whole_types::solve(&problem, parameters)?;

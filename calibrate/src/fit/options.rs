@@ -1,7 +1,4 @@
-//! What is fitted, and under which arbiter.
-
-use serde_json::{Map, Value as Json};
-use weir_plugin_api::ArbiterEntry;
+//! What is fitted.
 
 /// Whether to fit a parameter, or to split it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,7 +19,7 @@ pub struct FitOptions {
     pub bandwidth: bool,
     /// Latencies of links; `Auto` where sizes differ by a factor of 100.
     pub latency: Choice,
-    /// Keys of the arbiter's parameters; `None` for all that it marks.
+    /// Parameters of the arbiter as [`weir_scenario::ArbiterParameter`] shows them; `None` for all that it marks.
     pub arbiter: Option<Vec<String>>,
     /// LogGP, in the place of the links.
     pub loggp: bool,
@@ -39,13 +36,4 @@ impl Default for FitOptions {
         let (latency, finer) = (Choice::Auto, Choice::Auto);
         Self { bandwidth: true, latency, arbiter: None, loggp: false, finer, hold_out: 0.0, seed: 1 }
     }
-}
-
-/// The arbiter of a fit.
-#[derive(Clone, Copy)]
-pub struct Under<'a> {
-    /// Its entry in the registry.
-    pub entry: &'a ArbiterEntry,
-    /// Its parameters in the scenario.
-    pub params: &'a Map<String, Json>,
 }

@@ -1,5 +1,7 @@
 //! What comes out of a fit: values, how well they are known, what cannot be told apart, and every row.
 
+use weir_scenario::ArbiterSpec;
+
 use super::parameter::{Parameter, Setting};
 
 /// What the data say of a value.
@@ -89,8 +91,10 @@ impl Compared {
 }
 
 /// Fitted values, how well the data know them, and every row against its simulation.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Fit {
+    /// The arbiter that it was made under, with its values before the fit.
+    pub arbiter: ArbiterSpec,
     /// The parameters with their values.
     pub parameters: Vec<Fitted>,
     /// Sets that cannot be told apart.

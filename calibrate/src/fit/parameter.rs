@@ -1,9 +1,7 @@
 //! What is fitted: bandwidths and latencies of sets of links, parameters of the arbiter, those of LogGP.
 
-use std::collections::BTreeMap;
-
 use weir_plugin_api::{LinkId, SimDuration};
-use weir_scenario::Machine;
+use weir_scenario::{ArbiterValues, Machine};
 
 use super::marked::Marked;
 
@@ -146,8 +144,8 @@ pub struct Setting {
     pub bandwidth: Vec<f64>,
     /// Per directed link, seconds.
     pub latency: Vec<f64>,
-    /// Parameters of the arbiter by key, those that are fitted.
-    pub arbiter: BTreeMap<String, f64>,
+    /// Parameters of the arbiter, those that are fitted.
+    pub arbiter: ArbiterValues,
     /// LogGP in the place of the links, where that is fitted.
     pub loggp: Option<Loggp>,
 }
@@ -160,7 +158,7 @@ impl Setting {
         Self {
             bandwidth: links.iter().map(|link| link.bandwidth).collect(),
             latency: links.iter().map(|link| link.latency.seconds()).collect(),
-            arbiter: BTreeMap::new(),
+            arbiter: ArbiterValues::new(),
             loggp: None,
         }
     }
@@ -171,8 +169,8 @@ impl Setting {
             ParameterKind::Bandwidth => parameter.links.iter().for_each(|l| self.bandwidth[l.index()] = value),
             ParameterKind::Latency => parameter.links.iter().for_each(|l| self.latency[l.index()] = value),
             ParameterKind::Arbiter => {
-                let key = parameter.marked.as_ref().map(|marked| marked.key.clone());
-                key.map(|key| self.arbiter.insert(key, value));
+                let place = parameter.marked.as_ref().map(|marked| marked.parameter.clone());
+                place.map(|place| self.arbiter.insert(place, value));
             }
             ParameterKind::LoggpLatency => self.loggp.get_or_insert_default().latency = value,
             ParameterKind::LoggpOverhead => self.loggp.get_or_insert_default().overhead = value,
@@ -240,7 +238,7 @@ pub(crate) fn below(machine: &Machine, link: LinkId) -> String {
 /// A parameter of an arbiter, from a value.
 #[must_use]
 pub fn of_arbiter(marked: Marked, start: f64) -> Parameter {
-    let name = format!("{} of {}", marked.key, marked.arbiter);
+    let name = format!("{} of {}", marked.parameter, marked.policy);
     Parameter { marked: Some(marked), ..Parameter::of_no_link(&name, ParameterKind::Arbiter, start) }
 }
 

@@ -8,10 +8,9 @@ use nalgebra::storage::Owned;
 use nalgebra::{DMatrix, DVector, Dyn};
 
 use weir_plugin_api::LinkId;
-use weir_scenario::Machine;
+use weir_scenario::{ArbiterSpec, Machine};
 
 use super::error::FitError;
-use super::options::Under;
 use super::parameter::{Parameter, Setting};
 use super::simulator::Simulator;
 use crate::measurement::{Experiment, MeasuredEnd, MeasuredTime, Transfer};
@@ -42,7 +41,7 @@ const ABOVE: f64 = 100.0;
 #[derive(Clone, Copy)]
 pub(crate) struct Problem<'a> {
     pub(crate) machine: &'a Machine,
-    pub(crate) under: Under<'a>,
+    pub(crate) arbiter: &'a ArbiterSpec,
     pub(crate) experiments: &'a [Experiment],
     pub(crate) simulator: &'a Simulator<'a>,
     /// Whether an experiment is fitted.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimTime};
-use weir_scenario::Machine;
+use weir_scenario::{ArbiterSpec, Machine};
 use weir_sim_core::{
     AdmissionError, EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder,
     Work, admit,
@@ -52,6 +52,11 @@ impl Run {
     /// Asks an arbiter about the routes of the transfers.
     pub(super) fn admit(&self, arbiter: &mut dyn RateArbiter) -> Result<(), AdmissionError> {
         admit(arbiter, &self.routes, self.tasks.classes(), self.tasks.transfers())
+    }
+
+    /// What to use in the place of an arbiter that refuses a route of the transfers.
+    pub(super) fn remedy(&self, fabric: &Fabric, arbiter: &ArbiterSpec, default: &str) -> Option<String> {
+        arbiter.remedy(fabric, &self.routes, default)
     }
 
     /// The ends of the transfers: those found before with the same bandwidths, or what `simulate` finds.

@@ -58,7 +58,7 @@ fn measurement(problem: &Problem<'_>, one: &Setting, other: &Setting, step: f64)
     for candidate in candidates(problem.machine) {
         // A candidate that cannot run (no route, refused) is none.
         let single = std::slice::from_ref(&candidate);
-        let Ok(simulator) = Simulator::new(problem.machine, problem.under, single) else { continue };
+        let Ok(simulator) = Simulator::new(problem.machine, problem.arbiter, single) else { continue };
         let (above, below) = (simulator.seconds(one, |_| true)?, simulator.seconds(other, |_| true)?);
         let ratio = |(a, b): (&f64, &f64)| (libm::log(a / b) / step).abs();
         let effect = above[0].iter().zip(&below[0]).map(ratio).fold(0.0, f64::max);

@@ -6,16 +6,12 @@
 //! to picoseconds out of the derivatives. It is done for arbiters that say they are pure. Experiments of equal transfers, and
 //! under such arbiters all lone copies over one way, are one run, and a run is simulated once per set of its bandwidths.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value as Json;
-use weir_plugin_api::{Flags, LinkId, RateArbiter, SimDuration};
-use weir_scenario::Machine;
+use weir_plugin_api::{CallError, Flags, LinkId, RateArbiter, SimDuration};
+use weir_scenario::{ArbiterSpec, ArbiterValues, Machine};
 use weir_sim_core::{AdmissionError, Fabric, make_arbiter};
 
 use super::error::FitError;
 use super::loggp;
-use super::options::Under;
 use super::parameter::Setting;
 use super::prepared::Prepared;
 use super::runs::{Planned, Run};
@@ -24,7 +20,7 @@ use crate::measurement::Experiment;
 /// Experiments ready to be simulated again and again.
 pub struct Simulator<'a> {
     machine: &'a Machine,
-    under: Under<'a>,
+    arbiter: &'a ArbiterSpec,
     runs: Vec<Run>,
     experiments: Vec<Prepared>,
 }
@@ -36,7 +32,7 @@ impl<'a> Simulator<'a> {
     /// A destination that cannot be reached, or that the arbiter refuses.
     pub fn new<'e>(
         machine: &'a Machine,
-        under: Under<'a>,
+        arbiter: &'a ArbiterSpec,
         experiments: impl IntoIterator<Item = &'e Experiment>,
     ) -> Result<Self, FitError> {
         let mut fabric = machine.fabric.clone();
@@ -44,13 +40,13 @@ impl<'a> Simulator<'a> {
             let id = LinkId::from_index(at);
             fabric.set_link(id, fabric.link(id).bandwidth, SimDuration::ZERO)?;
         }
-        let stretch = under.entry.flags.contains(Flags::PURE);
+        let stretch = arbiter.entry.flags.contains(Flags::PURE);
         let mut planned = Planned::new(machine, &fabric, stretch);
         let experiments =
             experiments.into_iter().map(|e| Prepared::new(&mut planned, e)).collect::<Result<Vec<_>, _>>()?;
-        let simulator = Self { machine, under, runs: planned.runs, experiments };
+        let simulator = Self { machine, arbiter, runs: planned.runs, experiments };
         for run in &simulator.runs {
-            simulator.arbiter(&fabric, &BTreeMap::new(), run)?;
+            simulator.admitted(&fabric, &ArbiterValues::new(), run)?;
         }
         Ok(simulator)
     }
@@ -126,22 +122,20 @@ impl<'a> Simulator<'a> {
                 built.insert(fabric)
             }
         };
-        let mut arbiter = self.arbiter(fabric, &setting.arbiter, run)?;
-        run.simulate(fabric, &mut *arbiter, self.under.entry.flags)
+        let mut arbiter = self.admitted(fabric, &setting.arbiter, run)?;
+        run.simulate(fabric, &mut *arbiter, self.arbiter.entry.flags)
     }
 
     /// A new arbiter that has accepted the routes of a run. One of its own for each, since each has a table of
     /// routes of its own, and an arbiter may remember what it learnt by their ids.
-    fn arbiter(
-        &self,
-        fabric: &Fabric,
-        fitted: &BTreeMap<String, f64>,
-        run: &Run,
-    ) -> Result<Box<dyn RateArbiter>, FitError> {
-        let mut params = self.under.params.clone();
-        params.extend(fitted.iter().map(|(key, &value)| (key.clone(), Json::from(value))));
-        let failed = |refusal: AdmissionError| FitError::Arbiter(self.under.entry.name.clone(), refusal.error);
-        let mut arbiter = make_arbiter(self.under.entry, &Json::Object(params).to_string(), fabric).map_err(failed)?;
+    fn admitted(&self, fabric: &Fabric, fitted: &ArbiterValues, run: &Run) -> Result<Box<dyn RateArbiter>, FitError> {
+        let spec = self.arbiter.with(fitted);
+        let failed = |AdmissionError { task, error }| {
+            let refused = task.is_some() && matches!(error, CallError::Refused(_));
+            let remedy = if refused { run.remedy(fabric, &spec, &self.machine.default_arbiter) } else { None };
+            FitError::Arbiter { name: self.arbiter.name.clone(), error, remedy }
+        };
+        let mut arbiter = make_arbiter(&spec.entry, &spec.params_json(), fabric).map_err(failed)?;
         run.admit(&mut *arbiter).map_err(failed)?;
         Ok(arbiter)
     }

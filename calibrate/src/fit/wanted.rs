@@ -31,7 +31,7 @@ pub(super) fn wanted(
     options: &FitOptions,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Parameter>, FitError> {
-    let Problem { machine, under, experiments, .. } = *problem;
+    let Problem { machine, arbiter, experiments, .. } = *problem;
     if options.loggp {
         if options.latency == Choice::Yes
             || options.bandwidth
@@ -53,11 +53,13 @@ pub(super) fn wanted(
     } else if options.latency == Choice::Auto {
         notes.push("sizes differ by less than a factor of 100: latencies stay as they are (--fit latency)".to_owned());
     }
-    let marked = Marked::of(under);
-    if let Some(key) = options.arbiter.iter().flatten().find(|key| marked.iter().all(|(one, _)| one.key != **key)) {
-        return Err(FitError::NotMarked { key: key.clone(), arbiter: under.entry.name.clone() });
+    let marked = Marked::of(arbiter);
+    let is = |(one, _): &(Marked, f64), key: &String| one.parameter.to_string() == *key;
+    if let Some(key) = options.arbiter.iter().flatten().find(|key| !marked.iter().any(|one| is(one, key))) {
+        let marked = marked.into_iter().map(|(one, _)| one.parameter).collect();
+        return Err(FitError::NotMarked { key: key.clone(), arbiter: arbiter.name.clone(), marked });
     }
-    let asked = |(one, _): &(Marked, f64)| options.arbiter.as_ref().is_none_or(|keys| keys.contains(&one.key));
+    let asked = |one: &(Marked, f64)| options.arbiter.as_ref().is_none_or(|keys| keys.iter().any(|key| is(one, key)));
     parameters.extend(marked.into_iter().filter(asked).map(|(one, start)| parameter::of_arbiter(one, start)));
     Ok(parameters)
 }

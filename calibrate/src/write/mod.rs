@@ -7,13 +7,13 @@ mod types;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use weir_scenario::{Change, Diagnostic, LoadOptions, Machine, rewrite, rewrite_topology};
+use weir_scenario::{ArbiterValues, Change, Diagnostic, LoadOptions, Machine, rewrite, rewrite_topology};
 
-use number::{digits, time};
+use number::{digits, rounded, time};
 use types::Plan;
 
 use crate::fit::parameter::ParameterKind;
-use crate::fit::{Fit, Known, Marked, rms};
+use crate::fit::{Fit, Known, rms};
 use crate::text::{quantity, uncertainty};
 
 /// The text of the calibrated topology; of a scenario, the scenario with its topology in place.
@@ -39,8 +39,11 @@ pub fn write_topology(
         return rewrite_topology(path, &set, &links).map(|text| comment + &origin::with_origins(&text, &origins));
     }
     edits.iter_mut().for_each(|(path, _)| path.insert_str(0, "topology."));
-    let arbiter = if machine.arbiters.len() == 1 { "arbiter" } else { "arbiter[0]" };
-    edits.extend(of_arbiter(fit).map(|(marked, value)| (format!("{arbiter}.{}", marked.key), digits(value))));
+    let arbiter = machine.arbiter_path();
+    let of_arbiter = of_arbiter(fit).into_iter();
+    edits.extend(of_arbiter.filter_map(|(parameter, value)| {
+        Some((format!("{arbiter}.{parameter}"), fit.arbiter.value_text(&parameter, value)?))
+    }));
     let mut changes: Vec<Change> = edits.into_iter().map(|(path, value)| Change::Set(path, value)).collect();
     if links.of.iter().any(Option::is_some) {
         changes.push(Change::Links(links));
@@ -54,10 +57,10 @@ fn origin_of(old: &str, logs: &[String]) -> String {
     format!("Calibrated{from}; before: {old}, which any comment above is about.")
 }
 
-/// The fitted parameters of the arbiter on which rows depend.
-fn of_arbiter(fit: &Fit) -> impl Iterator<Item = (&Marked, f64)> {
+/// The fitted parameters of the arbiter on which rows depend, with the digits that are written.
+fn of_arbiter(fit: &Fit) -> ArbiterValues {
     let seen = fit.parameters.iter().filter(|f| !matches!(f.known, Known::Unseen));
-    seen.filter_map(|f| Some((f.parameter.marked.as_ref()?, f.value)))
+    seen.filter_map(|f| Some((f.parameter.marked.as_ref()?.parameter.clone(), rounded(f.value)))).collect()
 }
 
 /// What stands above the topology.
@@ -87,9 +90,9 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
 /// How scenarios take values that no topology holds.
 fn scenario_hints(fit: &Fit) -> String {
     let mut out = String::new();
-    let params: Vec<String> = of_arbiter(fit).map(|(one, value)| format!("{}: {}", one.key, digits(value))).collect();
-    if let Some((Marked { arbiter, .. }, _)) = of_arbiter(fit).next() {
-        let _ = writeln!(out, "# In scenarios: arbiter: {{ name: {arbiter}, {} }}", params.join(", "));
+    let of_arbiter = of_arbiter(fit);
+    if !of_arbiter.is_empty() {
+        let _ = writeln!(out, "# In scenarios: arbiter: {}", fit.arbiter.with(&of_arbiter).text());
     }
     if fit.parameters.iter().any(|f| f.parameter.kind.is_loggp()) {
         let of = |kind| fit.parameters.iter().find(|f| f.parameter.kind == kind).map_or(0.0, |f| f.value);

@@ -2,10 +2,14 @@
 
 use crate::fit::parameter::picoseconds;
 
-/// A number with nine significant digits, without zeros at its end.
+/// A number with nine significant digits.
+pub(super) fn rounded(value: f64) -> f64 {
+    format!("{value:.8e}").parse().unwrap_or(value)
+}
+
+/// The same as text, without zeros at its end.
 pub(super) fn digits(value: f64) -> String {
-    let rounded: f64 = format!("{value:.8e}").parse().unwrap_or(value);
-    format!("{rounded}")
+    rounded(value).to_string()
 }
 
 pub(super) fn bandwidth(value: f64) -> String {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use weir_plugin_api::{Direction, LinkId};
 use weir_report::rate;
-use weir_scenario::{BandwidthForm, LinkChange, Machine};
+use weir_scenario::{BandwidthForm, LinkChange, Machine, key_of_path};
 
 use super::number::{bandwidth, time};
 use crate::fit::parameter::{Setting, below};
@@ -185,8 +185,7 @@ fn equal_links(setting: &Setting, pairs: impl Iterator<Item = usize>) -> Vec<Equ
 
 /// The path of a type.
 fn path(name: &str) -> String {
-    let quote = if name.contains(['.', '[']) { "\"" } else { "" };
-    format!("link_types.{quote}{name}{quote}")
+    format!("link_types.{}", key_of_path(name))
 }
 
 /// A type as a map.

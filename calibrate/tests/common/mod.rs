@@ -4,12 +4,11 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Map;
 use weir_calibrate::fit::Simulator;
 use weir_calibrate::fit::parameter::Setting;
-use weir_calibrate::{Experiment, MeasuredEnd, MeasuredTime, Transfer, Under};
+use weir_calibrate::{Experiment, MeasuredEnd, MeasuredTime, Transfer};
 use weir_plugin_api::{LinkId, Registry};
-use weir_scenario::{LoadOptions, Machine, Position};
+use weir_scenario::{ArbiterParameter, ArbiterSpec, ArbiterValues, LoadOptions, Machine, Position};
 
 pub fn registry() -> Registry {
     let mut registry = Registry::new();
@@ -46,15 +45,31 @@ pub fn measure(
     machine: &Machine,
     (arbiter, tau): (&str, Option<f64>),
     experiments: &mut [Experiment],
+    noise: impl FnMut() -> f64,
+) {
+    measure_under(machine, &built_in(arbiter).with(&values(None, tau)), experiments, noise);
+}
+
+/// A built-in arbiter with its defaults.
+pub fn built_in(name: &str) -> ArbiterSpec {
+    ArbiterSpec::plain(registry().get(name).expect("a built-in arbiter"))
+}
+
+/// A value of `tau`, of a policy in a map of arbiters or of the only one.
+pub fn values(policy: Option<&str>, tau: Option<f64>) -> ArbiterValues {
+    let parameter = ArbiterParameter { policy: policy.map(str::to_owned), key: "tau".to_owned() };
+    tau.map(|tau| (parameter, tau)).into_iter().collect()
+}
+
+/// As [`measure`], under any arbiter.
+pub fn measure_under(
+    machine: &Machine,
+    arbiter: &ArbiterSpec,
+    experiments: &mut [Experiment],
     mut noise: impl FnMut() -> f64,
 ) {
-    let registry = registry();
-    let entry = registry.get(arbiter).expect("a built-in arbiter");
-    let params = Map::new();
-    let simulator =
-        Simulator::new(machine, Under { entry, params: &params }, &*experiments).expect("all can be simulated");
-    let arbiter = tau.map(|tau| ("tau".to_owned(), tau)).into_iter().collect();
-    let setting = Setting { arbiter, ..Setting::of(machine) };
+    let simulator = Simulator::new(machine, arbiter, &*experiments).expect("all can be simulated");
+    let setting = Setting::of(machine);
     let seconds = simulator.seconds(&setting, |_| true).expect("all can be simulated");
     for (experiment, seconds) in experiments.iter_mut().zip(seconds) {
         for (row, seconds) in experiment.rows.iter_mut().zip(seconds) {

@@ -1,10 +1,9 @@
 //! LogGP: simulated messages against the formulas, and the fit of what the data tell.
 
-use crate::common::{group, machine, registry};
-use serde_json::Map;
+use crate::common::{built_in, group, machine};
 use weir_calibrate::fit::parameter::{Loggp, Setting};
 use weir_calibrate::fit::{Choice, Known, Simulator};
-use weir_calibrate::{Experiment, FitOptions, MeasuredEnd, Under, fit};
+use weir_calibrate::{Experiment, FitOptions, MeasuredEnd, fit};
 use weir_scenario::Machine;
 
 const TRUE: Loggp = Loggp { latency: 5e-6, overhead: 1e-6, gap: 2e-6, per_byte: 0.8e-9 };
@@ -25,10 +24,9 @@ fn simulated(machine: &Machine) -> Vec<Experiment> {
 }
 
 fn simulated_with(machine: &Machine, values: Loggp) -> Vec<Experiment> {
-    let (mut all, registry) = (experiments(machine), registry());
-    let entry = registry.get("max-min").expect("a built-in arbiter");
-    let params = Map::new();
-    let simulator = Simulator::new(machine, Under { entry, params: &params }, &all).expect("routes");
+    let mut all = experiments(machine);
+    let arbiter = built_in("max-min");
+    let simulator = Simulator::new(machine, &arbiter, &all).expect("routes");
     let setting = Setting { loggp: Some(values), ..Setting::of(machine) };
     let seconds = simulator.seconds(&setting, |_| true).expect("messages");
     all.iter_mut().zip(seconds).for_each(|(e, s)| e.rows[0].seconds = s[0]);
@@ -50,14 +48,14 @@ fn messages_take_the_times_of_the_formulas() {
 /// g, G and 2·o + L come out; o and L apart cannot, also where o is above g, since o overlaps the message before.
 #[test]
 fn gap_and_time_per_byte_are_found_and_overhead_is_not() {
-    let (machine, registry) = (machine("topologies/two-socket-8gpu.yaml", &[]), registry());
-    let entry = registry.get("max-min").expect("a built-in arbiter");
-    let (latency, arbiter) = (Choice::No, Some(Vec::new()));
-    let options = FitOptions { bandwidth: false, latency, arbiter, loggp: true, ..FitOptions::default() };
-    let params = Map::new();
+    let machine = machine("topologies/two-socket-8gpu.yaml", &[]);
+    let arbiter = built_in("max-min");
+    let latency = Choice::No;
+    let options =
+        FitOptions { bandwidth: false, latency, arbiter: Some(Vec::new()), loggp: true, ..FitOptions::default() };
     for values in [TRUE, Loggp { overhead: 3e-6, gap: 0.5e-6, ..TRUE }, Loggp { per_byte: 40e-12, ..TRUE }] {
         let data = simulated_with(&machine, values);
-        let found = fit(&machine, Under { entry, params: &params }, &data, &options).expect("a fit");
+        let found = fit(&machine, &arbiter, &data, &options).expect("a fit");
         let value =
             |name: &str| found.parameters.iter().find(|f| f.parameter.name.starts_with(name)).expect("a parameter");
         let near =

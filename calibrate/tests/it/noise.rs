@@ -1,12 +1,11 @@
 //! With 2 % noise on every row, values lie within two of their standard errors about 95 times of 100. The seeds are fixed.
 
-use crate::common::{group, machine, measure, registry};
+use crate::common::{built_in, group, machine, measure};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use serde_json::Map;
 use weir_calibrate::fit::parameter::{Loggp, Setting};
 use weir_calibrate::fit::{Choice, Known, Simulator};
-use weir_calibrate::{Experiment, Fit, FitOptions, MeasuredEnd, Under, fit};
+use weir_calibrate::{Experiment, Fit, FitOptions, MeasuredEnd, fit};
 use weir_scenario::Machine;
 
 const T2: &str = "topologies/cs-storm-t2.yaml";
@@ -52,9 +51,7 @@ impl Count {
 }
 
 fn run(machine: &Machine, arbiter: &str, experiments: &[Experiment], options: &FitOptions) -> Fit {
-    let registry = registry();
-    let entry = registry.get(arbiter).expect("a built-in arbiter");
-    fit(machine, Under { entry, params: &Map::new() }, experiments, options).expect("the data can be fitted")
+    fit(machine, &built_in(arbiter), experiments, options).expect("the data can be fitted")
 }
 
 fn plain() -> FitOptions {
@@ -127,8 +124,7 @@ fn a_link_of_its_own() {
 #[test]
 fn gap_and_time_per_byte() {
     const TRUE: Loggp = Loggp { latency: 5e-6, overhead: 1e-6, gap: 2e-6, per_byte: 0.8e-9 };
-    let (machine, registry) = (machine(SOCKETS, &[]), registry());
-    let entry = registry.get("max-min").expect("a built-in arbiter");
+    let (machine, arbiter) = (machine(SOCKETS, &[]), built_in("max-min"));
     let one = |bytes| group(&machine, "one", &[("gpu0", "gpu1", bytes)]);
     let window = |bytes| {
         let mut window = Experiment { messages: 16, reply: Some(4), ..one(bytes) };
@@ -137,8 +133,7 @@ fn gap_and_time_per_byte() {
     };
     let once = [one(1), one(10_001), one(1_000_001), window(1), window(1001), window(100_001)];
     let all: Vec<Experiment> = (0..4).flat_map(|_| once.clone()).collect();
-    let params = Map::new();
-    let simulator = Simulator::new(&machine, Under { entry, params: &params }, &all).expect("routes");
+    let simulator = Simulator::new(&machine, &arbiter, &all).expect("routes");
     let setting = Setting { loggp: Some(TRUE), ..Setting::of(&machine) };
     let seconds = simulator.seconds(&setting, |_| true).expect("messages");
     let (latency, arbiter) = (Choice::No, Some(Vec::new()));

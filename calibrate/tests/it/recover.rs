@@ -1,13 +1,12 @@
 //! Values that simulated data were made with come out again: to 10^-6 without noise, within three standard errors with it.
 
-use crate::common::{bandwidth_of, group, library, machine, measure, registry};
+use crate::common::{bandwidth_of, built_in, group, library, machine, measure, measure_under, registry, values};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use serde_json::Map;
 use weir_calibrate::fit::{Choice, Known, Unseparated, rms};
 use weir_calibrate::read::{ReadOptions, read_log};
-use weir_calibrate::{Experiment, Fit, FitOptions, Under, fit};
+use weir_calibrate::{Experiment, Fit, FitError, FitOptions, fit, write_topology};
 use weir_scenario::{LoadOptions, Machine};
 
 const T2: &str = "topologies/cs-storm-t2.yaml";
@@ -15,18 +14,7 @@ const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";
 const MB: u64 = 1_000_000;
 
 fn run(machine: &Machine, arbiter: &str, experiments: &[Experiment], options: &FitOptions) -> Fit {
-    run_with(machine, (arbiter, &Map::new()), experiments, options)
-}
-
-fn run_with(
-    machine: &Machine,
-    (arbiter, params): (&str, &Map<String, serde_json::Value>),
-    experiments: &[Experiment],
-    options: &FitOptions,
-) -> Fit {
-    let registry = registry();
-    let entry = registry.get(arbiter).expect("a built-in arbiter");
-    fit(machine, Under { entry, params }, experiments, options).expect("the data can be fitted")
+    fit(machine, &built_in(arbiter), experiments, options).expect("the data can be fitted")
 }
 
 fn value(fit: &Fit, name: &str) -> (f64, Known) {
@@ -122,6 +110,106 @@ proptest! {
     }
 }
 
+/// Two root complexes with a NIC each on a network; one PCIe tree has two policies that mark parameters.
+const CLUSTER: &str = "\
+weir: 1
+topology:
+  link_types: { slot: { bandwidth: 11.6GB/s }, wire: { bandwidth: 5GB/s, kind: network } }
+  tree:
+    fabric: { kind: network }
+    rc[0-1]:
+      kind: root-complex
+      children:
+        plx[0-1]: { kind: switch, link: slot, children: { 'gpu[0-3]': { kind: gpu, link: slot } } }
+        nic: { kind: nic, link: slot }
+  links:
+    - { type: wire, between: ['rc[0-1]/nic', fabric] }
+arbiter:
+  # of the trees
+  default: pcie-congestion
+  network: max-min
+workload: []
+";
+
+/// Copies inside machine 0, by way of its root complex too, and between the machines.
+fn on_cluster(machine: &Machine) -> Vec<Experiment> {
+    let gpu = |rc: u32, plx: u32, at: u32| format!("rc{rc}/plx{plx}/gpu{at}");
+    let copies = |name: &str, ends: &[(String, String)]| {
+        let all: Vec<_> = ends.iter().map(|(from, to)| (from.as_str(), to.as_str(), 300 * MB)).collect();
+        group(machine, name, &all)
+    };
+    let (inside, across) = ((gpu(0, 0, 0), gpu(0, 0, 1)), (gpu(0, 0, 2), gpu(0, 1, 0)));
+    let (beside, out) = ((gpu(0, 1, 1), gpu(0, 0, 1)), (gpu(0, 0, 3), gpu(1, 0, 0)));
+    vec![
+        copies("inside", std::slice::from_ref(&inside)),
+        copies("across", std::slice::from_ref(&across)),
+        copies("out", std::slice::from_ref(&out)),
+        copies("all", &[inside, across, beside, out]),
+    ]
+}
+
+fn cluster(folder: &std::path::Path, arbiter: &str) -> (std::path::PathBuf, Machine) {
+    let file = folder.join("cluster.yaml");
+    let text = CLUSTER.replace("default: pcie-congestion", &format!("default: {arbiter}"));
+    std::fs::write(&file, text).expect("a file");
+    let machine = Machine::load(&file, &LoadOptions::default(), &registry()).expect("a scenario of the test");
+    (file, machine)
+}
+
+/// In a map of arbiters each policy's marked parameters are fitted, and written under its key.
+#[test]
+fn the_policies_of_a_map_are_fitted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = FitOptions::default();
+    for (written, expected) in [
+        ("pcie-congestion", "{name: pcie-congestion, tau: 0.31}"),
+        ("{ name: pcie-congestion, hol: true, tau: 0.05 }", "{name: pcie-congestion, hol: true, tau: 0.31}"),
+    ] {
+        let (file, machine) = cluster(folder.path(), written);
+        let mut experiments = on_cluster(&machine);
+        let truth = machine.arbiters[0].with(&values(Some("default"), Some(0.31)));
+        assert_eq!(truth.name, format!("{{default: {expected}, network: max-min}}"));
+        measure_under(&machine, &truth, &mut experiments, || 1.0);
+        let found = fit(&machine, &machine.arbiters[0], &experiments, &options).expect("a fit");
+        let (tau, _) = value(&found, "default.tau of pcie-congestion");
+        assert!((tau - 0.31).abs() < 1e-6, "{tau}");
+
+        let none = LoadOptions::default();
+        let text = write_topology(&file, &machine, &found, &none, &["x.csv".to_owned()]).expect("a text");
+        assert!(text.contains("  # of the trees\n"), "{text}");
+        std::fs::write(&file, &text).expect("a file");
+        let read = Machine::load(&file, &none, &registry()).expect("what was written");
+        let written = read.arbiters[0].params["default"]["tau"].as_f64().expect("a number");
+        assert!((written - 0.31).abs() < 1e-6, "{text}");
+        assert_eq!(read.arbiters[0].params["network"], "max-min");
+        assert!(text.contains(&format!("# In scenarios: arbiter: {}\n", read.arbiters[0].name)), "{text}");
+    }
+}
+
+/// A parameter of a map is asked for by its path; other names are refused with the paths that there are.
+#[test]
+fn a_parameter_of_a_map_is_asked_for_by_its_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (_, machine) = cluster(folder.path(), "pcie-congestion");
+    let mut experiments = on_cluster(&machine);
+    let truth = machine.arbiters[0].with(&values(Some("default"), Some(0.1)));
+    measure_under(&machine, &truth, &mut experiments, || 1.0);
+    let asked = |key: &str| {
+        let arbiter = Some(vec![key.to_owned()]);
+        let options = FitOptions { bandwidth: false, latency: Choice::No, arbiter, ..FitOptions::default() };
+        fit(&machine, &machine.arbiters[0], &experiments, &options)
+    };
+    let found = asked("default.tau").expect("a fit");
+    assert_eq!(found.parameters.len(), 1);
+    assert!((value(&found, "default.tau of pcie-congestion").0 - 0.1).abs() < 1e-7, "{:?}", found.parameters);
+    for key in ["tau", "network.tau", "default.hol"] {
+        match asked(key) {
+            Err(FitError::NotMarked { marked, .. }) => assert_eq!(marked[0].to_string(), "default.tau"),
+            other => panic!("{key}: {other:?}"),
+        }
+    }
+}
+
 /// A standard normal number: the sum of twelve uniform ones, less 6.
 fn normal(random: &mut ChaCha8Rng) -> f64 {
     (0..12).map(|_| (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64).sum::<f64>() - 6.0
@@ -154,8 +242,8 @@ fn the_published_way_to_tau() {
     let machine = Machine::load(&file, &LoadOptions::default(), &registry()).expect("a scenario of the library");
     let (_, log) = read_log(&library("measured/tau-t2.csv"), &machine, &ReadOptions::default()).expect("its data");
     // Far from the answer, which is the arbiter's own default.
-    let params = Map::from_iter([("tau".to_owned(), 0.05.into())]);
-    let found = run_with(&machine, ("pcie-congestion", &params), &log.experiments, &FitOptions::default());
+    let arbiter = built_in("pcie-congestion").with(&values(None, Some(0.05)));
+    let found = fit(&machine, &arbiter, &log.experiments, &FitOptions::default()).expect("a fit");
     let (tau, known) = value(&found, "tau of pcie-congestion");
     assert!((tau - (1.0 - 1.0 / 1.21)).abs() < 1e-7, "{tau}");
     assert_eq!(known, Known::Exactly);

@@ -1,17 +1,14 @@
 //! Values of single links and directions, also where types tie, under every arbiter; and fits that do not fit.
 
-use crate::common::{bandwidth_of, group, machine, measure, registry};
-use serde_json::Map;
+use crate::common::{bandwidth_of, built_in, group, machine, measure, registry};
 use weir_calibrate::fit::Choice;
-use weir_calibrate::{Experiment, Fit, FitOptions, Made, Under, fit, warnings};
+use weir_calibrate::{Experiment, Fit, FitOptions, Made, fit, warnings};
 use weir_scenario::{LoadOptions, Machine};
 
 const MB: u64 = 1_000_000;
 
 fn run(machine: &Machine, arbiter: &str, experiments: &[Experiment], options: &FitOptions) -> Fit {
-    let registry = registry();
-    let entry = registry.get(arbiter).expect("a built-in arbiter");
-    fit(machine, Under { entry, params: &Map::new() }, experiments, options).expect("the data can be fitted")
+    fit(machine, &built_in(arbiter), experiments, options).expect("the data can be fitted")
 }
 
 fn near(value: f64, expected: f64, what: &str) {

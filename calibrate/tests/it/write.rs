@@ -1,21 +1,19 @@
 //! The calibrated topology simulates to the reported times, equal fits write equal bytes, and what was not fitted stays.
 
-use crate::common::{bandwidth_of, group, library, machine, measure, registry};
+use crate::common::{bandwidth_of, built_in, group, library, machine, measure, registry, values as of_arbiter};
 use proptest::prelude::*;
-use serde_json::Map;
 use weir_calibrate::fit::Known;
 use weir_calibrate::fit::Simulator;
 use weir_calibrate::fit::parameter::{ParameterKind, Setting};
-use weir_calibrate::{Experiment, Fit, FitOptions, MeasuredEnd, Transfer, Under, fit, write_topology};
+use weir_calibrate::{Experiment, Fit, FitOptions, MeasuredEnd, Transfer, fit, write_topology};
 use weir_plugin_api::{NodeId, NodeKind};
-use weir_scenario::{LoadOptions, Machine};
+use weir_scenario::{ArbiterParameter, LoadOptions, Machine};
 
 const T2: &str = "topologies/cs-storm-t2.yaml";
 
 fn written(file: &str, arbiter: &str, experiments: &[Experiment]) -> (String, Machine) {
     let (start, registry) = (machine(file, &[]), registry());
-    let entry = registry.get(arbiter).expect("a built-in arbiter");
-    let found = fit(&start, Under { entry, params: &Map::new() }, experiments, &FitOptions::default()).expect("a fit");
+    let found = fit(&start, &built_in(arbiter), experiments, &FitOptions::default()).expect("a fit");
     let options = LoadOptions::default();
     let text = write_topology(&library(file), &start, &found, &options, &["x.csv".to_owned()]).expect("a text");
     let again = write_topology(&library(file), &start, &found, &options, &["x.csv".to_owned()]).expect("a text");
@@ -93,7 +91,8 @@ fn the_library_is_written_with_single_links_changed() {
             setting.latency[2 * pair..2 * pair + 2].fill(3e-6);
         }
         let (rows, notes, unclear, parameters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let fit = Fit { parameters, unclear, rows, freedom: 1, notes, setting: setting.clone() };
+        let arbiter = built_in("max-min");
+        let fit = Fit { arbiter, parameters, unclear, rows, freedom: 1, notes, setting: setting.clone() };
         let text =
             write_topology(&file, &machine, &fit, &options, &[]).unwrap_or_else(|errors| panic!("{}", errors[0]));
         let path = folder.path().join("after.yaml");
@@ -177,10 +176,8 @@ fn devices(machine: &Machine) -> Vec<NodeId> {
 
 /// `None` where the arbiter refuses a route.
 fn seconds(machine: &Machine, (arbiter, setting): (&str, &Setting), experiments: &[Experiment]) -> Option<Vec<f64>> {
-    let registry = registry();
-    let entry = registry.get(arbiter).expect("a built-in arbiter");
-    let params = Map::new();
-    let simulator = Simulator::new(machine, Under { entry, params: &params }, experiments).ok()?;
+    let arbiter = built_in(arbiter);
+    let simulator = Simulator::new(machine, &arbiter, experiments).ok()?;
     Some(simulator.seconds(setting, |_| true).expect("a simulation").concat())
 }
 
@@ -215,7 +212,7 @@ proptest! {
         let load = |path: &std::path::Path| Machine::load(path, &options, &registry).map_err(|e| e[0].to_string());
         let machine = load(&from).expect("the machine of the test");
 
-        let with_tau = |tau: f64| std::collections::BTreeMap::from([("tau".to_owned(), tau)]);
+        let with_tau = |tau: f64| of_arbiter(None, Some(tau));
         let mut setting = Setting { arbiter: with_tau(tau), ..Setting::of(&machine) };
         let mut any_changed = false;
         for pair in 0..machine.fabric.links().len() / 2 {
@@ -238,19 +235,20 @@ proptest! {
         }
         prop_assert!(matches!(experiment.rows[0].end, MeasuredEnd::Transfer(0)));
         let experiments = [experiment];
-        let plain = Setting { arbiter: std::collections::BTreeMap::new(), ..setting.clone() };
+        let plain = Setting { arbiter: of_arbiter(None, None), ..setting.clone() };
         // pcie-congestion refuses some routes, max-min has no tau.
         let congested = seconds(&machine, ("pcie-congestion", &setting), &experiments);
         let expected = congested.clone().or_else(|| seconds(&machine, ("max-min", &plain), &experiments)).expect("times");
 
         let (rows, notes, unclear) = (Vec::new(), Vec::new(), Vec::new());
-        let (arbiter, key) = ("pcie-congestion".to_owned(), "tau".to_owned());
-        let marked = weir_calibrate::fit::Marked { arbiter, key, least: 0.0, most: 0.499_999, range: 0.5 };
+        let (policy, parameter) = ("pcie-congestion".to_owned(), ArbiterParameter { policy: None, key: "tau".to_owned() });
+        let marked = weir_calibrate::fit::Marked { policy, parameter, least: 0.0, most: 0.499_999, range: 0.5 };
         let tau_fitted = weir_calibrate::fit::Fitted {
             parameter: weir_calibrate::fit::parameter::of_arbiter(marked, 0.2), value: tau, known: Known::Exactly,
         };
         assert_eq!(tau_fitted.parameter.kind, ParameterKind::Arbiter);
-        let fit = Fit { parameters: vec![tau_fitted], unclear, rows, freedom: 1, notes, setting: setting.clone() };
+        let arbiter = built_in("pcie-congestion");
+        let fit = Fit { arbiter, parameters: vec![tau_fitted], unclear, rows, freedom: 1, notes, setting: setting.clone() };
         let text = write_topology(&from, &machine, &fit, &options, &["x.csv".to_owned()]).expect("a text");
         std::fs::write(&to, &text).expect("a file");
         let read = load(&to).unwrap_or_else(|error| panic!("{error}\n{text}"));

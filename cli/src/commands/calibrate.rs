@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use weir::Error;
 use weir_calibrate::fit::{Choice, FitError, marks};
-use weir_calibrate::{Experiment, FitOptions, FitReport, Log, Made, ReadOptions, Under};
+use weir_calibrate::{Experiment, FitOptions, FitReport, Log, Made, ReadOptions};
 use weir_plugin_api::Registry;
 use weir_report::text::clean;
-use weir_scenario::Machine;
+use weir_scenario::{ArbiterSpec, DEFAULT_KEY, Machine, key_of_path};
 
 use crate::args::{CalibrateArgs, FitWhat, PerLink};
 use crate::failure::{Exit, message};
@@ -40,15 +40,13 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Error> {
     let logs = read_logs(args, &machine)?;
     let experiments: Vec<Experiment> = logs.iter().flat_map(|log| log.experiments.iter().cloned()).collect();
     let spec = machine.arbiters.first().ok_or_else(|| Error::input("there is no arbiter"))?;
-    let under = Under { entry: &spec.entry, params: &spec.params };
-    let fit = weir_calibrate::fit(&machine, under, &experiments, &fit_options(args));
-    let fit = fit.map_err(|error| unfitted(&error, &arbiters.registry))?;
+    let fit = weir_calibrate::fit(&machine, spec, &experiments, &fit_options(args));
+    let fit = fit.map_err(|error| unfitted(&error, &machine, &arbiters.registry))?;
     let names: Vec<String> = arbiters.registry.iter().map(|entry| entry.name.clone()).collect();
     let made = Made { arbiter: &spec.name, arbiters: &names, per_link: args.per_link == PerLink::Auto };
     let warnings = weir_calibrate::warnings(&machine, &experiments, &fit, made);
-    let (arbiter, params) = (spec.name.as_str(), &spec.params);
     let (machine, warnings) = (&machine, &*warnings);
-    show(args, &FitReport { machine, arbiter, params, experiments: &experiments, logs: &logs, fit: &fit, warnings })?;
+    show(args, &FitReport { machine, experiments: &experiments, logs: &logs, fit: &fit, warnings })?;
     if let Some(target) = &args.output {
         let names: Vec<String> = args.from.iter().map(|p| name(p)).collect();
         let text = weir_calibrate::write_topology(file, machine, &fit, &options, &names);
@@ -59,14 +57,24 @@ pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Why there is no fit, with the arbiters that have the parameter that was asked for.
-fn unfitted(error: &FitError, registry: &Registry) -> Error {
-    let FitError::NotMarked { key, .. } = error else { return Error::input(error) };
+/// Why there is no fit, with where the arbiter has the parameter that was asked for, or the arbiters that have it.
+fn unfitted(error: &FitError, machine: &Machine, registry: &Registry) -> Error {
+    let FitError::NotMarked { key, marked, .. } = error else { return Error::input(error) };
+    let paths = marked.iter().filter(|parameter| parameter.key == *key).map(ToString::to_string);
+    let paths: Vec<String> = paths.collect();
+    if !paths.is_empty() {
+        return Error::input(format!("{error}: use --fit {}", paths.join(" or ")));
+    }
     let those = registry.iter().filter(|entry| marks(&entry.params_schema, key));
-    let names: Vec<&str> = those.map(|entry| entry.name.as_str()).collect();
-    match names.is_empty() {
+    let arguments = those.map(|entry| {
+        let map = ArbiterSpec::plain(entry).map_of_links(&machine.fabric, &machine.default_arbiter);
+        let of_map = |map| format!("'{map}' --fit {DEFAULT_KEY}.{}", key_of_path(key));
+        map.map_or_else(|| entry.name.clone(), of_map)
+    });
+    let arguments: Vec<String> = arguments.collect();
+    match arguments.is_empty() {
         true => Error::input(format!("{error}: fit bandwidth, latency, loggp or a parameter that the arbiter marks")),
-        false => Error::input(format!("{error}: use --arbiter {}", names.join(" or "))),
+        false => Error::input(format!("{error}: use --arbiter {}", arguments.join(" or "))),
     }
 }
 

@@ -6,9 +6,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use weir_calibrate::{FitOptions, ReadOptions};
 use weir_optimize::order::{OrderProblem, root_bound};
 use weir_plugin_api::{ArbiterEntry, Flags, Origin, Registry};
-use weir_scenario::{LoadOptions, PlannedOperation, Scenario, load};
+use weir_scenario::{LoadOptions, Machine, PlannedOperation, Scenario, load};
 use weir_sim_core::{RunOptions, Simulation, Work};
 
 #[test]
@@ -183,6 +184,29 @@ fn loaded_arbiters_get_the_bounds_of_built_in_ones() {
         assert_eq!(ours.map(|ours| &ours.legend), Some(&theirs.legend));
     }
     assert!(of(&loaded, "pcie-congestion") > 1.1 * of(&loaded, "max-min"), "the root complex carries less");
+}
+
+/// A policy of a library is fitted in a map of arbiters as a built-in one is.
+#[test]
+fn loaded_arbiters_in_a_map_are_fitted() {
+    let (mut built_in, mut loaded) = (Registry::new(), Registry::new());
+    weir_arbiters::register(&mut built_in).expect("the names are free");
+    let program = Path::new(env!("CARGO_BIN_EXE_weir"));
+    weir_plugin_host::load_file(&library("weir-arbiters"), program, &mut loaded).expect("the library is a plugin");
+    let arbiters = vec!["{default: {name: pcie-congestion, tau: 0.05}}".to_owned()];
+    let options = LoadOptions { arbiters, ..LoadOptions::default() };
+    let [ours, theirs] = [built_in, loaded].map(|registry| {
+        let file = |name| crate::common::library().join("measured").join(name);
+        let machine = Machine::load(&file("tau-t2.yaml"), &options, &registry).expect("right");
+        let read = weir_calibrate::read_log(&file("tau-t2.csv"), &machine, &ReadOptions::default());
+        let (_, log) = read.unwrap_or_else(|error| panic!("{error}"));
+        let found = weir_calibrate::fit(&machine, &machine.arbiters[0], &log.experiments, &FitOptions::default());
+        let found = found.unwrap_or_else(|error| panic!("{error}"));
+        let tau = found.parameters.iter().find(|f| f.parameter.name == "default.tau of pcie-congestion");
+        tau.expect("it is marked").value
+    });
+    assert!((ours - (1.0 - 1.0 / 1.21)).abs() < 1e-7, "{ours}");
+    assert_eq!(ours.to_bits(), theirs.to_bits());
 }
 
 /// Builds an example in C as its README says.

@@ -1,6 +1,7 @@
 //! The arbiters that a scenario asks for, their parameters checked against the JSON Schema that each arbiter gives.
 
 mod outside_pcie;
+mod parameter;
 mod regions;
 
 use std::sync::Arc;
@@ -13,9 +14,10 @@ use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
+pub use parameter::{ArbiterParameter, ArbiterValues};
 use regions::PolicyMap;
 pub(crate) use regions::place;
-pub use regions::{DEFAULT_KEY, RegionInfo, Regions, map_text};
+pub use regions::{DEFAULT_KEY, RegionInfo, Regions};
 
 /// One arbiter the scenario asks for, parameters checked against its schema, quantities turned into numbers.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct ArbiterSpec {
     pub name: String,
     /// The parameters given (not the defaults), as a JSON object.
     pub params: Map<String, Json>,
+    /// The same, each as it is written; empty for a policy per link kind.
+    texts: Vec<(String, String)>,
     /// Where it stands in the file; `None` when given on the command line, or by default.
     pub position: Option<Position>,
     /// What the registry knows of it, with its constructor.
@@ -36,16 +40,18 @@ impl ArbiterSpec {
     /// An arbiter of the registry with its default parameters.
     #[must_use]
     pub fn plain(entry: &Arc<ArbiterEntry>) -> Self {
-        Self { name: entry.name.clone(), params: Map::new(), position: None, entry: entry.clone(), regions: None }
+        let (name, entry) = (entry.name.clone(), entry.clone());
+        Self { name, params: Map::new(), texts: Vec::new(), position: None, entry, regions: None }
     }
 
-    /// The arbiter as it can be written: the name, or a map with the parameters.
-    fn text(&self) -> String {
-        if self.params.is_empty() || self.regions.is_some() {
+    /// The arbiter as the scenario writes it: the name, or a map.
+    #[must_use]
+    pub fn text(&self) -> String {
+        if self.texts.is_empty() {
             return self.name.clone();
         }
-        let params: Vec<String> = self.params.iter().map(|(key, value)| format!("{key}: {value}")).collect();
-        format!("{{name: {}, {}}}", self.name, params.join(", "))
+        let params: Vec<String> = self.texts.iter().map(|(key, text)| format!("{}: {text}", yaml::key(key))).collect();
+        format!("{{name: {}, {}}}", yaml::key(&self.name), params.join(", "))
     }
 
     /// The parameters as the JSON text that arbiters are made from.
@@ -162,7 +168,8 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
     };
     let schema: Json = serde_json::from_str(&entry.params_schema).unwrap_or_else(|_| Json::Object(Map::new()));
     let given = entries.iter().filter(|e| &*e.key != "name");
+    let texts = given.clone().map(|e| (e.key.to_string(), yaml::flow(&e.value))).collect();
     let params = Schema::new(&schema).object(context, &mut NoNames, value.span, given, &format!("arbiter `{name}`"))?;
     let position = Some(context.sources.position(value.span));
-    Ok(ArbiterSpec { params, position, ..ArbiterSpec::plain(entry) })
+    Ok(ArbiterSpec { params, texts, position, ..ArbiterSpec::plain(entry) })
 }

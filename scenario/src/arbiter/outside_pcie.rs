@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weir_plugin_api::{Flags, LinkId, LinkKind, RouteId};
+use weir_sim_core::{Fabric, Routes};
 
 use super::regions::{DEFAULT_KEY, map_text};
 use super::{ArbiterSpec, Regions};
@@ -13,45 +14,32 @@ use crate::diagnostic::Diagnostic;
 /// buffers and routes of their own.
 const OTHER_KINDS: [(LinkKind, &str); 3] =
     [(LinkKind::MEMORY, "memory"), (LinkKind::NVLINK, "nvlink"), (LinkKind::NETWORK, "network")];
+/// The kind of lateral links in such a tree: described, but for routes that take several of them.
+const SOCKETS: (LinkKind, &str) = (LinkKind::QPI, "qpi");
 /// Links of a kind that a warning names (*assumed*: one line of text).
 const NAMED: usize = 3;
+
+/// Links of a kind, both ways of each counted once.
+type LinksOfKind = (&'static str, Vec<LinkId>);
 
 impl Scenario {
     /// A warning about an arbiter that is made for PCIe and rules other links which transfers take, unless it names their
     /// kinds. It shows the map that gives these links the arbiter of scenarios that name none.
     #[must_use]
     pub fn outside_pcie(&self, spec: &ArbiterSpec) -> Option<Diagnostic> {
-        if !policies(spec).any(|(_, spec)| spec.entry.flags.contains(Flags::FOR_PCIE)) {
-            return None;
-        }
-        let taken = self.links_outside_pcie();
-        let wrong: Vec<_> = taken.into_iter().filter(|(_, links)| is_ruled_for_pcie(spec, links[0])).collect();
+        let wrong = spec.outside_pcie(&self.fabric, &self.routes);
         let position = spec.position.clone();
         (!wrong.is_empty()).then(|| Diagnostic { position, ..self.warning(spec, &wrong) })
     }
 
-    /// The links of other kinds that transfers take, by kind; of a link both ways count once.
-    fn links_outside_pcie(&self) -> Vec<(&'static str, Vec<LinkId>)> {
-        let mut links: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
-        for route in 0..self.routes.len() {
-            for &link in self.routes.links(RouteId::from_index(route)) {
-                let kind = self.fabric.link(link).kind;
-                if OTHER_KINDS.iter().any(|(other, _)| *other == kind) {
-                    links.entry(kind.0).or_default().insert(link.index() / 2);
-                }
-            }
-        }
-        let taken = |(kind, word): (LinkKind, &'static str)| {
-            let links = links.get(&kind.0)?.iter().map(|pair| LinkId::from_index(pair * 2));
-            Some((word, links.collect()))
-        };
-        OTHER_KINDS.into_iter().filter_map(taken).collect()
+    /// What to write where the arbiter refuses a route: [`ArbiterSpec::remedy`].
+    #[must_use]
+    pub fn remedy(&self, spec: &ArbiterSpec) -> Option<String> {
+        spec.remedy(&self.fabric, &self.routes, &self.default_arbiter)
     }
 
-    fn warning(&self, spec: &ArbiterSpec, wrong: &[(&str, Vec<LinkId>)]) -> Diagnostic {
-        let mut texts = Vec::new();
-        let mut map: Vec<(String, String)> = policies(spec).map(|(key, spec)| (key.to_owned(), spec.text())).collect();
-        for (kind, links) in wrong {
+    fn warning(&self, spec: &ArbiterSpec, wrong: &[LinksOfKind]) -> Diagnostic {
+        let text = |(kind, links): &LinksOfKind| {
             let name = |&link: &LinkId| {
                 let link = self.fabric.link(link);
                 format!("{} – {}", self.node_name(link.from), self.node_name(link.to))
@@ -60,28 +48,93 @@ impl Scenario {
             if links.len() > NAMED {
                 names.push(format!("{} more", links.len() - NAMED));
             }
-            texts.push(format!("{kind} ({})", names.join(", ")));
-            map.push(((*kind).to_owned(), self.default_arbiter.clone()));
-        }
+            format!("{kind} ({})", names.join(", "))
+        };
+        let texts: Vec<String> = wrong.iter().map(text).collect();
         let made = policies(spec).find(|(key, _)| *key == DEFAULT_KEY).map_or("", |(_, spec)| &spec.name);
         let message = format!("`{made}` models PCIe links only, but transfers also cross {}", texts.join("; "));
-        Diagnostic::warning(message).with_help(format!("write `arbiter: {}`", map_text(map)))
+        let map = spec.map_with(wrong.iter().map(|(kind, _)| *kind), &self.default_arbiter);
+        Diagnostic::warning(message).with_help(format!("write `arbiter: {map}`"))
+    }
+}
+
+impl ArbiterSpec {
+    /// The arbiter with another one for links of some kinds, as a map can be written.
+    #[must_use]
+    pub fn map_with<'k>(&self, kinds: impl IntoIterator<Item = &'k str>, other: &str) -> String {
+        let own = policies(self).map(|(key, spec)| (key, spec.text()));
+        map_text(own.chain(kinds.into_iter().map(|kind| (kind, other.to_owned()))))
+    }
+
+    /// The map that gives the links of a fabric which this arbiter is not made for the one of scenarios that name none; `None`
+    /// where there are no such links.
+    #[must_use]
+    pub fn map_of_links(&self, fabric: &Fabric, default: &str) -> Option<String> {
+        let has = |kind: LinkKind| fabric.links().iter().any(|link| link.kind == kind);
+        let mut kinds = OTHER_KINDS.into_iter().filter(|(kind, _)| has(*kind)).map(|(_, word)| word).peekable();
+        let is_needed = is_for_pcie(self) && !default.is_empty() && kinds.peek().is_some();
+        is_needed.then(|| self.map_with(kinds, default))
+    }
+
+    /// What to write where this arbiter refuses a route: the map that gives links which it is not made for the arbiter of
+    /// scenarios that name none, or that arbiter. `None` where it is not made for PCIe links.
+    #[must_use]
+    pub fn remedy(&self, fabric: &Fabric, routes: &Routes, default: &str) -> Option<String> {
+        if default.is_empty() || !is_for_pcie(self) {
+            return None;
+        }
+        let mut kinds: Vec<&str> = self.outside_pcie(fabric, routes).into_iter().map(|(kind, _)| kind).collect();
+        let is_socket = |link: &&LinkId| fabric.link(**link).kind == SOCKETS.0;
+        let most = all_routes(routes).map(|route| route.iter().filter(is_socket).count()).max().unwrap_or(0);
+        let named = policies(self).any(|(key, _)| key == SOCKETS.1);
+        if !named && (most > 1 || (most > 0 && kinds.is_empty())) {
+            kinds.push(SOCKETS.1);
+        }
+        Some(match kinds.is_empty() {
+            true => format!("use the arbiter `{default}`"),
+            false => format!("write `arbiter: {}`, or use the arbiter `{default}`", self.map_with(kinds, default)),
+        })
+    }
+
+    /// The links that routes take, that a policy of PCIe trees rules because no key names their kind, and that it does not
+    /// describe; by kind.
+    fn outside_pcie(&self, fabric: &Fabric, routes: &Routes) -> Vec<LinksOfKind> {
+        if !is_for_pcie(self) {
+            return Vec::new();
+        }
+        let mut taken: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
+        for &link in all_routes(routes).flatten() {
+            let kind = fabric.link(link).kind;
+            if OTHER_KINDS.iter().any(|(other, _)| *other == kind) && self.is_ruled_for_pcie(link) {
+                taken.entry(kind.0).or_default().insert(link.index() / 2);
+            }
+        }
+        let of_kind = |(kind, word): (LinkKind, &'static str)| {
+            let links = taken.get(&kind.0)?.iter().map(|pair| LinkId::from_index(pair * 2));
+            Some((word, links.collect()))
+        };
+        OTHER_KINDS.into_iter().filter_map(of_kind).collect()
+    }
+
+    /// Whether the policy of a link is made for PCIe, and has it only because no key names its kind.
+    fn is_ruled_for_pcie(&self, link: LinkId) -> bool {
+        let of = |Regions { division, .. }: &Regions| division.regions[division.region_of(link)].policy as usize;
+        let policy = self.regions.as_deref().map_or(0, of);
+        policies(self)
+            .nth(policy)
+            .is_some_and(|(key, spec)| key == DEFAULT_KEY && spec.entry.flags.contains(Flags::FOR_PCIE))
     }
 }
 
 /// The policies of an arbiter, by key.
 fn policies(spec: &ArbiterSpec) -> impl Iterator<Item = (&str, &ArbiterSpec)> {
-    let of_regions = spec.regions.iter().flat_map(|regions| &regions.policies).map(|(key, spec)| (key.as_str(), spec));
-    of_regions.chain(spec.regions.is_none().then_some((DEFAULT_KEY, spec)))
+    spec.policies().map(|(key, spec)| (key.unwrap_or(DEFAULT_KEY), spec))
 }
 
-/// Whether the policy of a link is made for PCIe, and has it only because no key names its kind.
-fn is_ruled_for_pcie(spec: &ArbiterSpec, link: LinkId) -> bool {
-    let policy = spec
-        .regions
-        .as_deref()
-        .map_or(0, |Regions { division, .. }| division.regions[division.region_of(link)].policy as usize);
-    policies(spec)
-        .nth(policy)
-        .is_some_and(|(key, spec)| key == DEFAULT_KEY && spec.entry.flags.contains(Flags::FOR_PCIE))
+fn is_for_pcie(spec: &ArbiterSpec) -> bool {
+    policies(spec).any(|(_, spec)| spec.entry.flags.contains(Flags::FOR_PCIE))
+}
+
+fn all_routes(routes: &Routes) -> impl Iterator<Item = &[LinkId]> {
+    (0..routes.len()).map(|route| routes.links(RouteId::from_index(route)))
 }

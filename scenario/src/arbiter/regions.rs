@@ -1,6 +1,5 @@
 //! A policy for each kind of link: the map as it is written, and the regions that it makes of a fabric.
 
-use std::fmt::Display;
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
@@ -13,7 +12,7 @@ use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
 use crate::source::Span;
 use crate::topology::Topology;
-use crate::yaml::{Data, Entry, Value};
+use crate::yaml::{self, Data, Entry, Value};
 
 /// The key of all links whose kind no other key names.
 pub const DEFAULT_KEY: &str = "default";
@@ -131,29 +130,35 @@ impl PolicyMap {
         }
         let of_links: Vec<u32> = topology.kinds.of_links().map(|kind| of_kinds[kind]).collect();
         let division = Arc::new(Division::new(&topology.fabric.view(), &of_links));
-        let params = |policy: &Policy| match policy.spec.params.is_empty() {
-            true => Json::from(policy.spec.name.clone()),
+        let infos = infos(&division, &self.policies, topology);
+        let policies = self.policies.into_iter().map(|policy| (policy.key, policy.spec)).collect();
+        Ok(ArbiterSpec::of_regions(Regions { division, policies, infos }, self.position))
+    }
+}
+
+impl ArbiterSpec {
+    /// The arbiter that the policies of regions are together.
+    pub(super) fn of_regions(regions: Regions, position: Option<Position>) -> Self {
+        let params = |spec: &Self| match spec.params.is_empty() {
+            true => Json::from(spec.name.clone()),
             false => {
-                let mut map = Map::from_iter([("name".to_owned(), Json::from(policy.spec.name.clone()))]);
-                map.extend(policy.spec.params.clone());
+                let mut map = Map::from_iter([("name".to_owned(), Json::from(spec.name.clone()))]);
+                map.extend(spec.params.clone());
                 Json::Object(map)
             }
         };
-        let name = map_text(self.policies.iter().map(|policy| (&policy.key, policy.spec.text())));
-        let position = self.position;
-        let params = self.policies.iter().map(|policy| (policy.key.clone(), params(policy))).collect();
-        let infos = infos(&division, &self.policies, topology);
-        let policies: Vec<_> = self.policies.into_iter().map(|policy| (policy.key, policy.spec)).collect();
-        let entry = Arc::new(entry(&name, &division, &policies));
-        let regions = Some(Arc::new(Regions { division, policies, infos }));
-        Ok(ArbiterSpec { name, params, position, entry, regions })
+        let policies = &regions.policies;
+        let name = map_text(policies.iter().map(|(key, spec)| (key, spec.text())));
+        let params = policies.iter().map(|(key, spec)| (key.clone(), params(spec))).collect();
+        let entry = Arc::new(entry(&name, &regions.division, policies));
+        Self { name, params, texts: Vec::new(), position, entry, regions: Some(Arc::new(regions)) }
     }
 }
 
 /// A map from link kinds to arbiters as it can be written: each kind with its arbiter, `default` for all others.
-#[must_use]
-pub fn map_text<K: Display, A: Display>(policies: impl IntoIterator<Item = (K, A)>) -> String {
-    let texts: Vec<String> = policies.into_iter().map(|(kind, arbiter)| format!("{kind}: {arbiter}")).collect();
+pub(super) fn map_text<K: AsRef<str>, A: AsRef<str>>(policies: impl IntoIterator<Item = (K, A)>) -> String {
+    let text = |(kind, arbiter): (K, A)| format!("{}: {}", yaml::key(kind.as_ref()), arbiter.as_ref());
+    let texts: Vec<String> = policies.into_iter().map(text).collect();
     format!("{{{}}}", texts.join(", "))
 }
 

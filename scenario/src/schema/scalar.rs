@@ -53,6 +53,17 @@ impl Schema<'_> {
         Ok(units::byte_size(text)?.into())
     }
 
+    /// Whether a number must be whole, and the unit that is written after it.
+    pub(crate) fn number_form(self) -> (bool, &'static str) {
+        match self.here.get("x-weir-quantity").and_then(Json::as_str) {
+            Some("bytes") => (true, "B"),
+            Some("time") => (true, "ps"),
+            Some("time-per-byte") => (false, "ps"),
+            Some("bandwidth") => (false, "B/s"),
+            _ => (self.allows("integer") && !self.allows("number"), ""),
+        }
+    }
+
     /// A scalar that no type allows.
     pub(super) fn refused(self, scalar: &Scalar) -> Problem {
         Problem::new(format!("{} does not fit", quoted(&scalar.text)), format!("give {}", self.wanted()))

@@ -1,5 +1,7 @@
 //! Edits of the tree by path: `workload[0].transfer.size=4MB`.
 
+use std::borrow::Cow;
+
 use super::{Data, Entry, Value};
 use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
@@ -182,14 +184,20 @@ impl Value {
             Data::Mapping(entries) => {
                 for Entry { key, value, .. } in entries {
                     path.push_str(if length > 0 { "." } else { "" });
-                    let quotes = if key.starts_with('"') || key.contains(['.', '[']) { "\"" } else { "" };
-                    path.extend([quotes, key, quotes]);
+                    path.push_str(&key_of_path(key));
                     value.texts_below(path, each);
                     path.truncate(length);
                 }
             }
         }
     }
+}
+
+/// A key as paths of edits name it.
+#[must_use]
+pub fn key_of_path(key: &str) -> Cow<'_, str> {
+    let quoted = key.starts_with('"') || key.contains(['.', '[']);
+    if quoted { Cow::Owned(format!("\"{key}\"")) } else { Cow::Borrowed(key) }
 }
 
 /// The steps of a path, or the column where it is wrong. Keys with dots or brackets stand in double quotes.

@@ -5,9 +5,10 @@ mod edit;
 mod parse;
 mod write;
 
+pub use edit::key_of_path;
 pub(crate) use edit::{Edit, Path};
 pub(crate) use parse::parse;
-pub(crate) use write::{flow, same, write_block, write_entries, write_items};
+pub(crate) use write::{flow, key, same, write_block, write_entries, write_items};
 
 use crate::source::Span;
 

@@ -1,5 +1,7 @@
 //! Writes a tree as YAML: short lists and maps on one line, long ones with a line for each part.
 
+use std::borrow::Cow;
+
 use super::{Data, Entry, Scalar, Value};
 
 /// Columns that a line of several parts fills at most; *assumed*, what an editor shows.
@@ -155,13 +157,19 @@ fn map_lines(entries: &[Entry], indent: usize, after_dash: bool, out: &mut Strin
     }
 }
 
-fn write_key(key: &str, out: &mut String) {
-    if is_plain(key) && key != "<<" {
-        out.push_str(key)
-    } else {
-        write_quoted(key, out)
-    }
+fn write_key(text: &str, out: &mut String) {
+    out.push_str(&key(text));
     out.push(':');
+}
+
+/// A key of a map, in quotes where it needs them.
+pub(crate) fn key(text: &str) -> Cow<'_, str> {
+    if is_plain(text) && text != "<<" {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::new();
+    write_quoted(text, &mut out);
+    Cow::Owned(out)
 }
 
 fn write_scalar(scalar: &Scalar, out: &mut String) {

@@ -1,7 +1,7 @@
 //! Parameters of arbiters against their schema, and what `check` finds.
 
 use crate::common::{bad, good, on_t2};
-use weir_scenario::{Severity, lint};
+use weir_scenario::{ArbiterParameter, ArbiterValues, Severity, lint};
 
 fn params(given: &str) -> String {
     on_t2(&format!("arbiter: {{ name: pcie-congestion, {given} }}\nworkload: []\n"))
@@ -17,6 +17,34 @@ fn values_become_json() {
     });
     assert_eq!(json, expected);
     assert_eq!(good(&params("rounds: ~")).arbiters[0].params["rounds"], serde_json::Value::Null);
+}
+
+#[test]
+fn an_arbiter_is_named_as_it_was_written() {
+    let given = "quantum: 1.5us, tau: 0.20, rounds: ~, mode: slow";
+    let expected = "{name: pcie-congestion, quantum: 1.5us, tau: 0.20, rounds: null, mode: slow}";
+    assert_eq!(good(&params(given)).arbiters[0].text(), expected);
+    let map = format!("arbiter: {{ default: {{ name: pcie-congestion, {given} }}, pcie: max-min }}\nworkload: []\n");
+    let scenario = good(&on_t2(&map));
+    assert_eq!(scenario.arbiters[0].name, format!("{{default: {expected}, pcie: max-min}}"));
+}
+
+/// What was fitted is written with the unit of its schema, whole where that is an integer, and reads as the same.
+#[test]
+fn other_values_are_written_with_their_units() {
+    let values = [("tau", 0.3), ("rounds", 2.6), ("burst", 4096.4), ("floor", 1.5e9), ("quantum", 2_500_000.0)];
+    let parameter =
+        |key: &str, policy: Option<&str>| ArbiterParameter { policy: policy.map(str::to_owned), key: key.to_owned() };
+    let of = |policy| -> ArbiterValues { values.iter().map(|&(key, value)| (parameter(key, policy), value)).collect() };
+    let spec = &good(&params("hol: true, tau: 0.1")).arbiters[0];
+    let text = "{name: pcie-congestion, hol: true, tau: 0.3, burst: 4096B, floor: 1500000000B/s, quantum: 2500000ps, rounds: 3}";
+    assert_eq!(spec.with(&of(None)).text(), text);
+    assert_eq!(spec.with(&of(Some("default"))).text(), spec.text(), "of a map");
+    assert_eq!(spec.value_text(&parameter("quantum", None), 7.0).as_deref(), Some("7ps"));
+    assert_eq!(spec.value_text(&parameter("quantum", Some("default")), 7.0), None);
+    let again = good(&on_t2(&format!("arbiter: {text}\nworkload: []\n")));
+    assert_eq!(again.arbiters[0].params["quantum"], spec.with(&of(None)).params["quantum"]);
+    assert_eq!(parameter("tau", Some("my.kind")).to_string(), "\"my.kind\".tau");
 }
 
 #[test]

@@ -184,6 +184,39 @@ fn a_policy_made_for_pcie_that_rules_host_memory_is_warned_about() {
     }
 }
 
+/// Where a policy made for PCIe refuses a route, the map names the kinds that routes take, and sockets in a row.
+#[test]
+fn a_refused_route_gets_the_map_of_its_kinds() {
+    let remedy = |text: &str, arbiter: &str| {
+        let scenario = read(text, &[arbiter]).unwrap_or_else(|found| panic!("{}", found[0]));
+        scenario.remedy(&scenario.arbiters[0])
+    };
+    let out = "workload: [transfer: { from: rc0/plx0/low0/gpu0, to: rc1/plx0/low0/gpu0, size: 1MB }]\n";
+    let cluster = format!("{CLUSTER}{out}");
+    let expected =
+        "write `arbiter: {default: {name: pcie-congestion, tau: 0.2}, network: max-min}`, or use the arbiter `max-min`";
+    assert_eq!(remedy(&cluster, "{name: pcie-congestion, tau: 0.2}").as_deref(), Some(expected));
+    let use_other = Some("use the arbiter `max-min`");
+    assert_eq!(remedy(&cluster, "{default: pcie-congestion, network: max-min}").as_deref(), use_other);
+    assert_eq!(remedy(&cluster, "fcfs"), None);
+
+    let sockets = |to: &str| {
+        format!(
+            "weir: 1
+topology:
+  link_types: {{ x: {{ bandwidth: 12GB/s }}, qpi: {{ bandwidth: 20GB/s }} }}
+  tree: {{ 'rc[0-2]': {{ kind: root-complex, children: {{ cpu: {{ kind: cpu, link: x }}, gpu: {{ kind: gpu, link: x }} }} }} }}
+  links: [{{ type: qpi, between: [rc0, rc1] }}, {{ type: qpi, between: [rc1, rc2] }}]
+workload: [transfer: {{ from: rc0/cpu, to: {to}/gpu, size: 1MB }}]
+"
+        )
+    };
+    let map =
+        |kinds: &str| format!("write `arbiter: {{default: pcie-congestion, {kinds}}}`, or use the arbiter `max-min`");
+    assert_eq!(remedy(&sockets("rc2"), "pcie-congestion"), Some(map("memory: max-min, qpi: max-min")));
+    assert_eq!(remedy(&sockets("rc1"), "pcie-congestion"), Some(map("memory: max-min")));
+}
+
 /// Copies from host memory pay no penalty at the root complex, in a region as in the whole.
 #[test]
 fn host_memory_in_a_region_of_its_own_stays_host_memory() {

@@ -26,7 +26,8 @@ impl PreparedRun<'_> {
             None => (format!("arbiter `{name}` refuses this scenario: {error}"), self.spec.position.clone()),
         };
         let what = if position.is_none() { format!("{file}: {what}") } else { what };
-        Diagnostic { position, ..Diagnostic::error(what) }.into()
+        let help = task.and_then(|_| self.scenario.remedy(self.spec));
+        Diagnostic { position, help, ..Diagnostic::error(what) }.into()
     }
 
     pub(super) fn stopped(&self, error: &SimError) -> Error {

@@ -74,7 +74,11 @@ impl<'a> Expansion<'a> {
                 return context
                     .plugin_error(request.id.span, Problem::new(text, "report it to the author of the arbiter"));
             }
-            context.error(request.id.span, text, "name another arbiter, or decide what is left open")
+            let remedy = self.models.arbiter.filter(|_| matches!(trouble, Trouble::Arbiter(_))).and_then(|spec| {
+                spec.remedy(&self.topology.fabric, &routes, self.models.registry.default_arbiter().unwrap_or_default())
+            });
+            let remedy = remedy.unwrap_or_else(|| "name another arbiter".to_owned());
+            context.error(request.id.span, text, format!("{remedy}, or decide what is left open"))
         })
     }
 
