@@ -1,6 +1,6 @@
 //! What all searches have in common: what is varied, by which method, and the result that is reported.
 //!
-//! [`best_of`] visits numbered candidates on all threads and keeps the best. A method that knows more of its kind (bounds,
+//! `best_of` visits numbered candidates on all threads and keeps the best. A method that knows more of its kind (bounds,
 //! symmetries, moves) stands beside its kind. Either way a [`SearchResult`] comes of it.
 
 use std::str::FromStr;
