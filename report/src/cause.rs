@@ -157,6 +157,9 @@ pub struct TransferCause<'a> {
     /// The engine that it was queued for, `gpu0/send`; only of `engine-busy`.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     engine: Option<Cow<'a, str>>,
+    /// What kept its rate down at its `bottleneck` after its start; only of `engine-busy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at_bottleneck: Option<CauseKind>,
     /// The region of the link, where parts of the fabric have policies of their own.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     region: Option<Cow<'a, str>>,
@@ -176,6 +179,11 @@ impl Display for TransferCause<'_> {
 }
 
 impl<'a> TransferCause<'a> {
+    /// What kept the rate down at the `bottleneck`, whether or not more was lost in a queue before the start.
+    pub(crate) fn at_bottleneck(&self) -> CauseKind {
+        self.at_bottleneck.unwrap_or(self.kind)
+    }
+
     /// Of a transfer of a run; `None` for one that never had a rate.
     #[must_use]
     pub fn of(run: &Run<'a>, task: TaskId) -> Option<Self> {
@@ -189,20 +197,22 @@ impl<'a> TransferCause<'a> {
         regions: Option<&'a Regions>,
         transfer: &Departure,
     ) -> Option<Self> {
+        let at_bottleneck = Self::at(scenario, regions, transfer.task, &transfer.bottleneck);
         if is_mostly_waiting(alone, transfer) {
-            Some(Self::queued(scenario, transfer))
+            Some(Self::queued(scenario, transfer, at_bottleneck.map(|cause| cause.kind)))
         } else {
-            Self::at(scenario, regions, transfer.task, &transfer.bottleneck)
+            at_bottleneck
         }
     }
 
-    fn queued(scenario: &'a Scenario, transfer: &Departure) -> Self {
+    fn queued(scenario: &'a Scenario, transfer: &Departure, at_bottleneck: Option<CauseKind>) -> Self {
         let behind = transfer.queued_behind;
         Self {
             kind: CauseKind::EngineBusy,
             link: None,
             by: (behind != TaskId::NONE).then(|| scenario.task_name(behind)),
             engine: Some(engine_name(scenario, transfer.engine).into()),
+            at_bottleneck,
             region: None,
             policy: None,
         }
@@ -219,7 +229,8 @@ impl<'a> TransferCause<'a> {
         let kind = CauseKind::new(cause, lateral, by.is_some());
         let region = regions.zip(link).map(|(regions, link)| regions.of_link(link));
         let (region, policy) = region.map(|(info, policy)| (info.name.as_str().into(), policy.into())).unzip();
-        Some(Self { kind, link: link.map(|link| Ends::of(scenario, link)), by, engine: None, region, policy })
+        let link = link.map(|link| Ends::of(scenario, link));
+        Some(Self { kind, link, by, engine: None, at_bottleneck: None, region, policy })
     }
 }
 

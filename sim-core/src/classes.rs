@@ -34,6 +34,9 @@ impl Classes {
     /// The class of the same attributes without a limit, if there is one; for one that has none, itself.
     #[must_use]
     pub fn known_without_limit(&self, class: ClassId) -> Option<ClassId> {
+        if self.limit(class) == f64::INFINITY {
+            return Some(class);
+        }
         self.known(self.route(class), f64::INFINITY, self.weight(class), self.priority(class))
     }
 

@@ -2,14 +2,14 @@
 //! many transfers lose time may stand before another that lets them through no faster.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ordered_float::OrderedFloat;
 use weir_plugin_api::{LinkId, PS_PER_S, SimDuration, SimTime};
 use weir_report::Widening;
-use weir_sim_core::{Fabric, Outcome, Stop};
+use weir_sim_core::{Link, LinkTotals, Outcome, Stop};
 
 use crate::{Error, Run, RunOptions};
 
@@ -40,9 +40,10 @@ impl Run {
             found.push((self.makespan() - makespan, sum_saved, link));
         }
         let least = SimDuration((self.makespan().0 as f64 * ROUNDING) as u64);
-        found.sort_by_key(|&(saved, sum_saved, link)| {
-            (Reverse(if saved > least { saved } else { SimDuration::ZERO }), Reverse(sum_saved), link)
-        });
+        for (saved, ..) in found.iter_mut().filter(|(saved, ..)| *saved <= least) {
+            *saved = SimDuration::ZERO;
+        }
+        found.sort_by_key(|&(saved, sum_saved, link)| (Reverse(saved), Reverse(sum_saved), link));
         Ok(found.into_iter().map(|(saved, sum_saved, link)| self.widening(link, saved, sum_saved)).collect())
     }
 
@@ -59,14 +60,15 @@ impl Run {
         let most = (MOST_TRANSFERS / transfers).clamp(1, MOST_TRIED);
         let mut lost: Vec<(f64, LinkId)> = self.lost_by_link()?.into_iter().map(|(link, lost)| (lost, link)).collect();
         lost.sort_by_key(|&(lost, link)| (Reverse(OrderedFloat(lost)), link));
+        let utilisation = |(link, total): (&Link, &LinkTotals)| total.bytes as f64 / link.bandwidth;
+        let used = scenario.fabric.links().iter().zip(&self.outcome.links).map(utilisation).zip(0..);
         let mut busiest: Vec<(f64, LinkId)> =
-            self.links().iter().zip(0..).map(|(link, id)| (link.utilisation, LinkId(id))).collect();
-        busiest.retain(|&(used, _)| used > 0.0);
+            used.filter(|&(used, _)| used > 0.0).map(|(used, at)| (used, LinkId(at))).collect();
         busiest.sort_by_key(|&(used, link)| (Reverse(OrderedFloat(used)), link));
         let mut links: Vec<LinkId> = Vec::new();
         let pairs = lost.iter().map(|&(_, link)| link).take(most / 2).chain(busiest.iter().map(|&(_, link)| link));
         for link in pairs {
-            let link = link.min(opposite(&scenario.fabric, link));
+            let link = link.min(opposite(link));
             if links.len() < most && !links.contains(&link) {
                 links.push(link);
             }
@@ -93,7 +95,7 @@ impl Run {
     fn widened(&self, link: LinkId, cancel: Option<&Arc<AtomicBool>>) -> Result<Option<(SimTime, i128)>, Error> {
         let scenario = self.scenario.contents();
         let mut fabric = scenario.fabric.clone();
-        for link in BTreeSet::from([link, opposite(&fabric, link)]) {
+        for link in [link, opposite(link)] {
             let (bandwidth, latency) = (fabric.link(link).bandwidth * WIDER, fabric.link(link).latency);
             fabric.set_link(link, bandwidth, latency).map_err(|error| Error::input(error.to_string()))?;
         }
@@ -109,11 +111,7 @@ impl Run {
     }
 }
 
-/// The other direction of a link; itself where it has none.
-fn opposite(fabric: &Fabric, link: LinkId) -> LinkId {
-    let (from, to) = (fabric.link(link).from, fabric.link(link).to);
-    let back = |at: usize| (fabric.links()[at].from, fabric.links()[at].to) == (to, from);
-    // The directions of a link have numbers that follow each other.
-    let near = [link.index().wrapping_sub(1), link.index() + 1];
-    near.into_iter().find(|&at| at < fabric.links().len() && back(at)).map_or(link, LinkId::from_index)
+/// The other direction of a link: the two have numbers that follow each other.
+fn opposite(link: LinkId) -> LinkId {
+    LinkId(link.0 ^ 1)
 }

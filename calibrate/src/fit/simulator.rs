@@ -129,10 +129,11 @@ impl<'a> Simulator<'a> {
     /// A new arbiter that has accepted the routes of a run. One of its own for each, since each has a table of
     /// routes of its own, and an arbiter may remember what it learnt by their ids.
     fn admitted(&self, fabric: &Fabric, fitted: &ArbiterValues, run: &Run) -> Result<Box<dyn RateArbiter>, FitError> {
-        let spec = self.arbiter.with(fitted);
+        let changed = (!fitted.is_empty()).then(|| self.arbiter.with(fitted));
+        let spec = changed.as_ref().unwrap_or(self.arbiter);
         let failed = |AdmissionError { task, error }| {
             let refused = task.is_some() && matches!(error, CallError::Refused(_));
-            let remedy = if refused { run.remedy(fabric, &spec, &self.machine.default_arbiter) } else { None };
+            let remedy = if refused { run.remedy(fabric, spec, &self.machine.default_arbiter) } else { None };
             FitError::Arbiter { name: self.arbiter.name.clone(), error, remedy }
         };
         let mut arbiter = make_arbiter(&spec.entry, &spec.params_json(), fabric).map_err(failed)?;

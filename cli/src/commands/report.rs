@@ -232,15 +232,11 @@ fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mu
     let plain = RunOptions { until: args.until, ..RunOptions::default() };
     let tasks = scenario.contents().tasks.tasks();
     let transfers = tasks.iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
-    if transfers <= MOST_WIDENED {
-        page.widening(
-            scenario
-                .run_under(spec, &simulate::watched(&plain))?
-                .widenings(Some(interrupt::flag()))?
-                .into_iter()
-                .next(),
-        );
-    }
+    let mut widenings = match transfers <= MOST_WIDENED {
+        true => scenario.run_under(spec, &simulate::watched(&plain))?.widenings(Some(interrupt::flag()))?,
+        false => Vec::new(),
+    };
+    page.widening(widenings.drain(..).next());
     let mut record = Record::Explained;
     if transfers > FEW {
         record = simulate::report(scenario, spec, &plain, |run| {

@@ -143,6 +143,33 @@ proptest! {
     }
 }
 
+/// From 1,000 transfers on an incremental side knows no more than whether anything was blocked at all; the parts add up.
+#[test]
+fn in_large_runs_what_is_not_told_apart_is_null() {
+    for (arbiter, is_known) in [("max-min", true), ("strict-priority", false)] {
+        let transfers: Vec<Drawn> = (0..1200_u64)
+            .map(|i| {
+                let (from, by) = ((i % 6) as usize, (1 + i / 6 % 5) as usize);
+                let (to, bytes, start_us) = ((from + by) % 6, 50_000 + 997 * i, 17 * i % 30_000);
+                let (limit, priority) = ((i % 7 == 0).then_some(3), (i % 3) as i64);
+                Drawn { from, to, bytes, start_us, after_previous: false, limit, priority }
+            })
+            .collect();
+        let scenario = Scenario::opener().read(scenario(arbiter, &transfers), ".").expect("it is a scenario");
+        let result = scenario.run().expect("it runs").to_json().expect("JSON");
+        let result: Value = serde_json::from_str(&result).expect("JSON");
+        let rows = result["transfers"].as_array().expect("a list");
+        assert_eq!(rows.iter().all(|row| row["delay"]["blocked_s"] == 0.0), is_known, "{arbiter}");
+        assert_eq!(rows.iter().any(|row| row["delay"]["blocked_s"].is_null()), !is_known, "{arbiter}");
+        for row in rows {
+            let part = |key: &str| row["delay"][key].as_f64().unwrap_or(0.0);
+            let parts: f64 = ["waiting_s", "blocked_s", "cut_s", "own_limit_s"].into_iter().map(part).sum();
+            let free = seconds(row, "alone_s") - part("own_limit_s");
+            assert!((parts - (seconds(row, "end_s") - seconds(row, "ready_s") - free)).abs() <= ROUNDING, "{row}");
+        }
+    }
+}
+
 /// Three sends of one GPU at 10 GB/s, one of them limited to 4 GB/s; each takes the engine when the one before has sent.
 #[test]
 fn a_queue_is_a_reason_and_names_whom_it_waits_for() {

@@ -161,14 +161,20 @@ fn a_loaded_policy_gets_the_warning_the_bound_and_the_legend_that_it_describes()
     assert_eq!(found["proved_optimal"], true);
 }
 
-/// The bound of the order search asks what links can carry, so a loaded arbiter that knows of root complexes gets the same
-/// as a built-in one.
-#[test]
-fn loaded_arbiters_get_the_bounds_of_built_in_ones() {
+/// The built-in arbiters, and the same from their library.
+fn built_in_and_loaded() -> [Registry; 2] {
     let (mut built_in, mut loaded) = (Registry::new(), Registry::new());
     weir_arbiters::register(&mut built_in).expect("the names are free");
     let program = Path::new(env!("CARGO_BIN_EXE_weir"));
     weir_plugin_host::load_file(&library("weir-arbiters"), program, &mut loaded).expect("the library is a plugin");
+    [built_in, loaded]
+}
+
+/// The bound of the order search asks what links can carry, so a loaded arbiter that knows of root complexes gets the same
+/// as a built-in one.
+#[test]
+fn loaded_arbiters_get_the_bounds_of_built_in_ones() {
+    let [built_in, loaded] = built_in_and_loaded();
     let file = crate::common::library().join("pcie/halo-2d-file-order.yaml");
     let scenario = load(&file, &LoadOptions::default(), &built_in).expect("right");
     let bound = |entry: &ArbiterEntry| {
@@ -189,13 +195,9 @@ fn loaded_arbiters_get_the_bounds_of_built_in_ones() {
 /// A policy of a library is fitted in a map of arbiters as a built-in one is.
 #[test]
 fn loaded_arbiters_in_a_map_are_fitted() {
-    let (mut built_in, mut loaded) = (Registry::new(), Registry::new());
-    weir_arbiters::register(&mut built_in).expect("the names are free");
-    let program = Path::new(env!("CARGO_BIN_EXE_weir"));
-    weir_plugin_host::load_file(&library("weir-arbiters"), program, &mut loaded).expect("the library is a plugin");
     let arbiters = vec!["{default: {name: pcie-congestion, tau: 0.05}}".to_owned()];
     let options = LoadOptions { arbiters, ..LoadOptions::default() };
-    let [ours, theirs] = [built_in, loaded].map(|registry| {
+    let [ours, theirs] = built_in_and_loaded().map(|registry| {
         let file = |name| crate::common::library().join("measured").join(name);
         let machine = Machine::load(&file("tau-t2.yaml"), &options, &registry).expect("right");
         let read = weir_calibrate::read_log(&file("tau-t2.csv"), &machine, &ReadOptions::default());

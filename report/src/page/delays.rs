@@ -8,9 +8,9 @@ use ordered_float::OrderedFloat;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::CauseKind;
 use crate::json::TransferRow;
 use crate::link::Ends;
+use crate::{CauseKind, TransferCause};
 
 /// Most links that are listed one by one (*assumed*: a table shows no more).
 const MOST_LINKS: usize = 60;
@@ -48,7 +48,7 @@ struct DelaySums {
     transfers: usize,
 }
 
-/// Time between ready and start.
+/// Time for which transfers were ready and their engines had no slot; where that is not known, between ready and start.
 #[derive(Default, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Waiting {
@@ -68,7 +68,8 @@ impl Delays {
         let (mut links, mut waiting) = (BTreeMap::<&Ends<'_>, LinkSums>::new(), Waiting::default());
         for row in transfers {
             if let Some(ready) = row.ready_s {
-                let waited = row.start_s.unwrap_or(end) - ready;
+                let so_far = || row.start_s.unwrap_or(end) - ready;
+                let waited = row.delay.map_or_else(so_far, |delay| delay.waiting_s);
                 if waited > 0.0 {
                     waiting.seconds += waited;
                     waiting.transfers += 1;
@@ -79,8 +80,9 @@ impl Delays {
                 || LinkSums { sums: DelaySums { lost_s: Some(0.0), ..DelaySums::default() }, kinds: BTreeMap::new() };
             let link = links.entry(at).or_insert_with(fresh);
             link.sums.add(DelaySums { lost_s: lost, delayed_s: span, transfers: 1 });
-            if let Some(cause) = row.cause_detail.as_ref().filter(|cause| !cause.kind.is_own()) {
-                *link.kinds.entry(cause.kind).or_default() += span;
+            let kind = row.cause_detail.as_ref().map(TransferCause::at_bottleneck);
+            if let Some(kind) = kind.filter(|kind| !kind.is_own()) {
+                *link.kinds.entry(kind).or_default() += span;
             }
         }
         Self::listed(links, waiting)
@@ -122,7 +124,7 @@ fn suffered<'a>(row: &'a TransferRow<'a>, end: f64) -> Option<(f64, &'a Ends<'a>
     let (start, at) = (row.start_s?, row.bottleneck.as_ref()?);
     let until = row.end_s.unwrap_or(end);
     let span = row.sending().map_or(until, |(_, sent)| sent.min(until)) - start;
-    let free = row.cause_detail.as_ref().is_some_and(|cause| cause.kind.is_own());
+    let free = row.cause_detail.as_ref().is_some_and(|cause| cause.at_bottleneck().is_own());
     let lost = row.alone_s.map(|alone| {
         let part = if row.end_s.is_some() || row.bytes == 0 { 1.0 } else { row.sent() as f64 / row.bytes as f64 };
         (until - start, alone * part)
@@ -165,6 +167,19 @@ mod tests {
         assert_eq!(delays["links"][1], link("x", 2.0, 2.0, 1, &["link shared"]));
         assert_eq!(delays["waiting"], serde_json::json!({"seconds": 5.0, "transfers": 2}));
         assert_eq!((&delays["others"], &delays["rest"]["transfers"]), (&0.into(), &0.into()));
+    }
+
+    /// `a` lost 4 s in a queue and 1 s at its link; of its 5 s before the start, 1 s is the lead of its work.
+    #[test]
+    fn a_transfer_that_lost_most_in_a_queue_counts_at_its_link_for_what_it_lost_there() {
+        let list = r#"[{"id":"a","from":"g","to":"h","bytes":10,"ready_s":0,"start_s":5,"end_s":7,"mean_Bps":5.0,"alone_s":1.0,"delay":{"waiting_s":4.0,"blocked_s":0.0,"cut_s":1.0,"own_limit_s":0.0},"bottleneck":{"from":"x","to":"y"},"cause_detail":{"kind":"engine-busy","engine":"g/send","at_bottleneck":"shared-link"}}]"#;
+        let list: Vec<TransferRow<'_>> = serde_json::from_str(list).expect("transfers");
+        let delays = serde_json::to_value(Delays::of(&list, 7.0)).expect("JSON");
+        assert_eq!(
+            (&delays["links"][0]["lost_s"], &delays["links"][0]["why"]),
+            (&1.0.into(), &serde_json::json!(["link shared"]))
+        );
+        assert_eq!(delays["waiting"], serde_json::json!({"seconds": 4.0, "transfers": 1}));
     }
 
     #[test]

@@ -77,7 +77,8 @@ pub struct Counts {
 }
 
 impl Page {
-    /// Says of the runs that are added from now on what makes them differ from their scenario, such as `--set workload[0].transfer.size=4MB`.
+    /// Says of the runs that are added from now on what makes them differ from their scenario, such as
+    /// `--set workload[0].transfer.size=4MB`.
     pub fn describe(&mut self, origin: Option<String>) {
         self.origin = origin;
     }

@@ -342,6 +342,8 @@ export interface Cause {
   by: string | null;
   /** The engine that it was queued for, `gpu0/send`; only of `engine-busy`. */
   engine?: string | null;
+  /** What kept its rate down at its `bottleneck` after its start; only of `engine-busy`. */
+  at_bottleneck?: CauseKind | null;
   /** The region of the link, where parts of the fabric have policies of their own. */
   region?: string | null;
   /** The policy of that region. */
@@ -628,7 +630,7 @@ export interface DelaySums {
   transfers: number;
 }
 
-/** Time between ready and start. */
+/** Time for which transfers were ready and their engines had no slot; where that is not known, between ready and start. */
 export interface Waiting {
   seconds: number;
   transfers: number;

@@ -106,7 +106,7 @@ impl<'f> MachineReader<'f> {
             Data::Mapping(_) if value.get("file").is_some() => self.file(context, types, value),
             Data::Mapping(_) => {
                 let called = ("a machine in place".to_owned(), value.span);
-                self.inside(context, called, |library, context| library.topology(context, types, Some(named), value))
+                self.inside(context, called, |reader, context| reader.topology(context, types, Some(named), value))
             }
             _ => self.named(context, types, named, value),
         }
@@ -166,9 +166,9 @@ impl<'f> MachineReader<'f> {
             // The file is the machine: its name is no level of its own.
             Data::Mapping(_) if value.get("file").is_some() => self.file(context, types, value),
             Data::Mapping(_) => {
-                self.inside(context, called, |library, context| library.topology(context, types, Some(named), value))
+                self.inside(context, called, |reader, context| reader.topology(context, types, Some(named), value))
             }
-            _ => self.inside(context, called, |library, context| library.named(context, types, named, value)),
+            _ => self.inside(context, called, |reader, context| reader.named(context, types, named, value)),
         };
         named.states.borrow_mut()[at] = State::after(&read);
         read
@@ -185,10 +185,10 @@ impl<'f> MachineReader<'f> {
             return known;
         }
         self.by_file.insert(path.clone(), State::Open);
-        let read = self.inside(context, called, |library, context| {
-            let source = library.files.read_found(context, file.span, found)?;
+        let read = self.inside(context, called, |reader, context| {
+            let source = reader.files.read_found(context, file.span, found)?;
             let tree = yaml::parse(context, source)?;
-            library.topology(context, types, None, &tree)
+            reader.topology(context, types, None, &tree)
         });
         self.by_file.insert(path, State::after(&read));
         read

@@ -113,8 +113,8 @@ pub(crate) static TOPOLOGY: KeyTable = KeyTable::new(
 /// Reads a topology. `file` says whether it is a file of its own, which must name its version.
 pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file: bool) -> Read<Topology> {
     let before = context.errors();
-    let mut library = MachineReader::new(files);
-    let (template, kinds) = TopologyTemplate::read(context, &mut library, None, value, Kinds::default(), file)?;
+    let mut reader = MachineReader::new(files);
+    let (template, kinds) = TopologyTemplate::read(context, &mut reader, None, value, Kinds::default(), file)?;
     let mut expansion = Expansion::default();
     expansion.nodes(context, &template)?;
     expansion.names.index();
@@ -128,7 +128,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         slots: expansion.slots,
         engines_given: expansion.engines_given,
         places: expansion.places,
-        unused_types: library.unused_types,
+        unused_types: reader.unused_types,
         types: expansion.types,
         kinds: kinds.with_pairs(expansion.kinds),
     })

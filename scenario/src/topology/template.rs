@@ -103,7 +103,7 @@ const NUMA_NODES: u64 = 1023;
 pub(super) fn roots(
     context: &mut Context,
     types: &mut LinkTypes,
-    library: &mut MachineReader<'_>,
+    reader: &mut MachineReader<'_>,
     named: &NamedMachines<'_>,
     value: &Value,
 ) -> Read<Vec<Template>> {
@@ -112,7 +112,7 @@ pub(super) fn roots(
         return Err(context.error(value.span, "`tree` has no node", "give at least one root"));
     }
     let templates = context.each(entries, |context, entry| match entry.value.get("machine") {
-        Some(_) => instance(context, types, library, named, entry),
+        Some(_) => instance(context, types, reader, named, entry),
         None => template(context, types, entry, true),
     });
     checked(context, value, templates?)
@@ -147,7 +147,7 @@ fn checked(context: &mut Context, value: &Value, templates: Vec<Template>) -> Re
 fn instance(
     context: &mut Context,
     types: &mut LinkTypes,
-    library: &mut MachineReader<'_>,
+    reader: &mut MachineReader<'_>,
     named: &NamedMachines<'_>,
     entry: &Entry,
 ) -> Read<Template> {
@@ -161,7 +161,7 @@ fn instance(
     let fields = context.fields(&entry.value, &what, &INSTANCE)?;
     let names = node_names(context, entry, fields.entry("repeat"));
     let value = fields.require(context, "machine")?;
-    let machine = library.machine(context, types, named, value)?;
+    let machine = reader.machine(context, types, named, value)?;
     let names = names?;
     let total = machine.nodes.saturating_mul(names.count());
     if total > NODES {

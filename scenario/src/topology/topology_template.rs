@@ -27,7 +27,7 @@ impl TopologyTemplate {
     /// version; `outer` has the machines of the topology that it stands in. Returns `kinds` with those that it adds.
     pub(super) fn read(
         context: &mut Context,
-        library: &mut MachineReader<'_>,
+        reader: &mut MachineReader<'_>,
         outer: Option<&NamedMachines<'_>>,
         value: &Value,
         kinds: Kinds,
@@ -40,15 +40,15 @@ impl TopologyTemplate {
         if let Some(name) = fields.get("name") {
             context.text(name, "the name of the topology")?;
         }
-        let types = LinkTypes::read(context, fields.get("link_types"), kinds, library.in_machine());
+        let types = LinkTypes::read(context, fields.get("link_types"), kinds, reader.in_machine());
         let tree = fields.require(context, "tree")?;
         let mut types = types?;
         let named = NamedMachines::read(context, fields.get("machines"), outer)?;
-        let templates = template::roots(context, &mut types, library, &named, tree)?;
-        library.read_unused(context, &mut types, &named)?;
+        let templates = template::roots(context, &mut types, reader, &named, tree)?;
+        reader.read_unused(context, &mut types, &named)?;
         let laterals = lateral::read(context, &mut types, fields.get("links"))?;
         let networks = networks::read(context, &mut types, fields.get("networks"), &templates)?;
-        library.unused_types.extend(types.unused());
+        reader.unused_types.extend(types.unused());
         let topology = Self::counted(context, value, templates, laterals, networks)?;
         Ok((topology, types.kinds))
     }

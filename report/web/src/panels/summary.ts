@@ -67,9 +67,18 @@ function worst(view: RunView, store: Store): HTMLElement {
   const most = delay.lost === null ? "transfers are held back longest at " : mostLost(view, delay.lost);
   const cost = delay.lost === null ? `held back for ${format.time(delay.seconds)}` : `${format.time(delay.lost)} lost`;
   const how = coverage([view]);
+  const stays = wider && `; twice the bandwidth of any one link tried does not shorten the run`;
   const rest = `: ${cost} by ${format.counted(delay.transfers, "transfer")}, ${causes(delay)}${how && ` (${lower(how)})`}`;
   const unknown = lossUnknown(view);
-  return h("p", { class: "small worst" }, most, linkButton([view], link.ends, store), rest, unknown && `; ${unknown}`);
+  return h(
+    "p",
+    { class: "small worst" },
+    most,
+    linkButton([view], link.ends, store),
+    rest,
+    stays,
+    unknown && `; ${unknown}`,
+  );
 }
 
 /** The link that would save most if it were wider, and why transfers are held back there. */

@@ -34,9 +34,15 @@ export function bottleneckOf(t: Transfer): Ends | null {
   return t.cause_detail && AT_NO_LINK.includes(t.cause_detail.kind) ? null : t.bottleneck;
 }
 
-/** Whether others have a part in its main cause. */
+/** What kept its rate down at its bottleneck, whether or not it lost more in a queue before its start. */
+export function kindAtBottleneck(t: Transfer): CauseKind | null {
+  return t.cause_detail ? (t.cause_detail.at_bottleneck ?? t.cause_detail.kind) : null;
+}
+
+/** Whether others have a part in what kept its rate down. */
 export function byOthers(t: Transfer): boolean {
-  return t.bottleneck !== null && !(t.cause_detail && OWN.includes(t.cause_detail.kind));
+  const kind = kindAtBottleneck(t);
+  return t.bottleneck !== null && !(kind && OWN.includes(kind));
 }
 
 /** Whether others hold it back while it has this rate for so many seconds; where its rate alone is not known its cause decides. */

@@ -182,7 +182,7 @@ export function waited(views: RunView[]): Delay[] {
     if (waiting) return { ...waiting, lost: waiting.seconds };
     const out = NOTHING();
     for (const t of view.run.transfers) {
-      const seconds = t.ready_s == null ? 0 : (t.start_s ?? view.end) - t.ready_s;
+      const seconds = t.delay?.waiting_s ?? (t.ready_s == null ? 0 : (t.start_s ?? view.end) - t.ready_s);
       if (seconds > 0) out.transfers++;
       out.seconds += Math.max(0, seconds);
     }

@@ -2,7 +2,7 @@
 
 import { CAUSE_MEANINGS, CAUSE_WORDS, type CauseKind, type Transfer } from "../contract.ts";
 import { visible } from "../core/dom.ts";
-import { byOthers } from "./alone.ts";
+import { byOthers, kindAtBottleneck } from "./alone.ts";
 import type { Span } from "./spans.ts";
 import type { RunView } from "./view.ts";
 
@@ -47,13 +47,15 @@ const LOWERED: CauseKind[] = ["root-complex", "root-complex-shared"];
 /** Why a transfer is held back in a span, without names. Steps without words here have those of its cause. */
 export function reasonOf(view: RunView, t: Transfer, span: Span): string {
   const known = span.step === null ? undefined : (lowered(t, span) ?? shortOf(view, span.step));
-  return visible(known ?? (byOthers(t) ? kindOf(t) : null) ?? BY_OTHERS);
+  const kind = kindAtBottleneck(t);
+  return visible(known ?? (kind && byOthers(t) ? CAUSE_WORDS[kind] : null) ?? BY_OTHERS);
 }
 
 /** The main cause of a transfer, where its main bottleneck decides in a span and is a port that the root complex lowers. */
 function lowered(t: Transfer, span: Span): string | null {
   const here = span.at && t.bottleneck && span.at.from === t.bottleneck.from && span.at.to === t.bottleneck.to;
-  return here && t.cause_detail && LOWERED.includes(t.cause_detail.kind) ? kindOf(t) : null;
+  const kind = kindAtBottleneck(t);
+  return here && kind && LOWERED.includes(kind) ? CAUSE_WORDS[kind] : null;
 }
 
 /** What the words of the page mean that are not the same for all runs: the steps of each arbiter, and causes that occur. */

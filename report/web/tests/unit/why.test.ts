@@ -58,7 +58,7 @@ test("sums over links, and waiting for engines, per run", () => {
     const each = view.run.transfers.flatMap((t) => [...delaysOf(view, t).values()]);
     near(all.seconds, sum(each.map((x) => x.seconds)), 1e-9);
     assert.equal(all.transfers, each.length);
-    const waits = view.run.transfers.map((t) => t.start_s! - t.ready_s!);
+    const waits = view.run.transfers.map((t) => t.delay!.waiting_s);
     near(waited(views)[i]!.seconds, sum(waits), 1e-9);
     assert.equal(waited(views)[i]!.transfers, waits.filter((w) => w > 0).length);
   }
@@ -76,6 +76,10 @@ test("a transfer that lost most in a queue names the engine and no link", () => 
   assert.equal(mainCause(queued), "queued behind b at gpu0/send");
   assert.equal(bottleneckOf(queued), null);
   assert.deepEqual(bottleneckOf(a), a.bottleneck);
+  // What it lost at its link has the link's reason.
+  const later = { ...queued, cause_detail: { ...cause_detail, at_bottleneck: "shared-link" as const } };
+  const span = { from: 0, to: 1, rate: 1, at: a.bottleneck, step: null, because: [], delayed: true };
+  assert.equal(reasonOf(viewsOf(fixture("t2").runs)[0]!, later, span), "link shared");
 });
 
 test("every cause of the fixtures has a meaning, and so have the steps that arbiters describe", () => {
