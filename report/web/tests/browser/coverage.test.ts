@@ -84,6 +84,7 @@ test("where time is lost only by waiting for engines the card says so", async ()
     ...t,
     ready_s: 0,
     start_s: i === 0 ? 0.028997 : 0,
+    delay: t.delay && { ...t.delay, waiting_s: i === 0 ? 0.028997 : 0 },
     ...causeOf("own-limit"),
   }));
   const { page } = await open(withRuns({ ...run, phases: null, explain: null, transfers }));
