@@ -2,17 +2,16 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use weir_plugin_api::{NodeId, NodeKind};
 use weir_sim_core::{FabricBuilder, FabricError};
 
 use super::kinds::KindId;
-use super::lateral::MadeOf;
+use super::lateral::{End, Lateral, MadeOf};
 use super::link_type::LinkType;
 use super::names::NodeNames;
 use super::networks::Network;
-use super::template::{Each, NodeTemplate, Template};
-use super::topology_template::TopologyTemplate;
+use super::template::{Each, NodeTemplate, Template, TopologyTemplate};
 use super::{LinkTypeOf, Place, UNLIMITED};
 use crate::context::{Context, Read, Reported};
 use crate::source::Span;
@@ -65,13 +64,13 @@ impl<'b> Expansion<'b> {
             let before = context.errors();
             for lateral in &topology.laterals {
                 // One wrong link does not hide the next.
-                let _ = lateral.add(context, self, &within);
+                let _ = self.lateral(context, lateral, &within);
             }
             // Their switches are the last nodes, network by network.
             let switches = |network: &Network| network.shape.nodes() as u32;
             let mut first = within.end - topology.networks.iter().map(switches).sum::<u32>();
             for network in &topology.networks {
-                let _ = network.add(context, self, &within, first);
+                let _ = self.network(context, network, &within, first);
                 first += switches(network);
             }
             // What is wrong with a machine is wrong with all that are alike.
@@ -82,14 +81,49 @@ impl<'b> Expansion<'b> {
         Ok(())
     }
 
+    /// Adds the links of an item of `links` between nodes of a machine, or of all.
+    fn lateral(&mut self, context: &mut Context, lateral: &Lateral, within: &Range<u32>) -> Read<()> {
+        let (n, m) = (lateral.first.names.count(), lateral.second.names.count());
+        for i in 0..lateral.count() {
+            let from = self.end(context, &lateral.first, within, i.min(n - 1))?;
+            let to = self.end(context, &lateral.second, within, i.min(m - 1))?;
+            self.join(context, lateral.between, (from, to), &lateral.made_of)?;
+        }
+        Ok(())
+    }
+
+    /// Adds the links from a network's ends, some of the nodes `within` a topology, and then those between its switches,
+    /// which are the nodes from `first` on.
+    fn network(&mut self, context: &mut Context, network: &Network, within: &Range<u32>, first: u32) -> Read<()> {
+        let switch = |number: u64| NodeId(first + number as u32);
+        let (edges, count) = (network.shape.edges(), network.count());
+        let (mut seen, mut dealt) = (FxHashSet::default(), 0);
+        for end in &network.ends {
+            for i in 0..end.names.count() {
+                let node = self.end(context, end, within, i)?;
+                if !seen.insert(node) {
+                    let message = format!("`{}` is an end twice", self.names.unique_name(node));
+                    return Err(context.error(end.span, message, "name each end once"));
+                }
+                // Consecutive ends, as many on each switch, or one more.
+                let at = switch(dealt * edges / count);
+                self.join(context, end.span, (node, at), &network.levels[0])?;
+                dealt += 1;
+            }
+        }
+        network.shape.each_link(|level, from, to| {
+            self.join(context, network.span, (switch(from), switch(to)), &network.levels[level])
+        })
+    }
+
+    /// The node of name number `index` of an end.
+    fn end(&self, context: &mut Context, end: &End, within: &Range<u32>, index: u64) -> Read<NodeId> {
+        let found = self.names.resolve_within(within, &end.names.name(index));
+        found.map_err(|problem| context.error(end.span, problem.message, problem.help))
+    }
+
     /// Adds a link beside the tree.
-    pub(super) fn join(
-        &mut self,
-        context: &mut Context,
-        span: Span,
-        (from, to): (NodeId, NodeId),
-        made_of: &MadeOf,
-    ) -> Read<()> {
+    fn join(&mut self, context: &mut Context, span: Span, (from, to): (NodeId, NodeId), made_of: &MadeOf) -> Read<()> {
         let joined = self.builder.lateral(from, to, made_of.link.spec(made_of.kind));
         joined.map_err(|error| {
             let (message, help) = refused(&error, self.names.unique_name(from), self.names.unique_name(to));

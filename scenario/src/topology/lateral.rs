@@ -1,15 +1,10 @@
 //! Lateral links: `links: - { between: [rc0, rc1], type: qpi }`.
 
-use std::ops::Range;
-
-use weir_plugin_api::NodeId;
-
-use super::expansion::Expansion;
 use super::kinds::KindId;
+use super::limits::{NODES, too_many_links};
 use super::link_type::{LINK, LinkType, LinkTypes};
-use super::template::NODES;
 use crate::brackets::NamePattern;
-use crate::context::{Context, Read, Reported};
+use crate::context::{Context, Read};
 use crate::format::{KeyTable, Shape, required};
 use crate::source::Span;
 use crate::yaml::Value;
@@ -32,9 +27,9 @@ pub(super) static LATERAL: KeyTable = KeyTable::new(
 #[derive(Debug)]
 pub(crate) struct Lateral {
     pub(super) made_of: MadeOf,
-    first: End,
-    second: End,
-    between: Span,
+    pub(super) first: End,
+    pub(super) second: End,
+    pub(super) between: Span,
 }
 
 /// The names on one side.
@@ -57,34 +52,11 @@ impl Lateral {
     pub(super) fn count(&self) -> u64 {
         self.first.names.count().max(self.second.names.count())
     }
-
-    /// Adds the links between nodes of a machine, or of all.
-    pub(super) fn add(&self, context: &mut Context, expansion: &mut Expansion<'_>, within: &Range<u32>) -> Read<()> {
-        let (n, m) = (self.first.names.count(), self.second.names.count());
-        for i in 0..self.count() {
-            let from = self.first.node(context, expansion, within, i.min(n - 1))?;
-            let to = self.second.node(context, expansion, within, i.min(m - 1))?;
-            expansion.join(context, self.between, (from, to), &self.made_of)?;
-        }
-        Ok(())
-    }
 }
 
 impl End {
     pub(super) fn read(context: &mut Context, value: &Value, what: &str) -> Read<Self> {
         Ok(Self { names: context.parse(value, what, NamePattern::read)?, span: value.span })
-    }
-
-    /// The node of name number `index`.
-    pub(super) fn node(
-        &self,
-        context: &mut Context,
-        expansion: &Expansion<'_>,
-        within: &Range<u32>,
-        index: u64,
-    ) -> Read<NodeId> {
-        let found = expansion.names.resolve_within(within, &self.names.name(index));
-        found.map_err(|problem| context.error(self.span, problem.message, problem.help))
     }
 }
 
@@ -123,12 +95,8 @@ fn lateral(context: &mut Context, types: &mut LinkTypes, item: &Value, left: &mu
         return Err(context.error(between.span, message, "give as many on both sides, or one node on one side"));
     }
     if lateral.count() > *left {
-        return Err(too_many(context, between.span));
+        return Err(too_many_links(context, between.span));
     }
     *left -= lateral.count();
     Ok(lateral)
-}
-
-pub(super) fn too_many(context: &mut Context, span: Span) -> Reported {
-    context.error(span, format!("more than {NODES} lateral links"), "give fewer")
 }

@@ -6,28 +6,19 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::TOPOLOGY;
+use super::kinds::Kinds;
 use super::link_type::LinkTypes;
-use super::topology_template::TopologyTemplate;
+use super::template::TopologyTemplate;
+use super::tree::{self, FILE};
+use super::{TOPOLOGY, lateral, networks};
 use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::files::Files;
-use crate::format::{Definition, KeyTable, Shape, required};
 use crate::source::Span;
 use crate::yaml::{self, Data, Entry, Value};
 
 /// Machines in one another at most; *assumed*, above boards in nodes in racks in rows in halls.
 pub(crate) const NESTED: usize = 16;
-
-/// `machine` of a root, and what `machines` has under a name.
-pub(super) static MACHINE: Definition = Definition {
-    name: "machine",
-    about: "A machine: a name under `machines`, a file, or a topology in its place.",
-    shape: Shape::Either(&[Shape::Text, Shape::Map(&FILE), Shape::Map(&TOPOLOGY)]),
-};
-
-static FILE: KeyTable =
-    KeyTable::new("machine_file", "A topology file.", &[required("file", Shape::Path, "The file's path.")]);
 
 /// What is known of a machine.
 #[derive(Clone, Debug)]
@@ -89,13 +80,39 @@ impl<'f> MachineReader<'f> {
         Self { files, by_file: FxHashMap::default(), open: Vec::new(), unused_types: Vec::new() }
     }
 
-    /// Whether the topology that is read is a machine's.
-    pub(super) fn in_machine(&self) -> bool {
-        !self.open.is_empty()
+    /// Reads a topology, of a scenario or of a machine. `file` says whether it is a file of its own, which must name its
+    /// version; `outer` has the machines of the topology that it stands in. Returns `kinds` with those that it adds.
+    pub(super) fn read(
+        &mut self,
+        context: &mut Context,
+        outer: Option<&NamedMachines<'_>>,
+        value: &Value,
+        kinds: Kinds,
+        file: bool,
+    ) -> Read<(TopologyTemplate, Kinds)> {
+        let fields = context.fields(value, "the topology", &TOPOLOGY)?;
+        if file || fields.get("weir").is_some() {
+            crate::version::check(context, &fields)?;
+        }
+        if let Some(name) = fields.get("name") {
+            context.text(name, "the name of the topology")?;
+        }
+        let types = LinkTypes::read(context, fields.get("link_types"), kinds, !self.open.is_empty());
+        let tree = fields.require(context, "tree")?;
+        let mut types = types?;
+        let named = NamedMachines::read(context, fields.get("machines"), outer)?;
+        let machine = &mut |context: &mut _, types: &mut _, value: &_| self.machine(context, types, &named, value);
+        let templates = tree::roots(context, &mut types, tree, machine)?;
+        self.read_unused(context, &mut types, &named)?;
+        let laterals = lateral::read(context, &mut types, fields.get("links"))?;
+        let networks = networks::read(context, &mut types, fields.get("networks"))?;
+        self.unused_types.extend(types.unused());
+        let topology = TopologyTemplate::new(context, value.span, templates, laterals, networks)?;
+        Ok((topology, types.kinds))
     }
 
     /// The machine that a value names, or is.
-    pub(super) fn machine(
+    fn machine(
         &mut self,
         context: &mut Context,
         types: &mut LinkTypes,
@@ -113,12 +130,7 @@ impl<'f> MachineReader<'f> {
     }
 
     /// Reads the machines that no root is, so that what is wrong with them is known.
-    pub(super) fn read_unused(
-        &mut self,
-        context: &mut Context,
-        types: &mut LinkTypes,
-        named: &NamedMachines<'_>,
-    ) -> Read<()> {
+    fn read_unused(&mut self, context: &mut Context, types: &mut LinkTypes, named: &NamedMachines<'_>) -> Read<()> {
         for (at, entry) in named.entries.iter().enumerate() {
             if matches!(named.states.borrow()[at], State::Unread) {
                 let help = "remove it, or use it";
@@ -204,7 +216,7 @@ impl<'f> MachineReader<'f> {
     ) -> Read<Rc<TopologyTemplate>> {
         // Its link types are its own; kinds are common to all.
         let kinds = std::mem::take(&mut types.kinds);
-        let (topology, kinds) = TopologyTemplate::read(context, self, outer, value, kinds, outer.is_none())?;
+        let (topology, kinds) = self.read(context, outer, value, kinds, outer.is_none())?;
         types.kinds = kinds;
         Ok(Rc::new(topology))
     }

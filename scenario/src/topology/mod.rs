@@ -3,12 +3,13 @@
 mod expansion;
 mod kinds;
 mod lateral;
+mod limits;
 mod link_type;
 mod machines;
 mod names;
 mod networks;
 mod template;
-mod topology_template;
+mod tree;
 
 use weir_plugin_api::NodeId;
 use weir_sim_core::{Fabric, FabricBuilder};
@@ -26,8 +27,7 @@ pub use link_type::{BandwidthForm, LinkTypeText};
 use machines::MachineReader;
 pub(crate) use machines::NESTED;
 pub(crate) use names::{Missing, NodeNames};
-pub(crate) use template::is_inner;
-use topology_template::TopologyTemplate;
+pub(crate) use tree::is_inner;
 
 /// Slots of an engine that serves everything at once: there is no engine.
 pub(crate) const UNLIMITED: u32 = 0;
@@ -103,8 +103,8 @@ pub(crate) static TOPOLOGY: KeyTable = KeyTable::new(
         Key { required: false, ..VERSION },
         optional("name", Shape::Text, "For readers; no effect on a run."),
         optional("link_types", Shape::ByName(&Shape::Map(&link_type::LINK_TYPE)), "Link types by name."),
-        optional("machines", Shape::ByName(&Shape::Named(&machines::MACHINE)), "Machines by name."),
-        required("tree", Shape::Named(&template::ROOTS_BY_NAME), "The root nodes, with the nodes below them."),
+        optional("machines", Shape::ByName(&Shape::Named(&tree::MACHINE)), "Machines by name."),
+        required("tree", Shape::Named(&tree::ROOTS_BY_NAME), "The root nodes, with the nodes below them."),
         optional("links", Shape::List(0, &Shape::Map(&lateral::LATERAL)), "Links beside the tree."),
         optional("networks", Shape::ByName(&Shape::Map(&networks::NETWORK)), "Networks by name."),
     ],
@@ -114,7 +114,7 @@ pub(crate) static TOPOLOGY: KeyTable = KeyTable::new(
 pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file: bool) -> Read<Topology> {
     let before = context.errors();
     let mut reader = MachineReader::new(files);
-    let (template, kinds) = TopologyTemplate::read(context, &mut reader, None, value, Kinds::default(), file)?;
+    let (template, kinds) = reader.read(context, None, value, Kinds::default(), file)?;
     let mut expansion = Expansion::default();
     expansion.nodes(context, &template)?;
     expansion.names.index();

@@ -1,323 +1,105 @@
-//! The tree as written: one template for all nodes that a name with brackets or `repeat` stands for, counted before
-//! anything is expanded.
+//! A topology as written, read once: the outermost one, and that of each machine.
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use weir_plugin_api::NodeKind;
 
 use super::Place;
-use super::link_type::{LINK, LinkType, LinkTypes};
-use super::machines::{MACHINE, MachineReader, NamedMachines};
-use super::topology_template::TopologyTemplate;
-use crate::brackets::{NAME_BYTES, NamePattern};
-use crate::context::{Context, Fields, Problem, Read};
+use super::lateral::Lateral;
+use super::limits::{NODES, too_many_links, too_many_nodes};
+use super::link_type::LinkType;
+use super::networks::Network;
+use crate::brackets::NamePattern;
+use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
-use crate::format::{Definition, KeyTable, Shape, optional, required};
 use crate::source::Span;
-use crate::units;
-use crate::yaml::{Data, Entry, Value};
-
-/// Expanded nodes at most (format, "Tree, links, names").
-pub(crate) const NODES: u64 = 10_000_000;
 
 /// Nodes that are written as one, or machines.
 #[derive(Debug)]
-pub(crate) struct Template {
-    pub(crate) names: NamePattern,
-    pub(crate) each: Each,
+pub(super) struct Template {
+    pub(super) names: NamePattern,
+    pub(super) each: Each,
     /// Where the name stands.
-    pub(crate) span: Span,
+    pub(super) span: Span,
     /// Nodes in all, those below included.
     pub(super) total: u64,
 }
 
 /// What each of the names stands for.
 #[derive(Debug)]
-pub(crate) enum Each {
+pub(super) enum Each {
     Node(Box<NodeTemplate>),
     Machine(Rc<TopologyTemplate>),
 }
 
 #[derive(Debug)]
-pub(crate) struct NodeTemplate {
-    pub(crate) kind: NodeKind,
+pub(super) struct NodeTemplate {
+    pub(super) kind: NodeKind,
     /// The link to the parent; `None` for roots.
-    pub(crate) link: Option<LinkType>,
-    /// `engines`, when given.
-    pub(crate) engines: Option<u32>,
-    /// Where they are in the machine.
-    pub(crate) place: Place,
+    pub(super) link: Option<LinkType>,
+    /// `None` where the kind of the node decides.
+    pub(super) engines: Option<u32>,
+    pub(super) place: Place,
     /// What lies below each of them.
-    pub(crate) children: Vec<Template>,
+    pub(super) children: Vec<Template>,
 }
 
-static NODE: KeyTable = KeyTable::new(
-    "node",
-    "A node, or several that are alike.",
-    &[
-        required("kind", Shape::Choice(|| NodeKind::ALL.map(|kind| kind.word().into()).to_vec()), "What it is."),
-        optional("link", Shape::Named(&LINK), "The link to its parent; a root has none."),
-        optional("engines", Shape::Whole(&[("minimum", 1)]), "Transfers that it sends at once."),
-        optional("repeat", Shape::Whole(&[("minimum", 1)]), "Node `x` becomes x0, x1, ..."),
-        optional("bus_id", Shape::Pattern(|| BUS_ID.to_owned()), "The node's PCI address; no effect on a run."),
-        optional(
-            "numa",
-            Shape::Whole(&[("minimum", 0), ("maximum", NUMA_NODES as i64)]),
-            "The NUMA node that it is near to; no effect on a run.",
-        ),
-        optional("children", Shape::Named(&NODES_BY_NAME), "The nodes below it."),
-    ],
-);
-
-/// `tree`, and `children` of a node.
-pub(super) static NODES_BY_NAME: Definition = Definition {
-    name: "nodes",
-    about: "Nodes by name; `gpu[0-3]` is four of them.",
-    shape: Shape::ByName(&Shape::Map(&NODE)),
-};
-
-/// `tree`.
-pub(super) static ROOTS_BY_NAME: Definition = Definition {
-    name: "roots",
-    about: "Roots and machines by name; `node[0-3]` is four of them.",
-    shape: Shape::ByName(&Shape::Either(&[Shape::Map(&NODE), Shape::Map(&INSTANCE)])),
-};
-
-/// A root of `tree` that is a machine.
-static INSTANCE: KeyTable = KeyTable::new(
-    "instance",
-    "A machine, or several that are alike.",
-    &[
-        required("machine", Shape::Named(&MACHINE), "What it is."),
-        optional("repeat", Shape::Whole(&[("minimum", 1)]), "Machine `x` becomes x0, x1, ..."),
-    ],
-);
-
-/// A PCI address as a regular expression; [`bus_id`] reads it.
-const BUS_ID: &str = r"^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]$";
-
-/// Highest number of a NUMA node; Linux knows at most 1024 (`CONFIG_NODES_SHIFT`).
-const NUMA_NODES: u64 = 1023;
-
-pub(super) fn roots(
-    context: &mut Context,
-    types: &mut LinkTypes,
-    reader: &mut MachineReader<'_>,
-    named: &NamedMachines<'_>,
-    value: &Value,
-) -> Read<Vec<Template>> {
-    let entries = entries(context, value, "`tree`")?;
-    if entries.is_empty() {
-        return Err(context.error(value.span, "`tree` has no node", "give at least one root"));
-    }
-    let templates = context.each(entries, |context, entry| match entry.value.get("machine") {
-        Some(_) => instance(context, types, reader, named, entry),
-        None => template(context, types, entry, true),
-    });
-    checked(context, value, templates?)
+/// A topology that may stand for many machines.
+#[derive(Debug)]
+pub(super) struct TopologyTemplate {
+    pub(super) templates: Vec<Template>,
+    pub(super) laterals: Vec<Lateral>,
+    pub(super) networks: Vec<Network>,
+    /// Nodes in all, at most [`NODES`].
+    pub(super) nodes: u64,
+    /// Links beside the tree in all, at most [`NODES`].
+    links: u64,
 }
 
-/// Reads the children of a node.
-fn children(context: &mut Context, types: &mut LinkTypes, value: &Value) -> Read<Vec<Template>> {
-    let entries = entries(context, value, "`children`")?;
-    let templates = context.each(entries, |context, entry| template(context, types, entry, false))?;
-    checked(context, value, templates)
-}
-
-fn entries<'v>(context: &mut Context, value: &'v Value, what: &str) -> Read<&'v [Entry]> {
-    let Data::Mapping(entries) = &value.data else {
-        let message = format!("{what} must be a map from names to nodes, not {}", value.describe());
-        return Err(context.error(value.span, message, "write `{ gpu0: { kind: gpu, link: pcie } }`"));
-    };
-    Ok(entries)
-}
-
-/// Templates below one parent whose nodes are not too many and have distinct names.
-fn checked(context: &mut Context, value: &Value, templates: Vec<Template>) -> Read<Vec<Template>> {
-    let total = templates.iter().fold(0, |sum: u64, t| sum.saturating_add(t.total));
-    if total > NODES {
-        return Err(too_many(context, value.span));
-    }
-    distinct(context, &templates)?;
-    Ok(templates)
-}
-
-/// Reads a root that is a machine.
-fn instance(
-    context: &mut Context,
-    types: &mut LinkTypes,
-    reader: &mut MachineReader<'_>,
-    named: &NamedMachines<'_>,
-    entry: &Entry,
-) -> Read<Template> {
-    let what = format!("machine {}", quoted(&entry.key));
-    for key in NODE.names().filter(|key| INSTANCE.names().all(|own| own != *key)) {
-        if let Some(value) = entry.value.get(key) {
-            let help = format!("remove `{key}`: the machine's own topology says what it is made of");
-            return Err(context.error(value.span, format!("{what} has `machine` and `{key}`"), help));
+impl TopologyTemplate {
+    /// Counts nodes and links, and refuses too many before any is made.
+    pub(super) fn new(
+        context: &mut Context,
+        span: Span,
+        templates: Vec<Template>,
+        laterals: Vec<Lateral>,
+        networks: Vec<Network>,
+    ) -> Read<Self> {
+        distinct(context, &networks, &templates)?;
+        let sum = |of: &mut dyn Iterator<Item = u64>| of.fold(0, u64::saturating_add);
+        let switches = sum(&mut networks.iter().map(|network| network.shape.nodes()));
+        let nodes = sum(&mut templates.iter().map(|template| template.total)).saturating_add(switches);
+        let of_machines = templates.iter().map(|template| match &template.each {
+            Each::Machine(machine) => machine.links.saturating_mul(template.names.count()),
+            Each::Node(_) => 0,
+        });
+        let own = laterals.iter().map(Lateral::count).chain(networks.iter().map(Network::links));
+        let links = sum(&mut of_machines.chain(own));
+        if nodes > NODES {
+            return Err(too_many_nodes(context, span));
         }
-    }
-    let fields = context.fields(&entry.value, &what, &INSTANCE)?;
-    let names = node_names(context, entry, fields.entry("repeat"));
-    let value = fields.require(context, "machine")?;
-    let machine = reader.machine(context, types, named, value)?;
-    let names = names?;
-    let total = machine.nodes.saturating_mul(names.count());
-    if total > NODES {
-        return Err(too_many(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
-    }
-    Ok(Template { names, each: Each::Machine(machine), span: entry.key_span, total })
-}
-
-fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: bool) -> Read<Template> {
-    let what = format!("node {}", quoted(&entry.key));
-    if let (Some(machine), false) = (entry.value.get("machine"), root) {
-        let help = "move it to `tree`, and join it by `links` or `networks`";
-        return Err(context.error(machine.span, format!("{what}: a machine has no parent"), help));
-    }
-    let fields = context.fields(&entry.value, &what, &NODE)?;
-    let names = node_names(context, entry, fields.entry("repeat"));
-    let kind = fields.require(context, "kind").and_then(|value| kind(context, value));
-    let engines = match fields.get("engines") {
-        None => Ok(None),
-        Some(value) => context.parse(value, &format!("`engines` of {what}"), slots).map(|n| Some((n, value.span))),
-    };
-    let place = place(context, &fields, &what, names.as_ref().ok());
-    let link = match (fields.entry("link"), root) {
-        (Some(link), false) => types.resolve(context, &link.value).map(|(link, _)| Some(link)),
-        (None, true) => Ok(None),
-        (Some(link), true) => {
-            let help = "remove `link`; two roots are joined by an item of `links`";
-            Err(context.error(link.key_span, format!("{what} is a root and has no link upwards"), help))
+        if links > NODES {
+            return Err(too_many_links(context, span));
         }
-        (None, false) => {
-            let help = "add `link: …`, the type of the link to its parent";
-            Err(context.error(entry.key_span, format!("{what} has no `link`"), help))
-        }
-    };
-    let below = fields.get("children").map_or(Ok(Vec::new()), |value| children(context, types, value));
-    let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, below?);
-    let place = place?;
-    if let (Some((_, span)), true) = (engines, is_inner(kind)) {
-        let message = format!("{what}: a {} has no engines", kind.word());
-        return Err(context.error(span, message, "remove `engines`; only devices start transfers"));
+        Ok(Self { templates, laterals, networks, nodes, links })
     }
-    let below = children.iter().fold(1, |sum: u64, t| sum.saturating_add(t.total));
-    let total = below.saturating_mul(names.count());
-    if total > NODES {
-        return Err(too_many(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
+
+    /// Whether it has links beside the tree itself, those of its machines apart.
+    pub(super) fn has_links(&self) -> bool {
+        !(self.laterals.is_empty() && self.networks.is_empty())
     }
-    let engines = engines.map(|(n, _)| n);
-    let node = NodeTemplate { kind, link, engines, place, children };
-    Ok(Template { names, each: Each::Node(Box::new(node)), span: entry.key_span, total })
 }
 
-/// Reads `bus_id` and `numa`, which say where a node is in the machine and have no effect on a run.
-fn place(context: &mut Context, fields: &Fields<'_>, what: &str, names: Option<&NamePattern>) -> Read<Place> {
-    let mut place = Place::default();
-    if let Some(value) = fields.get("bus_id") {
-        place.bus_id = Some(context.parse(value, &format!("`bus_id` of {what}"), bus_id)?);
-        if fields.get("repeat").is_some() || names.is_some_and(|names| names.count() > 1) {
-            let message = format!("{what} stands for several nodes, which cannot have one `bus_id`");
-            return Err(context.error(value.span, message, "write one node for each bus id"));
-        }
-    }
-    if let Some(value) = fields.get("numa") {
-        let numa = |text: &str| units::whole_number(text, NUMA_NODES).map(|numa| numa as u16);
-        place.numa = Some(context.parse(value, &format!("`numa` of {what}"), numa)?);
-    }
-    Ok(place)
-}
-
-/// A PCI address, `domain:bus:device.function` in hexadecimal; the domain has 4 to 8 digits.
-fn bus_id(text: &str) -> Result<Box<str>, Problem> {
-    let hexadecimal = |part: &str, digits: std::ops::RangeInclusive<usize>| {
-        digits.contains(&part.len()) && part.bytes().all(|b| b.is_ascii_hexdigit())
-    };
-    let parts: Vec<&str> = text.split(':').collect();
-    let fits = match parts.as_slice() {
-        [domain, bus, rest] => rest.split_once('.').is_some_and(|(device, function)| {
-            hexadecimal(domain, 4..=8)
-                && hexadecimal(bus, 2..=2)
-                && hexadecimal(device, 2..=2)
-                && hexadecimal(function, 1..=1)
-        }),
-        _ => false,
-    };
-    let help = "write it as `lspci -D` does, in quotes: `bus_id: \"0000:07:00.0\"`";
-    if fits { Ok(text.into()) } else { Err(Problem::new(format!("{} is not a bus id", quoted(text)), help)) }
-}
-
-/// Whether a node never starts or ends a transfer.
-pub(crate) fn is_inner(kind: NodeKind) -> bool {
-    matches!(kind, NodeKind::Switch | NodeKind::RootComplex | NodeKind::Network)
-}
-
-pub(super) fn too_many(context: &mut Context, span: Span) -> crate::context::Reported {
-    context.error(span, format!("more than {NODES} nodes in all"), "give fewer, with brackets or `repeat`")
-}
-
-fn slots(text: &str) -> Result<u32, Problem> {
-    units::at_least_one(text, u64::from(u32::MAX)).map(|slots| slots as u32)
-}
-
-/// The names of an entry of the tree.
-fn node_names(context: &mut Context, entry: &Entry, repeat: Option<&Entry>) -> Read<NamePattern> {
-    let what = format!("node {}", quoted(&entry.key));
-    let names = NamePattern::read(&entry.key);
-    let mut names = names.map_err(|problem| context.problem(entry.key_span, &what, problem))?;
-    if let Some(repeat) = repeat {
-        names = repeated(context, entry, repeat, &names)?;
-    }
-    if entry.key.is_empty() || names.longest() > NAME_BYTES || entry.key.contains(['/', '\n', '\t']) {
-        let help = format!("names have 1 to {NAME_BYTES} bytes and no `/`, which separates the names of a path");
-        return Err(context.error(entry.key_span, format!("{what}: not a name"), help));
-    }
-    Ok(names)
-}
-
-/// The names of an entry with `repeat`.
-fn repeated(context: &mut Context, entry: &Entry, repeat: &Entry, names: &NamePattern) -> Read<NamePattern> {
-    let what = format!("node {}", quoted(&entry.key));
-    if names.has_brackets() {
-        return Err(context.error(repeat.key_span, format!("{what} has brackets and `repeat`"), "use one of the two"));
-    }
-    // Numbers beyond u64 are as much too many as the largest one.
-    let n = context.parse(&repeat.value, &format!("`repeat` of {what}"), |text| units::whole_number(text, u64::MAX))?;
-    if n == 0 {
-        return Err(context.error(repeat.value.span, format!("`repeat` of {what} is 0"), "give at least 1"));
-    }
-    Ok(NamePattern::numbered(&entry.key, n))
-}
-
-fn kind(context: &mut Context, value: &Value) -> Read<NodeKind> {
-    let word = context.text(value, "the kind of a node")?;
-    NodeKind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
-        let help = context.suggestion(word, NodeKind::ALL.iter().map(|kind| kind.word()), "kinds");
-        context.error(value.span, format!("no node has the kind {}", quoted(word)), help)
-    })
-}
-
-/// Refuses two nodes of one name below one parent.
-fn distinct(context: &mut Context, templates: &[Template]) -> Read<()> {
-    // Plain names are distinct already, being the keys of one map, and so are those of one run of numbers.
-    let certain = match templates {
-        [one] => one.names.is_one_run(),
-        many => many.iter().all(|t| !t.names.has_brackets()),
-    };
-    if certain {
-        return Ok(());
-    }
-    let mut seen = FxHashSet::default();
-    for template in templates {
-        for i in 0..template.names.count() {
-            let name = template.names.name(i);
-            if seen.contains(&name) {
-                let message = format!("two nodes named {} below one parent", quoted(&name));
-                return Err(context.error(template.span, message, "give nodes below one parent distinct names"));
-            }
-            seen.insert(name);
+/// Refuses a network with the name of a root.
+fn distinct(context: &mut Context, networks: &[Network], roots: &[Template]) -> Read<()> {
+    let names: FxHashMap<&str, Span> = networks.iter().map(|network| (&*network.name, network.span)).collect();
+    let mut name = String::new();
+    for (root, i) in roots.iter().flat_map(|root| (0..root.names.count()).map(move |i| (root, i))) {
+        root.names.write(i, &mut name);
+        if let Some(&span) = names.get(name.as_str()) {
+            let message = format!("network {} has the name of a root of `tree`", quoted(&name));
+            return Err(context.error(span, message, "give it another name"));
         }
     }
     Ok(())

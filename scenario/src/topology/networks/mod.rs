@@ -3,16 +3,10 @@
 mod read;
 mod shape;
 
-use std::ops::Range;
-
-use rustc_hash::{FxHashMap, FxHashSet};
-use weir_plugin_api::NodeId;
-
 use self::shape::Shape;
-use super::expansion::Expansion;
-use super::lateral::{self, End, MadeOf};
+use super::lateral::{End, MadeOf};
+use super::limits::{NODES, too_many_links, too_many_nodes};
 use super::link_type::{LINK, LinkTypes};
-use super::template::{NODES, Template, too_many};
 use crate::brackets::NAME_BYTES;
 use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
@@ -27,9 +21,9 @@ pub(crate) struct Network {
     pub(super) shape: Shape,
     /// Where its name stands.
     pub(super) span: Span,
-    ends: Vec<End>,
+    pub(super) ends: Vec<End>,
     /// What the links of each level are made of.
-    levels: Vec<MadeOf>,
+    pub(super) levels: Vec<MadeOf>,
 }
 
 /// A size of a network.
@@ -104,36 +98,15 @@ pub(super) static NETWORK: KeyTable = KeyTable::new(
 )
 .in_one_of(&[&["star"], &["leaf-spine"], &["fat-tree"], &["dragonfly"], &["torus"]]);
 
-/// Reads `networks`, beside the roots of a tree.
-pub(super) fn read(
-    context: &mut Context,
-    types: &mut LinkTypes,
-    value: Option<&Value>,
-    roots: &[Template],
-) -> Read<Vec<Network>> {
+/// Reads `networks`.
+pub(super) fn read(context: &mut Context, types: &mut LinkTypes, value: Option<&Value>) -> Read<Vec<Network>> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let Data::Mapping(entries) = &value.data else {
         let message = format!("`networks` must be a map from names to networks, not {}", value.describe());
         let help = "write `networks: { net: { star: {}, ends: \"host[0-7]\", types: ib } }`";
         return Err(context.error(value.span, message, help));
     };
-    let networks = context.each(entries, |context, entry| network(context, types, entry))?;
-    distinct(context, &networks, roots)?;
-    Ok(networks)
-}
-
-/// Refuses a network with the name of a root.
-fn distinct(context: &mut Context, networks: &[Network], roots: &[Template]) -> Read<()> {
-    let names: FxHashMap<&str, Span> = networks.iter().map(|network| (&*network.name, network.span)).collect();
-    let mut name = String::new();
-    for (root, i) in roots.iter().flat_map(|root| (0..root.names.count()).map(move |i| (root, i))) {
-        root.names.write(i, &mut name);
-        if let Some(&span) = names.get(name.as_str()) {
-            let message = format!("network {} has the name of a root of `tree`", quoted(&name));
-            return Err(context.error(span, message, "give it another name"));
-        }
-    }
-    Ok(())
+    context.each(entries, |context, entry| network(context, types, entry))
 }
 
 fn network(context: &mut Context, types: &mut LinkTypes, entry: &Entry) -> Read<Network> {
@@ -145,7 +118,7 @@ fn network(context: &mut Context, types: &mut LinkTypes, entry: &Entry) -> Read<
     let fields = context.fields(&entry.value, &what, &NETWORK)?;
     let (shape, parallel) = read::shape(context, &fields, &what)?;
     if shape.nodes() > NODES {
-        return Err(too_many(context, entry.key_span));
+        return Err(too_many_nodes(context, entry.key_span));
     }
     let ends = read::ends(context, &fields);
     let levels = read::levels(context, types, &fields, &shape, parallel);
@@ -155,48 +128,18 @@ fn network(context: &mut Context, types: &mut LinkTypes, entry: &Entry) -> Read<
         return Err(context.error(fields.span_of("ends"), message, "give fewer, or a larger network"));
     }
     if network.links() > NODES {
-        return Err(lateral::too_many(context, entry.key_span));
+        return Err(too_many_links(context, entry.key_span));
     }
     Ok(network)
 }
 
 impl Network {
     /// Number of ends.
-    fn count(&self) -> u64 {
+    pub(super) fn count(&self) -> u64 {
         self.ends.iter().fold(0, |sum, end| sum.saturating_add(end.names.count()))
     }
 
     pub(super) fn links(&self) -> u64 {
         self.count().saturating_add(self.shape.links())
-    }
-
-    /// Adds the links from its ends, some of the nodes `within` a topology, and then those between its switches, which
-    /// are the nodes from `first` on.
-    pub(super) fn add(
-        &self,
-        context: &mut Context,
-        expansion: &mut Expansion<'_>,
-        within: &Range<u32>,
-        first: u32,
-    ) -> Read<()> {
-        let switch = |number: u64| NodeId(first + number as u32);
-        let (edges, count) = (self.shape.edges(), self.count());
-        let (mut seen, mut dealt) = (FxHashSet::default(), 0);
-        for end in &self.ends {
-            for i in 0..end.names.count() {
-                let node = end.node(context, expansion, within, i)?;
-                if !seen.insert(node) {
-                    let message = format!("`{}` is an end twice", expansion.names.unique_name(node));
-                    return Err(context.error(end.span, message, "name each end once"));
-                }
-                // Consecutive ends, as many on each switch, or one more.
-                let at = switch(dealt * edges / count);
-                expansion.join(context, end.span, (node, at), &self.levels[0])?;
-                dealt += 1;
-            }
-        }
-        self.shape.each_link(|level, from, to| {
-            expansion.join(context, self.span, (switch(from), switch(to)), &self.levels[level])
-        })
     }
 }

@@ -6,8 +6,8 @@ use crate::context::{Context, Fields, Problem, Read};
 use crate::format::KeyTable;
 use crate::topology::kinds::KindId;
 use crate::topology::lateral::{End, MadeOf};
+use crate::topology::limits::NODES;
 use crate::topology::link_type::LinkTypes;
-use crate::topology::template::NODES;
 use crate::units;
 use crate::yaml::{Data, Value};
 

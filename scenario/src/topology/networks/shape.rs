@@ -2,7 +2,7 @@
 
 use crate::context::Read;
 
-/// A shape with its numbers, all of which are at least 1 and at most [`NODES`](super::super::template::NODES).
+/// A shape with its numbers, all of which are at least 1 and at most [`NODES`](super::super::limits::NODES).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Shape {
     /// One switch.
@@ -55,7 +55,7 @@ impl Shape {
     }
 
     /// Switches that ends are joined to.
-    pub(super) fn edges(&self) -> u64 {
+    pub(in crate::topology) fn edges(&self) -> u64 {
         self.switches().first().map_or(0, |(_, count)| *count)
     }
 
@@ -94,7 +94,7 @@ impl Shape {
     }
 
     /// Calls `join` with the level and both switches of each link between switches.
-    pub(super) fn each_link(&self, mut join: impl FnMut(usize, u64, u64) -> Read<()>) -> Read<()> {
+    pub(in crate::topology) fn each_link(&self, mut join: impl FnMut(usize, u64, u64) -> Read<()>) -> Read<()> {
         match self {
             Self::Star => Ok(()),
             Self::LeafSpine { leaves, spines } => {
