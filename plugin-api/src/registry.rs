@@ -138,6 +138,12 @@ pub struct ModelEntry {
     pub make: MakeModel,
 }
 
+impl std::fmt::Debug for ModelEntry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ModelEntry").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
 /// A name was registered twice.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RegistryError {
@@ -173,7 +179,7 @@ pub const TRANSFER: &str = "transfer";
 pub struct Registry {
     arbiters: BTreeMap<String, Arc<ArbiterEntry>>,
     default_arbiter: Option<String>,
-    models: BTreeMap<String, ModelEntry>,
+    models: BTreeMap<String, Arc<ModelEntry>>,
 }
 
 impl Registry {
@@ -198,11 +204,12 @@ impl Registry {
     ///
     /// # Errors
     /// If the name is taken.
-    pub fn add(&mut self, entry: ArbiterEntry) -> Result<(), RegistryError> {
+    pub fn add(&mut self, entry: impl Into<Arc<ArbiterEntry>>) -> Result<(), RegistryError> {
+        let entry = entry.into();
         if self.arbiters.contains_key(&entry.name) {
-            return Err(RegistryError::Arbiter { name: entry.name });
+            return Err(RegistryError::Arbiter { name: entry.name.clone() });
         }
-        self.arbiters.insert(entry.name.clone(), Arc::new(entry));
+        self.arbiters.insert(entry.name.clone(), entry);
         Ok(())
     }
 
@@ -236,14 +243,15 @@ impl Registry {
     ///
     /// # Errors
     /// If the name or one of its operations is taken.
-    pub fn add_model(&mut self, entry: ModelEntry) -> Result<(), RegistryError> {
+    pub fn add_model(&mut self, entry: impl Into<Arc<ModelEntry>>) -> Result<(), RegistryError> {
+        let entry = entry.into();
         if self.models.contains_key(&entry.name) {
-            return Err(RegistryError::Model { name: entry.name });
+            return Err(RegistryError::Model { name: entry.name.clone() });
         }
         let taken = entry.operations.iter().find_map(|key| Some((key, self.model_of(key)?)));
         if let Some((operation, by)) = taken {
             let (operation, by) = (operation.clone(), by.name.clone());
-            return Err(RegistryError::Operation { name: entry.name, operation, by });
+            return Err(RegistryError::Operation { name: entry.name.clone(), operation, by });
         }
         self.models.insert(entry.name.clone(), entry);
         Ok(())
@@ -252,18 +260,18 @@ impl Registry {
     /// The model of a name.
     #[must_use]
     pub fn model(&self, name: &str) -> Option<&ModelEntry> {
-        self.models.get(name)
+        self.models.get(name).map(|entry| &**entry)
     }
 
     /// The model that serves an operation; `None` for `transfer`, too.
     #[must_use]
     pub fn model_of(&self, operation: &str) -> Option<&ModelEntry> {
-        let mut models = self.models.values().filter(|_| operation != TRANSFER);
+        let mut models = self.models().filter(|_| operation != TRANSFER);
         models.find(|model| model.operations.iter().any(|key| key == operation))
     }
 
     /// All models in name order.
     pub fn models(&self) -> impl Iterator<Item = &ModelEntry> {
-        self.models.values()
+        self.models.values().map(|entry| &**entry)
     }
 }

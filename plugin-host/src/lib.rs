@@ -3,7 +3,7 @@
 //! ```text
 //! weir plugin add FILE ─► probe (child process) ─► PluginConfig (name, path, SHA-256 in the user's configuration)
 //! weir run …           ─► PluginConfig ─► Library (dlopen, checks of every table) ─► Registry
-//!                              └► LoadedArbiter per run, LoadedModel per scenario ─► calls, seen by the Watchdog
+//!                              └► an arbiter per run, a model per scenario ─► calls, seen by the Watchdog
 //! ```
 //!
 //! Nothing here trusts a library further than it must: it is opened first in a child process, its tables are checked
@@ -34,9 +34,5 @@ pub use error::{PluginError, TableError};
 pub use host::cancel;
 pub use library::Library;
 pub use load::{Refusal, load_configured, load_file, load_unprobed};
-pub use loaded::LoadedArbiter;
-pub use loaded_model::LoadedModel;
-pub use model_table::PluginModel;
 pub use probe::{PROBE_COMMAND, PROBE_LIMIT, Probed, ProbedArbiter, ProbedModel, probe, probe_main, probe_within};
-pub use table::PluginArbiter;
 pub use watchdog::{DEFAULT_LIMIT, LIMIT_VARIABLE, StuckCall, Watchdog};

@@ -4,15 +4,16 @@ use std::error::Error as _;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use weir_plugin_api::abi::{ARBITER_SYMBOL, ArbiterTable, MODEL_SYMBOL, ModelTable};
+use weir_plugin_api::{ArbiterEntry, ModelEntry};
 
 use crate::call::{Call, CallSlot};
 use crate::error::{PluginError, TableError};
-use crate::model_table::PluginModel;
 use crate::names::shared_operation;
-use crate::table::PluginArbiter;
+use crate::{model_table, table};
 
 /// More arbiters or models than this in one library (*assumed*: nobody writes so many) means that a list does not end.
 const MAX_LISTED: u32 = 256;
@@ -26,9 +27,9 @@ pub struct Library {
     /// SHA-256 of the file, lower-case hexadecimal.
     pub sha256: String,
     /// Its arbiters, in its order.
-    pub arbiters: Vec<PluginArbiter>,
+    pub arbiters: Vec<Arc<ArbiterEntry>>,
     /// Its models, in its order; at least one where there is no arbiter.
-    pub models: Vec<PluginModel>,
+    pub models: Vec<Arc<ModelEntry>>,
 }
 
 impl Library {
@@ -41,8 +42,17 @@ impl Library {
         let path = absolute(file)?;
         let sha256 = sha256_of(&path)?;
         let slot = CallSlot::register(file_name(&path), path.clone());
-        let (arbiters, models) = slot.run(Call::Open, || contents(&path))?;
-        Ok(Self { path, sha256, arbiters, models })
+        slot.run(Call::Open, || Self::load(path, sha256))
+    }
+
+    /// Reads all that the library at `path` lists; at least one arbiter or model.
+    fn load(path: PathBuf, sha256: String) -> Result<Self, PluginError> {
+        let library = open_for_good(&path)?;
+        let (arbiters, models) = (list(library, &path, &sha256)?, list(library, &path, &sha256)?);
+        if let (Err(missing), Err(_)) = (&arbiters, &models) {
+            return Err(PluginError::Symbol { reason: reason(missing, &path), path });
+        }
+        Ok(Self { path, sha256, arbiters: arbiters.unwrap_or_default(), models: models.unwrap_or_default() })
     }
 }
 
@@ -85,24 +95,24 @@ trait Listed: Sized {
     const WHAT: &'static str;
     type Table;
 
-    /// Reads and checks a table.
+    /// Reads and checks a table of the library at `path`, whose file has this SHA-256.
     ///
     /// # Safety
     /// `table` is not null and points to memory that holds at least a header, and a whole table where that header is right.
-    unsafe fn read(table: *const Self::Table, path: PathBuf) -> Result<Self, TableError>;
+    unsafe fn read(table: *const Self::Table, path: &Path, sha256: &str) -> Result<Self, TableError>;
 
     /// Whether it can stand beside an earlier one of the same library.
     fn check_beside(&self, other: &Self) -> Result<(), TableError>;
 }
 
-impl Listed for PluginArbiter {
+impl Listed for ArbiterEntry {
     const SYMBOL: &'static str = ARBITER_SYMBOL;
     const WHAT: &'static str = "arbiter";
     type Table = ArbiterTable;
 
-    unsafe fn read(table: *const ArbiterTable, path: PathBuf) -> Result<Self, TableError> {
+    unsafe fn read(table: *const ArbiterTable, path: &Path, sha256: &str) -> Result<Self, TableError> {
         // SAFETY: by contract.
-        unsafe { Self::read(table, path) }
+        unsafe { table::read(table, path, sha256) }
     }
 
     fn check_beside(&self, other: &Self) -> Result<(), TableError> {
@@ -110,14 +120,14 @@ impl Listed for PluginArbiter {
     }
 }
 
-impl Listed for PluginModel {
+impl Listed for ModelEntry {
     const SYMBOL: &'static str = MODEL_SYMBOL;
     const WHAT: &'static str = "model";
     type Table = ModelTable;
 
-    unsafe fn read(table: *const ModelTable, path: PathBuf) -> Result<Self, TableError> {
+    unsafe fn read(table: *const ModelTable, path: &Path, sha256: &str) -> Result<Self, TableError> {
         // SAFETY: by contract.
-        unsafe { Self::read(table, path) }
+        unsafe { model_table::read(table, path, sha256) }
     }
 
     fn check_beside(&self, other: &Self) -> Result<(), TableError> {
@@ -133,25 +143,19 @@ fn check_names<T: Listed>(name: &str, other: &str) -> Result<(), TableError> {
     if name == other { Err(TableError::Twice { what: T::WHAT, name: name.to_owned() }) } else { Ok(()) }
 }
 
-/// All that a library lists; at least one arbiter or model.
-fn contents(path: &Path) -> Result<(Vec<PluginArbiter>, Vec<PluginModel>), PluginError> {
-    let library = open_for_good(path)?;
-    let (arbiters, models) = (list::<PluginArbiter>(library, path)?, list::<PluginModel>(library, path)?);
-    match (arbiters, models) {
-        (Err(missing), Err(_)) => Err(PluginError::Symbol { path: path.to_owned(), reason: reason(&missing, path) }),
-        (arbiters, models) => Ok((arbiters.unwrap_or_default(), models.unwrap_or_default())),
-    }
-}
-
 /// What the library lists of a kind, or the loader's words where it has no such function.
-fn list<T: Listed>(library: &SystemLibrary, path: &Path) -> Result<Result<Vec<T>, libloading::Error>, PluginError> {
+fn list<T: Listed>(
+    library: &SystemLibrary,
+    path: &Path,
+    sha256: &str,
+) -> Result<Result<Vec<Arc<T>>, libloading::Error>, PluginError> {
     // SAFETY: every library that exports this symbol declares it with this type (docs/plugin-abi.md).
     let entry = unsafe { library.get::<unsafe extern "C" fn(u32) -> *const T::Table>(T::SYMBOL.as_bytes()) };
     let entry = match entry {
         Ok(entry) => *entry,
         Err(missing) => return Ok(Err(missing)),
     };
-    let mut listed: Vec<T> = Vec::new();
+    let mut listed: Vec<Arc<T>> = Vec::new();
     for index in 0..=MAX_LISTED {
         // SAFETY: the function takes any index.
         let table = unsafe { entry(index) };
@@ -163,9 +167,9 @@ fn list<T: Listed>(library: &SystemLibrary, path: &Path) -> Result<Result<Vec<T>
             return Err(refuse(TableError::Endless { most: MAX_LISTED, what: T::WHAT }));
         }
         // SAFETY: not null; the library promises a table there.
-        let one = unsafe { <T as Listed>::read(table, path.to_owned()) }.map_err(refuse)?;
+        let one = unsafe { T::read(table, path, sha256) }.map_err(refuse)?;
         listed.iter().try_for_each(|other| one.check_beside(other)).map_err(refuse)?;
-        listed.push(one);
+        listed.push(Arc::new(one));
     }
     if listed.is_empty() {
         return Err(PluginError::Empty { path: path.to_owned(), symbol: T::SYMBOL, what: T::WHAT });

@@ -1,6 +1,7 @@
 //! Brings plugins into a registry.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use weir_plugin_api::{Origin, Registry};
 
@@ -91,10 +92,10 @@ fn register(library: &Library, registry: &mut Registry) -> Result<(), PluginErro
         remedy: "rename one".to_owned(),
     };
     for arbiter in &library.arbiters {
-        registry.add(arbiter.entry(&library.sha256)).map_err(|e| late("an arbiter", &arbiter.name, &e))?;
+        registry.add(Arc::clone(arbiter)).map_err(|e| late("an arbiter", &arbiter.name, &e))?;
     }
     for model in &library.models {
-        registry.add_model(model.entry(&library.sha256)).map_err(|e| late("a model", &model.name, &e))?;
+        registry.add_model(Arc::clone(model)).map_err(|e| late("a model", &model.name, &e))?;
     }
     Ok(())
 }

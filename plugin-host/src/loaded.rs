@@ -1,39 +1,37 @@
 //! An arbiter of a shared library, behind the same trait as a built-in one.
 
 use std::ffi::c_void;
+use std::path::Path;
 use std::sync::Arc;
 
-use weir_plugin_api::abi::StepRecord;
+use weir_plugin_api::abi::{AdmitFn, AllocateFn, CapacityFn, CreateFn, DestroyFn, ExplainFn, ResetFn, StepRecord};
 use weir_plugin_api::{
-    ArbiterEntry, Binding, CallError, FabricView, Grant, LinkId, Origin, PhaseView, RateArbiter, RouteTable, SimTime,
-    Step,
+    Binding, CallError, FabricView, Grant, LinkId, MakeArbiter, PhaseView, RateArbiter, RouteTable, SimTime, Step,
 };
 
 use crate::call::Call;
 use crate::instance::{Instance, readable};
-use crate::table::{Functions, PluginArbiter};
 
-impl PluginArbiter {
-    /// The entry of this arbiter in a registry, for a library of this SHA-256.
-    #[must_use]
-    pub fn entry(&self, sha256: &str) -> ArbiterEntry {
-        let plugin = self.clone();
-        ArbiterEntry {
-            name: self.name.clone(),
-            version: self.version.clone(),
-            flags: self.flags,
-            says_what_it_reads: self.says_what_it_reads,
-            legend: self.legend.clone(),
-            params_schema: self.params_schema.clone(),
-            origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
-            make: Arc::new(move |fabric, params| Ok(Box::new(LoadedArbiter::create(&plugin, fabric, params)?))),
-            incremental: None,
-        }
-    }
+/// The functions of a checked table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Functions {
+    pub(crate) create: CreateFn,
+    pub(crate) destroy: DestroyFn,
+    pub(crate) reset: ResetFn,
+    pub(crate) admit: AdmitFn,
+    pub(crate) allocate: AllocateFn,
+    pub(crate) explain: Option<ExplainFn>,
+    pub(crate) capacity: Option<CapacityFn>,
+}
+
+/// Makes instances of the arbiter `name` of the library at `path`.
+pub(crate) fn maker(name: &str, path: &Path, functions: Functions) -> MakeArbiter {
+    let (name, path) = (name.to_owned(), path.to_owned());
+    Arc::new(move |fabric, params| Ok(Box::new(LoadedArbiter::create(&name, &path, functions, fabric, params)?)))
 }
 
 /// An instance of a plugin's arbiter. After a panic it is never called again, but for `destroy` when it is dropped.
-pub struct LoadedArbiter {
+struct LoadedArbiter {
     functions: Functions,
     instance: Instance,
     /// Links of the fabric: what a plugin says of links is checked against it.
@@ -42,12 +40,14 @@ pub struct LoadedArbiter {
 
 impl LoadedArbiter {
     /// Creates an instance for a fabric; `params` is a JSON object.
-    ///
-    /// # Errors
-    /// What the plugin's `create` answers.
-    pub fn create(plugin: &PluginArbiter, fabric: &FabricView<'_>, params: &str) -> Result<Self, CallError> {
-        let functions = plugin.functions;
-        let instance = Instance::create(&plugin.name, &plugin.path, functions.destroy, |host, state, err| {
+    fn create(
+        name: &str,
+        path: &Path,
+        functions: Functions,
+        fabric: &FabricView<'_>,
+        params: &str,
+    ) -> Result<Self, CallError> {
+        let instance = Instance::create(name, path, functions.destroy, |host, state, err| {
             // SAFETY: all pointers are valid for the call; `params` has the length given.
             unsafe { (functions.create)(host, fabric, params.as_ptr().cast(), params.len(), state, err) }
         })?;

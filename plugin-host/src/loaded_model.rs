@@ -1,50 +1,45 @@
 //! A model of a shared library, behind the same trait as a built-in one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
-use weir_plugin_api::abi::{Chooser, Estimator, Planner, SurroundingsRecord};
-use weir_plugin_api::{
-    Alternative, CallError, Estimates, Model, ModelEntry, NodeId, Origin, Plan, RouteInfo, Surroundings,
+use weir_plugin_api::abi::{
+    AlternativesFn, Chooser, CreateModelFn, DestroyFn, EstimateFn, Estimator, PlanFn, Planner, SurroundingsRecord,
 };
+use weir_plugin_api::{Alternative, CallError, Estimates, MakeModel, Model, NodeId, Plan, RouteInfo, Surroundings};
 
 use crate::call::Call;
 use crate::instance::Instance;
-use crate::model_table::{ModelFunctions, PluginModel};
 use crate::sinks::{AlternativeSink, EstimateSink, PlanSink};
 
-impl PluginModel {
-    /// The entry of this model in a registry, for a library of this SHA-256.
-    #[must_use]
-    pub fn entry(&self, sha256: &str) -> ModelEntry {
-        let plugin = self.clone();
-        ModelEntry {
-            name: self.name.clone(),
-            version: self.version.clone(),
-            operations: self.operations.clone(),
-            schema: self.schema.clone(),
-            origin: Origin::Library { path: self.path.clone(), sha256: sha256.to_owned() },
-            make: Box::new(move || Ok(Box::new(LoadedModel::create(&plugin)?))),
-        }
-    }
+/// The functions of a checked table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ModelFunctions {
+    pub(crate) create: CreateModelFn,
+    pub(crate) destroy: DestroyFn,
+    pub(crate) plan: PlanFn,
+    pub(crate) estimate: Option<EstimateFn>,
+    pub(crate) alternatives: Option<AlternativesFn>,
+}
+
+/// Makes instances of the model `name` of the library at `path`.
+pub(crate) fn maker(name: &str, path: &Path, functions: ModelFunctions) -> MakeModel {
+    let (name, path) = (name.to_owned(), path.to_owned());
+    Box::new(move || Ok(Box::new(LoadedModel::create(&name, &path, functions)?)))
 }
 
 /// An instance of a plugin's model. After a panic it is never called again, but for `destroy` when it is dropped.
 ///
 /// What it emits is checked here as far as the boundary is concerned: texts are UTF-8, numbers of enums are known, and no
 /// answer fills the memory. What a plan means is checked by those who run it, for built-in and loaded models alike.
-pub struct LoadedModel {
+struct LoadedModel {
     functions: ModelFunctions,
     instance: Instance,
 }
 
 impl LoadedModel {
-    /// Creates an instance.
-    ///
-    /// # Errors
-    /// What the plugin's `create` answers.
-    pub fn create(plugin: &PluginModel) -> Result<Self, CallError> {
-        let functions = plugin.functions;
-        let instance = Instance::create(&plugin.name, &plugin.path, functions.destroy, |host, state, err| {
+    fn create(name: &str, path: &Path, functions: ModelFunctions) -> Result<Self, CallError> {
+        let instance = Instance::create(name, path, functions.destroy, |host, state, err| {
             // SAFETY: all pointers are valid for the call.
             unsafe { (functions.create)(host, state, err) }
         })?;

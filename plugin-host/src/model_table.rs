@@ -1,14 +1,14 @@
 //! One model of a library: its table, checked before anything in it is called.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde_json::Value;
-use weir_plugin_api::abi::{
-    AlternativesFn, CreateModelFn, DestroyFn, EstimateFn, KIND_MODEL, MODEL_MINOR, ModelTable, PlanFn, TaskRecord,
-};
+use weir_plugin_api::abi::{KIND_MODEL, MODEL_MINOR, ModelTable, TaskRecord};
+use weir_plugin_api::{ModelEntry, Origin};
 
 use crate::check::{self, Rules};
 use crate::error::TableError;
+use crate::loaded_model::{ModelFunctions, maker};
 
 const RULES: Rules = Rules {
     what: "models",
@@ -23,58 +23,37 @@ const RULES: Rules = Rules {
 /// Keys of the workload that the scenario format has itself.
 const RESERVED: [&str; 4] = ["pattern", "trace", "compute", "barrier"];
 
-/// The functions of a checked table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ModelFunctions {
-    pub(crate) create: CreateModelFn,
-    pub(crate) destroy: DestroyFn,
-    pub(crate) plan: PlanFn,
-    pub(crate) estimate: Option<EstimateFn>,
-    pub(crate) alternatives: Option<AlternativesFn>,
-}
-
-/// One model of an opened library, its table checked.
-#[derive(Clone, Debug)]
-pub struct PluginModel {
-    /// Its name: lower-case words and digits joined by `-`.
-    pub name: String,
-    /// Version of the model, shown in results.
-    pub version: String,
-    /// Keys of the workload's items that it serves; at least one, each once.
-    pub operations: Vec<String>,
-    /// JSON Schema of such items: an object with a property for each key.
-    pub schema: String,
-    /// Absolute path of the library.
-    pub path: PathBuf,
-    pub(crate) functions: ModelFunctions,
-}
-
-impl PluginModel {
-    /// Reads and checks a table.
-    ///
-    /// # Safety
-    /// `table` is not null and points to memory that holds at least a header, and a whole table where that header is right.
-    pub(crate) unsafe fn read(table: *const ModelTable, path: PathBuf) -> Result<Self, TableError> {
-        // SAFETY: by contract.
-        unsafe { RULES.header(table) }?;
-        // SAFETY: the header says that the plugin's table has at least this size.
-        let table = unsafe { table.read() };
-        let functions = functions(&table)?;
-        // SAFETY: the texts are those of a table of this version.
-        let (name, version, operations, schema) = unsafe {
-            (
-                check::text("name", table.name)?,
-                check::version(table.version)?,
-                check::text("operations", table.operations)?,
-                check::text("schema", table.schema)?,
-            )
-        };
-        check::check_name("name", &name)?;
-        let operations = keys(&operations)?;
-        let json = check::check_schema("schema", &schema)?;
-        check_properties(&json, &operations)?;
-        Ok(Self { name, version, operations, schema, path, functions })
-    }
+/// Reads and checks a table of the library at `path`, whose file has this SHA-256.
+///
+/// # Safety
+/// `table` is not null and points to memory that holds at least a header, and a whole table where that header is right.
+pub(crate) unsafe fn read(table: *const ModelTable, path: &Path, sha256: &str) -> Result<ModelEntry, TableError> {
+    // SAFETY: by contract.
+    unsafe { RULES.header(table) }?;
+    // SAFETY: the header says that the plugin's table has at least this size.
+    let table = unsafe { table.read() };
+    let functions = functions(&table)?;
+    // SAFETY: the texts are those of a table of this version.
+    let (name, version, operations, schema) = unsafe {
+        (
+            check::text("name", table.name)?,
+            check::version(table.version)?,
+            check::text("operations", table.operations)?,
+            check::text("schema", table.schema)?,
+        )
+    };
+    check::check_name("name", &name)?;
+    let operations = keys(&operations)?;
+    let json = check::check_schema("schema", &schema)?;
+    check_properties(&json, &operations)?;
+    Ok(ModelEntry {
+        make: maker(&name, path, functions),
+        name,
+        version,
+        operations,
+        schema,
+        origin: Origin::Library { path: path.to_owned(), sha256: sha256.to_owned() },
+    })
 }
 
 fn functions(table: &ModelTable) -> Result<ModelFunctions, TableError> {

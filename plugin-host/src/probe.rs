@@ -56,13 +56,14 @@ pub struct Probed {
     pub models: Vec<ProbedModel>,
 }
 
-impl From<Library> for Probed {
-    fn from(library: Library) -> Self {
-        let arbiters = library.arbiters.into_iter().map(|a| ProbedArbiter { name: a.name, version: a.version });
-        let models = library.models.into_iter().map(|m| ProbedModel {
-            name: m.name,
-            version: m.version,
-            operations: m.operations,
+impl From<&Library> for Probed {
+    fn from(library: &Library) -> Self {
+        let arbiters =
+            library.arbiters.iter().map(|a| ProbedArbiter { name: a.name.clone(), version: a.version.clone() });
+        let models = library.models.iter().map(|m| ProbedModel {
+            name: m.name.clone(),
+            version: m.version.clone(),
+            operations: m.operations.clone(),
         });
         Self { arbiters: arbiters.collect(), models: models.collect() }
     }
@@ -80,7 +81,7 @@ enum Answer {
 #[must_use]
 pub fn probe_main(file: &Path) -> ExitCode {
     let answer = match Library::open(file) {
-        Ok(library) => Answer::Plugin(library.into()),
+        Ok(library) => Answer::Plugin(Probed::from(&library)),
         Err(error) => Answer::Error(error.to_string()),
     };
     let printed = serde_json::to_string(&answer).map_err(std::io::Error::from).and_then(|line| {

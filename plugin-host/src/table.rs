@@ -1,15 +1,16 @@
 //! One arbiter of a library: its table, checked before anything in it is called.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use weir_plugin_api::abi::{
-    ARBITER_MINOR, AdmitFn, AllocateFn, ArbiterTable, CapacityFn, CreateFn, DESCRIBED_ARBITER_MINOR,
-    DescribedArbiterTable, DestroyFn, ExplainFn, Header, KIND_ARBITER, LegendRecord, PCIE_ARBITER_MINOR, ResetFn,
+    ARBITER_MINOR, ArbiterTable, CapacityFn, DESCRIBED_ARBITER_MINOR, DescribedArbiterTable, Header, KIND_ARBITER,
+    LegendRecord, PCIE_ARBITER_MINOR,
 };
-use weir_plugin_api::{Flags, LegendEntry, PhaseView};
+use weir_plugin_api::{ArbiterEntry, Flags, LegendEntry, Origin, PhaseView};
 
 use crate::check::{self, Rules};
 use crate::error::TableError;
+use crate::loaded::{Functions, maker};
 
 const RULES: Rules = Rules {
     what: "arbiters",
@@ -31,67 +32,42 @@ const FIRST_FLAGS: u32 = Flags::PURE.0 | Flags::WORK_CONSERVING.0 | Flags::WHOLE
 /// Entries of a legend beyond which it is taken for one without an end (*assumed*: no policy has so many steps).
 const MOST_STEPS: usize = 256;
 
-/// The functions of a checked table.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Functions {
-    pub(crate) create: CreateFn,
-    pub(crate) destroy: DestroyFn,
-    pub(crate) reset: ResetFn,
-    pub(crate) admit: AdmitFn,
-    pub(crate) allocate: AllocateFn,
-    pub(crate) explain: Option<ExplainFn>,
-    pub(crate) capacity: Option<CapacityFn>,
-}
-
-/// One arbiter of an opened library, its table checked.
-#[derive(Clone, Debug)]
-pub struct PluginArbiter {
-    /// Its name in scenarios: lower-case words and digits joined by `-`.
-    pub name: String,
-    /// Version of the policy.
-    pub version: String,
-    /// What it promises of its answers, and which attributes it reads.
-    pub flags: Flags,
-    /// Whether `flags` say what it reads.
-    pub says_what_it_reads: bool,
-    /// What the steps of its explanations mean; may be empty.
-    pub legend: Vec<LegendEntry>,
-    /// JSON Schema of its parameters: an object.
-    pub params_schema: String,
-    /// Absolute path of the library.
-    pub path: PathBuf,
-    pub(crate) functions: Functions,
-}
-
-impl PluginArbiter {
-    /// Reads and checks a table.
-    ///
-    /// # Safety
-    /// `table` is not null and points to memory that holds at least a header, and a whole table where that header is right.
-    pub(crate) unsafe fn read(table: *const ArbiterTable, path: PathBuf) -> Result<Self, TableError> {
-        // SAFETY: by contract.
-        let header = unsafe { RULES.header(table) }?;
-        let description = describes_itself(&header).then_some(table.cast::<DescribedArbiterTable>());
-        // SAFETY: the header says that the plugin's table has at least this size.
-        let table = unsafe { table.read() };
-        // SAFETY: as above, of the longer table.
-        let description = description.map(|table| unsafe { table.read() });
-        let functions = functions(&table, description.and_then(|table| table.capacity))?;
-        // SAFETY: the texts are those of a table of this version.
-        let (name, version, params_schema) = unsafe {
-            (
-                check::text("name", table.name)?,
-                check::version(table.version)?,
-                check::text("params_schema", table.params_schema)?,
-            )
-        };
-        check::check_name("name", &name)?;
-        check::check_schema("params_schema", &params_schema)?;
-        // SAFETY: the legend is that of a table of this version.
-        let legend = description.map(|table| unsafe { legend(table.legend) }).transpose()?.unwrap_or_default();
-        let (flags, says_what_it_reads) = (Flags(header.flags), description.is_some());
-        Ok(Self { name, version, flags, says_what_it_reads, legend, params_schema, path, functions })
-    }
+/// Reads and checks a table of the library at `path`, whose file has this SHA-256.
+///
+/// # Safety
+/// `table` is not null and points to memory that holds at least a header, and a whole table where that header is right.
+pub(crate) unsafe fn read(table: *const ArbiterTable, path: &Path, sha256: &str) -> Result<ArbiterEntry, TableError> {
+    // SAFETY: by contract.
+    let header = unsafe { RULES.header(table) }?;
+    let description = describes_itself(&header).then_some(table.cast::<DescribedArbiterTable>());
+    // SAFETY: the header says that the plugin's table has at least this size.
+    let table = unsafe { table.read() };
+    // SAFETY: as above, of the longer table.
+    let description = description.map(|table| unsafe { table.read() });
+    let functions = functions(&table, description.and_then(|table| table.capacity))?;
+    // SAFETY: the texts are those of a table of this version.
+    let (name, version, params_schema) = unsafe {
+        (
+            check::text("name", table.name)?,
+            check::version(table.version)?,
+            check::text("params_schema", table.params_schema)?,
+        )
+    };
+    check::check_name("name", &name)?;
+    check::check_schema("params_schema", &params_schema)?;
+    // SAFETY: the legend is that of a table of this version.
+    let legend = description.map(|table| unsafe { legend(table.legend) }).transpose()?.unwrap_or_default();
+    Ok(ArbiterEntry {
+        make: maker(&name, path, functions),
+        name,
+        version,
+        flags: Flags(header.flags),
+        says_what_it_reads: description.is_some(),
+        legend,
+        params_schema,
+        origin: Origin::Library { path: path.to_owned(), sha256: sha256.to_owned() },
+        incremental: None,
+    })
 }
 
 /// Whether the table goes on with a description: authors may name the header's own minor version over the first table.

@@ -6,8 +6,8 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use common::{Small, SmallRoutes, misbehaving, model_of};
-use weir_plugin_api::{Model as _, Plan, Surroundings};
-use weir_plugin_host::{LoadedModel, StuckCall, Watchdog};
+use weir_plugin_api::{Plan, Surroundings};
+use weir_plugin_host::{StuckCall, Watchdog};
 
 #[test]
 fn a_plan_that_never_returns_is_reported() {
@@ -18,7 +18,7 @@ fn a_plan_that_never_returns_is_reported() {
     let _watchdog = Watchdog::start(limit, report).expect("a thread");
     // Never joined: nothing can end this thread but the end of the process.
     std::thread::spawn(move || {
-        let mut model = LoadedModel::create(&plugin).expect("created");
+        let mut model = (plugin.make)().expect("created");
         let small = Small::new();
         let surroundings = Surroundings { fabric: &small.fabric(), routes: &SmallRoutes };
         model.plan("", &surroundings, &mut Plan::new()).expect("returns for an empty operation");

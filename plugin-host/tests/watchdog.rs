@@ -6,8 +6,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use common::{Slots, Small, arbiter_of, misbehaving};
-use weir_plugin_api::RateArbiter as _;
-use weir_plugin_host::{LoadedArbiter, Watchdog};
+use weir_plugin_host::Watchdog;
 
 #[test]
 fn a_call_that_never_returns_is_reported_once_and_others_are_not() {
@@ -18,8 +17,8 @@ fn a_call_that_never_returns_is_reported_once_and_others_are_not() {
         Watchdog::start(limit, move |stuck| send.send(stuck.clone()).expect("listened to")).expect("a thread");
 
     let small = Small::new();
-    let mut quick = LoadedArbiter::create(&plugin, &small.fabric(), "{}").expect("created");
-    let mut slow = LoadedArbiter::create(&plugin, &small.fabric(), "{}").expect("created");
+    let mut quick = (plugin.make)(&small.fabric(), "{}").expect("created");
+    let mut slow = (plugin.make)(&small.fabric(), "{}").expect("created");
     let started = std::time::Instant::now();
     while started.elapsed() < 3 * limit {
         // Many short calls are not one long call.

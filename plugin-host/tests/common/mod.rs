@@ -7,10 +7,10 @@ use std::process::{Command, Output};
 use std::sync::Arc;
 
 use weir_plugin_api::{
-    Binding, ClassId, ClassTable, Direction, FabricView, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RouteId,
-    RouteInfo, RouteLookup, RouteTable, SimTime, TransferId,
+    ArbiterEntry, Binding, ClassId, ClassTable, Direction, FabricView, LinkId, LinkKind, ModelEntry, NodeId, NodeKind,
+    PhaseView, RouteId, RouteInfo, RouteLookup, RouteTable, SimTime, TransferId,
 };
-use weir_plugin_host::{Library, PluginArbiter, PluginModel};
+use weir_plugin_host::Library;
 
 pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_weir-plugin-probe"))
@@ -88,14 +88,14 @@ pub fn misbehaving() -> Library {
     Library::open(&file).expect("its tables are right")
 }
 
-pub fn arbiter_of(library: &Library, name: &str) -> Arc<PluginArbiter> {
+pub fn arbiter_of(library: &Library, name: &str) -> Arc<ArbiterEntry> {
     let arbiter = library.arbiters.iter().find(|a| a.name == name);
-    Arc::new(arbiter.unwrap_or_else(|| panic!("no {name} in {library:?}")).clone())
+    Arc::clone(arbiter.unwrap_or_else(|| panic!("no {name} in {library:?}")))
 }
 
-pub fn model_of(library: &Library, name: &str) -> Arc<PluginModel> {
+pub fn model_of(library: &Library, name: &str) -> Arc<ModelEntry> {
     let model = library.models.iter().find(|m| m.name == name);
-    Arc::new(model.unwrap_or_else(|| panic!("no {name} in {library:?}")).clone())
+    Arc::clone(model.unwrap_or_else(|| panic!("no {name} in {library:?}")))
 }
 
 /// Routes of the fabric below: of the narrower of the two links, with 3 ps of latency.

@@ -82,7 +82,7 @@ fn an_arbiter_describes_itself_from_minor_version_3_on() {
     let folder = TempDir::new().expect("a folder");
     let open = |name: &str, defines: &[&str]| {
         let library = Library::open(&variant(folder.path(), name, defines)).expect("accepted");
-        library.arbiters.into_iter().next().expect("one").entry(&library.sha256)
+        library.arbiters.into_iter().next().expect("one")
     };
     let described = open("described", &["CAPACITY=*most = 5.0", "FLAGS=0x11"]);
     assert!(!described.ignores(Flags::READS_WEIGHT) && described.ignores(Flags::READS_PRIORITY));

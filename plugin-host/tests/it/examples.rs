@@ -6,10 +6,9 @@ use std::process::Command;
 use crate::common::{Slots, Small, SmallRoutes, arbiter_of, cargo_build, cc, compile, model_of, program, root};
 use tempfile::TempDir;
 use weir_plugin_api::{
-    Binding, CallError, Cause, Estimates, LinkId, Model, Plan, PlannedTask, PlannedWork, RateArbiter as _, Relation,
-    Surroundings,
+    Binding, CallError, Cause, Estimates, LinkId, Model, Plan, PlannedTask, PlannedWork, Relation, Surroundings,
 };
-use weir_plugin_host::{Library, LoadedArbiter, LoadedModel, probe};
+use weir_plugin_host::{Library, probe};
 
 fn equal_split(folder: &TempDir) -> Library {
     let file = folder.path().join("libequal_split.so");
@@ -21,7 +20,7 @@ fn equal_split(folder: &TempDir) -> Library {
 
 fn run(library: &Library, name: &str, params: &str) -> Slots {
     let (small, mut slots) = (Small::new(), Slots::new());
-    let mut arbiter = LoadedArbiter::create(&arbiter_of(library, name), &small.fabric(), params).expect("created");
+    let mut arbiter = (arbiter_of(library, name).make)(&small.fabric(), params).expect("created");
     arbiter.admit(&[LinkId(0), LinkId(3)]).expect("admitted");
     arbiter.allocate(&small.phase(0), &mut slots.grant()).expect("allocated");
     let first = slots.rates.clone();
@@ -51,7 +50,7 @@ fn the_c_example_refuses_wrong_parameters() {
     let plugin = arbiter_of(&equal_split(&folder), "equal-split");
     let long = format!(r#"{{"keep_free": 0.1{}}}"#, " ".repeat(300));
     for params in [r#"{"keep_free": 1}"#, r#"{"keep_free": -0.1}"#, r#"{"keep_free": "x"}"#, r#"{"other": 1}"#, &long] {
-        match LoadedArbiter::create(&plugin, &Small::new().fabric(), params).err() {
+        match (plugin.make)(&Small::new().fabric(), params).err() {
             Some(CallError::Refused(text)) => assert!(text.contains("keep_free"), "{text}"),
             other => panic!("{params}: {other:?}"),
         }
@@ -70,12 +69,12 @@ fn the_rust_example_shares_by_group() {
 
     let (small, mut steps) = (Small::new(), Vec::new());
     let plugin = arbiter_of(&library, "group-fair");
-    let mut arbiter = LoadedArbiter::create(&plugin, &small.fabric(), "{}").expect("created");
+    let mut arbiter = (plugin.make)(&small.fabric(), "{}").expect("created");
     assert_eq!(arbiter.explain(&small.phase(0), &mut steps), Ok(true));
     assert_eq!((steps.len(), steps[4].step.as_str(), steps[4].rate), (8, "share", 6.0));
     assert_eq!(steps[4].because, [0, 1]);
 
-    let error = LoadedArbiter::create(&plugin, &small.fabric(), r#"{"group": 1}"#).err().expect("refused").to_string();
+    let error = (plugin.make)(&small.fabric(), r#"{"group": 1}"#).err().expect("refused").to_string();
     assert!(error.contains("unknown field `group`"), "{error}");
 }
 
@@ -83,8 +82,8 @@ fn the_rust_example_shares_by_group() {
 #[test]
 fn the_rust_model_plans_a_ring() {
     let library = Library::open(&cargo_build(&["-p", "weir-example-ring-all-reduce"], "so")).expect("accepted");
-    let mut model = LoadedModel::create(&model_of(&library, "ring-all-reduce")).expect("created");
-    let (plan, estimates) = plan_and_estimate(&mut model, r#"{"params": {"devices": [1, 2, 3], "size": 64}}"#);
+    let mut model = (model_of(&library, "ring-all-reduce").make)().expect("created");
+    let (plan, estimates) = plan_and_estimate(&mut *model, r#"{"params": {"devices": [1, 2, 3], "size": 64}}"#);
     assert_eq!((plan.len(), plan.engines().len(), plan.get(11).name), (12, 3, "send[2][3]"));
     let seconds = estimates.list[0].seconds;
     assert!((seconds - 4.0 * (22.0 / 8.0 + 3e-12)).abs() < 1e-12, "{seconds}");
@@ -118,12 +117,12 @@ fn the_c_model_plans_a_delay() {
     compile(cc().args(["-Werror", "-pedantic", "-shared", "-fPIC", "-o"]).arg(&file).arg(source));
     let probed = probe(&file, program()).expect("accepted");
     assert_eq!((probed.arbiters.len(), probed.models[0].operations.as_slice()), (0, &["delay".to_owned()][..]));
-    let mut model = LoadedModel::create(&model_of(&Library::open(&file).expect("accepted"), "delay")).expect("created");
+    let mut model = (model_of(&Library::open(&file).expect("accepted"), "delay").make)().expect("created");
 
     // An id that reads like the key, too.
     for id in ["d", "time", r#"\"time\": 4"#] {
         let operation = format!(r#"{{"operation":"delay","id":"{id}","params":{{"time": 3000000}}}}"#);
-        let (plan, estimates) = plan_and_estimate(&mut model, &operation);
+        let (plan, estimates) = plan_and_estimate(&mut *model, &operation);
         let expected = PlannedTask::new("delay", &[], PlannedWork::Lasts(3e6));
         assert_eq!((plan.engines().len(), plan.iter().collect::<Vec<_>>()), (0, vec![expected]), "{operation}");
         let estimate = &estimates.list[0];

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::common::{Slots, Small, arbiter_of, misbehaving, variant};
 use tempfile::TempDir;
 use tracing::field::{Field, Visit};
-use weir_plugin_api::{CallError, LinkId, RateArbiter, RouteTable, SimTime, TransferId};
-use weir_plugin_host::{Library, LoadedArbiter, PluginArbiter, cancel};
+use weir_plugin_api::{ArbiterEntry, CallError, LinkId, RateArbiter, RouteTable, SimTime, TransferId};
+use weir_plugin_host::{Library, cancel};
 
-fn create(plugin: &Arc<PluginArbiter>) -> Result<LoadedArbiter, CallError> {
-    LoadedArbiter::create(plugin, &Small::new().fabric(), r#"{"tau": 0.2}"#)
+fn create(plugin: &ArbiterEntry) -> Result<Box<dyn RateArbiter>, CallError> {
+    (plugin.make)(&Small::new().fabric(), r#"{"tau": 0.2}"#)
 }
 
 /// Allocates at a time; the answer and the rates.
@@ -22,7 +22,7 @@ fn allocate(arbiter: &mut dyn RateArbiter, now: u64) -> (Result<(), CallError>, 
     (result, slots.rates, recheck)
 }
 
-fn variant_arbiter(defines: &[&str]) -> (TempDir, Arc<PluginArbiter>) {
+fn variant_arbiter(defines: &[&str]) -> (TempDir, Arc<ArbiterEntry>) {
     let folder = TempDir::new().expect("a folder");
     let library = Library::open(&variant(folder.path(), "variant", defines)).expect("right");
     let arbiter = arbiter_of(&library, "variant");
@@ -74,37 +74,37 @@ fn after_a_panic_an_instance_is_only_destroyed_and_once() {
     let library = misbehaving();
     let plugin = arbiter_of(&library, "panics-in-allocate");
     let mut first = create(&plugin).expect("created");
-    let (result, rates, recheck) = allocate(&mut first, 3);
+    let (result, rates, recheck) = allocate(&mut *first, 3);
     assert_eq!((result, rates, recheck), (Ok(()), vec![1.0; 4], SimTime(8)));
 
-    let (result, rates, recheck) = allocate(&mut first, 0);
+    let (result, rates, recheck) = allocate(&mut *first, 0);
     let Err(CallError::Panicked(text)) = &result else { panic!("{result:?}") };
     assert!(text.starts_with("call 2 at the start of time, at ") && text.contains(" (in allocate of /"), "{text}");
     assert!(rates.iter().all(|rate| rate.is_nan()), "nothing was written");
     assert_eq!(recheck, SimTime::NEVER);
 
-    assert_eq!(allocate(&mut first, 3).0, result, "the same error, without a call");
+    assert_eq!(allocate(&mut *first, 3).0, result, "the same error, without a call");
     assert_eq!(first.admit(&[LinkId(0)]), result);
     first.reset();
-    assert_eq!(allocate(&mut first, 3).0, result);
+    assert_eq!(allocate(&mut *first, 3).0, result);
     drop(first);
 
     let mut second = create(&plugin).expect("the library still works");
     assert_eq!(second.admit(&[LinkId(0)]), Err(CallError::Refused("1 dropped".to_owned())));
     assert_eq!(second.admit(&[LinkId(0), LinkId(3)]), Ok(()));
-    assert_eq!(allocate(&mut second, 1).1, vec![1.0; 4]);
+    assert_eq!(allocate(&mut *second, 1).1, vec![1.0; 4]);
 
     let panicked = second.explain(&Small::new().phase(1), &mut Vec::new());
     let Err(CallError::Panicked(text)) = panicked else { panic!("{panicked:?}") };
     assert!(text.starts_with("a panic without text, at ") && text.contains(" (in explain of /"), "{text}");
-    assert!(allocate(&mut second, 1).0.is_err());
+    assert!(allocate(&mut *second, 1).0.is_err());
 }
 
 #[test]
 fn an_instance_moves_between_threads() {
     let plugin = arbiter_of(&misbehaving(), "invents");
     let mut arbiter = create(&plugin).expect("created");
-    let result = std::thread::spawn(move || allocate(&mut arbiter, 0).0).join().expect("no panic here");
+    let result = std::thread::spawn(move || allocate(&mut *arbiter, 0).0).join().expect("no panic here");
     assert!(matches!(result, Err(CallError::Failed(_))), "{result:?}");
 }
 
@@ -113,7 +113,7 @@ fn bindings_and_steps_must_name_what_exists() {
     let plugin = arbiter_of(&misbehaving(), "invents");
     let mut arbiter = create(&plugin).expect("created");
     for (now, words) in [(0, "to link 0 and transfer 99, which do not exist"), (1, "to link 99 and transfer")] {
-        let error = allocate(&mut arbiter, now).0.expect_err("refused").to_string();
+        let error = allocate(&mut *arbiter, now).0.expect_err("refused").to_string();
         assert!(error.contains(words) && error.contains("binds transfer 0 of 4"), "{error}");
     }
     let error = arbiter.explain(&Small::new().phase(0), &mut Vec::new()).expect_err("refused").to_string();
@@ -124,20 +124,20 @@ fn bindings_and_steps_must_name_what_exists() {
 fn an_instance_that_cannot_reset_is_not_used_again() {
     let mut arbiter = create(&arbiter_of(&misbehaving(), "invents")).expect("created");
     arbiter.reset();
-    let error = allocate(&mut arbiter, 0).0.expect_err("stopped").to_string();
+    let error = allocate(&mut *arbiter, 0).0.expect_err("stopped").to_string();
     assert!(error.contains("cannot forget, at ") && error.contains(" (in reset of /"), "{error}");
     let (_folder, plugin) = variant_arbiter(&[]);
     let mut arbiter = create(&plugin).expect("created");
     arbiter.reset();
-    assert_eq!(allocate(&mut arbiter, 0).0, Err(CallError::Failed("cannot reset".to_owned())));
+    assert_eq!(allocate(&mut *arbiter, 0).0, Err(CallError::Failed("cannot reset".to_owned())));
 }
 
 #[test]
 fn codes_rates_recheck_and_routes_cross_the_boundary_to_c() {
     let (_folder, plugin) = variant_arbiter(&[]);
     let mut arbiter = create(&plugin).expect("created");
-    assert_eq!(allocate(&mut arbiter, 0), (Ok(()), vec![1.0, 2.0, 3.0, 4.0], SimTime::NEVER));
-    assert_eq!(allocate(&mut arbiter, 5).2, SimTime(12));
+    assert_eq!(allocate(&mut *arbiter, 0), (Ok(()), vec![1.0, 2.0, 3.0, 4.0], SimTime::NEVER));
+    assert_eq!(allocate(&mut *arbiter, 5).2, SimTime(12));
     assert_eq!(arbiter.admit(&[LinkId(4), LinkId(3)]), Ok(()));
     let refused = arbiter.admit(&[LinkId(4), LinkId(0), LinkId(5)]);
     assert_eq!(refused, Err(CallError::Refused("3 links from 4 to 5 are too many".to_owned())));

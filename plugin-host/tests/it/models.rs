@@ -1,14 +1,12 @@
 //! Instances of loaded models: what they emit arrives as it is, and what goes wrong inside stays inside, and is told.
 
-use std::sync::Arc;
-
 use crate::common::{Small, SmallRoutes, misbehaving, model_of, model_variant};
 use tempfile::TempDir;
 use weir_plugin_api::{
-    Alternative, CallError, EngineScope, Estimates, Model, NodeId, Plan, PlannedEngine, PlannedTask, PlannedWork,
-    Queue, Relation, Surroundings, Wait,
+    Alternative, CallError, EngineScope, Estimates, Model, ModelEntry, NodeId, Plan, PlannedEngine, PlannedTask,
+    PlannedWork, Queue, Relation, Surroundings, Wait,
 };
-use weir_plugin_host::{Library, LoadedModel, PluginModel};
+use weir_plugin_host::Library;
 
 /// What a model answers to each call about an operation, beside the small fabric.
 struct Asked<'a>(&'a mut dyn Model);
@@ -36,11 +34,11 @@ impl Asked<'_> {
     }
 }
 
-fn create(plugin: &Arc<PluginModel>) -> LoadedModel {
-    LoadedModel::create(plugin).expect("created")
+fn create(plugin: &ModelEntry) -> Box<dyn Model> {
+    (plugin.make)().expect("created")
 }
 
-fn variant() -> (TempDir, LoadedModel) {
+fn variant() -> (TempDir, Box<dyn Model>) {
     let folder = TempDir::new().expect("a folder");
     let library = Library::open(&model_variant(folder.path(), "variant", &[])).expect("right");
     let model = create(&model_of(&library, "variant"));
@@ -51,7 +49,7 @@ fn variant() -> (TempDir, LoadedModel) {
 #[test]
 fn a_model_answers_the_same_built_in_and_loaded() {
     let mut loaded = create(&model_of(&misbehaving(), "faithful"));
-    let (mut built_in, mut loaded) = (Asked(&mut crate::faithful::Faithful), Asked(&mut loaded));
+    let (mut built_in, mut loaded) = (Asked(&mut crate::faithful::Faithful), Asked(&mut *loaded));
     for operation in ["first", "größer", ""] {
         let (ours, theirs) = (built_in.plan(operation).expect("planned"), loaded.plan(operation).expect("planned"));
         assert_eq!((ours.engines().len(), ours.len()), (2, 3));
@@ -64,7 +62,7 @@ fn a_model_answers_the_same_built_in_and_loaded() {
 #[test]
 fn a_model_in_c_is_heard() {
     let (_folder, mut model) = variant();
-    let mut model = Asked(&mut model);
+    let mut model = Asked(&mut *model);
     let plan = model.plan("right").expect("planned");
     let engine = |name: &str, slots, scope| PlannedEngine { name: name.to_owned(), slots, scope };
     assert_eq!(
@@ -93,7 +91,7 @@ fn functions_that_are_null_answer_nothing() {
     let folder = TempDir::new().expect("a folder");
     let file = model_variant(folder.path(), "variant", &["ESTIMATE=NULL", "ALTERNATIVES=NULL"]);
     let mut model = create(&model_of(&Library::open(&file).expect("right"), "variant"));
-    let mut model = Asked(&mut model);
+    let mut model = Asked(&mut *model);
     assert_eq!(model.estimate("formula"), Ok(Estimates::default()));
     assert_eq!(model.alternatives("label"), Ok(Vec::new()));
 }
@@ -102,7 +100,7 @@ fn functions_that_are_null_answer_nothing() {
 #[test]
 fn a_model_in_c_asks_for_routes() {
     let (_folder, mut model) = variant();
-    let plan = Asked(&mut model).plan("routes").expect("planned");
+    let plan = Asked(&mut *model).plan("routes").expect("planned");
     let answers: Vec<_> = plan.iter().map(|task| (task.class, task.lead_ps, task.gap_ps)).collect();
     let none = (0, -1.0, -1.0);
     assert_eq!(answers, [(1, 8.0, 3.0), none, none, none, (1, 0.0, 0.0)]);
@@ -111,7 +109,7 @@ fn a_model_in_c_asks_for_routes() {
 #[test]
 fn a_wrong_record_is_refused_and_the_first_one_is_told() {
     let (_folder, mut model) = variant();
-    let mut model = Asked(&mut model);
+    let mut model = Asked(&mut *model);
     let wrong = |result: Result<(), CallError>, words: &[&str]| {
         let Err(CallError::Failed(text)) = result else { panic!("{result:?}") };
         for word in ["variant.so emits "].iter().chain(words) {
@@ -153,7 +151,7 @@ fn a_wrong_record_is_refused_and_the_first_one_is_told() {
 #[test]
 fn refusals_keep_their_words_and_an_unknown_code_stops_the_instance() {
     let (_folder, mut model) = variant();
-    let mut model = Asked(&mut model);
+    let mut model = Asked(&mut *model);
     assert_eq!(model.plan("refuse"), Err(CallError::Refused("packet: must not be 0".to_owned())));
     let error = model.plan("code").expect_err("an unknown code");
     assert!(error.to_string().contains("returned 7, which is none of 0, 1 and 2"), "{error}");
@@ -161,7 +159,7 @@ fn refusals_keep_their_words_and_an_unknown_code_stops_the_instance() {
     assert_eq!(model.alternatives(""), Err(error));
 
     let mut model = create(&model_of(&misbehaving(), "panics"));
-    let mut model = Asked(&mut model);
+    let mut model = Asked(&mut *model);
     assert_eq!(model.plan("refuse"), Err(CallError::Refused("packet: must not be 0".to_owned())));
     assert_eq!(model.plan("fail"), Err(CallError::Refused("lost".to_owned())), "the boundary knows one kind of error");
     let silent = model.plan("silent").expect_err("an error").to_string();
@@ -172,7 +170,7 @@ fn refusals_keep_their_words_and_an_unknown_code_stops_the_instance() {
 #[test]
 fn a_panic_says_more_than_a_wrong_record() {
     let (_folder, mut model) = variant();
-    let mut model = Asked(&mut model);
+    let mut model = Asked(&mut *model);
     let Err(CallError::Panicked(text)) = model.plan("panic") else { panic!("not stopped") };
     assert!(text.starts_with("given up (in plan of /"), "{text}");
     assert_eq!(model.plan("right"), Err(CallError::Panicked(text)));
@@ -181,14 +179,14 @@ fn a_panic_says_more_than_a_wrong_record() {
 #[test]
 fn a_model_that_cannot_be_created_says_why() {
     let library = misbehaving();
-    match LoadedModel::create(&model_of(&library, "no-model")).err().expect("panicked") {
+    match (model_of(&library, "no-model").make)().err().expect("panicked") {
         CallError::Panicked(text) => {
             assert!(text.starts_with("no instance at all, at ") && text.contains("misbehaving_models.rs:"), "{text}");
             assert!(text.contains(" (in create of /"), "{text}");
         }
         other => panic!("{other:?}"),
     }
-    let refused = LoadedModel::create(&model_of(&library, "unwilling")).err().expect("refused");
+    let refused = (model_of(&library, "unwilling").make)().err().expect("refused");
     assert_eq!(refused, CallError::Refused("not here".to_owned()));
 }
 
@@ -202,11 +200,11 @@ fn after_a_panic_an_instance_is_only_destroyed_and_once() {
         ("no guess, at ", |model| model.estimate("estimate").expect_err("panicked")),
         ("a panic without text, at ", |model| model.alternatives("").expect_err("panicked")),
     ];
-    let dropped = || Asked(&mut create(&plugin)).estimate("dropped").expect_err("a number").to_string();
+    let dropped = || Asked(&mut *create(&plugin)).estimate("dropped").expect_err("a number").to_string();
     let before: u32 = number(&dropped());
     for (text, call) in calls {
         let mut model = create(&plugin);
-        let mut asked = Asked(&mut model);
+        let mut asked = Asked(&mut *model);
         let error = call(&mut asked);
         let CallError::Panicked(told) = &error else { panic!("{error:?}") };
         assert!(told.starts_with(text) && told.contains("misbehaving_models.rs:"), "{told}");
