@@ -52,7 +52,7 @@ impl<'a> Alone<'a> {
         let classes = with_unlimited(tasks.classes());
         let state = State {
             arbiter: Some(arbiter),
-            answer: Answer::new(fabric.links().len()),
+            answer: Answer::of_routes(fabric, routes),
             rates: vec![None; classes.len()],
             trouble: None,
         };

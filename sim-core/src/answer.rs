@@ -6,6 +6,8 @@
 
 use weir_plugin_api::{Binding, CallError, ClassId, Grant, LinkId, PhaseView, RateArbiter, SimTime};
 
+use crate::fabric::Fabric;
+use crate::routes::Routes;
 use crate::tasks::TaskId;
 
 /// By how much the sum of the rates on a link may exceed its bandwidth, relative to it: room for rounding.
@@ -74,6 +76,8 @@ pub struct Answer {
     mark: u32,
     classes: Vec<ClassSum>,
     seen: Vec<ClassId>,
+    /// Per route: its branches, of which each carries an equal part; empty where every route has one.
+    branches: Vec<u32>,
 }
 
 /// The rates of the transfers of a class.
@@ -89,6 +93,12 @@ impl Answer {
     #[must_use]
     pub fn new(links: usize) -> Self {
         Self { sums: vec![0.0; links], ..Self::default() }
+    }
+
+    /// Empty, for transfers on these routes.
+    #[must_use]
+    pub fn of_routes(fabric: &Fabric, routes: &Routes) -> Self {
+        Self { branches: routes.branch_counts(fabric), ..Self::new(fabric.links().len()) }
     }
 
     /// Asks an arbiter for the rates of a phase. Returns when it wants to be asked again although nothing has changed;
@@ -169,7 +179,10 @@ impl Answer {
     fn sum_links(&mut self, phase: &PhaseView<'_>) {
         let route = phase.classes.route.as_slice();
         for &class in &self.seen {
-            let rate = self.classes[class.index()].rate;
+            let mut rate = self.classes[class.index()].rate;
+            if let Some(&branches) = self.branches.get(route[class.index()].index()) {
+                rate /= f64::from(branches);
+            }
             for &link in phase.routes.links(route[class.index()]) {
                 let sum = &mut self.sums[link.index()];
                 if *sum == 0.0 {

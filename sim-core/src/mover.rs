@@ -170,6 +170,10 @@ fn incremental<'a>(
         return Ok(None);
     };
     let Simulation { fabric, routes, tasks } = *simulation;
+    if routes.has_branches() {
+        tracing::debug!("phase by phase: a transfer takes several routes");
+        return Ok(None);
+    }
     let is_stream = census.is_some();
     let census = census.map_or_else(|| Cow::Owned(Census::of(tasks)), Cow::Borrowed);
     let transfers = census.transfers();

@@ -12,7 +12,7 @@ use weir_plugin_api::{
     Binding, CallError, ClassId, FabricView, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RateArbiter,
     Registry, RouteId, SimDuration, SimTime, Step, TransferId,
 };
-use weir_sim_core::{Classes, Fabric, FabricBuilder, LinkSpec, Routes};
+use weir_sim_core::{Classes, Fabric, FabricBuilder, LinkSpec, Routes, Selection};
 
 /// Both halves of a link with one bandwidth each way.
 pub fn link(up: f64, down: f64) -> LinkSpec {
@@ -49,10 +49,15 @@ pub struct Phase {
 
 impl Phase {
     pub fn new(fabric: &Fabric, transfers: &[Transfer]) -> Self {
+        Self::select(fabric, transfers, |_| Selection::First)
+    }
+
+    /// With the routes that a selection by position takes.
+    pub fn select(fabric: &Fabric, transfers: &[Transfer], selection: impl Fn(usize) -> Selection) -> Self {
         let (mut routes, mut classes) = (Routes::new(), Classes::default());
         let (mut class, mut route) = (Vec::new(), Vec::new());
-        for t in transfers {
-            let r = routes.between(fabric, t.from, t.to).expect("a route");
+        for (position, t) in transfers.iter().enumerate() {
+            let r = routes.select(fabric, &[vec![t.from, t.to]], selection(position)).expect("a route");
             route.push(r);
             class.push(classes.intern(r, t.limit, t.weight, t.priority));
         }

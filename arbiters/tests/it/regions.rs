@@ -11,7 +11,11 @@ use weir_plugin_api::{LinkId, RateArbiter, Registry};
 use weir_sim_core::{Division, Fabric, RegionPolicy, region_arbiter};
 
 /// The policies of a fabric's regions, by name; `keys` says which of them each pair of directed links has.
-fn cut(fabric: &Fabric, names: &[&str], keys: impl Fn(usize) -> usize) -> (Arc<Division>, Box<dyn RateArbiter>) {
+pub(crate) fn cut(
+    fabric: &Fabric,
+    names: &[&str],
+    keys: impl Fn(usize) -> usize,
+) -> (Arc<Division>, Box<dyn RateArbiter>) {
     let mut registry = Registry::new();
     register(&mut registry).expect("an empty registry takes all");
     let policy = |name: &&str| {

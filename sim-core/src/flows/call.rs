@@ -7,6 +7,7 @@ use weir_plugin_api::{Flags, PhaseView, RateArbiter, SimTime, Step};
 use crate::answer::{Answer, AnswerError};
 use crate::fabric::Fabric;
 use crate::memo::Memo;
+use crate::routes::Routes;
 
 /// An arbiter with its last answer.
 pub(crate) struct ArbiterCall<'a> {
@@ -19,8 +20,8 @@ pub(crate) struct ArbiterCall<'a> {
 }
 
 impl<'a> ArbiterCall<'a> {
-    pub(crate) fn new(arbiter: &'a mut dyn RateArbiter, flags: Flags, fabric: &Fabric) -> Self {
-        let (memo, answer) = (Memo::new(flags), Answer::new(fabric.links().len()));
+    pub(crate) fn new(arbiter: &'a mut dyn RateArbiter, flags: Flags, fabric: &Fabric, routes: &Routes) -> Self {
+        let (memo, answer) = (Memo::new(flags), Answer::of_routes(fabric, routes));
         Self { arbiter, flags, memo, answer, recheck: SimTime::NEVER, asked: 0 }
     }
 

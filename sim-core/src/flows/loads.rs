@@ -5,6 +5,7 @@ use weir_plugin_api::{LinkId, SimDuration, SimTime};
 use crate::answer::Answer;
 use crate::fabric::Fabric;
 use crate::outcome::LinkTotals;
+use crate::routes::{Routes, divided};
 
 #[derive(Clone, Copy, Debug)]
 struct LinkLoad {
@@ -63,8 +64,17 @@ impl Loads {
 
     /// Counts bytes that have crossed a route.
     #[inline]
-    pub(crate) fn deliver(&mut self, route: &[LinkId], bytes: u64) {
-        for &id in route {
+    pub(crate) fn deliver(&mut self, fabric: &Fabric, routes: &Routes, route: &[LinkId], bytes: u64) {
+        if routes.has_branches() {
+            divided(fabric, route, bytes).for_each(|(branch, bytes)| self.count(branch, bytes));
+        } else {
+            self.count(route, bytes);
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, links: &[LinkId], bytes: u64) {
+        for &id in links {
             self.links[id.index()].bytes += bytes;
         }
     }

@@ -22,7 +22,7 @@ use crate::ends::Ends;
 use crate::fabric::Fabric;
 use crate::outcome::{Bottleneck, LinkTotals, PhaseStep, SimError};
 use crate::progress::{remaining_after, time_to_send};
-use crate::routes::Routes;
+use crate::routes::{Routes, shares};
 use crate::tasks::TaskId;
 use bottlenecks::BottleneckLog;
 use call::ArbiterCall;
@@ -91,7 +91,7 @@ impl<'a> Flows<'a> {
             fabric,
             routes,
             classes,
-            call: ArbiterCall::new(arbiter, flags, fabric),
+            call: ArbiterCall::new(arbiter, flags, fabric, routes),
             all: ActiveSet::default(),
             part: PhaseColumns::default(),
             active: Vec::new(),
@@ -145,8 +145,8 @@ impl<'a> Flows<'a> {
             self.ends.set(slot as usize, SimTime::NEVER);
             self.all.remove(slot, &self.active);
             self.neighbours.detach(slot, route);
-            self.loads.deliver(route, ended.bytes);
-            let full = full_rate(self.fabric, route, self.classes.limit(ended.class));
+            self.loads.deliver(self.fabric, self.routes, route, ended.bytes);
+            let full = self.full_rate(route, self.classes.limit(ended.class));
             let bottleneck =
                 Bottleneck { blocked: ended.blocked_until(now), ..self.bottlenecks.close(slot, now, 0.0, full) };
             out.push(Ended { task: ended.task, class: ended.class, bytes: ended.bytes, bottleneck });
@@ -154,6 +154,16 @@ impl<'a> Flows<'a> {
         }
         self.changed |= !slots.is_empty();
         self.scratch = slots;
+    }
+
+    /// The rate a transfer could have if nothing else were there.
+    fn full_rate(&self, route: &[LinkId], limit: f64) -> f64 {
+        let bandwidth = |link: LinkId| self.fabric.bandwidths()[link.index()];
+        if self.routes.has_branches() {
+            let shares = shares(self.fabric, route);
+            return shares.iter().fold(limit, |rate, &(link, share)| rate.min(bandwidth(link) / share));
+        }
+        route.iter().fold(limit, |rate, &link| rate.min(bandwidth(link)))
     }
 
     /// Whether rates are out of date at `now`.
@@ -273,8 +283,8 @@ impl<'a> Flows<'a> {
             let remaining = remaining_after(a.remaining, a.rate, now - a.since);
             let sent = a.bytes - (remaining.ceil() as u64).min(a.bytes);
             let route = self.routes.links(self.classes.route(a.class));
-            self.loads.deliver(route, sent);
-            let full = full_rate(self.fabric, route, self.classes.limit(a.class));
+            self.loads.deliver(self.fabric, self.routes, route, sent);
+            let full = self.full_rate(route, self.classes.limit(a.class));
             let bottleneck = self.bottlenecks.close(slot, now, remaining, full);
             left.push((a.task, sent, Bottleneck { blocked: a.blocked_until(now), ..bottleneck }));
         }
@@ -297,9 +307,4 @@ fn named(binding: Binding, route: &[LinkId], columns: &PhaseColumns, loads: &Loa
     let by = columns.ids.get(binding.by as usize).map_or(u32::MAX, |id| id.0);
     let link = if route.contains(&binding.link) { binding.link } else { loads.most_loaded(route) };
     Binding { link, by, ..binding }
-}
-
-/// The rate a transfer could have if nothing else were there.
-fn full_rate(fabric: &Fabric, route: &[LinkId], limit: f64) -> f64 {
-    route.iter().fold(limit, |rate, &l| rate.min(fabric.bandwidths()[l.index()]))
 }

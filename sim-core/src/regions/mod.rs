@@ -8,6 +8,9 @@
 //!
 //! **Definition.** A *segment* is a maximal run of a route's links in one region. To its policy it is a transfer with a *demand*
 //! in place of the limit. A transfer's rate is the least of the offers to its segments, so that no link is overfilled.
+//! A route with several branches ([`crate::branches`]) has the segments of all of them, each once. A segment that k of n branches
+//! share carries the part k/n of the bytes: its weight and demand are that part of the transfer's, and what it is offered
+//! counts n/k times.
 //! 1. All demands are the transfers' limits; every region offers.
 //! 2. Of the transfers without a fixed rate, those whose least offer is lowest (within 1e-9) get it: the demand stays in the region
 //!    where the offer is least (the first along the route), and is that offer in the others. Regions that now offer more than a
@@ -26,10 +29,12 @@ mod rounds;
 use std::sync::Arc;
 
 use weir_plugin_api::{
-    Binding, CallError, FabricView, Flags, Grant, LinkId, MakeArbiter, PhaseView, RateArbiter, RouteId, RouteTable,
-    Step,
+    Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, MakeArbiter, NodeId, PhaseView, RateArbiter, RouteId,
+    RouteTable, SimTime, Step, TransferId,
 };
 
+use crate::classes::Classes;
+use crate::routes::split;
 use division::columns;
 pub use division::{Division, Region};
 use part::{Part, Segment};
@@ -78,11 +83,22 @@ pub fn region_arbiter(
 struct Stretch {
     region: u32,
     route: RouteId,
+    /// The part of the transfer's bytes that it carries; 1 without branches.
+    share: f64,
+}
+
+/// The links of a route in one region, as that numbers them.
+struct Run {
+    region: u32,
+    links: Vec<LinkId>,
+    share: f64,
 }
 
 /// The arbiter of a fabric that is cut into regions.
 pub(crate) struct RegionArbiter {
     division: Arc<Division>,
+    /// Per link: the node that it enters.
+    enters: Vec<NodeId>,
     parts: Vec<Part>,
     /// Per route of the run: its stretches, as compressed rows.
     offsets: Vec<u32>,
@@ -110,28 +126,38 @@ impl RegionArbiter {
             parts.push(Part::new(arbiter, policy.flags, columns.bandwidth));
         }
         let (offsets, stretches) = (vec![0], Vec::new());
-        Ok(Self { division, parts, offsets, stretches, rounds: Rounds::default(), used: Vec::new() })
+        let enters = fabric.to.iter().map(|&node| NodeId(node)).collect();
+        Ok(Self { division, enters, parts, offsets, stretches, rounds: Rounds::default(), used: Vec::new() })
     }
 
     /// Cuts the routes that are new since the last call.
     fn cut_routes(&mut self, routes: &RouteTable<'_>) {
         for route in self.offsets.len() - 1..routes.offsets.len() - 1 {
-            let links = routes.links(RouteId::from_index(route));
-            let place = &self.division.place;
-            for run in links.chunk_by(|a, b| place[a.index()].0 == place[b.index()].0) {
-                let region = place[run[0].index()].0;
-                let route = self.parts[region as usize].add_route(run.iter().map(|link| place[link.index()].1));
-                self.stretches.push(Stretch { region, route });
+            for Run { region, links, share } in self.runs(routes.links(RouteId::from_index(route))) {
+                let route = self.parts[region as usize].add_route(&links);
+                self.stretches.push(Stretch { region, route, share });
             }
             self.offsets.push(self.stretches.len() as u32);
         }
     }
 
-    /// The runs of a route in regions: the region, and the links as it numbers them.
-    fn runs(&self, route: &[LinkId]) -> Vec<(usize, Vec<LinkId>)> {
-        let place = &self.division.place;
-        let runs = route.chunk_by(|a, b| place[a.index()].0 == place[b.index()].0);
-        runs.map(|run| (place[run[0].index()].0 as usize, run.iter().map(|l| place[l.index()].1).collect())).collect()
+    /// The runs of a route in regions, in order of travel, branch by branch; each once.
+    fn runs(&self, route: &[LinkId]) -> Vec<Run> {
+        let place = |link: &LinkId| self.division.place[link.index()];
+        let mut runs: Vec<Run> = Vec::new();
+        let mut branches = 0.0;
+        for branch in split(route, |link| self.enters[link.index()]) {
+            branches += 1.0;
+            for run in branch.chunk_by(|a, b| place(a).0 == place(b).0) {
+                let (region, links) = (place(&run[0]).0, run.iter().map(|link| place(link).1).collect());
+                match runs.iter_mut().find(|known| known.region == region && known.links == links) {
+                    Some(known) => known.share += 1.0,
+                    None => runs.push(Run { region, links, share: 1.0 }),
+                }
+            }
+        }
+        runs.iter_mut().for_each(|run| run.share /= branches);
+        runs
     }
 
     /// Deals the transfers of a phase to the regions, and asks these until every transfer has its rate.
@@ -145,12 +171,12 @@ impl RegionArbiter {
             let transfer = phase.transfer(position);
             let route = phase.classes.route[transfer.class.index()].index();
             let row = self.offsets[route] as usize..self.offsets[route + 1] as usize;
-            for &Stretch { region, route } in &self.stretches[row] {
+            for &Stretch { region, route, share } in &self.stretches[row] {
                 let part = &mut self.parts[region as usize];
                 if part.is_empty() {
                     self.used.push(region);
                 }
-                let place = part.push(Segment { position: position as u32, route }, &transfer);
+                let place = part.push(Segment { position: position as u32, route, share }, &transfer);
                 self.rounds.add_segment(Place { region, place });
             }
             self.rounds.add_transfer(transfer.limit);
@@ -158,36 +184,84 @@ impl RegionArbiter {
         self.rounds.run(phase, &mut self.parts, &self.used)
     }
 
-    /// A binding of a region with the links and positions of the phase.
-    fn outward(&self, region: u32, binding: Binding) -> Binding {
+    /// A binding of a region for a transfer, with the links and positions of the phase.
+    fn outward(&self, phase: &PhaseView<'_>, position: usize, region: u32, binding: Binding) -> Binding {
         let link = self.outward_link(region, binding.link);
         let by = self.parts[region as usize].position(binding.by);
-        Binding { link, by, ..binding }
+        if by != position as u32 {
+            return Binding { link, by, ..binding };
+        }
+        // Its own branches meet there.
+        let shares = |&other: &usize| other != position && phase.route(other).contains(&link);
+        match (0..phase.len()).find(shares) {
+            Some(other) => Binding { link, by: other as u32, ..binding },
+            None => Binding::new(link, Cause::FullRate, u32::MAX),
+        }
     }
 
     fn outward_link(&self, region: u32, link: LinkId) -> LinkId {
         self.division.regions[region as usize].links.get(link.index()).copied().unwrap_or(LinkId::NONE)
     }
 
-    /// A step of a region with the links and positions of the phase.
-    fn outward_step(&self, position: usize, region: u32, step: &Step) -> Step {
-        let because = step.because.iter().map(|&by| self.parts[region as usize].position(by));
+    /// A step of a region with the links and positions of the phase, in terms of the whole transfer.
+    fn outward_step(&self, position: usize, Place { region, place }: Place, step: &Step) -> Step {
+        let part = &self.parts[region as usize];
+        let because = step.because.iter().map(|&by| part.position(by)).filter(|&by| by != position as u32);
         let (transfer, link) = (position as u32, self.outward_link(region, step.link));
-        Step { transfer, region, step: step.step.clone(), link, rate: step.rate, because: because.collect() }
+        let rate = step.rate / part.share(place);
+        Step { transfer, region, step: step.step.clone(), link, rate, because: because.collect() }
     }
 
     /// The line of a transfer in a region where it has less than its policy would give: what holds it back, and where.
-    fn limited(&self, position: usize, region: u32, holder: Place) -> Step {
-        let binding = self.outward(holder.region, self.parts[holder.region as usize].binding(holder.place));
+    fn limited(&self, phase: &PhaseView<'_>, position: usize, region: u32, holder: Place) -> Step {
+        let binding = self.parts[holder.region as usize].binding(holder.place);
+        let binding = self.outward(phase, position, holder.region, binding);
         let because = (binding.by != u32::MAX).then_some(binding.by).into_iter().collect();
         let (transfer, rate) = (position as u32, self.rounds.least(position, &self.parts));
         Step { transfer, region, step: LIMITED.to_owned(), link: binding.link, rate, because }
+    }
+
+    /// Refuses a route with branches to a policy that serves one of them after the other.
+    fn admit_branches(&mut self, route: &[LinkId]) -> Result<(), CallError> {
+        let branches = split(route, |link| self.enters[link.index()]).count();
+        if branches < 2 {
+            return Ok(());
+        }
+        let (offsets, mut classes) = ([0, route.len() as u64], Classes::default());
+        let class = [classes.intern(RouteId(0), f64::INFINITY, 1.0, 0)];
+        let phase = PhaseView {
+            now: SimTime::ZERO,
+            id: [TransferId(0)].as_slice().into(),
+            class: class.as_slice().into(),
+            arrival: [0].as_slice().into(),
+            classes: classes.table(),
+            routes: RouteTable { offsets: offsets.as_slice().into(), links: route.into() },
+        };
+        if self.offsets.len() > 1 {
+            self.reset();
+        }
+        self.compose(&phase)?;
+        let rate = self.rounds.least(0, &self.parts);
+        for region in self.used.drain(..) {
+            self.parts[region as usize].clear();
+            self.parts[region as usize].reset();
+        }
+        self.offsets.truncate(1);
+        self.stretches.clear();
+        if rate > 0.0 {
+            return Ok(());
+        }
+        Err(CallError::Refused(format!(
+            "it serves the {branches} routes of a transfer one after the other, but `routing: spread` and `nic: all` need all at \
+             once; use `routing: ecmp`, or a policy that divides links"
+        )))
     }
 }
 
 impl RateArbiter for RegionArbiter {
     fn admit(&mut self, route: &[LinkId]) -> Result<(), CallError> {
-        self.runs(route).iter().try_for_each(|(region, links)| self.parts[*region].admit(links))
+        self.runs(route).iter().try_for_each(|run| self.parts[run.region as usize].admit(&run.links))?;
+        self.admit_branches(route)
     }
 
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
@@ -196,7 +270,7 @@ impl RateArbiter for RegionArbiter {
             let Place { region, place } = self.rounds.holder(position, &self.parts);
             let part = &self.parts[region as usize];
             grant.rates[position] = self.rounds.least(position, &self.parts);
-            grant.bindings[position] = self.outward(region, part.binding(place));
+            grant.bindings[position] = self.outward(phase, position, region, part.binding(place));
         }
         for &region in &self.used {
             grant.recheck = grant.recheck.min(self.parts[region as usize].recheck());
@@ -216,13 +290,14 @@ impl RateArbiter for RegionArbiter {
         }
         for position in 0..phase.len() {
             let holder = self.rounds.holder(position, &self.parts);
-            for &Place { region, place } in self.rounds.segments(position) {
+            for &segment in self.rounds.segments(position) {
+                let Place { region, place } = segment;
                 let own = &of_regions[region as usize];
                 let first = own.partition_point(|step| step.transfer < place);
                 let after = own.partition_point(|step| step.transfer <= place);
-                steps.extend(own[first..after].iter().map(|step| self.outward_step(position, region, step)));
+                steps.extend(own[first..after].iter().map(|step| self.outward_step(position, segment, step)));
                 if region != holder.region {
-                    steps.push(self.limited(position, region, holder));
+                    steps.push(self.limited(phase, position, region, holder));
                 }
             }
         }
@@ -233,11 +308,9 @@ impl RateArbiter for RegionArbiter {
         let (region, local) = self.division.place[link.index()];
         let (mut offsets, mut links) = (vec![0_u64], Vec::new());
         for route in 0..routes.offsets.len() - 1 {
-            for (at, run) in self.runs(routes.links(RouteId::from_index(route))) {
-                if at == region as usize {
-                    links.extend(run);
-                    offsets.push(links.len() as u64);
-                }
+            for run in self.runs(routes.links(RouteId::from_index(route))).iter().filter(|run| run.region == region) {
+                links.extend(&run.links);
+                offsets.push(links.len() as u64);
             }
         }
         let table = RouteTable { offsets: (&offsets).into(), links: (&links).into() };

@@ -19,6 +19,8 @@ pub(super) struct Segment {
     pub(super) position: u32,
     /// Its links, as the region numbers them.
     pub(super) route: RouteId,
+    /// The part of the transfer's bytes that it carries. Demands and offers are in terms of the whole transfer.
+    pub(super) share: f64,
 }
 
 /// What the policy is shown of the segments, in their order.
@@ -74,7 +76,7 @@ impl Part {
     }
 
     /// Numbers a route within the region.
-    pub(super) fn add_route(&mut self, links: impl Iterator<Item = LinkId>) -> RouteId {
+    pub(super) fn add_route(&mut self, links: &[LinkId]) -> RouteId {
         self.columns.links.extend(links);
         self.columns.offsets.push(self.columns.links.len() as u64);
         RouteId::from_index(self.columns.offsets.len() - 2)
@@ -116,8 +118,8 @@ impl Part {
 
     /// Adds a segment whose demand is its transfer's limit; returns its place.
     pub(super) fn push(&mut self, segment: Segment, transfer: &TransferView<'_>) -> u32 {
-        let TransferView { limit, weight, priority, .. } = *transfer;
-        self.columns.class.push(self.columns.classes.intern(segment.route, limit, weight, priority));
+        let (limit, weight) = (transfer.limit * segment.share, transfer.weight * segment.share);
+        self.columns.class.push(self.columns.classes.intern(segment.route, limit, weight, transfer.priority));
         self.columns.ids.push(transfer.id);
         self.columns.arrival.push(transfer.arrival);
         self.segments.push(segment);
@@ -127,21 +129,26 @@ impl Part {
     /// Gives a segment another demand. A demand above the offer may change it, too: by what a policy does with limits that
     /// do not bind, or by a rounding.
     pub(super) fn demand(&mut self, place: u32, demand: f64) {
-        let (route, class) = (self.segments[place as usize].route, self.columns.class[place as usize]);
+        let (Segment { route, share, .. }, class) = (self.segments[place as usize], self.columns.class[place as usize]);
         let (weight, priority) = (self.columns.classes.weight(class), self.columns.classes.priority(class));
-        let changed = self.columns.classes.intern(route, demand, weight, priority);
+        let changed = self.columns.classes.intern(route, demand * share, weight, priority);
         self.is_stale |= changed != class;
         self.columns.class[place as usize] = changed;
     }
 
     /// The demand of a segment.
     pub(super) fn demanded(&self, place: u32) -> f64 {
-        self.columns.classes.limit(self.columns.class[place as usize])
+        self.columns.classes.limit(self.columns.class[place as usize]) / self.share(place)
+    }
+
+    /// The part of its transfer's bytes that a segment carries.
+    pub(super) fn share(&self, place: u32) -> f64 {
+        self.segments[place as usize].share
     }
 
     /// What the policy offers a segment.
     pub(super) fn offer(&self, place: u32) -> f64 {
-        self.answer.rates[place as usize]
+        self.answer.rates[place as usize] / self.share(place)
     }
 
     /// The position in the phase of the transfer at a place; `u32::MAX` for none.

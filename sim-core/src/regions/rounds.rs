@@ -112,7 +112,9 @@ impl Rounds {
     /// The least offer to a transfer: its rate.
     pub(super) fn least(&self, transfer: usize, parts: &[Part]) -> f64 {
         let row = &self.segments[self.row(transfer)];
-        row.iter().fold(f64::INFINITY, |least, s| least.min(parts[s.region as usize].offer(s.place)))
+        // Parts of a limit add up to it but for rounding.
+        let limit = self.transfers[transfer].limit;
+        row.iter().fold(limit, |least, s| least.min(parts[s.region as usize].offer(s.place)))
     }
 
     /// The segments of a transfer, along its route.

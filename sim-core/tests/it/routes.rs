@@ -3,7 +3,9 @@
 use crate::common::{fabric, tree};
 use proptest::prelude::*;
 use weir_sim_core::api::{LinkId, LinkKind, NodeId, NodeKind, SimDuration};
-use weir_sim_core::{Fabric, FabricBuilder, FabricError, LinkSpec, Routes};
+use weir_sim_core::{
+    Fabric, FabricBuilder, FabricError, LinkSpec, RouteError, Routes, Selection, branches, divided, shares,
+};
 
 const LINK: LinkSpec = LinkSpec { up: 1e9, down: 2e9, latency: SimDuration(5), kind: LinkKind::PCIE };
 
@@ -31,6 +33,44 @@ fn brute(fabric: &Fabric, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         ways = next;
     }
     None
+}
+
+/// All sequences of the fewest links, in order: layers of whole sequences without any pruning.
+fn brute_all(fabric: &Fabric, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
+    let mut ways: Vec<(NodeId, Vec<LinkId>)> = vec![(from, Vec::new())];
+    for _ in 0..fabric.nodes().len() {
+        let goes_on = |at: &NodeId| *at == from || fabric.node(*at).kind.forwards();
+        let mut next = Vec::new();
+        for (at, links) in ways.iter().filter(|(at, _)| goes_on(at)) {
+            for (i, link) in fabric.links().iter().enumerate().filter(|(_, l)| l.from == *at) {
+                next.push((link.to, [&links[..], &[LinkId(i as u32)]].concat()));
+            }
+        }
+        let mut found: Vec<_> = next.iter().filter(|(at, _)| *at == to).map(|(_, links)| links.clone()).collect();
+        if !found.is_empty() {
+            found.sort();
+            return found;
+        }
+        // No route of the fewest links comes to a node a second time.
+        next.retain(|(at, links)| !links[..links.len() - 1].iter().any(|&l| fabric.link(l).to == *at));
+        next.truncate(20_000);
+        ways = next;
+    }
+    Vec::new()
+}
+
+/// The route that a hash picks among equal ones: at each node the (h mod k)-th of the k links on which any of them goes on.
+fn picked(all: &[Vec<LinkId>], mut hash: u128) -> Vec<LinkId> {
+    let mut route: Vec<LinkId> = Vec::new();
+    while route.len() < all[0].len() {
+        let fits = |way: &&Vec<LinkId>| way.starts_with(&route);
+        let mut next: Vec<LinkId> = all.iter().filter(fits).map(|way| way[route.len()]).collect();
+        next.sort_unstable();
+        next.dedup();
+        route.push(next[(hash % next.len() as u128) as usize]);
+        hash /= next.len() as u128;
+    }
+    route
 }
 
 /// Rebuilds a drawn tree with lateral links and other kinds of nodes.
@@ -73,6 +113,69 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #[test]
+    fn equal_routes_are_all_found(
+        tree in tree(1..9),
+        kinds in prop::collection::vec(0..5_usize, 1..9),
+        laterals in prop::collection::vec((0..100_usize, 0..100_usize), 0..12),
+        hash in any::<u128>(),
+        bytes in 1..100_u64,
+    ) {
+        let fabric = with_laterals(&fabric(&tree, false).0, &kinds, &laterals);
+        let mut routes = Routes::new();
+        for from in (0..fabric.nodes().len() as u32).map(NodeId) {
+            for to in (0..fabric.nodes().len() as u32).map(NodeId).filter(|&to| to != from) {
+                let all = brute_all(&fabric, from, to);
+                let mut select = |selection| {
+                    let found = routes.select(&fabric, &[vec![from, to]], selection);
+                    found.map(|route| routes.links(route).to_vec())
+                };
+                if all.is_empty() {
+                    prop_assert_eq!(select(Selection::All), Err(RouteError::Unreachable(from, to)));
+                    continue;
+                }
+                let spread = select(Selection::All).expect("routes");
+                prop_assert_eq!(branches(&fabric, &spread).collect::<Vec<_>>(), all.iter().collect::<Vec<_>>());
+                prop_assert_eq!(select(Selection::First).expect("a route"), all[0].clone());
+                prop_assert_eq!(select(Selection::Hashed(hash)).expect("a route"), picked(&all, hash));
+                let parts: Vec<u64> = divided(&fabric, &spread, bytes).map(|(_, bytes)| bytes).collect();
+                prop_assert_eq!(parts.iter().sum::<u64>(), bytes);
+                prop_assert!(parts.iter().all(|part| bytes / all.len() as u64 <= *part && *part <= parts[0]));
+                // What leaves the source is everything.
+                let leaving = shares(&fabric, &spread).into_iter().filter(|(link, _)| fabric.link(*link).from == from);
+                prop_assert!((leaving.map(|(_, share)| share).sum::<f64>() - 1.0).abs() < 1e-12);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_route_through_nodes_goes_there_and_does_not_turn_back() {
+    // Two GPUs and a NIC below a switch, a second switch with a NIC, a network beside the tree.
+    let mut b = FabricBuilder::new();
+    let root = b.root(NodeKind::RootComplex).expect("root");
+    let near = b.child(root, NodeKind::Switch, LINK).expect("a switch");
+    let [a, c] = [0, 1].map(|_| b.child(near, NodeKind::Gpu, LINK).expect("a gpu"));
+    let nic0 = b.child(near, NodeKind::Nic, LINK).expect("a nic");
+    let far = b.child(root, NodeKind::Switch, LINK).expect("a switch");
+    let nic1 = b.child(far, NodeKind::Nic, LINK).expect("a nic");
+    let (net, store) = (b.root(NodeKind::Network).expect("a root"), b.root(NodeKind::Host).expect("a root"));
+    for node in [nic0, nic1, store] {
+        b.lateral(node, net, LINK).expect("a link");
+    }
+    let (fabric, mut routes) = (b.build(), Routes::new());
+    let mut through = |nodes: &[NodeId]| {
+        let route = routes.select(&fabric, &[nodes.to_vec()], Selection::First)?;
+        Ok(routes.links(route).iter().map(|&link| fabric.link(link).to).collect::<Vec<_>>())
+    };
+    assert_eq!(through(&[a, store]), Ok(vec![near, nic0, net, store]));
+    assert_eq!(through(&[a, nic1, store]), Ok(vec![near, root, far, nic1, net, store]));
+    assert_eq!(through(&[a, nic0, c]), Ok(vec![near, nic0, near, c]), "a card sends back what it got");
+    assert_eq!(through(&[a, far, c]), Err(RouteError::TurnsBack(far)), "the way on is the way back");
+    assert_eq!(through(&[a, c, store]), Err(RouteError::NotForwarded(c)));
 }
 
 #[test]

@@ -32,6 +32,9 @@ pub enum TaskRefusal {
          `model`"
     )]
     Service,
+    /// It does not take the route with the fewest links and smallest ids.
+    #[error("the order search covers transfers on default routes; remove `routing`, `via` and `nic`")]
+    Routed,
     /// Its engine sends several of its transfers at once.
     #[error(
         "its source sends {slots} of {count} transfers at once; the order search covers sources that send one at a time"

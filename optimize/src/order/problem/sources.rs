@@ -63,6 +63,9 @@ pub(super) fn sources(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph) -> Re
             slots > 1
         };
         let message = Message { tail: tails[id.index()], ..message(fabric, routes, tasks, id, bytes, class) };
+        if routes.known(message.from, message.to) != Some(tasks.classes().route(class)) {
+            return Err(OrderError::Task { task: id, why: TaskRefusal::Routed });
+        }
         match known.get(&engine).filter(|_| !own) {
             Some(&source) => {
                 // Only the same class follows without its whole lead.

@@ -1,97 +1,15 @@
-//! Interned routes: shortest in hops, among equals the lexicographically smallest sequence of link ids.
+//! The way that a transfer takes where it has no choice: the fewest links, then the smallest ids.
 
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{LinkId, NodeId, RouteId, RouteTable, SimDuration};
+use weir_plugin_api::{LinkId, NodeId};
 
 use crate::fabric::Fabric;
 
-/// The table of routes in use. Only pairs that are asked for are computed; there is no all-pairs table.
-#[derive(Clone, Debug)]
-pub struct Routes {
-    offsets: Vec<u64>,
-    links: Vec<LinkId>,
-    latency: Vec<SimDuration>,
-    by_pair: FxHashMap<(NodeId, NodeId), RouteId>,
-}
-
-impl Default for Routes {
-    fn default() -> Self {
-        Self { offsets: vec![0], links: Vec::new(), latency: Vec::new(), by_pair: FxHashMap::default() }
-    }
-}
-
-impl Routes {
-    /// A table without routes: each is found when it is first asked for.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The route from one node to another, computed at its first use; `None` when `to` cannot be reached or is `from`.
-    pub fn between(&mut self, fabric: &Fabric, from: NodeId, to: NodeId) -> Option<RouteId> {
-        if from == to {
-            return None;
-        }
-        if let Some(&route) = self.by_pair.get(&(from, to)) {
-            return Some(route);
-        }
-        let start = self.links.len();
-        let found = if fabric.has_laterals() {
-            search(fabric, from, to, &mut self.links)
-        } else {
-            climb(fabric, from, to, &mut self.links)
-        };
-        if !found {
-            self.links.truncate(start);
-            return None;
-        }
-        let route = RouteId::from_index(self.latency.len());
-        let latency = self.links[start..].iter().fold(SimDuration::ZERO, |sum, &l| sum.plus(fabric.link(l).latency));
-        self.latency.push(latency);
-        self.offsets.push(self.links.len() as u64);
-        self.by_pair.insert((from, to), route);
-        Some(route)
-    }
-
-    /// The route from one node to another, if it has been computed.
-    #[must_use]
-    pub fn known(&self, from: NodeId, to: NodeId) -> Option<RouteId> {
-        self.by_pair.get(&(from, to)).copied()
-    }
-
-    /// Number of distinct routes.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.latency.len()
-    }
-
-    /// Whether no route is in use.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.latency.is_empty()
-    }
-
-    /// The links of a route, in order of travel.
-    #[inline]
-    #[must_use]
-    pub fn links(&self, route: RouteId) -> &[LinkId] {
-        &self.links[self.offsets[route.index()] as usize..self.offsets[route.index() + 1] as usize]
-    }
-
-    /// Sum of the latencies of a route's links.
-    #[inline]
-    #[must_use]
-    pub fn latency(&self, route: RouteId) -> SimDuration {
-        self.latency[route.index()]
-    }
-
-    /// The table as arbiters see it.
-    #[must_use]
-    pub fn table(&self) -> RouteTable<'_> {
-        RouteTable { offsets: (&self.offsets).into(), links: (&self.links).into() }
-    }
+/// Appends the links of the route from one node to another; false where there is none.
+pub(super) fn first(fabric: &Fabric, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> bool {
+    if fabric.has_laterals() { search(fabric, from, to, out) } else { climb(fabric, from, to, out) }
 }
 
 /// In a forest the only simple path: up to the lowest common ancestor, then down.
@@ -165,7 +83,7 @@ fn search(fabric: &Fabric, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> b
 
 /// The links out of `node` that a simple path to `to` may take, in id order: up unless `to` is below and no lateral
 /// link leaves the subtree; down towards `to`, or into a subtree that a lateral link leaves; every lateral link.
-fn useful_links(fabric: &Fabric, node: NodeId, to: NodeId, ways: &mut Vec<LinkId>) {
+pub(super) fn useful_links(fabric: &Fabric, node: NodeId, to: NodeId, ways: &mut Vec<LinkId>) {
     ways.clear();
     let n = fabric.node(node);
     if !n.parent.is_none() && (!fabric.in_subtree(to, node) || fabric.crossed[node.index()]) {

@@ -1,0 +1,159 @@
+//! Transfers that take several routes at once, against progressive filling with the part of the bytes that each link carries.
+
+use crate::common::{Phase, Transfer, answer, assert_close, link, names, rates};
+use crate::regions::cut;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use weir_plugin_api::{Cause, LinkId, NodeId, NodeKind};
+use weir_sim_core::{Fabric, FabricBuilder, Selection, shares};
+
+/// Ends, dealt to leaves, each of which has a link to every spine.
+fn leaf_spine(ends: &[(usize, f64)], leaves: usize, spines: &[f64]) -> (Fabric, Vec<NodeId>) {
+    let mut builder = FabricBuilder::new();
+    let mut roots = |kind, count| (0..count).map(|_| builder.root(kind).expect("a root")).collect::<Vec<_>>();
+    let (hosts, leaf) = (roots(NodeKind::Host, ends.len()), roots(NodeKind::Network, leaves));
+    let spine = roots(NodeKind::Network, spines.len());
+    for (&host, &(at, bandwidth)) in hosts.iter().zip(ends) {
+        builder.lateral(host, leaf[at % leaves], link(bandwidth, bandwidth)).expect("a link");
+    }
+    for &leaf in &leaf {
+        for (&spine, &bandwidth) in spine.iter().zip(spines) {
+            builder.lateral(leaf, spine, link(bandwidth, bandwidth)).expect("a link");
+        }
+    }
+    (builder.build(), hosts)
+}
+
+/// Max-min fair rates: all rise together until a link is full, whose transfers then keep theirs; a transfer loads a link with
+/// the part of its bytes that goes there.
+fn filled(fabric: &Fabric, phase: &Phase) -> Vec<f64> {
+    let parts: Vec<_> = (0..phase.len()).map(|p| shares(fabric, phase.links(p))).collect();
+    let (mut rates, mut level) = (vec![None; phase.len()], 0.0);
+    while rates.iter().any(Option::is_none) {
+        let mut room = vec![(f64::INFINITY, 0.0); fabric.links().len()];
+        for (link, (room, rising)) in room.iter_mut().enumerate() {
+            *room = fabric.links()[link].bandwidth;
+            for (parts, rate) in parts.iter().zip(&rates) {
+                let part = parts.iter().find(|(on, _)| on.index() == link).map_or(0.0, |&(_, part)| part);
+                match rate {
+                    Some(rate) => *room -= part * rate,
+                    None => (*room, *rising) = (*room - part * level, *rising + part),
+                }
+            }
+        }
+        let open = |p: &usize| rates[*p].is_none();
+        let own = |p: usize| phase.transfers[p].limit - level;
+        let links = room.iter().filter(|(_, rising)| *rising > 0.0).map(|(room, rising)| room / rising);
+        let step = links.chain((0..phase.len()).filter(open).map(own)).fold(f64::INFINITY, f64::min).max(0.0);
+        let full = |link: LinkId| room[link.index()].0 <= room[link.index()].1 * step * (1.0 + 1e-12) + 1e-3;
+        let held = |p: &usize| own(*p) - step <= 1e-3 || parts[*p].iter().any(|&(link, _)| full(link));
+        let fixed: Vec<usize> = (0..phase.len()).filter(open).filter(held).collect();
+        level += step;
+        fixed.into_iter().for_each(|p| rates[p] = Some(level));
+    }
+    rates.into_iter().flatten().collect()
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    ends: Vec<(usize, f64)>,
+    leaves: usize,
+    spines: Vec<f64>,
+    transfers: Vec<(Index, Index, Option<f64>, bool)>,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let gbps = || (1..200_u32).prop_map(|gbps| f64::from(gbps) * 1e9);
+    let ends = prop::collection::vec((0..8_usize, gbps()), 2..9);
+    let transfers = (any::<Index>(), any::<Index>(), prop::option::of(gbps()), any::<bool>());
+    let transfers = prop::collection::vec(transfers, 1..12);
+    (ends, 2..5_usize, prop::collection::vec(gbps(), 1..6), transfers)
+        .prop_map(|(ends, leaves, spines, transfers)| Case { ends, leaves, spines, transfers })
+}
+
+impl Case {
+    fn phase(&self) -> Option<(Fabric, Phase)> {
+        let (fabric, hosts) = leaf_spine(&self.ends, self.leaves, &self.spines);
+        let mut transfers = Vec::new();
+        let mut spread = Vec::new();
+        for (from, to, limit, all) in &self.transfers {
+            let (from, to) = (*from.get(&hosts), *to.get(&hosts));
+            if from != to {
+                transfers.push(Transfer { limit: limit.unwrap_or(f64::INFINITY), ..Transfer::new(from, to) });
+                spread.push(*all);
+            }
+        }
+        let selection = |p: usize| if spread[p] { Selection::All } else { Selection::Hashed(p as u128 * 7) };
+        let phase = Phase::select(&fabric, &transfers, selection);
+        (!transfers.is_empty()).then_some((fabric, phase))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn max_min_over_several_routes_is_progressive_filling(case in cases()) {
+        let Some((fabric, phase)) = case.phase() else { return Ok(()) };
+        let (_, mut arbiter) = cut(&fabric, &["max-min"], |_| 0);
+        let (got, expected) = (rates(&mut *arbiter, &phase), filled(&fabric, &phase));
+        for (position, (got, expected)) in got.into_iter().zip(expected).enumerate() {
+            prop_assert!((got - expected).abs() <= 1e-6 * expected, "{}: {} {}", position, got, expected);
+        }
+    }
+
+    #[test]
+    fn every_policy_overfills_no_link_and_leaves_nobody_behind(case in cases(), pick in any::<Index>()) {
+        let Some((fabric, phase)) = case.phase() else { return Ok(()) };
+        let all: Vec<&str> = names().collect();
+        let (_, mut arbiter) = cut(&fabric, &[*pick.get(&all)], |_| 0);
+        if (0..phase.len()).any(|p| arbiter.admit(phase.links(p)).is_err()) {
+            return Ok(());
+        }
+        let (rates, bindings) = answer(&mut *arbiter, &phase);
+        let mut loads = vec![0.0; fabric.links().len()];
+        for (position, rate) in rates.iter().enumerate() {
+            prop_assert!(*rate >= 0.0 && *rate <= phase.transfers[position].limit);
+            prop_assert_ne!(bindings[position].by, position as u32);
+            for (link, part) in shares(&fabric, phase.links(position)) {
+                loads[link.index()] += part * rate;
+            }
+        }
+        for (link, load) in fabric.links().iter().zip(loads) {
+            prop_assert!(load <= link.bandwidth * (1.0 + 2e-9));
+        }
+        prop_assert!(rates.iter().any(|rate| *rate > 0.0));
+    }
+}
+
+#[test]
+fn a_lone_transfer_has_all_routes_and_its_narrowest_link_is_the_reason() {
+    let (fabric, hosts) = leaf_spine(&[(0, 100e9), (1, 100e9)], 2, &[10e9, 10e9, 10e9]);
+    let phase = Phase::select(&fabric, &[Transfer::new(hosts[0], hosts[1])], |_| Selection::All);
+    let (_, mut arbiter) = cut(&fabric, &["max-min"], |_| 0);
+    let (rates, bindings) = answer(&mut *arbiter, &phase);
+    assert_close(&rates, &[30e9], 1e-12);
+    assert_eq!(bindings[0].cause(), Cause::FullRate);
+}
+
+#[test]
+fn on_a_shared_link_a_spread_transfer_counts_as_one() {
+    // a over three spines, b over the first alone: 10 = a / 3 + b on it, so 7.5 each, and a leaves room on the others.
+    let (fabric, hosts) = leaf_spine(&[(0, 100e9), (1, 100e9), (0, 100e9), (1, 100e9)], 2, &[10e9, 10e9, 10e9]);
+    let transfers = [Transfer::new(hosts[0], hosts[1]), Transfer::new(hosts[2], hosts[3])];
+    let selection = |p| if p == 0 { Selection::All } else { Selection::First };
+    let phase = Phase::select(&fabric, &transfers, selection);
+    let (_, mut arbiter) = cut(&fabric, &["max-min"], |_| 0);
+    assert_close(&rates(&mut *arbiter, &phase), &[7.5e9, 7.5e9], 1e-12);
+}
+
+#[test]
+fn a_policy_that_serves_routes_in_turn_refuses_several_at_once() {
+    let (fabric, hosts) = leaf_spine(&[(0, 100e9), (1, 100e9)], 2, &[10e9, 10e9]);
+    let phase = Phase::select(&fabric, &[Transfer::new(hosts[0], hosts[1])], |_| Selection::All);
+    for name in names() {
+        let (_, mut arbiter) = cut(&fabric, &[name], |_| 0);
+        let refused = arbiter.admit(phase.links(0)).is_err_and(|error| error.to_string().contains("routing: ecmp"));
+        assert_eq!(refused, name == "fcfs", "{name}");
+    }
+}

@@ -1,0 +1,36 @@
+//! Routes over several ways at once: a transfer sends an equal part of its bytes over each branch.
+//!
+//! The links of such a route are those of its branches, one after the other. A branch ends where the destination is reached,
+//! which no way passes before its end; so the links alone say how many branches there are.
+
+use weir_plugin_api::{LinkId, NodeId};
+
+use crate::fabric::Fabric;
+
+/// The branches of a route; most routes have one.
+pub fn branches<'r>(fabric: &Fabric, route: &'r [LinkId]) -> impl Iterator<Item = &'r [LinkId]> {
+    split(route, |link| fabric.link(link).to)
+}
+
+/// [`branches`], with the node that each link enters.
+pub(crate) fn split(route: &[LinkId], to: impl Fn(LinkId) -> NodeId) -> impl Iterator<Item = &[LinkId]> {
+    let end = route.last().map(|&link| to(link));
+    route.split_inclusive(move |&link| Some(to(link)) == end)
+}
+
+/// The branches of a route with the bytes that each carries: equal parts, of which the first have a byte more where that does
+/// not come out even.
+pub fn divided<'r>(fabric: &Fabric, route: &'r [LinkId], bytes: u64) -> impl Iterator<Item = (&'r [LinkId], u64)> {
+    let count = branches(fabric, route).count().max(1) as u64;
+    let (part, longer) = (bytes / count, bytes % count);
+    branches(fabric, route).zip(0..).map(move |(branch, at)| (branch, part + u64::from(at < longer)))
+}
+
+/// The links of a route, each once, with the part of the transfer's bytes that it carries: 1 on a route without branches.
+#[must_use]
+pub fn shares(fabric: &Fabric, route: &[LinkId]) -> Vec<(LinkId, f64)> {
+    let count = branches(fabric, route).count();
+    let mut links = route.to_vec();
+    links.sort_unstable();
+    links.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as f64 / count as f64)).collect()
+}

@@ -1,0 +1,189 @@
+//! Interned routes. A transfer takes the route with the fewest links, among equals the lexicographically smallest sequence
+//! of link ids, or what a [`Selection`] says.
+
+mod branches;
+mod equal;
+mod search;
+
+use rustc_hash::FxHashMap;
+use weir_plugin_api::{LinkId, NodeId, RouteId, RouteTable, SimDuration};
+
+use crate::fabric::Fabric;
+pub(crate) use branches::split;
+pub use branches::{branches, divided, shares};
+pub use equal::MOST_BRANCHES;
+
+/// Which of the routes with the fewest links a transfer takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Selection {
+    /// The one whose sequence of link ids is smallest.
+    First,
+    /// At each node where several of them part, the (h mod k)-th of the k links, in id order; then h becomes ⌊h / k⌋.
+    Hashed(u128),
+    /// All of them, with equal parts of the bytes.
+    All,
+}
+
+/// Why there is no route as it is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RouteError {
+    /// One node cannot be reached from the other, or is the same.
+    #[error("node {} cannot be reached from node {}", .1.0, .0.0)]
+    Unreachable(NodeId, NodeId),
+    /// A node that it should pass ends transfers.
+    #[error("node {} passes no transfers on", .0.0)]
+    NotForwarded(NodeId),
+    /// It would take a link twice in the same direction, or leave a node by the link by which it came.
+    #[error("the route would turn back at node {}", .0.0)]
+    TurnsBack(NodeId),
+    /// More than [`MOST_BRANCHES`].
+    #[error("there are more than {MOST_BRANCHES} routes of equal length from node {} to node {}", .0.0, .1.0)]
+    TooMany(NodeId, NodeId),
+}
+
+/// The table of routes in use. Only pairs that are asked for are computed; there is no all-pairs table.
+#[derive(Clone, Debug)]
+pub struct Routes {
+    offsets: Vec<u64>,
+    links: Vec<LinkId>,
+    latency: Vec<SimDuration>,
+    by_pair: FxHashMap<(NodeId, NodeId), RouteId>,
+    /// Those that a selection found, by their links.
+    selected: FxHashMap<Box<[LinkId]>, RouteId>,
+    branched: bool,
+}
+
+impl Default for Routes {
+    fn default() -> Self {
+        Self {
+            offsets: vec![0],
+            links: Vec::new(),
+            latency: Vec::new(),
+            by_pair: FxHashMap::default(),
+            selected: FxHashMap::default(),
+            branched: false,
+        }
+    }
+}
+
+impl Routes {
+    /// A table without routes: each is found when it is first asked for.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The route from one node to another, computed at its first use; `None` when `to` cannot be reached or is `from`.
+    pub fn between(&mut self, fabric: &Fabric, from: NodeId, to: NodeId) -> Option<RouteId> {
+        if from == to {
+            return None;
+        }
+        if let Some(&route) = self.by_pair.get(&(from, to)) {
+            return Some(route);
+        }
+        let start = self.links.len();
+        if !search::first(fabric, from, to, &mut self.links) {
+            self.links.truncate(start);
+            return None;
+        }
+        let latency = latency(fabric, &self.links[start..]);
+        let route = self.end_route(latency);
+        self.by_pair.insert((from, to), route);
+        Some(route)
+    }
+
+    /// The route of a transfer that may go several ways at once, each through these nodes in order: source, what it passes,
+    /// destination. Between the nodes of a way it takes the routes that the selection says. Of several routes the links stand
+    /// one route after the other: they are the [`branches`] of this one.
+    ///
+    /// # Errors
+    /// There is no such route.
+    pub fn select(
+        &mut self,
+        fabric: &Fabric,
+        ways: &[Vec<NodeId>],
+        selection: Selection,
+    ) -> Result<RouteId, RouteError> {
+        if let ([way], Selection::First) = (ways, selection)
+            && let [from, to] = way[..]
+        {
+            return self.between(fabric, from, to).ok_or(RouteError::Unreachable(from, to));
+        }
+        let mut found: Vec<Vec<LinkId>> = Vec::new();
+        for way in ways {
+            found.extend(equal::through(fabric, way, selection)?);
+        }
+        let links = found.concat();
+        if let Some(&route) = self.selected.get(&*links) {
+            return Ok(route);
+        }
+        self.branched |= found.len() > 1;
+        let slowest = found.iter().map(|branch| latency(fabric, branch)).max().unwrap_or(SimDuration::ZERO);
+        self.links.extend_from_slice(&links);
+        let route = self.end_route(slowest);
+        self.selected.insert(links.into(), route);
+        Ok(route)
+    }
+
+    /// Makes the links since the last route a route.
+    fn end_route(&mut self, latency: SimDuration) -> RouteId {
+        self.latency.push(latency);
+        self.offsets.push(self.links.len() as u64);
+        RouteId::from_index(self.latency.len() - 1)
+    }
+
+    /// Whether any route has more than one of [`branches`]: only [`crate::region_arbiter`] can divide bandwidth then.
+    #[must_use]
+    pub fn has_branches(&self) -> bool {
+        self.branched
+    }
+
+    /// Per route the number of its [`branches`]; empty where all have one.
+    #[must_use]
+    pub fn branch_counts(&self, fabric: &Fabric) -> Vec<u32> {
+        let count = |route| branches(fabric, self.links(RouteId::from_index(route))).count() as u32;
+        if self.branched { (0..self.len()).map(count).collect() } else { Vec::new() }
+    }
+
+    /// The route from one node to another, if it has been computed.
+    #[must_use]
+    pub fn known(&self, from: NodeId, to: NodeId) -> Option<RouteId> {
+        self.by_pair.get(&(from, to)).copied()
+    }
+
+    /// Number of distinct routes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.latency.len()
+    }
+
+    /// Whether no route is in use.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.latency.is_empty()
+    }
+
+    /// The links of a route, in order of travel; of one with several [`branches`], one branch after the other.
+    #[inline]
+    #[must_use]
+    pub fn links(&self, route: RouteId) -> &[LinkId] {
+        &self.links[self.offsets[route.index()] as usize..self.offsets[route.index() + 1] as usize]
+    }
+
+    /// Sum of the latencies of a route's links; of several branches the largest.
+    #[inline]
+    #[must_use]
+    pub fn latency(&self, route: RouteId) -> SimDuration {
+        self.latency[route.index()]
+    }
+
+    /// The table as arbiters see it.
+    #[must_use]
+    pub fn table(&self) -> RouteTable<'_> {
+        RouteTable { offsets: (&self.offsets).into(), links: (&self.links).into() }
+    }
+}
+
+fn latency(fabric: &Fabric, links: &[LinkId]) -> SimDuration {
+    links.iter().fold(SimDuration::ZERO, |sum, &link| sum.plus(fabric.link(link).latency))
+}
