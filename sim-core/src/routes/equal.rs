@@ -1,12 +1,12 @@
 //! All routes of the fewest links between two nodes, and those through nodes that a transfer must pass.
 
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use weir_plugin_api::{LinkId, NodeId, NodeKind};
 
-use super::search::{self, useful_links};
+use super::search::{climb, useful_links};
 use super::{RouteError, Selection};
 use crate::fabric::Fabric;
 
@@ -50,7 +50,7 @@ fn goes_on(fabric: &Fabric, way: &[LinkId]) -> Result<(), RouteError> {
 }
 
 /// The routes of the fewest links between two nodes.
-struct EqualRoutes<'a> {
+pub(super) struct EqualRoutes<'a> {
     fabric: &'a Fabric,
     from: NodeId,
     to: NodeId,
@@ -60,35 +60,43 @@ struct EqualRoutes<'a> {
 
 impl<'a> EqualRoutes<'a> {
     /// `None` where the destination cannot be reached, or is the source.
-    fn find(fabric: &'a Fabric, from: NodeId, to: NodeId) -> Option<Self> {
+    pub(super) fn find(fabric: &'a Fabric, from: NodeId, to: NodeId) -> Option<Self> {
+        let mut routes = Self { fabric, from, to, next: FxHashMap::default() };
         if from == to {
             return None;
         }
-        let mut next: FxHashMap<NodeId, SmallVec<[LinkId; 4]>> = FxHashMap::default();
         if !fabric.has_laterals() {
             let mut only = Vec::new();
-            let found = search::first(fabric, from, to, &mut only);
-            next.extend(only.iter().map(|&link| (fabric.link(link).from, smallvec![link])));
-            return found.then_some(Self { fabric, from, to, next });
+            let found = climb(fabric, from, to, &mut only);
+            routes.next.extend(only.iter().map(|&link| (fabric.link(link).from, smallvec![link])));
+            return found.then_some(routes);
         }
-        let entering = entering(fabric, from, to);
-        let mut queue = VecDeque::from([to]);
-        while let Some(node) = queue.pop_front() {
-            for &link in &entering.get(&node)?.1 {
-                let before = fabric.link(link).from;
-                let links = next.entry(before).or_default();
-                if links.is_empty() && before != from {
-                    queue.push_back(before);
-                }
-                links.push(link);
+        let (mut ahead, mut back) = (Search::new(fabric, from, to), Search::new(fabric, to, from));
+        let passes = |node: &NodeId| *node == from || *node == to || fabric.node(*node).kind.forwards();
+        // From both ends by turns, the smaller circle first: through a wide network one would reach all of it.
+        while !ahead.last.iter().any(|node| back.hops.contains_key(node) && passes(node)) {
+            let smaller = if ahead.last.len() <= back.last.len() { &mut ahead } else { &mut back };
+            if !smaller.widen() {
+                return None;
             }
         }
-        next.values_mut().for_each(|links| links.sort_unstable());
-        Some(Self { fabric, from, to, next })
+        let (depth, rest) = (ahead.depth, back.depth);
+        let meets = |node: &NodeId| ahead.hops.get(node) == Some(&depth) && back.hops.get(node) == Some(&rest);
+        let mut middle: Vec<NodeId> = ahead.last.iter().chain(&back.last).copied().filter(passes).filter(meets).collect();
+        middle.sort_unstable();
+        middle.dedup();
+        ahead.home(&middle, |link| routes.add(LinkId(link.0 ^ 1)));
+        back.home(&middle, |link| routes.add(link));
+        routes.next.values_mut().for_each(|links| links.sort_unstable());
+        Some(routes)
     }
 
-    /// One of them: at each node the link that the hash picks, which loses what it was picked by.
-    fn one(&self, hash: &mut u128) -> Vec<LinkId> {
+    fn add(&mut self, link: LinkId) {
+        self.next.entry(self.fabric.link(link).from).or_default().push(link);
+    }
+
+    /// One of them: at each node the link that the hash picks, which loses what it was picked by. 0 picks the first.
+    pub(super) fn one(&self, hash: &mut u128) -> Vec<LinkId> {
         let (mut node, mut links) = (self.from, Vec::new());
         while node != self.to {
             let choice = &self.next[&node];
@@ -120,30 +128,64 @@ impl<'a> EqualRoutes<'a> {
     }
 }
 
-/// Per node that is reached with no more links than the destination: how many, and the last links of the ways of that length.
-fn entering(fabric: &Fabric, from: NodeId, to: NodeId) -> FxHashMap<NodeId, (u32, SmallVec<[LinkId; 2]>)> {
-    let mut reached: FxHashMap<NodeId, (u32, SmallVec<[LinkId; 2]>)> = FxHashMap::default();
-    let (mut queue, mut ways) = (VecDeque::from([from]), Vec::new());
-    reached.insert(from, (0, SmallVec::new()));
-    while let Some(node) = queue.pop_front() {
-        let hops = reached[&node].0;
-        if reached.get(&to).is_some_and(|&(most, _)| hops >= most) {
-            break;
-        }
-        if node != from && !fabric.node(node).kind.forwards() {
-            continue;
-        }
-        useful_links(fabric, node, to, &mut ways);
-        for &link in &ways {
-            let next = fabric.link(link).to;
-            let (known, links) = reached.entry(next).or_insert_with(|| {
-                queue.push_back(next);
-                (hops + 1, SmallVec::new())
-            });
-            if *known == hops + 1 {
-                links.push(link);
+/// The nodes around one end of a route, breadth first.
+struct Search<'a> {
+    fabric: &'a Fabric,
+    end: NodeId,
+    /// Where the route comes from, or goes to.
+    other: NodeId,
+    /// Per node: how many links it is from the end.
+    hops: FxHashMap<NodeId, u32>,
+    /// The nodes of the largest distance so far.
+    last: Vec<NodeId>,
+    depth: u32,
+    ways: Vec<LinkId>,
+}
+
+impl<'a> Search<'a> {
+    fn new(fabric: &'a Fabric, end: NodeId, other: NodeId) -> Self {
+        let hops = FxHashMap::from_iter([(end, 0)]);
+        Self { fabric, end, other, hops, last: vec![end], depth: 0, ways: Vec::new() }
+    }
+
+    /// Goes one link further; false where that leads nowhere new.
+    fn widen(&mut self) -> bool {
+        self.depth += 1;
+        for node in std::mem::take(&mut self.last) {
+            if node != self.end && !self.fabric.node(node).kind.forwards() {
+                continue;
+            }
+            useful_links(self.fabric, node, self.other, &mut self.ways);
+            for &link in &self.ways {
+                let next = self.fabric.link(link).to;
+                if let Entry::Vacant(slot) = self.hops.entry(next) {
+                    slot.insert(self.depth);
+                    self.last.push(next);
+                }
             }
         }
+        !self.last.is_empty()
     }
-    reached
+
+    /// Hands over the links of the shortest ways from these nodes back to the end, each once.
+    fn home(&mut self, from: &[NodeId], mut take: impl FnMut(LinkId)) {
+        let (mut layer, mut ways) = (from.to_vec(), Vec::new());
+        for depth in (0..self.depth).rev() {
+            let mut nearer = Vec::new();
+            for &node in &layer {
+                useful_links(self.fabric, node, self.end, &mut ways);
+                for &link in &ways {
+                    let next = self.fabric.link(link).to;
+                    let passes = next == self.end || self.fabric.node(next).kind.forwards();
+                    if passes && self.hops.get(&next) == Some(&depth) {
+                        take(link);
+                        nearer.push(next);
+                    }
+                }
+            }
+            nearer.sort_unstable();
+            nearer.dedup();
+            layer = nearer;
+        }
+    }
 }

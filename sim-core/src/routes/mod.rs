@@ -11,7 +11,9 @@ use weir_plugin_api::{LinkId, NodeId, RouteId, RouteTable, SimDuration};
 use crate::fabric::Fabric;
 pub(crate) use branches::split;
 pub use branches::{branches, divided, shares};
+use equal::EqualRoutes;
 pub use equal::MOST_BRANCHES;
+use search::climb;
 
 /// Which of the routes with the fewest links a transfer takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,9 +84,13 @@ impl Routes {
             return Some(route);
         }
         let start = self.links.len();
-        if !search::first(fabric, from, to, &mut self.links) {
-            self.links.truncate(start);
-            return None;
+        if !fabric.has_laterals() {
+            if !climb(fabric, from, to, &mut self.links) {
+                self.links.truncate(start);
+                return None;
+            }
+        } else {
+            self.links.extend(EqualRoutes::find(fabric, from, to)?.one(&mut 0));
         }
         let latency = latency(fabric, &self.links[start..]);
         let route = self.end_route(latency);

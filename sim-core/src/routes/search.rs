@@ -1,19 +1,11 @@
-//! The way that a transfer takes where it has no choice: the fewest links, then the smallest ids.
+//! Where a route can go: in a tree there is one way; beside lateral links, at each node the links that can lead on.
 
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashMap;
 use weir_plugin_api::{LinkId, NodeId};
 
 use crate::fabric::Fabric;
 
-/// Appends the links of the route from one node to another; false where there is none.
-pub(super) fn first(fabric: &Fabric, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> bool {
-    if fabric.has_laterals() { search(fabric, from, to, out) } else { climb(fabric, from, to, out) }
-}
-
 /// In a forest the only simple path: up to the lowest common ancestor, then down.
-fn climb(fabric: &Fabric, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> bool {
+pub(super) fn climb(fabric: &Fabric, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> bool {
     let (mut a, mut b) = (from, to);
     let down_start = out.len();
     while !fabric.in_subtree(to, a) {
@@ -41,43 +33,6 @@ fn climb(fabric: &Fabric, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> bo
     }
     out[turn..].reverse();
     debug_assert!(out.len() > down_start);
-    true
-}
-
-/// Breadth-first over the nodes that can lie on a simple path. A queue in order of discovery visits nodes of one
-/// distance in the order of their smallest link sequences, so the first discovery of a node is its route.
-fn search(fabric: &Fabric, from: NodeId, to: NodeId, out: &mut Vec<LinkId>) -> bool {
-    let mut reached: FxHashMap<NodeId, LinkId> = FxHashMap::default();
-    let mut queue = VecDeque::from([from]);
-    let mut ways = Vec::new();
-    reached.insert(from, LinkId::NONE);
-    while let Some(node) = queue.pop_front() {
-        if node == to {
-            break;
-        }
-        if node != from && !fabric.node(node).kind.forwards() {
-            continue;
-        }
-        useful_links(fabric, node, to, &mut ways);
-        for &link in &ways {
-            let next = fabric.link(link).to;
-            if let std::collections::hash_map::Entry::Vacant(slot) = reached.entry(next) {
-                slot.insert(link);
-                queue.push_back(next);
-            }
-        }
-    }
-    if !reached.contains_key(&to) {
-        return false;
-    }
-    let start = out.len();
-    let mut at = to;
-    while at != from {
-        let link = reached[&at];
-        out.push(link);
-        at = fabric.link(link).from;
-    }
-    out[start..].reverse();
     true
 }
 
