@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Departure, Outcome, Task, TaskId, Work};
+use weir_sim_core::{Departure, Outcome, Task, TaskId, Work, shares};
 
 use crate::Alone;
 
@@ -132,6 +132,14 @@ impl<'a> Carried<'a> {
         let fabric = &scenario.fabric;
         let (first, last) = (links.first()?, links.last()?);
         Some(Self { links, from: fabric.link(*first).from, to: fabric.link(*last).to })
+    }
+
+    /// Its links, each once, with the part of its bytes that each carries: 1 unless it takes several routes.
+    pub(crate) fn shares(&self, scenario: &Scenario) -> Vec<(LinkId, f64)> {
+        match scenario.routes.has_branches() {
+            true => shares(&scenario.fabric, self.links),
+            false => self.links.iter().map(|&link| (link, 1.0)).collect(),
+        }
     }
 }
 

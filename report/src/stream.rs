@@ -140,6 +140,7 @@ mod tests {
             cause: Some("link shared with d,e".into()),
             cause_detail: None,
             route: None,
+            shares: None,
         }
     }
 

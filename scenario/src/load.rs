@@ -66,6 +66,8 @@ pub(crate) static SCENARIO: KeyTable = KeyTable::new(
             "The policy that divides bandwidth; of a list each runs in turn.",
         ),
         required("workload", Shape::List(0, &Shape::Map(&workload::OPERATION)), "What is transferred and computed."),
+        workload::ROUTING,
+        workload::NIC,
         optional("ranks", Shape::Named(&workload::RANKS), ""),
         optional("order", Shape::Named(&workload::ORDER), ""),
         optional("optimize", Shape::Map(&optimize::OPTIMIZE), ""),
@@ -105,14 +107,18 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let arbiters = arbiters.and_then(|written| arbiter::place(context, written, &topology));
     let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
     let setting = Setting { topology: &topology, topology_given: given, registry, arbiter, stream: options.stream };
-    let keys = WorkloadKeys { items: operations?, ranks: fields.get("ranks"), order: fields.get("order") };
+    let keys =
+        WorkloadKeys { items: operations?, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };
     let workload = tracing::debug_span!("workload").in_scope(|| workload::read(context, &mut files, setting, keys));
     let ranks = workload.as_ref().ok().and_then(|w| w.ranks.as_deref());
     let scenario_parts =
         optimize::ScenarioParts { root: &root, topology_file: topology_file.as_ref(), topology: &topology, ranks };
     let optimize =
         fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
-    let (workload, arbiters) = (workload?, arbiters?);
+    let (workload, mut arbiters) = (workload?, arbiters?);
+    if workload.routes.has_branches() {
+        arbiters.iter_mut().for_each(|spec| spec.take_branches(&topology.fabric));
+    }
     Ok(Parts {
         name: title?,
         file: name,

@@ -31,8 +31,10 @@ impl<'a> Transfers<'a> {
     fn row(&self, task: TaskId) -> Option<TransferRow<'a>> {
         let Run { scenario, alone, arbiter, .. } = self.run;
         let row = transfer_row(scenario, alone, arbiter.regions, &self.run.departure(task)?)?;
-        let links = self.full.then(|| self.run.carried(task)).flatten().map(|carried| carried.links);
-        Some(TransferRow { route: links.map(|links| links.iter().map(|l| l.0).collect()), ..row })
+        let Some(carried) = self.full.then(|| self.run.carried(task)).flatten() else { return Some(row) };
+        let (links, shares): (Vec<_>, Vec<_>) = carried.shares(scenario).into_iter().unzip();
+        let route = Some(links.into_iter().map(|link: LinkId| link.0).collect());
+        Some(TransferRow { route, shares: shares.iter().any(|&share| share < 1.0).then_some(shares), ..row })
     }
 }
 
@@ -63,6 +65,7 @@ pub(crate) fn transfer_row<'a>(
         cause: cause.as_ref().map(|cause| cause.to_string().into()),
         cause_detail: cause,
         route: None,
+        shares: None,
     })
 }
 

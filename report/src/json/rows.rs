@@ -66,6 +66,9 @@ pub(crate) struct TransferRow<'a> {
     /// Full results: the ids of its links in order of travel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) route: Option<Vec<u32>>,
+    /// Full results, of a transfer that takes several routes at once: the part of its bytes that each link of `route` carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shares: Option<Vec<f64>>,
 }
 
 impl TransferRow<'_> {

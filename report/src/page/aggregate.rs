@@ -239,9 +239,10 @@ impl Sums {
         let parts = || parts.iter().copied();
         Bins::add(&mut self.active[group], parts(), 1.0);
         Bins::add(&mut self.rate[group], parts(), rate);
-        for &link in row.route.iter().flatten() {
+        for (at, &link) in row.route.iter().flatten().enumerate() {
+            let share = row.shares.as_ref().and_then(|shares| shares.get(at)).copied().unwrap_or(1.0);
             let sums = self.links.entry(link).or_insert_with(|| vec![0.0; self.bins.count]);
-            Bins::add(sums, parts(), rate);
+            Bins::add(sums, parts(), rate * share);
         }
     }
 }

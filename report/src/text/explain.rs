@@ -129,7 +129,8 @@ fn deciding<'a>(group: &[&'a PhaseStep]) -> Option<&'a PhaseStep> {
 /// The scale of a transfer's factors: the bandwidth of the narrowest link of its route, of those in a region if there are any.
 fn narrowest(run: &Run<'_>, task: TaskId, region: u32) -> f64 {
     let fabric = &run.scenario.fabric;
-    let links = run.carried(task).map_or(&[][..], |c| c.links);
-    let here = |link: &&LinkId| run.arbiter.regions.is_none_or(|r| r.division.region_of(**link) == region as usize);
-    links.iter().filter(here).map(|&l| fabric.link(l).bandwidth).fold(f64::INFINITY, f64::min)
+    let links = run.carried(task).map_or_else(Vec::new, |carried| carried.shares(run.scenario));
+    let here = |link: LinkId| run.arbiter.regions.is_none_or(|r| r.division.region_of(link) == region as usize);
+    let rates = links.iter().filter(|(link, _)| here(*link)).map(|&(link, share)| fabric.link(link).bandwidth / share);
+    rates.fold(f64::INFINITY, f64::min)
 }

@@ -35,8 +35,9 @@ impl Counters<'_> {
     fn show(&mut self, phase: &PhaseRecord) {
         let mut touched: Vec<LinkId> = self.shown.iter().map(|&(link, _)| link).collect();
         for &(task, rate) in phase.rates.iter().filter(|(_, rate)| *rate > 0.0) {
-            for &link in self.run.carried(task).map_or(&[][..], |carried| carried.links) {
-                self.loads[link.index()] += rate;
+            let carried = self.run.carried(task);
+            for (link, share) in carried.map_or_else(Vec::new, |carried| carried.shares(self.run.scenario)) {
+                self.loads[link.index()] += rate * share;
                 touched.push(link);
             }
         }

@@ -105,7 +105,7 @@ impl<'r> Trace<'r> {
             return;
         }
         let (name, args) = (run.scenario.task_name(task), transfer_args(run, task, &carried));
-        for link in carried.links {
+        for (link, _) in carried.shares(run.scenario) {
             self.overlapping(process_of[link.index()], "transfer", (&name, args.clone()), span);
         }
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
-use weir_plugin_api::{ArbiterEntry, LinkId, NodeId, Origin, Registry};
-use weir_sim_core::{Division, RegionPolicy, region_arbiter};
+use weir_plugin_api::{ArbiterEntry, Flags, LinkId, NodeId, Origin, Registry};
+use weir_sim_core::{Division, Fabric, RegionPolicy, region_arbiter};
 
 use super::{ArbiterSpec, Written, spec};
 use crate::Position;
@@ -137,6 +137,30 @@ impl PolicyMap {
 }
 
 impl ArbiterSpec {
+    /// Lets a policy for the whole fabric serve transfers that take several routes at once, which only the composition of
+    /// regions does: each connected part of the fabric becomes a region.
+    pub(crate) fn take_branches(&mut self, fabric: &Fabric) {
+        if self.regions.is_some() {
+            return;
+        }
+        let division = Arc::new(Division::new(&fabric.view(), &vec![0; fabric.links().len()]));
+        let entry = &*self.entry;
+        let policies =
+            [RegionPolicy { make: entry.make.clone(), flags: entry.flags, params: self.params_json().into() }];
+        let kept = if entry.flags.contains(Flags::FOR_PCIE) { Flags::FOR_PCIE } else { Flags::default() };
+        self.entry = Arc::new(ArbiterEntry {
+            name: entry.name.clone(),
+            version: entry.version.clone(),
+            flags: RegionPolicy::flags_of_all(&policies).union(kept),
+            says_what_it_reads: entry.says_what_it_reads,
+            legend: entry.legend.clone(),
+            params_schema: entry.params_schema.clone(),
+            origin: entry.origin.clone(),
+            make: Arc::new(move |fabric, _| region_arbiter(fabric, division.clone(), &policies)),
+            incremental: None,
+        });
+    }
+
     /// The arbiter that the policies of regions are together.
     pub(super) fn of_regions(regions: Regions, position: Option<Position>) -> Self {
         let params = |spec: &Self| match spec.params.is_empty() {

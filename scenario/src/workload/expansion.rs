@@ -11,6 +11,7 @@ use super::model::names::Known;
 use super::model::planner::Models;
 use super::planned::PlannedOperation;
 use super::ranks::Ranks;
+use super::routing::{Nics, Routing, Way};
 use super::traffic::Traffic;
 use crate::context::{Context, Problem, Read};
 use crate::source::Span;
@@ -51,6 +52,10 @@ pub(super) struct Expansion<'a> {
     pub(super) operations: Vec<PlannedOperation>,
     pub(super) traffic: Traffic,
     pub(super) stream: Option<TraceStream>,
+    /// What the scenario says of the routes of its transfers.
+    pub(super) routing: Routing,
+    /// The network cards of machines, looked for when something first asks for them.
+    pub(super) nics: Option<Nics>,
 }
 
 impl Expansion<'_> {
@@ -74,21 +79,26 @@ impl Expansion<'_> {
     }
 
     /// Adds a transfer between two devices.
-    pub(super) fn carry(&mut self, ends: Ends, bytes: u64, attributes: Attributes) -> Result<TaskId, Problem> {
-        let task = self.carrying(ends, bytes, attributes)?;
+    pub(super) fn carry(
+        &mut self,
+        ends: Ends,
+        bytes: u64,
+        attributes: Attributes,
+        way: Way<'_>,
+    ) -> Result<TaskId, Problem> {
+        let task = self.carrying(ends, bytes, attributes, way)?;
         Ok(self.builder.task(task))
     }
 
     /// A transfer between two devices, with its route, class and engine.
     pub(super) fn carrying(
         &mut self,
-        Ends { from, to }: Ends,
+        ends: Ends,
         bytes: u64,
         attributes: Attributes,
+        way: Way<'_>,
     ) -> Result<Task, Problem> {
-        let Some(route) = self.routes.between(&self.topology.fabric, from, to) else {
-            return Err(self.no_route(from, to));
-        };
+        let (route, from) = (self.route(ends, way)?, ends.from);
         let Attributes { start, limit, weight, priority } = attributes;
         let class = self.builder.classes().intern(route, limit, weight, priority);
         let slots = self.topology.slots[from.index()];

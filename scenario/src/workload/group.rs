@@ -252,24 +252,23 @@ impl Groups {
     }
 }
 
-impl Group {
-    /// The name of its task number `i`, from 0.
-    fn name(&self, i: u32) -> Cow<'_, str> {
-        let id = &self.id;
-        match &self.names {
-            Names::Own => Cow::Borrowed(id),
-            Names::Repeat => format!("{id}#{}", i + 1).into(),
-            Names::Pattern(pairs) => pairs.name(id, i).into(),
-            Names::PlannedPattern(pairs, plans) => {
+impl Names {
+    /// The name of task number `i`, from 0, of the operation with this id.
+    pub(super) fn of<'a>(&'a self, id: &'a str, i: u32) -> Cow<'a, str> {
+        match self {
+            Self::Own => Cow::Borrowed(id),
+            Self::Repeat => format!("{id}#{}", i + 1).into(),
+            Self::Pattern(pairs) => pairs.name(id, i).into(),
+            Self::PlannedPattern(pairs, plans) => {
                 let message = plans.message(i);
                 let ((start, names), whole) = (plans.of(message), pairs.name(id, message));
                 if i == start { whole.into() } else { format!("{whole}/{}", names.name(i - start - 1)).into() }
             }
-            Names::Trace(names) => match names.explicit(i) {
+            Self::Trace(names) => match names.explicit(i) {
                 Some(name) => Cow::Borrowed(name),
                 None => format!("{id}:{}", i + 1).into(),
             },
-            Names::Planned { names, repeated } => {
+            Self::Planned { names, repeated } => {
                 let (number, task) = (i / (names.len() + 1), i % (names.len() + 1));
                 match (repeated, task) {
                     (false, 0) => Cow::Borrowed(id),
@@ -279,6 +278,13 @@ impl Group {
                 }
             }
         }
+    }
+}
+
+impl Group {
+    /// The name of its task number `i`, from 0.
+    fn name(&self, i: u32) -> Cow<'_, str> {
+        self.names.of(&self.id, i)
     }
 
     /// What its task number `i` is.

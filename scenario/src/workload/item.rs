@@ -10,6 +10,7 @@ use super::group::{Group, Names, TaskKind};
 use super::model::read::Plain;
 use super::pattern::PATTERN;
 use super::ranks::ENDPOINT;
+use super::routing::{NIC, ROUTING, VIA, Way};
 use super::trace::TRACE;
 use super::traffic::Made;
 use crate::context::{Context, Fields, Problem, Read, Reported};
@@ -50,6 +51,9 @@ static TRANSFER: KeyTable = KeyTable::new(
         optional("priority", Shape::Whole(&[]), "Larger is served first under arbiters that read it; 0 by default."),
         optional("limit", Shape::Named(&units::BANDWIDTH), "Largest rate."),
         optional("repeat", Shape::Whole(&[("minimum", 1)]), "id#1, id#2, ... one after the other."),
+        ROUTING,
+        NIC,
+        VIA,
         optional("model", Shape::Registered("transfer_model"), ""),
     ],
 );
@@ -127,25 +131,29 @@ impl<'a> Expansion<'a> {
             _ => Err(Reported),
         };
         if let Some(model) = fields.get("model") {
+            self.not_routed_by(context, &fields)?;
             return self.transfer_by_model(context, files, &fields, model, index, plain?);
         }
         let id = self.id(context, &fields, index);
         let after = self.after(context, fields.get("after"));
-        let (id, after, plain) = (id?, after?, plain?);
+        let (routing, via) = (self.routing(context, &fields), self.via(context, &fields));
+        let (id, after, plain, routing, via) = (id?, after?, plain?, routing?, via?);
         let span = id.span;
         let count = plain.repeat.unwrap_or(1);
         self.reserve(context, fields.get("repeat").map_or(span, |v| v.span), count)?;
         let first = self.next();
-        let place = fields.span_of("to");
+        let names = if plain.repeat.is_some() { Names::Repeat } else { Names::Own };
+        let place = fields.span_of(if via.is_empty() { "to" } else { VIA.name });
         for i in 0..count {
-            let task = self.carry(plain.ends, plain.bytes, plain.attributes);
+            let name = || names.of(&id.text, i as u32).into_owned();
+            let way = Way { routing, via: &via, id: &name };
+            let task = self.carry(plain.ends, plain.bytes, plain.attributes, way);
             let task = task.map_err(|problem| context.error(place, problem.message, problem.help))?;
             if i > 0 {
                 self.builder.wait(task, TaskId(task.0 - 1));
             }
         }
         self.wait(first, 1, after);
-        let names = if plain.repeat.is_some() { Names::Repeat } else { Names::Own };
         self.add(context, id, TaskKind::Transfer, first, names)
     }
 

@@ -11,6 +11,7 @@ mod order;
 mod pattern;
 mod planned;
 mod ranks;
+mod routing;
 mod trace;
 mod traffic;
 
@@ -18,7 +19,7 @@ use weir_plugin_api::{NodeId, Registry};
 use weir_sim_core::{Routes, TaskGraph, TaskGraphBuilder, TaskId};
 
 use crate::arbiter::ArbiterSpec;
-use crate::context::{Context, Read, Reported};
+use crate::context::{Context, Fields, Read, Reported};
 use crate::files::Files;
 use crate::source::Span;
 use crate::stream::TraceStream;
@@ -37,6 +38,8 @@ pub(crate) use order::{ORDER, Senders};
 pub use planned::{Choice, PlannedOperation};
 use ranks::Ranks;
 pub(crate) use ranks::{DEVICE, RANKS, devices};
+use routing::Routing;
+pub(crate) use routing::{NIC, ROUTING};
 pub(crate) use traffic::Traffic;
 
 /// What the workload of a scenario became.
@@ -68,6 +71,8 @@ pub(crate) struct WorkloadKeys<'a> {
     pub(crate) items: &'a Value,
     pub(crate) ranks: Option<&'a Value>,
     pub(crate) order: Option<&'a Value>,
+    /// All keys of the scenario, for `routing` and `nic`.
+    pub(crate) fields: &'a Fields<'a>,
 }
 
 /// Where operations run, and who may plan them.
@@ -92,7 +97,7 @@ pub(crate) fn read<'a>(
     setting: Setting<'a>,
     keys: WorkloadKeys<'a>,
 ) -> Read<Workload> {
-    let WorkloadKeys { items: workload, ranks, order } = keys;
+    let WorkloadKeys { items: workload, ranks, order, fields } = keys;
     let stream = setting.stream;
     let before = context.errors();
     let items = context.list(workload, "`workload`")?;
@@ -104,6 +109,13 @@ pub(crate) fn read<'a>(
     if let Some(order) = order.filter(|_| stream) {
         context.error(order.span, "`order` cannot be streamed", "sort the rows of the trace, or run without --stream");
     }
+    let routing = expansion.routing(context, fields);
+    if let Ok(routing) = routing {
+        expansion.routing = routing;
+        if stream && !routing.is_default() {
+            routing::not_streamed(context, fields);
+        }
+    }
     for (index, item) in items.iter().enumerate() {
         // One wrong operation does not hide the next.
         let _ = expansion.item(context, files, item, index);
@@ -112,7 +124,12 @@ pub(crate) fn read<'a>(
         }
     }
     // With operations missing, what waits for them would be called unknown.
-    if context.errors() > before { Err(Reported) } else { expansion.finish(context, order) }
+    if context.errors() > before {
+        return Err(Reported);
+    }
+    let workload = expansion.finish(context, order)?;
+    routing::warn_of_models(context, fields, &workload);
+    Ok(workload)
 }
 
 impl<'a> Expansion<'a> {
@@ -135,6 +152,8 @@ impl<'a> Expansion<'a> {
             operations: Vec::new(),
             traffic: Traffic::default(),
             stream: stream.then(TraceStream::default),
+            routing: Routing::default(),
+            nics: None,
         }
     }
 }

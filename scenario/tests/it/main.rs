@@ -21,6 +21,7 @@ mod patterns;
 mod plans;
 mod ranges;
 mod regions;
+mod routing;
 mod rewrite;
 mod streams;
 mod topology;

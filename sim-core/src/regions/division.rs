@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{FabricView, LinkId, NodeId, SimDuration};
 
+use crate::disjoint_sets::DisjointSets;
 use crate::fabric::{FabricColumns, Link};
 
 /// A connected part of the fabric whose links have one policy.
@@ -27,7 +28,7 @@ impl Division {
     /// Cuts a fabric; `policies` has the policy of each directed link, the same for both halves.
     #[must_use]
     pub fn new(fabric: &FabricView<'_>, policies: &[u32]) -> Self {
-        let mut sets = Sets::default();
+        let mut sets = DisjointSets::default();
         // Links of one policy that meet at a node.
         let mut at: FxHashMap<(u32, u32), u32> = FxHashMap::default();
         for (link, &policy) in policies.iter().enumerate() {
@@ -56,34 +57,6 @@ impl Division {
     #[must_use]
     pub fn region_of(&self, link: LinkId) -> usize {
         self.place[link.index()].0 as usize
-    }
-}
-
-/// Disjoint sets of numbers (union by the smaller number, paths halved).
-#[derive(Debug, Default)]
-pub(super) struct Sets(Vec<u32>);
-
-impl Sets {
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    pub(super) fn add(&mut self) {
-        self.0.push(self.0.len() as u32);
-    }
-
-    pub(super) fn root(&mut self, mut of: u32) -> u32 {
-        while self.0[of as usize] != of {
-            let above = self.0[of as usize];
-            self.0[of as usize] = self.0[above as usize];
-            of = self.0[of as usize];
-        }
-        of
-    }
-
-    pub(super) fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        self.0[a.max(b) as usize] = a.min(b);
     }
 }
 

@@ -10,7 +10,7 @@
 //! in place of the limit. A transfer's rate is the least of the offers to its segments, so that no link is overfilled.
 //! A route with several branches ([`crate::branches`]) has the segments of all of them, each once. A segment that k of n branches
 //! share carries the part k/n of the bytes: its weight and demand are that part of the transfer's, and what it is offered
-//! counts n/k times.
+//! counts n/k times. The transfer's limit is at most what its links can carry of it.
 //! 1. All demands are the transfers' limits; every region offers.
 //! 2. Of the transfers without a fixed rate, those whose least offer is lowest (within 1e-9) get it: the demand stays in the region
 //!    where the offer is least (the first along the route), and is that offer in the others. Regions that now offer more than a
@@ -87,6 +87,14 @@ struct Stretch {
     share: f64,
 }
 
+/// The highest rate over all branches of a route, and the link that decides it; no bound on a route without branches, where
+/// each policy finds it.
+#[derive(Clone, Copy, Debug)]
+struct FullRate {
+    rate: f64,
+    link: LinkId,
+}
+
 /// The links of a route in one region, as that numbers them.
 struct Run {
     region: u32,
@@ -103,6 +111,9 @@ pub(crate) struct RegionArbiter {
     /// Per route of the run: its stretches, as compressed rows.
     offsets: Vec<u32>,
     stretches: Vec<Stretch>,
+    /// Per route of the run: what its links can carry at most, where it has branches.
+    full_rates: Vec<FullRate>,
+    bandwidth: Vec<f64>,
     rounds: Rounds,
     /// Regions that the present phase uses.
     used: Vec<u32>,
@@ -127,13 +138,18 @@ impl RegionArbiter {
         }
         let (offsets, stretches) = (vec![0], Vec::new());
         let enters = fabric.to.iter().map(|&node| NodeId(node)).collect();
-        Ok(Self { division, enters, parts, offsets, stretches, rounds: Rounds::default(), used: Vec::new() })
+        let (full_rates, bandwidth) = (Vec::new(), fabric.bandwidth.to_vec());
+        let (rounds, used) = (Rounds::default(), Vec::new());
+        Ok(Self { division, enters, parts, offsets, stretches, full_rates, bandwidth, rounds, used })
     }
 
     /// Cuts the routes that are new since the last call.
     fn cut_routes(&mut self, routes: &RouteTable<'_>) {
         for route in self.offsets.len() - 1..routes.offsets.len() - 1 {
-            for Run { region, links, share } in self.runs(routes.links(RouteId::from_index(route))) {
+            let links = routes.links(RouteId::from_index(route));
+            let full_rate = self.full_rate(links);
+            self.full_rates.push(full_rate);
+            for Run { region, links, share } in self.runs(links) {
                 let route = self.parts[region as usize].add_route(&links);
                 self.stretches.push(Stretch { region, route, share });
             }
@@ -141,12 +157,32 @@ impl RegionArbiter {
         }
     }
 
+    fn full_rate(&self, route: &[LinkId]) -> FullRate {
+        let mut full = FullRate { rate: f64::INFINITY, link: LinkId::NONE };
+        let branches = self.branches(route).count();
+        if branches < 2 {
+            return full;
+        }
+        for &link in route {
+            let share = route.iter().filter(|&&other| other == link).count() as f64 / branches as f64;
+            let rate = self.bandwidth[link.index()] / share;
+            if rate < full.rate {
+                full = FullRate { rate, link };
+            }
+        }
+        full
+    }
+
+    fn branches<'r>(&self, route: &'r [LinkId]) -> impl Iterator<Item = &'r [LinkId]> {
+        split(route, |link| self.enters[link.index()])
+    }
+
     /// The runs of a route in regions, in order of travel, branch by branch; each once.
     fn runs(&self, route: &[LinkId]) -> Vec<Run> {
         let place = |link: &LinkId| self.division.place[link.index()];
         let mut runs: Vec<Run> = Vec::new();
         let mut branches = 0.0;
-        for branch in split(route, |link| self.enters[link.index()]) {
+        for branch in self.branches(route) {
             branches += 1.0;
             for run in branch.chunk_by(|a, b| place(a).0 == place(b).0) {
                 let (region, links) = (place(&run[0]).0, run.iter().map(|link| place(link).1).collect());
@@ -168,8 +204,9 @@ impl RegionArbiter {
         }
         self.rounds.clear();
         for position in 0..phase.len() {
-            let transfer = phase.transfer(position);
+            let mut transfer = phase.transfer(position);
             let route = phase.classes.route[transfer.class.index()].index();
+            transfer.limit = transfer.limit.min(self.full_rates[route].rate);
             let row = self.offsets[route] as usize..self.offsets[route + 1] as usize;
             for &Stretch { region, route, share } in &self.stretches[row] {
                 let part = &mut self.parts[region as usize];
@@ -188,6 +225,11 @@ impl RegionArbiter {
     fn outward(&self, phase: &PhaseView<'_>, position: usize, region: u32, binding: Binding) -> Binding {
         let link = self.outward_link(region, binding.link);
         let by = self.parts[region as usize].position(binding.by);
+        let transfer = phase.transfer(position);
+        let full = self.full_rates[phase.classes.route[transfer.class.index()].index()];
+        if binding.cause() == Cause::OwnLimit && full.rate < transfer.limit {
+            return Binding::new(full.link, Cause::FullRate, u32::MAX);
+        }
         if by != position as u32 {
             return Binding { link, by, ..binding };
         }
@@ -221,9 +263,15 @@ impl RegionArbiter {
         Step { transfer, region, step: LIMITED.to_owned(), link: binding.link, rate, because }
     }
 
+    fn forget_routes(&mut self) {
+        self.offsets.truncate(1);
+        self.stretches.clear();
+        self.full_rates.clear();
+    }
+
     /// Refuses a route with branches to a policy that serves one of them after the other.
     fn admit_branches(&mut self, route: &[LinkId]) -> Result<(), CallError> {
-        let branches = split(route, |link| self.enters[link.index()]).count();
+        let branches = self.branches(route).count();
         if branches < 2 {
             return Ok(());
         }
@@ -246,8 +294,7 @@ impl RegionArbiter {
             self.parts[region as usize].clear();
             self.parts[region as usize].reset();
         }
-        self.offsets.truncate(1);
-        self.stretches.clear();
+        self.forget_routes();
         if rate > 0.0 {
             return Ok(());
         }
@@ -290,13 +337,19 @@ impl RateArbiter for RegionArbiter {
         }
         for position in 0..phase.len() {
             let holder = self.rounds.holder(position, &self.parts);
-            for &segment in self.rounds.segments(position) {
+            let mut segments = self.rounds.segments(position).to_vec();
+            // Of branches the one that decides is last.
+            if segments.iter().any(|&Place { region, place }| self.parts[region as usize].share(place) < 1.0) {
+                segments.sort_by_key(|&segment| segment == holder);
+            }
+            for segment in segments {
                 let Place { region, place } = segment;
                 let own = &of_regions[region as usize];
                 let first = own.partition_point(|step| step.transfer < place);
                 let after = own.partition_point(|step| step.transfer <= place);
                 steps.extend(own[first..after].iter().map(|step| self.outward_step(position, segment, step)));
-                if region != holder.region {
+                let last = self.rounds.segments(position).iter().rfind(|other| other.region == region);
+                if region != holder.region && last == Some(&segment) {
                     steps.push(self.limited(phase, position, region, holder));
                 }
             }
@@ -318,8 +371,7 @@ impl RateArbiter for RegionArbiter {
     }
 
     fn reset(&mut self) {
-        self.offsets.truncate(1);
-        self.stretches.clear();
+        self.forget_routes();
         self.parts.iter_mut().for_each(Part::reset);
     }
 }

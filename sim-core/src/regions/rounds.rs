@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use weir_plugin_api::{CallError, LinkId, PhaseView, SimTime};
 
-use super::division::Sets;
 use super::part::Part;
+use crate::disjoint_sets::DisjointSets;
 
 /// Offers this close to the lowest are fixed with it, relative to it (step 2).
 const TOGETHER: f64 = 1e-9;
@@ -13,7 +13,7 @@ const TOGETHER: f64 = 1e-9;
 const SAME: f64 = 1e-6;
 
 /// A segment of a transfer: its region, and its place among the segments there.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Place {
     pub(super) region: u32,
     pub(super) place: u32,
@@ -41,7 +41,7 @@ pub(super) struct Rounds {
     /// Those whose rates are not fixed.
     open: Vec<u32>,
     /// Transfers that share links, directly or through others.
-    sets: Sets,
+    sets: DisjointSets,
     /// Per directed link: a transfer of this phase on it, if the mark is that of the phase.
     on_link: Vec<(u32, u32)>,
     mark: u32,

@@ -3,6 +3,7 @@
 //! The links of such a route are those of its branches, one after the other. A branch ends where the destination is reached,
 //! which no way passes before its end; so the links alone say how many branches there are.
 
+use rustc_hash::FxHashMap;
 use weir_plugin_api::{LinkId, NodeId};
 
 use crate::fabric::Fabric;
@@ -26,11 +27,13 @@ pub fn divided<'r>(fabric: &Fabric, route: &'r [LinkId], bytes: u64) -> impl Ite
     branches(fabric, route).zip(0..).map(move |(branch, at)| (branch, part + u64::from(at < longer)))
 }
 
-/// The links of a route, each once, with the part of the transfer's bytes that it carries: 1 on a route without branches.
+/// The links of a route, each once, in order of travel, with the part of the transfer's bytes that it carries: 1 on a route
+/// without branches.
 #[must_use]
 pub fn shares(fabric: &Fabric, route: &[LinkId]) -> Vec<(LinkId, f64)> {
-    let count = branches(fabric, route).count();
-    let mut links = route.to_vec();
-    links.sort_unstable();
-    links.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as f64 / count as f64)).collect()
+    let branches = branches(fabric, route).count() as f64;
+    let mut counts: FxHashMap<LinkId, u32> = FxHashMap::default();
+    route.iter().for_each(|&link| *counts.entry(link).or_default() += 1);
+    let first = |&link: &LinkId| counts.remove(&link).map(|count| (link, f64::from(count) / branches));
+    route.iter().filter_map(first).collect()
 }

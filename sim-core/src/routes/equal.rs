@@ -82,7 +82,8 @@ impl<'a> EqualRoutes<'a> {
         }
         let (depth, rest) = (ahead.depth, back.depth);
         let meets = |node: &NodeId| ahead.hops.get(node) == Some(&depth) && back.hops.get(node) == Some(&rest);
-        let mut middle: Vec<NodeId> = ahead.last.iter().chain(&back.last).copied().filter(passes).filter(meets).collect();
+        let mut middle: Vec<NodeId> =
+            ahead.last.iter().chain(&back.last).copied().filter(passes).filter(meets).collect();
         middle.sort_unstable();
         middle.dedup();
         ahead.home(&middle, |link| routes.add(LinkId(link.0 ^ 1)));

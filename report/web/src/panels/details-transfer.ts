@@ -128,9 +128,10 @@ function spent(view: RunView, t: Transfer, store: Store): HTMLElement {
 }
 
 function route(view: RunView, t: Transfer, store: Store): HTMLElement {
-  const items = (view.routes.get(t.id) ?? []).map((id) => {
+  const items = (view.routes.get(t.id) ?? []).map((id, hop) => {
     const l = view.links.get(id);
-    const use = ` ${format.percent(utilisation(view, id, store.state.time))} of ${format.rate(l?.bandwidth_Bps)}`;
+    const share = t.shares ? `, carries ${format.percent(t.shares[hop] ?? 1)} of the bytes` : "";
+    const use = ` ${format.percent(utilisation(view, id, store.state.time))} of ${format.rate(l?.bandwidth_Bps)}${share}`;
     return h("li", {}, l ? linkButton([view], l, store) : String(id), use);
   });
   const known = items.length > 0 || t.route;

@@ -22,7 +22,7 @@ function latenciesOf(run: Run): Map<number, number> {
 export function rateAloneIn(run: Run, t: Transfer): number | null {
   if (!t.alone_s) return null;
   const known = latenciesOf(run);
-  const latency = (t.route ?? []).reduce((sum, id) => sum + (known.get(id) ?? 0), 0);
+  const latency = (t.route ?? []).reduce((sum, id, hop) => sum + (known.get(id) ?? 0) * (t.shares?.[hop] ?? 1), 0);
   return t.bytes / (t.alone_s > latency ? t.alone_s - latency : t.alone_s);
 }
 

@@ -13,18 +13,24 @@ export interface Loads {
   byLink: Map<number, Float64Array>;
 }
 
-/** Sums the rates of the spans of all transfers over their routes. */
-export function loadsOf(spans: Spans, routes: Map<string, number[]>): Loads {
+/** Sums the rates of the spans of all transfers over their routes; one that takes several puts a part on each link. */
+export function loadsOf(
+  spans: Spans,
+  routes: Map<string, number[]>,
+  sharesOf: (id: string) => number[] | null | undefined,
+): Loads {
   const times = boundaries(spans);
   const index = new Map(times.map((t, i) => [t, i]));
   const byLink = new Map<number, Float64Array>();
   for (const [id, list] of spans) {
-    for (const link of routes.get(id) ?? []) {
+    const shares = sharesOf(id);
+    for (const [hop, link] of (routes.get(id) ?? []).entries()) {
+      const share = shares?.[hop] ?? 1;
       let load = byLink.get(link);
       if (!load) byLink.set(link, (load = new Float64Array(Math.max(0, times.length - 1))));
       for (const span of list) {
         const end = index.get(span.to)!;
-        for (let i = index.get(span.from)!; i < end; i++) load[i]! += span.rate;
+        for (let i = index.get(span.from)!; i < end; i++) load[i]! += span.rate * share;
       }
     }
   }

@@ -46,8 +46,9 @@ export function letter(index: number): string {
 function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunView {
   const spans = spansOf(run);
   const routes = new Map(run.transfers.map((t) => [t.id, (t.route ?? []).map((id) => numbers.get(id)!)]));
+  const byId = new Map(run.transfers.map((t) => [t.id, t]));
   const links = new Map(run.links.map((l, i) => [numbers.get(l.id ?? i)!, l]));
-  const loads = run.aggregated ? loadsOfBins(run.aggregated, links, numbers) : loadsOf(spans, routes);
+  const loads = run.aggregated ? loadsOfBins(run.aggregated, links, numbers) : loadsOf(spans, routes, (id) => byId.get(id)?.shares);
   return {
     index,
     letter: letter(index),
@@ -57,7 +58,7 @@ function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunVi
     nodes: run.nodes ?? [],
     links,
     routes,
-    transfers: new Map(run.transfers.map((t) => [t.id, t])),
+    transfers: byId,
     spans,
     exact: hasPhases(run),
     explained: ![...spans.values()].some((list) => list.some((span) => span.guessed)),

@@ -150,7 +150,7 @@ export class Gantt implements RowSource {
   private full(view: RunView, t: Transfer): number {
     if (this.mode === "common") return this.largest;
     const route = (view.routes.get(t.id) ?? []).map(
-      (id) => view.links.get(id)?.bandwidth_Bps ?? Number.POSITIVE_INFINITY,
+      (id, hop) => (view.links.get(id)?.bandwidth_Bps ?? Number.POSITIVE_INFINITY) / (t.shares?.[hop] ?? 1),
     );
     const narrowest = route.length > 0 ? extent(route)[0] : Number.POSITIVE_INFINITY;
     return Number.isFinite(narrowest) ? narrowest : this.largest;

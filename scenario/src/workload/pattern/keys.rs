@@ -9,6 +9,7 @@ use crate::units;
 use crate::workload::after::AFTER;
 use crate::workload::attributes::{ID, START};
 use crate::workload::ranks::RANKS;
+use crate::workload::routing::{NIC, ROUTING};
 use crate::yaml::{Data, Value};
 
 /// Keys of patterns of all kinds.
@@ -21,6 +22,8 @@ pub(in crate::workload) static PATTERN: KeyTable = KeyTable::new(
         optional("ranks", Shape::Named(&RANKS), ""),
         START,
         AFTER,
+        ROUTING,
+        NIC,
         optional(
             "model",
             Shape::Registered("transfer_model"),

@@ -16,6 +16,7 @@ use super::group::{Names, TaskKind};
 use super::messages::{Pairs, Plans, name as message_name};
 use super::model::read::{Plain, TransferModel};
 use super::ranks::devices;
+use super::routing::{Routing, Way};
 use super::traffic::Made;
 use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::files::Files;
@@ -55,6 +56,7 @@ struct Sending<'a> {
     ranks: Rc<[NodeId]>,
     begin: SimTime,
     after: Vec<PlacedId>,
+    routing: Routing,
     model: Option<TransferModel<'a>>,
 }
 
@@ -104,8 +106,12 @@ impl<'a> Expansion<'a> {
         };
         let begin = start(context, fields)?;
         let after = self.after(context, fields.get("after"))?;
+        if model.is_some() {
+            self.not_routed_by(context, fields)?;
+        }
+        let routing = self.routing(context, fields)?;
         let model = model.map(|model| self.transfer_model(context, files, model)).transpose()?;
-        Ok(Sending { id, span: fields.span, ranks, begin, after, model })
+        Ok(Sending { id, span: fields.span, ranks, begin, after, routing, model })
     }
 
     /// Adds the transfers of a rule; `counted` where they go between the scenario's ranks.
@@ -113,7 +119,9 @@ impl<'a> Expansion<'a> {
         let first = self.next();
         let pairs = self.messages(context, rule, &by, &mut |this, context, sent| {
             let attributes = Attributes { start: sent.start, ..Attributes::USUAL };
-            this.carry(sent.ends, sent.bytes, attributes)
+            let name = || message_name(&by.id.text, sent.pair.0, sent.pair.1, sent.occurrence);
+            let way = Way { routing: by.routing, via: &[], id: &name };
+            this.carry(sent.ends, sent.bytes, attributes, way)
                 .map(drop)
                 .map_err(|problem| sent.wrong(context, by.span, problem))
         })?;

@@ -13,6 +13,7 @@ use weir_sim_core::TaskId;
 use super::attributes::{ID, PlacedId, given_id};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
+use super::routing::{NIC, ROUTING, Routing, Way, not_streamed};
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::files::Files;
@@ -33,8 +34,19 @@ pub(super) static TRACE: KeyTable = KeyTable::new(
             "CSV with the columns from,to,bytes and optionally start_s,id,weight,priority,limit_Bps,after.",
         ),
         ID,
+        ROUTING,
+        NIC,
     ],
 );
+
+/// What all rows of a trace have in common.
+#[derive(Clone, Copy)]
+struct TraceItem<'a> {
+    id: &'a str,
+    /// Where its file is named.
+    span: Span,
+    routing: Routing,
+}
 
 /// Bytes of a table at most, so that positions in it fit in 32 bits; *assumed*.
 const TABLE_BYTES: u64 = 2 << 30;
@@ -51,7 +63,9 @@ impl Expansion<'_> {
                 PlacedId { text: stem.into(), span: named.span }
             }
         };
+        let routing = self.routing(context, &fields)?;
         if self.stream.is_some() {
+            not_streamed(context, &fields);
             return self.survey(context, files, &PlacedId { text: text.into(), span: named.span }, id);
         }
         let help = "split it into several traces, or run it with --stream";
@@ -59,21 +73,28 @@ impl Expansion<'_> {
         let first = self.next();
         let mut rows = Rows::new(source, LineReader::new(table, files));
         let columns = row::header(context, &mut rows)?;
-        let names = self.rows(context, &mut rows, &columns, named.span)?;
+        let trace = TraceItem { id: &id.text, span: named.span, routing };
+        let names = self.rows(context, &mut rows, &columns, trace)?;
         self.traffic.fixed(named.span);
         self.add(context, id, TaskKind::Transfer, first, Names::Trace(names))?;
         self.index_rows(context)
     }
 
-    fn rows(&mut self, context: &mut Context, rows: &mut Rows<'_>, columns: &Columns, span: Span) -> Read<TraceNames> {
+    fn rows(
+        &mut self,
+        context: &mut Context,
+        rows: &mut Rows<'_>,
+        columns: &Columns,
+        trace: TraceItem<'_>,
+    ) -> Read<TraceNames> {
         let mut names = TraceNames::of(rows.source);
         let (mut devices, mut fine) = (Devices::default(), Ok(()));
         let mut i = 0;
         while rows.next(context)? {
-            self.reserve(context, span, 1)?;
+            self.reserve(context, trace.span, 1)?;
             names.add_line(i, rows.line);
             i += 1;
-            if let Err((field, problem)) = self.row(rows, columns, &mut devices, &mut names) {
+            if let Err((field, problem)) = self.row(rows, columns, &mut devices, &mut names, (trace, i)) {
                 fine = Err(context.error(rows.place(field), problem.message, problem.help));
                 if context.full() {
                     break;
@@ -90,9 +111,12 @@ impl Expansion<'_> {
         columns: &Columns,
         devices: &mut Devices,
         names: &mut TraceNames,
+        (trace, number): (TraceItem<'_>, u32),
     ) -> Result<(), Wrong> {
         let row = Row::read(&rows.record, columns, |field| self.named(devices, field))?;
-        let task = self.carry(row.ends, row.bytes, row.attributes).map_err(|problem| (row.to, problem))?;
+        let name = || if row.id.is_empty() { format!("{}:{number}", trace.id) } else { row.id.to_owned() };
+        let way = Way { routing: trace.routing, via: &[], id: &name };
+        let task = self.carry(row.ends, row.bytes, row.attributes, way).map_err(|problem| (row.to, problem))?;
         if columns.has_ids() {
             names.add_id(row.id);
         }

@@ -12,6 +12,7 @@ use crate::table::{LineReader, Rows};
 use crate::workload::attributes::PlacedId;
 use crate::workload::expansion::Expansion;
 use crate::workload::group::{Names, TaskKind};
+use crate::workload::routing::{Routing, Way};
 
 /// How far a survey has come.
 struct Progress<'a> {
@@ -81,7 +82,8 @@ impl Expansion<'_> {
     fn survey_row(&mut self, rows: &Rows<'_>, progress: &mut Progress<'_>) -> Result<(), Wrong> {
         let (columns, devices) = (progress.columns, &mut progress.devices);
         let row = Row::read(&rows.record, columns, |field| self.named(devices, field))?;
-        let task = self.carrying(row.ends, row.bytes, row.attributes).map_err(|problem| (row.to, problem))?;
+        let way = Way { routing: Routing::default(), via: &[], id: &String::new };
+        let task = self.carrying(row.ends, row.bytes, row.attributes, way).map_err(|problem| (row.to, problem))?;
         if let Some(stream) = &mut self.stream {
             stream.note(row.ends.from, &task);
         }

@@ -1,0 +1,212 @@
+//! Which routes transfers take: `routing`, `nic` and `via`.
+//!
+//! | key | routes |
+//! |---|---|
+//! | `routing: shortest` | the fewest links, then the smallest link numbers |
+//! | `routing: ecmp` | of those with the fewest links the one that a hash of source, destination and id picks |
+//! | `routing: spread` | all with the fewest links at once, each with an equal part of the bytes |
+//! | `nic` | through which network cards a transfer leaves its machine and enters the other |
+//! | `via` | through these nodes, in this order |
+
+mod nics;
+
+use sha2::{Digest, Sha256};
+use weir_plugin_api::{NodeId, RouteId};
+use weir_sim_core::{MOST_BRANCHES, RouteError, Selection, TaskId, Work};
+
+use super::Workload;
+use super::attributes::Ends;
+use super::expansion::Expansion;
+use crate::context::{Context, Fields, Problem, Read};
+use crate::diagnostic::quoted;
+use crate::format::{Key, Shape, optional};
+use crate::nearest::suggestion;
+use crate::yaml::Data;
+pub(super) use nics::Nics;
+
+pub(crate) const ROUTING: Key = optional(
+    "routing",
+    Shape::Choice(|| RULES.map(|(word, _)| word.into()).to_vec()),
+    "Which of the routes with the fewest links: the first, one by a hash, or all with equal parts of the bytes.",
+);
+pub(crate) const NIC: Key = optional(
+    "nic",
+    Shape::Choice(|| NICS.map(|(word, _)| word.into()).to_vec()),
+    "The network cards between two machines: the nearest of each device, the same one at both ends, or all.",
+);
+pub(super) const VIA: Key = optional("via", Shape::OneOrMore(1, &Shape::Text), "Nodes that it passes, in order of travel.");
+
+/// Which of the routes with the fewest links a transfer takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Rule {
+    #[default]
+    Shortest,
+    Ecmp,
+    Spread,
+}
+
+/// Through which network cards a transfer goes from machine to machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum NicRule {
+    /// The nearest of the source, and the nearest of the destination.
+    Nearest,
+    /// The nearest of the source, and the one of the same number in the destination's machine.
+    Rail,
+    /// Each of one machine with that of the same number of the other; equal parts of the bytes.
+    All,
+}
+
+const RULES: [(&str, Rule); 3] = [("shortest", Rule::Shortest), ("ecmp", Rule::Ecmp), ("spread", Rule::Spread)];
+const NICS: [(&str, NicRule); 3] = [("nearest", NicRule::Nearest), ("rail", NicRule::Rail), ("all", NicRule::All)];
+
+/// `routing` and `nic` of a scenario, or of an item of its workload.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Routing {
+    rule: Rule,
+    nic: Option<NicRule>,
+}
+
+/// How one transfer is routed.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'a> {
+    pub(super) routing: Routing,
+    /// What it passes, in order of travel.
+    pub(super) via: &'a [NodeId],
+    /// Its id, which decides among equal routes under `ecmp`.
+    pub(super) id: &'a dyn Fn() -> String,
+}
+
+impl Routing {
+    /// Whether every transfer takes the route that its ends alone decide.
+    pub(super) fn is_default(self) -> bool {
+        self == Self::default()
+    }
+}
+
+fn one_of<T: Copy>(words: &[(&str, T)], text: &str) -> Result<T, Problem> {
+    words.iter().find(|(word, _)| *word == text).map(|&(_, rule)| rule).ok_or_else(|| {
+        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        Problem::new(format!("{} is not a choice", quoted(text)), suggestion(text, known, "choices"))
+    })
+}
+
+impl Expansion<'_> {
+    /// `routing` and `nic` of an item, or what the scenario says.
+    pub(super) fn routing(&mut self, context: &mut Context, fields: &Fields<'_>) -> Read<Routing> {
+        let rule = fields.parse_or(context, ROUTING.name, self.routing.rule, |text| one_of(&RULES, text));
+        let nic = fields.parse_or(context, NIC.name, self.routing.nic, |text| one_of(&NICS, text).map(Some));
+        let routing = Routing { rule: rule?, nic: nic? };
+        if let Some(value) = fields.get(NIC.name)
+            && self.nics().is_empty()
+        {
+            let help = "leave `nic` out, or add nodes of the kind `nic` and links from them to a network";
+            return Err(context.error(value.span, "no network card leads out of a machine", help));
+        }
+        Ok(routing)
+    }
+
+    /// Refuses `routing`, `nic` and `via` where a model makes the transfers.
+    pub(super) fn not_routed_by(&self, context: &mut Context, fields: &Fields<'_>) -> Read<()> {
+        let Some(entry) = [ROUTING, NIC, VIA].iter().find_map(|key| fields.entry(key.name)) else { return Ok(()) };
+        let message = format!("`{}` has no effect on a transfer with a model", entry.key);
+        Err(context.error(entry.key_span, message, "leave it out: models take the route with the fewest links"))
+    }
+
+    /// The nodes that `via` names.
+    pub(super) fn via(&mut self, context: &mut Context, fields: &Fields<'_>) -> Read<Vec<NodeId>> {
+        let Some(value) = fields.get(VIA.name) else { return Ok(Vec::new()) };
+        if let Some(nic) = fields.get(NIC.name) {
+            let help = "leave one of them out: `via` may name network cards, too";
+            return Err(context.error(nic.span, "a transfer with `via` cannot have `nic`", help));
+        }
+        let names = match &value.data {
+            Data::Sequence(names) => names,
+            _ => std::slice::from_ref(value),
+        };
+        if names.is_empty() {
+            return Err(context.error(value.span, "`via` is an empty list", "name the nodes, or leave it out"));
+        }
+        context.each(names, |context, name| {
+            let text = context.text(name, "`via`")?;
+            self.topology.names.resolve(text).map_err(|problem| context.problem(name.span, "`via`", problem))
+        })
+    }
+
+    /// The route of a transfer.
+    pub(super) fn route(&mut self, ends: Ends, way: Way<'_>) -> Result<RouteId, Problem> {
+        let Ends { from, to } = ends;
+        let fabric = &self.topology.fabric;
+        if from == to || (way.routing.is_default() && way.via.is_empty()) {
+            return self.routes.between(fabric, from, to).ok_or_else(|| self.no_route(from, to));
+        }
+        let selection = match way.routing.rule {
+            Rule::Shortest => Selection::First,
+            Rule::Ecmp => Selection::Hashed(self.hash(ends, &(way.id)())),
+            Rule::Spread => Selection::All,
+        };
+        let ways = match way.routing.nic {
+            Some(rule) if way.via.is_empty() => self.nics().ways(fabric, ends, rule),
+            _ => vec![[&[from], way.via, &[to]].concat()],
+        };
+        self.routes.select(fabric, &ways, selection).map_err(|error| self.not_found(ends, way, error))
+    }
+
+    /// The first 128 bits of SHA-256 over the paths of source and destination and the id, with a zero byte between them.
+    fn hash(&self, Ends { from, to }: Ends, id: &str) -> u128 {
+        let names = &self.topology.names;
+        let digest = Sha256::digest(format!("{}\0{}\0{id}", names.path(from), names.path(to)));
+        digest.iter().take(16).fold(0, |hash, &byte| hash << 8 | u128::from(byte))
+    }
+
+    fn nics(&mut self) -> &mut Nics {
+        self.nics.get_or_insert_with(|| Nics::new(&self.topology.fabric))
+    }
+
+    fn not_found(&self, Ends { from, to }: Ends, way: Way<'_>, error: RouteError) -> Problem {
+        let name = |node: NodeId| self.topology.names.unique_name(node);
+        let (x, y) = (name(from), name(to));
+        let via: Vec<&str> = way.via.iter().map(|&node| name(node)).collect();
+        let through = if via.is_empty() { "its network cards".to_owned() } else { format!("`{}`", via.join("`, `")) };
+        match error {
+            RouteError::Unreachable(a, b) if (a, b) == (from, to) => self.no_route(from, to),
+            RouteError::Unreachable(a, b) => Problem::new(
+                format!(
+                    "no route from `{x}` to `{y}` passes {through}: `{}` cannot be reached from `{}`",
+                    name(b),
+                    name(a)
+                ),
+                "name nodes that links join, in the order of travel",
+            ),
+            RouteError::NotForwarded(node) => Problem::new(
+                format!("no route passes `{}`, which only starts and ends transfers", name(node)),
+                "name switches, root complexes, networks or network cards",
+            ),
+            RouteError::TurnsBack(node) => Problem::new(
+                format!("no route from `{x}` to `{y}` passes {through} without turning back at `{}`", name(node)),
+                "name the nodes in the order of travel, and also those between that it shall take instead",
+            ),
+            RouteError::TooMany(a, b) => Problem::new(
+                format!("more than {MOST_BRANCHES} routes have the fewest links from `{}` to `{}`", name(a), name(b)),
+                "write `routing: ecmp`, which takes one of them for each transfer",
+            ),
+        }
+    }
+}
+
+/// Refuses routing other than the default for a stream.
+pub(super) fn not_streamed(context: &mut Context, fields: &Fields<'_>) {
+    if let Some(entry) = [ROUTING, NIC].iter().find_map(|key| fields.entry(key.name)) {
+        let message = format!("`{}` cannot be streamed", entry.key);
+        context.error(entry.key_span, message, "leave it out, or run without --stream");
+    }
+}
+
+/// Says that `routing` and `nic` of the scenario do not reach what models send.
+pub(super) fn warn_of_models(context: &mut Context, fields: &Fields<'_>, workload: &Workload) {
+    let Some(entry) = [ROUTING, NIC].iter().find_map(|key| fields.entry(key.name)) else { return };
+    let carries = |task: TaskId| matches!(workload.tasks.tasks()[task.index()].work, Work::Carries { .. });
+    if let Some(operation) = workload.operations.iter().find(|operation| operation.tasks().any(carries)) {
+        let message = format!("`{}` does not apply to {}", entry.key, quoted(&operation.id));
+        context.warn(entry.key_span, message, "operations of models take the routes with the fewest links");
+    }
+}
