@@ -310,6 +310,8 @@ export interface Transfer {
   cause_detail?: Cause | null;
   /** Full results: the ids of its links in order of travel. */
   route?: number[] | null;
+  /** Full results, of a transfer that takes several routes at once: the part of its bytes that each link of `route` carries. */
+  shares?: number[] | null;
 }
 
 /** By how much longer a transfer took, from ready to end, than alone and without its `limit`. The parts add up to that difference, but for the rounding of numbers. What a model lets pass before the first byte, such as the overhead of a LogGP message, belongs to the time alone. */

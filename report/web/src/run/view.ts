@@ -48,7 +48,9 @@ function viewOf(run: Run, index: number, title: string, numbers: Numbers): RunVi
   const routes = new Map(run.transfers.map((t) => [t.id, (t.route ?? []).map((id) => numbers.get(id)!)]));
   const byId = new Map(run.transfers.map((t) => [t.id, t]));
   const links = new Map(run.links.map((l, i) => [numbers.get(l.id ?? i)!, l]));
-  const loads = run.aggregated ? loadsOfBins(run.aggregated, links, numbers) : loadsOf(spans, routes, (id) => byId.get(id)?.shares);
+  const loads = run.aggregated
+    ? loadsOfBins(run.aggregated, links, numbers)
+    : loadsOf(spans, routes, (id) => byId.get(id)?.shares);
   return {
     index,
     letter: letter(index),
