@@ -148,8 +148,8 @@ fn what_cannot_be_routed_is_refused_where_it_stands() {
     let cases = [
         (item("via: [m0/plx0/gpu1]"), "no route passes `m0/plx0/gpu1`, which only starts and ends transfers"),
         (
-            item("via: [m0/plx1]"),
-            "no route from `m0/plx0/gpu0` to `store` passes `m0/plx1` without turning back at `m0/plx1`",
+            item("via: [leaf0, m0/plx1]"),
+            "no route from `m0/plx0/gpu0` to `store` passes `leaf0`, `m0/plx1` without turning back at `m0/plx1`",
         ),
         (item("via: [leaf7]"), "`via`: no node is named `leaf7`"),
         (item("via: []"), "`via` is an empty list"),

@@ -34,7 +34,8 @@ pub(crate) const NIC: Key = optional(
     Shape::Choice(|| NICS.map(|(word, _)| word.into()).to_vec()),
     "The network cards between two machines: the nearest of each device, the same one at both ends, or all.",
 );
-pub(super) const VIA: Key = optional("via", Shape::OneOrMore(1, &Shape::Text), "Nodes that it passes, in order of travel.");
+pub(super) const VIA: Key =
+    optional("via", Shape::OneOrMore(1, &Shape::Text), "Nodes that it passes, in order of travel.");
 
 /// Which of the routes with the fewest links a transfer takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
