@@ -156,7 +156,7 @@ fn what_cannot_be_routed_is_refused_where_it_stands() {
         (item("via: [leaf0], nic: rail"), "a transfer with `via` cannot have `nic`"),
         (item("routing: adaptive"), "`routing` of a transfer: `adaptive` is not a choice"),
         (item("nic: most"), "`nic` of a transfer: `most` is not a choice"),
-        (scenario("routing: [ecmp]\nworkload: []\n"), "`routing` of the scenario must be text, not a list"),
+        (scenario("routing: [ecmp]\nworkload: []\n"), "`routing` of the scenario must be one value, not a list"),
     ];
     for (text, expected) in cases {
         let (line, column, message, _) = first_bad(text.as_str());
