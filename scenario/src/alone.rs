@@ -39,7 +39,8 @@ pub struct TopologyAlone {
 }
 
 impl TopologyAlone {
-    /// The bare name of a node where it is unique, else its full path.
+    /// The name of a node as results print it: alone where it is unique, behind its machine where it is unique there, else the
+    /// full path.
     #[must_use]
     pub fn node_name(&self, node: NodeId) -> &str {
         self.names.unique_name(node)

@@ -89,7 +89,8 @@ impl Machine {
         Ok(all)
     }
 
-    /// The name of a node where it is unique, else its full path.
+    /// The name of a node as results print it: alone where it is unique, behind its machine where it is unique there, else the
+    /// full path.
     #[must_use]
     pub fn node_name(&self, node: NodeId) -> &str {
         self.topology.names.unique_name(node)

@@ -153,7 +153,8 @@ impl Scenario {
         self.groups.item(task)
     }
 
-    /// The bare name of a node where it is unique, else its full path. A device that the topology lacks, too.
+    /// The name of a node as results print it: alone where it is unique, behind its machine where it is unique there, else the
+    /// full path. A device that the topology lacks, too.
     #[must_use]
     pub fn node_name(&self, node: NodeId) -> &str {
         match self.outside.name(node, self.fabric.nodes().len()) {

@@ -112,37 +112,58 @@ impl NodeNames {
         }
     }
 
-    /// The name where it is unique, else the full path.
+    /// The name where it is unique, else behind its machine or network where it is unique there, else the full path.
     pub(crate) fn unique_name(&self, node: NodeId) -> &str {
         let name = self.name_of[node.index()];
         if self.row(name as usize).len() == 1 {
             return &self.names[name as usize];
         }
-        self.paths[node.index()].get_or_init(|| self.path(node).into())
+        self.paths[node.index()].get_or_init(|| self.name_in_scope(node).unwrap_or_else(|| self.path(node)).into())
+    }
+
+    /// `node17/gpu3`, where one node of the machine or network has the name.
+    fn name_in_scope(&self, node: NodeId) -> Option<String> {
+        let name = self.name_of[node.index()];
+        let inner = self.scopes_around(node).next()?;
+        let only = self.row_within(name as usize, &inner.nodes).len() == 1;
+        only.then(|| self.joined(node, vec![name])).filter(|name| self.find(name) == Ok(node))
     }
 
     /// The names from the root down, joined by `/`.
-    pub(crate) fn path(&self, mut node: NodeId) -> String {
-        let (mut parts, mut at) = (Vec::new(), node);
+    pub(crate) fn path(&self, node: NodeId) -> String {
+        let (mut names, mut at) = (Vec::new(), node);
         while !at.is_none() {
-            parts.push(&*self.names[self.name_of[at.index()] as usize]);
-            (node, at) = (at, self.parent[at.index()]);
+            names.push(self.name_of[at.index()]);
+            at = self.parent[at.index()];
         }
-        // Scopes begin in their order: the last that begins before the root is the innermost around it, or lies in that.
-        let mut inner = self.scopes.partition_point(|scope| scope.nodes.start <= node.0).checked_sub(1);
-        while let Some(scope) = inner.map(|inner| &self.scopes[inner]) {
-            if scope.nodes.contains(&node.0) {
-                parts.push(&*self.names[scope.name as usize]);
-            }
-            inner = scope.outer.map(|outer| outer as usize);
-        }
-        parts.reverse();
-        parts.join("/")
+        self.joined(node, names)
+    }
+
+    /// These names, the last first, behind those of the machines and networks around a node.
+    fn joined(&self, node: NodeId, mut names: Vec<u32>) -> String {
+        names.extend(self.scopes_around(node).map(|scope| scope.name));
+        let names: Vec<&str> = names.iter().rev().map(|&name| &*self.names[name as usize]).collect();
+        names.join("/")
+    }
+
+    /// The machines and networks that a node is in, the innermost first.
+    fn scopes_around(&self, node: NodeId) -> impl Iterator<Item = &Scope> {
+        // Scopes begin in their order: the last that begins before a node is the innermost around it, or lies in that.
+        let last = self.scopes.partition_point(|scope| scope.nodes.start <= node.0).checked_sub(1);
+        let outer = |&at: &usize| self.scopes[at].outer.map(|outer| outer as usize);
+        let scopes = std::iter::successors(last, outer).map(|at| &self.scopes[at]);
+        scopes.filter(move |scope| scope.nodes.contains(&node.0))
     }
 
     /// The nodes of a name, in id order.
     fn row(&self, name: usize) -> &[NodeId] {
         &self.nodes[self.offsets[name] as usize..self.offsets[name + 1] as usize]
+    }
+
+    /// Those of them in a range.
+    fn row_within(&self, name: usize, nodes: &Range<u32>) -> &[NodeId] {
+        let row = self.row(name);
+        &row[row.partition_point(|n| n.0 < nodes.start)..row.partition_point(|n| n.0 < nodes.end)]
     }
 
     /// The machines and networks of a name, in their order.
@@ -176,12 +197,7 @@ impl NodeNames {
         let mut parts = reference.split('/').peekable();
         while let Some(part) = parts.next() {
             let name = self.names.get_index_of(part).ok_or(Missing::Unknown(part))?;
-            let row = self.row(name);
-            let inside = within.iter().flat_map(|range| {
-                let first = row.partition_point(|n| n.0 < range.start);
-                let last = row.partition_point(|n| n.0 < range.end);
-                &row[first..last]
-            });
+            let inside = within.iter().flat_map(|range| self.row_within(name, range));
             if parts.peek().is_none() {
                 let found: Vec<NodeId> = inside.copied().take(3).collect();
                 return match found[..] {

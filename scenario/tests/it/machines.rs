@@ -71,6 +71,29 @@ fn a_machine_stands_once_for_each_name() {
 }
 
 #[test]
+fn printed_names_are_behind_the_machine_where_they_are_unique_in_it() {
+    let machine = "weir: 1
+link_types: { p: { bandwidth: 1GB/s } }
+tree:
+  'rc[0-1]': { kind: root-complex, children: { 'gpu[0-1]': { kind: gpu, link: p }, nic: { kind: nic, link: p } } }
+  cpu: { kind: cpu }
+";
+    let outer = scenario(
+        "  tree: { 'node[0-1]': { machine: { file: box.yaml } }, store: { kind: host } }
+  links: [{ between: ['node[0-1]/cpu', store], type: ib }]
+",
+    );
+    let scenario = load_of(&[("s.yaml", &outer), ("box.yaml", machine)]).unwrap();
+    let names = names(&scenario);
+    let machine = ["rc0", "rc0/gpu0", "rc0/gpu1", "rc0/nic", "rc1", "rc1/gpu0", "rc1/gpu1", "rc1/nic", "cpu"];
+    let of = |node: &str| machine.map(|name| format!("{node}/{name}")).to_vec();
+    assert_eq!(names, [of("node0"), of("node1"), vec!["store".to_owned()]].concat());
+    for (node, name) in names.iter().enumerate() {
+        assert_eq!(scenario.node(name), Some(NodeId::from_index(node)), "{name}");
+    }
+}
+
+#[test]
 fn machines_in_place_and_in_one_another() {
     let scenario = good(&scenario(
         "  machines:
