@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use weir_plugin_api::{Cause, SimDuration};
 use weir_sim_core::{Departure, EngineId, TaskId};
 
+use crate::schemas::time;
 use crate::{Alone, Run};
 
 /// By how much longer a transfer took, from ready to end, than alone and without its `limit`. The parts add up to that
@@ -18,9 +19,11 @@ use crate::{Alone, Run};
 #[schemars(deny_unknown_fields)]
 pub struct Delay {
     /// It waited for its engine, seconds.
+    #[serde(deserialize_with = "time")]
     pub waiting_s: f64,
     /// It was under way and the arbiter gave it nothing, seconds; null where a very large run does not tell it apart from
     /// `cut_s`, which has it then.
+    #[serde(deserialize_with = "time")]
     pub blocked_s: Option<f64>,
     /// The arbiter gave it less than alone, seconds; below 0 where that was more.
     pub cut_s: f64,

@@ -2,11 +2,12 @@
 
 use ordered_float::OrderedFloat;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use weir_sim_core::Stop;
 
 use crate::Run;
 use crate::pairs::Pairs;
+use crate::schemas::Amount;
 
 /// Values by per cent, ascending.
 pub type ByPercent = Pairs<usize, f64>;
@@ -17,11 +18,17 @@ pub const LARGE: usize = 100;
 /// Which percentiles a result has.
 const PER_CENT: [usize; 7] = [1, 5, 25, 50, 75, 95, 99];
 
+fn times<'de, D: Deserializer<'de>>(from: D) -> Result<ByPercent, D::Error> {
+    let Pairs(times) = Pairs::<usize, Amount>::deserialize(from)?;
+    Ok(Pairs(times.into_iter().map(|(percent, Amount(time))| (percent, time)).collect()))
+}
+
 /// Percentiles over the transfers that ended: value number ⌊count·p/100⌋ of the ascending values, from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Percentiles {
     /// From ready to end, seconds, by per cent.
+    #[serde(deserialize_with = "times")]
     pub completion_s: ByPercent,
     /// From ready to end, over the time of the same transfer alone, by per cent.
     pub slowdown: ByPercent,

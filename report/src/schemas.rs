@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 /// Makes schemas of what types write.
@@ -28,6 +29,17 @@ impl TryFrom<f64> for Amount {
     fn try_from(number: f64) -> Result<Self, String> {
         if number >= 0.0 { Ok(Self(number)) } else { Err(format!("{number} is below 0")) }
     }
+}
+
+/// Reads a time of a saved result, or none; refuses one before 0.
+pub(crate) fn time<'de, T, D>(from: D) -> Result<T, D::Error>
+where
+    T: Deserialize<'de> + Copy + Into<Option<f64>>,
+    D: Deserializer<'de>,
+{
+    let time = T::deserialize(from)?;
+    time.into().map_or(Ok(()), |time| Amount::try_from(time).map(drop)).map_err(D::Error::custom)?;
+    Ok(time)
 }
 
 /// Gives a type a schema that stands where it is used.

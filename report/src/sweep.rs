@@ -16,7 +16,7 @@ use weir_optimize::sweep::{Sweep, Total, gain};
 
 use crate::ResultKind;
 use crate::json::write_line;
-use crate::schemas::{Amount, Parameters};
+use crate::schemas::{Amount, Parameters, time};
 use crate::search::{SearchArbiter, SearchSubject, Solution, seconds};
 
 /// The result of a sweep, ready to be written.
@@ -64,7 +64,7 @@ pub(crate) struct SweepJson<'a, P> {
     searches: usize,
     complete: bool,
     proved_optimal: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", default, skip_serializing_if = "Option::is_none")]
     wall_s: Option<f64>,
     /// Sums over the first axis, one for each combination of the others, in their order.
     totals: Vec<SweepTotal>,

@@ -13,6 +13,7 @@ use weir_plugin_api::SimDuration;
 
 use crate::ResultKind;
 use crate::json::write_line;
+use crate::schemas::time;
 
 /// The result of tuning: one scenario.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +67,7 @@ pub struct TunedSize {
     /// The same in picoseconds, exact.
     pub ps: u64,
     /// The time without packets, seconds.
+    #[serde(deserialize_with = "time")]
     pub without_packets_s: Option<f64>,
     /// The bandwidth over that without packets, less 1.
     pub gain: Option<f64>,

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::schemas::time;
 use crate::tuned::TunedUnder;
 use crate::{ResultKind, TransferCause};
 
@@ -55,8 +56,10 @@ pub struct ValidatedTransfer<'a> {
     /// Payload, bytes.
     pub bytes: Option<u64>,
     /// The time that was measured, seconds.
+    #[serde(deserialize_with = "time")]
     pub measured_s: f64,
     /// The time that was simulated, seconds.
+    #[serde(deserialize_with = "time")]
     pub simulated_s: f64,
     /// Simulated over measured, less 1.
     pub error: f64,

@@ -130,6 +130,8 @@ fn parts_of_different_searches_are_refused() {
     refused(&["merge", &folder.path("1"), &grid], "is not a part of a search");
     let old = folder.read("1").replace("\"version\":\"", "\"version\":\"0.0.0-");
     refused(&["merge", &folder.write("old", &old)], "was written by weir 0.0.0-");
+    let old = folder.read("1").replace("\"weir_part\":2", "\"weir_part\":1");
+    refused(&["merge", &folder.write("format", &old)], "(format 1), this is ");
     refused(&["merge", &folder.write("empty", "")], "is empty");
 }
 

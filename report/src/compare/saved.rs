@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use weir_plugin_api::PS_PER_S;
 
 use crate::ResultKind;
+use crate::schemas::time;
 
 /// What a comparison reads of a saved result.
 #[derive(Deserialize)]
@@ -26,10 +27,7 @@ impl SavedRun {
         }
         let Marked { kind } = serde_json::from_str(text)?;
         match kind {
-            ResultKind::Run => match crate::saved::fault(kind, text) {
-                Some(fault) => Err(serde::de::Error::custom(fault)),
-                None => serde_json::from_str(text),
-            },
+            ResultKind::Run => crate::saved::read(kind, text).map_err(serde::de::Error::custom),
             other => Err(serde::de::Error::custom(format!("`{}` wrote it", other.command()))),
         }
     }
@@ -56,6 +54,7 @@ pub(super) struct SavedArbiter {
 #[derive(Deserialize)]
 struct SavedTransfer {
     id: String,
+    #[serde(deserialize_with = "time")]
     ready_s: Option<f64>,
     end_ps: Option<u64>,
 }
@@ -63,6 +62,7 @@ struct SavedTransfer {
 #[derive(Deserialize)]
 struct SavedOperation {
     id: String,
+    #[serde(deserialize_with = "time")]
     start_s: Option<f64>,
     end_ps: Option<u64>,
     #[serde(default)]

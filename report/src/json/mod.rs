@@ -30,6 +30,7 @@ pub(crate) use search::SearchJson;
 pub(crate) use write::{bytes, write_line};
 
 use crate::schemas::schema_of;
+use crate::schemas::time;
 use crate::{Percentiles, ResultKind, Run, Streamed};
 
 /// What to write beside the plain result.
@@ -98,6 +99,7 @@ pub(crate) struct RunJson<'a> {
     complete: bool,
     /// Only when not complete: the simulated time reached.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", default)]
     pub(crate) stopped_s: Option<f64>,
     /// The simulated time reached in picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +107,7 @@ pub(crate) struct RunJson<'a> {
     /// 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits.
     fingerprint: String,
     /// Latest end of any task, of those that ended.
+    #[serde(deserialize_with = "time")]
     pub(crate) makespan_s: f64,
     /// The same in picoseconds, exact.
     makespan_ps: u64,

@@ -12,6 +12,7 @@ use super::list::RowMaker;
 use crate::Run;
 use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
+use crate::schemas::time;
 use crate::served::Served;
 use crate::units::{picoseconds, seconds};
 use weir_scenario::{Choice, PlannedOperation};
@@ -91,8 +92,10 @@ pub(crate) struct OperationRow<'a> {
     #[serde(borrow)]
     kind: Cow<'a, str>,
     /// Its release: all it waited for had ended; null if that did not happen.
+    #[serde(deserialize_with = "time")]
     start_s: Option<f64>,
     /// Its end, of a planned operation that of its last task; null if that did not happen.
+    #[serde(deserialize_with = "time")]
     end_s: Option<f64>,
     /// The same in picoseconds, exact.
     end_ps: Option<u64>,

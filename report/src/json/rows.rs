@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::link::Ends;
 use crate::pairs::Pairs;
+use crate::schemas::time;
 use crate::{Delay, TransferCause};
 
 /// A name, not copied where that can be.
@@ -36,10 +37,13 @@ pub(crate) struct TransferRow<'a> {
     /// Payload, bytes.
     pub(crate) bytes: u64,
     /// All it waited for had ended; null if that did not happen.
+    #[serde(deserialize_with = "time")]
     pub(crate) ready_s: Option<f64>,
     /// Its source's engine took it; null if that did not happen.
+    #[serde(deserialize_with = "time")]
     pub(crate) start_s: Option<f64>,
     /// Its last byte arrived; null if that did not happen.
+    #[serde(deserialize_with = "time")]
     pub(crate) end_s: Option<f64>,
     /// The same in picoseconds, exact.
     pub(crate) end_ps: Option<u64>,
@@ -51,6 +55,7 @@ pub(crate) struct TransferRow<'a> {
     pub(crate) sent_bytes: Option<u64>,
     /// Start to end of the same transfer alone under the same arbiter; null where the arbiter has no steady
     /// answer, and after an interrupt.
+    #[serde(deserialize_with = "time")]
     pub(crate) alone_s: Option<f64>,
     /// By how much longer it took than alone, in parts; null where its time alone is not known, or it has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,6 +105,7 @@ pub(crate) struct LinkRow<'a> {
     /// Payload bytes that crossed it.
     pub(crate) bytes: u64,
     /// Time with a rate above 0.
+    #[serde(deserialize_with = "time")]
     pub(crate) busy_s: f64,
     /// Largest sum of rates; null where it is not known (very large runs).
     #[serde(rename = "peak_Bps")]
@@ -109,6 +115,7 @@ pub(crate) struct LinkRow<'a> {
     pub(crate) bandwidth_bps: Option<f64>,
     /// Full results: latency, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "time", default)]
     pub(crate) latency_s: Option<f64>,
     /// Full results: `up`, `down` or `lateral`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,8 +127,10 @@ pub(crate) struct LinkRow<'a> {
 #[schemars(deny_unknown_fields, rename = "Phase")]
 pub(crate) struct PhaseRow<'a> {
     /// When it begins, seconds of simulated time.
+    #[serde(deserialize_with = "time")]
     pub(crate) start_s: f64,
     /// When it ends, seconds of simulated time.
+    #[serde(deserialize_with = "time")]
     pub(crate) end_s: f64,
     /// The rate of every active transfer by id, rate 0 included.
     #[serde(borrow, rename = "rates_Bps")]
@@ -149,8 +158,10 @@ pub(crate) struct NodeRow<'a> {
 #[schemars(deny_unknown_fields, rename = "ExplainedPhase")]
 pub(crate) struct ExplainRow<'a> {
     /// When the phase begins, seconds.
+    #[serde(deserialize_with = "time")]
     pub(crate) start_s: f64,
     /// When the phase ends, seconds.
+    #[serde(deserialize_with = "time")]
     pub(crate) end_s: f64,
     /// Every active transfer, in expansion order.
     #[serde(borrow)]

@@ -52,26 +52,12 @@ pub(super) fn unshown(kind: ResultKind) -> PageError {
     })
 }
 
-/// Reads a result of this kind.
 pub(super) fn read<'a, T: Deserialize<'a>>(kind: ResultKind, text: &'a str) -> Result<T, PageError> {
-    // Only what is wrong is read again, to say where.
-    serde_json::from_str(text).map_err(|_| faulty(kind, &fault::<T>(text)))
+    crate::saved::read(kind, text).map_err(PageError::Damaged)
 }
 
-/// The fault of a result: `transfers[1]: missing field `to``.
-fn fault<'a, T: Deserialize<'a>>(text: &'a str) -> String {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut reader) else { return String::new() };
-    let (path, error) = (error.path().to_string(), error.into_inner());
-    let what = error.to_string();
-    let column = format!(" at line {} column {}", error.line(), error.column());
-    let what = what.strip_suffix(&column).unwrap_or(&what);
-    if path == "." { what.to_owned() } else { format!("{path}: {what}") }
-}
-
-/// A result that is not as weir writes it.
 pub(super) fn faulty(kind: ResultKind, fault: &str) -> PageError {
-    PageError::damaged(format!("{fault}: this is not what `{}` writes", kind.command()))
+    PageError::Damaged(crate::saved::faulty(kind, fault))
 }
 
 /// What types do not say of the lists of a run: something listed twice, or a node that does not come after its parent, so
@@ -114,17 +100,5 @@ mod tests {
             Some("nodes[1].parent: 1 is not an earlier node")
         );
         assert_eq!(fault(&[node(0, None), node(0, None)]).as_deref(), Some("nodes[1].id: 0 occurs twice"));
-    }
-
-    #[test]
-    fn a_fault_says_what_and_where() {
-        let fault = |text| read::<Vec<NodeRow<'_>>>(ResultKind::Run, text).err().map(|error| error.to_string());
-        assert_eq!(fault(r#"[{"id":0,"name":"a","kind":"gpu","parent":null}]"#), None);
-        assert_eq!(
-            fault(r#"[{"id":0,"name":"a","parent":null}]"#).as_deref(),
-            Some("[0]: missing field `kind`: this is not what `weir run --json` writes")
-        );
-        let wrong = "[0].name: invalid type: null, expected a string: this is not what `weir run --json` writes";
-        assert_eq!(fault(r#"[{"id":0,"name":null}]"#).as_deref(), Some(wrong));
     }
 }

@@ -134,7 +134,7 @@ fn summed(value: &Value, key: &str) -> f64 {
 fn rows(times: &[(u32, u32)], hosts: usize) -> String {
     let row = |(i, &(start, span)): (usize, &(u32, u32))| {
         json!({"id": format!("t{i}"), "from": format!("h{}", i % hosts), "to": "x", "bytes": span * 10, "ready_s": 0.0,
-            "start_s": start, "end_s": start + span, "mean_Bps": 10.0, "route": [0]})
+            "start_s": start, "end_s": start + span, "mean_Bps": 10.0, "alone_s": null, "route": [0]})
     };
     json!(times.iter().enumerate().map(row).collect::<Vec<_>>()).to_string()
 }
@@ -188,7 +188,7 @@ fn the_longest_are_kept_in_their_order() {
 
 #[test]
 fn nothing_that_happened_is_no_trouble() {
-    let list = r#"[{"id":"a","from":"h","to":"x","bytes":5,"ready_s":null,"start_s":null,"end_s":null,"mean_Bps":null,"sent_bytes":0}]"#;
+    let list = r#"[{"id":"a","from":"h","to":"x","bytes":5,"ready_s":null,"start_s":null,"end_s":null,"mean_Bps":null,"alone_s":null,"sent_bytes":0}]"#;
     let list = parsed(list);
     let whole = WholeRun { transfers: &list, links: &[], nodes: &[], end_s: 0.0 };
     let value = serde_json::to_value(whole.aggregated(None).expect("nothing is damaged").0).expect("writes");
