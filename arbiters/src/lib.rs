@@ -18,7 +18,6 @@ mod max_min;
 mod pcie_congestion;
 mod strict_priority;
 
-pub use common::params::NoParams;
 pub use incremental::{Layers, Shares};
 pub use pcie_congestion::PcieCongestionParams;
 

@@ -33,10 +33,10 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
         let text = "there are no more rows than parameters: measure more to know how well the values fit";
         all.push(text.to_owned());
     }
-    let of = |held: bool| fit.rows.iter().filter(move |row| row.held_out == held);
-    let poor = |held: bool| rms(of(held)).filter(|&mean| mean > POOR).map(|mean| (held, mean));
-    let Some((held, mean)) = poor(false).or_else(|| poor(true)) else { return all };
-    let mut worst: Vec<&Compared> = of(held).collect();
+    let of = |held_out: bool| fit.rows.iter().filter(move |row| row.held_out == held_out);
+    let poor = |held_out: bool| rms(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
+    let Some((held_out, mean)) = poor(false).or_else(|| poor(true)) else { return all };
+    let mut worst: Vec<&Compared> = of(held_out).collect();
     let off = |row: &Compared| libm::log(row.simulated / row.measured).abs();
     worst.sort_by_cached_key(|row| Reverse(OrderedFloat(off(row))));
     worst.truncate(WORST);
@@ -48,9 +48,9 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
     let named: Vec<String> = worst.iter().map(row).collect();
     all.push(format!(
         "the model does not {}: mean error {:.1} %{}\n  the worst rows: {}\n  {}",
-        if held { "predict" } else { "fit" },
+        if held_out { "predict" } else { "fit" },
         mean * 100.0,
-        if held { " of the rows held out" } else { "" },
+        if held_out { " of the rows held out" } else { "" },
         named.join("\n    "),
         remedies(experiments, &worst, made).join("\n  ")
     ));

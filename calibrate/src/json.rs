@@ -14,7 +14,7 @@ use crate::text::row_text;
 #[must_use]
 pub fn json(report: &FitReport<'_>) -> Value {
     let FitReport { machine, experiments, logs, fit, warnings } = *report;
-    let ArbiterSpec { name, params, .. } = &fit.arbiter;
+    let ArbiterSpec { name, written: params, .. } = &fit.arbiter;
     let skipped: Vec<Value> = logs
         .iter()
         .flat_map(|log| &log.skipped)

@@ -27,7 +27,7 @@ pub fn quantity(kind: ParameterKind, value: f64) -> String {
 
 /// How well a value is known.
 #[must_use]
-pub fn uncertainty(fitted: &Fitted) -> String {
+pub(crate) fn uncertainty(fitted: &Fitted) -> String {
     match fitted.known {
         Known::Error(error) => format!("± {}", small(fitted.parameter.kind, error)),
         Known::Exactly => "no more rows than parameters: error not known".to_owned(),
@@ -62,7 +62,7 @@ pub fn text(report: &FitReport<'_>) -> String {
     let FitReport { machine, experiments, logs, fit, .. } = *report;
     // The name of a map of arbiters says all parameters.
     let of_policy = fit.arbiter.regions.is_none();
-    let arbiter = if of_policy { titled(&fit.arbiter.name, &fit.arbiter.params) } else { fit.arbiter.name.clone() };
+    let arbiter = if of_policy { titled(&fit.arbiter.name, &fit.arbiter.written) } else { fit.arbiter.name.clone() };
     let mut out = format!("{}, under {arbiter}\n\n", clean(&machine.file));
     out.push_str(&values(fit));
     out.push_str(&unclear(fit));
@@ -126,7 +126,7 @@ pub fn size(amount: u64) -> String {
 
 /// The ends of what a row measured, and its size.
 #[must_use]
-pub fn row_text(machine: &Machine, experiment: &Experiment, row: usize) -> (String, String) {
+pub(crate) fn row_text(machine: &Machine, experiment: &Experiment, row: usize) -> (String, String) {
     let name = |node| machine.node_name(node);
     let of = |at: usize| experiment.transfers.get(at).map(|t| format!("{} → {}", name(t.from), name(t.to)));
     let (at, ends) = match experiment.rows[row].end {

@@ -8,7 +8,7 @@ use ordered_float::OrderedFloat;
 use crate::read::MeasuredRow;
 
 /// Share of a measured time within which a prediction counts as good (Martinasso et al., SC16, section VII: ±15 %).
-pub const GOOD: f64 = 0.15;
+pub(crate) const GOOD: f64 = 0.15;
 
 /// A transfer or operation as it was simulated.
 #[derive(Clone, PartialEq, Debug)]

@@ -44,14 +44,14 @@ mod tests {
 
     #[test]
     fn reads_what_tools_write() {
-        let shown = |text| BusId::read(text).map(|id| id.to_string());
-        assert_eq!(shown("0000:07:00.0").as_deref(), Some("0000:07:00.0"));
-        assert_eq!(shown("07:1f.7").as_deref(), Some("0000:07:1f.7"));
-        assert_eq!(shown("00000001:A1:00.0").as_deref(), Some("0001:a1:00.0"));
-        assert_eq!(shown("ffff:ff:01.0").as_deref(), Some("ffff:ff:01.0"));
-        assert_eq!(shown("10000:e1:00.0").as_deref(), Some("10000:e1:00.0"));
+        let normal = |text| BusId::read(text).map(|id| id.to_string());
+        assert_eq!(normal("0000:07:00.0").as_deref(), Some("0000:07:00.0"));
+        assert_eq!(normal("07:1f.7").as_deref(), Some("0000:07:1f.7"));
+        assert_eq!(normal("00000001:A1:00.0").as_deref(), Some("0001:a1:00.0"));
+        assert_eq!(normal("ffff:ff:01.0").as_deref(), Some("ffff:ff:01.0"));
+        assert_eq!(normal("10000:e1:00.0").as_deref(), Some("10000:e1:00.0"));
         for wrong in ["", "07", "07:00", "fffffff:ffff:ff", "0000:07:00.", "+1:07:00.0", "0:0:0:0.0", "0000:07:00.00"] {
-            assert_eq!(shown(wrong), None, "{wrong}");
+            assert_eq!(normal(wrong), None, "{wrong}");
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::names::{check_free, check_model_free, shared_operation};
 use crate::probe::{Probed, ProbedArbiter, ProbedModel, probe};
 
 /// Names a folder to use instead of `weir` in the user's configuration folder.
-pub const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
+pub(crate) const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
 
 const FILE_NAME: &str = "plugins.json";
 /// Locked while the list is changed; the list itself cannot be, since each change is another file.

@@ -29,10 +29,10 @@ mod sinks;
 mod table;
 mod watchdog;
 
-pub use config::{CONFIG_DIR_VARIABLE, PluginConfig, PluginRecord};
+pub use config::{PluginConfig, PluginRecord};
 pub use error::{PluginError, TableError};
 pub use host::cancel;
 pub use library::Library;
 pub use load::{Refusal, load_configured, load_file, load_unprobed};
 pub use probe::{PROBE_COMMAND, PROBE_LIMIT, Probed, ProbedArbiter, ProbedModel, probe, probe_main, probe_within};
-pub use watchdog::{DEFAULT_LIMIT, LIMIT_VARIABLE, StuckCall, Watchdog};
+pub use watchdog::{StuckCall, Watchdog};

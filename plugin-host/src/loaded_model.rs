@@ -89,12 +89,12 @@ unsafe extern "C" fn route(record: *const SurroundingsRecord<'_>, from: u32, to:
 
 impl Model for LoadedModel {
     fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
-        let (f, shown) = (self.functions.plan, show(surroundings));
+        let (f, record) = (self.functions.plan, show(surroundings));
         let mut sink = PlanSink::new(plan);
         let planner = Planner { context: (&raw mut sink).cast(), ..PlanSink::PLANNER };
         // SAFETY: the state is alive; the text has the length given; the sink outlives the call.
         let result = self.instance.call(Call::Plan, |state, err| unsafe {
-            f(state, operation.as_ptr().cast(), operation.len(), &raw const shown, &raw const planner, err)
+            f(state, operation.as_ptr().cast(), operation.len(), &raw const record, &raw const planner, err)
         });
         let wrong = sink.wrong.take();
         self.finish(Call::Plan, result, wrong)
@@ -107,12 +107,12 @@ impl Model for LoadedModel {
         estimates: &mut Estimates,
     ) -> Result<(), CallError> {
         let Some(f) = self.functions.estimate else { return Ok(()) };
-        let shown = show(surroundings);
+        let record = show(surroundings);
         let mut sink = EstimateSink::new(estimates);
         let estimator = Estimator { context: (&raw mut sink).cast(), ..EstimateSink::ESTIMATOR };
         // SAFETY: as in `plan`.
         let result = self.instance.call(Call::Estimate, |state, err| unsafe {
-            f(state, operation.as_ptr().cast(), operation.len(), &raw const shown, &raw const estimator, err)
+            f(state, operation.as_ptr().cast(), operation.len(), &raw const record, &raw const estimator, err)
         });
         let wrong = sink.wrong.take();
         self.finish(Call::Estimate, result, wrong)
@@ -125,12 +125,12 @@ impl Model for LoadedModel {
         alternatives: &mut Vec<Alternative>,
     ) -> Result<(), CallError> {
         let Some(f) = self.functions.alternatives else { return Ok(()) };
-        let shown = show(surroundings);
+        let record = show(surroundings);
         let mut sink = AlternativeSink::new(alternatives);
         let chooser = Chooser { context: (&raw mut sink).cast(), ..AlternativeSink::CHOOSER };
         // SAFETY: as in `plan`.
         let result = self.instance.call(Call::Alternatives, |state, err| unsafe {
-            f(state, operation.as_ptr().cast(), operation.len(), &raw const shown, &raw const chooser, err)
+            f(state, operation.as_ptr().cast(), operation.len(), &raw const record, &raw const chooser, err)
         });
         let wrong = sink.wrong.take();
         self.finish(Call::Alternatives, result, wrong)

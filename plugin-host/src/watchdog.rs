@@ -14,9 +14,9 @@ use crate::call::{Call, CallSlot};
 use crate::error::PluginError;
 
 /// The limit where the user sets none (*assumed*: a call takes microseconds).
-pub const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
+pub(crate) const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
 /// The variable by which the user sets one, such as `30s` or `500ms`.
-pub const LIMIT_VARIABLE: &str = "WEIR_PLUGIN_LIMIT";
+pub(crate) const LIMIT_VARIABLE: &str = "WEIR_PLUGIN_LIMIT";
 
 /// A call that has run for longer than the limit.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ impl Watchdog {
         Ok(Self { stop, thread: Some(thread) })
     }
 
-    /// The limit set by [`LIMIT_VARIABLE`], or [`DEFAULT_LIMIT`].
+    /// The limit that `WEIR_PLUGIN_LIMIT` sets, or 10 s.
     ///
     /// # Errors
     /// The variable holds no time.

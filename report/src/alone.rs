@@ -84,7 +84,7 @@ impl<'a> Alone<'a> {
 
     /// As [`Self::time`], of a transfer that has no limit of its own and is otherwise the same.
     #[must_use]
-    pub fn time_without_limit(&self, bytes: u64, class: ClassId) -> Option<SimDuration> {
+    pub(crate) fn time_without_limit(&self, bytes: u64, class: ClassId) -> Option<SimDuration> {
         self.time(bytes, self.classes.known_without_limit(class)?)
     }
 

@@ -16,7 +16,7 @@ pub struct ArbiterInfo<'a> {
     pub version: &'a str,
     /// SHA-256 of the library it was loaded from; `None` when built in.
     pub sha256: Option<&'a str>,
-    /// The parameters that the scenario or the command gave, without defaults.
+    /// The parameters of the scenario or the command as they are written, without defaults.
     pub params: &'a Map<String, Value>,
     /// What its steps mean; empty where the policy does not say.
     pub legend: &'a [LegendEntry],
@@ -34,7 +34,7 @@ impl ArbiterInfo<'_> {
 
     /// The parameters for a person: `key value, other value`.
     #[must_use]
-    pub fn params_text(&self) -> String {
+    pub(crate) fn params_text(&self) -> String {
         params_text(self.params)
     }
 }
@@ -47,7 +47,8 @@ pub fn titled(name: &str, params: &Map<String, Value>) -> String {
 
 /// Parameters for a person: `key value, other value`.
 pub(crate) fn params_text(params: &Map<String, Value>) -> String {
-    let params: Vec<_> = params.iter().map(|(key, value)| format!("{key} {value}")).collect();
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let params: Vec<_> = params.iter().map(|(key, value)| format!("{key} {}", text(value))).collect();
     params.join(", ")
 }
 
@@ -113,7 +114,7 @@ impl Run<'_> {
 
     /// A link for a person: `k80a → plx0`.
     #[must_use]
-    pub fn link_text(&self, link: LinkId) -> String {
+    pub(crate) fn link_text(&self, link: LinkId) -> String {
         let (from, to) = self.link_names(link);
         format!("{from} → {to}")
     }

@@ -53,19 +53,19 @@ impl Excerpt {
             // Unlike `skip`, this passes over many bytes at once.
             rest.nth(skip - 1);
         }
-        let mut shown: String = rest.by_ref().take(Self::SHOWN).collect();
-        let (mut start, length) = (column - skip, shown.chars().count());
+        let mut part: String = rest.by_ref().take(Self::SHOWN).collect();
+        let (mut start, length) = (column - skip, part.chars().count());
         let width = (width.max(1) as usize).min(length.saturating_sub(start).max(1));
         if skip > 0 {
-            shown.insert(0, '…');
+            part.insert(0, '…');
             start += 1;
         }
         if rest.next().is_some() {
-            shown.push('…');
+            part.push('…');
         }
         // Tabs and escaped characters would move the carets.
-        let shown = shown.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        Self { line: shown, start, width }
+        let part = part.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        Self { line: part, start, width }
     }
 }
 
@@ -199,11 +199,11 @@ mod tests {
         let line = format!("{}HERE{}", "a".repeat(5000), "b".repeat(5000));
         let text = at(&line, 5001, 4).to_string();
         let lines: Vec<_> = text.lines().collect();
-        let shown: Vec<char> = lines[3].chars().collect();
+        let part: Vec<char> = lines[3].chars().collect();
         let carets = lines[4].chars().collect::<Vec<_>>();
-        let under: String = (0..carets.len()).filter(|&i| carets[i] == '^').map(|i| shown[i]).collect();
+        let under: String = (0..carets.len()).filter(|&i| carets[i] == '^').map(|i| part[i]).collect();
         assert_eq!(under, "HERE");
-        assert!(shown.len() < 130);
+        assert!(part.len() < 130);
     }
 
     #[test]

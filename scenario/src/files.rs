@@ -31,7 +31,7 @@ pub struct NamedFile {
 /// Where files may be read, and the digest of what was read.
 pub(crate) struct Files {
     /// The folder as the user named it, for messages.
-    shown: PathBuf,
+    display_path: PathBuf,
     /// The folder of the scenario, symlinks resolved; `None` for text without a folder.
     folder: Option<PathBuf>,
     /// The library's root, symlinks resolved.
@@ -46,8 +46,8 @@ pub(crate) struct Files {
 impl Files {
     /// Files named by a scenario in `folder`; `library` replaces the nearest ancestor with the library's mark.
     pub(crate) fn new(context: &mut Context, folder: Option<&Path>, library: Option<&Path>) -> Read<Self> {
-        let shown = folder.map(Path::to_path_buf).unwrap_or_default();
-        let here = if shown.as_os_str().is_empty() { Path::new(".") } else { &shown };
+        let display_path = folder.map(Path::to_path_buf).unwrap_or_default();
+        let here = if display_path.as_os_str().is_empty() { Path::new(".") } else { &display_path };
         let folder = folder.and_then(|_| here.canonicalize().ok());
         let library = match library {
             Some(root) => match root.canonicalize() {
@@ -61,7 +61,14 @@ impl Files {
                 folder.as_deref().and_then(|f| f.ancestors().find(|a| a.join(MARK).is_file())).map(Path::to_path_buf)
             }
         };
-        Ok(Self { shown, folder, library, digest: Sha256::new(), found: Vec::new(), folders: FxHashMap::default() })
+        Ok(Self {
+            display_path,
+            folder,
+            library,
+            digest: Sha256::new(),
+            found: Vec::new(),
+            folders: FxHashMap::default(),
+        })
     }
 
     /// Reads the scenario file itself.
@@ -74,9 +81,9 @@ impl Files {
 
     /// Finds a file that a scenario names at `span`; returns its name for messages too.
     pub(crate) fn find(&mut self, context: &mut Context, span: Span, named: &str) -> Read<(PathBuf, String)> {
-        let (shown, folder) = match self.folders.get(&span.source) {
-            Some((shown, folder)) => (shown, Some(folder)),
-            None => (&self.shown, self.folder.as_ref()),
+        let (display_path, folder) = match self.folders.get(&span.source) {
+            Some((display_path, folder)) => (display_path, Some(folder)),
+            None => (&self.display_path, self.folder.as_ref()),
         };
         let Some(folder) = folder else {
             let help = "save the scenario in a folder and run it from there";
@@ -97,9 +104,9 @@ impl Files {
         if !path.is_file() {
             return Err(context.error(span, format!("{} is not a file", quoted(named)), "name a file"));
         }
-        let shown = shown.join(named).display().to_string();
+        let display_path = display_path.join(named).display().to_string();
         self.found.push((span, path.clone()));
-        Ok((path, shown))
+        Ok((path, display_path))
     }
 
     /// The files that a tree names, in its order, as far as they were found.
@@ -125,13 +132,17 @@ impl Files {
 
     /// Reads a YAML file that was found for `span`, given with its name for messages.
     pub(crate) fn read_found(&mut self, context: &mut Context, span: Span, found: (PathBuf, String)) -> Read<u32> {
-        let (path, shown) = found;
+        let (path, display_path) = found;
         let bytes = read_limited(&path).map_err(|message| {
-            context.error(span, format!("the file {} cannot be read: {message}", quoted(&shown)), "check the file")
+            context.error(
+                span,
+                format!("the file {} cannot be read: {message}", quoted(&display_path)),
+                "check the file",
+            )
         })?;
-        let source = self.decode(context, &shown, bytes)?;
+        let source = self.decode(context, &display_path, bytes)?;
         let folder = |path: &Path| path.parent().map(Path::to_path_buf).unwrap_or_default();
-        self.folders.insert(source, (folder(Path::new(&shown)), folder(&path)));
+        self.folders.insert(source, (folder(Path::new(&display_path)), folder(&path)));
         Ok(source)
     }
 
@@ -144,7 +155,7 @@ impl Files {
         most: u64,
         help: &str,
     ) -> Read<(File, u32)> {
-        let (path, shown) = self.find(context, span, named)?;
+        let (path, display_path) = self.find(context, span, named)?;
         let table = File::open(&path).map_err(|error| {
             context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), "check the file")
         })?;
@@ -152,16 +163,16 @@ impl Files {
             let message = format!("the table {} is larger than {} MiB", quoted(named), most >> 20);
             return Err(context.error(span, message, help));
         }
-        tracing::debug!(file = shown, bytes = table.metadata().map_or(0, |m| m.len()), "opened a table");
-        Ok((table, context.sources.add_file(&shown, &path)))
+        tracing::debug!(file = display_path, bytes = table.metadata().map_or(0, |m| m.len()), "opened a table");
+        Ok((table, context.sources.add_file(&display_path, &path)))
     }
 
     /// Registers the text of a file that was read.
-    pub(crate) fn decode(&mut self, context: &mut Context, shown: &str, bytes: Vec<u8>) -> Read<u32> {
+    pub(crate) fn decode(&mut self, context: &mut Context, display_path: &str, bytes: Vec<u8>) -> Read<u32> {
         self.add_to_digest(&bytes);
-        tracing::debug!(file = shown, bytes = bytes.len(), "read a file");
+        tracing::debug!(file = display_path, bytes = bytes.len(), "read a file");
         if bytes.len() as u64 > YAML_BYTES {
-            let message = format!("`{shown}` is larger than {} MiB", YAML_BYTES >> 20);
+            let message = format!("`{display_path}` is larger than {} MiB", YAML_BYTES >> 20);
             return Err(context.push(Diagnostic::error(message).with_help("put large loads into a CSV trace")));
         }
         let text = match String::from_utf8(bytes) {
@@ -170,14 +181,14 @@ impl Files {
                 let valid = error.utf8_error().valid_up_to();
                 let bytes = error.into_bytes();
                 let text = String::from_utf8_lossy(&bytes[..valid]);
-                return Err(not_text(context, shown, &text, "a byte that is not UTF-8"));
+                return Err(not_text(context, display_path, &text, "a byte that is not UTF-8"));
             }
         };
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         if let Some(at) = text.find(|c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) {
-            return Err(not_text(context, shown, &text[..at], "a control character"));
+            return Err(not_text(context, display_path, &text[..at], "a control character"));
         }
-        Ok(context.sources.add(shown, text))
+        Ok(context.sources.add(display_path, text))
     }
 
     /// Adds bytes that were read to the digest.
@@ -192,12 +203,12 @@ impl Files {
 }
 
 /// Refuses what is no text, at the end of the valid part.
-fn not_text(context: &mut Context, shown: &str, valid: &str, what: &str) -> Reported {
+fn not_text(context: &mut Context, display_path: &str, valid: &str, what: &str) -> Reported {
     let line_start = valid.rfind(['\n', '\r']).map_or(0, |at| at + 1);
     let line = valid.replace("\r\n", "\n").matches(['\n', '\r']).count() as u32 + 1;
     let column = valid[line_start..].chars().count() as u32 + 1;
     // Only the valid part of the line is shown.
-    let source = context.sources.add(shown, valid);
+    let source = context.sources.add(display_path, valid);
     let span = Span { source, line, column, width: 1 };
     context.error(span, format!("{what}: this is not a text file"), "give a scenario in YAML, encoded as UTF-8")
 }

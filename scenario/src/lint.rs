@@ -102,8 +102,8 @@ impl Lint<'_> {
 
     /// `engines` on devices from which nothing is sent: nobody uses their `send` engine.
     fn idle_engines(&self) -> Option<Diagnostic> {
-        let given = &self.scenario.engines_given;
-        if given.is_empty() {
+        let engines = &self.scenario.written_engines;
+        if engines.is_empty() {
             return None;
         }
         let mut sends = vec![false; self.scenario.fabric.nodes().len()];
@@ -116,7 +116,7 @@ impl Lint<'_> {
                 *sends = true;
             }
         }
-        let (node, span) = given.iter().find(|(node, _)| !sends[node.index()])?;
+        let (node, span) = engines.iter().find(|(node, _)| !sends[node.index()])?;
         let name = self.scenario.node_name(*node);
         let message = format!("`engines` has no effect: no plain transfer is sent from `{name}`");
         Some(self.warning(*span, message, "remove it"))

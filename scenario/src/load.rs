@@ -99,14 +99,14 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let title = title(context, &fields, &name);
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
     let operations = fields.require(context, "workload");
-    let given = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
-    let (topology, topology_file) = match given {
+    let has_topology = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
+    let (topology, topology_file) = match has_topology {
         true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v, &edits))?,
         false => (Topology::empty(), None),
     };
     let arbiters = arbiters.and_then(|written| arbiter::place(context, written, &topology));
     let arbiter = arbiters.as_ref().ok().and_then(|specs| specs.first());
-    let setting = Setting { topology: &topology, topology_given: given, registry, arbiter, stream: options.stream };
+    let setting = Setting { topology: &topology, has_topology, registry, arbiter, stream: options.stream };
     let keys =
         WorkloadKeys { items: operations?, ranks: fields.get("ranks"), order: fields.get("order"), fields: &fields };
     let workload = tracing::debug_span!("workload").in_scope(|| workload::read(context, &mut files, setting, keys));

@@ -158,10 +158,10 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
         load::looks_like_a_scenario(context, &root)?;
         let fields = context.fields(&root, "the scenario", &load::SCENARIO)?;
         crate::version::check(context, &fields)?;
-        let given = fields.get("arbiter");
-        let is_list = given.is_some_and(|value| matches!(value.data, Data::Sequence(_)));
+        let written = fields.get("arbiter");
+        let is_list = written.is_some_and(|value| matches!(value.data, Data::Sequence(_)));
         listed |= is_list && options.arbiters.is_empty();
-        let arbiters = arbiter::read(context, given, &options.arbiters, registry)?;
+        let arbiters = arbiter::read(context, written, &options.arbiters, registry)?;
         let value = fields.require(context, "topology")?;
         let tree = match value.data {
             Data::Mapping(_) => value.clone(),

@@ -181,7 +181,7 @@ impl Published<'_> {
                     let parts = value.as_array().into_iter().flatten().map(|part| self.part(part));
                     out.insert(key.clone(), parts.collect());
                 }
-                "required" => drop(out.insert(key.clone(), given(value, map))),
+                "required" => drop(out.insert(key.clone(), required_of_users(value, map))),
                 _ if COPIED.contains(&key.as_str()) => drop(out.insert(key.clone(), value.clone())),
                 _ => {}
             }
@@ -248,7 +248,7 @@ fn described(mut written: Json, part: &Map<String, Json>) -> Json {
 }
 
 /// The required keys, without those that the host fills in.
-fn given(required: &Json, part: &Map<String, Json>) -> Json {
+fn required_of_users(required: &Json, part: &Map<String, Json>) -> Json {
     let filled = |key: &Json| {
         let property = key.as_str().and_then(|key| part.get("properties")?.get(key));
         property.is_some_and(|property| property.get("x-weir-nearest").is_some())

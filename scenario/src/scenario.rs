@@ -56,7 +56,7 @@ pub struct Scenario {
     pub(crate) groups: Groups,
     pub(crate) sources: Sources,
     pub(crate) unused_types: Vec<(String, Span)>,
-    pub(crate) engines_given: Vec<(NodeId, Span)>,
+    pub(crate) written_engines: Vec<(NodeId, Span)>,
     pub(crate) unused_ranks: Option<Span>,
     /// The arbiter of scenarios that name none, which warnings propose.
     pub(crate) default_arbiter: String,
@@ -105,7 +105,7 @@ impl Scenario {
             groups: workload.groups,
             sources: context.sources,
             unused_types: topology.unused_types,
-            engines_given: topology.engines_given,
+            written_engines: topology.written_engines,
             unused_ranks: workload.unused_ranks,
             default_arbiter,
         }

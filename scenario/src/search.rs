@@ -40,8 +40,8 @@ impl Scenario {
         let senders = Senders::of(&self.tasks, &self.groups);
         let with_first = senders.iter().filter_map(|(device, engine, sent)| {
             let (_, first) = *sent.first()?;
-            let given = self.orders.iter().find(|(other, _)| *other == device);
-            let tasks = given.map_or_else(|| sent.iter().map(|&(_, task)| task).collect(), |(_, order)| order.clone());
+            let own = self.orders.iter().find(|(other, _)| *other == device);
+            let tasks = own.map_or_else(|| sent.iter().map(|&(_, task)| task).collect(), |(_, order)| order.clone());
             Some((first, Source { device, slots: self.tasks.engines()[engine.0 as usize].slots, tasks }))
         });
         let mut sources: Vec<(TaskId, Source)> = with_first.collect();

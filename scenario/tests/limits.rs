@@ -209,8 +209,8 @@ fn found(name: &str, text: String) -> (Vec<Diagnostic>, bool) {
     let peak = peak_memory().unwrap_or(0);
     eprintln!("{name}: {took:?}, peak {} MiB, {}", peak >> 20, !refused);
     assert!(peak < 256 << 20, "{name}: {} MiB", peak >> 20);
-    let shown: usize = found.iter().map(|d| d.to_string().len()).sum();
-    assert!(shown < 20_000, "{name}: {shown} bytes of messages");
+    let printed: usize = found.iter().map(|d| d.to_string().len()).sum();
+    assert!(printed < 20_000, "{name}: {printed} bytes of messages");
     (found, refused)
 }
 

@@ -158,7 +158,7 @@ impl Answer {
     /// The links that the checked rates use, each once; some may have the load 0, and then stand there more often.
     #[inline]
     #[must_use]
-    pub fn used_links(&self) -> &[LinkId] {
+    pub(crate) fn used_links(&self) -> &[LinkId] {
         &self.used
     }
 

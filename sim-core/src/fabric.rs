@@ -154,7 +154,7 @@ impl Fabric {
 
     /// Whether there are links outside the tree.
     #[must_use]
-    pub fn has_laterals(&self) -> bool {
+    pub(crate) fn has_laterals(&self) -> bool {
         !self.laterals.is_empty()
     }
 

@@ -114,13 +114,13 @@ impl Census {
 
     /// How many there are of each class, up to the last one that has any.
     #[must_use]
-    pub fn per_class(&self) -> &[u32] {
+    pub(crate) fn per_class(&self) -> &[u32] {
         &self.per_class
     }
 
     /// The largest payload; 0 where there is none.
     #[must_use]
-    pub fn most_bytes(&self) -> u64 {
+    pub(crate) fn most_bytes(&self) -> u64 {
         self.most_bytes
     }
 }

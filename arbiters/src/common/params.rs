@@ -7,7 +7,7 @@ use weir_plugin_api::CallError;
 /// An arbiter without parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NoParams {}
+pub(crate) struct NoParams {}
 
 /// Decodes the parameters of the arbiter `name`: a JSON object (serde alone would take a list as well).
 pub(crate) fn decode<P: DeserializeOwned>(name: &str, params: &str) -> Result<P, CallError> {

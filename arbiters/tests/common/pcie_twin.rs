@@ -207,8 +207,8 @@ impl Twin<'_> {
             return 0.0;
         }
         let share = |l: LinkId| {
-            let (held, free): (Vec<usize>, Vec<usize>) = self.on(l).into_iter().partition(|&b| blocked[b]);
-            let freed: f64 = held.iter().map(|&b| self.y[&(b, l)] - r[b]).sum();
+            let (stopped, free): (Vec<usize>, Vec<usize>) = self.on(l).into_iter().partition(|&b| blocked[b]);
+            let freed: f64 = stopped.iter().map(|&b| self.y[&(b, l)] - r[b]).sum();
             freed / free.len() as f64
         };
         let goal = cuts.iter().map(|&l| self.y[&(c, l)] + share(l)).fold(f64::INFINITY, f64::min);

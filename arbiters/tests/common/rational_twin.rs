@@ -26,13 +26,13 @@ pub fn approximate(x: &BigRational) -> f64 {
 /// Raises all levels together; at each round, settles those whose link or limit is reached.
 fn fill(capacity: &BTreeMap<LinkId, BigRational>, phase: &Phase, members: &[usize]) -> BTreeMap<usize, BigRational> {
     let zero = exact(0.0);
-    let mut settled: BTreeMap<usize, BigRational> = BTreeMap::new();
-    while settled.len() < members.len() {
-        let open: Vec<usize> = members.iter().copied().filter(|c| !settled.contains_key(c)).collect();
+    let mut fixed: BTreeMap<usize, BigRational> = BTreeMap::new();
+    while fixed.len() < members.len() {
+        let open: Vec<usize> = members.iter().copied().filter(|c| !fixed.contains_key(c)).collect();
         let weight = |c: usize| exact(phase.transfers[c].weight);
         let level = |l: &LinkId| {
             let on = |c: &&usize| phase.links(**c).contains(l);
-            let used = members.iter().filter(on).filter_map(|c| settled.get(c)).fold(zero.clone(), |a, r| a + r);
+            let used = members.iter().filter(on).filter_map(|c| fixed.get(c)).fold(zero.clone(), |a, r| a + r);
             let weights = open.iter().filter(on).fold(zero.clone(), |a, &c| a + weight(c));
             (&capacity[l] - used) / weights
         };
@@ -45,11 +45,11 @@ fn fill(capacity: &BTreeMap<LinkId, BigRational>, phase: &Phase, members: &[usiz
         for c in open {
             let reached = own.get(&c) == Some(&lowest) || phase.links(c).iter().any(|l| levels[l] == lowest);
             if reached {
-                settled.insert(c, &lowest * weight(c));
+                fixed.insert(c, &lowest * weight(c));
             }
         }
     }
-    settled
+    fixed
 }
 
 fn capacities(fabric: &Fabric, phase: &Phase) -> BTreeMap<LinkId, BigRational> {

@@ -40,7 +40,7 @@ impl ParameterKind {
 
     /// Whether it is one of LogGP.
     #[must_use]
-    pub fn is_loggp(self) -> bool {
+    pub(crate) fn is_loggp(self) -> bool {
         matches!(self, Self::LoggpLatency | Self::LoggpOverhead | Self::LoggpGap | Self::LoggpPerByte)
     }
 }

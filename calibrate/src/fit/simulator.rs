@@ -71,14 +71,14 @@ impl<'a> Simulator<'a> {
 
     /// Whether two transfers of an experiment cross a link.
     #[must_use]
-    pub fn crossed_at_once(&self, experiment: usize, link: LinkId) -> bool {
+    pub(crate) fn crossed_at_once(&self, experiment: usize, link: LinkId) -> bool {
         let run = &self.runs[self.experiments[experiment].run];
         run.links.binary_search(&link).is_ok() && run.ways().filter(|way| way.contains(&link)).nth(1).is_some()
     }
 
     /// All links in use, ascending.
     #[must_use]
-    pub fn all_links(&self) -> Vec<LinkId> {
+    pub(crate) fn all_links(&self) -> Vec<LinkId> {
         let mut all: Vec<LinkId> = self.experiments.iter().flat_map(|e| e.links.iter().copied()).collect();
         all.sort_unstable();
         all.dedup();

@@ -179,9 +179,9 @@ fn the_policies_of_a_map_are_fitted() {
         assert!(text.contains("  # of the trees\n"), "{text}");
         std::fs::write(&file, &text).expect("a file");
         let read = Machine::load(&file, &none, &registry()).expect("what was written");
-        let written = read.arbiters[0].params["default"]["tau"].as_f64().expect("a number");
+        let written = read.arbiters[0].written["default"]["tau"].as_f64().expect("a number");
         assert!((written - 0.31).abs() < 1e-6, "{text}");
-        assert_eq!(read.arbiters[0].params["network"], "max-min");
+        assert_eq!(read.arbiters[0].written["network"], "max-min");
         assert!(text.contains(&format!("# In scenarios: arbiter: {}\n", read.arbiters[0].name)), "{text}");
     }
 }
@@ -320,7 +320,7 @@ fn whole_groups_are_held_out_by_the_seed() {
     let truth = machine(T2, &[]);
     let mut experiments = on_t2(&truth);
     measure(&truth, ("max-min", None), &mut experiments, || 1.0);
-    let held = |seed| {
+    let held_out = |seed| {
         let options = FitOptions { hold_out: 0.34, seed, ..FitOptions::default() };
         let found = run(&truth, "max-min", &experiments, &options);
         let out: std::collections::BTreeSet<usize> =
@@ -329,8 +329,8 @@ fn whole_groups_are_held_out_by_the_seed() {
         assert!(!mixed && out.len() == 2 && rms(&found.rows).unwrap() < 1e-6);
         out
     };
-    assert_eq!(held(1), held(1));
-    assert!((2..10).any(|seed| held(seed) != held(1)));
+    assert_eq!(held_out(1), held_out(1));
+    assert!((2..10).any(|seed| held_out(seed) != held_out(1)));
 }
 
 /// Lone copies of 25 GB/s are no memory of 25 GB/s, which four copies at once would share.

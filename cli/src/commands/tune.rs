@@ -89,7 +89,7 @@ impl Tuner<'_> {
             let message = format!("--output takes the table of one put: add --operation with one of {}", ids(&puts));
             return Err(Error::input(message));
         }
-        let under = scenario.arbiters.first().map(|spec| (spec.name.clone(), spec.params.clone()));
+        let under = scenario.arbiters.first().map(|spec| (spec.name.clone(), spec.written.clone()));
         let (name, params) = under.unwrap_or_default();
         let under = TunedUnder { name, params };
         let mut tuning = Tuning::new(&scenario.name, &scenario.file, &scenario.input_sha256, under);

@@ -73,22 +73,22 @@ fn a_checkpoint_of_another_kind_is_told_apart() {
     optimize(&[&order, "--checkpoint", &orders]);
     optimize(&[&grid, "--checkpoint", &grids]);
     let remedy = "remove it to start anew, or name another file";
-    for (file, kept, told) in [
+    for (file, kept, words) in [
         (&order, &grids, "belongs to another kind of search, over parameters"),
         (&grid, &orders, "belongs to another kind of search, over orders"),
         (&order, &order_text(&folder), "is not a checkpoint of a search over orders"),
     ] {
         let ended = run(&["optimize", file, "--checkpoint", kept]);
         assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
-        assert!(ended.stderr.contains(told) && ended.stderr.contains(remedy), "{}", ended.stderr);
+        assert!(ended.stderr.contains(words) && ended.stderr.contains(remedy), "{}", ended.stderr);
         assert!(!ended.stderr.contains("--shard"), "{}", ended.stderr);
     }
-    for (more, told) in [
+    for (more, words) in [
         (&["--arbiter", "equal-share"][..], "belongs to another arbiter"),
         (&["--set", "workload[3].transfer.size=5MB"], "other values are set"),
         (&["--shard", "1/2"], "holds shard 1/1, another than shard 1/2"),
     ] {
-        refused(&[&["optimize", &order, "--checkpoint", &orders], more].concat(), told);
+        refused(&[&["optimize", &order, "--checkpoint", &orders], more].concat(), words);
     }
     refused(&["merge", &grids], "is a checkpoint, not a part of a search");
 }

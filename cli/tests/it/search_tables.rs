@@ -74,8 +74,8 @@ fn orders_have_all_makespans_and_the_best_queues() {
         })
         .collect();
     let rows = table(folder.path(), "solutions.csv");
-    let told = rows.iter().map(|row| (row["of"].clone(), row["number"].clone(), row["is"].clone()));
-    assert_eq!(told.collect::<Vec<_>>(), sent);
+    let listed = rows.iter().map(|row| (row["of"].clone(), row["number"].clone(), row["is"].clone()));
+    assert_eq!(listed.collect::<Vec<_>>(), sent);
 }
 
 /// The table of a grid is that of `--csv`, whose it is before it; `weir merge` writes the same tables.
@@ -133,11 +133,11 @@ fn sweeps_have_points_and_totals() {
     for (row, plain) in rows.iter().zip(&plain) {
         assert!(holds(row, plain), "{row:?} {plain:?}");
     }
-    let (totals, told) = (table(folder.path(), "totals.csv"), result["totals"].as_array().expect("totals"));
-    assert_eq!(totals.len(), told.len());
-    for (row, told) in totals.iter().zip(told) {
+    let (totals, listed) = (table(folder.path(), "totals.csv"), result["totals"].as_array().expect("totals"));
+    assert_eq!(totals.len(), listed.len());
+    for (row, listed) in totals.iter().zip(listed) {
         for key in ["points", "baseline_ps", "best_s", "best_ps", "gain_percent"] {
-            assert_eq!(row[key], number(&told[key]), "{key}");
+            assert_eq!(row[key], number(&listed[key]), "{key}");
         }
     }
 }

@@ -9,7 +9,7 @@ fn good(text: &str) -> Import {
     import
 }
 
-fn told(import: &Import, level: Level, words: &str) -> bool {
+fn has_finding(import: &Import, level: Level, words: &str) -> bool {
     import.findings.iter().any(|finding| finding.level == level && finding.message.contains(words))
 }
 
@@ -57,11 +57,11 @@ fn xgmi_of_rsmi_is_a_link_between_neighbours() {
     for pair in ["[gpu0, gpu1]", "[gpu1, gpu2]"] {
         assert!(import.yaml.contains(&format!("between: {pair}, type: xgmi-x1")), "{}", import.yaml);
     }
-    assert!(told(&import, Level::Assumed, "2 pairs get one link each; 1 pairs that are several hops apart"));
+    assert!(has_finding(&import, Level::Assumed, "2 pairs get one link each; 1 pairs that are several hops apart"));
     let import = row_of_three("1002:74a1", 100_000, false);
     assert_eq!(import.counts.xgmi, 3);
     assert!(import.yaml.contains("xgmi-x1: { bandwidth: 48GB/s, kind: xgmi }"), "{}", import.yaml);
-    assert!(told(&import, Level::Assumed, "there is no matrix `XGMIHops`"));
+    assert!(has_finding(&import, Level::Assumed, "there is no matrix `XGMIHops`"));
     // Another figure is a bandwidth, also where the chip is not known.
     let import = row_of_three("1002:1234", 123_456, true);
     assert!(import.yaml.contains("xgmi-123.456GB: { bandwidth: 123.456GB/s, kind: xgmi }"), "{}", import.yaml);
@@ -93,7 +93,7 @@ fn packages_are_sockets() {
         "{}",
         two.tree
     );
-    assert!(told(&two, Level::Assumed, "NUMA nodes of one package"));
+    assert!(has_finding(&two, Level::Assumed, "NUMA nodes of one package"));
     let plain = sockets(&[&[0], &[1]]);
     assert!(!plain.yaml.contains("package") && plain.yaml.contains("[rc0, rc1], type: socket"));
     // One node for two packages, as where memory is interleaved.
@@ -123,7 +123,7 @@ fn virtual_functions_share_the_link_of_their_card() {
     let import = good(&machine("", &port(&[own.as_str(), &parts].concat()), ""));
     assert_eq!((import.counts.nics, import.counts.switches), (1, 0), "{}", import.tree);
     assert!(import.yaml.contains("nic0: { kind: nic, link: pcie4-x16, bus_id: \"0000:41:00.0\" }"), "{}", import.yaml);
-    assert!(told(
+    assert!(has_finding(
         &import,
         Level::Note,
         "virtual functions of cards, whose link they share: 0000:41:01.2, 0000:41:02.2, 0000:41:03.2"

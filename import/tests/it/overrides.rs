@@ -91,9 +91,9 @@ fn a_link_without_speed_and_width_is_a_warning_with_its_bus_id() {
                  pci_busid=\"0000:01:00.0\" pci_type=\"0302 [10de:20b5] [10de:1] a1\" pci_link_speed=\"0.000000\"/></object></topology>";
     for text in [nccl.as_str(), hwloc] {
         let import = read(text).expect("is read");
-        let told = crate::common::warnings(&import);
-        assert!(told.contains("no link speed and width of 0000:01:00.0"), "{told}");
-        assert!(told.contains("`--set topology.link_types.pcie3-x16-assumed.generation=4`"), "{told}");
+        let warned = crate::common::warnings(&import);
+        assert!(warned.contains("no link speed and width of 0000:01:00.0"), "{warned}");
+        assert!(warned.contains("`--set topology.link_types.pcie3-x16-assumed.generation=4`"), "{warned}");
         assert_eq!(tried(text, Figures::Effective).len(), 2);
     }
 }
@@ -114,8 +114,8 @@ fn the_two_ends_of_a_link_in_hwloc() {
     // NVML tells hwloc no speed above 8 GT/s.
     let both = hwloc("15.753846", "15.753846");
     assert_eq!(tried(&both, Figures::Effective), ["pcie3-x16-doubtful.generation=5"]);
-    let told = crate::common::warnings(&read(&both).expect("is read"));
-    assert!(told.contains("0000:01:00.0 are faster than") && told.contains("8 GT/s"), "{told}");
+    let warned = crate::common::warnings(&read(&both).expect("is read"));
+    assert!(warned.contains("0000:01:00.0 are faster than") && warned.contains("8 GT/s"), "{warned}");
     assert!(settings("63.015385", "63.015385").is_empty());
     // RSMI cuts to whole GB/s; what fits nothing is quoted.
     let cut = read(&hwloc("63.015385", "63.0")).expect("is read");
@@ -139,8 +139,8 @@ fn the_file_names_all_bus_ids_the_terminal_some() {
     let gpus: String = (1..=30).map(|bus| gpu(bus, "16 GT/s", "4", 80)).collect();
     let import = read(&system(&gpus)).expect("is read");
     check(&import);
-    let told = crate::common::warnings(&import);
-    assert!(told.contains("0000:08:00.0 and 22 more") && !told.contains("0000:09:00.0"), "{told}");
+    let warned = crate::common::warnings(&import);
+    assert!(warned.contains("0000:08:00.0 and 22 more") && !warned.contains("0000:09:00.0"), "{warned}");
     let comments: String = import.yaml.lines().filter(|line| line.starts_with('#')).collect();
     assert!((1..=30).all(|bus| comments.contains(&format!("0000:{bus:02x}:00.0"))), "{comments}");
     assert!(import.yaml.lines().all(|line| line.chars().count() <= 140), "{}", import.yaml);

@@ -145,9 +145,9 @@ fn text_samples_have_what_their_lines_say() {
 #[test]
 fn traps_of_the_samples_are_told() {
     let h100 = read(&sample("nccl-oci-bm-8xH100.xml")).expect("is read");
-    let told = warnings(&h100);
+    let warned = warnings(&h100);
     for words in ["0000:08:00.0", "0000:d1:00.0", "--set topology.link_types.pcie2-x16-doubtful.generation=5"] {
-        assert!(told.contains(words), "{words}: {told}");
+        assert!(warned.contains(words), "{words}: {warned}");
     }
     assert!(h100.yaml.contains("  nvlink-x18: { bandwidth: 370.8GB/s, kind: nvlink }"), "{}", h100.yaml);
     assert!(h100.yaml.contains("  pcie5-x16: { generation: 5, width: 16, efficiency: 0.76171875 }"));

@@ -33,10 +33,10 @@ fn refused(bytes: &[u8]) -> Refusal {
 fn speeds_and_widths_that_are_none() {
     let text = system(&[gpu("0000:01:00.0", "", "16", ""), gpu("0000:02:00.0", "16 GT/s", "0", "")].concat());
     let import = good(&text);
-    let told = warnings(&import);
-    assert!(told.contains("no link speed of 0000:01:00.0 that is one: type `pcie3-x16-assumed`"), "{told}");
-    assert!(told.contains("no link width of 0000:02:00.0 that is one: type `pcie4-x16-assumed`"), "{told}");
-    assert!(told.contains("--set topology.link_types.pcie4-x16-assumed.width=8"), "{told}");
+    let warned = warnings(&import);
+    assert!(warned.contains("no link speed of 0000:01:00.0 that is one: type `pcie3-x16-assumed`"), "{warned}");
+    assert!(warned.contains("no link width of 0000:02:00.0 that is one: type `pcie4-x16-assumed`"), "{warned}");
+    assert!(warned.contains("--set topology.link_types.pcie4-x16-assumed.width=8"), "{warned}");
     let idle = good(&system(&gpu("0000:01:00.0", "2.5 GT/s PCIe", "16", "")));
     assert!(warnings(&idle).contains("GPUs 0000:01:00.0 report type `pcie1-x16-doubtful`"));
     let narrow = good(&system(&gpu("0000:01:00.0", "16.0 GT/s PCIe", "4", "")));
@@ -52,18 +52,18 @@ fn links_that_lead_nowhere() {
         let links = format!("<nvlink target=\"{target}\" count=\"{count}\" tclass=\"{class}\"/>");
         gpu("0000:01:00.0", "16 GT/s", "16", &format!("<gpu dev=\"0\" sm=\"80\">{links}</gpu>"))
     };
-    let told = |link: String| {
+    let warned = |link: String| {
         let import = good(&system(&link));
         assert_eq!(import.counts.nvlinks, 0);
         warnings(&import)
     };
     assert!(
-        told(link("0000:01:00.0", "4", "0x030200"))
+        warned(link("0000:01:00.0", "4", "0x030200"))
             .contains("0000:01:00.0, line 3: a link whose target is its own GPU")
     );
-    assert!(told(link("0000:09:00.0", "4", "0x030200")).contains("no GPU `0000:09:00.0`"));
-    assert!(told(link("0000:09:00.0", "0", "0x068000")).contains("count `0`"));
-    assert!(told(link("0000:09:00.0", "99999999999", "0x068000")).contains("count `99999999999`"));
+    assert!(warned(link("0000:09:00.0", "4", "0x030200")).contains("no GPU `0000:09:00.0`"));
+    assert!(warned(link("0000:09:00.0", "0", "0x068000")).contains("count `0`"));
+    assert!(warned(link("0000:09:00.0", "99999999999", "0x068000")).contains("count `99999999999`"));
     // Virtual machines hide the switches' bus ids.
     let hidden = good(&system(&link("fffffff:ffff:ff", "12", "0x068000")));
     assert_eq!((hidden.counts.nvlinks, warnings(&hidden)), (12, String::new()));
@@ -187,9 +187,9 @@ fn formats_that_are_taken_for_others() {
 #[test]
 fn numbers_of_numa_nodes() {
     let one = |numa: &str| good(&format!("<system version=\"1\"><cpu {numa} arch=\"arm64\"/></system>"));
-    let told = |numa: &str| warnings(&one(numa)).contains("is none from 0 to 1023");
-    assert_eq!(["numaid=\"99999\"", "numaid=\"x\"", "numaid=\"-7\""].map(told), [true; 3]);
-    assert_eq!(["numaid=\"-1\"", "", "numaid=\"1023\""].map(told), [false; 3]);
+    let warned = |numa: &str| warnings(&one(numa)).contains("is none from 0 to 1023");
+    assert_eq!(["numaid=\"99999\"", "numaid=\"x\"", "numaid=\"-7\""].map(warned), [true; 3]);
+    assert_eq!(["numaid=\"-1\"", "", "numaid=\"1023\""].map(warned), [false; 3]);
     assert!(warnings(&one("numaid=\"99999\"")).contains("line 1: the NUMA number `99999`"));
 }
 
@@ -198,10 +198,10 @@ fn several_machines_and_instances_of_one_gpu() {
     let cpu = |host: &str, numa: u32| format!("<cpu numaid=\"{numa}\" arch=\"arm64\" host_hash=\"{host}\"/>");
     let cpus = [cpu("0xa", 0), cpu("0xa", 1), cpu("0xb", 0)].concat();
     let import = good(&format!("<system version=\"1\">{cpus}</system>"));
-    let told = warnings(&import);
+    let warned = warnings(&import);
     assert!(
-        told.contains("of 2 machines, by their `host_hash`: 0xa (rc0 rc1), 0xb (rc2); no link but NVLink"),
-        "{told}"
+        warned.contains("of 2 machines, by their `host_hash`: 0xa (rc0 rc1), 0xb (rc2); no link but NVLink"),
+        "{warned}"
     );
     assert_eq!(import.counts.sockets, None);
     let two = gpu(
@@ -231,8 +231,8 @@ fn matrices_that_contradict_themselves() {
     assert!(warnings(&unlike).contains("the two cells of a pair differ: GPU0 and GPU1"));
     let three =
         |last: &str| good(&matrix(&["X\tPIX\tSYS\t0-7\t0", "PIX\tX\tPIX\t0-7\t0", &format!("SYS\tPIX\tX\t{last}")]));
-    let told = warnings(&three("8-15\t1"));
-    assert!(told.contains("contradicts itself") && told.contains("GPU0 and GPU2, GPU1 and GPU2"), "{told}");
+    let warned = warnings(&three("8-15\t1"));
+    assert!(warned.contains("contradicts itself") && warned.contains("GPU0 and GPU2, GPU1 and GPU2"), "{warned}");
     assert!(warnings(&three("0-7\t0")).contains("put GPU0 and GPU2 nearer"));
     let fine = good(&matrix(&["X\tPIX\tSYS\t0-7\t0", "PIX\tX\tSYS\t0-7\t0", "SYS\tSYS\tX\t8-15\t1"]));
     assert!(!warnings(&fine).contains("contradicts"));

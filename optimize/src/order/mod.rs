@@ -20,6 +20,6 @@ mod strategy;
 pub use anneal::{AnnealOptions, Annealed, ClassOrders, anneal};
 pub use bounds::{BranchOptions, Branched, Rule, branch_and_bound, largest_potential, root_bound};
 pub use exhaustive::{Enumeration, Part, Symmetry};
-pub use problem::{MOST_MESSAGES, MOST_SOURCES, MakeArbiter, OrderError, OrderProblem, TaskRefusal};
+pub use problem::{MOST_MESSAGES, MakeArbiter, OrderError, OrderProblem, TaskRefusal};
 pub use run::Best;
 pub use strategy::{Found, Goal, Keeper, Order, OrderOptions, search, visits_all};

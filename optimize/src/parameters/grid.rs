@@ -6,7 +6,7 @@ use super::axis::Axis;
 use super::error::ParameterError;
 
 /// Most candidates of a grid; *assumed*: as many makespans as are kept and written one by one.
-pub const MOST_CANDIDATES: u64 = 10_000_000;
+pub(crate) const MOST_CANDIDATES: u64 = 10_000_000;
 
 /// The full product of axes. Candidates are numbered from 0 in mixed radix with the first axis slowest: with axes of 2 and
 /// 3 values, candidate 4 has the second value of the first and the second of the second.
@@ -21,7 +21,7 @@ impl Grid {
     ///
     /// # Errors
     /// No axis, one without values, a path or a value twice, a path whose value a later axis replaces, more than
-    /// [`MOST_CANDIDATES`] candidates.
+    /// 10^7 candidates.
     pub fn new(axes: Vec<Axis>) -> Result<Self, ParameterError> {
         axes.iter().try_for_each(distinct)?;
         Self::repeating(axes)

@@ -28,26 +28,26 @@ const ASCII: Marks = Marks { levels: &['_', '-', '=', '#'], waiting: '.', blocke
 pub fn gantt(run: &Run<'_>, canvas: Canvas) -> String {
     let all: Vec<TaskId> = run.transfers().collect();
     let total = all.len();
-    let (shown, end) = (text::listed(run, all), run.outcome.now.0);
-    if shown.is_empty() || end == 0 {
+    let (listed, end) = (text::listed(run, all), run.outcome.now.0);
+    if listed.is_empty() || end == 0 {
         return "no transfers to draw; weir explain shows what engines do\n".to_owned();
     }
     let names: Vec<String> =
-        shown.iter().map(|&t| canvas.fit(&canvas.plain(&run.scenario.task_name(t)), NAME)).collect();
+        listed.iter().map(|&t| canvas.fit(&canvas.plain(&run.scenario.task_name(t)), NAME)).collect();
     let name = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let columns = canvas.width.saturating_sub(name + 1).max(LEAST);
     let chart = Chart { run, end, columns, marks: if canvas.unicode { &UNICODE } else { &ASCII } };
-    let rates: Vec<Vec<f64>> = shown.iter().map(|&task| chart.rates(task)).collect();
+    let rates: Vec<Vec<f64>> = listed.iter().map(|&task| chart.rates(task)).collect();
     let largest = rates.iter().flatten().copied().fold(0.0, f64::max);
     let mut lines = Vec::new();
-    for ((&task, rates), text) in shown.iter().zip(&rates).zip(&names) {
+    for ((&task, rates), text) in listed.iter().zip(&rates).zip(&names) {
         let pad = " ".repeat(name - text.chars().count());
         lines.push(format!("{text}{pad} {}", chart.row(task, rates, largest).trim_end()));
     }
     lines.push(format!("{} {}", " ".repeat(name), chart.axis(canvas)));
     lines.extend(legend(canvas, largest));
-    if total > shown.len() {
-        lines.push(format!("the {} of {total} transfers that end last", shown.len()));
+    if total > listed.len() {
+        lines.push(format!("the {} of {total} transfers that end last", listed.len()));
     }
     lines.iter().map(|line| format!("{}\n", canvas.fit(line, canvas.width.max(name + 1 + LEAST)))).collect()
 }

@@ -10,7 +10,7 @@ use crate::Run;
 /// Counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart.
 pub(super) fn of(run: &Run<'_>, process_of: &[u32]) -> Vec<Event> {
     let mut counters =
-        Counters { run, process_of, loads: vec![0.0; process_of.len()], shown: Vec::new(), events: Vec::new() };
+        Counters { run, process_of, loads: vec![0.0; process_of.len()], written: Vec::new(), events: Vec::new() };
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
     for (i, phase) in phases.iter().enumerate() {
         counters.show(phase);
@@ -27,13 +27,13 @@ struct Counters<'a> {
     /// Load of each link in the phase at hand; 0 between phases.
     loads: Vec<f64>,
     /// Links whose last value is not 0, with it; by link.
-    shown: Vec<(LinkId, f64)>,
+    written: Vec<(LinkId, f64)>,
     events: Vec<Event>,
 }
 
 impl Counters<'_> {
     fn show(&mut self, phase: &PhaseRecord) {
-        let mut touched: Vec<LinkId> = self.shown.iter().map(|&(link, _)| link).collect();
+        let mut touched: Vec<LinkId> = self.written.iter().map(|&(link, _)| link).collect();
         for &(task, rate) in phase.rates.iter().filter(|(_, rate)| *rate > 0.0) {
             let carried = self.run.carried(task);
             for (link, share) in carried.map_or_else(Vec::new, |carried| carried.shares(self.run.scenario)) {
@@ -43,7 +43,7 @@ impl Counters<'_> {
         }
         touched.sort_unstable();
         touched.dedup();
-        let before = std::mem::take(&mut self.shown);
+        let before = std::mem::take(&mut self.written);
         for link in touched {
             let load = std::mem::take(&mut self.loads[link.index()]);
             let known = before.binary_search_by_key(&link, |&(link, _)| link).map_or(0.0, |at| before[at].1);
@@ -51,13 +51,13 @@ impl Counters<'_> {
                 self.count(link, load, phase.start);
             }
             if load > 0.0 {
-                self.shown.push((link, load));
+                self.written.push((link, load));
             }
         }
     }
 
     fn end(&mut self, at: SimTime) {
-        for (link, _) in std::mem::take(&mut self.shown) {
+        for (link, _) in std::mem::take(&mut self.written) {
             self.count(link, 0.0, at);
         }
     }

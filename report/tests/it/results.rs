@@ -256,10 +256,10 @@ fn large_loads_have_percentiles_and_a_short_table() {
     };
     let table = with_run(100, later, text::run);
     assert!(table.contains("\nthe 20 of 100 transfers that end last: --json lists all\n"), "{table}");
-    let shown: Vec<&str> =
+    let listed: Vec<&str> =
         table.lines().filter(|l| l.starts_with('t') && l.contains("a → b")).map(|l| &l[..3]).collect();
-    assert_eq!(shown[..3], ["t90", "t70", "t0 "], "what has not ended, then by the end, then in file order: {table}");
-    assert_eq!((shown.len(), shown[19]), (20, "t17"));
+    assert_eq!(listed[..3], ["t90", "t70", "t0 "], "what has not ended, then by the end, then in file order: {table}");
+    assert_eq!((listed.len(), listed[19]), (20, "t17"));
     assert!(table.contains("percentile"), "{table}");
     let forty = with_run(40, |_| (), text::run);
     assert!(forty.contains("t39 ") && !forty.contains("end last") && !forty.contains("percentile"), "{forty}");

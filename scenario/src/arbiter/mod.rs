@@ -24,10 +24,10 @@ pub use regions::{DEFAULT_KEY, RegionInfo, Regions};
 pub struct ArbiterSpec {
     /// Name in the registry; of a policy per link kind, the map as it can be written.
     pub name: String,
-    /// The parameters given (not the defaults), as a JSON object.
+    /// The parameters of the scenario or the command (not the defaults) as policies get them: quantities are numbers.
     pub params: Map<String, Json>,
-    /// The same, each as it is written; empty for a policy per link kind.
-    texts: Vec<(String, String)>,
+    /// The same as they are written: quantities are texts with units. Results have these.
+    pub written: Map<String, Json>,
     /// Where it stands in the file; `None` when given on the command line, or by default.
     pub position: Option<Position>,
     /// What the registry knows of it, with its constructor.
@@ -41,16 +41,18 @@ impl ArbiterSpec {
     #[must_use]
     pub fn plain(entry: &Arc<ArbiterEntry>) -> Self {
         let (name, entry) = (entry.name.clone(), entry.clone());
-        Self { name, params: Map::new(), texts: Vec::new(), position: None, entry, regions: None }
+        Self { name, params: Map::new(), written: Map::new(), position: None, entry, regions: None }
     }
 
     /// The arbiter as the scenario writes it: the name, or a map.
     #[must_use]
     pub fn text(&self) -> String {
-        if self.texts.is_empty() {
+        if self.regions.is_some() || self.written.is_empty() {
             return self.name.clone();
         }
-        let params: Vec<String> = self.texts.iter().map(|(key, text)| format!("{}: {text}", yaml::key(key))).collect();
+        let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), |text| yaml::key(text).into_owned());
+        let param = |(key, value): (&String, &Json)| format!("{}: {}", yaml::key(key), text(value));
+        let params: Vec<String> = self.written.iter().map(param).collect();
         format!("{{name: {}, {}}}", yaml::key(&self.name), params.join(", "))
     }
 
@@ -72,38 +74,38 @@ pub(crate) enum Written {
 /// The arbiters of the file, or of the command line in their place; those of the file are checked, used or not.
 pub(crate) fn read(
     context: &mut Context,
-    given: Option<&Value>,
+    value: Option<&Value>,
     options: &[String],
     registry: &Registry,
 ) -> Read<Vec<Written>> {
-    let written = written(context, given, registry);
+    let written = written(context, value, registry);
     if options.is_empty() {
         return written;
     }
     let asked = context.each(options, |context, text| option(context, text, registry));
     let (written, asked) = (written?, asked?);
-    if let Some(given) = given {
+    if let Some(value) = value {
         for spec in asked.iter().filter_map(Written::whole).filter(|spec| spec.params.is_empty()) {
             let mut left = written.iter().filter_map(Written::whole);
             let left = left.find(|left| left.name == spec.name && !left.params.is_empty());
-            left.inspect(|left| warn_of_defaults(context, given, left));
+            left.inspect(|left| warn_of_defaults(context, value, left));
         }
     }
     Ok(asked)
 }
 
 /// A name on the command line stands for the arbiter with its defaults, whatever the file gives one of this name.
-fn warn_of_defaults(context: &mut Context, given: &Value, left: &ArbiterSpec) {
+fn warn_of_defaults(context: &mut Context, value: &Value, left: &ArbiterSpec) {
     let name = &left.name;
     context.warn(
-        given.span,
+        value.span,
         format!("`--arbiter {name}` runs {name} with its default parameters, not with these"),
         format!("leave `--arbiter` out, or give them as well: --arbiter '{}'", left.text()),
     );
 }
 
-fn written(context: &mut Context, given: Option<&Value>, registry: &Registry) -> Read<Vec<Written>> {
-    match given {
+fn written(context: &mut Context, value: Option<&Value>, registry: &Registry) -> Read<Vec<Written>> {
+    match value {
         None => {
             let default = registry.default_arbiter().and_then(|name| registry.get(name));
             Ok(default.map(|entry| Written::Whole(ArbiterSpec::plain(entry))).into_iter().collect())
@@ -167,9 +169,17 @@ fn spec(context: &mut Context, value: &Value, registry: &Registry) -> Read<Arbit
         return Err(context.unknown(name_value.span, name, problem));
     };
     let schema: Json = serde_json::from_str(&entry.params_schema).unwrap_or_else(|_| Json::Object(Map::new()));
-    let given = entries.iter().filter(|e| &*e.key != "name");
-    let texts = given.clone().map(|e| (e.key.to_string(), yaml::flow(&e.value))).collect();
-    let params = Schema::new(&schema).object(context, &mut NoNames, value.span, given, &format!("arbiter `{name}`"))?;
+    let entries = entries.iter().filter(|e| &*e.key != "name");
+    let own = entries.clone();
+    let params = Schema::new(&schema).object(context, &mut NoNames, value.span, own, &format!("arbiter `{name}`"))?;
+    let of_entry = |e: &Entry| Some((e.key.to_string(), as_written(&yaml::flow(&e.value), params.get(&*e.key)?)));
+    let written = entries.filter_map(of_entry).collect();
     let position = Some(context.sources.position(value.span));
-    Ok(ArbiterSpec { params, texts, position, ..ArbiterSpec::plain(entry) })
+    Ok(ArbiterSpec { params, written, position, ..ArbiterSpec::plain(entry) })
+}
+
+/// A parameter as results have it: a quantity with its unit, everything else as the policy gets it.
+fn as_written(text: &str, value: &Json) -> Json {
+    let is_quantity = value.is_number() && serde_json::from_str::<serde_json::Number>(text).is_err();
+    if is_quantity { text.into() } else { value.clone() }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 use weir_plugin_api::ArbiterEntry;
 
-use super::{ArbiterSpec, Regions};
+use super::{ArbiterSpec, Regions, as_written};
 use crate::schema::Schema;
 use crate::yaml::key_of_path;
 
@@ -64,11 +64,8 @@ impl ArbiterSpec {
 
     fn put(&mut self, key: &str, value: f64) {
         let (json, text) = number(&self.entry, key, value);
+        self.written.insert(key.to_owned(), as_written(&text, &json));
         self.params.insert(key.to_owned(), json);
-        match self.texts.iter_mut().find(|(other, _)| other == key) {
-            Some((_, old)) => *old = text,
-            None => self.texts.push((key.to_owned(), text)),
-        }
     }
 }
 

@@ -163,19 +163,19 @@ impl ArbiterSpec {
 
     /// The arbiter that the policies of regions are together.
     pub(super) fn of_regions(regions: Regions, position: Option<Position>) -> Self {
-        let params = |spec: &Self| match spec.params.is_empty() {
+        let written = |spec: &Self| match spec.written.is_empty() {
             true => Json::from(spec.name.clone()),
             false => {
                 let mut map = Map::from_iter([("name".to_owned(), Json::from(spec.name.clone()))]);
-                map.extend(spec.params.clone());
+                map.extend(spec.written.clone());
                 Json::Object(map)
             }
         };
         let policies = &regions.policies;
         let name = map_text(policies.iter().map(|(key, spec)| (key, spec.text())));
-        let params = policies.iter().map(|(key, spec)| (key.clone(), params(spec))).collect();
+        let written = policies.iter().map(|(key, spec)| (key.clone(), written(spec))).collect();
         let entry = Arc::new(entry(&name, &regions.division, policies));
-        Self { name, params, texts: Vec::new(), position, entry, regions: Some(Arc::new(regions)) }
+        Self { name, params: Map::new(), written, position, entry, regions: Some(Arc::new(regions)) }
     }
 }
 

@@ -143,9 +143,9 @@ fn range(context: &mut Context, value: &Value, what: &str) -> Read<AxisSpec> {
     let by = match (fields.get("step"), fields.get("factor")) {
         (Some(_), None) => text(context, "step").map(Growth::Step),
         (None, Some(_)) => text(context, "factor").map(Growth::Factor),
-        (given, _) => {
+        (step, _) => {
             let message = format!("{what} needs either `step` or `factor`");
-            let help = if given.is_some() { "keep one of the two" } else { "add one, as in `step: 0.05`" };
+            let help = if step.is_some() { "keep one of the two" } else { "add one, as in `step: 0.05`" };
             Err(context.error(value.span, message, help))
         }
     };

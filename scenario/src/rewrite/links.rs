@@ -83,7 +83,7 @@ impl LinkEdit<'_> {
         for field in fields {
             match (&*field.key, &mut field.value.data) {
                 ("link", _) => {
-                    if let Some(new) = own.first().and_then(|own| self.given(*own)) {
+                    if let Some(new) = own.first().and_then(|own| self.type_of(*own)) {
                         field.value = in_place_of(&field.value, new);
                     }
                 }
@@ -94,7 +94,7 @@ impl LinkEdit<'_> {
         value
     }
 
-    fn given(&self, of: Option<u32>) -> Option<Value> {
+    fn type_of(&self, of: Option<u32>) -> Option<Value> {
         self.types.get(of? as usize).cloned()
     }
 
@@ -143,7 +143,7 @@ impl LinkEdit<'_> {
         for field in fields {
             match (&*field.key, &mut field.value.data) {
                 ("type", _) => {
-                    if let Some(new) = self.given(of) {
+                    if let Some(new) = self.type_of(of) {
                         field.value = in_place_of(&field.value, new);
                     }
                 }

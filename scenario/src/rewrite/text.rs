@@ -35,7 +35,7 @@ pub(crate) fn write_with(
     key: &str,
     own: &str,
 ) -> Result<String, Vec<Diagnostic>> {
-    let sections = Sections::of(text, before).map(|sections| Sections { given: Some((key, own)), ..sections });
+    let sections = Sections::of(text, before).map(|sections| Sections { replacement: Some((key, own)), ..sections });
     let written = sections.map_or_else(String::new, |sections| sections.write(after, true));
     reads_as(&written, after).map(|()| written)
 }
@@ -84,7 +84,7 @@ struct Sections<'a> {
     /// Per key: where the comments above it begin, where it begins and where it ends.
     parts: Vec<(usize, usize, usize)>,
     /// A key whose text is given.
-    given: Option<(&'a str, &'a str)>,
+    replacement: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Sections<'a> {
@@ -100,7 +100,7 @@ impl<'a> Sections<'a> {
             }
             begins.push(begin);
         }
-        let mut sections = Self { text, before, lines, parts: Vec::new(), given: None };
+        let mut sections = Self { text, before, lines, parts: Vec::new(), replacement: None };
         let mut head = 0;
         for (i, &begin) in begins.iter().enumerate() {
             let limit = begins.get(i + 1).copied().unwrap_or(text.len());
@@ -138,11 +138,11 @@ impl<'a> Sections<'a> {
                 out.push_str(&self.text[begin..end]);
                 continue;
             }
-            if let Some((_, given)) = self.given.filter(|(key, _)| **key == *entry.key) {
+            if let Some((_, replacement)) = self.replacement.filter(|(key, _)| **key == *entry.key) {
                 let (line, rest) = self.text[begin..end].split_once('#').unwrap_or((&self.text[begin..end], ""));
                 let comment = rest.lines().next().filter(|_| !line.contains(['\n', '\r', '"', '\'']));
                 let comment = comment.filter(|_| !rest.is_empty()).map_or_else(String::new, |c| format!(" #{c}"));
-                out.push_str(&format!("{}:{comment}\n{given}", entry.key));
+                out.push_str(&format!("{}:{comment}\n{replacement}", entry.key));
                 continue;
             }
             let spliced = if in_place { self.spliced(begin..end, &self.before[at].value, &entry.value) } else { None };

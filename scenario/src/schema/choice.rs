@@ -63,14 +63,14 @@ impl<'a> Schema<'a> {
 
     /// How well a map's keys fit: constant values met, required keys given, keys known.
     fn score(self, entries: &[Entry]) -> (usize, usize, usize) {
-        let given = |key: &str| entries.iter().any(|e| &*e.key == key);
+        let written = |key: &str| entries.iter().any(|e| &*e.key == key);
         let met = |e: &&Entry| match &e.value.data {
             Data::Scalar(scalar) => self.property(&e.key).is_some_and(|property| property.lists(scalar)),
             _ => false,
         };
         let constant = entries.iter().filter(met).count();
-        let required = self.required().filter(|&key| given(key)).count();
-        (constant, required, self.keys().filter(|&key| given(key)).count())
+        let required = self.required().filter(|&key| written(key)).count();
+        (constant, required, self.keys().filter(|&key| written(key)).count())
     }
 }
 

@@ -74,18 +74,18 @@ impl<'r> Row<'r> {
             return Err((0, Problem::new(message, "give one field for each column")));
         }
         let field = |column: usize| columns.at[column].map_or((0, &[][..]), |at| (at, record[at].trim_ascii()));
-        let given = |column: usize| Some(field(column)).filter(|(_, bytes)| !bytes.is_empty());
+        let value = |column: usize| Some(field(column)).filter(|(_, bytes)| !bytes.is_empty());
         let ends = Ends { from: named(field(0))?, to: named(field(1))? };
         let bytes = size(field(2))?;
         let usual = Attributes::USUAL;
         let attributes = Attributes {
-            start: given(3).map_or(Ok(usual.start), |f| read(f, units::seconds).map(|d| SimTime(d.0)))?,
-            weight: given(5).map_or(Ok(usual.weight), |f| read(f, units::weight))?,
-            priority: given(6).map_or(Ok(usual.priority), |f| read(f, units::integer))?,
-            limit: given(7).map_or(Ok(usual.limit), |f| read(f, units::bytes_per_second))?,
+            start: value(3).map_or(Ok(usual.start), |f| read(f, units::seconds).map(|d| SimTime(d.0)))?,
+            weight: value(5).map_or(Ok(usual.weight), |f| read(f, units::weight))?,
+            priority: value(6).map_or(Ok(usual.priority), |f| read(f, units::integer))?,
+            limit: value(7).map_or(Ok(usual.limit), |f| read(f, units::bytes_per_second))?,
         };
-        let id = given(4).map_or(Ok(""), |f| read(f, id))?;
-        Ok(Self { ends, to: field(1).0, bytes, attributes, id, after: given(8) })
+        let id = value(4).map_or(Ok(""), |f| read(f, id))?;
+        Ok(Self { ends, to: field(1).0, bytes, attributes, id, after: value(8) })
     }
 }
 

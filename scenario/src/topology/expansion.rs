@@ -22,7 +22,7 @@ pub(super) struct Expansion<'b> {
     pub(super) builder: FabricBuilder,
     pub(super) names: NodeNames,
     pub(super) slots: Vec<u32>,
-    pub(super) engines_given: Vec<(NodeId, Span)>,
+    pub(super) written_engines: Vec<(NodeId, Span)>,
     pub(super) places: Vec<(NodeId, Place)>,
     pub(super) types: Vec<LinkTypeOf>,
     pub(super) kinds: Vec<KindId>,
@@ -182,7 +182,7 @@ impl<'b> Expansion<'b> {
         let node = node.map_err(|error| fabric_error(context, span, &error))?;
         self.slots.push(template.engines.unwrap_or(usual_slots(template.kind)));
         if template.engines.is_some() {
-            self.engines_given.push((node, span));
+            self.written_engines.push((node, span));
         }
         if template.place != Place::default() {
             self.places.push((node, template.place.clone()));

@@ -49,7 +49,7 @@ pub(crate) struct Topology {
     /// Per node: slots of its send engine, or [`UNLIMITED`].
     pub(crate) slots: Vec<u32>,
     /// Nodes whose `engines` was given, as (first, one past the last, where).
-    pub(crate) engines_given: Vec<(NodeId, Span)>,
+    pub(crate) written_engines: Vec<(NodeId, Span)>,
     /// Where nodes are in the machine, of those that say it, in their order.
     pub(crate) places: Vec<(NodeId, Place)>,
     /// Link types that no link uses.
@@ -86,7 +86,7 @@ impl Topology {
             fabric: FabricBuilder::new().build(),
             names,
             slots: Vec::new(),
-            engines_given: Vec::new(),
+            written_engines: Vec::new(),
             places: Vec::new(),
             unused_types: Vec::new(),
             types: Vec::new(),
@@ -126,7 +126,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         fabric: expansion.builder.build(),
         names: expansion.names,
         slots: expansion.slots,
-        engines_given: expansion.engines_given,
+        written_engines: expansion.written_engines,
         places: expansion.places,
         unused_types: reader.unused_types,
         types: expansion.types,

@@ -46,7 +46,7 @@ pub(crate) struct PlacedId {
 }
 
 /// An id that the user gives.
-pub(super) fn given_id(context: &mut Context, value: &Value) -> Read<PlacedId> {
+pub(super) fn read_id(context: &mut Context, value: &Value) -> Read<PlacedId> {
     let id = context.text(value, "an id")?;
     if id.is_empty() || id.len() > NAME_BYTES {
         let message = format!("{} cannot be an id", quoted(id));

@@ -36,7 +36,7 @@ pub(super) struct Waiting {
 pub(super) struct Expansion<'a> {
     pub(super) topology: &'a Topology,
     /// Whether the scenario has a topology; it may have none where only models need devices.
-    pub(super) topology_given: bool,
+    pub(super) has_topology: bool,
     pub(super) builder: TaskGraphBuilder,
     pub(super) routes: Routes,
     pub(super) groups: Groups,

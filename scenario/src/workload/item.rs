@@ -4,7 +4,7 @@ use weir_plugin_api::{NodeId, SimTime};
 use weir_sim_core::{EngineId, ServiceId, Task, TaskId, Work};
 
 use super::after::AFTER;
-use super::attributes::{Ends, ID, PlacedId, START, attributes, given_id};
+use super::attributes::{Ends, ID, PlacedId, START, attributes, read_id};
 use super::expansion::Expansion;
 use super::group::{Group, Names, TaskKind};
 use super::model::read::Plain;
@@ -196,7 +196,7 @@ impl<'a> Expansion<'a> {
     /// The id that is given, with its place, or one made of the place in the list.
     pub(super) fn id(&self, context: &mut Context, fields: &Fields<'_>, index: usize) -> Read<PlacedId> {
         match fields.get("id") {
-            Some(value) => given_id(context, value),
+            Some(value) => read_id(context, value),
             None => Ok(PlacedId { text: format!("workload[{index}]").into(), span: fields.span }),
         }
     }

@@ -81,7 +81,7 @@ pub(crate) struct Setting<'a> {
     /// The topology; an empty one where the scenario has none.
     pub(crate) topology: &'a Topology,
     /// Whether the scenario has one.
-    pub(crate) topology_given: bool,
+    pub(crate) has_topology: bool,
     /// The models, and the arbiters.
     pub(crate) registry: &'a Registry,
     /// The scenario's first arbiter; `None` when that is wrong.
@@ -135,10 +135,10 @@ pub(crate) fn read<'a>(
 impl<'a> Expansion<'a> {
     /// Of a workload without operations yet.
     fn new(setting: Setting<'a>, ranks: Ranks) -> Self {
-        let Setting { topology, topology_given, registry, arbiter, stream } = setting;
+        let Setting { topology, has_topology, registry, arbiter, stream } = setting;
         Self {
             topology,
-            topology_given,
+            has_topology,
             builder: TaskGraphBuilder::new(),
             routes: Routes::new(),
             groups: Groups::default(),

@@ -44,7 +44,7 @@ pub(crate) static RANKS: Definition = Definition {
 
 /// The scenario's ranks: those given are read at once, all gpus when something first asks for ranks.
 pub(super) struct Ranks {
-    given: Option<Span>,
+    span: Option<Span>,
     known: Option<Rc<[NodeId]>>,
     used: bool,
 }
@@ -53,12 +53,12 @@ impl Ranks {
     /// Reads `ranks`, used or not.
     pub(super) fn read(context: &mut Context, topology: &Topology, value: Option<&Value>) -> Self {
         let known = value.and_then(|value| devices(context, topology, value, "`ranks`").ok());
-        Self { given: value.map(|value| value.span), known, used: false }
+        Self { span: value.map(|value| value.span), known, used: false }
     }
 
     /// Where `ranks` is given, when nothing used it.
     pub(super) fn unused(&self) -> Option<Span> {
-        self.given.filter(|_| !self.used)
+        self.span.filter(|_| !self.used)
     }
 
     /// The devices, where they were given or asked for.
@@ -69,7 +69,7 @@ impl Ranks {
     /// The scenario's ranks: `ranks`, else all gpus in file order.
     pub(super) fn all(&mut self, context: &mut Context, topology: &Topology, span: Span) -> Read<Rc<[NodeId]>> {
         self.used = true;
-        match (&self.known, self.given) {
+        match (&self.known, self.span) {
             (Some(known), _) => Ok(Rc::clone(known)),
             // What is wrong with them was said already.
             (None, Some(_)) => Err(Reported),

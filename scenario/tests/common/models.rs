@@ -128,7 +128,7 @@ impl Model for Echo {
 }
 
 impl Model for Script {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
         let params = parsed(operation)["params"].take();
         let script = params["plan"].as_str().unwrap_or_default();
         let ends = || (node(&params, "from"), node(&params, "to"));
@@ -204,8 +204,8 @@ impl Model for Script {
             "panicked" => return Err(CallError::Panicked("at the disco".to_owned())),
             "route" => {
                 let (from, to) = ends();
-                let route = around.routes.route(from, to);
-                let text = format!("{route:?} {:?}", around.routes.route(from, NodeId(1_000)));
+                let route = surroundings.routes.route(from, to);
+                let text = format!("{route:?} {:?}", surroundings.routes.route(from, NodeId(1_000)));
                 return Err(CallError::Refused(text));
             }
             other => drop(add(other, &[], lasts(1.0))),

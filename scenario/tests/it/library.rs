@@ -15,7 +15,7 @@ fn files(below: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn shown(found: &[weir_scenario::Diagnostic]) -> String {
+fn texts(found: &[weir_scenario::Diagnostic]) -> String {
     found.iter().map(|d| format!("{d}\n")).collect()
 }
 
@@ -34,8 +34,8 @@ fn the_library_is_right() {
         } else {
             load(path, &LoadOptions::default(), &registry)
         };
-        let scenario = scenario.unwrap_or_else(|found| panic!("{}", shown(&found)));
-        assert!(scenario.warnings.is_empty(), "{}", shown(&scenario.warnings));
+        let scenario = scenario.unwrap_or_else(|found| panic!("{}", texts(&found)));
+        assert!(scenario.warnings.is_empty(), "{}", texts(&scenario.warnings));
         seen += 1;
     }
     assert!(seen > 0, "no scenario below {}", root.display());

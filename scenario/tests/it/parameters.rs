@@ -21,12 +21,16 @@ fn values_become_json() {
 
 #[test]
 fn an_arbiter_is_named_as_it_was_written() {
-    let given = "quantum: 1.5us, tau: 0.20, rounds: ~, mode: slow";
-    let expected = "{name: pcie-congestion, quantum: 1.5us, tau: 0.20, rounds: null, mode: slow}";
-    assert_eq!(good(&params(given)).arbiters[0].text(), expected);
-    let map = format!("arbiter: {{ default: {{ name: pcie-congestion, {given} }}, pcie: max-min }}\nworkload: []\n");
-    let scenario = good(&on_t2(&map));
-    assert_eq!(scenario.arbiters[0].name, format!("{{default: {expected}, pcie: max-min}}"));
+    let written = "quantum: 1.5us, tau: 0.2, rounds: ~, mode: slow";
+    let expected = "{name: pcie-congestion, quantum: 1.5us, tau: 0.2, rounds: null, mode: slow}";
+    let whole = &good(&params(written)).arbiters[0];
+    assert_eq!(whole.text(), expected);
+    let of_results = serde_json::json!({ "quantum": "1.5us", "tau": 0.2, "rounds": null, "mode": "slow" });
+    assert_eq!(serde_json::Value::Object(whole.written.clone()), of_results);
+    let map = format!("arbiter: {{ default: {{ name: pcie-congestion, {written} }}, pcie: max-min }}\nworkload: []\n");
+    let arbiter = &good(&on_t2(&map)).arbiters[0];
+    assert_eq!(arbiter.name, format!("{{default: {expected}, pcie: max-min}}"));
+    assert_eq!(arbiter.written["default"]["quantum"], "1.5us");
 }
 
 /// What was fitted is written with the unit of its schema, whole where that is an integer, and reads as the same.

@@ -32,11 +32,11 @@ fn strides(differences: impl Iterator<Item = usize>, ranks: usize) -> Option<Vec
     known.dedup();
     let mut strides: Vec<usize> = Vec::new();
     for &difference in &known {
-        let around = |&stride: &usize| {
+        let turns = |&stride: &usize| {
             let whole = difference + stride;
             difference > stride && (whole == ranks || known.binary_search(&whole).is_ok())
         };
-        if !strides.iter().any(around) {
+        if !strides.iter().any(turns) {
             strides.push(difference);
         }
     }

@@ -55,7 +55,7 @@ impl<'a> SearchContext<'a> {
                 name: entry.name.clone(),
                 version: entry.version.clone(),
                 sha256: entry.origin.sha256().map(str::to_owned),
-                params: self.spec().params.clone(),
+                params: self.spec().written.clone(),
             },
         })
     }

@@ -71,7 +71,7 @@ fn options(context: &SearchContext<'_>, problem: &OrderProblem<'_>, goal: Goal) 
 /// The transfers of the scenario as a problem of order.
 fn problem<'a>(context: &SearchContext<'a>, subject: &SearchSubject) -> Result<OrderProblem<'a>, Error> {
     let (scenario, entry) = (context.scenario, context.entry());
-    let params = serde_json::Value::Object(context.spec().params.clone()).to_string();
+    let params = context.spec().params_json();
     let fabric = &scenario.fabric;
     let make = move || (entry.make)(&fabric.view(), &params);
     let problem = OrderProblem::new(fabric, &scenario.routes, &scenario.tasks, make, entry.flags);

@@ -101,7 +101,7 @@ impl<'a> PreparedRun<'a> {
         let regions = self.spec.regions.as_deref();
         let ArbiterEntry { name, version, legend, origin, .. } = &*self.spec.entry;
         let arbiter =
-            ArbiterInfo { name, version, sha256: origin.sha256(), params: &self.spec.params, legend, regions };
+            ArbiterInfo { name, version, sha256: origin.sha256(), params: &self.spec.written, legend, regions };
         Run { scenario: self.scenario, arbiter, outcome, alone }
     }
 

@@ -217,10 +217,14 @@ fn peaks_are_the_largest_loads() {
             }
         });
         for (link, &peak) in peaks.borrow().iter().enumerate() {
-            let told = shares.link_use(LinkId::from_index(link), SimTime(100));
-            let (told, capacity) = (u128::from(told.peak.expect("peaks are kept")), u128::from(case.capacities[link]));
+            let reported = shares.link_use(LinkId::from_index(link), SimTime(100));
+            let (reported, capacity) =
+                (u128::from(reported.peak.expect("peaks are kept")), u128::from(case.capacities[link]));
             // A full link carries its capacity but for rounding, a unit per unit of weight.
-            assert!(told == peak || told == capacity && capacity - peak < 2000, "{told}, not {peak} on {link}");
+            assert!(
+                reported == peak || reported == capacity && capacity - peak < 2000,
+                "{reported}, not {peak} on {link}"
+            );
         }
     }
 }

@@ -38,8 +38,9 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Error> 
     drop(running);
     let _writing = Stage::writing();
     simulate::say_if_interrupted(outcome.stop);
-    let shown = target.file.as_ref().map_or_else(|| "stdout".to_owned(), |file| file.display().to_string());
-    let streamed = Streamed { target: &shown, transfers: streaming.stream.census().transfers(), ended: writer.ended };
+    let target_name = target.file.as_ref().map_or_else(|| "stdout".to_owned(), |file| file.display().to_string());
+    let streamed =
+        Streamed { target: &target_name, transfers: streaming.stream.census().transfers(), ended: writer.ended };
     let run = streaming.report(&outcome);
     let mut out = writer.out;
     out.result(|writer| target.lines.end(&run, &streamed, writer))?;

@@ -139,11 +139,11 @@ fn sweeps_are_in_the_page_without_their_orders() {
     let folder = Folder::new();
     let saved = run(&["optimize", &scenario("optimize/weather-step.yaml"), "--no-timing", "--json"]).stdout;
     let page = page(&folder, &[&folder.write("sweep.json", &saved)]);
-    let (shown, whole) = (&page["sweeps"][0], &json_lines(&saved)[0]);
+    let (drawn, whole) = (&page["sweeps"][0], &json_lines(&saved)[0]);
     for key in ["scenario", "arbiter", "axes", "totals", "searches", "complete", "proved_optimal"] {
-        assert_eq!(shown[key], whole[key], "{key}");
+        assert_eq!(drawn[key], whole[key], "{key}");
     }
-    let (points, all) = (shown["points"].as_array().expect("points"), whole["points"].as_array().expect("points"));
+    let (points, all) = (drawn["points"].as_array().expect("points"), whole["points"].as_array().expect("points"));
     assert_eq!(points.len(), all.len());
     for (point, whole) in points.iter().zip(all) {
         let keys = point.as_object().expect("a point");

@@ -74,7 +74,7 @@ fn refused(text: impl Into<String>) -> CallError {
 }
 
 impl Ring {
-    fn read(operation: &str, around: &Surroundings<'_>) -> Result<Self, CallError> {
+    fn read(operation: &str, surroundings: &Surroundings<'_>) -> Result<Self, CallError> {
         let Operation { params } = serde_json::from_str(operation)
             .map_err(|e| CallError::Failed(format!("the operation is not as the schema says: {e}")))?;
         let devices: Vec<NodeId> = params.devices.into_iter().map(NodeId).collect();
@@ -97,7 +97,7 @@ impl Ring {
                 place(&devices, pair[0])
             )));
         }
-        let routes = (0..devices.len()).map(|at| route(around, &devices, at)).collect::<Result<_, _>>()?;
+        let routes = (0..devices.len()).map(|at| route(surroundings, &devices, at)).collect::<Result<_, _>>()?;
         Ok(Self { devices, routes, size: params.size, latency_ps: params.latency as f64 })
     }
 
@@ -143,17 +143,17 @@ fn place(devices: &[NodeId], device: NodeId) -> String {
     format!("device {at} of the list")
 }
 
-fn route(around: &Surroundings<'_>, devices: &[NodeId], at: usize) -> Result<RouteInfo, CallError> {
+fn route(surroundings: &Surroundings<'_>, devices: &[NodeId], at: usize) -> Result<RouteInfo, CallError> {
     let (from, to) = (devices[at], devices[(at + 1) % devices.len()]);
-    around.routes.route(from, to).ok_or_else(|| {
+    surroundings.routes.route(from, to).ok_or_else(|| {
         let (from, to) = (place(devices, from), place(devices, to));
         refused(format!("devices: there is no route from {from} to {to}; name devices that links connect"))
     })
 }
 
 impl Model for RingAllReduce {
-    fn plan(&mut self, operation: &str, around: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
-        let ring = Ring::read(operation, around)?;
+    fn plan(&mut self, operation: &str, surroundings: &Surroundings<'_>, plan: &mut Plan) -> Result<(), CallError> {
+        let ring = Ring::read(operation, surroundings)?;
         let n = ring.devices.len();
         let engines: Vec<u32> =
             ring.devices.iter().map(|&device| plan.engine("ring", 1, EngineScope::Device(device))).collect();
@@ -179,10 +179,10 @@ impl Model for RingAllReduce {
     fn estimate(
         &mut self,
         operation: &str,
-        around: &Surroundings<'_>,
+        surroundings: &Surroundings<'_>,
         estimates: &mut Estimates,
     ) -> Result<(), CallError> {
-        let ring = Ring::read(operation, around)?;
+        let ring = Ring::read(operation, surroundings)?;
         let (relation, because) = if ring.is_uniform() {
             (
                 Relation::AtLeast,

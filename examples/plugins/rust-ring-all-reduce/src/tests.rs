@@ -43,20 +43,21 @@ fn operation(devices: &str, size: u64, latency: u64) -> String {
 
 fn plan(operation: &str, routes: &Routes) -> Plan {
     let mut plan = Plan::new();
-    beside(routes, |around| RingAllReduce.plan(operation, around, &mut plan)).expect("planned");
+    beside(routes, |surroundings| RingAllReduce.plan(operation, surroundings, &mut plan)).expect("planned");
     plan
 }
 
 fn estimate(operation: &str, routes: &Routes) -> Estimate {
     let mut estimates = Estimates::default();
-    beside(routes, |around| RingAllReduce.estimate(operation, around, &mut estimates)).expect("estimated");
+    beside(routes, |surroundings| RingAllReduce.estimate(operation, surroundings, &mut estimates)).expect("estimated");
     assert!(serde_json::from_str::<serde_json::Value>(&estimates.details).expect("is JSON").is_object());
     estimates.list.remove(0)
 }
 
 fn refusal(operation: &str) -> String {
-    let plan = beside(&FAST, |around| RingAllReduce.plan(operation, around, &mut Plan::new()));
-    let estimate = beside(&FAST, |around| RingAllReduce.estimate(operation, around, &mut Estimates::default()));
+    let plan = beside(&FAST, |surroundings| RingAllReduce.plan(operation, surroundings, &mut Plan::new()));
+    let estimate =
+        beside(&FAST, |surroundings| RingAllReduce.estimate(operation, surroundings, &mut Estimates::default()));
     assert_eq!(plan, estimate);
     plan.expect_err("refused").to_string()
 }

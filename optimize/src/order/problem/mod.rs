@@ -9,4 +9,4 @@ pub(super) mod sources;
 pub(super) use definition::factorial;
 pub use definition::{MakeArbiter, OrderProblem};
 pub use error::{OrderError, TaskRefusal};
-pub use limits::{MOST_MESSAGES, MOST_SOURCES};
+pub use limits::MOST_MESSAGES;

@@ -32,7 +32,7 @@ export class Lines {
     private views: RunView[],
     private store: Store,
   ) {
-    store.on(["shown", "link"], () => this.build());
+    store.on(["visible", "link"], () => this.build());
     store.on(["window"], () => this.window());
     store.on(["time"], () => this.redraw());
     onTheme(() => this.redraw());
@@ -44,13 +44,13 @@ export class Lines {
     requestAnimationFrame(() => this.build());
   }
 
-  private get shown(): RunView[] {
-    return this.store.state.shown.map((i) => this.views[i]!);
+  private get visible(): RunView[] {
+    return this.store.state.visible.map((i) => this.views[i]!);
   }
 
   private choose(): number[] {
     const { link } = this.store.state;
-    const view = this.shown.find((v) => v.loads.byLink.size > 0) ?? this.shown[0]!;
+    const view = this.visible.find((v) => v.loads.byLink.size > 0) ?? this.visible[0]!;
     const busiest = busiestLinks(view).filter((id) => knownOverTime(view, id));
     const first = busiest.slice(0, MOST);
     if (link === null || first.includes(link) || !busiest.includes(link)) return first;
@@ -63,9 +63,9 @@ export class Lines {
     this.plots = [];
     const plots = h("div", { class: "plots" });
     this.element.replaceChildren(this.legend(), plots);
-    for (const view of this.shown) {
+    for (const view of this.visible) {
       const box = h("figure", { class: "plot", "data-run": view.index, role: "img", "aria-label": this.words(view) });
-      if (this.shown.length > 1)
+      if (this.visible.length > 1)
         box.append(h("figcaption", {}, h("b", { class: "letter" }, view.letter), " ", name(view.title)));
       if (view.loads.byLink.size === 0 && [...view.links.values()].some((l) => l.bytes > 0))
         box.append(h("p", { class: "note" }, "Not known: this run was saved without `--full`."));
@@ -198,9 +198,9 @@ export class Lines {
     this.values = new Map();
     const at = h("span", { class: "at" });
     this.values.set("at", at);
-    const same = sameLines(this.links, this.shown);
+    const same = sameLines(this.links, this.visible);
     const items = this.links.map((id, i) => {
-      const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
+      const l = this.visible.find((v) => v.links.has(id))!.links.get(id)!;
       const value = h("b", { class: "value" });
       this.values.set(String(id), value);
       const item = h(
@@ -228,14 +228,14 @@ export class Lines {
   /** Words under the key of a line that another hides or is hidden by. */
   private same(first: number | undefined): HTMLElement | null {
     if (first === undefined) return null;
-    const l = this.shown.find((v) => v.links.has(first))!.links.get(first)!;
+    const l = this.visible.find((v) => v.links.has(first))!.links.get(first)!;
     return h("span", { class: "same" }, "same as ", arrow(l.from, l.to));
   }
 
   /** One value per run, with the letters of the runs where there are several. */
   private valuesOf(id: number, time: number): HTMLElement[] {
-    const several = this.shown.length > 1;
-    return this.shown.map((v) =>
+    const several = this.visible.length > 1;
+    return this.visible.map((v) =>
       h("span", {}, several ? `${v.letter} ` : "", format.percent(utilisation(v, id, time))),
     );
   }

@@ -141,8 +141,8 @@ function markCounts(p: Plot, groups: Point[][]): void {
 
 /** Links by mark; those beyond the last colour share it. */
 function keys(links: string[]): HTMLElement {
-  const shown = links.slice(0, CATEGORIES.length);
-  const items = shown.map((link, k) => {
+  const named = links.slice(0, CATEGORIES.length);
+  const items = named.map((link, k) => {
     const more = k === CATEGORIES.length - 1 && links.length > CATEGORIES.length;
     return h(
       "li",

@@ -142,8 +142,10 @@ export function exactPs(ps: number | null | undefined): string | null {
 
 /** An arbiter with the parameters given, such as `name (key value)`. */
 export function arbiter(a: { name: string; params: Record<string, unknown> }): string {
-  const given = Object.entries(a.params ?? {}).map(([k, v]) => `${k} ${typeof v === "object" ? JSON.stringify(v) : v}`);
-  return given.length ? `${a.name} (${given.join(", ")})` : a.name;
+  const params = Object.entries(a.params ?? {}).map(
+    ([k, v]) => `${k} ${typeof v === "object" ? JSON.stringify(v) : v}`,
+  );
+  return params.length ? `${a.name} (${params.join(", ")})` : a.name;
 }
 
 /** A directed link by its ends. */

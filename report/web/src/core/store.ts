@@ -15,7 +15,7 @@ export interface State {
   /** The selected group of an aggregated run. */
   group: { run: number; name: string } | null;
   /** Indices of the runs that are shown. */
-  shown: number[];
+  visible: number[];
   /** Whether the topology shows the mean over the whole run instead of a moment. */
   mean: boolean;
 }
@@ -39,10 +39,10 @@ export class Store {
   }
 
   /** Sets what is given. Of link, transfer and group one is selected: each replaces the others. */
-  set(given: Partial<State>): void {
-    const change = { ...given };
+  set(state: Partial<State>): void {
+    const change = { ...state };
     const selects = (["link", "transfer", "group"] as const).filter((k) => change[k] != null);
-    if (selects.length > 0) Object.assign(change, { link: null, transfer: null, group: null }, given);
+    if (selects.length > 0) Object.assign(change, { link: null, transfer: null, group: null }, state);
     if (change.window) change.window = allowed(change.window, this.whole);
     for (const key of Object.keys(change) as Key[]) {
       if (this.state[key] === change[key]) continue;

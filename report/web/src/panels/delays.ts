@@ -20,12 +20,12 @@ export function delaySection(views: RunView[], colours: LinkColours, store: Stor
   const update = () =>
     body.replaceChildren(
       contents(
-        store.state.shown.map((i) => views[i]!),
+        store.state.visible.map((i) => views[i]!),
         colours,
         store,
       ),
     );
-  store.on(["shown"], update);
+  store.on(["visible"], update);
   update();
   return section(
     "delays",

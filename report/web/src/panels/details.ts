@@ -17,13 +17,13 @@ export class Details {
     private views: RunView[],
     private store: Store,
   ) {
-    store.on(["link", "transfer", "group", "time", "shown"], () => this.update());
+    store.on(["link", "transfer", "group", "time", "visible"], () => this.update());
     this.update();
   }
 
   private update(): void {
-    const { link, transfer, group, shown } = this.store.state;
-    const views = shown.map((i) => this.views[i]!);
+    const { link, transfer, group, visible } = this.store.state;
+    const views = visible.map((i) => this.views[i]!);
     const parts =
       link !== null
         ? this.ofLink(views, link)

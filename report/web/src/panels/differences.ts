@@ -18,11 +18,11 @@ export function differencesSection(views: RunView[], store: Store): HTMLElement 
   const update = () =>
     body.replaceChildren(
       ...contents(
-        store.state.shown.map((i) => views[i]!),
+        store.state.visible.map((i) => views[i]!),
         store,
       ),
     );
-  store.on(["shown"], update);
+  store.on(["visible"], update);
   update();
   return section(
     "differences",
@@ -61,7 +61,7 @@ function contents(views: RunView[], store: Store): HTMLElement[] {
   const rows = all.slice(0, MOST).map((d) => differenceRow(d, why, store));
   const words = why.map((v) => `main cause in ${v.letter}`);
   const parts = [
-    h("ul", { class: "tallies" }, ...counts),
+    h("ul", { class: "counts" }, ...counts),
     all.length > 0 &&
       h(
         "div",

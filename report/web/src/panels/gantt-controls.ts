@@ -27,7 +27,7 @@ function choice<T extends string>(label: string, options: [T, string][], now: T,
 }
 
 export function ganttControls(gantt: Gantt, rows: TimelineRows, store: Store): HTMLElement {
-  const several = store.state.shown.length > 1;
+  const several = store.state.visible.length > 1;
   const arrange = (order: Order, find: string) => {
     gantt.arrange(order, find);
     rows.render();

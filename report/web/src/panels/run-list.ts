@@ -11,9 +11,9 @@ export function runList(views: RunView[], store: Store): HTMLElement {
   const head = ["run", "makespan", `of ${views[0]!.letter}`];
   const box = h("div", { class: "scroll run-list", tabindex: 0, role: "region", "aria-label": "List of runs" });
   box.append(table(head, ["shown"], rows));
-  const words = () => `${format.counted(views.length, "run")}, ${format.count(store.state.shown.length)} shown`;
+  const words = () => `${format.counted(views.length, "run")}, ${format.count(store.state.visible.length)} shown`;
   const count = h("p", { class: "small", role: "status" }, words());
-  store.on(["shown"], () => (count.textContent = words()));
+  store.on(["visible"], () => (count.textContent = words()));
   return h("div", { class: "runs", role: "group", "aria-label": "Runs" }, count, box);
 }
 
@@ -36,14 +36,14 @@ function ratioCell({ run, index }: RunView, { run: base }: RunView): HTMLElement
 /** One run always stays. */
 function shownBox({ index, letter }: RunView, store: Store): HTMLElement {
   const box = h("input", { type: "checkbox", "aria-label": `Show run ${letter}` });
-  const update = () => (box.checked = store.state.shown.includes(index));
+  const update = () => (box.checked = store.state.visible.includes(index));
   box.addEventListener("change", () => {
-    const others = store.state.shown.filter((i) => i !== index);
-    const shown = box.checked ? [...others, index].sort((a, b) => a - b) : others;
-    if (shown.length > 0) store.set({ shown });
+    const others = store.state.visible.filter((i) => i !== index);
+    const visible = box.checked ? [...others, index].sort((a, b) => a - b) : others;
+    if (visible.length > 0) store.set({ visible });
     else box.checked = true;
   });
-  store.on(["shown"], update);
+  store.on(["visible"], update);
   update();
   return box;
 }

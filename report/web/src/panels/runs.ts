@@ -40,9 +40,9 @@ const LINK_KEYS = "Keys: Tab to the links, arrow keys go from link to link, Ente
 export function runSections(runs: Run[]): HTMLElement[] {
   const views = viewsOf(runs);
   const whole = wholeOf(views);
-  const shown = views.slice(0, FIRST_SHOWN).map((v) => v.index);
+  const visible = views.slice(0, FIRST_SHOWN).map((v) => v.index);
   const store = new Store(
-    { time: busiest(views[0]!.loads), window: whole, link: null, transfer: null, group: null, shown, mean: false },
+    { time: busiest(views[0]!.loads), window: whole, link: null, transfer: null, group: null, visible, mean: false },
     whole,
   );
   const gantt = new Gantt(views, store);
@@ -109,8 +109,8 @@ function transfersSection(views: RunView[], gantt: Gantt, store: Store): HTMLEle
 function shownTables(views: RunView[], store: Store): HTMLElement[] {
   const tables = transferTables(views, store);
   const runs = views.filter((v) => v.run.transfers.length > 0);
-  const update = () => tables.forEach((t, i) => (t.hidden = !store.state.shown.includes(runs[i]!.index)));
-  store.on(["shown"], update);
+  const update = () => tables.forEach((t, i) => (t.hidden = !store.state.visible.includes(runs[i]!.index)));
+  store.on(["visible"], update);
   update();
   return tables;
 }

@@ -21,7 +21,7 @@ export function selectionNote(views: RunView[], details: HTMLElement, store: Sto
     note.hidden = seen || parts.length === 0;
     words.replaceChildren(...parts.filter((x) => x instanceof Node || typeof x === "string"));
   };
-  store.on(["link", "transfer", "group", "shown"], update);
+  store.on(["link", "transfer", "group", "visible"], update);
   new IntersectionObserver((all) => {
     seen = all.at(-1)!.isIntersecting;
     update();
@@ -39,7 +39,7 @@ export function clearButton(store: Store): HTMLElement {
 
 /** What it is, and of a transfer the answer in short. */
 function partsOf(views: RunView[], { state }: Store): Child[] {
-  const seen = state.shown.map((i) => views[i]!);
+  const seen = state.visible.map((i) => views[i]!);
   if (state.group) return [h("b", {}, name(state.group.name))];
   if (state.transfer !== null)
     return [h("b", {}, name(state.transfer)), ...seen.flatMap((v) => answer(v, state.transfer!))];

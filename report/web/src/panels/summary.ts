@@ -125,15 +125,15 @@ const lower = (sentence: string) => sentence[0]!.toLowerCase() + sentence.slice(
 
 function toggle(view: RunView, store: Store): HTMLElement {
   const box = h("input", { type: "checkbox", "aria-label": `Show run ${view.letter}` });
-  const show = () => (box.checked = store.state.shown.includes(view.index));
+  const show = () => (box.checked = store.state.visible.includes(view.index));
   box.addEventListener("change", () => {
-    const others = store.state.shown.filter((i) => i !== view.index);
-    const shown = box.checked ? [...others, view.index].sort((a, b) => a - b) : others;
-    if (shown.length > 0) store.set({ shown });
+    const others = store.state.visible.filter((i) => i !== view.index);
+    const visible = box.checked ? [...others, view.index].sort((a, b) => a - b) : others;
+    if (visible.length > 0) store.set({ visible });
     else show();
-    box.checked = shown.length === 0 || shown.includes(view.index);
+    box.checked = visible.length === 0 || visible.includes(view.index);
   });
-  store.on(["shown"], show);
+  store.on(["visible"], show);
   show();
   return h("label", { class: "toggle" }, box, "shown");
 }

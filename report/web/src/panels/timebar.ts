@@ -103,7 +103,7 @@ function outsideNote(store: Store): HTMLElement {
 }
 
 function zoomButtons(store: Store): HTMLElement {
-  const shown = h("span", { class: "zoom-window", "aria-live": "polite" });
+  const range = h("span", { class: "zoom-window", "aria-live": "polite" });
   const pan = (by: number) => () => {
     const { window: w } = store.state;
     store.set({ window: panned(w, store.whole, by * (w.to - w.from)) });
@@ -113,7 +113,7 @@ function zoomButtons(store: Store): HTMLElement {
   const show = () => {
     const { window: w } = store.state;
     const all = w.from === store.whole.from && w.to === store.whole.to;
-    shown.textContent = all ? "" : format.range(w.from, w.to);
+    range.textContent = all ? "" : format.range(w.from, w.to);
     earlier.hidden = later.hidden = all;
   };
   store.on(["window"], show);
@@ -122,7 +122,7 @@ function zoomButtons(store: Store): HTMLElement {
     "span",
     { class: "zoom", role: "group", "aria-label": "Zoom" },
     earlier,
-    shown,
+    range,
     later,
     button("−", () => store.zoom(2), { "aria-label": "Zoom out", title: "Zoom out (−)", class: "zoom-out" }),
     button("+", () => store.zoom(0.5), { "aria-label": "Zoom in", title: "Zoom in (+)", class: "zoom-in" }),

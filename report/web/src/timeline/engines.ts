@@ -45,8 +45,8 @@ export class Engines implements RowSource {
   ) {
     this.all = views.flatMap((v) => rowsOf(v));
     this.moments = [...new Set(this.all.flatMap((r) => r.bars.flatMap((b) => [b.from, b.to])))].sort((a, b) => a - b);
-    const arrange = () => (this.rows = this.all.filter((r) => store.state.shown.includes(r.view.index)));
-    store.on(["shown"], arrange);
+    const arrange = () => (this.rows = this.all.filter((r) => store.state.visible.includes(r.view.index)));
+    store.on(["visible"], arrange);
     arrange();
   }
 
@@ -61,7 +61,7 @@ export class Engines implements RowSource {
 
   name(row: number): Child[] {
     const r = this.rows[row]!;
-    const letter = this.store.state.shown.length > 1 ? `${r.view.letter} ` : "";
+    const letter = this.store.state.visible.length > 1 ? `${r.view.letter} ` : "";
     if (r.engine === null)
       return [h("span", { class: "id" }, letter, name(r.operation)), h("span", { class: "ends" }, r.note)];
     return [

@@ -49,7 +49,7 @@ export class Gantt implements RowSource {
       for (const list of v.spans.values()) for (const span of list) largest = Math.max(largest, span.rate);
     }
     this.largest = largest;
-    store.on(["shown"], () => this.arrange(this.order, this.find));
+    store.on(["visible"], () => this.arrange(this.order, this.find));
     store.on(["link"], () => this.order === "delayed" && this.arrange(this.order, this.find));
     this.arrange(this.firstOrder(), "");
   }
@@ -62,8 +62,8 @@ export class Gantt implements RowSource {
   }
 
   /** The runs that are shown, the baseline first. */
-  get shown(): RunView[] {
-    return this.store.state.shown.map((i) => this.views[i]!);
+  get visible(): RunView[] {
+    return this.store.state.visible.map((i) => this.views[i]!);
   }
 
   /** Whether there are runs to compare. */
@@ -72,7 +72,7 @@ export class Gantt implements RowSource {
   }
 
   get height(): number {
-    return this.shown.length * LANE + GAP;
+    return this.visible.length * LANE + GAP;
   }
 
   get most(): number {
@@ -88,7 +88,7 @@ export class Gantt implements RowSource {
     this.order = order;
     this.find = find.toLowerCase();
     const ids = new Set<string>();
-    for (const v of this.shown) for (const t of v.run.transfers) if (this.matches(t)) ids.add(t.id);
+    for (const v of this.visible) for (const t of v.run.transfers) if (this.matches(t)) ids.add(t.id);
     const keys = new Map([...ids].map((id) => [id, this.sortKey(id)]));
     this.ids = [...ids].sort((a, b) => keys.get(a)! - keys.get(b)!);
   }
@@ -105,7 +105,7 @@ export class Gantt implements RowSource {
 
   private sortKey(id: string): number {
     if (this.order === "scenario") return 0;
-    const [first, ...rest] = this.shown.map((v) => v.transfers.get(id)).filter((t): t is Transfer => t !== undefined);
+    const [first, ...rest] = this.visible.map((v) => v.transfers.get(id)).filter((t): t is Transfer => t !== undefined);
     if (!first) return Number.POSITIVE_INFINITY;
     if (this.order === "start") return first.start_s ?? Number.POSITIVE_INFINITY;
     if (this.order === "end") return first.end_s ?? Number.POSITIVE_INFINITY;
@@ -116,7 +116,7 @@ export class Gantt implements RowSource {
 
   /** The time that a transfer loses at the selected link, or at all links. */
   private lost(t: Transfer): number {
-    const view = this.shown.find((v) => v.transfers.get(t.id) === t)!;
+    const view = this.visible.find((v) => v.transfers.get(t.id) === t)!;
     const link = view.links.get(this.store.state.link ?? -1);
     let sum = 0;
     for (const [key, delay] of delaysOf(view, t))
@@ -131,7 +131,7 @@ export class Gantt implements RowSource {
   }
 
   private first(id: string): Transfer | undefined {
-    for (const v of this.shown) {
+    for (const v of this.visible) {
       const t = v.transfers.get(id);
       if (t) return t;
     }
@@ -159,13 +159,13 @@ export class Gantt implements RowSource {
   draw(row: number, scale: Scale): SVGElement[] {
     const id = this.ids[row]!;
     const out: SVGElement[] = [];
-    this.shown.forEach((view, lane) => {
+    this.visible.forEach((view, lane) => {
       const t = view.transfers.get(id);
       if (!t) return;
       const top = GAP / 2 + lane * LANE + 2;
       out.push(...this.lane(view, t, scale, top, LANE - 4));
-      if (lane > 0) out.push(...changeMark(this.shown[0]!.transfers.get(id), t, scale, top, LANE - 4));
-      if (this.shown.length > 1) out.push(s("text", { class: "lane-letter", x: 3, y: top + 9 }, view.letter));
+      if (lane > 0) out.push(...changeMark(this.visible[0]!.transfers.get(id), t, scale, top, LANE - 4));
+      if (this.visible.length > 1) out.push(s("text", { class: "lane-letter", x: 3, y: top + 9 }, view.letter));
     });
     return out;
   }
@@ -181,20 +181,20 @@ export class Gantt implements RowSource {
       base,
       ...boxes(life, scale, top, height),
       ...areas(pieces(life, scale, part, colour), top, height),
-      ...barLabels(life, scale, labelY, this.shown.length > 1 ? 14 : 4),
+      ...barLabels(life, scale, labelY, this.visible.length > 1 ? 14 : 4),
     ];
   }
 
   describe(row: number, time: number, y: number): Line[] {
     const id = this.ids[row];
     if (id === undefined) return [];
-    const lane = Math.max(0, Math.min(this.shown.length - 1, Math.floor((y - GAP / 2) / LANE)));
-    const view = this.shown[lane]!;
+    const lane = Math.max(0, Math.min(this.visible.length - 1, Math.floor((y - GAP / 2) / LANE)));
+    const view = this.visible[lane]!;
     const t = view.transfers.get(id);
     if (!t) return [{ what: "", value: lacks(view, "run "), title: true }];
     const lines: Line[] = [{ what: "", names: [id], title: true }];
     if (t.cause || t.ready_s == null) lines.push({ what: "main cause", value: mainCause(t), strong: true });
-    if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
+    if (this.visible.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
     lines.push({ what: "at", value: this.store.moment(time) }, ...this.doing(view, t, time));
     return lines;
   }
@@ -235,7 +235,7 @@ export class Gantt implements RowSource {
   /** The row of the transfer that the selected link costs most. */
   private mostDelayed(): number {
     const lost = (id: string) =>
-      Math.max(...this.shown.map((v) => (v.transfers.has(id) ? this.lost(v.transfers.get(id)!) : 0)));
+      Math.max(...this.visible.map((v) => (v.transfers.has(id) ? this.lost(v.transfers.get(id)!) : 0)));
     const rows = this.ids.map((_, row) => row).filter((row) => this.selected(row));
     return rows.reduce((best, row) => (best < 0 || lost(this.ids[row]!) > lost(this.ids[best]!) ? row : best), -1);
   }
@@ -250,7 +250,7 @@ export class Gantt implements RowSource {
     const { transfer, link } = this.store.state;
     const id = this.ids[row]!;
     if (transfer !== null) return transfer === id;
-    return link !== null && this.shown.some((v) => v.routes.get(id)?.includes(link));
+    return link !== null && this.visible.some((v) => v.routes.get(id)?.includes(link));
   }
 }
 

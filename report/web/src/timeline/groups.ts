@@ -40,8 +40,8 @@ export class Groups implements RowSource {
     this.mostWaiting = maximum(this.all.map((r) => r.group.waiting ?? []));
     const data = this.all[0]?.data;
     this.moments = data ? Array.from({ length: data.bins + 1 }, (_, i) => edge(data, i)) : [];
-    const arrange = () => (this.rows = this.all.filter((r) => store.state.shown.includes(r.view.index)));
-    store.on(["shown"], arrange);
+    const arrange = () => (this.rows = this.all.filter((r) => store.state.visible.includes(r.view.index)));
+    store.on(["visible"], arrange);
     arrange();
   }
 
@@ -61,7 +61,7 @@ export class Groups implements RowSource {
 
   name(row: number): Child[] {
     const { group, view } = this.rows[row]!;
-    const letter = this.store.state.shown.length > 1 ? `${view.letter} ` : "";
+    const letter = this.store.state.visible.length > 1 ? `${view.letter} ` : "";
     return [
       h("span", { class: "id" }, letter, name(group.name)),
       h("span", { class: "ends" }, `${format.counted(group.count, "transfer")}, ${format.bytes(group.bytes)}`),

@@ -39,27 +39,27 @@ export class HeatMap implements RowSource {
   ) {
     this.moments = moments(views);
     this.arrange();
-    store.on(["shown"], () => this.arrange());
+    store.on(["visible"], () => this.arrange());
   }
 
-  private get shown(): RunView[] {
-    return this.store.state.shown.map((i) => this.views[i]!);
+  private get visible(): RunView[] {
+    return this.store.state.visible.map((i) => this.views[i]!);
   }
 
   private arrange(): void {
     const seen = new Set<number>();
-    for (const v of this.shown) for (const id of busiestLinks(v)) if (!onlyMean(v, id)) seen.add(id);
-    const first = busiestLinks(this.shown[0]!).filter((id) => seen.has(id));
+    for (const v of this.visible) for (const id of busiestLinks(v)) if (!onlyMean(v, id)) seen.add(id);
+    const first = busiestLinks(this.visible[0]!).filter((id) => seen.has(id));
     this.links = [...first, ...[...seen].filter((id) => !first.includes(id))];
   }
 
   /** Where lanes begin: the name of a link stands over those of several runs. */
   private get top(): number {
-    return GAP / 2 + (this.shown.length > 1 ? NAME : 0);
+    return GAP / 2 + (this.visible.length > 1 ? NAME : 0);
   }
 
   get height(): number {
-    return this.top + this.shown.length * LANE + GAP / 2;
+    return this.top + this.visible.length * LANE + GAP / 2;
   }
 
   get most(): number {
@@ -72,9 +72,9 @@ export class HeatMap implements RowSource {
 
   name(row: number): Child[] {
     const id = this.links[row]!;
-    const l = this.shown.find((v) => v.links.has(id))!.links.get(id)!;
-    const several = this.shown.length > 1;
-    const means = this.shown.map((v) =>
+    const l = this.visible.find((v) => v.links.has(id))!.links.get(id)!;
+    const several = this.visible.length > 1;
+    const means = this.visible.map((v) =>
       h("span", {}, `${several ? `${v.letter} ` : ""}${format.percent(meanUtilisation(v, id))}`),
     );
     const title = `${isolated(l.from)} → ${isolated(l.to)}`;
@@ -90,13 +90,13 @@ export class HeatMap implements RowSource {
 
   draw(row: number, scale: Scale): SVGElement[] {
     const id = this.links[row]!;
-    return this.shown.flatMap((view, lane) => {
+    return this.visible.flatMap((view, lane) => {
       const top = this.top + lane * LANE;
-      const letter = this.shown.length > 1 && s("text", { class: "lane-letter", x: 3, y: top + 11 }, view.letter);
+      const letter = this.visible.length > 1 && s("text", { class: "lane-letter", x: 3, y: top + 11 }, view.letter);
       const unknown =
         view.links.has(id) &&
         !knownOverTime(view, id) &&
-        s("text", { class: "bar-label", x: this.shown.length > 1 ? 14 : 4, y: top + 12 }, "not known");
+        s("text", { class: "bar-label", x: this.visible.length > 1 ? 14 : 4, y: top + 12 }, "not known");
       return [...this.cells(view, id, scale, top), letter, unknown].filter((x) => x !== false);
     });
   }
@@ -146,8 +146,8 @@ export class HeatMap implements RowSource {
   describe(row: number, time: number, y: number): Line[] {
     const id = this.links[row];
     if (id === undefined) return [];
-    const lane = Math.max(0, Math.min(this.shown.length - 1, Math.floor((y - this.top) / LANE)));
-    const view = this.shown[lane]!;
+    const lane = Math.max(0, Math.min(this.visible.length - 1, Math.floor((y - this.top) / LANE)));
+    const view = this.visible[lane]!;
     const l = view.links.get(id);
     if (!l) return [{ what: "", value: absent(view), title: true }];
     const use = utilisation(view, id, time);
@@ -155,7 +155,7 @@ export class HeatMap implements RowSource {
       .filter((t) => spanAt(view, t.id, time))
       .map((t) => t.id);
     const lines: Line[] = [{ what: "", ends: l, title: true }];
-    if (this.shown.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
+    if (this.visible.length > 1) lines.push({ what: "run", value: view.letter, names: [view.title] });
     lines.push(
       { what: view.run.aggregated ? "at, mean of its bin" : "at", value: format.time(time) },
       { what: "utilisation", value: format.percent(use) },

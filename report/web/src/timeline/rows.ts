@@ -64,7 +64,7 @@ export class TimelineRows {
       this.render();
     }).observe(this.element);
     this.listen();
-    store.on(["window", "transfer", "link", "group", "shown"], () => this.render());
+    store.on(["window", "transfer", "link", "group", "visible"], () => this.render());
     store.on(["time"], () => this.moveCursor());
     store.on(["transfer", "link"], () => this.reveal());
     addEventListener("beforeprint", () => this.print(true));

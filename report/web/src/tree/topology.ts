@@ -47,7 +47,7 @@ export class TopologyView {
     this.part = partOf(views);
     this.build();
     store.on(["time", "mean", "link", "transfer"], () => this.update());
-    store.on(["shown"], () => this.build());
+    store.on(["visible"], () => this.build());
     new ResizeObserver(() => this.resized()).observe(this.element);
     onPrint((on) => forPaper(this.element, on ? this.panels.map((p) => p.drawing) : []));
   }
@@ -87,9 +87,9 @@ export class TopologyView {
   }
 
   private build(): void {
-    const shown = this.store.state.shown.map((i) => this.views[i]!);
-    this.part = partOf(shown);
-    this.panels = shown.map((view) => this.panel(view, shown.length > 1));
+    const visible = this.store.state.visible.map((i) => this.views[i]!);
+    this.part = partOf(visible);
+    this.panels = visible.map((view) => this.panel(view, visible.length > 1));
     this.element.replaceChildren(...this.panels.map((p) => p.element));
     this.update();
     for (const run of this.built) run();

@@ -14,8 +14,8 @@ use crate::yaml::{Data, Value};
 /// The one shape that is given, and how many links make one of its last level.
 pub(super) fn shape(context: &mut Context, fields: &Fields<'_>, what: &str) -> Read<(Shape, u64)> {
     let keys = ["star", "leaf-spine", "fat-tree", "dragonfly", "torus"];
-    let given: Vec<_> = keys.iter().filter_map(|key| fields.entry(key)).collect();
-    let [entry] = given[..] else {
+    let shapes: Vec<_> = keys.iter().filter_map(|key| fields.entry(key)).collect();
+    let [entry] = shapes[..] else {
         let help = format!("give one of {}", keys.join(", "));
         return Err(context.error(fields.span, format!("{what} needs exactly one shape"), help));
     };

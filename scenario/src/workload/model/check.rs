@@ -59,12 +59,12 @@ pub(super) enum PlanError {
 const SHOWN: usize = 8;
 
 fn cycle(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let listed: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
     let end = match names.len().saturating_sub(SHOWN) {
-        0 => shown.first().cloned().unwrap_or_default(),
+        0 => listed.first().cloned().unwrap_or_default(),
         more => format!("{more} more"),
     };
-    format!("{} before {end}", shown.join(" before "))
+    format!("{} before {end}", listed.join(" before "))
 }
 
 /// Names of the tasks of a plan, in one text, with a table to find them in.

@@ -130,14 +130,14 @@ impl Trouble {
 /// The parameter that the alternatives decide: the one that differs, of several the one that says `auto`; else none.
 fn key(operation: &Json, alternatives: &[Alternative]) -> Box<str> {
     let params = |json: &Json| json.get("params").and_then(Json::as_object).cloned().unwrap_or_default();
-    let given = params(operation);
+    let own = params(operation);
     let read = |alternative: &Alternative| serde_json::from_str(&alternative.operation).map(|json| params(&json));
     let others: Vec<_> = alternatives.iter().filter_map(|alternative| read(alternative).ok()).collect();
-    let mut keys: Vec<&String> = given.keys().collect();
-    keys.extend(others.iter().flat_map(|other| other.keys()).filter(|key| !given.contains_key(*key)));
-    keys.retain(|key| others.iter().any(|other| other.get(*key) != given.get(*key)));
+    let mut keys: Vec<&String> = own.keys().collect();
+    keys.extend(others.iter().flat_map(|other| other.keys()).filter(|key| !own.contains_key(*key)));
+    keys.retain(|key| others.iter().any(|other| other.get(*key) != own.get(*key)));
     keys.dedup();
-    let auto = keys.iter().find(|key| given.get(**key).is_some_and(|value| value == "auto"));
+    let auto = keys.iter().find(|key| own.get(**key).is_some_and(|value| value == "auto"));
     match (auto, &keys[..]) {
         (Some(key), _) | (None, [key]) => key.as_str().into(),
         _ => "".into(),

@@ -62,7 +62,7 @@ pub(in crate::workload) struct Site<'a> {
     /// The topology; an empty one where the scenario has none, so that no name can be misspelt.
     pub(in crate::workload) topology: &'a Topology,
     /// Whether the scenario has a topology.
-    pub(in crate::workload) given: bool,
+    pub(in crate::workload) has_topology: bool,
     /// What earlier operations named.
     pub(in crate::workload) known: &'a mut Known,
     pub(in crate::workload) ranks: &'a mut Ranks,
@@ -91,7 +91,7 @@ impl Site<'_> {
             let help = "brackets stand for several devices: give one operation for each";
             return Err(context.problem(span, what, Problem::new(format!("{} is not one device", quoted(name)), help)));
         }
-        if self.given {
+        if self.has_topology {
             context.warn_of(span, || {
                 let near = self.topology.names.problem(name, missing).help;
                 let message = format!("{} is not in the topology; it is taken as a device without links", quoted(name));

@@ -25,7 +25,7 @@ pub(crate) const HOST: [Key; 3] = [ID, START, AFTER];
 pub(in crate::workload) struct TransferModel<'a> {
     entry: &'a ModelEntry,
     /// As it was written, to point at it.
-    given: &'a Value,
+    value: &'a Value,
     params: serde_json::Map<String, Json>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Expansion<'a> {
         };
         let what = format!("model `{}`", entry.name);
         let params = self.params(context, files, schema, model, &NAME, &what)?;
-        Ok(TransferModel { entry, given: model, params })
+        Ok(TransferModel { entry, value: model, params })
     }
 
     /// A transfer as its model is asked for it, that waits for nothing and is done once.
@@ -140,7 +140,7 @@ impl<'a> Expansion<'a> {
             key: "transfer",
             entry: model.entry,
             id,
-            params_at: model.given,
+            params_at: model.value,
             params: model.params.clone(),
             transfer: Some(transfer),
             start,
@@ -186,8 +186,8 @@ impl<'a> Expansion<'a> {
     ) -> Read<serde_json::Map<String, Json>> {
         let entries: &[Entry] = if let Data::Mapping(entries) = &value.data { entries } else { &[] };
         let params = entries.iter().filter(|e| !host.contains(&&*e.key));
-        let (topology, given) = (self.topology, self.topology_given);
-        let mut site = Site { topology, given, known: &mut self.known, ranks: &mut self.ranks, files };
+        let (topology, has_topology) = (self.topology, self.has_topology);
+        let mut site = Site { topology, has_topology, known: &mut self.known, ranks: &mut self.ranks, files };
         schema.object(context, &mut site, value.span, params, what)
     }
 

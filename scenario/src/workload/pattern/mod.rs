@@ -10,7 +10,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeId, SimDuration, SimTime};
 
-use super::attributes::{Attributes, Ends, PlacedId, given_id, start};
+use super::attributes::{Attributes, Ends, PlacedId, read_id, start};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
 use super::messages::{Pairs, Plans, name as message_name};
@@ -97,7 +97,7 @@ impl<'a> Expansion<'a> {
         model: Option<&'a Value>,
     ) -> Read<Sending<'a>> {
         let id = match fields.get("id") {
-            Some(value) => given_id(context, value)?,
+            Some(value) => read_id(context, value)?,
             None => PlacedId { text: kind.into(), span: fields.span },
         };
         let ranks = match fields.get("ranks") {

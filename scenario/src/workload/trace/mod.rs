@@ -10,7 +10,7 @@ use std::path::Path;
 use weir_plugin_api::NodeId;
 use weir_sim_core::TaskId;
 
-use super::attributes::{ID, PlacedId, given_id};
+use super::attributes::{ID, PlacedId, read_id};
 use super::expansion::Expansion;
 use super::group::{Names, TaskKind};
 use super::routing::{NIC, ROUTING, Routing, Way, not_streamed};
@@ -57,7 +57,7 @@ impl Expansion<'_> {
         let named = fields.require(context, "file")?;
         let text = context.text(named, "`file` of a trace")?;
         let id = match fields.get("id") {
-            Some(value) => given_id(context, value)?,
+            Some(value) => read_id(context, value)?,
             None => {
                 let stem = Path::new(text).file_stem().unwrap_or_default().to_string_lossy();
                 PlacedId { text: stem.into(), span: named.span }
