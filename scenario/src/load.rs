@@ -116,8 +116,9 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let optimize =
         fields.entry("optimize").map(|entry| optimize::read(context, &mut files, entry, scenario_parts)).transpose();
     let (workload, mut arbiters) = (workload?, arbiters?);
-    if workload.routes.has_branches() {
-        arbiters.iter_mut().for_each(|spec| spec.take_branches(&topology.fabric));
+    // Else they are composed already.
+    if workload.routes.has_branches() && topology.fabric.shared().is_empty() {
+        arbiters.iter_mut().for_each(|spec| spec.compose(&topology.fabric));
     }
     Ok(Parts {
         name: title?,

@@ -86,7 +86,7 @@ impl Load {
     fn run_in_regions(&self, policies: &[RegionPolicy], of: impl Fn(usize) -> u32) -> Outcome {
         let view = self.fabric.view();
         let of: Vec<u32> = (0..self.fabric.links().len()).map(of).collect();
-        let division = Arc::new(Division::new(&view, &of));
+        let division = Arc::new(Division::of(&self.fabric, &of));
         let mut arbiter = region_arbiter(&view, division, policies).expect("policies take their regions");
         self.run(&mut *arbiter, Flags::PURE)
     }

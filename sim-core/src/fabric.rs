@@ -1,5 +1,7 @@
 //! The graph ready to run: nodes in a forest, each link as two directed halves, lateral links beside the tree.
 
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use weir_plugin_api::{Direction, FabricView, LinkId, LinkKind, NodeId, NodeKind, SimDuration};
 
 /// A node of the fabric.
@@ -117,6 +119,19 @@ pub struct Fabric {
     pub(crate) crossed: Vec<bool>,
     /// (parent, down half) of the links to crossed nodes, sorted: a wide switch is not searched child by child.
     pub(crate) crossed_below: Vec<(NodeId, LinkId)>,
+    shared: Vec<SharedBandwidth>,
+    /// Per directed link that shares any: which.
+    pub(crate) shared_by: FxHashMap<LinkId, SmallVec<[u32; 2]>>,
+}
+
+/// A bandwidth that several directed links have together, beside that of each: both directions of a link that is no full
+/// duplex, or all links of a node, such as those of a memory.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SharedBandwidth {
+    /// Bytes per second. A transfer counts once, over however many of the links it goes.
+    pub bandwidth: f64,
+    /// The links, ascending.
+    pub links: Vec<LinkId>,
 }
 
 impl Fabric {
@@ -150,6 +165,12 @@ impl Fabric {
     #[must_use]
     pub fn bandwidths(&self) -> &[f64] {
         &self.columns.bandwidth
+    }
+
+    /// The bandwidths that several directed links share.
+    #[must_use]
+    pub fn shared(&self) -> &[SharedBandwidth] {
+        &self.shared
     }
 
     /// Whether there are links outside the tree.
@@ -208,6 +229,8 @@ impl Fabric {
 pub struct FabricBuilder {
     fabric: Fabric,
     pairs: std::collections::BTreeSet<(NodeId, NodeId)>,
+    /// Nodes whose links share a bandwidth.
+    memories: Vec<(NodeId, f64)>,
 }
 
 impl FabricBuilder {
@@ -273,6 +296,18 @@ impl FabricBuilder {
         Ok(())
     }
 
+    /// Lets both directions of the link added last share a bandwidth, bytes per second, above zero.
+    pub fn share_last_link(&mut self, bandwidth: f64) {
+        let links = self.fabric.links.len() as u32;
+        let links = vec![LinkId(links - 2), LinkId(links - 1)];
+        self.fabric.shared.push(SharedBandwidth { bandwidth, links });
+    }
+
+    /// Lets all links of a node share a bandwidth, bytes per second, above zero.
+    pub fn share_node(&mut self, node: NodeId, bandwidth: f64) {
+        self.memories.push((node, bandwidth));
+    }
+
     /// The fabric of everything added, ready for routes and runs.
     #[must_use]
     pub fn build(mut self) -> Fabric {
@@ -285,7 +320,25 @@ impl FabricBuilder {
             }
         }
         self.index_laterals();
+        self.index_memories();
         self.fabric
+    }
+
+    /// Finds the links of the nodes that share a bandwidth.
+    fn index_memories(&mut self) {
+        let mut links: FxHashMap<NodeId, Vec<LinkId>> = self.memories.iter().map(|&(node, _)| (node, vec![])).collect();
+        let ends = (0..).map(LinkId).zip(&self.fabric.links).flat_map(|(id, link)| [(id, link.from), (id, link.to)]);
+        for (id, node) in ends.filter(|_| !self.memories.is_empty()) {
+            links.entry(node).and_modify(|links| links.push(id));
+        }
+        for &(node, bandwidth) in &self.memories {
+            let links = links.remove(&node).unwrap_or_default();
+            self.fabric.shared.push(SharedBandwidth { bandwidth, links });
+        }
+        let Fabric { shared, shared_by, .. } = &mut self.fabric;
+        for (number, shared) in (0..).zip(&*shared) {
+            shared.links.iter().for_each(|&link| shared_by.entry(link).or_default().push(number));
+        }
     }
 
     fn is_ancestor(&self, ancestor: NodeId, mut node: NodeId) -> bool {

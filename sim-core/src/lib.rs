@@ -45,7 +45,7 @@ pub use answer::{Answer, AnswerError, TOLERANCE};
 pub use classes::Classes;
 pub use disjoint_sets::DisjointSets;
 pub use event_queue::{EventPhase, EventQueue, TaskEvent};
-pub use fabric::{Fabric, FabricBuilder, FabricError, Link, LinkSpec, Node};
+pub use fabric::{Fabric, FabricBuilder, FabricError, Link, LinkSpec, Node, SharedBandwidth};
 pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimError, Stop, TaskTimes};
 pub use progress::{remaining_after, time_to_send};
 pub use regions::{Division, LIMITED, Region, RegionPolicy, region_arbiter};

@@ -1,14 +1,20 @@
-//! Transfers that take several routes at once, against progressive filling with the part of the bytes that each link carries.
+//! Transfers that take several routes at once, and links that share a bandwidth, against progressive filling with the part of the
+//! bytes that each link carries.
 
 use crate::common::{Phase, Transfer, answer, assert_close, link, names, rates};
 use crate::regions::cut;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use weir_plugin_api::{Cause, LinkId, NodeId, NodeKind};
-use weir_sim_core::{Fabric, FabricBuilder, Selection, shares};
+use weir_sim_core::{Fabric, FabricBuilder, Selection, branches, shares};
 
 /// Ends, dealt to leaves, each of which has a link to every spine.
 fn leaf_spine(ends: &[(usize, f64)], leaves: usize, spines: &[f64]) -> (Fabric, Vec<NodeId>) {
+    half_duplex(ends, leaves, spines, &[])
+}
+
+/// The same; of some links, in their order, both directions share a bandwidth, or of some ends all links do.
+fn half_duplex(ends: &[(usize, f64)], leaves: usize, spines: &[f64], shared: &[Option<f64>]) -> (Fabric, Vec<NodeId>) {
     let mut builder = FabricBuilder::new();
     let mut roots = |kind, count| (0..count).map(|_| builder.root(kind).expect("a root")).collect::<Vec<_>>();
     let (hosts, leaf) = (roots(NodeKind::Host, ends.len()), roots(NodeKind::Network, leaves));
@@ -16,25 +22,48 @@ fn leaf_spine(ends: &[(usize, f64)], leaves: usize, spines: &[f64]) -> (Fabric, 
     for (&host, &(at, bandwidth)) in hosts.iter().zip(ends) {
         builder.lateral(host, leaf[at % leaves], link(bandwidth, bandwidth)).expect("a link");
     }
+    for (&host, memory) in hosts.iter().zip(shared) {
+        memory.into_iter().for_each(|memory| builder.share_node(host, *memory));
+    }
+    let mut shared = shared.iter().rev();
     for &leaf in &leaf {
         for (&spine, &bandwidth) in spine.iter().zip(spines) {
             builder.lateral(leaf, spine, link(bandwidth, bandwidth)).expect("a link");
+            shared.next().copied().flatten().into_iter().for_each(|shared| builder.share_last_link(shared));
         }
     }
     (builder.build(), hosts)
 }
 
+/// What a route loads: links, and after them what links share, each with the part of the bytes that goes there.
+fn resources(fabric: &Fabric, route: &[LinkId]) -> Vec<(usize, f64)> {
+    let mut all: Vec<(usize, f64)> =
+        shares(fabric, route).into_iter().map(|(link, part)| (link.index(), part)).collect();
+    let count = branches(fabric, route).count() as f64;
+    for (at, shared) in fabric.shared().iter().enumerate() {
+        let crosses = |branch: &&[LinkId]| branch.iter().any(|link| shared.links.contains(link));
+        let crossing = branches(fabric, route).filter(crosses).count() as f64;
+        all.push((fabric.links().len() + at, crossing / count));
+    }
+    all.retain(|&(_, part)| part > 0.0);
+    all
+}
+
 /// Max-min fair rates: all rise together until a link is full, whose transfers then keep theirs; a transfer loads a link with
 /// the part of its bytes that goes there.
 fn filled(fabric: &Fabric, phase: &Phase) -> Vec<f64> {
-    let parts: Vec<_> = (0..phase.len()).map(|p| shares(fabric, phase.links(p))).collect();
+    let parts: Vec<_> = (0..phase.len()).map(|p| resources(fabric, phase.links(p))).collect();
+    let bandwidth = |resource: usize| match resource.checked_sub(fabric.links().len()) {
+        None => fabric.links()[resource].bandwidth,
+        Some(shared) => fabric.shared()[shared].bandwidth,
+    };
     let (mut rates, mut level) = (vec![None; phase.len()], 0.0);
     while rates.iter().any(Option::is_none) {
-        let mut room = vec![(f64::INFINITY, 0.0); fabric.links().len()];
+        let mut room = vec![(f64::INFINITY, 0.0); fabric.links().len() + fabric.shared().len()];
         for (link, (room, rising)) in room.iter_mut().enumerate() {
-            *room = fabric.links()[link].bandwidth;
+            *room = bandwidth(link);
             for (parts, rate) in parts.iter().zip(&rates) {
-                let part = parts.iter().find(|(on, _)| on.index() == link).map_or(0.0, |&(_, part)| part);
+                let part = parts.iter().find(|(on, _)| *on == link).map_or(0.0, |&(_, part)| part);
                 match rate {
                     Some(rate) => *room -= part * rate,
                     None => (*room, *rising) = (*room - part * level, *rising + part),
@@ -45,7 +74,7 @@ fn filled(fabric: &Fabric, phase: &Phase) -> Vec<f64> {
         let own = |p: usize| phase.transfers[p].limit - level;
         let links = room.iter().filter(|(_, rising)| *rising > 0.0).map(|(room, rising)| room / rising);
         let step = links.chain((0..phase.len()).filter(open).map(own)).fold(f64::INFINITY, f64::min).max(0.0);
-        let full = |link: LinkId| room[link.index()].0 <= room[link.index()].1 * step * (1.0 + 1e-12) + 1e-3;
+        let full = |link: usize| room[link].0 <= room[link].1 * step * (1.0 + 1e-12) + 1e-3;
         let held = |p: &usize| own(*p) - step <= 1e-3 || parts[*p].iter().any(|&(link, _)| full(link));
         let fixed: Vec<usize> = (0..phase.len()).filter(open).filter(held).collect();
         level += step;
@@ -59,6 +88,7 @@ struct Case {
     ends: Vec<(usize, f64)>,
     leaves: usize,
     spines: Vec<f64>,
+    shared: Vec<Option<f64>>,
     transfers: Vec<(Index, Index, Option<f64>, bool)>,
 }
 
@@ -67,13 +97,14 @@ fn cases() -> impl Strategy<Value = Case> {
     let ends = prop::collection::vec((0..8_usize, gbps()), 2..9);
     let transfers = (any::<Index>(), any::<Index>(), prop::option::of(gbps()), any::<bool>());
     let transfers = prop::collection::vec(transfers, 1..12);
-    (ends, 2..5_usize, prop::collection::vec(gbps(), 1..6), transfers)
-        .prop_map(|(ends, leaves, spines, transfers)| Case { ends, leaves, spines, transfers })
+    let shared = prop::collection::vec(prop::option::of(gbps()), 0..8);
+    (ends, 2..5_usize, prop::collection::vec(gbps(), 1..6), shared, transfers)
+        .prop_map(|(ends, leaves, spines, shared, transfers)| Case { ends, leaves, spines, shared, transfers })
 }
 
 impl Case {
     fn phase(&self) -> Option<(Fabric, Phase)> {
-        let (fabric, hosts) = leaf_spine(&self.ends, self.leaves, &self.spines);
+        let (fabric, hosts) = half_duplex(&self.ends, self.leaves, &self.spines, &self.shared);
         let mut transfers = Vec::new();
         let mut spread = Vec::new();
         for (from, to, limit, all) in &self.transfers {
@@ -111,16 +142,18 @@ proptest! {
             return Ok(());
         }
         let (rates, bindings) = answer(&mut *arbiter, &phase);
-        let mut loads = vec![0.0; fabric.links().len()];
+        let mut loads = vec![0.0; fabric.links().len() + fabric.shared().len()];
         for (position, rate) in rates.iter().enumerate() {
             prop_assert!(*rate >= 0.0 && *rate <= phase.transfers[position].limit);
             prop_assert_ne!(bindings[position].by, position as u32);
-            for (link, part) in shares(&fabric, phase.links(position)) {
-                loads[link.index()] += part * rate;
+            for (resource, part) in resources(&fabric, phase.links(position)) {
+                loads[resource] += part * rate;
             }
         }
-        for (link, load) in fabric.links().iter().zip(loads) {
-            prop_assert!(load <= link.bandwidth * (1.0 + 2e-9));
+        let bandwidths = fabric.links().iter().map(|link| link.bandwidth);
+        let bandwidths = bandwidths.chain(fabric.shared().iter().map(|shared| shared.bandwidth));
+        for (bandwidth, load) in bandwidths.zip(loads) {
+            prop_assert!(load <= bandwidth * (1.0 + 2e-9));
         }
         prop_assert!(rates.iter().any(|rate| *rate > 0.0));
     }

@@ -24,7 +24,7 @@ pub(crate) fn cut(
     };
     let policies: Vec<RegionPolicy> = names.iter().map(policy).collect();
     let keys: Vec<u32> = (0..fabric.links().len()).map(|link| keys(link / 2) as u32).collect();
-    let division = Arc::new(Division::new(&fabric.view(), &keys));
+    let division = Arc::new(Division::of(fabric, &keys));
     let arbiter = region_arbiter(&fabric.view(), division.clone(), &policies).expect("policies take their regions");
     (division, arbiter)
 }

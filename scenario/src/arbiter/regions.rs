@@ -129,7 +129,7 @@ impl PolicyMap {
             return Err(crate::context::Reported);
         }
         let of_links: Vec<u32> = topology.kinds.of_links().map(|kind| of_kinds[kind]).collect();
-        let division = Arc::new(Division::new(&topology.fabric.view(), &of_links));
+        let division = Arc::new(Division::of(&topology.fabric, &of_links));
         let infos = infos(&division, &self.policies, topology);
         let policies = self.policies.into_iter().map(|policy| (policy.key, policy.spec)).collect();
         Ok(ArbiterSpec::of_regions(Regions { division, policies, infos }, self.position))
@@ -137,26 +137,28 @@ impl PolicyMap {
 }
 
 impl ArbiterSpec {
-    /// Lets a policy for the whole fabric serve transfers that take several routes at once, which only the composition of
-    /// regions does: each connected part of the fabric becomes a region.
-    pub(crate) fn take_branches(&mut self, fabric: &Fabric) {
+    /// Lets a policy for the whole fabric serve transfers that take several routes at once, or links that share a bandwidth,
+    /// which only the composition of regions does: each connected part of the fabric becomes a region.
+    pub(crate) fn compose(&mut self, fabric: &Fabric) {
         if self.regions.is_some() {
             return;
         }
-        let division = Arc::new(Division::new(&fabric.view(), &vec![0; fabric.links().len()]));
+        let division = Arc::new(Division::of(fabric, &vec![0; fabric.links().len()]));
         let entry = &*self.entry;
-        let policies =
-            [RegionPolicy { make: entry.make.clone(), flags: entry.flags, params: self.params_json().into() }];
+        let policy = RegionPolicy { make: entry.make.clone(), flags: entry.flags, params: "{}".into() };
         let kept = if entry.flags.contains(Flags::FOR_PCIE) { Flags::FOR_PCIE } else { Flags::default() };
         self.entry = Arc::new(ArbiterEntry {
             name: entry.name.clone(),
             version: entry.version.clone(),
-            flags: RegionPolicy::flags_of_all(&policies).union(kept),
+            flags: RegionPolicy::flags_of_all(std::slice::from_ref(&policy), &division).union(kept),
             says_what_it_reads: entry.says_what_it_reads,
             legend: entry.legend.clone(),
             params_schema: entry.params_schema.clone(),
             origin: entry.origin.clone(),
-            make: Arc::new(move |fabric, _| region_arbiter(fabric, division.clone(), &policies)),
+            make: Arc::new(move |fabric, params| {
+                let policy = RegionPolicy { params: params.into(), ..policy.clone() };
+                region_arbiter(fabric, division.clone(), &[policy])
+            }),
             incremental: None,
         });
     }
@@ -189,7 +191,12 @@ pub(super) fn map_text<K: AsRef<str>, A: AsRef<str>>(policies: impl IntoIterator
 /// The arbiters of the file, now that its links are known.
 pub(crate) fn place(context: &mut Context, written: Vec<Written>, topology: &Topology) -> Read<Vec<ArbiterSpec>> {
     let place = |written| match written {
-        Written::Whole(spec) => Ok(spec),
+        Written::Whole(mut spec) => {
+            if !topology.fabric.shared().is_empty() {
+                spec.compose(&topology.fabric);
+            }
+            Ok(spec)
+        }
         Written::PerKind(map) => map.place(context, topology),
     };
     written.into_iter().map(place).collect()
@@ -213,7 +220,7 @@ fn entry(name: &str, division: &Arc<Division>, policies: &[(String, ArbiterSpec)
     ArbiterEntry {
         name: name.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        flags: RegionPolicy::flags_of_all(&made),
+        flags: RegionPolicy::flags_of_all(&made, &division),
         says_what_it_reads: policies.iter().all(|(_, spec)| spec.entry.says_what_it_reads),
         legend,
         params_schema: "{}".to_owned(),

@@ -129,6 +129,9 @@ impl<'b> Expansion<'b> {
             let (message, help) = refused(&error, self.names.unique_name(from), self.names.unique_name(to));
             context.error(span, message, help)
         })?;
+        if let Some(shared) = made_of.link.shared {
+            self.builder.share_last_link(shared);
+        }
         self.note(&made_of.link, made_of.kind, made_of.place);
         Ok(())
     }
@@ -180,6 +183,12 @@ impl<'b> Expansion<'b> {
             }
         };
         let node = node.map_err(|error| fabric_error(context, span, &error))?;
+        if let Some(shared) = template.link.as_ref().and_then(|link| link.shared) {
+            self.builder.share_last_link(shared);
+        }
+        if let Some(memory) = template.memory {
+            self.builder.share_node(node, memory);
+        }
         self.slots.push(template.engines.unwrap_or(usual_slots(template.kind)));
         if template.engines.is_some() {
             self.written_engines.push((node, span));

@@ -24,6 +24,8 @@ pub(crate) struct LinkType {
     /// Latency each way.
     pub(crate) latency: SimDuration,
     pub(crate) kind: Option<KindId>,
+    /// Bytes per second that both directions have together; `None` where each has its own alone.
+    pub(crate) shared: Option<f64>,
     /// Which of the types under `link_types` it is; `None` for one that stands in its place.
     pub(crate) named: Option<u32>,
 }
@@ -93,6 +95,11 @@ pub(super) static LINK_TYPE: KeyTable = KeyTable::new(
             "efficiency",
             Shape::Number(&[("exclusiveMinimum", 0), ("maximum", 1)]),
             "Share of the raw figure that carries payload; 1 by default.",
+        ),
+        optional(
+            "shared",
+            Shape::Named(&units::BANDWIDTH),
+            "What both directions carry together at most, beside the bandwidth of each.",
         ),
         optional("latency", Shape::Named(&units::TIME), "Each way; 0s by default."),
         optional(
@@ -185,8 +192,12 @@ fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> 
         None => Ok(None),
         Some(value) => context.text(value, "the kind of a link").map(|word| Some(kinds.of(word))),
     };
-    let (up, down) = bandwidths(context, fields, &efficiency?)?;
-    Ok(LinkType { up, down, latency: latency?, kind: kind?, named: None })
+    let efficiency = efficiency?;
+    let shared = fields.parse_or(context, "shared", None, |text| {
+        units::bandwidth(text)?.bytes_per_second(&efficiency, text).map(Some)
+    });
+    let (up, down) = bandwidths(context, fields, &efficiency)?;
+    Ok(LinkType { up, down, latency: latency?, kind: kind?, shared: shared?, named: None })
 }
 
 /// Both bandwidths, from the one of three forms that is given.

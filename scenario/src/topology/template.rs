@@ -40,6 +40,8 @@ pub(super) struct NodeTemplate {
     pub(super) link: Option<LinkType>,
     /// `None` where the kind of the node decides.
     pub(super) engines: Option<u32>,
+    /// Bytes per second that all its links have together.
+    pub(super) memory: Option<f64>,
     pub(super) place: Place,
     /// What lies below each of them.
     pub(super) children: Vec<Template>,

@@ -14,7 +14,7 @@ use crate::brackets::{NAME_BYTES, NamePattern};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::format::{Definition, KeyTable, Shape, optional, required};
-use crate::units;
+use crate::units::{self, Decimal};
 use crate::yaml::{Data, Entry, Value};
 
 static NODE: KeyTable = KeyTable::new(
@@ -24,6 +24,7 @@ static NODE: KeyTable = KeyTable::new(
         required("kind", Shape::Choice(|| NodeKind::ALL.map(|kind| kind.word().into()).to_vec()), "What it is."),
         optional("link", Shape::Named(&LINK), "The link to its parent; a root has none."),
         optional("engines", Shape::Whole(&[("minimum", 1)]), "Transfers that it sends at once."),
+        optional("memory", Shape::Map(&MEMORY), "A bandwidth that all transfers to, from and through it share."),
         optional("repeat", Shape::Whole(&[("minimum", 1)]), "Node `x` becomes x0, x1, ..."),
         optional("bus_id", Shape::Pattern(|| BUS_ID.to_owned()), "The node's PCI address; no effect on a run."),
         optional(
@@ -33,6 +34,16 @@ static NODE: KeyTable = KeyTable::new(
         ),
         optional("children", Shape::Named(&NODES_BY_NAME), "The nodes below it."),
     ],
+);
+
+static MEMORY: KeyTable = KeyTable::new(
+    "memory",
+    "A bandwidth that all links of a node share.",
+    &[required(
+        "bandwidth",
+        Shape::Named(&units::BANDWIDTH),
+        "Of all transfers to, from and through the node together.",
+    )],
 );
 
 /// `tree`, and `children` of a node.
@@ -174,6 +185,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
         }
     };
     let below = fields.get("children").map_or(Ok(Vec::new()), |value| children(context, types, value));
+    let memory = fields.get("memory").map(|value| memory(context, value)).transpose();
     let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, below?);
     let place = place?;
     if let (Some((_, span)), true) = (engines, is_inner(kind)) {
@@ -186,8 +198,14 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
         return Err(too_many_nodes(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
     }
     let engines = engines.map(|(n, _)| n);
-    let node = NodeTemplate { kind, link, engines, place, children };
+    let node = NodeTemplate { kind, link, engines, memory: memory?, place, children };
     Ok(Template { names, each: Each::Node(Box::new(node)), span: entry.key_span, total })
+}
+
+/// Reads `memory`, bytes per second.
+fn memory(context: &mut Context, value: &Value) -> Read<f64> {
+    let fields = context.fields(value, "a memory", &MEMORY)?;
+    fields.parse(context, "bandwidth", |text| units::bandwidth(text)?.bytes_per_second(&Decimal::whole(1), text))
 }
 
 /// Reads `bus_id` and `numa`, which say where a node is in the machine and have no effect on a run.

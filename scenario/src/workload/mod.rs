@@ -38,7 +38,7 @@ pub(crate) use order::{ORDER, Senders};
 pub use planned::{Choice, PlannedOperation};
 use ranks::Ranks;
 pub(crate) use ranks::{DEVICE, RANKS, devices};
-use routing::Routing;
+use routing::rules::Routing;
 pub(crate) use routing::{NIC, ROUTING};
 pub(crate) use traffic::Traffic;
 

@@ -1,10 +1,11 @@
 //! The fabric cut into regions: maximal sets of links of one policy that hang together at nodes.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use weir_plugin_api::{FabricView, LinkId, NodeId, SimDuration};
 
 use crate::disjoint_sets::DisjointSets;
-use crate::fabric::{FabricColumns, Link};
+use crate::fabric::{Fabric, FabricColumns, Link, SharedBandwidth};
 
 /// A connected part of the fabric whose links have one policy.
 #[derive(Clone, Debug, Default)]
@@ -22,12 +23,22 @@ pub struct Division {
     pub regions: Vec<Region>,
     /// Per directed link: its region, and its id there.
     pub(super) place: Vec<(u32, LinkId)>,
+    /// What directed links share; numbered after the regions.
+    pub(super) shared: Vec<SharedBandwidth>,
+    /// Per directed link of any: which.
+    pub(super) shared_by: FxHashMap<LinkId, SmallVec<[u32; 2]>>,
 }
 
 impl Division {
     /// Cuts a fabric; `policies` has the policy of each directed link, the same for both halves.
     #[must_use]
-    pub fn new(fabric: &FabricView<'_>, policies: &[u32]) -> Self {
+    pub fn of(fabric: &Fabric, policies: &[u32]) -> Self {
+        let mut division = Self::new(&fabric.view(), policies);
+        (division.shared, division.shared_by) = (fabric.shared().to_vec(), fabric.shared_by.clone());
+        division
+    }
+
+    fn new(fabric: &FabricView<'_>, policies: &[u32]) -> Self {
         let mut sets = DisjointSets::default();
         // Links of one policy that meet at a node.
         let mut at: FxHashMap<(u32, u32), u32> = FxHashMap::default();
@@ -51,6 +62,31 @@ impl Division {
             links.push(LinkId::from_index(link));
         }
         division
+    }
+
+    /// Whether any links share a bandwidth.
+    #[must_use]
+    pub fn has_shared(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
+    /// Whether a number is that of a region, not of what links share.
+    pub(super) fn is_real(&self, region: u32) -> bool {
+        (region as usize) < self.regions.len()
+    }
+
+    /// Of what directed links share, by its number after the regions: the first of the links on a route.
+    pub(super) fn first_shared(&self, region: u32, route: &[LinkId]) -> LinkId {
+        let links = &self.shared[region as usize - self.regions.len()].links;
+        route.iter().copied().find(|link| links.contains(link)).unwrap_or(LinkId::NONE)
+    }
+
+    /// A region by number; for what directed links share, the region of the first of them on a route.
+    pub(super) fn real_region(&self, region: u32, route: &[LinkId]) -> u32 {
+        if self.is_real(region) {
+            return region;
+        }
+        self.place[self.first_shared(region, route).index()].0
     }
 
     /// The region of a directed link.

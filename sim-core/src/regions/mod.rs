@@ -18,27 +18,33 @@
 //! 3. A transfer that its region in the end offers more than it has (by more than 1e-6), or that has less than its fixed
 //!    rate, gets a rate anew, once, from its limit. Of the two answers the one with the larger total counts.
 //!
+//! What directed links share ([`crate::SharedBandwidth`]) is a region with one link ([`shared`]), in which a transfer over any
+//! of them has a segment.
+//!
 //! Transfers that share no link, directly or through others, get their rates apart.
 //!
 //! **Source.** Own.
 
+mod cuts;
 mod division;
 mod part;
 mod rounds;
+mod shared;
 
 use std::sync::Arc;
 
 use weir_plugin_api::{
-    Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, MakeArbiter, NodeId, PhaseView, RateArbiter, RouteId,
+    Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, MakeArbiter, PhaseView, RateArbiter, RouteId,
     RouteTable, SimTime, Step, TransferId,
 };
 
 use crate::classes::Classes;
-use crate::routes::split;
+use cuts::{Cuts, Stretch};
 use division::columns;
 pub use division::{Division, Region};
 use part::{Part, Segment};
 use rounds::{Place, Rounds};
+use shared::SharedLink;
 
 /// The step of a transfer in a region where another one decides its rate.
 pub const LIMITED: &str = "limited";
@@ -55,14 +61,15 @@ pub struct RegionPolicy {
 }
 
 impl RegionPolicy {
-    /// What all policies together claim.
+    /// What all policies together claim. Where links share a bandwidth, transfers meet that no link connects.
     #[must_use]
-    pub fn flags_of_all(policies: &[Self]) -> Flags {
+    pub fn flags_of_all(policies: &[Self], division: &Division) -> Flags {
         let all = |flag: Flags| policies.iter().all(|policy| policy.flags.contains(flag));
         let any = |flag: Flags| policies.iter().any(|policy| policy.flags.contains(flag));
         let some = [Flags::WHOLE_SET, Flags::READS_ARRIVAL, Flags::READS_WEIGHT, Flags::READS_PRIORITY];
         let pure = if all(Flags::PURE) { Flags::PURE } else { Flags::default() };
-        some.into_iter().filter(|&flag| any(flag)).fold(pure, Flags::union)
+        let meet = if division.has_shared() { Flags::WHOLE_SET } else { Flags::default() };
+        some.into_iter().filter(|&flag| any(flag)).fold(pure.union(meet), Flags::union)
     }
 }
 
@@ -78,42 +85,11 @@ pub fn region_arbiter(
     Ok(Box::new(RegionArbiter::new(fabric, division, policies)?))
 }
 
-/// A route's part in one region.
-#[derive(Clone, Copy, Debug)]
-struct Stretch {
-    region: u32,
-    route: RouteId,
-    /// The part of the transfer's bytes that it carries; 1 without branches.
-    share: f64,
-}
-
-/// The highest rate over all branches of a route, and the link that decides it; no bound on a route without branches, where
-/// each policy finds it.
-#[derive(Clone, Copy, Debug)]
-struct FullRate {
-    rate: f64,
-    link: LinkId,
-}
-
-/// The links of a route in one region, as that numbers them.
-struct Run {
-    region: u32,
-    links: Vec<LinkId>,
-    share: f64,
-}
-
 /// The arbiter of a fabric that is cut into regions.
 pub(crate) struct RegionArbiter {
     division: Arc<Division>,
-    /// Per link: the node that it enters.
-    enters: Vec<NodeId>,
     parts: Vec<Part>,
-    /// Per route of the run: its stretches, as compressed rows.
-    offsets: Vec<u32>,
-    stretches: Vec<Stretch>,
-    /// Per route of the run: what its links can carry at most, where it has branches.
-    full_rates: Vec<FullRate>,
-    bandwidth: Vec<f64>,
+    cuts: Cuts,
     rounds: Rounds,
     /// Regions that the present phase uses.
     used: Vec<u32>,
@@ -136,79 +112,26 @@ impl RegionArbiter {
             let arbiter = (policy.make)(&columns.view(), &policy.params)?;
             parts.push(Part::new(arbiter, policy.flags, columns.bandwidth));
         }
-        let (offsets, stretches) = (vec![0], Vec::new());
-        let enters = fabric.to.iter().map(|&node| NodeId(node)).collect();
-        let (full_rates, bandwidth) = (Vec::new(), fabric.bandwidth.to_vec());
-        let (rounds, used) = (Rounds::default(), Vec::new());
-        Ok(Self { division, enters, parts, offsets, stretches, full_rates, bandwidth, rounds, used })
-    }
-
-    /// Cuts the routes that are new since the last call.
-    fn cut_routes(&mut self, routes: &RouteTable<'_>) {
-        for route in self.offsets.len() - 1..routes.offsets.len() - 1 {
-            let links = routes.links(RouteId::from_index(route));
-            let full_rate = self.full_rate(links);
-            self.full_rates.push(full_rate);
-            for Run { region, links, share } in self.runs(links) {
-                let route = self.parts[region as usize].add_route(&links);
-                self.stretches.push(Stretch { region, route, share });
-            }
-            self.offsets.push(self.stretches.len() as u32);
+        for shared in &division.shared {
+            let arbiter = Box::new(SharedLink::new(shared.bandwidth));
+            parts.push(Part::new(arbiter, Flags::PURE, vec![shared.bandwidth]));
         }
-    }
-
-    fn full_rate(&self, route: &[LinkId]) -> FullRate {
-        let mut full = FullRate { rate: f64::INFINITY, link: LinkId::NONE };
-        let branches = self.branches(route).count();
-        if branches < 2 {
-            return full;
-        }
-        for &link in route {
-            let share = route.iter().filter(|&&other| other == link).count() as f64 / branches as f64;
-            let rate = self.bandwidth[link.index()] / share;
-            if rate < full.rate {
-                full = FullRate { rate, link };
-            }
-        }
-        full
-    }
-
-    fn branches<'r>(&self, route: &'r [LinkId]) -> impl Iterator<Item = &'r [LinkId]> {
-        split(route, |link| self.enters[link.index()])
-    }
-
-    /// The runs of a route in regions, in order of travel, branch by branch; each once.
-    fn runs(&self, route: &[LinkId]) -> Vec<Run> {
-        let place = |link: &LinkId| self.division.place[link.index()];
-        let mut runs: Vec<Run> = Vec::new();
-        let mut branches = 0.0;
-        for branch in self.branches(route) {
-            branches += 1.0;
-            for run in branch.chunk_by(|a, b| place(a).0 == place(b).0) {
-                let (region, links) = (place(&run[0]).0, run.iter().map(|link| place(link).1).collect());
-                match runs.iter_mut().find(|known| known.region == region && known.links == links) {
-                    Some(known) => known.share += 1.0,
-                    None => runs.push(Run { region, links, share: 1.0 }),
-                }
-            }
-        }
-        runs.iter_mut().for_each(|run| run.share /= branches);
-        runs
+        let cuts = Cuts::new(fabric, division.clone());
+        Ok(Self { division, parts, cuts, rounds: Rounds::default(), used: Vec::new() })
     }
 
     /// Deals the transfers of a phase to the regions, and asks these until every transfer has its rate.
     fn compose(&mut self, phase: &PhaseView<'_>) -> Result<(), CallError> {
-        self.cut_routes(&phase.routes);
+        self.cuts.add(&phase.routes, &mut self.parts);
         for region in self.used.drain(..) {
             self.parts[region as usize].clear();
         }
         self.rounds.clear();
         for position in 0..phase.len() {
             let mut transfer = phase.transfer(position);
-            let route = phase.classes.route[transfer.class.index()].index();
-            transfer.limit = transfer.limit.min(self.full_rates[route].rate);
-            let row = self.offsets[route] as usize..self.offsets[route + 1] as usize;
-            for &Stretch { region, route, share } in &self.stretches[row] {
+            let route = phase.classes.route[transfer.class.index()];
+            transfer.limit = transfer.limit.min(self.cuts.full_rate(route).rate);
+            for &Stretch { region, route, share } in self.cuts.stretches(route) {
                 let part = &mut self.parts[region as usize];
                 if part.is_empty() {
                     self.used.push(region);
@@ -218,15 +141,15 @@ impl RegionArbiter {
             }
             self.rounds.add_transfer(transfer.limit);
         }
-        self.rounds.run(phase, &mut self.parts, &self.used)
+        self.rounds.run(phase, &mut self.parts, &self.used, &self.division)
     }
 
     /// A binding of a region for a transfer, with the links and positions of the phase.
     fn outward(&self, phase: &PhaseView<'_>, position: usize, region: u32, binding: Binding) -> Binding {
-        let link = self.outward_link(region, binding.link);
+        let link = self.outward_link(phase.route(position), region, binding.link);
         let by = self.parts[region as usize].position(binding.by);
         let transfer = phase.transfer(position);
-        let full = self.full_rates[phase.classes.route[transfer.class.index()].index()];
+        let full = self.cuts.full_rate(phase.classes.route[transfer.class.index()]);
         if binding.cause() == Cause::OwnLimit && full.rate < transfer.limit {
             return Binding::new(full.link, Cause::FullRate, u32::MAX);
         }
@@ -241,16 +164,29 @@ impl RegionArbiter {
         }
     }
 
-    fn outward_link(&self, region: u32, link: LinkId) -> LinkId {
-        self.division.regions[region as usize].links.get(link.index()).copied().unwrap_or(LinkId::NONE)
+    /// A link of a region as the phase numbers it; of what links share, the first of them on the route.
+    fn outward_link(&self, route: &[LinkId], region: u32, link: LinkId) -> LinkId {
+        match self.division.regions.get(region as usize) {
+            Some(region) => region.links.get(link.index()).copied().unwrap_or(LinkId::NONE),
+            None if link.is_none() => LinkId::NONE,
+            None => self.division.first_shared(region, route),
+        }
     }
 
     /// A step of a region with the links and positions of the phase, in terms of the whole transfer.
-    fn outward_step(&self, position: usize, Place { region, place }: Place, step: &Step) -> Step {
+    fn outward_step(
+        &self,
+        phase: &PhaseView<'_>,
+        position: usize,
+        Place { region, place }: Place,
+        step: &Step,
+    ) -> Step {
         let part = &self.parts[region as usize];
         let because = step.because.iter().map(|&by| part.position(by)).filter(|&by| by != position as u32);
-        let (transfer, link) = (position as u32, self.outward_link(region, step.link));
+        let route = phase.route(position);
+        let (transfer, link) = (position as u32, self.outward_link(route, region, step.link));
         let rate = step.rate / part.share(place);
+        let region = self.division.real_region(region, route);
         Step { transfer, region, step: step.step.clone(), link, rate, because: because.collect() }
     }
 
@@ -263,15 +199,9 @@ impl RegionArbiter {
         Step { transfer, region, step: LIMITED.to_owned(), link: binding.link, rate, because }
     }
 
-    fn forget_routes(&mut self) {
-        self.offsets.truncate(1);
-        self.stretches.clear();
-        self.full_rates.clear();
-    }
-
     /// Refuses a route with branches to a policy that serves one of them after the other.
     fn admit_branches(&mut self, route: &[LinkId]) -> Result<(), CallError> {
-        let branches = self.branches(route).count();
+        let branches = self.cuts.branches(route).count();
         if branches < 2 {
             return Ok(());
         }
@@ -285,7 +215,7 @@ impl RegionArbiter {
             classes: classes.table(),
             routes: RouteTable { offsets: offsets.as_slice().into(), links: route.into() },
         };
-        if self.offsets.len() > 1 {
+        if !self.cuts.is_empty() {
             self.reset();
         }
         self.compose(&phase)?;
@@ -294,7 +224,7 @@ impl RegionArbiter {
             self.parts[region as usize].clear();
             self.parts[region as usize].reset();
         }
-        self.forget_routes();
+        self.cuts.clear();
         if rate > 0.0 {
             return Ok(());
         }
@@ -307,7 +237,7 @@ impl RegionArbiter {
 
 impl RateArbiter for RegionArbiter {
     fn admit(&mut self, route: &[LinkId]) -> Result<(), CallError> {
-        self.runs(route).iter().try_for_each(|run| self.parts[run.region as usize].admit(&run.links))?;
+        self.cuts.runs(route).iter().try_for_each(|run| self.parts[run.region as usize].admit(&run.links))?;
         self.admit_branches(route)
     }
 
@@ -347,9 +277,9 @@ impl RateArbiter for RegionArbiter {
                 let own = &of_regions[region as usize];
                 let first = own.partition_point(|step| step.transfer < place);
                 let after = own.partition_point(|step| step.transfer <= place);
-                steps.extend(own[first..after].iter().map(|step| self.outward_step(position, segment, step)));
+                steps.extend(own[first..after].iter().map(|step| self.outward_step(phase, position, segment, step)));
                 let last = self.rounds.segments(position).iter().rfind(|other| other.region == region);
-                if region != holder.region && last == Some(&segment) {
+                if region != holder.region && last == Some(&segment) && self.division.is_real(region) {
                     steps.push(self.limited(phase, position, region, holder));
                 }
             }
@@ -361,7 +291,9 @@ impl RateArbiter for RegionArbiter {
         let (region, local) = self.division.place[link.index()];
         let (mut offsets, mut links) = (vec![0_u64], Vec::new());
         for route in 0..routes.offsets.len() - 1 {
-            for run in self.runs(routes.links(RouteId::from_index(route))).iter().filter(|run| run.region == region) {
+            for run in
+                self.cuts.runs(routes.links(RouteId::from_index(route))).iter().filter(|run| run.region == region)
+            {
                 links.extend(&run.links);
                 offsets.push(links.len() as u64);
             }
@@ -371,7 +303,7 @@ impl RateArbiter for RegionArbiter {
     }
 
     fn reset(&mut self) {
-        self.forget_routes();
+        self.cuts.clear();
         self.parts.iter_mut().for_each(Part::reset);
     }
 }

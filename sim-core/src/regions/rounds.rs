@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use weir_plugin_api::{CallError, LinkId, PhaseView, SimTime};
 
+use super::division::Division;
 use super::part::Part;
 use crate::disjoint_sets::DisjointSets;
 
@@ -42,8 +43,8 @@ pub(super) struct Rounds {
     open: Vec<u32>,
     /// Transfers that share links, directly or through others.
     sets: DisjointSets,
-    /// Per directed link: a transfer of this phase on it, if the mark is that of the phase.
-    on_link: Vec<(u32, u32)>,
+    /// Per place ([`Self::meet`]): a transfer of this phase there, if the mark is that of the phase.
+    at_place: Vec<(u32, u32)>,
     mark: u32,
     /// Per set, at its first transfer: the lowest open offer.
     lowest: Vec<f64>,
@@ -74,12 +75,18 @@ impl Rounds {
     }
 
     /// Fixes the rates of all transfers of a phase.
-    pub(super) fn run(&mut self, phase: &PhaseView<'_>, parts: &mut [Part], used: &[u32]) -> Result<(), CallError> {
+    pub(super) fn run(
+        &mut self,
+        phase: &PhaseView<'_>,
+        parts: &mut [Part],
+        used: &[u32],
+        division: &Division,
+    ) -> Result<(), CallError> {
         ask(parts, used, phase.now)?;
         if self.crossing.is_empty() {
             return Ok(());
         }
-        self.connect(phase);
+        self.connect(phase, division);
         self.open.clone_from(&self.crossing);
         self.fix_lowest(phase.now, parts, used)?;
         self.find_wrong(parts);
@@ -128,23 +135,34 @@ impl Rounds {
     }
 
     /// Joins the transfers that share links.
-    fn connect(&mut self, phase: &PhaseView<'_>) {
+    fn connect(&mut self, phase: &PhaseView<'_>, division: &Division) {
         self.mark = self.mark.wrapping_add(1);
         if self.mark == 0 {
-            (self.mark, self.on_link) = (1, Vec::new());
+            (self.mark, self.at_place) = (1, Vec::new());
         }
         for position in 0..phase.len() {
             for &LinkId(link) in phase.route(position) {
-                if self.on_link.len() <= link as usize {
-                    self.on_link.resize(link as usize + 1, (0, 0));
+                self.meet(2 * link as usize, position as u32);
+            }
+            for at in self.row(position) {
+                let region = self.segments[at].region;
+                if !division.is_real(region) {
+                    self.meet(2 * region as usize + 1, position as u32);
                 }
-                let (mark, other) = &mut self.on_link[link as usize];
-                if *mark == self.mark {
-                    self.sets.join(*other, position as u32);
-                }
-                (*mark, *other) = (self.mark, position as u32);
             }
         }
+    }
+
+    /// Joins a transfer with the others that meet at a place: even for links, odd for what links share.
+    fn meet(&mut self, place: usize, transfer: u32) {
+        if self.at_place.len() <= place {
+            self.at_place.resize(place + 1, (0, 0));
+        }
+        let (mark, other) = &mut self.at_place[place];
+        if *mark == self.mark {
+            self.sets.join(*other, transfer);
+        }
+        (*mark, *other) = (self.mark, transfer);
     }
 
     /// Step 2, for the open transfers.

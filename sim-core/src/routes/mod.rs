@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{LinkId, NodeId, RouteId, RouteTable, SimDuration};
 
 use crate::fabric::Fabric;
-pub(crate) use branches::split;
 pub use branches::{branches, divided, shares};
+pub(crate) use branches::{shared_rate, split};
 use equal::EqualRoutes;
 pub use equal::MOST_BRANCHES;
 use search::climb;

@@ -7,7 +7,7 @@ use crate::format::KeyTable;
 use crate::topology::kinds::KindId;
 use crate::topology::lateral::{End, MadeOf};
 use crate::topology::limits::NODES;
-use crate::topology::link_type::LinkTypes;
+use crate::topology::link_type::{LinkType, LinkTypes};
 use crate::units;
 use crate::yaml::{Data, Value};
 
@@ -116,7 +116,8 @@ pub(super) fn levels(
         Ok(MadeOf { link, kind: link.kind.unwrap_or(KindId::NETWORK), place: value.span })
     })?;
     if let Some(last) = all.last_mut() {
-        for bandwidth in [&mut last.link.up, &mut last.link.down] {
+        let LinkType { up, down, shared, .. } = &mut last.link;
+        for bandwidth in [up, down].into_iter().chain(shared) {
             *bandwidth = units::in_parallel(*bandwidth, parallel)
                 .map_err(|problem| context.error(value.span, problem.message, problem.help))?;
         }

@@ -16,7 +16,7 @@ use super::group::{Names, TaskKind};
 use super::messages::{Pairs, Plans, name as message_name};
 use super::model::read::{Plain, TransferModel};
 use super::ranks::devices;
-use super::routing::{Routing, Way};
+use super::routing::rules::{Routing, Way};
 use super::traffic::Made;
 use crate::context::{Context, Fields, Problem, Read, Reported};
 use crate::files::Files;

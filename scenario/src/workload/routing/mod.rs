@@ -8,7 +8,8 @@
 //! | `nic` | through which network cards a transfer leaves its machine and enters the other |
 //! | `via` | through these nodes, in this order |
 
-mod nics;
+pub(super) mod nics;
+pub(super) mod rules;
 
 use sha2::{Digest, Sha256};
 use weir_plugin_api::{NodeId, RouteId};
@@ -22,7 +23,8 @@ use crate::diagnostic::quoted;
 use crate::format::{Key, Shape, optional};
 use crate::nearest::suggestion;
 use crate::yaml::Data;
-pub(super) use nics::Nics;
+use nics::Nics;
+use rules::{NICS, RULES, Routing, Rule, Way};
 
 pub(crate) const ROUTING: Key = optional(
     "routing",
@@ -36,53 +38,6 @@ pub(crate) const NIC: Key = optional(
 );
 pub(super) const VIA: Key =
     optional("via", Shape::OneOrMore(1, &Shape::Text), "Nodes that it passes, in order of travel.");
-
-/// Which of the routes with the fewest links a transfer takes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Rule {
-    #[default]
-    Shortest,
-    Ecmp,
-    Spread,
-}
-
-/// Through which network cards a transfer goes from machine to machine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum NicRule {
-    /// The nearest of the source, and the nearest of the destination.
-    Nearest,
-    /// The nearest of the source, and the one of the same number in the destination's machine.
-    Rail,
-    /// Each of one machine with that of the same number of the other; equal parts of the bytes.
-    All,
-}
-
-const RULES: [(&str, Rule); 3] = [("shortest", Rule::Shortest), ("ecmp", Rule::Ecmp), ("spread", Rule::Spread)];
-const NICS: [(&str, NicRule); 3] = [("nearest", NicRule::Nearest), ("rail", NicRule::Rail), ("all", NicRule::All)];
-
-/// `routing` and `nic` of a scenario, or of an item of its workload.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Routing {
-    rule: Rule,
-    nic: Option<NicRule>,
-}
-
-/// How one transfer is routed.
-#[derive(Clone, Copy)]
-pub(super) struct Way<'a> {
-    pub(super) routing: Routing,
-    /// What it passes, in order of travel.
-    pub(super) via: &'a [NodeId],
-    /// Its id, which decides among equal routes under `ecmp`.
-    pub(super) id: &'a dyn Fn() -> String,
-}
-
-impl Routing {
-    /// Whether every transfer takes the route that its ends alone decide.
-    pub(super) fn is_default(self) -> bool {
-        self == Self::default()
-    }
-}
 
 fn one_of<T: Copy>(words: &[(&str, T)], text: &str) -> Result<T, Problem> {
     words.iter().find(|(word, _)| *word == text).map(|&(_, rule)| rule).ok_or_else(|| {

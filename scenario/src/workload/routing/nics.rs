@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use weir_plugin_api::{LinkId, LinkKind, NodeId, NodeKind};
 use weir_sim_core::{DisjointSets, Fabric};
 
-use super::NicRule;
+use super::rules::NicRule;
 use crate::workload::attributes::Ends;
 
 /// The machines of a fabric.

@@ -12,7 +12,7 @@ use crate::table::{LineReader, Rows};
 use crate::workload::attributes::PlacedId;
 use crate::workload::expansion::Expansion;
 use crate::workload::group::{Names, TaskKind};
-use crate::workload::routing::{Routing, Way};
+use crate::workload::routing::rules::{Routing, Way};
 
 /// How far a survey has come.
 struct Progress<'a> {
