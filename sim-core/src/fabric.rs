@@ -173,6 +173,15 @@ impl Fabric {
         &self.shared
     }
 
+    /// What both directions of a link carry together at most, bytes per second, where that is given.
+    #[must_use]
+    pub fn shared_both_ways(&self, link: LinkId) -> Option<f64> {
+        let both = [LinkId(link.0 & !1), LinkId(link.0 | 1)];
+        let numbers = self.shared_by.get(&link)?;
+        let shared = numbers.iter().map(|&number| &self.shared[number as usize]).find(|shared| shared.links == both);
+        shared.map(|shared| shared.bandwidth)
+    }
+
     /// Whether there are links outside the tree.
     #[must_use]
     pub(crate) fn has_laterals(&self) -> bool {

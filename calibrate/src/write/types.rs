@@ -135,7 +135,10 @@ impl Plan {
             }
             _ => {
                 let latency = latency.or_else(|| text.latency.clone());
-                self.edits.push((path, whole(&new, latency, text.kind.as_deref())));
+                let pairs = 0..machine.fabric.links().len() / 2;
+                let of_type = pairs.map(link).find(|&link| machine.type_of(link) == Some(at));
+                let shared = of_type.and_then(|link| machine.fabric.shared_both_ways(link));
+                self.edits.push((path, whole(&new, shared, latency, text.kind.as_deref())));
                 return;
             }
         }
@@ -160,7 +163,8 @@ impl Plan {
                 _ => "2".to_owned(),
             };
             let name = unused(&format!("{}-{end}", text.name), names);
-            self.edits.push((path(&name), whole(&values, latency.clone(), kind)));
+            let shared = machine.fabric.shared_both_ways(link(pairs[0]));
+            self.edits.push((path(&name), whole(&values, shared, latency.clone(), kind)));
             self.give(&pairs, name);
         }
     }
@@ -189,8 +193,11 @@ fn path(name: &str) -> String {
 }
 
 /// A type as a map.
-fn whole(values: &LinkValues, latency: Option<String>, kind: Option<&str>) -> String {
+fn whole(values: &LinkValues, shared: Option<f64>, latency: Option<String>, kind: Option<&str>) -> String {
     let mut map = format!("{{ {}", values.width());
+    if let Some(shared) = shared {
+        let _ = write!(map, ", shared: {}", bandwidth(shared));
+    }
     if let Some(latency) = latency {
         let _ = write!(map, ", latency: {latency}");
     }

@@ -163,7 +163,7 @@ impl LinkEdit<'_> {
 fn in_place_of(old: &Value, new: Value) -> Value {
     let mut new = Value { span: old.span, ..new };
     if let (Data::Mapping(old), Data::Mapping(new)) = (&old.data, &mut new.data) {
-        let kept = old.iter().filter(|e| matches!(&*e.key, "latency" | "kind"));
+        let kept = old.iter().filter(|e| matches!(&*e.key, "latency" | "kind" | "shared"));
         let missing: Vec<Entry> = kept.filter(|e| new.iter().all(|n| n.key != e.key)).cloned().collect();
         new.extend(missing);
     }

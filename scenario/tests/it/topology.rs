@@ -1,7 +1,7 @@
 //! Trees, link types and lateral links.
 
 use crate::common::{first_bad, good};
-use weir_plugin_api::{Direction, LinkKind, NodeId, NodeKind};
+use weir_plugin_api::{Direction, LinkId, LinkKind, NodeId, NodeKind};
 use weir_scenario::Scenario;
 
 fn topology(lines: &str) -> String {
@@ -128,4 +128,39 @@ fn wrong_topologies() {
     refused(&unused("bandwidth: 1GB/s, latency: 5"), (3, 49), "no unit", "ps ns");
     let long = "x".repeat(257);
     refused(&child(&format!("{long}: {{ kind: gpu, {link} }}")), (3, 42), "not a name", "256 bytes");
+}
+
+#[test]
+fn shared_bandwidths_of_links_and_nodes() {
+    let topology = |link: &str, node: &str| {
+        format!(
+            "weir: 1
+topology:
+  link_types: {{ p: {{ bandwidth: 10GB/s, {link} }} }}
+  tree: {{ rc: {{ kind: root-complex, {node} children: {{ gpu: {{ kind: gpu, link: p }}, cpu: {{ kind: cpu, link: p }} }} }} }}
+workload: []
+"
+        )
+    };
+    let shared = |scenario: &Scenario| {
+        let links = |links: &[LinkId]| links.iter().map(|link| link.0).collect::<Vec<_>>();
+        scenario.fabric.shared().iter().map(|s| (s.bandwidth, links(&s.links))).collect::<Vec<_>>()
+    };
+    let both = good(&topology("shared: 12GB/s", ""));
+    assert_eq!(shared(&both), [(12e9, vec![0, 1]), (12e9, vec![2, 3])]);
+    assert_eq!(both.fabric.shared_both_ways(LinkId(3)), Some(12e9));
+    // Smaller than one direction is allowed, as on a half-duplex bus; efficiency counts for all figures of a type.
+    let half = good(&topology("shared: 8GB/s, efficiency: 0.5", "memory: { bandwidth: 30GB/s },"));
+    assert_eq!(shared(&half), [(4e9, vec![0, 1]), (4e9, vec![2, 3]), (30e9, vec![0, 1, 2, 3])]);
+    for (link, node, expected) in [
+        ("shared: 0GB/s", "", "`shared` of link type `p`"),
+        ("shared: 12", "", "`shared` of link type `p`"),
+        ("", "memory: {},", "a memory needs the key `bandwidth`"),
+        ("", "memory: 12GB/s,", "a memory must be a map"),
+        ("", "memory: { bandwidth: -1GB/s },", "`bandwidth` of a memory"),
+        ("", "memory: { size: 1GB, bandwidth: 1GB/s },", "unknown key `size` in a memory"),
+    ] {
+        let (line, column, message, _) = first_bad(topology(link, node));
+        assert!(message.starts_with(expected) && line >= 3 && column > 1, "{expected}: {message}");
+    }
 }

@@ -22,8 +22,10 @@ pub(super) enum NicRule {
     All,
 }
 
-pub(super) const RULES: [(&str, Rule); 3] = [("shortest", Rule::Shortest), ("ecmp", Rule::Ecmp), ("spread", Rule::Spread)];
-pub(super) const NICS: [(&str, NicRule); 3] = [("nearest", NicRule::Nearest), ("rail", NicRule::Rail), ("all", NicRule::All)];
+pub(super) const RULES: [(&str, Rule); 3] =
+    [("shortest", Rule::Shortest), ("ecmp", Rule::Ecmp), ("spread", Rule::Spread)];
+pub(super) const NICS: [(&str, NicRule); 3] =
+    [("nearest", NicRule::Nearest), ("rail", NicRule::Rail), ("all", NicRule::All)];
 
 /// `routing` and `nic` of a scenario, or of an item of its workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
