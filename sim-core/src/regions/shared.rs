@@ -1,9 +1,9 @@
 //! Bandwidths that several directed links share: both directions of a link, or all links of a node. Each is a region with one
 //! link, whatever the policies of the real ones are.
 //!
-//! **Definition.** Weighted max-min fairness of one link: with limits d and weights w, rate_c = min(d_c, s · w_c), s the largest
-//! level whose rates add up to the bandwidth at most. **Ties.** None. **Fairness.** Max-min. **Source.** Bertsekas, Gallager,
-//! *Data Networks*, section 6.5.2, for one link.
+//! **Definition.** Weighted fair shares of one link: with limits d and weights w, rate_c = min(d_c, s · w_c), s the largest
+//! level whose rates add up to the bandwidth at most. **Ties.** None. **Fairness.** No rate can rise without lowering one that
+//! is smaller for its weight. **Source.** Bertsekas, Gallager, *Data Networks*, section 6.5.2, for one link.
 
 use weir_plugin_api::{Binding, CallError, Cause, Grant, LinkId, PhaseView, RateArbiter, SimTime, Step};
 
