@@ -23,7 +23,7 @@ fn half_duplex(ends: &[(usize, f64)], leaves: usize, spines: &[f64], shared: &[O
         builder.lateral(host, leaf[at % leaves], link(bandwidth, bandwidth)).expect("a link");
     }
     for (&host, memory) in hosts.iter().zip(shared) {
-        memory.into_iter().for_each(|memory| builder.share_node(host, *memory));
+        memory.iter().for_each(|memory| builder.share_node(host, *memory));
     }
     let mut shared = shared.iter().rev();
     for &leaf in &leaf {
