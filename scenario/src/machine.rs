@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use weir_plugin_api::{LinkId, NodeId, Registry};
+use weir_plugin_api::{LinkId, NodeId, Registry, SimDuration};
 use weir_sim_core::Fabric;
 
 use crate::arbiter::{self, ArbiterSpec};
@@ -106,6 +106,12 @@ impl Machine {
     #[must_use]
     pub fn send_slots(&self, node: NodeId) -> Option<u32> {
         Some(self.topology.slots[node.index()]).filter(|&slots| slots != UNLIMITED)
+    }
+
+    /// Time that a node needs to issue a transfer, before its bytes flow.
+    #[must_use]
+    pub fn overhead(&self, node: NodeId) -> SimDuration {
+        self.topology.overheads.get(&node).copied().unwrap_or(SimDuration::ZERO)
     }
 
     /// The place among [`Self::types`] of a link's type; `None` for one that stands in the place of a name.

@@ -24,6 +24,13 @@ impl Service {
     /// Queues when ready, starts at once.
     pub const PLAIN: Self = Self { queue: Queue::Ready, class: 0, lead: SimDuration::ZERO, gap: SimDuration::ZERO };
 
+    /// Queues when ready, and takes its slot this long before its work begins (o in LogP: Culler et al., *LogP: Towards a
+    /// Realistic Model of Parallel Computation*, PPoPP 1993, section 3).
+    #[must_use]
+    pub const fn issued_in(overhead: SimDuration) -> Self {
+        Self { lead: overhead, gap: overhead, ..Self::PLAIN }
+    }
+
     /// When the work of a task begins that was ready at `ready`, after a task that freed the slot at this instant and
     /// was of this class.
     pub(crate) fn begin(&self, ready: SimTime, before: Option<(SimTime, u32)>) -> SimTime {

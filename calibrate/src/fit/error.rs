@@ -7,6 +7,9 @@ use weir_sim_core::{FabricError, SimError};
 /// Why a fit is not possible.
 #[derive(Debug, thiserror::Error)]
 pub enum FitError {
+    /// A device with an `overhead`: times of messages are scaled, and it does not scale.
+    #[error("`{0}` has an `overhead`, which calibration does not simulate; remove it from the topology for the fit")]
+    Overhead(String),
     /// There is nothing to fit to.
     #[error("no measured time can be used: see what was skipped, and why")]
     Empty,

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimTime};
+use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimDuration, SimTime};
 use weir_scenario::{ArbiterSpec, Machine};
 use weir_sim_core::{
     AdmissionError, EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder,
@@ -146,6 +146,9 @@ impl<'a> Planned<'a> {
         let (mut route, mut links) = (Vec::new(), Vec::new());
         let stretch = if self.pure { self.stretch(transfers) } else { 1 };
         for &(from, to, bytes) in transfers {
+            if self.machine.overhead(from) > SimDuration::ZERO {
+                return Err(FitError::Overhead(self.machine.node_name(from).to_owned()));
+            }
             let way = self.between(&mut routes, from, to, e)?;
             links.extend_from_slice(routes.links(way));
             route.push(way);

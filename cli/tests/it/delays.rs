@@ -199,3 +199,26 @@ workload:
     // c ends at 18.002 ms, alone it takes 3.002 ms.
     assert!(text.contains("5.997×"), "{text}");
 }
+
+/// 10 kB at 10 GB/s take 1 us. Each is issued in 2 us, once the one before has sent; issuing is no delay, queueing is.
+#[test]
+fn the_time_to_issue_precedes_the_bytes_and_is_no_delay() {
+    let text = "weir: 1
+topology:
+  link_types: { pcie: { bandwidth: 10GB/s } }
+  tree: { s: { kind: switch, children: { a: { kind: gpu, link: pcie, overhead: 2us }, b: { kind: gpu, link: pcie } } } }
+arbiter: max-min
+workload:
+  - transfer: { id: x, from: a, to: b, size: 10kB }
+  - transfer: { id: y, from: a, to: b, size: 10kB }
+";
+    let scenario = Scenario::opener().read(text.to_owned(), ".").expect("it is a scenario");
+    let run = scenario.run().expect("it runs");
+    let times = |id| {
+        let transfer = run.transfer(id).expect("a transfer");
+        let ns = |time: Option<weir::SimTime>| time.expect("it has ended").0 / 1000;
+        (ns(transfer.start), ns(transfer.end), transfer.delay.expect("it has ended").waiting_s)
+    };
+    assert_eq!(times("x"), (2000, 3000, 0.0));
+    assert_eq!(times("y"), (5000, 6000, 3e-6));
+}

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use weir_plugin_api::{NodeId, NodeKind};
+use weir_plugin_api::{NodeId, NodeKind, SimDuration};
 use weir_sim_core::{FabricBuilder, FabricError};
 
 use super::kinds::KindId;
@@ -22,6 +22,7 @@ pub(super) struct Expansion<'b> {
     pub(super) builder: FabricBuilder,
     pub(super) names: NodeNames,
     pub(super) slots: Vec<u32>,
+    pub(super) overheads: FxHashMap<NodeId, SimDuration>,
     pub(super) written_engines: Vec<(NodeId, Span)>,
     pub(super) places: Vec<(NodeId, Place)>,
     pub(super) types: Vec<LinkTypeOf>,
@@ -185,6 +186,9 @@ impl<'b> Expansion<'b> {
         let node = node.map_err(|error| fabric_error(context, span, &error))?;
         if let Some(shared) = template.link.as_ref().and_then(|link| link.shared) {
             self.builder.share_last_link(shared);
+        }
+        if template.overhead > SimDuration::ZERO {
+            self.overheads.insert(node, template.overhead);
         }
         if let Some(memory) = template.memory {
             self.builder.share_node(node, memory);

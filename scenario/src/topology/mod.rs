@@ -11,7 +11,8 @@ mod networks;
 mod template;
 mod tree;
 
-use weir_plugin_api::NodeId;
+use rustc_hash::FxHashMap;
+use weir_plugin_api::{NodeId, SimDuration};
 use weir_sim_core::{Fabric, FabricBuilder};
 
 use crate::context::{Context, Problem, Read, Reported};
@@ -48,6 +49,8 @@ pub(crate) struct Topology {
     pub(crate) names: NodeNames,
     /// Per node: slots of its send engine, or [`UNLIMITED`].
     pub(crate) slots: Vec<u32>,
+    /// Time that nodes need to issue a transfer, of those that need any.
+    pub(crate) overheads: FxHashMap<NodeId, SimDuration>,
     /// Nodes whose `engines` was given, as (first, one past the last, where).
     pub(crate) written_engines: Vec<(NodeId, Span)>,
     /// Where nodes are in the machine, of those that say it, in their order.
@@ -86,6 +89,7 @@ impl Topology {
             fabric: FabricBuilder::new().build(),
             names,
             slots: Vec::new(),
+            overheads: FxHashMap::default(),
             written_engines: Vec::new(),
             places: Vec::new(),
             unused_types: Vec::new(),
@@ -126,6 +130,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         fabric: expansion.builder.build(),
         names: expansion.names,
         slots: expansion.slots,
+        overheads: expansion.overheads,
         written_engines: expansion.written_engines,
         places: expansion.places,
         unused_types: reader.unused_types,

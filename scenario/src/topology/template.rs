@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::NodeKind;
+use weir_plugin_api::{NodeKind, SimDuration};
 
 use super::Place;
 use super::lateral::Lateral;
@@ -40,6 +40,8 @@ pub(super) struct NodeTemplate {
     pub(super) link: Option<LinkType>,
     /// `None` where the kind of the node decides.
     pub(super) engines: Option<u32>,
+    /// Time to issue a transfer.
+    pub(super) overhead: SimDuration,
     /// Bytes per second that all its links have together.
     pub(super) memory: Option<f64>,
     pub(super) place: Place,

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
-use weir_plugin_api::NodeKind;
+use weir_plugin_api::{NodeKind, SimDuration};
 
 use super::limits::{NODES, too_many_nodes};
 use super::link_type::{LINK, LinkTypes};
@@ -24,6 +24,11 @@ static NODE: KeyTable = KeyTable::new(
         required("kind", Shape::Choice(|| NodeKind::ALL.map(|kind| kind.word().into()).to_vec()), "What it is."),
         optional("link", Shape::Named(&LINK), "The link to its parent; a root has none."),
         optional("engines", Shape::Whole(&[("minimum", 1)]), "Transfers that it sends at once."),
+        optional(
+            "overhead",
+            Shape::Named(&units::TIME),
+            "Time that it needs to issue a transfer, before the bytes flow; 0s by default.",
+        ),
         optional("memory", Shape::Map(&MEMORY), "A bandwidth that all transfers to, from and through it share."),
         optional("repeat", Shape::Whole(&[("minimum", 1)]), "Node `x` becomes x0, x1, ..."),
         optional("bus_id", Shape::Pattern(|| BUS_ID.to_owned()), "The node's PCI address; no effect on a run."),
@@ -185,6 +190,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
         }
     };
     let below = fields.get("children").map_or(Ok(Vec::new()), |value| children(context, types, value));
+    let overhead = fields.parse_or(context, "overhead", SimDuration::ZERO, units::duration);
     let memory = fields.get("memory").map(|value| memory(context, value)).transpose();
     let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, below?);
     let place = place?;
@@ -198,7 +204,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
         return Err(too_many_nodes(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
     }
     let engines = engines.map(|(n, _)| n);
-    let node = NodeTemplate { kind, link, engines, memory: memory?, place, children };
+    let node = NodeTemplate { kind, link, engines, overhead: overhead?, memory: memory?, place, children };
     Ok(Template { names, each: Each::Node(Box::new(node)), span: entry.key_span, total })
 }
 

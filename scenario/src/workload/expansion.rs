@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use weir_plugin_api::NodeId;
-use weir_sim_core::{EngineId, Routes, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
+use weir_sim_core::{EngineId, Routes, Service, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
 
 use super::attributes::{Attributes, Ends, PlacedId};
 use super::group::Groups;
@@ -107,7 +107,11 @@ impl Expansion<'_> {
             UNLIMITED => EngineId::NONE,
             slots => self.builder.engine(from, "send", slots).map_err(|error| self.slots_differ(from, &error))?,
         };
-        Ok(Task { start, engine, service: ServiceId::PLAIN, work: Work::Carries { bytes, class } })
+        let service = match self.topology.overheads.get(&from) {
+            None => ServiceId::PLAIN,
+            Some(&overhead) => self.builder.service(Service::issued_in(overhead)),
+        };
+        Ok(Task { start, engine, service, work: Work::Carries { bytes, class } })
     }
 
     /// An operation has made an engine of another size.

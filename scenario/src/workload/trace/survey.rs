@@ -2,6 +2,7 @@
 //! noted: routes, classes, engines, how many and how large. No row is kept.
 
 use weir_plugin_api::SimTime;
+use weir_sim_core::ServiceId;
 
 use super::names::TraceNames;
 use crate::context::{Context, Problem, Read};
@@ -86,6 +87,10 @@ impl Expansion<'_> {
         let task = self.carrying(row.ends, row.bytes, row.attributes, way).map_err(|problem| (row.to, problem))?;
         if let Some(stream) = &mut self.stream {
             stream.note(row.ends.from, &task);
+        }
+        if task.service != ServiceId::PLAIN {
+            let message = "a source with an `overhead` cannot be streamed";
+            return Err((row.to, Problem::new(message, "run without --stream, or leave `overhead` out")));
         }
         if let Some((at, _)) = row.after.filter(|_| !std::mem::replace(&mut progress.waits, true)) {
             return Err((at, Problem::new("a row that waits cannot be streamed", "run without --stream")));
