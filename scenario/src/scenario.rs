@@ -1,8 +1,9 @@
 //! A scenario ready to run: what the file said, checked, with names beside dense ids.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use weir_plugin_api::NodeId;
+use weir_plugin_api::{ArbiterEntry, NodeId};
 use weir_sim_core::{Fabric, Routes, TaskGraph, TaskId, Work};
 
 use crate::arbiter::ArbiterSpec;
@@ -109,6 +110,16 @@ impl Scenario {
             unused_ranks: workload.unused_ranks,
             default_arbiter,
         }
+    }
+
+    /// An arbiter of the registry with its default parameters, for this scenario.
+    #[must_use]
+    pub fn arbiter(&self, entry: &Arc<ArbiterEntry>) -> ArbiterSpec {
+        let mut spec = ArbiterSpec::plain(entry);
+        if self.routes.has_branches() || !self.fabric.shared().is_empty() {
+            spec.compose(&self.fabric);
+        }
+        spec
     }
 
     /// The id of a task as the user reads it.

@@ -72,7 +72,7 @@ impl Scenario {
     pub fn other_arbiters(&self) -> Vec<ArbiterSpec> {
         let builtin = self.registry.iter().filter(|entry| entry.origin == Origin::BuiltIn);
         let others = builtin.filter(|entry| self.arbiters().iter().all(|spec| spec.name != entry.name));
-        others.map(ArbiterSpec::plain).collect()
+        others.map(|entry| self.contents().arbiter(entry)).collect()
     }
 
     /// What was read, as the crates below know it.

@@ -12,6 +12,7 @@ mod optimize;
 mod optimize_parts;
 mod plugins;
 mod report;
+mod routing;
 mod schemas;
 mod search_tables;
 mod searches;

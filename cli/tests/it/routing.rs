@@ -1,0 +1,115 @@
+//! Transfers over several routes, and links that share a bandwidth, from the file to the answer, with ends by hand.
+
+use weir::{Run, RunOptions, Scenario};
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::opener().read(text.to_owned(), ".").expect("it is a scenario")
+}
+
+fn ends(run: &Run) -> Vec<u64> {
+    let transfers = run.transfers().expect("they ended");
+    transfers.iter().map(|transfer| transfer.end.expect("it ended").0 / 1_000_000).collect()
+}
+
+/// Two leaves, four spines of 25 GB/s; hosts of 100 GB/s; latencies of 4 us in all.
+const LEAF_SPINE: &str = "weir: 1
+topology:
+  link_types: { ib: { bandwidth: 100GB/s, latency: 1us }, up: { bandwidth: 25GB/s, latency: 1us } }
+  tree: { 'h[0-3]': { kind: host } }
+  networks: { net: { leaf-spine: { leaves: 2, spines: 4 }, ends: 'h[0-3]', types: { end: ib, spine: up } } }
+arbiter: max-min
+workload:
+  - transfer: { id: a, from: h0, to: h2, size: 1000000002B, routing: spread }
+  - transfer: { id: b, from: h1, to: h3, size: 1GB, via: net/spine3 }
+  - transfer: { id: c, from: h1, to: h2, size: 1GB, via: net/spine3 }
+";
+
+/// a sends a quarter of its bytes over each spine; on spine3, a / 4 + b + c = 25 GB/s, and all are 100 / 9 GB/s.
+#[test]
+fn a_spread_transfer_is_as_fast_as_its_slowest_route_lets_it() {
+    let scenario = scenario(LEAF_SPINE);
+    let run = scenario.run().expect("it runs");
+    assert_eq!(ends(&run), [90_004, 90_004, 90_004]);
+    let bytes = |from: &str, to: &str| {
+        run.links().into_iter().find(|link| link.from == from && link.to == to).expect("a link").bytes
+    };
+    let spines = [0, 1, 2, 3].map(|spine| bytes("leaf0", &format!("spine{spine}")));
+    assert_eq!(spines, [250_000_001, 250_000_001, 250_000_000, 2_250_000_000]);
+    assert_eq!([bytes("h0", "leaf0"), bytes("leaf1", "h2")], [1_000_000_002, 2_000_000_002]);
+    // Alone it has all four spines.
+    let a = run.transfer("a").expect("a transfer");
+    assert_eq!(a.alone.expect("it has a rate alone").0 / 1_000_000, 10_004);
+    assert_eq!(a.bottleneck, Some(("leaf0".to_owned(), "spine3".to_owned())));
+}
+
+/// The other built-in policies serve several routes, too, or say that they do not.
+#[test]
+fn other_policies_take_several_routes_or_refuse_them() {
+    let scenario = scenario(LEAF_SPINE);
+    let mut refused = 0;
+    for arbiter in scenario.other_arbiters() {
+        match scenario.run_under(&arbiter, &RunOptions::default()) {
+            Ok(run) => {
+                let links = run.links();
+                assert!(links.iter().all(|link| link.utilisation <= 1.0), "{}", arbiter.name);
+                assert!(ends(&run).iter().all(|end| *end <= 120_004), "{}: {:?}", arbiter.name, ends(&run));
+            }
+            Err(error) => {
+                refused += 1;
+                let text = error.to_string();
+                assert!(
+                    text.contains("routes of a transfer one after the other") || text.contains("lateral"),
+                    "{text}"
+                );
+            }
+        }
+    }
+    assert_eq!(refused, 2);
+}
+
+/// 170 GB/s up and 320 of 421 GB/s down make the 490 GB/s that both share, whatever the policy.
+#[test]
+fn both_directions_share_what_they_have_together() {
+    let scenario = scenario(
+        "weir: 1
+topology:
+  link_types: { c2c: { up: 170GB/s, down: 421GB/s, shared: 490GB/s, kind: nvlink } }
+  tree: { cpu: { kind: cpu, children: { gpu: { kind: gpu, link: c2c } } } }
+arbiter: max-min
+workload:
+  - transfer: { id: in, from: cpu, to: gpu, size: 1GB }
+  - transfer: { id: out, from: gpu, to: cpu, size: 1GB }
+",
+    );
+    assert_eq!(ends(&scenario.run().expect("it runs")), [3125, 5882]);
+    for arbiter in scenario.other_arbiters() {
+        let run = scenario.run_under(&arbiter, &RunOptions::default()).expect("it runs");
+        assert_eq!(ends(&run), [3125, 5882], "{}", arbiter.name);
+    }
+}
+
+/// A memory of 100 GB/s with one reader and two writers: 33.3 GB/s each.
+#[test]
+fn a_memory_is_shared_by_all_that_touches_it() {
+    let scenario = scenario(
+        "weir: 1
+topology:
+  link_types: { p: { bandwidth: 55GB/s }, m: { bandwidth: 300GB/s, kind: memory } }
+  tree:
+    rc:
+      kind: root-complex
+      children:
+        cpu: { kind: cpu, link: m, memory: { bandwidth: 100GB/s } }
+        'gpu[0-2]': { kind: gpu, link: p }
+arbiter: { default: pcie-congestion, memory: max-min }
+workload:
+  - transfer: { id: a, from: cpu, to: gpu0, size: 1GB }
+  - transfer: { id: b, from: gpu1, to: cpu, size: 1GB }
+  - transfer: { id: c, from: gpu2, to: cpu, size: 1GB }
+",
+    );
+    let run = scenario.run().expect("it runs");
+    assert_eq!(ends(&run), [30_000; 3]);
+    let cause = run.transfer("a").and_then(|transfer| transfer.cause);
+    assert_eq!(cause.as_deref(), Some("link shared with b (memory: max-min)"));
+}
