@@ -54,9 +54,9 @@ pub use scenario::Scenario;
 pub use search::{RankTraffic, Source};
 pub use stream::TraceStream;
 pub use stream::arrivals::TraceArrivals;
-pub use topology::{BandwidthForm, LinkTypeText, Place};
+pub use topology::{BandwidthForm, DeviceEngines, LinkTypeText, Place, SlotsDiffer};
 pub use units::{MOST_VALUES, RangeError};
-pub use workload::{Choice, PlanTarget, PlannedOperation, Shares, SlotsDiffer, TaskKind};
+pub use workload::{Choice, PlanTarget, PlannedOperation, Shares, TaskKind};
 pub use yaml::key_of_path;
 
 /// A time as scenarios write it, such as `10ms`, for command lines.

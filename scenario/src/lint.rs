@@ -100,25 +100,24 @@ impl Lint<'_> {
         (self.scenario.task_kind(task) == TaskKind::Planned).then(|| self.scenario.groups.of(task).map(|g| g.first))?
     }
 
-    /// `engines` on devices from which nothing is sent: nobody uses their `send` engine.
+    /// `engines` on devices whose engines nothing uses.
     fn idle_engines(&self) -> Option<Diagnostic> {
         let engines = &self.scenario.written_engines;
         if engines.is_empty() {
             return None;
         }
-        let mut sends = vec![false; self.scenario.fabric.nodes().len()];
+        let mut has_effect = vec![false; self.scenario.fabric.nodes().len()];
         let used = self.engines_of(|_| true);
         for (engine, _) in self.scenario.tasks.engines().iter().zip(used).filter(|(_, used)| *used) {
             if let EngineScope::Device(node) = engine.scope
-                && &*engine.name == "send"
-                && let Some(sends) = sends.get_mut(node.index())
+                && let Some(has_effect) = has_effect.get_mut(node.index())
             {
-                *sends = true;
+                *has_effect = true;
             }
         }
-        let (node, span) = engines.iter().find(|(node, _)| !sends[node.index()])?;
+        let (node, span) = engines.iter().find(|(node, _)| !has_effect[node.index()])?;
         let name = self.scenario.node_name(*node);
-        let message = format!("`engines` has no effect: no plain transfer is sent from `{name}`");
+        let message = format!("`engines` has no effect: nothing queues for an engine of `{name}`");
         Some(self.warning(*span, message, "remove it"))
     }
 

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::input::{Input, Parsed};
 use crate::load::{self, LoadOptions};
 use crate::rewrite::{LinkChange, relink, text};
-use crate::topology::{self, LinkTypeOf, LinkTypeText, Topology, UNLIMITED, is_inner};
+use crate::topology::{self, DeviceEngines, LinkTypeOf, LinkTypeText, Topology, is_inner};
 use crate::yaml::{Data, Edit, Value};
 
 /// Names that a bracketed list stands for at most; *assumed*, far above the devices of one machine.
@@ -105,7 +105,13 @@ impl Machine {
     /// Transfers that a node sends at once; `None` for no limit.
     #[must_use]
     pub fn send_slots(&self, node: NodeId) -> Option<u32> {
-        Some(self.topology.slots[node.index()]).filter(|&slots| slots != UNLIMITED)
+        self.topology.engines.send_slots(node)
+    }
+
+    /// The engines of its devices.
+    #[must_use]
+    pub const fn engines(&self) -> &DeviceEngines {
+        &self.topology.engines
     }
 
     /// Time that a node needs to issue a transfer, before its bytes flow.

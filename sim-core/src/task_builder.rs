@@ -60,6 +60,22 @@ impl TaskGraphBuilder {
         EngineId(self.graph.engines.len() as u32 - 1)
     }
 
+    /// The engines made so far, by id.
+    #[must_use]
+    pub fn engines(&self) -> &[Engine] {
+        &self.graph.engines
+    }
+
+    /// Gives the tasks of engines to others, by (whose tasks, who gets them).
+    pub fn move_tasks(&mut self, moved: &FxHashMap<EngineId, EngineId>) {
+        if moved.is_empty() {
+            return;
+        }
+        for task in &mut self.graph.tasks {
+            task.engine = moved.get(&task.engine).copied().unwrap_or(task.engine);
+        }
+    }
+
     /// The entry of a service.
     pub fn service(&mut self, service: Service) -> ServiceId {
         if service == Service::PLAIN {

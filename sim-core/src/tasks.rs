@@ -230,7 +230,8 @@ impl TaskGraph {
 
     /// Whether a task takes its place on an engine when it is issued, not when it is ready.
     #[inline]
-    pub(crate) fn queues_when_issued(&self, task: TaskId) -> bool {
+    #[must_use]
+    pub fn queues_when_issued(&self, task: TaskId) -> bool {
         let t = &self.tasks[task.index()];
         t.service != ServiceId::PLAIN && t.engine != EngineId::NONE && self.service(task).queue == Queue::Issued
     }

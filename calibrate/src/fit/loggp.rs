@@ -2,7 +2,7 @@
 
 use weir_models::LoggpMessage;
 use weir_plugin_api::{CallError, Flags, Grant, HORIZON, PhaseView, Plan, PlannedWork, RateArbiter, SimTime};
-use weir_scenario::{PlanTarget, Shares};
+use weir_scenario::{DeviceEngines, PlanTarget, Shares};
 use weir_sim_core::{Fabric, Outcome, Routes, RunOptions, Simulation, TaskGraphBuilder, TaskId};
 
 use super::error::FitError;
@@ -51,7 +51,8 @@ fn simulate(e: &Prepared, loggp: &Loggp, stretch: f64) -> Result<Outcome, FitErr
         }
     }
     let (fabric, mut routes, mut builder) = (Fabric::default(), Routes::new(), TaskGraphBuilder::new());
-    let target = &mut PlanTarget { fabric: &fabric, builder: &mut builder, routes: &mut routes };
+    let engines = &DeviceEngines::default();
+    let target = &mut PlanTarget { fabric: &fabric, engines, builder: &mut builder, routes: &mut routes };
     let added = target.add(&plan, SimTime::ZERO, Shares { weight: 1.0, priority: 0 });
     added.map_err(|_| FitError::Internal("one engine of messages has two numbers of slots"))?;
     let tasks = builder.build().map_err(|_: Vec<TaskId>| FitError::Internal("a cycle of messages"))?;

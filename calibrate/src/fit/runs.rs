@@ -8,8 +8,7 @@ use std::rc::Rc;
 use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimDuration, SimTime};
 use weir_scenario::{ArbiterSpec, Machine};
 use weir_sim_core::{
-    AdmissionError, EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder,
-    Work, admit,
+    AdmissionError, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder, Work, admit,
 };
 
 use super::error::FitError;
@@ -153,12 +152,9 @@ impl<'a> Planned<'a> {
             links.extend_from_slice(routes.links(way));
             route.push(way);
             let class = builder.classes().intern(way, f64::INFINITY, 1.0, 0);
-            let engine = match self.machine.send_slots(from) {
-                None => EngineId::NONE,
-                Some(slots) => builder
-                    .engine(from, "send", slots)
-                    .map_err(|_| FitError::Internal("one device has two numbers of send slots"))?,
-            };
+            let source = (from, self.fabric.node(from).kind);
+            let engine = self.machine.engines().of_transfer(&mut builder, source, to);
+            let engine = engine.map_err(|_| FitError::Internal("one device has two numbers of send slots"))?;
             let work = Work::Carries { bytes: bytes.saturating_mul(stretch).min(MOST_BYTES), class };
             builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
         }

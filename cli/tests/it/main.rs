@@ -5,6 +5,7 @@ mod common;
 
 mod commands;
 mod delays;
+mod engines;
 mod exports;
 mod library;
 mod loaded;

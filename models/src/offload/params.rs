@@ -116,9 +116,9 @@ pub(crate) struct OffloadParams {
     #[serde(default)]
     #[schemars(with = "Streams")]
     pub(crate) streams: Option<Streams>,
-    /// Copy engines of the device.
+    /// Copy engines of the device. Default: as the topology says, else 2.
     #[serde(default = "two")]
-    #[schemars(range(min = 1, max = 2))]
+    #[schemars(range(min = 1, max = 2), extend("x-weir-copy-engines" = "device"))]
     pub(crate) copy_engines: u8,
     /// Whether no copy out starts before the last kernel has ended.
     #[serde(default)]

@@ -70,14 +70,14 @@ struct Pieces<'a> {
 impl<'a> Pieces<'a> {
     fn new(offload: &'a Offload, plan: &mut Plan) -> Self {
         let device = EngineScope::Device(NodeId(offload.device));
-        // A device has one number of copy engines: the host refuses `copy` with two numbers of slots.
+        // A device has one number of copy engines: the host refuses `copy` with two. With one, it is `send`, too.
         let copy = plan.engine("copy", u32::from(offload.engines), device);
         let copy_in = if offload.engines == 1 { copy } else { plan.engine("copy-in", 1, device) };
         let compute = plan.engine("compute", 1, device);
         let copy_out = match offload.method {
             Method::Hybrid => plan.engine("mapped-out", 1, device),
             _ if offload.engines == 1 => copy_in,
-            _ => plan.engine("copy-out", 1, device),
+            _ => plan.engine("send", 1, device),
         };
         Self { offload, n: offload.pieces(), copy_in, compute, copy_out, names: Name::default() }
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! device ── read ──► cpu ── network ──► cpu ── write ──► device
-//! r[i]: the source's dma       n[i]: its cpu's nic       w[i]: the target's dma
+//! r[i]: the source's send      n[i]: its cpu's nic       w[i]: the target's copy-in; of an FPGA its dma
 //! ```
 //!
 //! **Definition.** The steps of a packet follow each other. The first step of a group of `overlap` also waits for the

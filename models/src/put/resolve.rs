@@ -1,6 +1,6 @@
 //! A put with every value resolved: steps with their levels, ends and times; groups; packets.
 
-use weir_plugin_api::{CallError, EngineScope, NodeId, Surroundings};
+use weir_plugin_api::{CallError, EngineScope, NodeId, NodeKind, Surroundings};
 
 use super::packets::packet_size;
 use super::params::{PutParams, StepName};
@@ -115,11 +115,19 @@ fn step(name: StepName, level: Level, params: &PutParams, surroundings: &Surroun
     }
     let nic = via.map(|(source, _)| source).or_else(|| machine_of(surroundings.fabric, from));
     let engine = match name {
-        StepName::Read => ("dma", device(from)),
+        StepName::Read => (copy_engine(surroundings, from, "send"), device(from)),
         StepName::Network => ("nic", nic.map_or(EngineScope::Operation, device)),
-        StepName::Write => ("dma", device(to)),
+        StepName::Write => (copy_engine(surroundings, to, "copy-in"), device(to)),
     };
     Ok(Step { name, level, engine, ends, opens: false, group: 0, time: 0.0, last_time: 0.0 })
+}
+
+/// The queue of a device of the topology that has queues out and in; others have one DMA engine.
+fn copy_engine(surroundings: &Surroundings<'_>, node: u32, queue: &'static str) -> &'static str {
+    match surroundings.fabric.node_kind.as_slice().get(node as usize) {
+        Some(NodeKind::Gpu | NodeKind::Fpga) => queue,
+        _ => "dma",
+    }
 }
 
 fn device(node: u32) -> EngineScope {

@@ -81,7 +81,7 @@ fn engines_by_number_and_method() {
     };
     assert_eq!(names("streams", 1), ["copy", "compute"]);
     // `copy` with two slots serves nobody: it keeps another operation from giving the device one copy engine.
-    assert_eq!(names("streams", 2), ["copy", "copy-in", "compute", "copy-out"]);
+    assert_eq!(names("streams", 2), ["copy", "copy-in", "compute", "send"]);
     assert_eq!(names("hybrid", 1), ["copy", "compute", "mapped-out"]);
     assert_eq!(names("hybrid", 2), ["copy", "copy-in", "compute", "mapped-out"]);
     assert_eq!(names("mapped", 1), ["compute"]);

@@ -104,9 +104,9 @@ fn tasks_of_a_put() {
         let device = |node| EngineScope::Device(NodeId(node));
         let nic = params.get("via").map_or(1, |via| via[0].as_u64().unwrap() as u32);
         let expected = [
-            ("dma".to_owned(), 1, device(GPU_A)),
+            ("send".to_owned(), 1, device(GPU_A)),
             ("nic".to_owned(), 1, device(nic)),
-            ("dma".to_owned(), 1, device(GPU_B)),
+            ("copy-in".to_owned(), 1, device(GPU_B)),
         ];
         assert_eq!(engines, expected);
         assert!(plan.iter().all(|t| t.queue == Queue::Ready));

@@ -6,7 +6,8 @@
 //! - `x-weir-quantity: bytes | bandwidth | time | time-per-byte`: text with a unit; arrives in B, B/s, ps, ps (real);
 //! - `x-weir-node: true`: the name of a device; `x-weir-nodes: true`: a name with brackets or a list of such; ids arrive;
 //! - `x-weir-table: [bytes, seconds]`: the path of a CSV file with these columns; its rows arrive;
-//! - `x-weir-nearest: key`: a node or nodes that the host fills in where they are not given.
+//! - `x-weir-nearest: key`: a node or nodes that the host fills in where they are not given;
+//! - `x-weir-copy-engines: key`: how many copy engines the node of `key` has, filled in where the topology says it.
 //!
 //! Properties that the schema lacks are unknown keys.
 
@@ -82,6 +83,7 @@ impl<'a> Schema<'a> {
         }
         fine?;
         self.fill_nearest(names, &mut object);
+        self.fill_copy_engines(names, &mut object);
         let mut required = self.required();
         match required.find(|&key| !object.contains_key(key)) {
             Some(key) => {

@@ -21,6 +21,9 @@ pub(crate) trait Names {
 
     /// The cpu or host with the fewest hops from a node.
     fn nearest(&mut self, node: u64) -> Option<NodeId>;
+
+    /// Copy engines of a node, 1 or 2, where the topology decides them.
+    fn copy_engines(&self, node: u64) -> Option<u32>;
 }
 
 /// Arbiters know of no operation.
@@ -47,6 +50,10 @@ impl Names for NoNames {
     }
 
     fn nearest(&mut self, _: u64) -> Option<NodeId> {
+        None
+    }
+
+    fn copy_engines(&self, _: u64) -> Option<u32> {
         None
     }
 }
@@ -90,6 +97,18 @@ impl<'a> Schema<'a> {
         context.each(items, |context, item| names.nodes(context, item, what, &mut found))?;
         self.check_length(context, value.span, found.len(), what)?;
         Ok(Json::Array(found))
+    }
+
+    /// Adds the numbers of copy engines that are not given, of devices whose number the topology decides.
+    pub(super) fn fill_copy_engines(self, names: &dyn Names, object: &mut Map<String, Json>) {
+        let properties = self.here.get("properties").and_then(Json::as_object);
+        for (key, property) in properties.into_iter().flatten().filter(|(key, _)| !key.is_empty()) {
+            let device = self.at(property).resolved().here.get("x-weir-copy-engines").and_then(Json::as_str);
+            let device = device.filter(|_| !object.contains_key(key)).and_then(|device| object.get(device)?.as_u64());
+            if let Some(count) = device.and_then(|device| names.copy_engines(device)) {
+                object.insert(key.clone(), count.into());
+            }
+        }
     }
 
     /// Adds the nodes that are to be nearest to others, where they are not given.

@@ -6,13 +6,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use weir_plugin_api::{NodeId, NodeKind, SimDuration};
 use weir_sim_core::{FabricBuilder, FabricError};
 
+use super::engines::{DeviceEngines, EnginesText};
 use super::kinds::KindId;
 use super::lateral::{End, Lateral, MadeOf};
 use super::link_type::LinkType;
 use super::names::NodeNames;
 use super::networks::Network;
 use super::template::{Each, NodeTemplate, Template, TopologyTemplate};
-use super::{LinkTypeOf, Place, UNLIMITED};
+use super::{LinkTypeOf, Place};
 use crate::context::{Context, Read, Reported};
 use crate::source::Span;
 
@@ -21,7 +22,7 @@ use crate::source::Span;
 pub(super) struct Expansion<'b> {
     pub(super) builder: FabricBuilder,
     pub(super) names: NodeNames,
-    pub(super) slots: Vec<u32>,
+    pub(super) engines: DeviceEngines,
     pub(super) overheads: FxHashMap<NodeId, SimDuration>,
     pub(super) written_engines: Vec<(NodeId, Span)>,
     pub(super) places: Vec<(NodeId, Place)>,
@@ -48,7 +49,7 @@ impl<'b> Expansion<'b> {
                     let node = self.builder.root(NodeKind::Network);
                     node.map_err(|error| fabric_error(context, network.span, &error))?;
                     self.names.push(&format!("{word}{number}"), NodeId::NONE);
-                    self.slots.push(UNLIMITED);
+                    self.engines.add(NodeKind::Network, EnginesText::default());
                 }
             }
             self.names.leave();
@@ -193,7 +194,7 @@ impl<'b> Expansion<'b> {
         if let Some(memory) = template.memory {
             self.builder.share_node(node, memory);
         }
-        self.slots.push(template.engines.unwrap_or(usual_slots(template.kind)));
+        self.engines.add(template.kind, template.engines.unwrap_or_default());
         if template.engines.is_some() {
             self.written_engines.push((node, span));
         }
@@ -206,11 +207,6 @@ impl<'b> Expansion<'b> {
         self.names.close(node);
         Ok(())
     }
-}
-
-/// Slots of the send engine where `engines` is not given.
-fn usual_slots(kind: NodeKind) -> u32 {
-    if matches!(kind, NodeKind::Gpu | NodeKind::Fpga) { 1 } else { UNLIMITED }
 }
 
 /// Why two nodes cannot be joined, and what to do.

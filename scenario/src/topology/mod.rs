@@ -1,5 +1,6 @@
 //! The topology: link types, tree and lateral links, expanded into a fabric.
 
+mod engines;
 mod expansion;
 mod kinds;
 mod lateral;
@@ -21,6 +22,8 @@ use crate::format::{Key, KeyTable, Shape, optional, required};
 use crate::source::Span;
 use crate::version::VERSION;
 use crate::yaml::Value;
+pub(crate) use engines::sends;
+pub use engines::{DeviceEngines, SlotsDiffer};
 use expansion::Expansion;
 pub(crate) use kinds::Kinds;
 pub(crate) use link_type::texts as link_type_texts;
@@ -29,9 +32,6 @@ use machines::MachineReader;
 pub(crate) use machines::NESTED;
 pub(crate) use names::{Missing, NodeNames};
 pub(crate) use tree::is_inner;
-
-/// Slots of an engine that serves everything at once: there is no engine.
-pub(crate) const UNLIMITED: u32 = 0;
 
 /// Where a node is in the machine; no part of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -47,8 +47,7 @@ pub struct Place {
 pub(crate) struct Topology {
     pub(crate) fabric: Fabric,
     pub(crate) names: NodeNames,
-    /// Per node: slots of its send engine, or [`UNLIMITED`].
-    pub(crate) slots: Vec<u32>,
+    pub(crate) engines: DeviceEngines,
     /// Time that nodes need to issue a transfer, of those that need any.
     pub(crate) overheads: FxHashMap<NodeId, SimDuration>,
     /// Nodes whose `engines` was given, as (first, one past the last, where).
@@ -88,7 +87,7 @@ impl Topology {
         Self {
             fabric: FabricBuilder::new().build(),
             names,
-            slots: Vec::new(),
+            engines: DeviceEngines::default(),
             overheads: FxHashMap::default(),
             written_engines: Vec::new(),
             places: Vec::new(),
@@ -129,7 +128,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
     Ok(Topology {
         fabric: expansion.builder.build(),
         names: expansion.names,
-        slots: expansion.slots,
+        engines: expansion.engines,
         overheads: expansion.overheads,
         written_engines: expansion.written_engines,
         places: expansion.places,

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use weir_plugin_api::{NodeKind, SimDuration};
 
 use super::Place;
+use super::engines::EnginesText;
 use super::lateral::Lateral;
 use super::limits::{NODES, too_many_links, too_many_nodes};
 use super::link_type::LinkType;
@@ -39,7 +40,7 @@ pub(super) struct NodeTemplate {
     /// The link to the parent; `None` for roots.
     pub(super) link: Option<LinkType>,
     /// `None` where the kind of the node decides.
-    pub(super) engines: Option<u32>,
+    pub(super) engines: Option<EnginesText>,
     /// Time to issue a transfer.
     pub(super) overhead: SimDuration,
     /// Bytes per second that all its links have together.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 use weir_plugin_api::{NodeKind, SimDuration};
 
+use super::engines::EnginesText;
 use super::limits::{NODES, too_many_nodes};
 use super::link_type::{LINK, LinkTypes};
 use super::template::{Each, NodeTemplate, Template, TopologyTemplate};
@@ -23,7 +24,11 @@ static NODE: KeyTable = KeyTable::new(
     &[
         required("kind", Shape::Choice(|| NodeKind::ALL.map(|kind| kind.word().into()).to_vec()), "What it is."),
         optional("link", Shape::Named(&LINK), "The link to its parent; a root has none."),
-        optional("engines", Shape::Whole(&[("minimum", 1)]), "Transfers that it sends at once."),
+        optional(
+            "engines",
+            Shape::Either(&[Shape::Whole(&[("minimum", 1)]), Shape::Map(&ENGINES)]),
+            "Transfers that it sends at once, or how much each of its engines does.",
+        ),
         optional(
             "overhead",
             Shape::Named(&units::TIME),
@@ -38,6 +43,20 @@ static NODE: KeyTable = KeyTable::new(
             "The NUMA node that it is near to; no effect on a run.",
         ),
         optional("children", Shape::Named(&NODES_BY_NAME), "The nodes below it."),
+    ],
+);
+
+static ENGINES: KeyTable = KeyTable::new(
+    "engines",
+    "How many tasks the engines of a device serve at once.",
+    &[
+        optional(
+            "copy",
+            Shape::Whole(&[("minimum", 1), ("maximum", 2)]),
+            "One copy engine for both directions, or two.",
+        ),
+        optional("send", Shape::Whole(&[("minimum", 1)]), "Transfers that leave it at once."),
+        optional("compute", Shape::Whole(&[("minimum", 1)]), "Computations at once; 1 by default."),
     ],
 );
 
@@ -172,10 +191,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     let fields = context.fields(&entry.value, &what, &NODE)?;
     let names = node_names(context, entry, fields.entry("repeat"));
     let kind = fields.require(context, "kind").and_then(|value| kind(context, value));
-    let engines = match fields.get("engines") {
-        None => Ok(None),
-        Some(value) => context.parse(value, &format!("`engines` of {what}"), slots).map(|n| Some((n, value.span))),
-    };
+    let engines = fields.get("engines").map(|value| engines(context, value, &what)).transpose();
     let place = place(context, &fields, &what, names.as_ref().ok());
     let link = match (fields.entry("link"), root) {
         (Some(link), false) => types.resolve(context, &link.value).map(|(link, _)| Some(link)),
@@ -194,18 +210,39 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     let memory = fields.get("memory").map(|value| memory(context, value)).transpose();
     let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, below?);
     let place = place?;
-    if let (Some((_, span)), true) = (engines, is_inner(kind)) {
+    if let (Some(value), true) = (fields.get("engines"), is_inner(kind)) {
         let message = format!("{what}: a {} has no engines", kind.word());
-        return Err(context.error(span, message, "remove `engines`; only devices start transfers"));
+        return Err(context.error(value.span, message, "remove `engines`; only devices start transfers"));
     }
     let below = children.iter().fold(1, |sum: u64, t| sum.saturating_add(t.total));
     let total = below.saturating_mul(names.count());
     if total > NODES {
         return Err(too_many_nodes(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
     }
-    let engines = engines.map(|(n, _)| n);
     let node = NodeTemplate { kind, link, engines, overhead: overhead?, memory: memory?, place, children };
     Ok(Template { names, each: Each::Node(Box::new(node)), span: entry.key_span, total })
+}
+
+/// Reads `engines`: a number of send slots, or a map.
+fn engines(context: &mut Context, value: &Value, what: &str) -> Read<EnginesText> {
+    let what = format!("`engines` of {what}");
+    if !matches!(value.data, Data::Mapping(_)) {
+        let send = context.parse(value, &what, slots)?;
+        return Ok(EnginesText { send: Some(send), ..EnginesText::default() });
+    }
+    let fields = context.fields(value, &what, &ENGINES)?;
+    let copy = fields.parse_or(context, "copy", None, |text| copy_engines(text).map(Some));
+    let send = fields.parse_or(context, "send", None, |text| slots(text).map(Some));
+    let compute = fields.parse_or(context, "compute", None, |text| slots(text).map(Some));
+    let text = EnginesText { send: send?, copy: copy?, compute: compute? };
+    if text == EnginesText::default() {
+        return Err(context.error(value.span, format!("{what} names none"), "write `{ copy: 2, compute: 1 }`"));
+    }
+    if let (Some(1), Some(2..)) = (text.copy, text.send) {
+        let message = format!("{what}: its one copy engine carries one transfer at a time");
+        return Err(context.error(fields.span_of("send"), message, "remove `send`, or give `copy: 2`"));
+    }
+    Ok(text)
 }
 
 /// Reads `memory`, bytes per second.
@@ -253,6 +290,15 @@ fn bus_id(text: &str) -> Result<Box<str>, Problem> {
 /// Whether a node never starts or ends a transfer.
 pub(crate) fn is_inner(kind: NodeKind) -> bool {
     matches!(kind, NodeKind::Switch | NodeKind::RootComplex | NodeKind::Network)
+}
+
+fn copy_engines(text: &str) -> Result<u32, Problem> {
+    match units::whole_number(text, u64::from(u32::MAX))? {
+        count @ (1 | 2) => Ok(count as u32),
+        count => {
+            Err(Problem::new(format!("`{count}` copy engines"), "give 1, for both directions, or 2, one for each"))
+        }
+    }
 }
 
 fn slots(text: &str) -> Result<u32, Problem> {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use weir_plugin_api::NodeId;
-use weir_sim_core::{EngineId, Routes, Service, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
+use weir_sim_core::{Routes, Service, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work};
 
 use super::attributes::{Attributes, Ends, PlacedId};
 use super::group::Groups;
@@ -17,7 +17,7 @@ use super::traffic::Traffic;
 use crate::context::{Context, Problem, Read};
 use crate::source::Span;
 use crate::stream::TraceStream;
-use crate::topology::{Topology, UNLIMITED};
+use crate::topology::{SlotsDiffer, Topology};
 use crate::yaml::Value;
 
 /// Expanded transfers at most (format, "Tree, links, names"), tasks of models included.
@@ -102,11 +102,9 @@ impl Expansion<'_> {
         let (route, from) = (self.route(ends, way)?, ends.from);
         let Attributes { start, limit, weight, priority } = attributes;
         let class = self.builder.classes().intern(route, limit, weight, priority);
-        let slots = self.topology.slots[from.index()];
-        let engine = match slots {
-            UNLIMITED => EngineId::NONE,
-            slots => self.builder.engine(from, "send", slots).map_err(|error| self.slots_differ(from, &error))?,
-        };
+        let source = (from, self.topology.fabric.node(from).kind);
+        let engine = self.topology.engines.of_transfer(&mut self.builder, source, ends.to);
+        let engine = engine.map_err(|differ| self.slots_differ(&differ))?;
         let service = match self.topology.overheads.get(&from) {
             None => ServiceId::PLAIN,
             Some(&overhead) => self.builder.service(Service::issued_in(overhead)),
@@ -114,10 +112,15 @@ impl Expansion<'_> {
         Ok(Task { start, engine, service, work: Work::Carries { bytes, class } })
     }
 
-    /// An operation has made an engine of another size.
-    pub(super) fn slots_differ(&self, device: NodeId, error: &SlotsError) -> Problem {
-        let message = format!("engine of `{}`: {error}", self.node_name(device));
-        Problem::new(message, "let all operations name it with the same number of slots")
+    /// An operation, or the topology, has given an engine another size.
+    pub(super) fn slots_differ(&self, differ: &SlotsDiffer) -> Problem {
+        let (device, SlotsError { before, now, .. }) = (self.node_name(differ.device), &differ.error);
+        if differ.of_copy_engines() {
+            let message = format!("`{device}` has {before} copy engines, not {now}");
+            return Problem::new(message, "let `copy_engines` and `engines` of the topology say the same number");
+        }
+        let message = format!("engine of `{device}`: {}", differ.error);
+        Problem::new(message, "let all operations, and `engines` of the topology, give it the same number of slots")
     }
 
     pub(super) fn no_route(&self, from: NodeId, to: NodeId) -> Problem {

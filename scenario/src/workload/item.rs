@@ -166,8 +166,8 @@ impl<'a> Expansion<'a> {
         let after = self.after(context, fields.get("after"))?;
         let work = Work::Lasts(time?);
         let (device, _) = device?;
-        let engine = self.builder.engine(device, "compute", 1).map_err(|error| {
-            let problem = self.slots_differ(device, &error);
+        let engine = self.topology.engines.of_computation(&mut self.builder, device).map_err(|differ| {
+            let problem = self.slots_differ(&differ);
             context.error(fields.span, problem.message, problem.help)
         })?;
         let task = self.builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });

@@ -33,7 +33,7 @@ use model::names::Known;
 pub(crate) use model::names::Outside;
 use model::planner::Models;
 pub(crate) use model::read::HOST;
-pub use model::tasks::{PlanTarget, Shares, SlotsDiffer};
+pub use model::tasks::{PlanTarget, Shares};
 pub(crate) use order::{ORDER, Senders};
 pub use planned::{Choice, PlannedOperation};
 use ranks::Ranks;
@@ -161,6 +161,7 @@ impl<'a> Expansion<'a> {
 impl Expansion<'_> {
     fn finish(mut self, context: &mut Context, order: Option<&Value>) -> Read<Workload> {
         self.resolve_waits(context)?;
+        self.topology.engines.unite(&mut self.builder);
         let Self { topology, builder, routes, groups, ranks, generator, operations, known, traffic, stream, .. } = self;
         let mut tasks = builder.build().map_err(|cycle| after::cycle_error(context, &groups, &cycle))?;
         let orders = match order {

@@ -10,7 +10,7 @@ use crate::context::{Context, Problem, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::format::{Definition, Shape};
 use crate::source::Span;
-use crate::topology::{Topology, UNLIMITED};
+use crate::topology::{Topology, sends};
 use crate::yaml::{Data, Entry, Value};
 
 pub(crate) static ORDER: Definition = Definition {
@@ -82,9 +82,9 @@ pub(crate) struct Senders {
 }
 
 impl Senders {
-    /// All `send` engines of devices.
+    /// All engines that devices send with. What is issued in advance keeps its place: it may not be ready when it comes.
     pub(crate) fn of(tasks: &TaskGraph, groups: &Groups) -> Self {
-        let engines = tasks.engines().iter().enumerate().filter(|(_, engine)| &*engine.name == "send");
+        let engines = tasks.engines().iter().enumerate().filter(|(_, engine)| sends(&engine.name));
         let of_device = engines.filter_map(|(i, engine)| match engine.scope {
             EngineScope::Device(device) => Some((device, EngineId(i as u32))),
             EngineScope::Operation => None,
@@ -95,9 +95,9 @@ impl Senders {
         devices.iter().enumerate().for_each(|(i, (_, engine))| at[engine.0 as usize] = Some(i));
         let mut sent = vec![Vec::new(); devices.len()];
         for (i, task) in tasks.tasks().iter().enumerate().filter(|(_, task)| task.engine != EngineId::NONE) {
-            if let Some(at) = at[task.engine.0 as usize] {
-                let task = TaskId(i as u32);
-                sent[at].push((groups.whole(task), task));
+            let id = TaskId(i as u32);
+            if let Some(at) = at[task.engine.0 as usize].filter(|_| !tasks.queues_when_issued(id)) {
+                sent[at].push((groups.whole(id), id));
             }
         }
         Self { devices, sent }
@@ -106,7 +106,7 @@ impl Senders {
     /// What holds the engine of a device; `None` when it has none.
     pub(crate) fn sent(&self, device: NodeId) -> Option<&[SentTask]> {
         let at = self.devices.binary_search_by_key(&device, |&(device, _)| device).ok()?;
-        Some(&self.sent[at])
+        Some(&*self.sent[at]).filter(|sent| !sent.is_empty())
     }
 
     /// The devices with their engines and what holds them.
@@ -223,13 +223,12 @@ impl Source<'_> {
     /// Refuses a device that has no order.
     fn no_engine(&self, context: &mut Context, span: Span) -> Reported {
         let what = quoted(self.name);
-        let slots = self.all.topology.slots.get(self.device.index());
-        match slots {
-            Some(&UNLIMITED) => {
+        match self.all.topology.engines.send_slots(self.device) {
+            None => {
                 let message = format!("{what} sends everything at once: there is no order");
                 context.error(span, message, "remove it, or give the device `engines: 1` in the topology")
             }
-            _ => context.error(span, format!("{what} sends no transfer"), "remove it"),
+            Some(_) => context.error(span, format!("{what} sends no transfer"), "remove it"),
         }
     }
 }

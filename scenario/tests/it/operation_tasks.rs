@@ -181,6 +181,6 @@ fn engines_are_used_by_models_of_transfers() {
     };
     let found = |item: &str| lint(&good(&text(item))).into_iter().map(|d| d.message).collect::<Vec<_>>();
     assert_eq!(found("transfer: { from: a, to: b, size: 1B, model: courier }"), [] as [&str; 0]);
-    let idle = "`engines` has no effect: no plain transfer is sent from `a`";
+    let idle = "`engines` has no effect: nothing queues for an engine of `a`";
     assert_eq!(found("script: { plan: carry, from: a, to: b }"), [idle]);
 }

@@ -104,6 +104,6 @@ fn lint_finds_what_has_no_effect() {
     let spare = "weir: 1\ntopology:\n  link_types: { used: { bandwidth: 1GB/s }, spare: { bandwidth: 1GB/s } }\n  tree: { s: { kind: switch, children: { a: { kind: gpu, link: used, engines: 2 }, b: { kind: gpu, link: used } } } }\nworkload:\n  - transfer: { from: b, to: a, size: 1B }\n";
     assert_eq!(
         messages(spare),
-        ["no link has the type `spare`", "`engines` has no effect: no plain transfer is sent from `a`"]
+        ["no link has the type `spare`", "`engines` has no effect: nothing queues for an engine of `a`"]
     );
 }

@@ -80,7 +80,7 @@ fn role(tasks: &TaskGraph, id: TaskId, task: &Task) -> Result<Role, TaskRefusal>
 /// Whether an engine is what a device sends with.
 fn sends(tasks: &TaskGraph, engine: EngineId) -> bool {
     let engine = tasks.engines().get(engine.0 as usize);
-    engine.is_some_and(|e| matches!(e.scope, EngineScope::Device(_)) && &*e.name == "send")
+    engine.is_some_and(|e| matches!(e.scope, EngineScope::Device(_)) && matches!(&*e.name, "send" | "copy" | "dma"))
 }
 
 /// Whether a task follows only what one of its role may follow.

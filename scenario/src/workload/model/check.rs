@@ -169,9 +169,10 @@ pub(super) fn check(plan: &Plan, devices: Devices<'_>, routes: &mut Routes) -> R
     }
 }
 
-/// Per engine the position of the first that is the same.
-fn engines(plan: &Plan, devices: Devices<'_>) -> Result<Vec<u32>, PlanError> {
+/// Per engine the position of the first that is the same, also by the topology, with its slots.
+fn engines(plan: &Plan, devices: Devices<'_>) -> Result<Vec<(u32, u32)>, PlanError> {
     let mut known: FxHashMap<(EngineScope, &str), u32> = FxHashMap::default();
+    let mut merged: FxHashMap<(EngineScope, &str), u32> = FxHashMap::default();
     let mut same = Vec::with_capacity(plan.engines().len());
     for (i, engine) in plan.engines().iter().enumerate() {
         let name = || engine.name.clone();
@@ -194,7 +195,14 @@ fn engines(plan: &Plan, devices: Devices<'_>) -> Result<Vec<u32>, PlanError> {
         if before != engine.slots {
             return Err(PlanError::Slots { name: name(), before, now: engine.slots });
         }
-        same.push(first);
+        same.push(match engine.scope {
+            EngineScope::Operation => (first, engine.slots),
+            EngineScope::Device(device) => {
+                let engines = &devices.topology.engines;
+                let key = (engine.scope, engines.name(device, &engine.name));
+                (*merged.entry(key).or_insert(first), engines.slots(device, &engine.name, engine.slots))
+            }
+        });
     }
     Ok(same)
 }

@@ -10,6 +10,7 @@ use super::check::TaskNames;
 use super::request::Request;
 use super::tasks::PlanTarget;
 use crate::context::{Context, Problem, Read, Reported};
+use crate::topology::Topology;
 use crate::workload::expansion::{Expansion, TRANSFERS};
 use crate::workload::planned::Choice;
 
@@ -61,7 +62,8 @@ impl<'a> Expansion<'a> {
     /// How long a plan takes when nothing else goes on, under the scenario's first arbiter.
     fn alone(&self, context: &mut Context, request: &Request<'a>, plan: &Plan) -> Read<SimDuration> {
         let (mut builder, mut routes) = (TaskGraphBuilder::new(), Routes::new());
-        let target = &mut PlanTarget { fabric: &self.topology.fabric, builder: &mut builder, routes: &mut routes };
+        let Topology { fabric, engines, .. } = self.topology;
+        let target = &mut PlanTarget { fabric, engines, builder: &mut builder, routes: &mut routes };
         let added = target.add(plan, SimTime::ZERO, request.shares);
         // The check has found neither in a plan for itself.
         added.map_err(|differs| request.wrong_answer(context, &format!("planned {}", differs.error)))?;

@@ -16,7 +16,7 @@ mod request;
 mod table;
 pub(super) mod tasks;
 
-use weir_plugin_api::{NodeId, Plan};
+use weir_plugin_api::{EngineScope, Estimate, NodeId, Plan, PlannedEngine, Relation};
 use weir_sim_core::TaskId;
 
 use check::TaskNames;
@@ -28,6 +28,7 @@ use super::expansion::{Expansion, TRANSFERS};
 use super::group::{Names, TaskKind};
 use super::planned::PlannedOperation;
 use crate::context::{Context, Read};
+use crate::topology::Topology;
 
 impl<'a> Expansion<'a> {
     /// Plans an operation and adds its tasks, as an item of the workload.
@@ -42,7 +43,8 @@ impl<'a> Expansion<'a> {
     /// Plans an operation and adds its tasks; returns their names, of one repetition.
     fn planned(&mut self, context: &mut Context, request: &Request<'a>) -> Read<TaskNames> {
         let Chosen { operation, plan, names, choice } = self.choose(context, request)?;
-        let (estimates, details) = self.models.estimate(context, request, &operation)?;
+        let (mut estimates, details) = self.models.estimate(context, request, &operation)?;
+        self.qualify(&mut estimates, &plan);
         let repeat = request.repeat.unwrap_or(1);
         self.reserve(context, request.id.span, (plan.len() as u64).saturating_mul(repeat))?;
         let id = &request.id.text;
@@ -68,6 +70,26 @@ impl<'a> Expansion<'a> {
         Ok(names)
     }
 
+    /// Formulas know the engines as the model planned them. Where the topology gives other ones, nothing is claimed.
+    fn qualify(&self, estimates: &mut [Estimate], plan: &Plan) {
+        let differs = |engine: &PlannedEngine| match engine.scope {
+            EngineScope::Device(device) => {
+                let slots = self.topology.engines.slots(device, &engine.name, engine.slots);
+                (slots != engine.slots).then(|| (device, engine.name.clone(), engine.slots, slots))
+            }
+            EngineScope::Operation => None,
+        };
+        let Some((device, name, planned, slots)) = plan.engines().iter().find_map(differs) else { return };
+        let device = self.node_name(device);
+        let line = format!(
+            "? `engines` of the topology: `{name}` of {device} serves {slots} at once, the formula assumes {planned}"
+        );
+        for estimate in estimates {
+            estimate.relation = Relation::Unstated;
+            estimate.because = format!("{}\n{line}", estimate.because).trim_start().to_owned();
+        }
+    }
+
     /// The plan of an operation, checked.
     fn checked(&mut self, context: &mut Context, request: &Request<'a>, operation: &str) -> Read<(Plan, TaskNames)> {
         let plan = self.models.plan(context, request, operation)?;
@@ -84,10 +106,10 @@ impl<'a> Expansion<'a> {
 
     /// Adds one release with the tasks of a plan.
     fn released(&mut self, context: &mut Context, request: &Request<'a>, plan: &Plan) -> Read<TaskId> {
-        let target =
-            &mut PlanTarget { fabric: &self.topology.fabric, builder: &mut self.builder, routes: &mut self.routes };
-        target.add(plan, request.start, request.shares).map_err(|differs| {
-            let problem = self.slots_differ(differs.device, &differs.error);
+        let Topology { fabric, engines, .. } = self.topology;
+        let target = &mut PlanTarget { fabric, engines, builder: &mut self.builder, routes: &mut self.routes };
+        target.add(plan, request.start, request.shares).map_err(|differ| {
+            let problem = self.slots_differ(&differ);
             context.problem(request.id.span, &request.what(), problem)
         })
     }

@@ -153,4 +153,8 @@ impl Names for Site<'_> {
         let all = self.known.nearest.get_or_insert_with(|| nearest::hosts(fabric));
         all.get(usize::try_from(node).ok()?).copied().filter(|host| !host.is_none())
     }
+
+    fn copy_engines(&self, node: u64) -> Option<u32> {
+        self.topology.engines.copy_engines(NodeId(u32::try_from(node).ok()?))
+    }
 }

@@ -10,8 +10,8 @@ use weir_plugin_api::{Moment, Plan, Queue};
 const NONE: u32 = u32::MAX;
 
 /// The tasks of a cycle, in order, beginning with the first of the plan; `None` where there is none. `same` names for
-/// each engine the first that is the same.
-pub(super) fn cycle(plan: &Plan, same: &[u32]) -> Option<Vec<u32>> {
+/// each engine the first that is the same, and its slots.
+pub(super) fn cycle(plan: &Plan, same: &[(u32, u32)]) -> Option<Vec<u32>> {
     // Where every wait is for an earlier task, the order of the plan will do; issued tasks are in that order, too.
     let ahead = |(i, task): (usize, weir_plugin_api::PlannedTask<'_>)| task.waits.iter().all(|w| (w.task as usize) < i);
     if plan.iter().enumerate().all(ahead) {
@@ -30,7 +30,7 @@ struct Moments {
 }
 
 impl Moments {
-    fn new(plan: &Plan, same: &[u32]) -> Self {
+    fn new(plan: &Plan, same: &[(u32, u32)]) -> Self {
         let edges = edges(plan, same);
         let mut offsets = vec![0; 2 * plan.len() + 1];
         let mut before = vec![0; 2 * plan.len()];
@@ -98,7 +98,7 @@ fn tidy(mut tasks: Vec<u32>) -> Vec<u32> {
 }
 
 /// Pairs (earlier, later) of moments.
-fn edges(plan: &Plan, same: &[u32]) -> Vec<(u32, u32)> {
+fn edges(plan: &Plan, same: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let mut edges = Vec::with_capacity(4 * plan.len());
     let mut issued = vec![NONE; same.len()];
     for (i, task) in plan.iter().enumerate() {
@@ -108,10 +108,10 @@ fn edges(plan: &Plan, same: &[u32]) -> Vec<(u32, u32)> {
             edges.push((2 * wait.task + u32::from(wait.moment == Moment::End), start));
         }
         let Some(engine) = task.engine.filter(|_| task.queue == Queue::Issued) else { continue };
-        let engine = same[engine as usize] as usize;
-        let last = std::mem::replace(&mut issued[engine], i as u32);
+        let (engine, slots) = same[engine as usize];
+        let last = std::mem::replace(&mut issued[engine as usize], i as u32);
         if last != NONE {
-            edges.push((2 * last + u32::from(plan.engines()[engine].slots == 1), start));
+            edges.push((2 * last + u32::from(slots == 1), start));
         }
     }
     edges
@@ -179,7 +179,7 @@ mod tests {
             ),
             slots in proptest::array::uniform2(1..3_u32),
         ) {
-            let found = cycle(&plan(&tasks, &slots), &[0, 1]);
+            let found = cycle(&plan(&tasks, &slots), &[(0, slots[0]), (1, slots[1])]);
             prop_assert_eq!(found.is_none(), ends(&tasks, &slots));
         }
     }
@@ -195,10 +195,10 @@ mod tests {
         // t0 waits for the end of t1, which stands behind it in the queue. A second slot is of no use: t1 cannot take it
         // before t0 has taken the first.
         let queue = [(waits(1), Some(0)), (vec![], Some(0))];
-        assert_eq!(cycle(&plan(&queue, &[1]), &[0]), Some(vec![0, 1]));
-        assert_eq!(cycle(&plan(&queue, &[2]), &[0]), Some(vec![0, 1]));
+        assert_eq!(cycle(&plan(&queue, &[1]), &[(0, 1)]), Some(vec![0, 1]));
+        assert_eq!(cycle(&plan(&queue, &[2]), &[(0, 2)]), Some(vec![0, 1]));
         // On another engine t1 goes first.
         let other = [(waits(1), Some(0)), (vec![], Some(1))];
-        assert_eq!(cycle(&plan(&other, &[1, 1]), &[0, 1]), None);
+        assert_eq!(cycle(&plan(&other, &[1, 1]), &[(0, 1), (1, 1)]), None);
     }
 }

@@ -12,7 +12,6 @@ use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::format::Key;
 use crate::schema::Schema;
-use crate::topology::UNLIMITED;
 use crate::workload::after::AFTER;
 use crate::workload::attributes::{Attributes, Ends, ID, PlacedId, START, start};
 use crate::workload::expansion::Expansion;
@@ -132,7 +131,7 @@ impl<'a> Expansion<'a> {
     fn transfer_request(&self, model: &TransferModel<'a>, id: PlacedId, plain: Plain) -> Request<'a> {
         let Plain { ends: Ends { from, to }, bytes, attributes: Attributes { start, limit, weight, priority }, .. } =
             plain;
-        let slots = Some(self.topology.slots[from.index()]).filter(|&slots| slots != UNLIMITED);
+        let slots = self.topology.engines.send_slots(from);
         let limit = Some(limit).filter(|limit| limit.is_finite());
         let transfer =
             serde_json::json!({ "from": from.0, "to": to.0, "bytes": bytes, "limit": limit, "slots": slots });

@@ -1,9 +1,9 @@
 //! A checked plan as tasks of the graph.
 
-use weir_plugin_api::{EngineScope, Moment, NodeId, Plan, PlannedTask, PlannedWork, Queue, SimDuration, SimTime};
-use weir_sim_core::{
-    Engine, EngineId, Fabric, Routes, Service, ServiceId, SlotsError, Task, TaskGraphBuilder, TaskId, Work,
-};
+use weir_plugin_api::{EngineScope, Moment, Plan, PlannedTask, PlannedWork, Queue, SimDuration, SimTime};
+use weir_sim_core::{Engine, EngineId, Fabric, Routes, Service, ServiceId, Task, TaskGraphBuilder, TaskId, Work};
+
+use crate::topology::{DeviceEngines, SlotsDiffer};
 
 /// What carried bytes are told apart by beside what the plan says.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -18,19 +18,12 @@ pub struct Shares {
 pub struct PlanTarget<'a> {
     /// What carried bytes cross.
     pub fabric: &'a Fabric,
+    /// The engines of its devices.
+    pub engines: &'a DeviceEngines,
     /// Gets the tasks and their engines.
     pub builder: &'a mut TaskGraphBuilder,
     /// Gets the routes of carried bytes.
     pub routes: &'a mut Routes,
-}
-
-/// An engine of a device has another number of slots already.
-#[derive(Debug)]
-pub struct SlotsDiffer {
-    /// The device whose engine it is.
-    pub device: NodeId,
-    /// Its engine, with both numbers.
-    pub error: SlotsError,
 }
 
 /// The nearest whole number of picoseconds, halves up; the time is finite, at least 0 and within the horizon.
@@ -70,10 +63,7 @@ impl PlanTarget<'_> {
 
     fn engines(&mut self, plan: &Plan) -> Result<Vec<EngineId>, SlotsDiffer> {
         let engine = |planned: &weir_plugin_api::PlannedEngine| match planned.scope {
-            EngineScope::Device(device) => {
-                let engine = self.builder.engine(device, &planned.name, planned.slots);
-                engine.map_err(|error| SlotsDiffer { device, error })
-            }
+            EngineScope::Device(device) => self.engines.engine(self.builder, device, &planned.name, planned.slots),
             scope @ EngineScope::Operation => {
                 Ok(self.builder.own_engine(Engine { scope, name: planned.name.as_str().into(), slots: planned.slots }))
             }

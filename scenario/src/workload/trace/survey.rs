@@ -1,7 +1,7 @@
 //! The first of two passes over a trace that is streamed: every row is checked, and what a run must know beforehand is
 //! noted: routes, classes, engines, how many and how large. No row is kept.
 
-use weir_plugin_api::SimTime;
+use weir_plugin_api::{EngineScope, SimTime};
 use weir_sim_core::ServiceId;
 
 use super::names::TraceNames;
@@ -85,6 +85,11 @@ impl Expansion<'_> {
         let row = Row::read(&rows.record, columns, |field| self.named(devices, field))?;
         let way = Way { routing: Routing::default(), via: &[], id: &String::new };
         let task = self.carrying(row.ends, row.bytes, row.attributes, way).map_err(|problem| (row.to, problem))?;
+        let engine = self.builder.engines().get(task.engine.0 as usize);
+        if engine.is_some_and(|engine| engine.scope != EngineScope::Device(row.ends.from)) {
+            let message = "a copy into a device whose copy engines the topology gives cannot be streamed";
+            return Err((row.to, Problem::new(message, "run without --stream, or leave `copy` of its `engines` out")));
+        }
         if let Some(stream) = &mut self.stream {
             stream.note(row.ends.from, &task);
         }
