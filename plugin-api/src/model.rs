@@ -56,7 +56,8 @@ pub enum EngineScope {
 pub struct PlannedEngine {
     /// Its name within its scope.
     pub name: String,
-    /// Tasks served at once, ≥ 1. One name with two numbers of slots is an error.
+    /// Tasks served at once, ≥ 1, unless the topology gives the device other slots. One name with two numbers of slots is an
+    /// error.
     pub slots: u32,
     /// To whom it belongs.
     pub scope: EngineScope,
