@@ -34,7 +34,8 @@ enum To {
 }
 
 /// What to do about a text that is no path.
-const PATHS: &str = "write paths like `workload[0].transfer.size` or `arbiter.name`";
+const PATHS: &str = "write paths like `workload[0].transfer.size`, with quotes around keys that have dots or brackets: \
+                     `topology.tree.\"gpu[0-3]\".link`";
 
 impl Path {
     /// Reads a path that a file names at `span`: what is wrong with any of it is said there.
