@@ -193,7 +193,7 @@ fn wrong_edits_are_refused() {
     refused(("arbiter.tau", "0.5"), "--set arbiter.tau:1:1", "out of range", "below 0.5");
     refused(("workload[0].transfer.size", "4mb"), "--set workload[0].transfer.size:1:1", "unknown unit", "MB");
     refused(("workload[+0].transfer.size", "1B"), "--set:1:9", "not a path", "workload[0]");
-    refused(("a..b", "1"), "--set:1:3", "not a path", "arbiter.name");
+    refused(("a..b", "1"), "--set:1:3", "not a path", "quotes");
     refused(("name", ""), "--set:1:5", "no value", "path=value");
 }
 
