@@ -49,7 +49,7 @@ pub use fabric::{Fabric, FabricBuilder, FabricError, Link, LinkSpec, Node, Share
 pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimError, Stop, TaskTimes};
 pub use progress::{remaining_after, time_to_send};
 pub use regions::{Division, LIMITED, Region, RegionPolicy, region_arbiter};
-pub use routes::{MOST_BRANCHES, RouteError, Routes, Selection, branches, divided, shares};
+pub use routes::{Leg, MOST_BRANCHES, Over, RouteError, Routes, Selection, Way, branches, divided, shares};
 pub use service::{Service, ServiceId};
 pub use setup::{RunOptions, Sharing, Simulation};
 pub use simulation::MOST_ROUNDS;

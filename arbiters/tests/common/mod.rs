@@ -12,7 +12,7 @@ use weir_plugin_api::{
     Binding, CallError, ClassId, FabricView, Grant, LinkId, LinkKind, NodeId, NodeKind, PhaseView, RateArbiter,
     Registry, RouteId, SimDuration, SimTime, Step, TransferId,
 };
-use weir_sim_core::{Classes, Fabric, FabricBuilder, LinkSpec, Routes, Selection};
+use weir_sim_core::{Classes, Fabric, FabricBuilder, LinkSpec, Routes, Selection, Way};
 
 /// Both halves of a link with one bandwidth each way.
 pub fn link(up: f64, down: f64) -> LinkSpec {
@@ -57,7 +57,7 @@ impl Phase {
         let (mut routes, mut classes) = (Routes::new(), Classes::default());
         let (mut class, mut route) = (Vec::new(), Vec::new());
         for (position, t) in transfers.iter().enumerate() {
-            let r = routes.select(fabric, &[vec![t.from, t.to]], selection(position)).expect("a route");
+            let r = routes.select(fabric, &[Way::through(&[t.from, t.to], selection(position))], &[]).expect("a route");
             route.push(r);
             class.push(classes.intern(r, t.limit, t.weight, t.priority));
         }

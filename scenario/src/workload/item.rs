@@ -137,8 +137,9 @@ impl<'a> Expansion<'a> {
         }
         let id = self.id(context, &fields, index);
         let after = self.after(context, fields.get("after"));
-        let (routing, via) = (self.routing(context, &fields), self.via(context, &fields));
-        let (id, after, plain, routing, via) = (id?, after?, plain?, routing?, via?);
+        let (routing, plain) = (self.routing(context, &fields), plain?);
+        let via = self.via(context, &fields, plain.ends);
+        let (id, after, routing, via) = (id?, after?, routing?, via?);
         let span = id.span;
         let count = plain.repeat.unwrap_or(1);
         self.reserve(context, fields.get("repeat").map_or(span, |v| v.span), count)?;

@@ -112,8 +112,8 @@ pub(crate) fn read<'a>(
     let routing = expansion.routing(context, fields);
     if let Ok(routing) = routing {
         expansion.routing = routing;
-        if stream && !routing.is_default() {
-            routing::not_streamed(context, fields);
+        if stream {
+            routing::not_streamed(context, fields, routing);
         }
     }
     for (index, item) in items.iter().enumerate() {

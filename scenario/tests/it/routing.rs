@@ -140,6 +140,79 @@ workload:
     assert_eq!(routes(&scenario, "c"), ["rc0 rc0/nic0 net rc1/nic1 rc1 rc1/gpu3"]);
 }
 
+/// Two networks, for computing and for storage, and cards of both on each machine; gpu1 has a card of its own.
+#[test]
+fn cards_are_chosen_among_those_that_lead_there() {
+    let text = |nic: &str| {
+        format!(
+            "weir: 1
+topology:
+  link_types: {{ p: {{ bandwidth: 20GB/s }}, w: {{ bandwidth: 10GB/s, kind: network }} }}
+  tree:
+    'm[0-1]':
+      kind: root-complex
+      children:
+        gpu0: {{ kind: gpu, link: p }}
+        plx: {{ kind: switch, link: p, children: {{ gpu1: {{ kind: gpu, link: p }}, near: {{ kind: nic, link: p }} }} }}
+        gpu2: {{ kind: gpu, link: p }}
+        'nic[0-1]': {{ kind: nic, link: p }}
+        far: {{ kind: nic, link: p }}
+    net: {{ kind: network }}
+    storage: {{ kind: network }}
+    store: {{ kind: host }}
+  links:
+    - {{ between: ['m0/plx/near', net], type: w }}
+    - {{ between: ['m1/plx/near', net], type: w }}
+    - {{ between: ['m0/nic[0-1]', net], type: w }}
+    - {{ between: ['m1/nic[0-1]', net], type: w }}
+    - {{ between: ['m[0-1]/far', storage], type: w }}
+    - {{ between: [store, storage], type: w }}
+nic: {nic}
+workload:
+  - transfer: {{ id: store, from: m0/plx/gpu1, to: store, size: 1MB }}
+  - transfer: {{ id: back, from: store, to: m0/plx/gpu1, size: 1MB }}
+  - transfer: {{ id: a, from: m0/gpu0, to: m1/gpu0, size: 1MB }}
+  - transfer: {{ id: c, from: m0/gpu2, to: m1/plx/gpu1, size: 1MB }}
+  - transfer: {{ id: any, from: m0/plx/gpu1, to: m1/gpu0, size: 1MB, nic: any }}
+"
+        )
+    };
+    for nic in ["nearest", "rail", "all"] {
+        let scenario = good(&text(nic));
+        // Nearer cards do not lead to the store.
+        assert_eq!(routes(&scenario, "store"), ["m0/plx m0 m0/far storage store"], "{nic}");
+        assert_eq!(routes(&scenario, "back"), ["storage m0/far m0 m0/plx m0/plx/gpu1"], "{nic}");
+        assert_eq!(routes(&scenario, "any"), ["m0/plx m0/plx/near net m1/nic0 m1 m1/gpu0"], "{nic}");
+    }
+    let scenario = good(&text("nearest"));
+    // gpu0 and gpu2 have two equally near cards and take them in turn; gpu1, between them, has its own.
+    assert_eq!(routes(&scenario, "a"), ["m0 m0/nic0 net m1/nic0 m1 m1/gpu0"]);
+    assert_eq!(routes(&scenario, "c"), ["m0 m0/nic1 net m1/plx/near m1/plx m1/plx/gpu1"]);
+    // Each of the three pairs stays inside the machines up to its card.
+    let pairs = ["m0 m0/plx m0/plx/near net m1/plx/near m1/plx m1 m1/gpu0", "m0 m0/nic0 net m1/nic0 m1 m1/gpu0"];
+    assert_eq!(routes(&good(&text("all")), "a")[..2], pairs);
+    // Without a network between them there is no card to choose.
+    let apart = text("nearest").replace("    - { between: ['m1/plx/near', net], type: w }\n", "");
+    let apart = apart.replace("    - { between: ['m1/nic[0-1]', net], type: w }\n", "");
+    let apart = apart.replace("['m[0-1]/far', storage]", "['m0/far', storage]");
+    let (.., message, _) = first_bad(apart.as_str());
+    assert_eq!(message, "no network leads from the cards of `m0/gpu0`'s machine to `m1/gpu0`");
+}
+
+/// SHA-256 of `m0/plx0/gpu1\0m1/plx1/gpu0\0a\0<pair>` modulo 4, computed with another program.
+#[test]
+fn each_pair_of_cards_has_a_hash_of_its_own() {
+    let scenario = good(&scenario(
+        "workload:
+  - transfer: { id: a, from: m0/plx0/gpu1, to: m1/plx1/gpu0, size: 1MB, nic: all, routing: ecmp }
+",
+    ));
+    let spine = |route: &String| route.split(' ').find(|node| node.starts_with("spine")).map(str::to_owned);
+    let spines: Vec<_> = routes(&scenario, "a").iter().filter_map(spine).collect();
+    // The first pair is on one leaf. Without its number the second would have hash 0.
+    assert_eq!(spines, ["spine1"]);
+}
+
 #[test]
 fn what_cannot_be_routed_is_refused_where_it_stands() {
     let item = |keys: &str| {
@@ -149,8 +222,13 @@ fn what_cannot_be_routed_is_refused_where_it_stands() {
         (item("via: [m0/plx0/gpu1]"), "no route passes `m0/plx0/gpu1`, which only starts and ends transfers"),
         (
             item("via: [leaf0, m0/plx1]"),
-            "no route from `m0/plx0/gpu0` to `store` passes `leaf0`, `m0/plx1` without turning back at `m0/plx1`",
+            "no route from `m0/plx0/gpu0` to `store` passes `leaf0`, `m0/plx1` without passing `m0/plx1/nic` twice",
         ),
+        (item("via: [leaf0, leaf1, leaf0]"), "`via` names the same node again"),
+        (item("via: store"), "`via` names the destination, where the transfer ends"),
+        (item("via: [m0/plx0/gpu0]"), "`via` names the source, where the transfer begins"),
+        (item("via: { a: b }"), "`via` must be a name or a list of names, not a map"),
+        (item("via: [leaf1, leaf0]"), "no route from `m0/plx0/gpu0` to `store` passes `leaf1`, `leaf0` without"),
         (item("via: [leaf7]"), "`via`: no node is named `leaf7`"),
         (item("via: []"), "`via` is an empty list"),
         (item("via: [leaf0], nic: rail"), "a transfer with `via` cannot have `nic`"),

@@ -2,51 +2,64 @@
 
 use std::collections::hash_map::Entry;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use weir_plugin_api::{LinkId, NodeId, NodeKind};
 
 use super::search::{climb, useful_links};
-use super::{RouteError, Selection};
+use super::{RouteError, Selection, Way};
 use crate::fabric::Fabric;
+
+/// Whether a route may take a link.
+type Allows<'a> = dyn Fn(LinkId) -> bool + 'a;
 
 /// Branches of a route at most: those between two pods of a fat tree of 64-port switches (*assumed*).
 pub const MOST_BRANCHES: usize = 1024;
 
-/// The routes that a selection takes through nodes, in the order of their links.
-pub(super) fn through(fabric: &Fabric, nodes: &[NodeId], selection: Selection) -> Result<Vec<Vec<LinkId>>, RouteError> {
-    let inner = nodes.get(1..nodes.len().saturating_sub(1)).unwrap_or_default();
-    if let Some(&node) = inner.iter().find(|&&node| !fabric.node(node).kind.forwards()) {
-        return Err(RouteError::NotForwarded(node));
+/// The routes of a way, in the order of their links, `most` at most.
+pub(super) fn routes_of(
+    fabric: &Fabric,
+    way: &Way,
+    areas: &[u32],
+    most: usize,
+) -> Result<Vec<Vec<LinkId>>, RouteError> {
+    let inner = way.legs.split_last().map_or(&[][..], |(_, inner)| inner);
+    if let Some(leg) = inner.iter().find(|leg| !fabric.node(leg.to).kind.forwards()) {
+        return Err(RouteError::NotForwarded(leg.to));
     }
-    let mut hash = if let Selection::Hashed(hash) = selection { hash } else { 0 };
-    let mut ways: Vec<Vec<LinkId>> = vec![Vec::new()];
-    for leg in nodes.windows(2) {
-        let (from, to) = (leg[0], leg[1]);
-        let equal = EqualRoutes::find(fabric, from, to).ok_or(RouteError::Unreachable(from, to))?;
-        let next = match selection {
-            Selection::All => equal.all(MOST_BRANCHES / ways.len()).ok_or(RouteError::TooMany(from, to))?,
+    let mut hash = if let Selection::Hashed(hash) = way.selection { hash } else { 0 };
+    let (mut from, mut routes): (_, Vec<Vec<LinkId>>) = (way.from, vec![Vec::new()]);
+    for leg in &way.legs {
+        let (to, allows) = (leg.to, |link| leg.over.allows(areas, link));
+        let equal = EqualRoutes::find(fabric, from, to, &allows).ok_or(RouteError::Unreachable(from, to))?;
+        let next = match way.selection {
+            Selection::All => equal.all(most / routes.len()).ok_or(RouteError::TooMany(from, to))?,
+            Selection::First | Selection::Hashed(_) if most == 0 => return Err(RouteError::TooMany(from, to)),
             Selection::First | Selection::Hashed(_) => vec![equal.one(&mut hash)],
         };
-        ways = ways.iter().flat_map(|way| next.iter().map(move |leg| [&way[..], leg].concat())).collect();
+        routes = routes.iter().flat_map(|route| next.iter().map(move |leg| [&route[..], leg].concat())).collect();
+        from = to;
     }
-    ways.iter().try_for_each(|way| goes_on(fabric, way))?;
-    Ok(ways)
+    routes.iter().try_for_each(|route| passes_once(fabric, route))?;
+    Ok(routes)
 }
 
-/// Refuses a route that takes a link twice, or turns back at a node that is no network card.
-fn goes_on(fabric: &Fabric, way: &[LinkId]) -> Result<(), RouteError> {
-    let turns = |pair: &&[LinkId]| {
-        let node = fabric.link(pair[1]);
-        fabric.link(pair[0]).from == node.to && fabric.node(node.from).kind != NodeKind::Nic
-    };
-    if let Some(pair) = way.windows(2).find(turns) {
-        return Err(RouteError::TurnsBack(fabric.link(pair[1]).from));
+/// Refuses a route that passes a node twice. A network card may send back what it got: what lies before and behind it may
+/// be the same, but for the destination, which ends a branch.
+fn passes_once(fabric: &Fabric, route: &[LinkId]) -> Result<(), RouteError> {
+    let (Some(first), Some(last)) = (route.first(), route.last()) else { return Ok(()) };
+    let end = fabric.link(*last).to;
+    let mut passed = FxHashSet::from_iter([fabric.link(*first).from]);
+    for (at, link) in route.iter().map(|&link| fabric.link(link)).enumerate() {
+        if !passed.insert(link.to) || (link.to == end && at + 1 < route.len()) {
+            return Err(RouteError::Twice(link.to));
+        }
+        let returns = route.get(at + 1).is_some_and(|&next| fabric.link(next).to == link.from);
+        if returns && fabric.node(link.to).kind == NodeKind::Nic {
+            passed.retain(|&node| fabric.node(node).kind == NodeKind::Nic);
+        }
     }
-    let mut sorted = way.to_vec();
-    sorted.sort_unstable();
-    let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]);
-    twice.map_or(Ok(()), |pair| Err(RouteError::TurnsBack(fabric.link(pair[0]).to)))
+    Ok(())
 }
 
 /// The routes of the fewest links between two nodes.
@@ -60,20 +73,20 @@ pub(super) struct EqualRoutes<'a> {
 
 impl<'a> EqualRoutes<'a> {
     /// `None` where the destination cannot be reached, or is the source.
-    pub(super) fn find(fabric: &'a Fabric, from: NodeId, to: NodeId) -> Option<Self> {
+    pub(super) fn find(fabric: &'a Fabric, from: NodeId, to: NodeId, allows: &Allows<'_>) -> Option<Self> {
         let mut routes = Self { fabric, from, to, next: FxHashMap::default() };
         if from == to {
             return None;
         }
         if !fabric.has_laterals() {
             let mut only = Vec::new();
-            let found = climb(fabric, from, to, &mut only);
+            let found = climb(fabric, from, to, &mut only) && only.iter().all(|&link| allows(link));
             routes.next.extend(only.iter().map(|&link| (fabric.link(link).from, smallvec![link])));
             return found.then_some(routes);
         }
-        let (mut ahead, mut back) = (Search::new(fabric, from, to), Search::new(fabric, to, from));
+        let (mut ahead, mut back) = (Search::new(fabric, from, to, allows), Search::new(fabric, to, from, allows));
         let passes = |node: &NodeId| *node == from || *node == to || fabric.node(*node).kind.forwards();
-        // From both ends by turns, the smaller circle first: through a wide network one would reach all of it.
+        // From both ends by turns, the smaller frontier first: through a wide network one would reach all of it.
         while !ahead.last.iter().any(|node| back.hops.contains_key(node) && passes(node)) {
             let smaller = if ahead.last.len() <= back.last.len() { &mut ahead } else { &mut back };
             if !smaller.widen() {
@@ -86,8 +99,8 @@ impl<'a> EqualRoutes<'a> {
             ahead.last.iter().chain(&back.last).copied().filter(passes).filter(meets).collect();
         middle.sort_unstable();
         middle.dedup();
-        ahead.home(&middle, |link| routes.add(LinkId(link.0 ^ 1)));
-        back.home(&middle, |link| routes.add(link));
+        ahead.retrace(&middle, |link| routes.add(LinkId(link.0 ^ 1)));
+        back.retrace(&middle, |link| routes.add(link));
         routes.next.values_mut().for_each(|links| links.sort_unstable());
         Some(routes)
     }
@@ -140,13 +153,14 @@ struct Search<'a> {
     /// The nodes of the largest distance so far.
     last: Vec<NodeId>,
     depth: u32,
-    ways: Vec<LinkId>,
+    allows: &'a Allows<'a>,
+    links: Vec<LinkId>,
 }
 
 impl<'a> Search<'a> {
-    fn new(fabric: &'a Fabric, end: NodeId, other: NodeId) -> Self {
+    fn new(fabric: &'a Fabric, end: NodeId, other: NodeId, allows: &'a Allows<'a>) -> Self {
         let hops = FxHashMap::from_iter([(end, 0)]);
-        Self { fabric, end, other, hops, last: vec![end], depth: 0, ways: Vec::new() }
+        Self { fabric, end, other, hops, last: vec![end], depth: 0, allows, links: Vec::new() }
     }
 
     /// Goes one link further; false where that leads nowhere new.
@@ -156,8 +170,8 @@ impl<'a> Search<'a> {
             if node != self.end && !self.fabric.node(node).kind.forwards() {
                 continue;
             }
-            useful_links(self.fabric, node, self.other, &mut self.ways);
-            for &link in &self.ways {
+            useful_links(self.fabric, node, self.other, &mut self.links);
+            for &link in self.links.iter().filter(|&&link| (self.allows)(link)) {
                 let next = self.fabric.link(link).to;
                 if let Entry::Vacant(slot) = self.hops.entry(next) {
                     slot.insert(self.depth);
@@ -168,14 +182,14 @@ impl<'a> Search<'a> {
         !self.last.is_empty()
     }
 
-    /// Hands over the links of the shortest ways from these nodes back to the end, each once.
-    fn home(&mut self, from: &[NodeId], mut take: impl FnMut(LinkId)) {
-        let (mut layer, mut ways) = (from.to_vec(), Vec::new());
+    /// Hands over the links of the shortest routes from these nodes back to the end, each once.
+    fn retrace(&mut self, from: &[NodeId], mut take: impl FnMut(LinkId)) {
+        let (mut layer, mut links) = (from.to_vec(), Vec::new());
         for depth in (0..self.depth).rev() {
             let mut nearer = Vec::new();
             for &node in &layer {
-                useful_links(self.fabric, node, self.end, &mut ways);
-                for &link in &ways {
+                useful_links(self.fabric, node, self.end, &mut links);
+                for &link in links.iter().filter(|&&link| (self.allows)(link)) {
                     let next = self.fabric.link(link).to;
                     let passes = next == self.end || self.fabric.node(next).kind.forwards();
                     if passes && self.hops.get(&next) == Some(&depth) {

@@ -26,6 +26,57 @@ pub enum Selection {
     All,
 }
 
+/// A way that a transfer goes, or one of several at once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// Its source.
+    pub from: NodeId,
+    /// To the nodes that it passes, in order; the last one is its destination.
+    pub legs: Vec<Leg>,
+    /// Which routes it takes on them.
+    pub selection: Selection,
+}
+
+/// The next part of a way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Leg {
+    /// Where it ends.
+    pub to: NodeId,
+    /// The links that it may take.
+    pub over: Over,
+}
+
+/// Links that a leg may take, by the numbers of the areas in which they lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Over {
+    /// All.
+    Any,
+    /// Those of one area.
+    Only(u32),
+    /// Those of all areas but one.
+    Not(u32),
+}
+
+impl Over {
+    fn allows(self, areas: &[u32], link: LinkId) -> bool {
+        let area = || areas.get(link.index() / 2).copied();
+        match self {
+            Self::Any => true,
+            Self::Only(number) => area() == Some(number),
+            Self::Not(number) => area() != Some(number),
+        }
+    }
+}
+
+impl Way {
+    /// The way through nodes, over any links; at least a source and a destination.
+    #[must_use]
+    pub fn through(nodes: &[NodeId], selection: Selection) -> Self {
+        let legs = nodes.iter().skip(1).map(|&to| Leg { to, over: Over::Any }).collect();
+        Self { from: nodes.first().copied().unwrap_or(NodeId::NONE), legs, selection }
+    }
+}
+
 /// Why there is no route as it is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RouteError {
@@ -35,10 +86,10 @@ pub enum RouteError {
     /// A node that it should pass ends transfers.
     #[error("node {} passes no transfers on", .0.0)]
     NotForwarded(NodeId),
-    /// It would take a link twice in the same direction, or leave a node by the link by which it came.
-    #[error("the route would turn back at node {}", .0.0)]
-    TurnsBack(NodeId),
-    /// More than [`MOST_BRANCHES`].
+    /// It would pass a node twice.
+    #[error("the route would pass node {} twice", .0.0)]
+    Twice(NodeId),
+    /// More than [`MOST_BRANCHES`] in all.
     #[error("there are more than {MOST_BRANCHES} routes of equal length from node {} to node {}", .0.0, .1.0)]
     TooMany(NodeId, NodeId),
 }
@@ -90,7 +141,7 @@ impl Routes {
                 return None;
             }
         } else {
-            self.links.extend(EqualRoutes::find(fabric, from, to)?.one(&mut 0));
+            self.links.extend(EqualRoutes::find(fabric, from, to, &|_| true)?.one(&mut 0));
         }
         let latency = latency(fabric, &self.links[start..]);
         let route = self.end_route(latency);
@@ -98,26 +149,21 @@ impl Routes {
         Some(route)
     }
 
-    /// The route of a transfer that may go several ways at once, each through these nodes in order: source, what it passes,
-    /// destination. Between the nodes of a way it takes the routes that the selection says. Of several routes the links stand
-    /// one route after the other: they are the [`branches`] of this one.
+    /// The route of a transfer that may go several ways at once, all from its source to its destination. Of several routes
+    /// the links stand one route after the other: they are the [`branches`] of this one. `areas` has a number for each pair
+    /// of links, for the ways that ask for it.
     ///
     /// # Errors
     /// There is no such route.
-    pub fn select(
-        &mut self,
-        fabric: &Fabric,
-        ways: &[Vec<NodeId>],
-        selection: Selection,
-    ) -> Result<RouteId, RouteError> {
-        if let ([way], Selection::First) = (ways, selection)
-            && let [from, to] = way[..]
+    pub fn select(&mut self, fabric: &Fabric, ways: &[Way], areas: &[u32]) -> Result<RouteId, RouteError> {
+        if let [Way { from, legs, selection: Selection::First }] = ways
+            && let [Leg { to, over: Over::Any }] = legs[..]
         {
-            return self.between(fabric, from, to).ok_or(RouteError::Unreachable(from, to));
+            return self.between(fabric, *from, to).ok_or(RouteError::Unreachable(*from, to));
         }
         let mut found: Vec<Vec<LinkId>> = Vec::new();
         for way in ways {
-            found.extend(equal::through(fabric, way, selection)?);
+            found.extend(equal::routes_of(fabric, way, areas, MOST_BRANCHES - found.len())?);
         }
         let links = found.concat();
         if let Some(&route) = self.selected.get(&*links) {

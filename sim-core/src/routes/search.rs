@@ -38,22 +38,23 @@ pub(super) fn climb(fabric: &Fabric, from: NodeId, to: NodeId, out: &mut Vec<Lin
 
 /// The links out of `node` that a simple path to `to` may take, in id order: up unless `to` is below and no lateral
 /// link leaves the subtree; down towards `to`, or into a subtree that a lateral link leaves; every lateral link.
-pub(super) fn useful_links(fabric: &Fabric, node: NodeId, to: NodeId, ways: &mut Vec<LinkId>) {
-    ways.clear();
+pub(super) fn useful_links(fabric: &Fabric, node: NodeId, to: NodeId, links: &mut Vec<LinkId>) {
+    links.clear();
     let n = fabric.node(node);
     if !n.parent.is_none() && (!fabric.in_subtree(to, node) || fabric.crossed[node.index()]) {
-        ways.push(n.up);
+        links.push(n.up);
     }
-    let first = ways.len();
+    let first = links.len();
     let begin = fabric.crossed_below.partition_point(|&(parent, _)| parent < node);
-    ways.extend(fabric.crossed_below[begin..].iter().take_while(|&&(parent, _)| parent == node).map(|&(_, link)| link));
+    links
+        .extend(fabric.crossed_below[begin..].iter().take_while(|&&(parent, _)| parent == node).map(|&(_, link)| link));
     if let Some(link) = down_towards(fabric, node, to)
-        && let Err(at) = ways[first..].binary_search(&link)
+        && let Err(at) = links[first..].binary_search(&link)
     {
-        ways.insert(first + at, link);
+        links.insert(first + at, link);
     }
     let row = fabric.lateral_offsets[node.index()] as usize..fabric.lateral_offsets[node.index() + 1] as usize;
-    ways.extend_from_slice(&fabric.laterals[row]);
+    links.extend_from_slice(&fabric.laterals[row]);
 }
 
 /// The down link from `node` to its child above (or at) `to`, if `to` is below `node`.

@@ -4,7 +4,8 @@ use crate::common::{fabric, tree};
 use proptest::prelude::*;
 use weir_sim_core::api::{LinkId, LinkKind, NodeId, NodeKind, SimDuration};
 use weir_sim_core::{
-    Fabric, FabricBuilder, FabricError, LinkSpec, RouteError, Routes, Selection, branches, divided, shares,
+    Fabric, FabricBuilder, FabricError, Leg, Link, LinkSpec, Over, RouteError, Routes, Selection, Way, branches,
+    divided, shares,
 };
 
 const LINK: LinkSpec = LinkSpec { up: 1e9, down: 2e9, latency: SimDuration(5), kind: LinkKind::PCIE };
@@ -35,14 +36,15 @@ fn brute(fabric: &Fabric, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
     None
 }
 
-/// All sequences of the fewest links, in order: layers of whole sequences without any pruning.
-fn brute_all(fabric: &Fabric, from: NodeId, to: NodeId) -> Vec<Vec<LinkId>> {
+/// All sequences of the fewest links that may be taken, in order: layers of whole sequences without any pruning.
+fn brute_all(fabric: &Fabric, from: NodeId, to: NodeId, allows: impl Fn(LinkId) -> bool) -> Vec<Vec<LinkId>> {
     let mut ways: Vec<(NodeId, Vec<LinkId>)> = vec![(from, Vec::new())];
     for _ in 0..fabric.nodes().len() {
         let goes_on = |at: &NodeId| *at == from || fabric.node(*at).kind.forwards();
         let mut next = Vec::new();
         for (at, links) in ways.iter().filter(|(at, _)| goes_on(at)) {
-            for (i, link) in fabric.links().iter().enumerate().filter(|(_, l)| l.from == *at) {
+            let taken = |(i, l): &(usize, &Link)| l.from == *at && allows(LinkId(*i as u32));
+            for (i, link) in fabric.links().iter().enumerate().filter(taken) {
                 next.push((link.to, [&links[..], &[LinkId(i as u32)]].concat()));
             }
         }
@@ -123,14 +125,21 @@ proptest! {
         laterals in prop::collection::vec((0..100_usize, 0..100_usize), 0..12),
         hash in any::<u128>(),
         bytes in 1..100_u64,
+        areas in prop::collection::vec(0..3_u32, 40),
+        over in prop::sample::select(vec![Over::Any, Over::Only(0), Over::Not(0)]),
     ) {
         let fabric = with_laterals(&fabric(&tree, false).0, &kinds, &laterals);
         let mut routes = Routes::new();
         for from in (0..fabric.nodes().len() as u32).map(NodeId) {
             for to in (0..fabric.nodes().len() as u32).map(NodeId).filter(|&to| to != from) {
-                let all = brute_all(&fabric, from, to);
+                let all = brute_all(&fabric, from, to, |link| match over {
+                    Over::Any => true,
+                    Over::Only(area) => areas[link.index() / 2] == area,
+                    Over::Not(area) => areas[link.index() / 2] != area,
+                });
                 let mut select = |selection| {
-                    let found = routes.select(&fabric, &[vec![from, to]], selection);
+                    let ways = [Way { from, legs: vec![Leg { to, over }], selection }];
+                    let found = routes.select(&fabric, &ways, &areas);
                     found.map(|route| routes.links(route).to_vec())
                 };
                 if all.is_empty() {
@@ -168,13 +177,13 @@ fn a_route_through_nodes_goes_there_and_does_not_turn_back() {
     }
     let (fabric, mut routes) = (b.build(), Routes::new());
     let mut through = |nodes: &[NodeId]| {
-        let route = routes.select(&fabric, &[nodes.to_vec()], Selection::First)?;
+        let route = routes.select(&fabric, &[Way::through(nodes, Selection::First)], &[])?;
         Ok(routes.links(route).iter().map(|&link| fabric.link(link).to).collect::<Vec<_>>())
     };
     assert_eq!(through(&[a, store]), Ok(vec![near, nic0, net, store]));
     assert_eq!(through(&[a, nic1, store]), Ok(vec![near, root, far, nic1, net, store]));
     assert_eq!(through(&[a, nic0, c]), Ok(vec![near, nic0, near, c]), "a card sends back what it got");
-    assert_eq!(through(&[a, far, c]), Err(RouteError::TurnsBack(far)), "the way on is the way back");
+    assert_eq!(through(&[a, far, c]), Err(RouteError::Twice(root)), "the way on is the way back");
     assert_eq!(through(&[a, c, store]), Err(RouteError::NotForwarded(c)));
 }
 

@@ -12,8 +12,11 @@ pub(super) enum Rule {
 }
 
 /// Through which network cards a transfer goes from machine to machine.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum NicRule {
+    /// Whatever lies on its route.
+    #[default]
+    Any,
     /// The nearest of the source, and the nearest of the destination.
     Nearest,
     /// The nearest of the source, and the one of the same number in the destination's machine.
@@ -24,14 +27,14 @@ pub(super) enum NicRule {
 
 pub(super) const RULES: [(&str, Rule); 3] =
     [("shortest", Rule::Shortest), ("ecmp", Rule::Ecmp), ("spread", Rule::Spread)];
-pub(super) const NICS: [(&str, NicRule); 3] =
-    [("nearest", NicRule::Nearest), ("rail", NicRule::Rail), ("all", NicRule::All)];
+pub(super) const NICS: [(&str, NicRule); 4] =
+    [("any", NicRule::Any), ("nearest", NicRule::Nearest), ("rail", NicRule::Rail), ("all", NicRule::All)];
 
 /// `routing` and `nic` of a scenario, or of an item of its workload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Routing {
     pub(super) rule: Rule,
-    pub(super) nic: Option<NicRule>,
+    pub(super) nic: NicRule,
 }
 
 /// How one transfer is routed.

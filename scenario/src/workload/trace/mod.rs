@@ -66,7 +66,7 @@ impl Expansion<'_> {
         };
         let routing = self.routing(context, &fields)?;
         if self.stream.is_some() {
-            not_streamed(context, &fields);
+            not_streamed(context, &fields, routing);
             return self.survey(context, files, &PlacedId { text: text.into(), span: named.span }, id);
         }
         let help = "split it into several traces, or run it with --stream";

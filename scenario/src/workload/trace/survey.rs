@@ -2,7 +2,7 @@
 //! noted: routes, classes, engines, how many and how large. No row is kept.
 
 use weir_plugin_api::{EngineScope, SimTime};
-use weir_sim_core::ServiceId;
+use weir_sim_core::{ServiceId, Task};
 
 use super::names::TraceNames;
 use crate::context::{Context, Problem, Read};
@@ -21,8 +21,8 @@ struct Progress<'a> {
     devices: Devices,
     /// Start of the row before; `None` after one that was out of order: one complaint is enough.
     last: Option<SimTime>,
-    /// Whether a row waits, which is said once, too.
-    waits: bool,
+    /// Whether a row was refused because it cannot be streamed, which is said once, too.
+    refused: bool,
     /// The file's name, for a command that sorts it.
     named: &'a str,
 }
@@ -59,7 +59,7 @@ impl Expansion<'_> {
         file: &PlacedId,
     ) -> Read<Vec<(u64, u32)>> {
         let devices = self.stream.as_mut().map(|stream| std::mem::take(&mut stream.devices)).unwrap_or_default();
-        let mut progress = Progress { columns, devices, last: Some(SimTime::ZERO), waits: false, named: &file.text };
+        let mut progress = Progress { columns, devices, last: Some(SimTime::ZERO), refused: false, named: &file.text };
         let (mut index, mut fine, mut row) = (Vec::new(), Ok(()), 0_u32);
         while rows.next(context)? {
             self.reserve(context, file.span, 1)?;
@@ -85,20 +85,12 @@ impl Expansion<'_> {
         let row = Row::read(&rows.record, columns, |field| self.named(devices, field))?;
         let way = Way { routing: Routing::default(), via: &[], id: &String::new };
         let task = self.carrying(row.ends, row.bytes, row.attributes, way).map_err(|problem| (row.to, problem))?;
-        let engine = self.builder.engines().get(task.engine.0 as usize);
-        if engine.is_some_and(|engine| engine.scope != EngineScope::Device(row.ends.from)) {
-            let message = "a copy into a device whose copy engines the topology gives cannot be streamed";
-            return Err((row.to, Problem::new(message, "run without --stream, or leave `copy` of its `engines` out")));
-        }
         if let Some(stream) = &mut self.stream {
             stream.note(row.ends.from, &task);
         }
-        if task.service != ServiceId::PLAIN {
-            let message = "a source with an `overhead` cannot be streamed";
-            return Err((row.to, Problem::new(message, "run without --stream, or leave `overhead` out")));
-        }
-        if let Some((at, _)) = row.after.filter(|_| !std::mem::replace(&mut progress.waits, true)) {
-            return Err((at, Problem::new("a row that waits cannot be streamed", "run without --stream")));
+        if let Some(wrong) = self.not_streamed(&row, &task).filter(|_| !std::mem::replace(&mut progress.refused, true))
+        {
+            return Err(wrong);
         }
         let start = row.attributes.start;
         let Some(last) = progress.last else { return Ok(()) };
@@ -107,6 +99,23 @@ impl Expansion<'_> {
             return Err((columns.start().unwrap_or(0), unsorted(progress, start, last)));
         }
         Ok(())
+    }
+}
+
+impl Expansion<'_> {
+    /// Why a row needs more than a stream keeps.
+    fn not_streamed(&self, row: &Row<'_>, task: &Task) -> Option<Wrong> {
+        let engine = self.builder.engines().get(task.engine.0 as usize);
+        if let Some((at, _)) = row.after {
+            return Some((at, Problem::new("a row that waits cannot be streamed", "run without --stream")));
+        }
+        if engine.is_some_and(|engine| engine.scope != EngineScope::Device(row.ends.from)) {
+            let message = "a copy into a device whose copy engines the topology gives cannot be streamed";
+            return Some((row.to, Problem::new(message, "run without --stream, or leave `copy` of its `engines` out")));
+        }
+        let message = "a source with an `overhead` cannot be streamed";
+        let help = "run without --stream, or leave `overhead` out";
+        (task.service != ServiceId::PLAIN).then(|| (row.to, Problem::new(message, help)))
     }
 }
 
