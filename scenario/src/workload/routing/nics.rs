@@ -5,6 +5,7 @@
 //! source ── links of its machine ──► card ── links of the network ──► card ── links of its machine ──► destination
 //! ```
 
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use indexmap::IndexSet;
@@ -28,8 +29,11 @@ pub(in crate::workload) struct Nics {
     /// Per machine, and network that it reaches: the nodes that lead there, in the order of nodes.
     exits: FxHashMap<u32, Vec<Exit>>,
     /// Per machine and some of its cards: the nearest to each device.
-    nearest: FxHashMap<(u32, Vec<NodeId>), Rc<FxHashMap<NodeId, NodeId>>>,
+    nearest: FxHashMap<(u32, Vec<NodeId>), Rc<Dealt>>,
 }
+
+/// The card of each device.
+type Dealt = FxHashMap<NodeId, NodeId>;
 
 /// A node that a link of a network leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,10 +70,10 @@ impl Nics {
             let is_card = fabric.node(link.from).kind == NodeKind::Nic;
             exits.entry(machine[link.from.index()]).or_default().push(Exit { node: link.from, network, is_card });
         }
-        for exits in exits.values_mut() {
+        exits.values_mut().for_each(|exits| {
             exits.sort_unstable_by_key(|exit| (exit.node, exit.network));
             exits.dedup();
-        }
+        });
         let area = |link: &Link| if leaves(fabric, link) { NETWORK } else { machine[link.from.index()] };
         let areas = fabric.links().iter().step_by(2).map(area).collect();
         Self { areas, machine, exits, nearest: FxHashMap::default() }
@@ -189,14 +193,14 @@ impl Nics {
     }
 
     /// The nearest of some cards for each device of a machine.
-    fn deal(&self, fabric: &Fabric, machine: u32, cards: &[NodeId]) -> FxHashMap<NodeId, NodeId> {
+    fn deal(&self, fabric: &Fabric, machine: u32, cards: &[NodeId]) -> Dealt {
         let links = self.inside(fabric, machine);
         let hops: Vec<FxHashMap<NodeId, u32>> = cards.iter().map(|&card| hops(fabric, &links, card)).collect();
         let mut turns: FxHashMap<(NodeKind, Vec<usize>), usize> = FxHashMap::default();
         let devices = (machine..self.machine.len() as u32).map(NodeId);
         let devices =
             devices.filter(|node| self.machine[node.index()] == machine && !is_inner(fabric.node(*node).kind));
-        let mut dealt = FxHashMap::default();
+        let mut dealt = Dealt::default();
         for device in devices {
             let distance = |card: &usize| hops[*card].get(&device).copied().unwrap_or(u32::MAX);
             let least = (0..cards.len()).map(|card| distance(&card)).min().unwrap_or(u32::MAX);
@@ -248,8 +252,8 @@ fn hops(fabric: &Fabric, links: &FxHashMap<NodeId, Vec<NodeId>>, card: NodeId) -
         let passing = layer.iter().filter(|&&node| node == card || fabric.node(node).kind.forwards());
         let mut next = Vec::new();
         for &node in passing.flat_map(|node| links.get(node).into_iter().flatten()) {
-            if !hops.contains_key(&node) {
-                hops.insert(node, depth);
+            if let Entry::Vacant(slot) = hops.entry(node) {
+                slot.insert(depth);
                 next.push(node);
             }
         }
