@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 
 use weir_plugin_api::{CallError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
-use weir_sim_core::{Answer, AnswerError, Classes, Fabric, Routes, TaskGraph, time_to_send};
+use weir_sim_core::{Answer, AnswerError, Classes, Departure, Fabric, Routes, TaskGraph, time_to_send};
 
 /// Why a time is not known although the arbiter was asked.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -63,6 +63,11 @@ impl<'a> Alone<'a> {
     #[must_use]
     pub fn unknown(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes) -> Self {
         Self { fabric, classes: Cow::Borrowed(tasks.classes()), routes, state: None }
+    }
+
+    /// From ready to end of a transfer that is alone: the time to issue it, and [`Self::time`].
+    pub(crate) fn of(&self, transfer: &Departure) -> Option<SimDuration> {
+        self.time(transfer.bytes, transfer.class).map(|time| transfer.lead.plus(time))
     }
 
     /// From start to end of a lone transfer of this size and class. `None` where the arbiter gives it no steady rate:

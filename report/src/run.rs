@@ -1,7 +1,7 @@
 //! What a result is about: the scenario, the arbiter, and the outcome.
 
 use serde_json::{Map, Value};
-use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId};
+use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId, SimDuration};
 use weir_scenario::{Regions, Scenario};
 use weir_sim_core::{Departure, Outcome, Task, TaskId, Work, shares};
 
@@ -106,6 +106,12 @@ impl Run<'_> {
         })
     }
 
+    /// From ready to end of a transfer that is alone; `None` where the arbiter has no steady answer.
+    #[must_use]
+    pub fn time_alone(&self, task: TaskId) -> Option<SimDuration> {
+        self.alone.of(&self.departure(task)?)
+    }
+
     /// The names of a link's two nodes.
     pub(crate) fn link_names(&self, link: LinkId) -> (&str, &str) {
         let link = self.scenario.fabric.link(link);
@@ -144,16 +150,14 @@ impl<'a> Carried<'a> {
     }
 }
 
-/// Ready to end, without what it needs before its start, over the time of the same transfer alone; `None` until it has
-/// ended.
+/// Ready to end, over the time of the same transfer alone; `None` until it has ended.
 pub(crate) fn slowdown(run: &Run<'_>, task: TaskId) -> Option<f64> {
     let transfer = run.departure(task)?;
     if transfer.times.end.is_never() {
         return None;
     }
-    let alone = run.alone.time(transfer.bytes, transfer.class)?;
-    let took = transfer.waited().plus(transfer.times.end - transfer.times.start);
-    (alone.0 > 0).then(|| took.seconds() / alone.seconds())
+    let alone = run.time_alone(task)?;
+    (alone.0 > 0).then(|| (transfer.times.end - transfer.times.ready).seconds() / alone.seconds())
 }
 
 /// Bytes over [start, sent); of an unfinished transfer, the bytes sent so far over the time so far.

@@ -35,8 +35,8 @@ pub struct Transfer {
     pub end: Option<SimTime>,
     /// Bytes sent; of an unfinished transfer, so far.
     pub sent_bytes: u64,
-    /// From start to end of the same transfer alone under the same arbiter; `None` where that has no steady answer, and
-    /// after a cancelled run.
+    /// From ready to end of the same transfer alone under the same arbiter, with the time to issue it; `None` where that
+    /// has no steady answer, and after a cancelled run.
     pub alone: Option<SimDuration>,
     /// By how much longer it took than alone, in parts; `None` where `alone` is, and until it has ended.
     pub delay: Option<Delay>,
@@ -52,8 +52,8 @@ impl Transfer {
     /// From ready to end, over the time of the same transfer alone; `None` where one of them is not known.
     #[must_use]
     pub fn slowdown(&self) -> Option<f64> {
-        let (start, end, alone, delay) = (self.start?, self.end?, self.alone?, self.delay?);
-        (alone.0 > 0).then(|| (delay.waiting_s + (end - start).seconds()) / alone.seconds())
+        let (ready, end, alone) = (self.ready?, self.end?, self.alone?);
+        (alone.0 > 0).then(|| (end - ready).seconds() / alone.seconds())
     }
 }
 
@@ -190,7 +190,7 @@ impl Run {
 
     fn transfer_of(&self, run: &weir_report::Run<'_>, task: TaskId) -> Option<Transfer> {
         let scenario = self.scenario.contents();
-        let Work::Carries { bytes, class } = scenario.tasks.tasks()[task.index()].work else { return None };
+        let Work::Carries { bytes, .. } = scenario.tasks.tasks()[task.index()].work else { return None };
         let (from, to) = scenario.ends(task)?;
         let times = self.outcome.tasks[task.index()];
         let happened = |time: SimTime| (!time.is_never()).then_some(time);
@@ -204,7 +204,7 @@ impl Run {
             start: happened(times.start),
             end: happened(times.end),
             sent_bytes: self.outcome.sent_bytes[task.index()],
-            alone: run.alone.time(bytes, class),
+            alone: run.time_alone(task),
             bottleneck: bottleneck_link(run, task).map(|link| self.ends(link)),
             delay: Delay::of_task(run, task),
             cause_kind: cause.as_ref().map(|cause| cause.kind),

@@ -59,7 +59,7 @@ pub(crate) fn transfer_row<'a>(
         end_ps: picoseconds(times.end),
         mean_bps: mean_rate_of(transfer),
         sent_bytes: times.end.is_never().then_some(*sent_bytes),
-        alone_s: alone.time(*bytes, *class).map(|t| t.seconds()),
+        alone_s: alone.of(transfer).map(|t| t.seconds()),
         delay: Delay::of(alone, transfer),
         bottleneck: link_of(bottleneck).map(|link| Ends::of(scenario, link)),
         cause: cause.as_ref().map(|cause| cause.to_string().into()),

@@ -53,8 +53,8 @@ pub(crate) struct TransferRow<'a> {
     /// Only of an unfinished transfer: whole bytes sent so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sent_bytes: Option<u64>,
-    /// Start to end of the same transfer alone under the same arbiter; null where the arbiter has no steady
-    /// answer, and after an interrupt.
+    /// Ready to end of the same transfer alone under the same arbiter, with the time to issue it; null where the arbiter
+    /// has no steady answer, and after an interrupt.
     #[serde(deserialize_with = "time")]
     pub(crate) alone_s: Option<f64>,
     /// By how much longer it took than alone, in parts; null where its time alone is not known, or it has not ended.

@@ -298,7 +298,7 @@ export interface Transfer {
   mean_Bps: number | null;
   /** Only of an unfinished transfer: whole bytes sent so far. */
   sent_bytes?: number | null;
-  /** Start to end of the same transfer alone under the same arbiter; null where the arbiter has no steady answer, and after an interrupt. */
+  /** Ready to end of the same transfer alone under the same arbiter, with the time to issue it; null where the arbiter has no steady answer, and after an interrupt. */
   alone_s: number | null;
   /** By how much longer it took than alone, in parts; null where its time alone is not known, or it has not ended. */
   delay?: Delay | null;

@@ -18,12 +18,15 @@ function latenciesOf(run: Run): Map<number, number> {
   return known;
 }
 
-/** The rate that a transfer has alone: its bytes over its time alone less the latencies of its route. */
+/** The rate that a transfer has alone: its bytes over its time alone less the time to issue it and the latencies of its
+ * route. */
 export function rateAloneIn(run: Run, t: Transfer): number | null {
   if (!t.alone_s) return null;
+  const issuing = t.delay && t.start_s != null && t.ready_s != null ? t.start_s - t.ready_s - t.delay.waiting_s : 0;
   const known = latenciesOf(run);
   const latency = (t.route ?? []).reduce((sum, id, hop) => sum + (known.get(id) ?? 0) * (t.shares?.[hop] ?? 1), 0);
-  return t.bytes / (t.alone_s > latency ? t.alone_s - latency : t.alone_s);
+  const sending = t.alone_s - issuing - latency;
+  return t.bytes / (sending > 0 ? sending : t.alone_s);
 }
 
 /** Causes that lie at no link. */

@@ -45,8 +45,8 @@ export function doingAt(t: Transfer, life: Stretch[], time: number): Doing {
   return t.ready_s == null || time < t.ready_s ? "not ready" : "over";
 }
 
-/** Its time, with that for which it waited for its engine, over that of the same transfer alone. */
+/** Its time from ready to end over that of the same transfer alone. */
 export function slowdown(t: Transfer): number | null {
-  if (!t.alone_s || t.start_s == null || t.end_s == null) return null;
-  return ((t.delay?.waiting_s ?? 0) + t.end_s - t.start_s) / t.alone_s;
+  if (!t.alone_s || t.ready_s == null || t.end_s == null) return null;
+  return (t.end_s - t.ready_s) / t.alone_s;
 }
