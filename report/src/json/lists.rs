@@ -80,7 +80,8 @@ impl<'a> RowMaker for Links<'a> {
     fn rows(&self) -> impl Iterator<Item = LinkRow<'a>> {
         let totals = &self.run.outcome.links;
         let wanted = (0..totals.len()).filter(|&i| self.full || totals[i].bytes > 0);
-        wanted.map(|i| link_row(self.run.scenario, LinkId::from_index(i), totals[i], self.full))
+        let regions = self.run.arbiter.regions.filter(|_| self.full);
+        wanted.map(move |i| link_row(self.run.scenario, regions, LinkId::from_index(i), totals[i], self.full))
     }
 }
 
@@ -94,11 +95,17 @@ impl<'a> RowMaker for IdleLinks<'a> {
 
     fn rows(&self) -> impl Iterator<Item = LinkRow<'a>> {
         let ids = (0..self.scenario.fabric.links().len()).map(LinkId::from_index);
-        ids.map(|id| link_row(self.scenario, id, LinkTotals::default(), true))
+        ids.map(|id| link_row(self.scenario, None, id, LinkTotals::default(), true))
     }
 }
 
-fn link_row(scenario: &Scenario, id: LinkId, total: LinkTotals, full: bool) -> LinkRow<'_> {
+fn link_row<'a>(
+    scenario: &'a Scenario,
+    regions: Option<&'a Regions>,
+    id: LinkId,
+    total: LinkTotals,
+    full: bool,
+) -> LinkRow<'a> {
     let link = scenario.fabric.link(id);
     let Ends { from, to } = Ends::of(scenario, id);
     let direction = match link.direction {
@@ -116,6 +123,7 @@ fn link_row(scenario: &Scenario, id: LinkId, total: LinkTotals, full: bool) -> L
         bandwidth_bps: full.then_some(link.bandwidth),
         latency_s: full.then(|| link.latency.seconds()),
         direction: full.then_some(direction.into()),
+        region: regions.map(|regions| regions.of_link(id).0.name.as_str().into()),
     }
 }
 

@@ -120,6 +120,9 @@ pub(crate) struct LinkRow<'a> {
     /// Full results: `up`, `down` or `lateral`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) direction: Option<Cow<'a, str>>,
+    /// Full results: the name of its region; absent where one policy has the whole fabric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) region: Option<Cow<'a, str>>,
 }
 
 /// A maximal interval in which no rate changes.

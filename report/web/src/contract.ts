@@ -375,6 +375,8 @@ export interface Link {
   latency_s?: number | null;
   /** Full results: `up`, `down` or `lateral`. */
   direction?: string | null;
+  /** Full results: the name of its region; absent where one policy has the whole fabric. */
+  region?: string | null;
 }
 
 /** A maximal interval in which no rate changes. */

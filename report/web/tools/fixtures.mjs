@@ -42,6 +42,7 @@ const pages = {
     call("explain", "scenarios/offload/four-streams.yaml", "--json"),
   ],
   lateral: [run("scenarios/imported/nccl-aws-p4d-24xl-8xA100-all-to-all.yaml")],
+  regions: [run("scenarios/clusters/rails.yaml")],
   hostile: [run("report/web/tests/fixtures/hostile.yaml")],
   results: [
     call("optimize", "scenarios/optimize/order-halo-2d-t2.yaml", "--no-timing", "--json"),

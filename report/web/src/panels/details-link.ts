@@ -1,11 +1,12 @@
 // The facts of a selected link in one run, and the transfers on it: those of the moment first, then those it holds back longest.
 
 import type { Transfer } from "../contract.ts";
-import { h } from "../core/dom.ts";
+import { h, name } from "../core/dom.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { type Delay, delaysOf } from "../run/delays.ts";
 import { type RunView, hasRoutes, spanAt, tellsDelays, transfersOn, utilisation, wholly } from "../run/view.ts";
+import { regionOf } from "../tree/regions.ts";
 import { more, row, table, transferButton } from "./parts.ts";
 
 /** Rows of a table before the rest is only counted. */
@@ -18,6 +19,7 @@ export function linkTable(view: RunView, link: number, store: Store): (HTMLEleme
   if (!l) return [h("p", {}, `Not in run ${view.letter}.`)];
   const { time } = store.state;
   const key = format.link(l);
+  const region = regionOf(view, l);
   const all = transfersOn(view, link);
   const delays = new Map(all.map((t) => [t, delaysOf(view, t).get(key)]));
   const now = new Set(all.filter((t) => spanAt(view, t.id, time)));
@@ -26,6 +28,7 @@ export function linkTable(view: RunView, link: number, store: Store): (HTMLEleme
   const use = `${format.percent(utilisation(view, link, time))} of ${format.rate(l.bandwidth_Bps)} at ${store.moment(time)}`;
   return [
     h("p", {}, `${use}; ${format.bytes(l.bytes)} in all, busy for ${format.time(l.busy_s)}`),
+    region !== null && h("p", { class: "small" }, "In region ", name(region.name), ", under ", name(region.policy)),
     h("p", { class: "small" }, countText(view, all.length, now.size)),
     all.length > 0 && h("p", {}, delayText(view, [...delays.values()])),
     all.length > 0 &&

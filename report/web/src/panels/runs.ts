@@ -79,7 +79,7 @@ function topologySection(views: RunView[], details: HTMLElement, store: Store): 
     "topology",
     "Topology",
     h("span", {}, LINKS, h("span", { class: "keys" }, LINK_KEYS)),
-    topologyControls(topology, store),
+    topologyControls(topology, views, store),
     h("div", { class: `with-details${views.length > 1 ? " wide" : ""}` }, topology.element, details),
   );
 }

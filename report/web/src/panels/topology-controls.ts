@@ -1,10 +1,12 @@
 // What can be set of the topology, and what its colours mean.
 
-import { h } from "../core/dom.ts";
+import { h, name } from "../core/dom.ts";
 import { heat } from "../core/colour.ts";
 import * as format from "../core/format.ts";
 import type { Store } from "../core/store.ts";
 import { isDark, onTheme } from "../core/theme.ts";
+import type { RunView } from "../run/view.ts";
+import { OUTLINES, outlinesOf } from "../tree/regions.ts";
 import type { TopologyView } from "../tree/topology.ts";
 
 function box(label: string, checked: boolean, act: (on: boolean) => void): HTMLElement {
@@ -14,7 +16,7 @@ function box(label: string, checked: boolean, act: (on: boolean) => void): HTMLE
   return h("label", { class: "option" }, input, label);
 }
 
-export function topologyControls(topology: TopologyView, store: Store): HTMLElement {
+export function topologyControls(topology: TopologyView, views: RunView[], store: Store): HTMLElement {
   const left = h("span", { class: "left-out", role: "status" });
   topology.onBuilt(() => (left.textContent = leftOut(topology)));
   return h(
@@ -23,6 +25,7 @@ export function topologyControls(topology: TopologyView, store: Store): HTMLElem
     box("mean over the run instead of the moment", false, (mean) => store.set({ mean })),
     box("only nodes that take part", topology.hidesIdle, (on) => topology.hideIdle(on)),
     left,
+    regionLegend(views),
     heatLegend(),
   );
 }
@@ -35,6 +38,20 @@ function leftOut({ hidesIdle, part, unplaced }: TopologyView): string {
   const crowded =
     unplaced > 0 ? `${format.counted(unplaced, "number")} left out for lack of room: point at a link` : "";
   return [idle, crowded].filter(Boolean).join("; ");
+}
+
+/** The outline of each kind of link, with its policy; none where one policy has the whole fabric. */
+function regionLegend(views: RunView[]): HTMLElement | null {
+  const outlines = outlinesOf(views);
+  if (outlines.length === 0) return null;
+  const sample = (text: string, i: number) =>
+    h("span", { class: "sample" }, h("span", { class: `swatch outline-${i % OUTLINES}` }), name(text));
+  return h(
+    "span",
+    { class: "legend region-legend" },
+    h("span", { class: "legend-title" }, "policies"),
+    ...outlines.map(sample),
+  );
 }
 
 /** Blocks of the colours of utilisation, with their numbers. */

@@ -6,6 +6,7 @@ import { fitted, textWidth } from "../core/measure.ts";
 import { type Geometry, MOST_LEAVES_DOWN, geometry } from "./geometry.ts";
 import { type Box, type Wire, at, heading, pathOf } from "./wire.ts";
 import { layout, shortNames } from "./layout.ts";
+import { OUTLINES } from "./regions.ts";
 
 /** Drawings may be shown this much larger than they are laid out, where there is room. */
 const GROW = 1.15;
@@ -14,6 +15,8 @@ const LEAST = 0.75;
 /** At this part of their size names are read easily. */
 const EASY = 0.85;
 
+/** Pixels across the outline of a link. */
+const OUTLINE = 16;
 /** Wider drawings are not read well beside a column of details. */
 const BROAD = 880;
 
@@ -43,6 +46,8 @@ export interface DrawingOptions {
   badges?: Map<string, string>;
   numbered?: ReadonlySet<number>;
   numberWidth?: number;
+  /** Links that have an outline, with the place of its colour. */
+  outlines?: ReadonlyMap<number, number>;
 }
 
 export function draw(nodes: TopologyNode[], links: Map<number, Link>, options: DrawingOptions): Drawing {
@@ -64,6 +69,7 @@ export function draw(nodes: TopologyNode[], links: Map<number, Link>, options: D
       "aria-label": options.label,
     },
     s("g", {}, ...g.leaders.map(([a, b]) => s("line", { class: "leader", x1: a.x, y1: a.y, x2: b.x, y2: b.y }))),
+    s("g", { "aria-hidden": "true" }, ...outlinesOf(g, options.outlines)),
     s("g", {}, ...[...wires.values()].map((p) => p.group)),
     s("g", {}, ...boxes.values()),
     s("g", { class: "numbers", "aria-hidden": "true" }, ...[...wires.values()].map((p) => p.label)),
@@ -79,6 +85,16 @@ function turned(make: (down: boolean) => Geometry, leaves: number, room = Number
   if (room >= down.width * EASY) return down;
   const right = make(false);
   return right.width < down.width ? right : down;
+}
+
+/** A band behind each link of a region: those of neighbours run into one. */
+function outlinesOf(g: Geometry, places?: ReadonlyMap<number, number>): SVGPathElement[] {
+  const outlined = g.wires.filter((w) => places?.has(w.id));
+  return outlined.map((w) => {
+    const path = s("path", { d: pathOf(w.curve), class: `outline outline-${places!.get(w.id)! % OUTLINES}` });
+    path.style.strokeWidth = `${(OUTLINE * g.thin).toFixed(1)}px`;
+    return path;
+  });
 }
 
 function wireParts(wire: Wire, thin: number): WireParts {

@@ -1,5 +1,6 @@
 // The topologies of all shown runs at one moment: links coloured by utilisation, a selected route lit.
 
+import type { Link } from "../contract.ts";
 import { h, isolated, name } from "../core/dom.ts";
 import { heat } from "../core/colour.ts";
 import * as format from "../core/format.ts";
@@ -13,6 +14,7 @@ import { MOST_LEAVES_DOWN } from "./geometry.ts";
 import { framed } from "./framed.ts";
 import { forPaper } from "./paper.ts";
 import { type Part, hidesAtFirst, partOf } from "./part.ts";
+import { outlined, outlinesOf, regionOf } from "./regions.ts";
 
 export const NO_TOPOLOGY = "The data hold no topology: save results with `--full --json` to see it.";
 
@@ -103,6 +105,7 @@ export class TopologyView {
       room: this.room || undefined,
       numbered: this.part.carrying,
       numberWidth: titled ? MARKED_NUMBER : NUMBER,
+      outlines: outlined(view, outlinesOf(this.views)),
     });
     const element = h(
       "figure",
@@ -153,6 +156,7 @@ export class TopologyView {
       { what: "load", value: loadText(l, use) },
       ...(l.latency_s ? [{ what: "latency", value: format.time(l.latency_s) }] : []),
       { what: "in all", value: format.bytes(l.bytes) },
+      ...regionLine(view, l),
       ...(now.length ? [{ what: "transfers", names: now }] : []),
     ];
   }
@@ -217,6 +221,11 @@ export class TopologyView {
     }
     for (const [node, box] of panel.drawing.boxes) box.classList.toggle("lit", ends.has(node));
   }
+}
+
+function regionLine(view: RunView, link: Link): Line[] {
+  const region = regionOf(view, link);
+  return region ? [{ what: "region", value: `${region.name}, ${region.policy}` }] : [];
 }
 
 /** The number beside a link: nothing where it is idle, a dash where nothing is known. */

@@ -135,3 +135,13 @@ test("a small tree turns where the room is narrow", async () => {
   assert.equal(await page.locator(".scroll-note").isVisible(), false);
   await page.close();
 });
+
+test("links lie on the outline of their region, and the legend names the policies", async () => {
+  const { page, complaints } = await open(only(fixture("regions").runs[0]!), "regions");
+  const [outlines, wires] = await Promise.all([page.locator(".outline").count(), page.locator(".wire").count()]);
+  assert.ok(wires > 0 && outlines === wires, `${outlines} outlines of ${wires} links`);
+  const legend = await page.locator(".region-legend").innerText();
+  assert.match(legend.replace(/\s+/g, " "), /default: pcie-congestion.*network: max-min/);
+  assert.deepEqual(complaints, []);
+  await page.close();
+});

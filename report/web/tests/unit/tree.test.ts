@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { geometry } from "../../src/tree/geometry.ts";
 import { layout, shortNames, takingPart } from "../../src/tree/layout.ts";
+import { outlined, outlinesOf } from "../../src/tree/regions.ts";
 import { viewsOf } from "../../src/run/view.ts";
 import { fixture, madeUp } from "../fixture.ts";
 
-const runs = ["t2", "gather", "lateral", "streams"].flatMap((f) => fixture(f).runs).concat(madeUp(10));
+const runs = ["t2", "gather", "lateral", "regions", "streams"].flatMap((f) => fixture(f).runs).concat(madeUp(10));
 
 test("leaves never share a place, parents stand over the middle of their children", () => {
   for (const run of runs) {
@@ -83,4 +84,17 @@ test("nodes that take part are ends of used links, and what is above them", () =
   const { nodes } = fixture("t2").runs[0]!;
   const part = takingPart(nodes!, ["gpu0", "k80a"]);
   assert.deepEqual([...part].map((id) => nodes![id]!.name).sort(), ["gpu0", "k80a", "plx0", "rc"]);
+});
+
+test("links of a region have the outline of its policy, and none where one policy has all links", () => {
+  const views = viewsOf([...fixture("regions").runs, ...fixture("t2").runs]);
+  const outlines = outlinesOf(views);
+  assert.deepEqual(outlines, ["default: pcie-congestion", "network: max-min"]);
+  const [two, one] = views.map((view) => outlined(view, outlines));
+  const kinds = new Map(views[0]!.nodes.map((n) => [n.name, n.kind]));
+  for (const [id, link] of views[0]!.links) {
+    const network = [link.from, link.to].some((end) => kinds.get(end) === "network");
+    assert.equal(two!.get(id), network ? 1 : 0, `${link.from} → ${link.to}`);
+  }
+  assert.equal(one!.size, 0);
 });
