@@ -57,11 +57,12 @@ impl Lint<'_> {
         Some(self.warning(span, "`ranks` has no effect: no pattern and no transfer uses it", "remove it"))
     }
 
-    /// Whether no link and no engine is used by two transfers: then nothing is to be arbitrated. All that an operation
+    /// Whether no link, no bandwidth that links share and no engine is used by two transfers: then nothing is to be arbitrated. All that an operation
     /// of a model carries counts as one.
     fn nothing_shared(&self) -> Option<Diagnostic> {
         let scenario = self.scenario;
-        let mut links = vec![false; scenario.fabric.links().len()];
+        let all = scenario.fabric.links().len();
+        let mut used = vec![false; all + scenario.fabric.shared().len()];
         let (mut count, mut operation) = (0, None);
         // An engine that also serves tasks of fixed times is shared with them.
         let mut engines = self.engines_of(|work| !matches!(work, Work::Carries { .. }));
@@ -75,10 +76,16 @@ impl Lint<'_> {
                 return None;
             }
             let route = scenario.tasks.classes().route(weir_plugin_api::ClassId(class));
-            for link in scenario.routes.links(route) {
-                if std::mem::replace(&mut links[link.index()], true) {
-                    return None;
-                }
+            // A route with branches takes a link several times.
+            let mut own: Vec<usize> = Vec::new();
+            for &link in scenario.routes.links(route) {
+                own.push(link.index());
+                own.extend(scenario.fabric.shared_by(link).iter().map(|&shared| all + shared as usize));
+            }
+            own.sort_unstable();
+            own.dedup();
+            if own.into_iter().any(|at| std::mem::replace(&mut used[at], true)) {
+                return None;
             }
         }
         let help = "every arbiter gives the same result; let transfers meet on a link to compare arbiters";

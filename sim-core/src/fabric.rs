@@ -1,7 +1,7 @@
 //! The graph ready to run: nodes in a forest, each link as two directed halves, lateral links beside the tree.
 
+use crate::shared::{SharedBandwidth, SharedLinks};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use weir_plugin_api::{Direction, FabricView, LinkId, LinkKind, NodeId, NodeKind, SimDuration};
 
 /// A node of the fabric.
@@ -119,19 +119,7 @@ pub struct Fabric {
     pub(crate) crossed: Vec<bool>,
     /// (parent, down half) of the links to crossed nodes, sorted: a wide switch is not searched child by child.
     pub(crate) crossed_below: Vec<(NodeId, LinkId)>,
-    shared: Vec<SharedBandwidth>,
-    /// Per directed link that shares any: which.
-    pub(crate) shared_by: FxHashMap<LinkId, SmallVec<[u32; 2]>>,
-}
-
-/// A bandwidth that several directed links have together, beside that of each: both directions of a link that is no full
-/// duplex, or all links of a node, such as those of a memory.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SharedBandwidth {
-    /// Bytes per second. A transfer counts once, over however many of the links it goes.
-    pub bandwidth: f64,
-    /// The links, ascending.
-    pub links: Vec<LinkId>,
+    pub(crate) shared: SharedLinks,
 }
 
 impl Fabric {
@@ -170,16 +158,20 @@ impl Fabric {
     /// The bandwidths that several directed links share.
     #[must_use]
     pub fn shared(&self) -> &[SharedBandwidth] {
-        &self.shared
+        self.shared.all()
+    }
+
+    /// What a link shares with others, by the places in [`Self::shared`].
+    #[must_use]
+    pub fn shared_by(&self, link: LinkId) -> &[u32] {
+        self.shared.of(link)
     }
 
     /// What both directions of a link carry together at most, bytes per second, where that is given.
     #[must_use]
     pub fn shared_both_ways(&self, link: LinkId) -> Option<f64> {
-        let both = [LinkId(link.0 & !1), LinkId(link.0 | 1)];
-        let numbers = self.shared_by.get(&link)?;
-        let shared = numbers.iter().map(|&number| &self.shared[number as usize]).find(|shared| shared.links == both);
-        shared.map(|shared| shared.bandwidth)
+        let mut shared = self.shared.of(link).iter().map(|&number| &self.shared.all()[number as usize]);
+        shared.find(|shared| shared.node.is_none()).map(|shared| shared.bandwidth)
     }
 
     /// Whether there are links outside the tree.
@@ -309,7 +301,7 @@ impl FabricBuilder {
     pub fn share_last_link(&mut self, bandwidth: f64) {
         let links = self.fabric.links.len() as u32;
         let links = vec![LinkId(links - 2), LinkId(links - 1)];
-        self.fabric.shared.push(SharedBandwidth { bandwidth, links });
+        self.fabric.shared.push(SharedBandwidth { bandwidth, links, node: None });
     }
 
     /// Lets all links of a node share a bandwidth, bytes per second, above zero.
@@ -342,11 +334,7 @@ impl FabricBuilder {
         }
         for &(node, bandwidth) in &self.memories {
             let links = links.remove(&node).unwrap_or_default();
-            self.fabric.shared.push(SharedBandwidth { bandwidth, links });
-        }
-        let Fabric { shared, shared_by, .. } = &mut self.fabric;
-        for (number, shared) in (0..).zip(&*shared) {
-            shared.links.iter().for_each(|&link| shared_by.entry(link).or_default().push(number));
+            self.fabric.shared.push(SharedBandwidth { bandwidth, links, node: Some(node) });
         }
     }
 

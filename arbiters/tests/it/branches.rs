@@ -49,8 +49,8 @@ fn resources(fabric: &Fabric, route: &[LinkId]) -> Vec<(usize, f64)> {
     all
 }
 
-/// Max-min fair rates: all rise together until a link is full, whose transfers then keep theirs; a transfer loads a link with
-/// the part of its bytes that goes there.
+/// Weighted max-min fair rates: all rise together for their weights until a link is full, whose transfers then keep theirs; a
+/// transfer loads a link with the part of its bytes that goes there.
 fn filled(fabric: &Fabric, phase: &Phase) -> Vec<f64> {
     let parts: Vec<_> = (0..phase.len()).map(|p| resources(fabric, phase.links(p))).collect();
     let bandwidth = |resource: usize| match resource.checked_sub(fabric.links().len()) {
@@ -62,23 +62,26 @@ fn filled(fabric: &Fabric, phase: &Phase) -> Vec<f64> {
         let mut room = vec![(f64::INFINITY, 0.0); fabric.links().len() + fabric.shared().len()];
         for (link, (room, rising)) in room.iter_mut().enumerate() {
             *room = bandwidth(link);
-            for (parts, rate) in parts.iter().zip(&rates) {
+            for ((parts, rate), transfer) in parts.iter().zip(&rates).zip(&phase.transfers) {
                 let part = parts.iter().find(|(on, _)| *on == link).map_or(0.0, |&(_, part)| part);
                 match rate {
                     Some(rate) => *room -= part * rate,
-                    None => (*room, *rising) = (*room - part * level, *rising + part),
+                    None => {
+                        let part = part * transfer.weight;
+                        (*room, *rising) = (*room - part * level, *rising + part);
+                    }
                 }
             }
         }
         let open = |p: &usize| rates[*p].is_none();
-        let own = |p: usize| phase.transfers[p].limit - level;
+        let own = |p: usize| phase.transfers[p].limit / phase.transfers[p].weight - level;
         let links = room.iter().filter(|(_, rising)| *rising > 0.0).map(|(room, rising)| room / rising);
         let step = links.chain((0..phase.len()).filter(open).map(own)).fold(f64::INFINITY, f64::min).max(0.0);
         let full = |link: usize| room[link].0 <= room[link].1 * step * (1.0 + 1e-12) + 1e-3;
         let held = |p: &usize| own(*p) - step <= 1e-3 || parts[*p].iter().any(|&(link, _)| full(link));
         let fixed: Vec<usize> = (0..phase.len()).filter(open).filter(held).collect();
         level += step;
-        fixed.into_iter().for_each(|p| rates[p] = Some(level));
+        fixed.into_iter().for_each(|p| rates[p] = Some(level * phase.transfers[p].weight));
     }
     rates.into_iter().flatten().collect()
 }
@@ -89,13 +92,14 @@ struct Case {
     leaves: usize,
     spines: Vec<f64>,
     shared: Vec<Option<f64>>,
-    transfers: Vec<(Index, Index, Option<f64>, bool)>,
+    transfers: Vec<(Index, Index, Option<f64>, f64, bool)>,
 }
 
 fn cases() -> impl Strategy<Value = Case> {
     let gbps = || (1..200_u32).prop_map(|gbps| f64::from(gbps) * 1e9);
     let ends = prop::collection::vec((0..8_usize, gbps()), 2..9);
-    let transfers = (any::<Index>(), any::<Index>(), prop::option::of(gbps()), any::<bool>());
+    let weight = prop::sample::select(vec![1.0, 1.0, 2.0, 0.5, 10.0]);
+    let transfers = (any::<Index>(), any::<Index>(), prop::option::of(gbps()), weight, any::<bool>());
     let transfers = prop::collection::vec(transfers, 1..12);
     let shared = prop::collection::vec(prop::option::of(gbps()), 0..8);
     (ends, 2..5_usize, prop::collection::vec(gbps(), 1..6), shared, transfers)
@@ -107,11 +111,12 @@ impl Case {
         let (fabric, hosts) = half_duplex(&self.ends, self.leaves, &self.spines, &self.shared);
         let mut transfers = Vec::new();
         let mut spread = Vec::new();
-        for (from, to, limit, all) in &self.transfers {
+        for &(from, to, limit, weight, all) in &self.transfers {
             let (from, to) = (*from.get(&hosts), *to.get(&hosts));
             if from != to {
-                transfers.push(Transfer { limit: limit.unwrap_or(f64::INFINITY), ..Transfer::new(from, to) });
-                spread.push(*all);
+                let limit = limit.unwrap_or(f64::INFINITY);
+                transfers.push(Transfer { limit, weight, ..Transfer::new(from, to) });
+                spread.push(all);
             }
         }
         let selection = |p: usize| if spread[p] { Selection::All } else { Selection::Hashed(p as u128 * 7) };

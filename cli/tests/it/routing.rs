@@ -113,3 +113,60 @@ workload:
     let cause = run.transfer("a").and_then(|transfer| transfer.cause);
     assert_eq!(cause.as_deref(), Some("link shared with b (memory: max-min)"));
 }
+
+/// A transfer that goes over a half-duplex link to a card and back takes its bandwidth twice, as two transfers would; one
+/// that passes a node takes its memory once, and one that passes it twice takes it twice.
+#[test]
+fn a_transfer_takes_a_shared_bandwidth_as_often_as_it_uses_it() {
+    let text = |link: &str, node: &str, transfers: &str| {
+        format!(
+            "weir: 1
+topology:
+  link_types: {{ w: {{ bandwidth: 10GB/s{link} }}, p: {{ bandwidth: 10GB/s }} }}
+  tree:
+    'h[0-1]': {{ kind: host }}
+    n: {{ kind: nic }}
+    net: {{ kind: network{node} }}
+  links: [{{ between: ['h[0-1]', net], type: p }}, {{ between: [n, net], type: w }}]
+arbiter: max-min
+workload:
+{transfers}"
+        )
+    };
+    let back = "  - transfer: { id: a, from: h0, to: h1, size: 1GB, via: n }\n";
+    let apart = "  - transfer: { from: h0, to: n, size: 1GB }\n  - transfer: { from: n, to: h1, size: 1GB }\n";
+    let plain = "  - transfer: { from: h0, to: h1, size: 1GB }\n";
+    let (shared, memory) = (", shared: 10GB/s", ", memory: { bandwidth: 10GB/s }");
+    for (link, node, transfers, expected) in [
+        (shared, "", back, vec![200_000]),
+        (shared, "", apart, vec![200_000, 200_000]),
+        (shared, "", plain, vec![100_000]),
+        ("", memory, back, vec![200_000]),
+        ("", memory, plain, vec![100_000]),
+        ("", "", back, vec![100_000]),
+    ] {
+        let run = scenario(&text(link, node, transfers)).run().expect("it runs");
+        assert_eq!(ends(&run), expected, "{link}{node}: {transfers}");
+    }
+}
+
+/// Three hosts on a switch, 1 GB/s up and 2 GB/s both ways: all three have room for their 1 GB/s, whatever their weights.
+#[test]
+fn weights_do_not_keep_a_shared_bandwidth_from_being_used() {
+    let scenario = scenario(
+        "weir: 1
+topology:
+  link_types: { end: { up: 1GB/s, down: 7GB/s, shared: 2GB/s } }
+  tree: { 'h[0-2]': { kind: host }, s: { kind: network } }
+  links: [{ between: ['h[0-2]', s], type: end }]
+arbiter: max-min
+workload:
+  - transfer: { id: a, from: h1, to: h0, size: 100MB, weight: 10 }
+  - transfer: { id: b, from: h0, to: h2, size: 100MB, weight: 2 }
+  - transfer: { id: c, from: h2, to: h1, size: 100MB }
+",
+    );
+    let run = scenario.run().expect("it runs");
+    assert_eq!(ends(&run), [100_000, 100_000, 100_000]);
+    assert!(run.transfers().expect("they ended").iter().all(|t| t.cause.as_deref() != Some("its own limit")));
+}

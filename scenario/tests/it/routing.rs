@@ -1,6 +1,6 @@
 //! Which routes transfers take: `routing`, `nic` and `via`.
 
-use weir_scenario::Scenario;
+use weir_scenario::{Scenario, lint};
 use weir_sim_core::{Work, branches};
 
 use crate::common::{first_bad, good};
@@ -254,4 +254,28 @@ workload: []
 ";
     let (line, .., message, _) = first_bad(text);
     assert_eq!((line, &*message), (5, "no network card leads out of a machine"));
+}
+
+#[test]
+fn transfers_may_meet_at_a_bandwidth_that_links_share() {
+    let text = |memory: &str, rest: &str| {
+        format!(
+            "weir: 1
+topology:
+  link_types: {{ p: {{ bandwidth: 10GB/s }} }}
+  tree: {{ rc: {{ kind: root-complex{memory}, children: {{ 'gpu[0-3]': {{ kind: gpu, link: p }} }} }} }}
+workload:
+  - transfer: {{ from: gpu0, to: gpu1, size: 1GB{rest} }}
+  - transfer: {{ from: gpu2, to: gpu3, size: 1GB }}
+"
+        )
+    };
+    let alone = |text: &str| lint(&good(text)).iter().any(|found| found.message.starts_with("no two transfers share"));
+    assert!(alone(&text("", "")));
+    assert!(!alone(&text(", memory: { bandwidth: 10GB/s }", "")));
+    // Branches of one transfer are no two transfers.
+    let spread = scenario(
+        "workload:\n  - transfer: { from: m0/plx0/gpu0, to: store, size: 1GB, routing: spread }\n  - transfer: { from: m1/plx0/gpu0, to: m1/plx0/gpu1, size: 1GB }\n",
+    );
+    assert!(alone(&spread));
 }

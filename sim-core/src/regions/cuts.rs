@@ -43,13 +43,22 @@ pub(super) struct Cuts {
     stretches: Vec<Stretch>,
     /// Per route: what its links can carry at most, where it has branches.
     full_rates: Vec<FullRate>,
+    branched: bool,
 }
 
 impl Cuts {
     pub(super) fn new(fabric: &FabricView<'_>, division: Arc<Division>) -> Self {
         let enters = fabric.to.iter().map(|&node| NodeId(node)).collect();
         let (stretches, full_rates) = (Vec::new(), Vec::new());
-        Self { division, enters, bandwidth: fabric.bandwidth.to_vec(), offsets: vec![0], stretches, full_rates }
+        Self {
+            division,
+            enters,
+            bandwidth: fabric.bandwidth.to_vec(),
+            offsets: vec![0],
+            stretches,
+            full_rates,
+            branched: false,
+        }
     }
 
     /// Whether no route is cut.
@@ -57,11 +66,17 @@ impl Cuts {
         self.full_rates.is_empty()
     }
 
+    /// Whether any route has branches.
+    pub(super) fn has_branches(&self) -> bool {
+        self.branched
+    }
+
     /// Forgets all routes.
     pub(super) fn clear(&mut self) {
         self.offsets.truncate(1);
         self.stretches.clear();
         self.full_rates.clear();
+        self.branched = false;
     }
 
     /// The stretches of a route.
@@ -80,22 +95,13 @@ impl Cuts {
             let links = routes.links(RouteId::from_index(route));
             let full_rate = self.full_rate_of(links);
             self.full_rates.push(full_rate);
+            self.branched |= !full_rate.link.is_none();
             for Run { region, links, share } in self.runs(links) {
                 let route = parts[region as usize].add_route(&links);
                 self.stretches.push(Stretch { region, route, share });
             }
             self.offsets.push(self.stretches.len() as u32);
         }
-    }
-
-    /// The regions of what the links of a branch share with others, each once.
-    fn shared_by(&self, branch: &[LinkId]) -> Vec<u32> {
-        let Division { regions, shared_by, .. } = &*self.division;
-        let numbers = branch.iter().filter_map(|link| shared_by.get(link)).flatten();
-        let mut found: Vec<u32> = numbers.map(|number| regions.len() as u32 + number).collect();
-        found.sort_unstable();
-        found.dedup();
-        found
     }
 
     fn full_rate_of(&self, route: &[LinkId]) -> FullRate {
@@ -126,17 +132,20 @@ impl Cuts {
         let mut branches = 0.0;
         for branch in self.branches(route) {
             branches += 1.0;
-            let mut add = |region: u32, links: Vec<LinkId>| match runs
+            let mut add = |region: u32, links: Vec<LinkId>, times: f64| match runs
                 .iter_mut()
                 .find(|known| known.region == region && known.links == links)
             {
-                Some(known) => known.share += 1.0,
-                None => runs.push(Run { region, links, share: 1.0 }),
+                Some(known) => known.share += times,
+                None => runs.push(Run { region, links, share: times }),
             };
             for run in branch.chunk_by(|a, b| place(a).0 == place(b).0) {
-                add(place(&run[0]).0, run.iter().map(|link| place(link).1).collect());
+                add(place(&run[0]).0, run.iter().map(|link| place(link).1).collect(), 1.0);
             }
-            self.shared_by(branch).into_iter().for_each(|region| add(region, vec![LinkId(0)]));
+            let Division { regions, shared, .. } = &*self.division;
+            for (number, times) in shared.crossed(branch, |link| self.enters[link.index()]) {
+                add(regions.len() as u32 + number, vec![LinkId(0)], f64::from(times));
+            }
         }
         runs.iter_mut().for_each(|run| run.share /= branches);
         runs

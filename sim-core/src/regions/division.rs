@@ -1,11 +1,11 @@
 //! The fabric cut into regions: maximal sets of links of one policy that hang together at nodes.
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use weir_plugin_api::{FabricView, LinkId, NodeId, SimDuration};
 
 use crate::disjoint_sets::DisjointSets;
-use crate::fabric::{Fabric, FabricColumns, Link, SharedBandwidth};
+use crate::fabric::{Fabric, FabricColumns, Link};
+use crate::shared::SharedLinks;
 
 /// A connected part of the fabric whose links have one policy.
 #[derive(Clone, Debug, Default)]
@@ -24,9 +24,7 @@ pub struct Division {
     /// Per directed link: its region, and its id there.
     pub(super) place: Vec<(u32, LinkId)>,
     /// What directed links share; numbered after the regions.
-    pub(super) shared: Vec<SharedBandwidth>,
-    /// Per directed link of any: which.
-    pub(super) shared_by: FxHashMap<LinkId, SmallVec<[u32; 2]>>,
+    pub(super) shared: SharedLinks,
 }
 
 impl Division {
@@ -34,7 +32,7 @@ impl Division {
     #[must_use]
     pub fn of(fabric: &Fabric, policies: &[u32]) -> Self {
         let mut division = Self::new(&fabric.view(), policies);
-        (division.shared, division.shared_by) = (fabric.shared().to_vec(), fabric.shared_by.clone());
+        division.shared = fabric.shared.clone();
         division
     }
 
@@ -67,7 +65,7 @@ impl Division {
     /// Whether any links share a bandwidth.
     #[must_use]
     pub fn has_shared(&self) -> bool {
-        !self.shared.is_empty()
+        !self.shared.all().is_empty()
     }
 
     /// Whether a number is that of a region, not of what links share.
@@ -77,8 +75,7 @@ impl Division {
 
     /// Of what directed links share, by its number after the regions: the first of the links on a route.
     pub(super) fn first_shared(&self, region: u32, route: &[LinkId]) -> LinkId {
-        let links = &self.shared[region as usize - self.regions.len()].links;
-        route.iter().copied().find(|link| links.contains(link)).unwrap_or(LinkId::NONE)
+        self.shared.first(region - self.regions.len() as u32, route)
     }
 
     /// A region by number; for what directed links share, the region of the first of them on a route.

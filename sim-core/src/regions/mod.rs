@@ -15,6 +15,8 @@
 //! 2. Of the transfers without a fixed rate, those whose least offer is lowest (within 1e-9) get it: the demand stays in the region
 //!    where the offer is least (the first along the route), and is that offer in the others. Regions that now offer more than a
 //!    demand are asked again. Until all rates are fixed.
+//!    Where links share bandwidths or routes have branches, offers are compared for the weights of their transfers: so the
+//!    rates are those of weighted max-min fairness, if that is what the policies do.
 //! 3. A transfer that its region in the end offers more than it has (by more than 1e-6), or that has less than its fixed
 //!    rate, gets a rate anew, once, from its limit. Of the two answers the one with the larger total counts.
 //!
@@ -112,7 +114,7 @@ impl RegionArbiter {
             let arbiter = (policy.make)(&columns.view(), &policy.params)?;
             parts.push(Part::new(arbiter, policy.flags, columns.bandwidth));
         }
-        for shared in &division.shared {
+        for shared in division.shared.all() {
             let arbiter = Box::new(SharedLink::new(shared.bandwidth));
             parts.push(Part::new(arbiter, Flags::PURE, vec![shared.bandwidth]));
         }
@@ -127,6 +129,7 @@ impl RegionArbiter {
             self.parts[region as usize].clear();
         }
         self.rounds.clear();
+        let by_weight = self.division.has_shared() || self.cuts.has_branches();
         for position in 0..phase.len() {
             let mut transfer = phase.transfer(position);
             let route = phase.classes.route[transfer.class.index()];
@@ -139,7 +142,7 @@ impl RegionArbiter {
                 let place = part.push(Segment { position: position as u32, route, share }, &transfer);
                 self.rounds.add_segment(Place { region, place });
             }
-            self.rounds.add_transfer(transfer.limit);
+            self.rounds.add_transfer(transfer.limit, if by_weight { transfer.weight } else { 1.0 });
         }
         self.rounds.run(phase, &mut self.parts, &self.used, &self.division)
     }

@@ -22,8 +22,10 @@ pub(super) struct Place {
 
 /// A transfer of the phase.
 #[derive(Clone, Copy, Debug)]
-struct Shared {
+struct Rated {
     limit: f64,
+    /// What its rate is divided by before it is compared with others.
+    weight: f64,
     /// One past its last segment.
     end: u32,
     /// What its rate was fixed at.
@@ -35,7 +37,7 @@ struct Shared {
 /// The transfers of a phase, and whose rates are fixed.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    transfers: Vec<Shared>,
+    transfers: Vec<Rated>,
     segments: Vec<Place>,
     /// Transfers that cross several regions.
     crossing: Vec<u32>,
@@ -46,10 +48,10 @@ pub(super) struct Rounds {
     /// Per place ([`Self::meet`]): a transfer of this phase there, if the mark is that of the phase.
     at_place: Vec<(u32, u32)>,
     mark: u32,
-    /// Per set, at its first transfer: the lowest open offer.
+    /// Per set, at its first transfer: the lowest open offer for its weight.
     lowest: Vec<f64>,
-    /// Per segment: its demand in the first answer.
-    first: Vec<f64>,
+    /// Per segment its demand in the first answer, and the transfers of that.
+    first: (Vec<f64>, Vec<Rated>),
 }
 
 impl Rounds {
@@ -64,13 +66,13 @@ impl Rounds {
         self.segments.push(segment);
     }
 
-    /// Ends the segments of a transfer.
-    pub(super) fn add_transfer(&mut self, limit: f64) {
+    /// Ends the segments of a transfer, whose rate is lowest where it is lowest for this weight.
+    pub(super) fn add_transfer(&mut self, limit: f64, weight: f64) {
         let (holder, end) = (self.transfers.last().map_or(0, |last| last.end), self.segments.len() as u32);
         if end - holder > 1 {
             self.crossing.push(self.transfers.len() as u32);
         }
-        self.transfers.push(Shared { limit, end, rate: f64::NAN, holder });
+        self.transfers.push(Rated { limit, weight, end, rate: f64::NAN, holder });
         self.sets.add();
     }
 
@@ -94,8 +96,10 @@ impl Rounds {
             return Ok(());
         }
         let before = self.totals(parts);
-        self.first.clear();
-        self.first.extend(self.segments.iter().map(|s| parts[s.region as usize].demanded(s.place)));
+        let (demands, transfers) = &mut self.first;
+        demands.clear();
+        demands.extend(self.segments.iter().map(|s| parts[s.region as usize].demanded(s.place)));
+        transfers.clone_from(&self.transfers);
         for at in 0..self.open.len() {
             let transfer = self.open[at] as usize;
             self.demand(transfer, parts, |_| true, self.transfers[transfer].limit);
@@ -175,11 +179,11 @@ impl Rounds {
                 let rate = self.least(transfer as usize, parts);
                 self.transfers[transfer as usize].rate = rate;
                 let lowest = &mut self.lowest[self.sets.root(transfer) as usize];
-                *lowest = lowest.min(rate);
+                *lowest = lowest.min(rate / self.transfers[transfer as usize].weight);
             }
             open.retain(|&transfer| {
-                let rate = self.transfers[transfer as usize].rate;
-                let waits = rate > self.lowest[self.sets.root(transfer) as usize] * (1.0 + TOGETHER);
+                let Rated { rate, weight, .. } = self.transfers[transfer as usize];
+                let waits = rate / weight > self.lowest[self.sets.root(transfer) as usize] * (1.0 + TOGETHER);
                 if !waits {
                     self.fix(transfer as usize, rate, parts);
                 }
@@ -212,7 +216,7 @@ impl Rounds {
     fn find_wrong(&mut self, parts: &[Part]) {
         let mut open = std::mem::take(&mut self.open);
         open.extend(self.crossing.iter().copied().filter(|&transfer| {
-            let Shared { rate, holder, .. } = self.transfers[transfer as usize];
+            let Rated { rate, holder, .. } = self.transfers[transfer as usize];
             let Place { region, place } = self.segments[holder as usize];
             let more = parts[region as usize].offer(place) > rate * (1.0 + SAME);
             more || self.least(transfer as usize, parts) < rate * (1.0 - SAME)
@@ -235,9 +239,10 @@ impl Rounds {
         for transfer in 0..self.transfers.len() {
             let set = self.sets.root(transfer as u32) as usize;
             if now[set] <= before[set] {
+                self.transfers[transfer] = self.first.1[transfer];
                 for at in self.row(transfer) {
                     let Place { region, place } = self.segments[at];
-                    parts[region as usize].demand(place, self.first[at]);
+                    parts[region as usize].demand(place, self.first.0[at]);
                 }
             }
         }

@@ -4,7 +4,6 @@
 //! which no way passes before its end; so the links alone say how many branches there are.
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 use weir_plugin_api::{LinkId, NodeId};
 
 use crate::fabric::Fabric;
@@ -31,17 +30,14 @@ pub fn divided<'r>(fabric: &Fabric, route: &'r [LinkId], bytes: u64) -> impl Ite
 /// The highest rate over a route that the bandwidths which links share allow; infinite without any.
 pub(crate) fn shared_rate(fabric: &Fabric, route: &[LinkId]) -> f64 {
     let count = branches(fabric, route).count() as f64;
-    let numbers = |branch: &[LinkId]| {
-        let shared = branch.iter().filter_map(|link| fabric.shared_by.get(link)).flatten();
-        let mut numbers: SmallVec<[u32; 4]> = shared.copied().collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
+    let crossed = |branch| fabric.shared.crossed(branch, |link| fabric.link(link).to);
+    let mut all: Vec<(u32, u32)> = branches(fabric, route).flat_map(crossed).collect();
+    all.sort_unstable();
+    let rate = |same: &[(u32, u32)]| {
+        let times: u32 = same.iter().map(|(_, times)| times).sum();
+        fabric.shared()[same[0].0 as usize].bandwidth * count / f64::from(times)
     };
-    let mut crossed: Vec<u32> = branches(fabric, route).flat_map(numbers).collect();
-    crossed.sort_unstable();
-    let rate = |same: &[u32]| fabric.shared()[same[0] as usize].bandwidth * count / same.len() as f64;
-    crossed.chunk_by(|a, b| a == b).map(rate).fold(f64::INFINITY, f64::min)
+    all.chunk_by(|a, b| a.0 == b.0).map(rate).fold(f64::INFINITY, f64::min)
 }
 
 /// The links of a route, each once, in order of travel, with the part of the transfer's bytes that it carries: 1 on a route
