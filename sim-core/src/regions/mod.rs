@@ -16,7 +16,7 @@
 //!    where the offer is least (the first along the route), and is that offer in the others. Regions that now offer more than a
 //!    demand are asked again. Until all rates are fixed.
 //!    Where links share bandwidths or routes have branches, offers are compared for the weights of their transfers: so the
-//!    rates are those of weighted max-min fairness, if that is what the policies do.
+//!    rates are fair for their weights over all of them, if those of the policies are.
 //! 3. A transfer that its region in the end offers more than it has (by more than 1e-6), or that has less than its fixed
 //!    rate, gets a rate anew, once, from its limit. Of the two answers the one with the larger total counts.
 //!
