@@ -89,13 +89,17 @@ impl Cause {
 pub struct Binding {
     /// The link that holds the transfer back; one of its route, or [`LinkId::NONE`].
     pub link: LinkId,
-    /// A number of [`Cause`]; unknown numbers are read as [`Cause::Unknown`].
+    /// A number of [`Cause`]; unknown numbers are read as [`Cause::Unknown`]. Those from [`Self::SHARED`] on are the host's.
     pub cause: u32,
     /// Position *in the phase shown* of a transfer that is responsible, or `u32::MAX`.
     pub by: u32,
 }
 
 impl Binding {
+    /// Causes from this number on: its share of a bandwidth that several links have together, which has this number less
+    /// this one.
+    pub const SHARED: u32 = 1 << 16;
+
     /// Says nothing of why the transfer has its rate.
     pub const NONE: Self = Self { link: LinkId::NONE, cause: 0, by: u32::MAX };
 
@@ -106,9 +110,24 @@ impl Binding {
         Self { link, cause: cause as u32, by }
     }
 
+    /// A binding by a bandwidth that several links have together, by its number; `link` is one of them.
+    #[must_use]
+    pub const fn of_shared(link: LinkId, number: u32, by: u32) -> Self {
+        Self { link, cause: Self::SHARED + number, by }
+    }
+
+    /// The number of the bandwidth that several links have together, where that is what binds.
+    #[must_use]
+    pub const fn shared(&self) -> Option<u32> {
+        self.cause.checked_sub(Self::SHARED)
+    }
+
     /// The cause, [`Cause::Unknown`] for a number this version does not know.
     #[must_use]
     pub fn cause(&self) -> Cause {
+        if self.shared().is_some() {
+            return Cause::SharedLink;
+        }
         Cause::ALL.get(self.cause as usize).copied().unwrap_or(Cause::Unknown)
     }
 }

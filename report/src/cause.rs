@@ -26,6 +26,8 @@ pub enum CauseKind {
     OwnLimit,
     /// Others use the link, too.
     SharedLink,
+    /// Others use the other direction of the link, or other links of a node, and these have one bandwidth together.
+    SharedBandwidth,
     /// An upstream port, shared.
     UpstreamPort,
     /// A downstream port, shared.
@@ -48,11 +50,12 @@ pub enum CauseKind {
 
 impl CauseKind {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::MostLoadedLink,
         Self::FullRate,
         Self::OwnLimit,
         Self::SharedLink,
+        Self::SharedBandwidth,
         Self::UpstreamPort,
         Self::DownstreamPort,
         Self::LateralLink,
@@ -96,6 +99,7 @@ impl CauseKind {
             Self::FullRate => "full rate of the narrowest link",
             Self::OwnLimit => "its own limit",
             Self::SharedLink => "link shared",
+            Self::SharedBandwidth => "link shared in both directions",
             Self::UpstreamPort => "upstream port shared",
             Self::DownstreamPort => "downstream port shared",
             Self::LateralLink => "lateral link shared",
@@ -115,6 +119,7 @@ impl CauseKind {
             Self::FullRate => "no other transfer holds it back",
             Self::OwnLimit => "the `limit` in the scenario",
             Self::SharedLink => "others use the link, too",
+            Self::SharedBandwidth => "what its two directions, or the links of a node, carry together is used up",
             Self::UpstreamPort => "going up, more arrives at a port than it carries",
             Self::DownstreamPort => "going down, more arrives at a port than it carries",
             Self::LateralLink => "more arrives at a link beside the tree than it carries",
@@ -160,6 +165,9 @@ pub struct TransferCause<'a> {
     /// What kept its rate down at its `bottleneck` after its start; only of `engine-busy`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at_bottleneck: Option<CauseKind>,
+    /// The node whose links have one bandwidth together; only of `shared-bandwidth`, where that is no single link's.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    node: Option<Cow<'a, str>>,
     /// The region of the link, where parts of the fabric have policies of their own.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     region: Option<Cow<'a, str>>,
@@ -170,7 +178,10 @@ pub struct TransferCause<'a> {
 
 impl Display for TransferCause<'_> {
     fn fmt(&self, to: &mut Formatter<'_>) -> std::fmt::Result {
-        to.write_str(&self.kind.sentence(self.by.as_deref()))?;
+        match &self.node {
+            Some(node) => write!(to, "memory of {node} shared with {}", self.by.as_deref().unwrap_or("others"))?,
+            None => to.write_str(&self.kind.sentence(self.by.as_deref()))?,
+        }
         match (&self.region, &self.policy) {
             (Some(region), Some(policy)) => write!(to, " ({region}: {policy})"),
             _ => Ok(()),
@@ -213,6 +224,7 @@ impl<'a> TransferCause<'a> {
             by: (behind != TaskId::NONE).then(|| scenario.task_name(behind)),
             engine: Some(engine_name(scenario, transfer.engine).into()),
             at_bottleneck,
+            node: None,
             region: None,
             policy: None,
         }
@@ -226,11 +238,18 @@ impl<'a> TransferCause<'a> {
         let by = bottleneck.binding.by;
         let by = (by != u32::MAX && by != task.0).then(|| scenario.task_name(TaskId(by)));
         let lateral = link.is_some_and(|link| scenario.fabric.link(link).direction == Direction::Lateral);
-        let kind = CauseKind::new(cause, lateral, by.is_some());
+        let shared = bottleneck.binding.shared().and_then(|number| scenario.fabric.shared().get(number as usize));
+        let kind = match shared {
+            Some(_) => CauseKind::SharedBandwidth,
+            None => CauseKind::new(cause, lateral, by.is_some()),
+        };
+        let node = shared.and_then(|shared| shared.node).map(|node| scenario.node_name(node).into());
         let region = regions.zip(link).map(|(regions, link)| regions.of_link(link));
         let (region, policy) = region.map(|(info, policy)| (info.name.as_str().into(), policy.into())).unzip();
         let link = link.map(|link| Ends::of(scenario, link));
-        Some(Self { kind, link, by, engine: None, at_bottleneck: None, region, policy })
+        // No policy of a region has decided it.
+        let (region, policy) = if shared.is_some() { (None, None) } else { (region, policy) };
+        Some(Self { kind, link, by, engine: None, at_bottleneck: None, node, region, policy })
     }
 }
 
@@ -240,6 +259,7 @@ impl<'a> TransferCause<'a> {
 pub fn place_text(run: &Run<'_>, task: TaskId) -> Option<String> {
     match TransferCause::of(run, task)? {
         TransferCause { engine: Some(engine), .. } => Some(engine.into_owned()),
+        TransferCause { node: Some(node), .. } => Some(format!("memory of {node}")),
         _ => bottleneck_link(run, task).map(|link| run.link_text(link)),
     }
 }

@@ -49,7 +49,7 @@ pub use event_queue::{EventPhase, EventQueue, TaskEvent};
 pub use fabric::{Fabric, FabricBuilder, FabricError, Link, LinkSpec, Node};
 pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimError, Stop, TaskTimes};
 pub use progress::{remaining_after, time_to_send};
-pub use regions::{Division, LIMITED, Region, RegionPolicy, region_arbiter};
+pub use regions::{Division, LIMITED, Region, RegionPolicy, legend_between_regions, region_arbiter};
 pub use routes::{Leg, MOST_BRANCHES, Over, RouteError, Routes, Selection, Way, branches, divided, shares};
 pub use service::{Service, ServiceId};
 pub use setup::{RunOptions, Sharing, Simulation};

@@ -111,7 +111,7 @@ workload:
     let run = scenario.run().expect("it runs");
     assert_eq!(ends(&run), [30_000; 3]);
     let cause = run.transfer("a").and_then(|transfer| transfer.cause);
-    assert_eq!(cause.as_deref(), Some("link shared with b (memory: max-min)"));
+    assert_eq!(cause.as_deref(), Some("memory of cpu shared with b"));
 }
 
 /// A transfer that goes over a half-duplex link to a card and back takes its bandwidth twice, as two transfers would; one
@@ -169,4 +169,46 @@ workload:
     let run = scenario.run().expect("it runs");
     assert_eq!(ends(&run), [100_000, 100_000, 100_000]);
     assert!(run.transfers().expect("they ended").iter().all(|t| t.cause.as_deref() != Some("its own limit")));
+}
+
+/// The reason names what is shared, also where the two transfers have no link in common.
+#[test]
+fn reasons_name_the_bandwidth_that_links_share() {
+    let causes = |run: &Run| {
+        let transfers = run.transfers().expect("they ended");
+        transfers.iter().map(|t| (t.cause_kind, t.cause.clone().unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let shared = Some(weir::Cause::SharedBandwidth);
+    let memory = scenario(
+        "weir: 1
+topology:
+  link_types: { p: { bandwidth: 10GB/s } }
+  tree: { rc: { kind: root-complex, memory: { bandwidth: 10GB/s }, children: { 'gpu[0-3]': { kind: gpu, link: p } } } }
+arbiter: max-min
+workload:
+  - transfer: { id: a, from: gpu0, to: gpu1, size: 1GB }
+  - transfer: { id: b, from: gpu2, to: gpu3, size: 1GB }
+",
+    );
+    let run = memory.run().expect("it runs");
+    assert_eq!(ends(&run), [200_000, 200_000]);
+    assert_eq!(
+        causes(&run),
+        [(shared, "memory of rc shared with b".to_owned()), (shared, "memory of rc shared with a".to_owned())]
+    );
+    assert!(run.to_text().expect("a table").contains("memory of rc   memory of rc shared with b"));
+    let both = scenario(
+        "weir: 1
+topology:
+  link_types: { p: { bandwidth: 10GB/s, shared: 10GB/s } }
+  tree: { cpu: { kind: cpu, children: { gpu: { kind: gpu, link: p } } } }
+arbiter: { default: max-min }
+workload:
+  - transfer: { id: up, from: gpu, to: cpu, size: 1GB }
+  - transfer: { id: down, from: cpu, to: gpu, size: 1GB }
+",
+    );
+    let run = both.run().expect("it runs");
+    let words = |other: &str| (shared, format!("link shared in both directions with {other}"));
+    assert_eq!(causes(&run), [words("down"), words("up")]);
 }

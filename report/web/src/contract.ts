@@ -346,6 +346,8 @@ export interface Cause {
   engine?: string | null;
   /** What kept its rate down at its `bottleneck` after its start; only of `engine-busy`. */
   at_bottleneck?: CauseKind | null;
+  /** The node whose links have one bandwidth together; only of `shared-bandwidth`, where that is no single link's. */
+  node?: string | null;
   /** The region of the link, where parts of the fabric have policies of their own. */
   region?: string | null;
   /** The policy of that region. */
@@ -353,7 +355,7 @@ export interface Cause {
 }
 
 /** What kept a transfer at its rate. */
-export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "engine-busy";
+export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "engine-busy";
 
 /** One direction between two nodes, with what crossed it. */
 export interface Link {
@@ -791,6 +793,7 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
   "full-rate": "full rate of the narrowest link",
   "own-limit": "its own limit",
   "shared-link": "link shared",
+  "shared-bandwidth": "link shared in both directions",
   "upstream-port": "upstream port shared",
   "downstream-port": "downstream port shared",
   "lateral-link": "lateral link shared",
@@ -808,6 +811,7 @@ export const CAUSE_MEANINGS: Record<CauseKind, string> = {
   "full-rate": "no other transfer holds it back",
   "own-limit": "the `limit` in the scenario",
   "shared-link": "others use the link, too",
+  "shared-bandwidth": "what its two directions, or the links of a node, carry together is used up",
   "upstream-port": "going up, more arrives at a port than it carries",
   "downstream-port": "going down, more arrives at a port than it carries",
   "lateral-link": "more arrives at a link beside the tree than it carries",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 use weir_plugin_api::{ArbiterEntry, Flags, LinkId, NodeId, Origin, Registry};
-use weir_sim_core::{Division, Fabric, RegionPolicy, region_arbiter};
+use weir_sim_core::{Division, Fabric, RegionPolicy, legend_between_regions, region_arbiter};
 
 use super::{ArbiterSpec, Written, spec};
 use crate::Position;
@@ -152,7 +152,7 @@ impl ArbiterSpec {
             version: entry.version.clone(),
             flags: RegionPolicy::flags_of_all(std::slice::from_ref(&policy), &division).union(kept),
             says_what_it_reads: entry.says_what_it_reads,
-            legend: entry.legend.clone(),
+            legend: [&entry.legend[..], &legend_between_regions(&division)].concat(),
             params_schema: entry.params_schema.clone(),
             origin: entry.origin.clone(),
             make: Arc::new(move |fabric, params| {
@@ -217,6 +217,7 @@ fn entry(name: &str, division: &Arc<Division>, policies: &[(String, ArbiterSpec)
             legend.push(entry.clone());
         }
     }
+    legend.extend(legend_between_regions(&division));
     ArbiterEntry {
         name: name.to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -73,6 +73,11 @@ impl Division {
         (region as usize) < self.regions.len()
     }
 
+    /// What directed links share, by its number after the regions; `None` for a region.
+    pub(super) fn shared_number(&self, region: u32) -> Option<u32> {
+        region.checked_sub(self.regions.len() as u32)
+    }
+
     /// Of what directed links share, by its number after the regions: the first of the links on a route.
     pub(super) fn first_shared(&self, region: u32, route: &[LinkId]) -> LinkId {
         self.shared.first(region - self.regions.len() as u32, route)

@@ -36,8 +36,8 @@ mod shared;
 use std::sync::Arc;
 
 use weir_plugin_api::{
-    Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, MakeArbiter, PhaseView, RateArbiter, RouteId,
-    RouteTable, SimTime, Step, TransferId,
+    Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, MakeArbiter, PhaseView, RateArbiter,
+    RouteId, RouteTable, SimTime, Step, TransferId,
 };
 
 use crate::classes::Classes;
@@ -46,10 +46,28 @@ use division::columns;
 pub use division::{Division, Region};
 use part::{Part, Segment};
 use rounds::{Place, Rounds};
-use shared::SharedLink;
+use shared::{SHARED, SharedLink};
 
 /// The step of a transfer in a region where another one decides its rate.
 pub const LIMITED: &str = "limited";
+
+/// What the steps mean that no policy takes, but the composition of regions does.
+#[must_use]
+pub fn legend_between_regions(division: &Division) -> Vec<LegendEntry> {
+    let entry = |step: &str, short: &str, meaning: &str| LegendEntry {
+        step: step.to_owned(),
+        short: short.to_owned(),
+        meaning: meaning.to_owned(),
+    };
+    let mut legend = Vec::new();
+    if division.has_shared() {
+        let meaning = "Its part of what both directions of a link, or all links of a node, carry together.";
+        legend.push(entry(SHARED, "bandwidth that links share", meaning));
+    }
+    let meaning = "Another region, or a bandwidth that links share, gives it less than this policy would.";
+    legend.push(entry(LIMITED, "limited elsewhere", meaning));
+    legend
+}
 
 /// A policy of regions: what makes it, and its parameters (a JSON object).
 #[derive(Clone)]
@@ -150,6 +168,10 @@ impl RegionArbiter {
     /// A binding of a region for a transfer, with the links and positions of the phase.
     fn outward(&self, phase: &PhaseView<'_>, position: usize, region: u32, binding: Binding) -> Binding {
         let link = self.outward_link(phase.route(position), region, binding.link);
+        let binding = match self.division.shared_number(region) {
+            Some(number) if binding.cause() == Cause::SharedLink => Binding::of_shared(link, number, binding.by),
+            _ => binding,
+        };
         let by = self.parts[region as usize].position(binding.by);
         let transfer = phase.transfer(position);
         let full = self.cuts.full_rate(phase.classes.route[transfer.class.index()]);
