@@ -25,6 +25,7 @@ pub(super) struct Expansion<'b> {
     pub(super) engines: DeviceEngines,
     pub(super) overheads: FxHashMap<NodeId, SimDuration>,
     pub(super) written_engines: Vec<(NodeId, Span)>,
+    pub(super) written_memory: Vec<(NodeId, Span)>,
     pub(super) places: Vec<(NodeId, Place)>,
     pub(super) types: Vec<LinkTypeOf>,
     pub(super) kinds: Vec<KindId>,
@@ -193,6 +194,7 @@ impl<'b> Expansion<'b> {
         }
         if let Some(memory) = template.memory {
             self.builder.share_node(node, memory);
+            self.written_memory.push((node, span));
         }
         self.engines.add(template.kind, template.engines.unwrap_or_default());
         if template.engines.is_some() {

@@ -196,8 +196,14 @@ fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> 
     let shared = fields.parse_or(context, "shared", None, |text| {
         units::bandwidth(text)?.bytes_per_second(&efficiency, text).map(Some)
     });
+    let span = fields.span_of("shared");
     let (up, down) = bandwidths(context, fields, &efficiency)?;
-    Ok(LinkType { up, down, latency: latency?, kind: kind?, shared: shared?, named: None })
+    let shared = shared?;
+    if shared.is_some_and(|shared| shared >= up + down) {
+        let message = "`shared` has no effect: both directions together carry no more";
+        context.warn(span, message, "remove it, or lower it");
+    }
+    Ok(LinkType { up, down, latency: latency?, kind: kind?, shared, named: None })
 }
 
 /// Both bandwidths, from the one of three forms that is given.

@@ -12,11 +12,12 @@ mod networks;
 mod template;
 mod tree;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use weir_plugin_api::{NodeId, SimDuration};
-use weir_sim_core::{Fabric, FabricBuilder};
+use weir_sim_core::{Fabric, FabricBuilder, SharedBandwidth};
 
 use crate::context::{Context, Problem, Read, Reported};
+use crate::diagnostic::quoted;
 use crate::files::Files;
 use crate::format::{Key, KeyTable, Shape, optional, required};
 use crate::source::Span;
@@ -125,8 +126,10 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
     if context.errors() > before {
         return Err(Reported);
     }
+    let fabric = expansion.builder.build();
+    warn_of_memory(context, &fabric, &expansion.names, &expansion.written_memory);
     Ok(Topology {
-        fabric: expansion.builder.build(),
+        fabric,
         names: expansion.names,
         engines: expansion.engines,
         overheads: expansion.overheads,
@@ -136,4 +139,16 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         types: expansion.types,
         kinds: kinds.with_pairs(expansion.kinds),
     })
+}
+
+/// Warns of the first `memory` that no transfers can use up.
+fn warn_of_memory(context: &mut Context, fabric: &Fabric, names: &NodeNames, written: &[(NodeId, Span)]) {
+    let carried = |shared: &SharedBandwidth| shared.links.iter().map(|&link| fabric.link(link).bandwidth).sum::<f64>();
+    let used_up = |shared: &&SharedBandwidth| shared.bandwidth < carried(shared);
+    let with_effect: FxHashSet<NodeId> = fabric.shared().iter().filter(used_up).filter_map(|s| s.node).collect();
+    if let Some(&(node, span)) = written.iter().find(|(node, _)| !with_effect.contains(node)) {
+        let name = quoted(names.unique_name(node));
+        let message = format!("`memory` of {name} has no effect: its links together carry no more");
+        context.warn(span, message, "remove it, or give a lower bandwidth");
+    }
 }

@@ -207,12 +207,15 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     };
     let below = fields.get("children").map_or(Ok(Vec::new()), |value| children(context, types, value));
     let overhead = fields.parse_or(context, "overhead", SimDuration::ZERO, units::duration);
-    let memory = fields.get("memory").map(|value| memory(context, value)).transpose();
+    let memory = fields.get("memory").map(|value| memory(context, value, &what)).transpose();
     let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, below?);
     let place = place?;
-    if let (Some(value), true) = (fields.get("engines"), is_inner(kind)) {
-        let message = format!("{what}: a {} has no engines", kind.word());
-        return Err(context.error(value.span, message, "remove `engines`; only devices start transfers"));
+    for key in ["engines", "overhead"] {
+        if let (Some(value), true) = (fields.get(key), is_inner(kind)) {
+            let message = format!("{what}: a {} has no {key}", kind.word());
+            let help = format!("remove `{key}`; only devices start transfers");
+            return Err(context.error(value.span, message, help));
+        }
     }
     let below = children.iter().fold(1, |sum: u64, t| sum.saturating_add(t.total));
     let total = below.saturating_mul(names.count());
@@ -246,8 +249,9 @@ fn engines(context: &mut Context, value: &Value, what: &str) -> Read<EnginesText
 }
 
 /// Reads `memory`, bytes per second.
-fn memory(context: &mut Context, value: &Value) -> Read<f64> {
-    let fields = context.fields(value, "a memory", &MEMORY)?;
+fn memory(context: &mut Context, value: &Value, what: &str) -> Read<f64> {
+    let what = format!("`memory` of {what}");
+    let fields = context.fields(value, &what, &MEMORY)?;
     fields.parse(context, "bandwidth", |text| units::bandwidth(text)?.bytes_per_second(&Decimal::whole(1), text))
 }
 

@@ -110,6 +110,12 @@ fn wrong_topologies() {
         "a switch has no engines",
         "remove",
     );
+    refused(
+        &child(&format!("a: {{ kind: switch, {link}, overhead: 2us }}")),
+        (3, 99),
+        "a switch has no overhead",
+        "remove",
+    );
     let bus = |bus: &str| child(&format!("a: {{ kind: gpu, bus_id: \"{bus}\", numa: 1, {link} }}"));
     let good_one = good(&topology(&bus("0000:07:00.0")));
     assert_eq!(good_one.fabric.nodes().len(), 2);
@@ -155,12 +161,22 @@ workload: []
     for (link, node, expected) in [
         ("shared: 0GB/s", "", "`shared` of link type `p`"),
         ("shared: 12", "", "`shared` of link type `p`"),
-        ("", "memory: {},", "a memory needs the key `bandwidth`"),
-        ("", "memory: 12GB/s,", "a memory must be a map"),
-        ("", "memory: { bandwidth: -1GB/s },", "`bandwidth` of a memory"),
-        ("", "memory: { size: 1GB, bandwidth: 1GB/s },", "unknown key `size` in a memory"),
+        ("", "memory: {},", "`memory` of node `rc` needs the key `bandwidth`"),
+        ("", "memory: 12GB/s,", "`memory` of node `rc` must be a map"),
+        ("", "memory: { bandwidth: -1GB/s },", "`bandwidth` of `memory` of node `rc`"),
+        ("", "memory: { size: 1GB, bandwidth: 1GB/s },", "unknown key `size` in `memory` of node `rc`"),
     ] {
         let (line, column, message, _) = first_bad(topology(link, node));
         assert!(message.starts_with(expected) && line >= 3 && column > 1, "{expected}: {message}");
     }
+    let warnings = |link: &str, node: &str| {
+        let found = good(&topology(link, node)).warnings;
+        let found = found.into_iter().filter(|warning| warning.message.contains("no effect"));
+        found.map(|w| (w.message, w.position.expect("a place").line)).collect::<Vec<_>>()
+    };
+    assert_eq!(warnings("shared: 19.9GB/s", "memory: { bandwidth: 39.9GB/s },"), []);
+    let none = "has no effect: both directions together carry no more";
+    assert_eq!(warnings("shared: 20GB/s", ""), [(format!("`shared` {none}"), 3)]);
+    let none = "has no effect: its links together carry no more";
+    assert_eq!(warnings("", "memory: { bandwidth: 40GB/s },"), [(format!("`memory` of `rc` {none}"), 4)]);
 }
