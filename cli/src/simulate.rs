@@ -17,9 +17,15 @@ pub(crate) fn report<T>(
     report: impl FnOnce(&Run<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let running = Stage::running();
-    scenario.run_under(arbiter, &watched(options))?.report(|run| {
+    let run = scenario.run_under(arbiter, &watched(options))?;
+    drop(running);
+    hand_over(&run, report)
+}
+
+/// Hands a result, with its names, to `report`.
+pub(crate) fn hand_over<T>(run: &weir::Run, report: impl FnOnce(&Run<'_>) -> Result<T, Error>) -> Result<T, Error> {
+    run.report(|run| {
         say_if_interrupted(run.outcome.stop);
-        drop(running);
         let _writing = Stage::writing();
         let reported = report(run);
         say_trouble(run);

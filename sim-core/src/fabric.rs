@@ -211,6 +211,22 @@ impl Fabric {
         Ok(())
     }
 
+    /// Gives what links share another bandwidth, bytes per second, by its place in [`Self::shared`]. Arbiters keep what they
+    /// were made with.
+    ///
+    /// # Errors
+    /// A bandwidth that is not finite and above zero.
+    ///
+    /// # Panics
+    /// On a number of another fabric.
+    pub fn set_shared(&mut self, number: u32, bandwidth: f64) -> Result<(), FabricError> {
+        if !(bandwidth.is_finite() && bandwidth > 0.0) {
+            return Err(FabricError::Bandwidth(bandwidth));
+        }
+        self.shared.set(number, bandwidth);
+        Ok(())
+    }
+
     fn push_link(&mut self, link: Link, depth: u32) -> Result<LinkId, FabricError> {
         if !(link.bandwidth.is_finite() && link.bandwidth > 0.0) {
             return Err(FabricError::Bandwidth(link.bandwidth));

@@ -32,6 +32,10 @@ impl SharedLinks {
         self.all.push(shared);
     }
 
+    pub(crate) fn set(&mut self, number: u32, bandwidth: f64) {
+        self.all[number as usize].bandwidth = bandwidth;
+    }
+
     pub(crate) fn all(&self) -> &[SharedBandwidth] {
         &self.all
     }

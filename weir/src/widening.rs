@@ -1,5 +1,5 @@
-//! Which link would save most if it were wider: found by running again with each, not by adding up delays. A link at which
-//! many transfers lose time may stand before another that lets them through no faster.
+//! Which link or memory would save most if it were wider: found by running again with each, not by adding up delays. A link
+//! at which many transfers lose time may stand before another that lets them through no faster.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,26 +7,74 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use ordered_float::OrderedFloat;
-use weir_plugin_api::{LinkId, PS_PER_S, SimDuration, SimTime};
+use weir_plugin_api::{LinkId, NodeId, PS_PER_S, SimDuration, SimTime};
 use weir_report::Widening;
-use weir_sim_core::{Link, LinkTotals, Outcome, Stop};
+use weir_report::page::Effort;
+use weir_sim_core::{Fabric, FabricError, Outcome, Stop};
 
 use crate::{Error, Run, RunOptions};
 
-/// How many times as wide a link is tried.
+/// How many times as wide it is tried.
 const WIDER: f64 = 2.0;
-/// Links that are tried at most: half of them those at which transfers lose most, half the busiest (*assumed*).
-const MOST_TRIED: usize = 16;
-/// Transfers that all runs together may simulate, at least one run (*assumed*: seconds on one core).
-const MOST_TRANSFERS: usize = 50_000;
+/// Links and memories that are tried at most: half of them those at which transfers lose most, half the busiest (*assumed*).
+const MOST_TRIED: u64 = 16;
+/// Rates that all runs together may ask arbiters for (*assumed*: some seconds on one core, of 50 to 300 ns each).
+const MOST_RATES: u64 = 20_000_000;
+/// Rates that an event of a run with an incremental side is worth (*assumed*: some microseconds).
+const RATES_PER_EVENT: u64 = 20;
 /// Makespans that differ by less than this part are equal: ends are rounded to picoseconds.
 const ROUNDING: f64 = 1e-9;
 
+/// What can be wider.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Wider {
+    /// Both directions of a link, by the first, with what they share.
+    Link(LinkId),
+    /// The memory of a node, by its place in [`Fabric::shared`].
+    Memory(u32),
+}
+
+impl Wider {
+    fn link(link: LinkId) -> Self {
+        Self::Link(link.min(opposite(link)))
+    }
+
+    /// What links share: one link in both directions, or the memory of a node.
+    fn shared(fabric: &Fabric, number: u32) -> Self {
+        let shared = &fabric.shared()[number as usize];
+        if shared.node.is_some() { Self::Memory(number) } else { Self::link(shared.links[0]) }
+    }
+
+    /// The same fabric with this wider.
+    fn on(self, fabric: &Fabric) -> Result<Fabric, Error> {
+        let mut wider = fabric.clone();
+        let refused = |error: FabricError| Error::input(error.to_string());
+        let shared = |wider: &mut Fabric, number: u32| {
+            wider.set_shared(number, fabric.shared()[number as usize].bandwidth * WIDER).map_err(refused)
+        };
+        match self {
+            Self::Memory(number) => shared(&mut wider, number)?,
+            Self::Link(link) => {
+                for link in [link, opposite(link)] {
+                    let (bandwidth, latency) = (fabric.link(link).bandwidth * WIDER, fabric.link(link).latency);
+                    wider.set_link(link, bandwidth, latency).map_err(refused)?;
+                }
+                for &number in fabric.shared_by(link) {
+                    if Self::shared(fabric, number) == self {
+                        shared(&mut wider, number)?;
+                    }
+                }
+            }
+        }
+        Ok(wider)
+    }
+}
+
 impl Run {
-    /// The links that would save most with twice their bandwidth in both directions, best first: by the makespan, among
-    /// equals by the sum of all ends, then in the order of links. Only links are tried at which transfers lose time or that
-    /// are among the busiest, at most 16 of them, fewer in runs of more than 3,000 transfers. Empty for a run that did not
-    /// end, and if `cancel` becomes true.
+    /// The links, and the memories of nodes, that would save most with twice their bandwidth in both directions, best first:
+    /// by the makespan, among equals by the sum of all ends, then in the order of links. Only those are tried at which
+    /// transfers lose time or that are among the busiest, at most 16, fewer in large runs. Empty for a run that did not end or
+    /// that is too large to be run several times more, and if `cancel` becomes true.
     ///
     /// # Errors
     /// A run with a wider link fails.
@@ -35,80 +83,112 @@ impl Run {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
-        for link in self.candidates()? {
-            let Some((makespan, sum_saved)) = self.widened(link, cancel)? else { return Ok(Vec::new()) };
-            found.push((self.makespan() - makespan, sum_saved, link));
+        for wider in self.candidates(self.tries()?)? {
+            let Some((makespan, sum_saved)) = self.widened(wider, cancel)? else { return Ok(Vec::new()) };
+            found.push((self.makespan() - makespan, sum_saved, wider));
         }
         let least = SimDuration((self.makespan().0 as f64 * ROUNDING) as u64);
         for (saved, ..) in found.iter_mut().filter(|(saved, ..)| *saved <= least) {
             *saved = SimDuration::ZERO;
         }
-        found.sort_by_key(|&(saved, sum_saved, link)| (Reverse(saved), Reverse(sum_saved), link));
-        Ok(found.into_iter().map(|(saved, sum_saved, link)| self.widening(link, saved, sum_saved)).collect())
+        found.sort_by_key(|&(saved, sum_saved, wider)| (Reverse(saved), Reverse(sum_saved), wider));
+        Ok(found.into_iter().map(|(saved, sum_saved, wider)| self.widening(wider, saved, sum_saved)).collect())
     }
 
-    fn widening(&self, link: LinkId, saved: SimDuration, sum_saved: i128) -> Widening {
-        let link = self.scenario.contents().fabric.link(link);
+    fn widening(&self, wider: Wider, saved: SimDuration, sum_saved: i128) -> Widening {
+        let fabric = &self.scenario.contents().fabric;
+        let (from, to) = match wider {
+            Wider::Link(link) => (fabric.link(link).from, fabric.link(link).to),
+            Wider::Memory(number) => {
+                let node = fabric.shared()[number as usize].node.unwrap_or(NodeId::NONE);
+                (node, node)
+            }
+        };
         let sum_saved_s = sum_saved as f64 / PS_PER_S as f64;
-        Widening::new(self.node(link.from), self.node(link.to), WIDER, saved.seconds(), sum_saved_s)
+        Widening::new(self.node(from), self.node(to), WIDER, saved.seconds(), sum_saved_s)
     }
 
-    /// The links worth trying, each by its first direction.
-    fn candidates(&self) -> Result<Vec<LinkId>, Error> {
-        let scenario = self.scenario.contents();
-        let transfers = scenario.tasks.transfers().count().max(1);
-        let most = (MOST_TRANSFERS / transfers).clamp(1, MOST_TRIED);
-        let mut lost: Vec<(f64, LinkId)> = self.lost_by_link()?.into_iter().map(|(link, lost)| (lost, link)).collect();
-        lost.sort_by_key(|&(lost, link)| (Reverse(OrderedFloat(lost)), link));
-        let utilisation = |(link, total): (&Link, &LinkTotals)| total.bytes as f64 / link.bandwidth;
-        let used = scenario.fabric.links().iter().zip(&self.outcome.links).map(utilisation).zip(0..);
-        let mut busiest: Vec<(f64, LinkId)> =
-            used.filter(|&(used, _)| used > 0.0).map(|(used, at)| (used, LinkId(at))).collect();
-        busiest.sort_by_key(|&(used, link)| (Reverse(OrderedFloat(used)), link));
-        let mut links: Vec<LinkId> = Vec::new();
-        let pairs = lost.iter().map(|&(_, link)| link).take(most / 2).chain(busiest.iter().map(|&(_, link)| link));
-        for link in pairs {
-            let link = link.min(opposite(link));
-            if links.len() < most && !links.contains(&link) {
-                links.push(link);
+    /// How many runs with something wider take no more than some seconds; none if that is only one.
+    fn tries(&self) -> Result<usize, Error> {
+        let each = match self.outcome.incremental {
+            true => self.outcome.events.saturating_mul(RATES_PER_EVENT),
+            false => self.report(|run| Effort::of(run).rates)?,
+        };
+        let tries = (MOST_RATES / each.max(1)).min(MOST_TRIED);
+        Ok(if tries > 1 { tries as usize } else { 0 })
+    }
+
+    /// What is worth trying, so many at most.
+    fn candidates(&self, most: usize) -> Result<Vec<Wider>, Error> {
+        let lost = most_first(self.lost_time()?);
+        let mut all: Vec<Wider> = Vec::new();
+        for wider in lost.into_iter().take(most / 2).chain(most_first(self.utilisation())) {
+            if all.len() < most && !all.contains(&wider) {
+                all.push(wider);
             }
         }
-        Ok(links)
+        Ok(all)
     }
 
-    /// The time that transfers lost by the link at which each lost most, seconds.
-    fn lost_by_link(&self) -> Result<BTreeMap<LinkId, f64>, Error> {
+    /// The bytes that crossed what was used, over its bandwidth: seconds.
+    fn utilisation(&self) -> BTreeMap<Wider, f64> {
+        let fabric = &self.scenario.contents().fabric;
+        let bytes = |link: LinkId| self.outcome.links[link.index()].bytes as f64;
+        let mut used = BTreeMap::new();
+        for (at, link) in fabric.links().iter().enumerate() {
+            let at = LinkId::from_index(at);
+            let most = used.entry(Wider::link(at)).or_insert(0.0_f64);
+            *most = most.max(bytes(at) / link.bandwidth);
+        }
+        for (number, shared) in (0..).zip(fabric.shared()) {
+            let most = used.entry(Wider::shared(fabric, number)).or_insert(0.0);
+            *most = most.max(shared.links.iter().map(|&link| bytes(link)).sum::<f64>() / shared.bandwidth);
+        }
+        used
+    }
+
+    /// The time that transfers lost by what each lost most at, seconds.
+    fn lost_time(&self) -> Result<BTreeMap<Wider, f64>, Error> {
+        let fabric = &self.scenario.contents().fabric;
         self.report(|run| {
             let mut lost = BTreeMap::new();
             for task in run.transfers() {
-                let link = self.outcome.bottlenecks[task.index()].binding.link;
-                let Some(delay) = weir_report::Delay::of_task(run, task).filter(|_| !link.is_none()) else { continue };
-                *lost.entry(link).or_insert(0.0) += delay.blocked_s.unwrap_or(0.0) + delay.cut_s;
+                let binding = self.outcome.bottlenecks[task.index()].binding;
+                let Some(delay) = weir_report::Delay::of_task(run, task).filter(|_| !binding.link.is_none()) else {
+                    continue;
+                };
+                let shared = binding.shared().filter(|&number| (number as usize) < fabric.shared().len());
+                let wider = shared.map_or_else(|| Wider::link(binding.link), |number| Wider::shared(fabric, number));
+                *lost.entry(wider).or_insert(0.0) += delay.blocked_s.unwrap_or(0.0) + delay.cut_s;
             }
-            lost.retain(|_, lost| *lost > 0.0);
             lost
         })
     }
 
-    /// The makespan if a link and its other direction are wider, and by how much earlier transfers end, in picoseconds added
-    /// up; `None` if the run is cancelled.
-    fn widened(&self, link: LinkId, cancel: Option<&Arc<AtomicBool>>) -> Result<Option<(SimTime, i128)>, Error> {
+    /// The makespan if something is wider, and by how much earlier transfers end, in picoseconds added up; `None` if the run
+    /// is cancelled.
+    fn widened(&self, wider: Wider, cancel: Option<&Arc<AtomicBool>>) -> Result<Option<(SimTime, i128)>, Error> {
         let scenario = self.scenario.contents();
-        let mut fabric = scenario.fabric.clone();
-        for link in [link, opposite(link)] {
-            let (bandwidth, latency) = (fabric.link(link).bandwidth * WIDER, fabric.link(link).latency);
-            fabric.set_link(link, bandwidth, latency).map_err(|error| Error::input(error.to_string()))?;
-        }
+        let fabric = wider.on(&scenario.fabric)?;
         // The two ways of large runs differ by more than a link may save.
         let phase_by_phase = !self.outcome.incremental;
         let options = RunOptions { phase_by_phase, cancel: cancel.cloned(), ..RunOptions::default() };
-        let outcome = self.scenario.prepared(&self.arbiter).on(&fabric).run(&options)?;
+        let arbiter = self.arbiter.on(&fabric);
+        let outcome = self.scenario.prepared(&arbiter).on(&fabric).run(&options)?;
         let ends = |outcome: &Outcome| -> i128 {
             scenario.tasks.transfers().map(|(task, _)| i128::from(outcome.tasks[task.index()].end.0)).sum()
         };
         let ended = outcome.stop == Stop::Finished;
         Ok(ended.then(|| (outcome.makespan, ends(&self.outcome) - ends(&outcome))))
     }
+}
+
+/// What has any time, the longest first.
+fn most_first(times: BTreeMap<Wider, f64>) -> Vec<Wider> {
+    let mut times: Vec<(f64, Wider)> = times.into_iter().map(|(wider, time)| (time, wider)).collect();
+    times.retain(|&(time, _)| time > 0.0);
+    times.sort_by_key(|&(time, wider)| (Reverse(OrderedFloat(time)), wider));
+    times.into_iter().map(|(_, wider)| wider).collect()
 }
 
 /// The other direction of a link: the two have numbers that follow each other.

@@ -22,8 +22,6 @@ const PAGE: &str = "report.html";
 const MARK: &str = "<title>weir report</title>";
 /// Up to so many transfers phases are explained without a look at how much that is (*assumed*: at most 200 MB).
 const FEW: usize = 300;
-/// Up to so many transfers wider links are tried for the headline (*assumed*: a second or two).
-const MOST_WIDENED: usize = page::MOST_ROWS;
 /// Rates that are recorded with explanations, and names in these (*assumed*: 500 bytes and 4 bytes each, 1 GB at most).
 const MOST_EXPLAINED: Effort = Effort { rates: 1_000_000, named: 250_000_000 };
 /// Rates that are recorded without (16 bytes each).
@@ -232,14 +230,13 @@ fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mu
     let plain = RunOptions { until: args.until, ..RunOptions::default() };
     let tasks = scenario.contents().tasks.tasks();
     let transfers = tasks.iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
-    let mut widenings = match transfers <= MOST_WIDENED {
-        true => scenario.run_under(spec, &simulate::watched(&plain))?.widenings(Some(interrupt::flag()))?,
-        false => Vec::new(),
-    };
-    page.widening(widenings.drain(..).next());
+    let running = Stage::running();
+    let run = scenario.run_under(spec, &simulate::watched(&plain))?;
+    page.widening(run.widenings(Some(interrupt::flag()))?.into_iter().next());
+    drop(running);
     let mut record = Record::Explained;
     if transfers > FEW {
-        record = simulate::report(scenario, spec, &plain, |run| {
+        record = simulate::hand_over(&run, |run| {
             let record = Record::fitting(run, transfers);
             match record {
                 Record::Times => page.add_run(run).map_err(Error::input)?,

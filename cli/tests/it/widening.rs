@@ -88,3 +88,31 @@ fn buffers_on_the_other_socket_are_held_back_by_the_socket_link() {
     assert_eq!((&*first.from, &*first.to), ("rc0", "rc1"), "{first:?}");
     assert!(first.saved_s > 0.0, "{first:?}");
 }
+
+/// Two GPUs read 1 GB each from host memory: 25 ms over their links of 40 GB/s, 100 ms with a memory of 20 GB/s, and 50 ms
+/// with twice that. A link whose two directions share 20 GB/s carries 1 GB each way in 100 ms, twice as wide in 50 ms.
+#[test]
+fn what_links_share_is_widened_too() {
+    for arbiter in ["max-min", "{ default: equal-share }"] {
+        let open = |topology: &str, workload: &str| {
+            let text = format!("weir: 1\narbiter: {arbiter}\ntopology: {topology}\nworkload: {workload}\n");
+            Scenario::opener().read(text, ".").expect("it is a scenario")
+        };
+        let memory = open(
+            "{ link_types: { p: { bandwidth: 40GB/s } }, tree: { cpu: { kind: cpu, memory: { bandwidth: 20GB/s }, \
+             children: { \"gpu[0-1]\": { kind: gpu, link: p } } } } }",
+            "[{ transfer: { from: cpu, to: gpu0, size: 1GB } }, { transfer: { from: cpu, to: gpu1, size: 1GB } }]",
+        );
+        let all = widenings(&memory);
+        assert_eq!((&*all[0].from, &*all[0].to, saved_ps(&all[0])), ("cpu", "cpu", 50_000_000_000), "{all:?}");
+        assert!(all[1..].iter().all(|link| link.saved_s == 0.0 && link.from != link.to), "{all:?}");
+        let both = open(
+            "{ link_types: { p: { bandwidth: 15GB/s, shared: 20GB/s } }, \
+             tree: { cpu: { kind: cpu, children: { gpu: { kind: gpu, link: p } } } } }",
+            "[{ transfer: { from: cpu, to: gpu, size: 1GB } }, { transfer: { from: gpu, to: cpu, size: 1GB } }]",
+        );
+        let all = widenings(&both);
+        assert_eq!((all.len(), saved_ps(&all[0])), (1, 50_000_000_000), "{all:?}");
+        assert_ne!(all[0].from, all[0].to);
+    }
+}

@@ -522,11 +522,11 @@ export interface Step {
   because: string[];
 }
 
-/** What a run would save if both directions of one link carried more. */
+/** What a run would save if both directions of one link, or the memory of one node, carried more. */
 export interface Widening {
-  /** The node nearer to the root, or the first of a lateral link. */
+  /** The node nearer to the root, or the first of a lateral link; the node whose memory it is. */
   from: string;
-  /** The other node of the link. */
+  /** The other node of the link; of a memory the same node. */
   to: string;
   /** How many times as much it carried. */
   times: number;

@@ -34,6 +34,8 @@ pub struct ArbiterSpec {
     pub entry: Arc<ArbiterEntry>,
     /// The parts of the fabric that have a policy each; `None` where one policy has the whole fabric.
     pub regions: Option<Arc<Regions>>,
+    /// What the registry knows of a policy for the whole fabric that `entry` composes over its connected parts.
+    whole: Option<Arc<ArbiterEntry>>,
 }
 
 impl ArbiterSpec {
@@ -41,7 +43,7 @@ impl ArbiterSpec {
     #[must_use]
     pub fn plain(entry: &Arc<ArbiterEntry>) -> Self {
         let (name, entry) = (entry.name.clone(), entry.clone());
-        Self { name, params: Map::new(), written: Map::new(), position: None, entry, regions: None }
+        Self { name, params: Map::new(), written: Map::new(), position: None, entry, regions: None, whole: None }
     }
 
     /// The arbiter as the scenario writes it: the name, or a map.

@@ -144,7 +144,7 @@ impl ArbiterSpec {
             return;
         }
         let division = Arc::new(Division::of(fabric, &vec![0; fabric.links().len()]));
-        let entry = &*self.entry;
+        let entry = &**self.whole.insert(self.entry.clone());
         let policy = RegionPolicy { make: entry.make.clone(), flags: entry.flags, params: "{}".into() };
         let kept = if entry.flags.contains(Flags::FOR_PCIE) { Flags::FOR_PCIE } else { Flags::default() };
         self.entry = Arc::new(ArbiterEntry {
@@ -163,6 +163,24 @@ impl ArbiterSpec {
         });
     }
 
+    /// The same arbiter for a fabric whose links share other bandwidths.
+    #[must_use]
+    pub fn on(&self, fabric: &Fabric) -> Self {
+        let mut spec = self.clone();
+        match (&self.regions, &self.whole) {
+            (Some(regions), _) => {
+                let division = Arc::new(regions.division.on(fabric));
+                spec.entry = Arc::new(entry(&self.name, &division, &regions.policies));
+            }
+            (None, Some(whole)) => {
+                spec.entry = whole.clone();
+                spec.compose(fabric);
+            }
+            (None, None) => {}
+        }
+        spec
+    }
+
     /// The arbiter that the policies of regions are together.
     pub(super) fn of_regions(regions: Regions, position: Option<Position>) -> Self {
         let written = |spec: &Self| match spec.written.is_empty() {
@@ -177,7 +195,7 @@ impl ArbiterSpec {
         let name = map_text(policies.iter().map(|(key, spec)| (key, spec.text())));
         let written = policies.iter().map(|(key, spec)| (key.clone(), written(spec))).collect();
         let entry = Arc::new(entry(&name, &regions.division, policies));
-        Self { name, params: Map::new(), written, position, entry, regions: Some(Arc::new(regions)) }
+        Self { name, params: Map::new(), written, position, entry, regions: Some(Arc::new(regions)), whole: None }
     }
 }
 

@@ -36,6 +36,12 @@ impl Division {
         division
     }
 
+    /// The same regions, with what the links of `fabric` share.
+    #[must_use]
+    pub fn on(&self, fabric: &Fabric) -> Self {
+        Self { shared: fabric.shared.clone(), ..self.clone() }
+    }
+
     fn new(fabric: &FabricView<'_>, policies: &[u32]) -> Self {
         let mut sets = DisjointSets::default();
         // Links of one policy that meet at a node.

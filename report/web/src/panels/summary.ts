@@ -81,7 +81,7 @@ function worst(view: RunView, store: Store): HTMLElement {
   );
 }
 
-/** The link that would save most if it were wider, and why transfers are held back there. */
+/** The link or memory that would save most if it were wider, and why transfers are held back there. */
 function worthWidening(view: RunView, wider: Widening, links: DelayingLink[], store: Store): HTMLElement {
   const delay = links.find((l) => sameLink(l.ends, wider))?.runs[0];
   const why = delay ? ` (${causes(delay)})` : "";
@@ -90,7 +90,10 @@ function worthWidening(view: RunView, wider: Widening, links: DelayingLink[], st
   const waits = waited([view])[0]!;
   const mostWait = waits.seconds > (total(links.map((l) => l.runs[0]!)).lost ?? 0);
   const before = mostWait ? `${waitText(waits)}; then ` : "";
-  const link = linkButton([view], delay ? links.find((l) => sameLink(l.ends, wider))!.ends : wider, store);
+  const link =
+    wider.from === wider.to
+      ? `the memory of ${visible(wider.from)}`
+      : linkButton([view], delay ? links.find((l) => sameLink(l.ends, wider))!.ends : wider, store);
   return h("p", { class: "small worst" }, `${before}most is held back by `, link, why, gain);
 }
 
