@@ -29,9 +29,13 @@ pub const NO_ID: u32 = u32::MAX;
 /// What an instance is built for.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting<'a> {
-    /// Bandwidth of each directed link of the fabric, in units.
+    /// Bandwidth of each directed link of the fabric, in units; then of each bandwidth that links share, as a further link of
+    /// the classes that take it.
     pub capacities: &'a [u64],
-    /// At most so many links will be crossed.
+    /// How many of the last capacities links share. They are divided by weights so that no transfer can get more unless one
+    /// with as little gets less; a policy that would divide them otherwise refuses.
+    pub shared: u32,
+    /// At most so many of them will be crossed.
     pub links: u32,
     /// At most so many classes will have weight at once.
     pub classes: u32,

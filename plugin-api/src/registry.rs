@@ -14,7 +14,7 @@ pub type MakeArbiter = Arc<dyn Fn(&FabricView<'_>, &str) -> Result<Box<dyn RateA
 
 /// Builds an incremental arbiter from the parameters of the rate arbiter beside it.
 pub type MakeIncremental =
-    Box<dyn Fn(&Setting<'_>, &str) -> Result<Box<dyn IncrementalArbiter>, CallError> + Send + Sync>;
+    Arc<dyn Fn(&Setting<'_>, &str) -> Result<Box<dyn IncrementalArbiter>, CallError> + Send + Sync>;
 
 /// Builds an instance of a model, which plans all its operations of a scenario.
 pub type MakeModel = Box<dyn Fn() -> Result<Box<dyn Model>, CallError> + Send + Sync>;
@@ -103,6 +103,7 @@ impl ArbiterEntry {
 }
 
 /// The incremental side of an arbiter.
+#[derive(Clone)]
 pub struct IncrementalEntry {
     /// Builds an instance, or refuses parameters that it does not serve.
     pub make: MakeIncremental,
@@ -112,7 +113,7 @@ impl IncrementalEntry {
     /// That of a type of this program.
     #[must_use]
     pub fn of<I: IncrementalPlugin>() -> Self {
-        Self { make: Box::new(|setting, params| Ok(Box::new(I::create(setting, params)?))) }
+        Self { make: Arc::new(|setting, params| Ok(Box::new(I::create(setting, params)?))) }
     }
 }
 

@@ -170,8 +170,8 @@ fn incremental<'a>(
         return Ok(None);
     };
     let Simulation { fabric, routes, tasks } = *simulation;
-    if routes.has_branches() || !fabric.shared().is_empty() {
-        tracing::debug!("phase by phase: transfers take several routes, or links share a bandwidth");
+    if routes.has_branches() {
+        tracing::debug!("phase by phase: transfers take several routes");
         return Ok(None);
     }
     let is_stream = census.is_some();

@@ -46,6 +46,9 @@ impl IncrementalPlugin for Layers {
             let what = format!("more than {MOST_PRIORITIES} priorities: phase by phase costs less");
             return Err(CallError::Refused(what));
         }
+        if setting.shared > 0 && setting.priorities > 1 {
+            return Err(CallError::Refused("what links share is divided whatever the priorities".to_owned()));
+        }
         Ok(Self::new(setting.capacities.to_vec()))
     }
 }

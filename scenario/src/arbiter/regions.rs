@@ -159,7 +159,7 @@ impl ArbiterSpec {
                 let policy = RegionPolicy { params: params.into(), ..policy.clone() };
                 region_arbiter(fabric, division.clone(), &[policy])
             }),
-            incremental: None,
+            incremental: entry.incremental.clone(),
         });
     }
 

@@ -172,19 +172,7 @@ impl<'b> Expansion<'b> {
         (parent, above): (NodeId, NodeKind),
     ) -> Read<()> {
         self.names.push(&self.name, parent);
-        let node = match &template.link {
-            None => self.builder.root(template.kind),
-            Some(link) => {
-                let network = template.kind == NodeKind::Network || above == NodeKind::Network;
-                let kind = link.kind.unwrap_or(match template.kind {
-                    _ if network => KindId::NETWORK,
-                    NodeKind::Cpu => KindId::MEMORY,
-                    _ => KindId::PCIE,
-                });
-                self.note(link, kind, span);
-                self.builder.child(parent, template.kind, link.spec(kind))
-            }
-        };
+        let node = self.joined(template, span, (parent, above));
         let node = node.map_err(|error| fabric_error(context, span, &error))?;
         if let Some(shared) = template.link.as_ref().and_then(|link| link.shared) {
             self.builder.share_last_link(shared);
@@ -208,6 +196,28 @@ impl<'b> Expansion<'b> {
         }
         self.names.close(node);
         Ok(())
+    }
+
+    /// Adds a node to the fabric: a root, or one below its parent.
+    fn joined(
+        &mut self,
+        template: &NodeTemplate,
+        span: Span,
+        (parent, above): (NodeId, NodeKind),
+    ) -> Result<NodeId, FabricError> {
+        match &template.link {
+            None => self.builder.root(template.kind),
+            Some(link) => {
+                let network = template.kind == NodeKind::Network || above == NodeKind::Network;
+                let kind = link.kind.unwrap_or(match template.kind {
+                    _ if network => KindId::NETWORK,
+                    NodeKind::Cpu => KindId::MEMORY,
+                    _ => KindId::PCIE,
+                });
+                self.note(link, kind, span);
+                self.builder.child(parent, template.kind, link.spec(kind))
+            }
+        }
     }
 }
 

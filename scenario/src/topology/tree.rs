@@ -8,13 +8,14 @@ use weir_plugin_api::{NodeKind, SimDuration};
 
 use super::engines::EnginesText;
 use super::limits::{NODES, too_many_nodes};
-use super::link_type::{LINK, LinkTypes};
+use super::link_type::{LINK, LinkType, LinkTypes};
 use super::template::{Each, NodeTemplate, Template, TopologyTemplate};
 use super::{Place, TOPOLOGY};
 use crate::brackets::{NAME_BYTES, NamePattern};
 use crate::context::{Context, Fields, Problem, Read};
 use crate::diagnostic::quoted;
 use crate::format::{Definition, KeyTable, Shape, optional, required};
+use crate::source::Span;
 use crate::units::{self, Decimal};
 use crate::yaml::{Data, Entry, Value};
 
@@ -193,18 +194,7 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     let kind = fields.require(context, "kind").and_then(|value| kind(context, value));
     let engines = fields.get("engines").map(|value| engines(context, value, &what)).transpose();
     let place = place(context, &fields, &what, names.as_ref().ok());
-    let link = match (fields.entry("link"), root) {
-        (Some(link), false) => types.resolve(context, &link.value).map(|(link, _)| Some(link)),
-        (None, true) => Ok(None),
-        (Some(link), true) => {
-            let help = "remove `link`; two roots are joined by an item of `links`";
-            Err(context.error(link.key_span, format!("{what} is a root and has no link upwards"), help))
-        }
-        (None, false) => {
-            let help = "add `link: …`, the type of the link to its parent";
-            Err(context.error(entry.key_span, format!("{what} has no `link`"), help))
-        }
-    };
+    let link = link_up(context, types, &fields, (&what, entry.key_span), root);
     let below = fields.get("children").map_or(Ok(Vec::new()), |value| children(context, types, value));
     let overhead = fields.parse_or(context, "overhead", SimDuration::ZERO, units::duration);
     let memory = fields.get("memory").map(|value| memory(context, value, &what)).transpose();
@@ -224,6 +214,28 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     }
     let node = NodeTemplate { kind, link, engines, overhead: overhead?, memory: memory?, place, children };
     Ok(Template { names, each: Each::Node(Box::new(node)), span: entry.key_span, total })
+}
+
+/// Reads `link` of a node with a name and a place: only a root has none.
+fn link_up(
+    context: &mut Context,
+    types: &mut LinkTypes,
+    fields: &Fields<'_>,
+    (what, node): (&str, Span),
+    root: bool,
+) -> Read<Option<LinkType>> {
+    match (fields.entry("link"), root) {
+        (Some(link), false) => types.resolve(context, &link.value).map(|(link, _)| Some(link)),
+        (None, true) => Ok(None),
+        (Some(link), true) => {
+            let help = "remove `link`; two roots are joined by an item of `links`";
+            Err(context.error(link.key_span, format!("{what} is a root and has no link upwards"), help))
+        }
+        (None, false) => {
+            let help = "add `link: …`, the type of the link to its parent";
+            Err(context.error(node, format!("{what} has no `link`"), help))
+        }
+    }
 }
 
 /// Reads `engines`: a number of send slots, or a map.

@@ -115,22 +115,7 @@ impl<'a> Expansion<'a> {
 
     fn transfer(&mut self, context: &mut Context, files: &mut Files, value: &'a Value, index: usize) -> Read<()> {
         let fields = context.fields(value, "a transfer", &TRANSFER)?;
-        let from = fields.require(context, "from").and_then(|v| self.end(context, v, "`from` of a transfer"));
-        let to = fields.require(context, "to").and_then(|v| self.end(context, v, "`to` of a transfer"));
-        let bytes = fields.parse(context, "size", units::byte_size);
-        let attributes = attributes(context, &fields);
-        let repeat = self.repeat(context, &fields);
-        let plain = match (from, to, bytes, attributes, repeat) {
-            (Ok(from), Ok(to), Ok(bytes), Ok(attributes), Ok(repeat)) => {
-                let made = from.1.zip(to.1).map(|(from, to)| Made { from, to, bytes, count: repeat.unwrap_or(1) });
-                match made {
-                    Some(made) => self.traffic.transfer(made),
-                    None => self.traffic.fixed(fields.span),
-                }
-                Ok(Plain { ends: Ends { from: from.0, to: to.0 }, bytes, attributes, repeat })
-            }
-            _ => Err(Reported),
-        };
+        let plain = self.plain(context, &fields);
         if let Some(model) = fields.get("model") {
             self.not_routed_by(context, &fields)?;
             return self.transfer_by_model(context, files, &fields, model, index, plain?);
@@ -157,6 +142,26 @@ impl<'a> Expansion<'a> {
         }
         self.wait(first, 1, after);
         self.add(context, id, TaskKind::Transfer, first, names)
+    }
+
+    /// What every transfer has, by whatever model.
+    fn plain(&mut self, context: &mut Context, fields: &Fields<'_>) -> Read<Plain> {
+        let from = fields.require(context, "from").and_then(|v| self.end(context, v, "`from` of a transfer"));
+        let to = fields.require(context, "to").and_then(|v| self.end(context, v, "`to` of a transfer"));
+        let bytes = fields.parse(context, "size", units::byte_size);
+        let attributes = attributes(context, fields);
+        let repeat = self.repeat(context, fields);
+        match (from, to, bytes, attributes, repeat) {
+            (Ok(from), Ok(to), Ok(bytes), Ok(attributes), Ok(repeat)) => {
+                let made = from.1.zip(to.1).map(|(from, to)| Made { from, to, bytes, count: repeat.unwrap_or(1) });
+                match made {
+                    Some(made) => self.traffic.transfer(made),
+                    None => self.traffic.fixed(fields.span),
+                }
+                Ok(Plain { ends: Ends { from: from.0, to: to.0 }, bytes, attributes, repeat })
+            }
+            _ => Err(Reported),
+        }
     }
 
     fn compute(&mut self, context: &mut Context, value: &Value, index: usize) -> Read<()> {

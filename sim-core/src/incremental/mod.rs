@@ -17,6 +17,7 @@ mod heap;
 mod numbers;
 mod paths;
 mod progress;
+mod resources;
 mod soonest;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ use crate::tasks::{TaskGraph, TaskId, Work};
 use clocks::Clocks;
 use events::Gone;
 use numbers::{INF, Level, Scale};
+use resources::Resources;
 
 /// The active transfers of a run under a policy whose answers are changes.
 pub(crate) struct Incremental<'a> {
@@ -48,7 +50,7 @@ pub(crate) struct Incremental<'a> {
     reads_priority: bool,
     clocks: Clocks,
     arbiter: Box<dyn IncrementalArbiter>,
-    /// Per link of the fabric, its record in `clocks`; [`NONE`] until a transfer crosses it.
+    /// Per resource of the fabric, its record in `clocks`; [`NONE`] until a transfer takes it.
     record_of: Vec<u32>,
     /// Per class of the tasks.
     class_of: Vec<ClassPath>,
@@ -100,9 +102,11 @@ impl<'a> Incremental<'a> {
         let IncrementalRequest { entry, params, reads_priority, wants_peaks } = *asked;
         let Some((scale, used)) = fitting_scale(fabric, routes, tasks, census) else { return Ok(None) };
         let classes = tasks.classes.len();
-        let capacities: Vec<u64> = fabric.bandwidths().iter().map(|&b| scale.units(b)).collect();
+        let resources = Resources(fabric);
+        let capacities: Vec<u64> = resources.bandwidths().map(|b| scale.units(b)).collect();
         let setting = Setting {
             capacities: &capacities,
+            shared: fabric.shared().len() as u32,
             links: used as u32,
             classes: classes as u32,
             priorities: priorities(tasks, census),
@@ -119,9 +123,9 @@ impl<'a> Incremental<'a> {
             tasks,
             scale,
             reads_priority,
-            clocks: Clocks::with_room(fabric.links().len(), used, classes),
+            clocks: Clocks::with_room(resources.len(), used, classes),
             arbiter,
-            record_of: vec![NONE; fabric.links().len()],
+            record_of: vec![NONE; resources.len()],
             class_of: vec![ClassPath { path: NONE, weight: 0 }; classes],
             unlimited: vec![NONE; routes.len()],
             others: FxHashMap::default(),
@@ -153,7 +157,8 @@ impl<'a> Incremental<'a> {
     fn learn(&mut self, id: ClassId) -> ClassPath {
         let (route, limit) = (self.tasks.classes.route(id), self.tasks.classes.limit(id));
         let weight = self.scale.weight(self.tasks.classes.weight(id));
-        let binds = || limit < self.fabric.link(narrowest(self.fabric, self.routes.links(route))).bandwidth;
+        let resources = Resources(self.fabric);
+        let binds = || limit < resources.bandwidth(resources.narrowest(self.routes.links(route)));
         let limit =
             if limit.is_finite() && binds() { (self.scale.units(limit) / u64::from(weight)).max(1) } else { INF };
         // Where priorities mean nothing, transfers of all priorities are of one class.
@@ -170,14 +175,15 @@ impl<'a> Incremental<'a> {
     }
 
     fn add_path(&mut self, route: RouteId, limit: Level, priority: i64) -> u32 {
-        let links = self.routes.links(route);
-        for &link in links {
-            let record = &mut self.record_of[link.index()];
+        let resources = Resources(self.fabric);
+        let taken = resources.of(self.routes.links(route));
+        for &resource in &*taken {
+            let record = &mut self.record_of[resource.index()];
             if *record == NONE {
-                *record = self.clocks.add_link(link, self.scale.units(self.fabric.bandwidths()[link.index()]));
+                *record = self.clocks.add_link(resource, self.scale.units(resources.bandwidth(resource)));
             }
         }
-        let path = self.clocks.add_path(links.iter().map(|link| self.record_of[link.index()]), limit, priority);
+        let path = self.clocks.add_path(taken.iter().map(|link| self.record_of[link.index()]), limit, priority);
         if limit == INF && priority == 0 {
             self.unlimited[route.index()] = path;
         } else {
@@ -225,12 +231,18 @@ impl<'a> Incremental<'a> {
 
     /// What limited a transfer at its end.
     fn bottleneck(&self, gone: &Gone, class: ClassId) -> Bottleneck {
-        let link = gone.link;
-        let binding = if link.is_none() {
-            let route = self.routes.links(self.tasks.classes.route(class));
-            Binding::new(narrowest(self.fabric, route), Cause::OwnLimit, NONE)
-        } else {
-            Binding::new(link, gone.cause, gone.by)
+        let (resources, route) = (Resources(self.fabric), self.routes.links(self.tasks.classes.route(class)));
+        let (resource, cause, by) = match gone.link.is_none() {
+            true => (resources.narrowest(route), Cause::OwnLimit, NONE),
+            false => (gone.link, gone.cause, gone.by),
+        };
+        let binding = match resources.shared(resource) {
+            None => Binding::new(resource, cause, by),
+            Some(number) => {
+                let link = self.fabric.shared.first(number, route);
+                let is_shared = cause == Cause::SharedLink;
+                if is_shared { Binding::of_shared(link, number, by) } else { Binding::new(link, cause, by) }
+            }
         };
         let blocked = if self.clocks.has_blocked() { SimDuration::FOREVER } else { SimDuration::ZERO };
         Bottleneck { binding, time: SimDuration(gone.time), blocked }
@@ -276,7 +288,7 @@ impl<'a> Incremental<'a> {
     /// Totals of all links up to `now`.
     pub(crate) fn link_totals(&self, now: SimTime) -> Vec<LinkTotals> {
         let mut totals: Vec<LinkTotals> =
-            (0..self.record_of.len()).map(|l| self.total(LinkId::from_index(l), now)).collect();
+            (0..self.fabric.links().len()).map(|l| self.total(LinkId::from_index(l), now)).collect();
         for (class, &bytes) in self.sent.iter().enumerate() {
             for &link in self.routes.links(self.tasks.classes.route(ClassId::from_index(class))) {
                 totals[link.index()].bytes += bytes;
@@ -317,16 +329,12 @@ fn priorities(tasks: &TaskGraph, census: &Census) -> u32 {
     all.len() as u32
 }
 
-/// The narrowest link of a route, the first of equals.
-fn narrowest(fabric: &Fabric, route: &[LinkId]) -> LinkId {
-    let width = |link: &LinkId| OrderedFloat(fabric.link(*link).bandwidth);
-    route.iter().copied().min_by_key(width).unwrap_or(LinkId::NONE)
-}
-
-/// The scale for all transfers, and how many links they cross; `None` where no scale is exact enough.
+/// The scale for all transfers, and how many resources they take; `None` where no scale is exact enough, or a transfer takes
+/// a resource twice.
 fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &Census) -> Option<(Scale, usize)> {
     let most_bytes = census.most_bytes().max(1);
-    let (mut load, mut weights, mut limited) = (vec![0.0; fabric.links().len()], Vec::new(), Vec::new());
+    let resources = Resources(fabric);
+    let (mut load, mut weights, mut limited) = (vec![0.0; resources.len()], Vec::new(), Vec::new());
     for (class, &count) in census.per_class().iter().enumerate().filter(|&(_, &count)| count > 0) {
         let id = ClassId::from_index(class);
         let weight = tasks.classes.weight(id);
@@ -337,8 +345,12 @@ fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &C
         if limit.is_finite() {
             limited.push((limit, weight));
         }
-        for &link in routes.links(tasks.classes.route(id)) {
-            load[link.index()] += weight * f64::from(count);
+        let route = routes.links(tasks.classes.route(id));
+        if !resources.each_once(route) {
+            return None;
+        }
+        for &resource in &*resources.of(route) {
+            load[resource.index()] += weight * f64::from(count);
         }
     }
     weights.sort_unstable_by_key(|&weight| OrderedFloat(weight));
@@ -346,9 +358,9 @@ fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &C
     if weights.is_empty() {
         return None;
     }
-    let used = || load.iter().zip(fabric.bandwidths()).filter(|&(&load, _)| load > 0.0);
-    let scale = Scale::new(used().map(|(_, &width)| width).fold(0.0, f64::max), most_bytes, &weights)?;
-    let fits = used().all(|(&load, &width)| scale.is_fine_enough(width, load))
+    let used = || load.iter().zip(resources.bandwidths()).filter(|&(&load, _)| load > 0.0);
+    let scale = Scale::new(used().map(|(_, width)| width).fold(0.0, f64::max), most_bytes, &weights)?;
+    let fits = used().all(|(&load, width)| scale.is_fine_enough(width, load))
         && limited.iter().all(|&(limit, weight)| scale.is_fine_enough(limit, weight));
     fits.then(|| (scale, used().count()))
 }

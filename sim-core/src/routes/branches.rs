@@ -30,8 +30,7 @@ pub fn divided<'r>(fabric: &Fabric, route: &'r [LinkId], bytes: u64) -> impl Ite
 /// The highest rate over a route that the bandwidths which links share allow; infinite without any.
 pub(crate) fn shared_rate(fabric: &Fabric, route: &[LinkId]) -> f64 {
     let count = branches(fabric, route).count() as f64;
-    let crossed = |branch| fabric.shared.crossed(branch, |link| fabric.link(link).to);
-    let mut all: Vec<(u32, u32)> = branches(fabric, route).flat_map(crossed).collect();
+    let mut all: Vec<(u32, u32)> = branches(fabric, route).flat_map(|branch| fabric.shared_crossed(branch)).collect();
     all.sort_unstable();
     let rate = |same: &[(u32, u32)]| {
         let times: u32 = same.iter().map(|(_, times)| times).sum();

@@ -195,7 +195,7 @@ impl IncrementalArbiter for Greedy {
 }
 
 fn entry(make: fn(&Setting<'_>) -> Result<Greedy, CallError>) -> IncrementalEntry {
-    IncrementalEntry { make: Box::new(move |setting, _| Ok(Box::new(make(setting)?))) }
+    IncrementalEntry { make: std::sync::Arc::new(move |setting, _| Ok(Box::new(make(setting)?))) }
 }
 
 /// Two transfers at once over the one link of 1000 B/s.

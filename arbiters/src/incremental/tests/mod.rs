@@ -133,8 +133,15 @@ impl Case {
 
     /// Runs a hundred changes; `check` sees the follower after each.
     fn run<I: IncrementalPlugin>(&mut self, peaks: bool, check: impl Fn(&Self, &I, &Follower)) -> I {
-        let setting =
-            Setting { capacities: &self.capacities, links: 0, classes: 0, priorities: 3, bits: 30, wants_peaks: peaks };
+        let setting = Setting {
+            capacities: &self.capacities,
+            shared: 0,
+            links: 0,
+            classes: 0,
+            priorities: 3,
+            bits: 30,
+            wants_peaks: peaks,
+        };
         let mut arbiter = I::create(&setting, "{}").expect("it takes no parameters");
         let (mut follower, mut answer) = (Follower::default(), Answer::default());
         for now in 0..100 {

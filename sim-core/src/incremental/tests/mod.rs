@@ -52,7 +52,8 @@ fn scaled(case: &Case, ticks: u64) -> (Scale, Vec<u64>) {
 /// An instance for a case.
 fn create<A: IncrementalPlugin>(case: &Case, ticks: u64, wants_peaks: bool) -> A {
     let capacities = scaled(case, ticks).1;
-    let setting = Setting { capacities: &capacities, links: 0, classes: 0, priorities: 3, bits: 30, wants_peaks };
+    let setting =
+        Setting { capacities: &capacities, shared: 0, links: 0, classes: 0, priorities: 3, bits: 30, wants_peaks };
     A::create(&setting, "{}").expect("it needs nothing")
 }
 
