@@ -29,6 +29,8 @@ pub(crate) fn start(verbose: u8) {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // What stderr does not take has nowhere to be told, and telling it there would panic.
+        .log_internal_errors(false)
         .with_ansi(colour)
         .with_span_events(FmtSpan::CLOSE)
         .with_timer(tracing_subscriber::fmt::time::uptime())

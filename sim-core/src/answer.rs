@@ -24,7 +24,7 @@ pub enum AnswerError {
         /// Its own words.
         error: CallError,
     },
-    /// A rate is not a number ≥ 0 (NaN also means: never written).
+    /// A rate is not a number ≥ 0 (NaN also means: never written; −0 is none).
     #[error("at {time} the rate of a transfer is {rate}: rates must be finite and at least 0")]
     NotARate {
         /// When.
@@ -132,7 +132,9 @@ impl Answer {
         self.begin(limits.len());
         for (position, (&class, &rate)) in phase.class.as_slice().iter().zip(&self.rates).enumerate() {
             let limit = limits[class.index()];
-            if !(rate >= 0.0 && rate <= limit.min(f64::MAX)) {
+            // As integers, floats without a sign are in their order, and those with one, and NaN, above all of them: at a rate
+            // of −0 bytes would take no time.
+            if rate.to_bits() > limit.min(f64::MAX).to_bits() {
                 return Err(wrong_rate(phase, position, rate, limit));
             }
             let sum = &mut self.classes[class.index()];
@@ -204,7 +206,7 @@ impl Answer {
 #[cold]
 fn wrong_rate(phase: &PhaseView<'_>, position: usize, rate: f64, limit: f64) -> AnswerError {
     let (time, task) = (phase.now, task(phase, position));
-    if rate.is_finite() && rate >= 0.0 {
+    if rate.is_finite() && rate.is_sign_positive() {
         AnswerError::OverLimit { time, task, rate, limit }
     } else {
         AnswerError::NotARate { time, task, rate }

@@ -2,6 +2,7 @@
 
 use weir_plugin_api::{SimDuration, SimTime};
 
+use crate::audit::Audit;
 use crate::engines::{Begins, Engines, Look};
 use crate::event_queue::{EventPhase, EventQueue, TaskEvent};
 use crate::fingerprint::{Fingerprint, Happened};
@@ -29,6 +30,7 @@ pub(crate) struct Instant<'a, S> {
     arrived: Vec<TaskId>,
     ended: Vec<Ended>,
     fingerprint: Fingerprint,
+    audit: Audit<'a>,
     events: u64,
     makespan: SimTime,
 }
@@ -49,6 +51,7 @@ impl<'a, S: Store> Instant<'a, S> {
             arrived: Vec::new(),
             ended: Vec::new(),
             fingerprint: Fingerprint::new(),
+            audit: Audit::new(simulation),
             events: 0,
             makespan: SimTime::ZERO,
         }
@@ -155,6 +158,8 @@ impl<'a, S: Store> Instant<'a, S> {
             let route = self.graph.classes.route(e.class);
             self.fingerprint.add(now, Happened::Sent, e.task.0, e.bytes);
             self.store.note(e.task, e.bytes, e.bottleneck);
+            let took = now - self.store.times(e.task).start;
+            self.audit.sent(e.task, e.class, e.bytes, took);
             self.sent(now, e.task, self.routes.latency(route));
         }
         self.ended = ended;
@@ -288,11 +293,17 @@ impl<'a, S: Store> Instant<'a, S> {
     }
 
     /// The result of the run, but for what is known task by task.
-    fn close(&mut self, stop: Stop, now: SimTime, mut flows: Mover<'_>, phases: Option<Vec<PhaseRecord>>) -> Outcome {
+    fn close(
+        &mut self,
+        stop: Stop,
+        now: SimTime,
+        mut flows: Mover<'_>,
+        phases: Option<Vec<PhaseRecord>>,
+    ) -> Result<Outcome, SimError> {
         for (task, sent, bottleneck) in flows.close(now) {
             self.store.note(task, sent, bottleneck);
         }
-        Outcome {
+        let outcome = Outcome {
             stop,
             now,
             makespan: self.makespan,
@@ -306,7 +317,9 @@ impl<'a, S: Store> Instant<'a, S> {
             bottlenecks: Vec::new(),
             queued_behind: Vec::new(),
             phases,
-        }
+        };
+        self.audit.finish(&outcome)?;
+        Ok(outcome)
     }
 }
 
@@ -318,10 +331,10 @@ impl Instant<'_, Whole<'_>> {
         now: SimTime,
         flows: Mover<'_>,
         phases: Option<Vec<PhaseRecord>>,
-    ) -> Outcome {
-        let outcome = self.close(stop, now, flows, phases);
+    ) -> Result<Outcome, SimError> {
+        let outcome = self.close(stop, now, flows, phases)?;
         let Whole { times, sent_bytes, bottlenecks, queued_behind, .. } = self.store;
-        Outcome { tasks: times, sent_bytes, bottlenecks, queued_behind, ..outcome }
+        Ok(Outcome { tasks: times, sent_bytes, bottlenecks, queued_behind, ..outcome })
     }
 }
 
@@ -334,7 +347,7 @@ impl Instant<'_, Streamed<'_>> {
         flows: Mover<'_>,
         phases: Option<Vec<PhaseRecord>>,
     ) -> Result<Outcome, SimError> {
-        let outcome = self.close(stop, now, flows, phases);
+        let outcome = self.close(stop, now, flows, phases)?;
         self.store.leave(now).map_err(|_| SimError::Halted)?;
         Ok(outcome)
     }

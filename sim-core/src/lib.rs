@@ -12,6 +12,7 @@
 
 mod admission;
 mod answer;
+mod audit;
 mod classes;
 mod cycle;
 mod disjoint_sets;
@@ -44,6 +45,7 @@ mod tasks;
 
 pub use admission::{AdmissionError, admit, make_arbiter};
 pub use answer::{Answer, AnswerError, TOLERANCE};
+pub use audit::AuditError;
 pub use classes::Classes;
 pub use disjoint_sets::DisjointSets;
 pub use event_queue::{EventPhase, EventQueue, TaskEvent};

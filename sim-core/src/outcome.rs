@@ -159,6 +159,9 @@ pub enum SimError {
         /// The active transfers, in id order.
         active: Vec<TaskId>,
     },
+    /// What came out cannot be.
+    #[error("{0}")]
+    Audit(#[from] crate::audit::AuditError),
     /// The source or the sink of a stream of transfers has failed, and knows why.
     #[error("transfers can be had, or given away, no longer")]
     Halted,

@@ -6,6 +6,7 @@
 use weir_plugin_api::Binding;
 
 use crate::answer::AnswerError;
+use crate::audit::AuditError;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
 use crate::tasks::{Follows, Places, TaskGraph, TaskId};
 
@@ -72,7 +73,8 @@ impl Places {
                 | AnswerError::OverLimit { task, .. }
                 | AnswerError::OverCapacity { task, .. },
             ) => *task = self.original(*task),
-            SimError::Arbiter(AnswerError::Failed { .. }) | SimError::Halted => {}
+            SimError::Audit(AuditError::TooFast { task, .. }) => *task = self.original(*task),
+            SimError::Arbiter(AnswerError::Failed { .. }) | SimError::Audit(_) | SimError::Halted => {}
             SimError::Deadlock { waiting, queued, .. } => {
                 many(waiting);
                 many(queued);

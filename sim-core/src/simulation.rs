@@ -73,7 +73,7 @@ impl Simulation<'_> {
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, None, arbiter, flags, &options)?;
         let end = End::of(Instant::new(self, Whole::new(self.tasks)), flows, options, listener)?;
-        Ok(end.instant.outcome(end.stop, end.now, end.flows, end.phases))
+        end.instant.outcome(end.stop, end.now, end.flows, end.phases)
     }
 
     /// Runs transfers that arrive one by one, until the end or until `options` stop it. `tasks` has their classes and

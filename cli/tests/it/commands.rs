@@ -392,3 +392,25 @@ fn plugins_that_are_not_libraries_are_refused_in_one_line() {
     assert!(ended.stdout.contains("pcie-congestion") && ended.stdout.contains("built in"), "{}", ended.stdout);
     assert_eq!(run(&["plugin", "remove", "nobody"]).code, 4);
 }
+
+/// Neither a full disk behind stderr nor a reader that has gone keeps a result from being written.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_is_written_whatever_stderr_takes() {
+    for verbose in ["-v", "-vvv"] {
+        let folder = folder();
+        let target = folder.path().join("out.json");
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let (reader, gone) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        for stderr in [std::process::Stdio::from(full), gone.into()] {
+            let mut command = weir();
+            command.args(["run", &scenario("pcie/four-transfers.yaml"), verbose, "--json", "-o"]).arg(&target);
+            let status = command.stderr(stderr).stdout(std::process::Stdio::null()).status().expect("it runs");
+            assert_eq!(status.code(), Some(0), "{verbose}");
+            let written = std::fs::read_to_string(&target).expect("the file is there");
+            assert!(written.ends_with("}\n"), "{written}");
+            std::fs::remove_file(&target).expect("it is ours");
+        }
+    }
+}

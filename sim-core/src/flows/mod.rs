@@ -22,7 +22,7 @@ use crate::ends::Ends;
 use crate::fabric::Fabric;
 use crate::outcome::{Bottleneck, LinkTotals, PhaseStep, SimError};
 use crate::progress::{remaining_after, time_to_send};
-use crate::routes::{Routes, shared_rate, shares};
+use crate::routes::{Routes, full_rate};
 use crate::tasks::TaskId;
 use bottlenecks::BottleneckLog;
 use call::ArbiterCall;
@@ -158,13 +158,7 @@ impl<'a> Flows<'a> {
 
     /// The rate a transfer could have if nothing else were there.
     fn full_rate(&self, route: &[LinkId], limit: f64) -> f64 {
-        let bandwidth = |link: LinkId| self.fabric.bandwidths()[link.index()];
-        let limit = if self.fabric.shared().is_empty() { limit } else { limit.min(shared_rate(self.fabric, route)) };
-        if self.routes.has_branches() {
-            let shares = shares(self.fabric, route);
-            return shares.iter().fold(limit, |rate, &(link, share)| rate.min(bandwidth(link) / share));
-        }
-        route.iter().fold(limit, |rate, &link| rate.min(bandwidth(link)))
+        full_rate(self.fabric, self.routes.has_branches(), route, limit)
     }
 
     /// Whether rates are out of date at `now`.

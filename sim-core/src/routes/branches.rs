@@ -28,7 +28,7 @@ pub fn divided<'r>(fabric: &Fabric, route: &'r [LinkId], bytes: u64) -> impl Ite
 }
 
 /// The highest rate over a route that the bandwidths which links share allow; infinite without any.
-pub(crate) fn shared_rate(fabric: &Fabric, route: &[LinkId]) -> f64 {
+fn shared_rate(fabric: &Fabric, route: &[LinkId]) -> f64 {
     let count = branches(fabric, route).count() as f64;
     let mut all: Vec<(u32, u32)> = branches(fabric, route).flat_map(|branch| fabric.shared_crossed(branch)).collect();
     all.sort_unstable();
@@ -37,6 +37,17 @@ pub(crate) fn shared_rate(fabric: &Fabric, route: &[LinkId]) -> f64 {
         fabric.shared()[same[0].0 as usize].bandwidth * count / f64::from(times)
     };
     all.chunk_by(|a, b| a.0 == b.0).map(rate).fold(f64::INFINITY, f64::min)
+}
+
+/// The rate that a transfer of this limit could have over a route if nothing else were there.
+pub(crate) fn full_rate(fabric: &Fabric, has_branches: bool, route: &[LinkId], limit: f64) -> f64 {
+    let bandwidth = |link: LinkId| fabric.bandwidths()[link.index()];
+    let limit = if fabric.shared().is_empty() { limit } else { limit.min(shared_rate(fabric, route)) };
+    if has_branches {
+        let shares = shares(fabric, route);
+        return shares.iter().fold(limit, |rate, &(link, share)| rate.min(bandwidth(link) / share));
+    }
+    route.iter().fold(limit, |rate, &link| rate.min(bandwidth(link)))
 }
 
 /// The links of a route, each once, in order of travel, with the part of the transfer's bytes that it carries: 1 on a route

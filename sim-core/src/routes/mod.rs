@@ -10,7 +10,7 @@ use weir_plugin_api::{LinkId, NodeId, RouteId, RouteTable, SimDuration};
 
 use crate::fabric::Fabric;
 pub use branches::{branches, divided, shares};
-pub(crate) use branches::{shared_rate, split};
+pub(crate) use branches::{full_rate, split};
 use equal::EqualRoutes;
 pub use equal::MOST_BRANCHES;
 use search::climb;

@@ -265,3 +265,63 @@ fn crowd(limited: bool, priorities: i64) -> World {
     }
     World { fabric, routes, tasks: tasks.build().expect("no cycle") }
 }
+
+/// Max-min, whose levels are wrong in one answer.
+struct Spoilt {
+    shares: Shares,
+    answers: u32,
+    /// Which answer, and what it makes of a level.
+    wrong: (u32, fn(u64) -> u64),
+}
+
+impl IncrementalArbiter for Spoilt {
+    fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
+        self.shares.add_class(id, class);
+    }
+
+    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+        self.shares.arbitrate(change, answer)?;
+        self.answers += 1;
+        for root in &mut answer.levels {
+            if self.answers == self.wrong.0 && root.level != weir_sim_core::api::NO_LEVEL {
+                root.level = (self.wrong.1)(root.level);
+            }
+        }
+        Ok(())
+    }
+
+    fn link_use(&self, link: LinkId, now: SimTime) -> weir_sim_core::api::LinkUse {
+        self.shares.link_use(link, now)
+    }
+}
+
+/// One wrong level among two hundred answers, of a link that is full all the time: what came out is refused.
+#[test]
+fn one_wrong_level_is_noticed_in_what_came_out() {
+    let mut world = crowd(false, 1);
+    let mut tasks = TaskGraphBuilder::new();
+    let class = tasks.classes().intern(weir_sim_core::api::RouteId(0), f64::INFINITY, 1.0, 0);
+    for i in 0..200 {
+        let (engine, service, bytes) = (EngineId::NONE, ServiceId::PLAIN, 400_000_000 + i * i);
+        tasks.task(Task { start: SimTime(i * 900_000_000), engine, service, work: Work::Carries { bytes, class } });
+    }
+    world.tasks = tasks.build().expect("no cycle");
+    let simulation = Simulation { fabric: &world.fabric, routes: &world.routes, tasks: &world.tasks };
+    let run = |wrong: (u32, fn(u64) -> u64)| {
+        let (mut arbiter, flags) = arbiter("max-min", &world.fabric.view());
+        let entry = IncrementalEntry {
+            make: std::sync::Arc::new(move |setting, params| {
+                let shares = <Shares as weir_sim_core::api::IncrementalPlugin>::create(setting, params)?;
+                Ok(Box::new(Spoilt { shares, answers: 0, wrong }))
+            }),
+        };
+        simulation.run(arbiter.as_mut(), flags, incremental(&entry))
+    };
+    assert!(run((0, |level| level)).is_ok());
+    for answer in [40, 77, 150] {
+        for wrong in [|level: u64| level + level / 2, |_| 1 << 61] {
+            let error = run((answer, wrong)).expect_err("it is noticed");
+            assert!(matches!(error, SimError::Audit(_) | SimError::Arbiter(AnswerError::Failed { .. })), "{error}");
+        }
+    }
+}

@@ -216,7 +216,7 @@ fn refusal(rates: impl Fn(usize) -> f64 + Send) -> AnswerError {
 
 #[test]
 fn wrong_answers_are_refused_by_name() {
-    for rate in [f64::NAN, f64::INFINITY, -1.0] {
+    for rate in [f64::NAN, f64::INFINITY, -1.0, -0.0, -f64::MIN_POSITIVE] {
         let error = refusal(|i| if i == 0 { rate } else { 1.0 });
         assert!(matches!(error, AnswerError::NotARate { task: TaskId(0), .. }), "{error}");
     }

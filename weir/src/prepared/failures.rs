@@ -3,7 +3,7 @@
 use weir_plugin_api::{CallError, LinkId, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
-use weir_sim_core::{AdmissionError, AnswerError, MOST_ROUNDS, SimError, TaskId};
+use weir_sim_core::{AdmissionError, AnswerError, AuditError, MOST_ROUNDS, SimError, TaskId};
 
 use super::PreparedRun;
 use crate::{Error, ErrorKind};
@@ -36,6 +36,7 @@ impl PreparedRun<'_> {
             SimError::Deadlock { time, waiting, queued } => (self.deadlock(*time, waiting, queued), ErrorKind::Stopped),
             SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
             SimError::Stuck { time, active } => (self.stuck(*time, active), ErrorKind::Stopped),
+            SimError::Audit(error) => (self.impossible(error), ErrorKind::Plugin),
             SimError::Halted => (error.to_string(), ErrorKind::Stopped),
         };
         Error::new(kind, format!("{}: under arbiter `{}`, {what}", self.scenario.file, self.spec.name))
@@ -96,6 +97,29 @@ impl PreparedRun<'_> {
                 name(task)
             ),
         }
+    }
+
+    fn impossible(&self, error: &AuditError) -> String {
+        let what = match error {
+            AuditError::TooFast { task, bytes, took, least } => format!(
+                "transfer `{}` of {bytes} bytes took {} ps; at the full rate of its route it needs {} ps",
+                self.scenario.task_name(*task),
+                took.0,
+                least.0
+            ),
+            AuditError::TooMuch { link, bytes, busy, bandwidth } => format!(
+                "{bytes} bytes crossed link {} in {} ps, above its bandwidth of {bandwidth} B/s",
+                self.link(*link),
+                busy.0
+            ),
+            AuditError::TooHigh { link, peak, bandwidth } => {
+                format!("link {} was loaded with {peak} B/s, above its bandwidth of {bandwidth} B/s", self.link(*link))
+            }
+            AuditError::Lost { link, bytes, sent } => {
+                format!("{bytes} bytes crossed link {}, but transfers sent {sent} bytes over it", self.link(*link))
+            }
+        };
+        format!("the result cannot be: {what}; the arbiter is wrong, or weir: report it")
     }
 
     fn link(&self, link: LinkId) -> String {

@@ -124,7 +124,7 @@ impl Trouble {
     fn is_the_arbiters(&self) -> bool {
         match self {
             Self::Arbiter(refusal) => !matches!(refusal.error, CallError::Refused(_)),
-            Self::Run(error) => matches!(error, SimError::Arbiter(_)),
+            Self::Run(error) => matches!(error, SimError::Arbiter(_) | SimError::Audit(_)),
         }
     }
 }

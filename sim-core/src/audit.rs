@@ -1,0 +1,230 @@
+//! What no policy can change, checked in every run: no transfer is faster than its route and its limit let it, no link
+//! carries more than its bandwidth while it is busy, and what transfers have sent has crossed the links of their routes.
+//!
+//! Answers are checked when they are given ([`crate::answer`]); this is a second look, at what came of them.
+
+use weir_plugin_api::{ClassId, LinkId, PS_PER_S, SimDuration};
+
+use crate::outcome::{LinkTotals, Outcome, Stop};
+use crate::routes::{divided, full_rate};
+use crate::setup::Simulation;
+use crate::tasks::{TaskId, Work};
+
+/// Relative room for rounding: rates may exceed bandwidths by [`crate::answer::TOLERANCE`], and sums of them round.
+const ROOM: f64 = 1e-8;
+/// Room for rounding of a transfer's time: each of its two ends.
+const ROUNDED: SimDuration = SimDuration(2);
+
+/// A result that no policy can have.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum AuditError {
+    /// A transfer took less time than its bytes need at the full rate of its route.
+    #[error("a transfer of {bytes} bytes took {} ps, and needs {} at the full rate of its route", took.0, least.0)]
+    TooFast {
+        /// The transfer.
+        task: TaskId,
+        /// Its bytes.
+        bytes: u64,
+        /// From its start to its last byte.
+        took: SimDuration,
+        /// The time alone.
+        least: SimDuration,
+    },
+    /// A link carried more than it can in the time in which it was busy.
+    #[error("a link carried {bytes} bytes in {} ps, above its bandwidth of {bandwidth} B/s", busy.0)]
+    TooMuch {
+        /// The link.
+        link: LinkId,
+        /// What crossed it.
+        bytes: u64,
+        /// How long it was busy.
+        busy: SimDuration,
+        /// Bytes per second.
+        bandwidth: f64,
+    },
+    /// A link was loaded above its bandwidth at some time.
+    #[error("a link was loaded with {peak} B/s, above its bandwidth of {bandwidth} B/s")]
+    TooHigh {
+        /// The link.
+        link: LinkId,
+        /// The largest load.
+        peak: f64,
+        /// Bytes per second.
+        bandwidth: f64,
+    },
+    /// Other bytes crossed a link than the transfers over it have sent.
+    #[error("{bytes} bytes crossed a link, and transfers have sent {sent} bytes over it")]
+    Lost {
+        /// The link.
+        link: LinkId,
+        /// What crossed it.
+        bytes: u64,
+        /// What was sent over it.
+        sent: u64,
+    },
+}
+
+/// What is kept for the checks.
+pub(crate) struct Audit<'a> {
+    simulation: Simulation<'a>,
+    classes: Vec<ClassAudit>,
+    /// The first fault found.
+    fault: Option<AuditError>,
+}
+
+/// A class of transfers.
+#[derive(Clone, Copy, Default)]
+struct ClassAudit {
+    /// Bytes per second of a transfer alone; 0 until it is known.
+    full_rate: f64,
+    /// Bytes that its transfers have sent.
+    sent: u64,
+}
+
+impl<'a> Audit<'a> {
+    pub(crate) fn new(simulation: &Simulation<'a>) -> Self {
+        let classes = vec![ClassAudit::default(); simulation.tasks.classes.len()];
+        Self { simulation: *simulation, classes, fault: None }
+    }
+
+    /// A transfer has sent its last byte, so long after its start.
+    #[inline]
+    pub(crate) fn sent(&mut self, task: TaskId, class: ClassId, bytes: u64, took: SimDuration) {
+        let own = &mut self.classes[class.index()];
+        own.sent += bytes;
+        if own.full_rate == 0.0 {
+            own.full_rate = highest(&self.simulation, class);
+        }
+        let most = own.full_rate * (1.0 + ROOM) * (took.0 + ROUNDED.0) as f64 / PS_PER_S as f64;
+        if bytes as f64 > most {
+            self.note_too_fast(task, class, bytes, took);
+        }
+    }
+
+    #[cold]
+    fn note_too_fast(&mut self, task: TaskId, class: ClassId, bytes: u64, took: SimDuration) {
+        let least = bytes as f64 / self.classes[class.index()].full_rate * PS_PER_S as f64;
+        self.fault.get_or_insert(AuditError::TooFast { task, bytes, took, least: SimDuration(least as u64) });
+    }
+
+    /// Looks at a whole result.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub(crate) fn finish(&mut self, outcome: &Outcome) -> Result<(), AuditError> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        // Of a run that was stopped, transfers have sent parts, in whole bytes; those by several routes send whole bytes by
+        // each.
+        let whole = outcome.stop == Stop::Finished;
+        let exact = whole && !self.simulation.routes.has_branches();
+        let room = if exact { 1.0 } else { 1.0 + outcome.events as f64 };
+        for ((link, total), own) in (0..).map(LinkId).zip(&outcome.links).zip(self.simulation.fabric.links()) {
+            crossed(link, total, own.bandwidth, room)?;
+        }
+        if whole { self.all_arrived(outcome) } else { Ok(()) }
+    }
+
+    /// What was sent has crossed all links.
+    fn all_arrived(&self, outcome: &Outcome) -> Result<(), AuditError> {
+        let Simulation { fabric, routes, tasks } = self.simulation;
+        let mut sent = vec![0; fabric.links().len()];
+        if routes.has_branches() {
+            let carried = tasks.tasks.iter().filter_map(|task| match task.work {
+                Work::Carries { bytes, class } => Some((routes.links(tasks.classes.route(class)), bytes)),
+                _ => None,
+            });
+            let parts = carried.flat_map(|(route, bytes)| divided(fabric, route, bytes));
+            parts.for_each(|(branch, part)| branch.iter().for_each(|link| sent[link.index()] += part));
+        } else {
+            for (class, own) in self.classes.iter().enumerate() {
+                let route = routes.links(tasks.classes.route(ClassId::from_index(class)));
+                route.iter().for_each(|link| sent[link.index()] += own.sent);
+            }
+        }
+        let lost =
+            (0..).map(LinkId).zip(outcome.links.iter().zip(sent)).find(|(_, (total, sent))| total.bytes != *sent);
+        lost.map_or(Ok(()), |(link, (total, sent))| Err(AuditError::Lost { link, bytes: total.bytes, sent }))
+    }
+}
+
+/// The full rate of a class.
+#[cold]
+fn highest(Simulation { fabric, routes, tasks }: &Simulation<'_>, class: ClassId) -> f64 {
+    full_rate(fabric, routes.has_branches(), routes.links(tasks.classes.route(class)), tasks.classes.limit(class))
+}
+
+fn crossed(link: LinkId, total: &LinkTotals, bandwidth: f64, room: f64) -> Result<(), AuditError> {
+    let &LinkTotals { bytes, busy, peak } = total;
+    if bytes as f64 > bandwidth * (1.0 + ROOM) * busy.seconds() + room {
+        return Err(AuditError::TooMuch { link, bytes, busy, bandwidth });
+    }
+    match peak {
+        Some(peak) if peak > bandwidth * (1.0 + ROOM) => Err(AuditError::TooHigh { link, peak, bandwidth }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use weir_plugin_api::{CallError, Flags, Grant, LinkKind, NodeKind, PhaseView, RateArbiter, SimTime};
+
+    use super::*;
+    use crate::{EngineId, FabricBuilder, LinkSpec, Routes, RunOptions, ServiceId, Task, TaskGraphBuilder};
+
+    /// Everybody gets half of 1000 B/s.
+    struct Halves;
+
+    impl RateArbiter for Halves {
+        fn allocate(&mut self, _: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
+            grant.rates.fill(500.0);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_named() {
+        let mut fabric = FabricBuilder::new();
+        let root = fabric.root(NodeKind::Switch).expect("a root");
+        let link = LinkSpec { up: 1000.0, down: 1000.0, latency: SimDuration(7), kind: LinkKind::PCIE };
+        let leaf = fabric.child(root, NodeKind::Gpu, link).expect("a leaf");
+        let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
+        let route = routes.between(&fabric, leaf, root).expect("a route");
+        let class = tasks.classes().intern(route, f64::INFINITY, 1.0, 0);
+        for _ in 0..2 {
+            let (engine, service) = (EngineId::NONE, ServiceId::PLAIN);
+            tasks.task(Task { start: SimTime(0), engine, service, work: Work::Carries { bytes: 1000, class } });
+        }
+        let tasks = tasks.build().expect("no cycle");
+        let simulation = Simulation { fabric: &fabric, routes: &routes, tasks: &tasks };
+        let outcome = simulation.run(&mut Halves, Flags::default(), RunOptions::default()).expect("it is sound");
+        let two_seconds = SimDuration(2 * PS_PER_S);
+        assert_eq!((outcome.links[0].bytes, outcome.links[0].busy), (2000, two_seconds));
+
+        let audit = |change: &dyn Fn(&mut Outcome), took: u64| {
+            let (mut audit, mut outcome) = (Audit::new(&simulation), outcome.clone());
+            change(&mut outcome);
+            audit.sent(TaskId(0), class, 1000, SimDuration(took));
+            audit.sent(TaskId(1), class, 1000, two_seconds);
+            audit.finish(&outcome)
+        };
+        let fits = |_: &mut Outcome| {};
+        // Alone, 1000 bytes take a second; 10 ns are within the room for rounding.
+        assert_eq!(audit(&fits, PS_PER_S - 9_000), Ok(()));
+        let (bytes, took, least) = (1000, SimDuration(PS_PER_S - 12_000), SimDuration(PS_PER_S));
+        let fast = AuditError::TooFast { task: TaskId(0), bytes, took, least };
+        assert_eq!(audit(&fits, took.0), Err(fast));
+        let (link, bandwidth, busy) = (LinkId(0), 1000.0, SimDuration(2 * PS_PER_S * 999 / 1000));
+        let busy_for_less = |outcome: &mut Outcome| outcome.links[0].busy = busy;
+        let most = two_seconds.0;
+        assert_eq!(audit(&busy_for_less, most), Err(AuditError::TooMuch { link, bytes: 2000, busy, bandwidth }));
+        let loaded_more = |outcome: &mut Outcome| outcome.links[0].peak = Some(1000.1);
+        assert_eq!(audit(&loaded_more, most), Err(AuditError::TooHigh { link, peak: 1000.1, bandwidth }));
+        let lost = |outcome: &mut Outcome| outcome.links[0].bytes -= 1;
+        assert_eq!(audit(&lost, most), Err(AuditError::Lost { link, bytes: 1999, sent: 2000 }));
+        // What a run that was stopped has sent is not all.
+        let stopped = |outcome: &mut Outcome| (outcome.stop, outcome.links[0].bytes) = (Stop::Until, 1500);
+        assert_eq!(audit(&stopped, most), Ok(()));
+    }
+}
