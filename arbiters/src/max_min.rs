@@ -97,7 +97,8 @@ impl RateArbiter for MaxMin {
 impl ArbiterPlugin for MaxMin {
     const NAME: &'static str = "max-min";
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
-    const FLAGS: Flags = Flags::PURE.union(Flags::WORK_CONSERVING).union(Flags::READS_WEIGHT);
+    const FLAGS: Flags =
+        Flags::PURE.union(Flags::WORK_CONSERVING).union(Flags::READS_WEIGHT).union(Flags::CUT_ANYWHERE);
 
     fn params_schema() -> String {
         schema::<NoParams>()

@@ -35,12 +35,13 @@ extern "C" {
 
 #define WEIR_MAGIC UINT64_C(0x47554c5052494557) /* "WEIRPLUG", read as a little-endian number */
 #define WEIR_ABI_MAJOR 1u
-#define WEIR_ABI_MINOR 4u /* of this header */
+#define WEIR_ABI_MINOR 5u /* of this header */
 /* What a table says: the first minor version that has all it uses, so that older hosts load it. */
 #define WEIR_ABI_MINOR_ARBITER 0u
 #define WEIR_ABI_MINOR_MODEL 1u
 #define WEIR_ABI_MINOR_DESCRIBED_ARBITER 3u
 #define WEIR_ABI_MINOR_PCIE_ARBITER 4u /* one with WEIR_FOR_PCIE */
+#define WEIR_ABI_MINOR_CUT_ANYWHERE_ARBITER 5u /* one with WEIR_CUT_ANYWHERE */
 
 /* Kinds of table. */
 #define WEIR_KIND_ARBITER 1u
@@ -51,10 +52,11 @@ extern "C" {
 #define WEIR_WORK_CONSERVING 2u /* no link that could raise a transfer is left idle */
 #define WEIR_WHOLE_SET 4u       /* must be shown all active transfers, not only those connected to a change */
 #define WEIR_READS_ARRIVAL 8u   /* reads `arrival`, by rank only */
-/* The next three are for weir_described_arbiter_table alone. */
+/* The next four are for weir_described_arbiter_table alone. */
 #define WEIR_READS_WEIGHT 16u   /* reads `weight` */
 #define WEIR_READS_PRIORITY 32u /* reads `priority` */
 #define WEIR_FOR_PCIE 64u       /* made for PCIe links: warns where it rules host memory, NVLink or a network */
+#define WEIR_CUT_ANYWHERE 128u  /* cut into regions, it gives the rates that it gives as a whole */
 
 /* What a call returns. */
 #define WEIR_OK 0

@@ -25,8 +25,11 @@ impl Flags {
     /// Made for the links of a PCIe tree: a scenario whose transfers take others under it (host memory, NVLink, a network)
     /// is warned about.
     pub const FOR_PCIE: Self = Self(64);
+    /// Cut into regions, each with an instance of it, it gives the rates that it gives as a whole: touching regions may be
+    /// served as one.
+    pub const CUT_ANYWHERE: Self = Self(128);
     /// Every bit this version knows.
-    pub const KNOWN: Self = Self(127);
+    pub const KNOWN: Self = Self(255);
 
     /// Whether all bits of `other` are set.
     #[must_use]

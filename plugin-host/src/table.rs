@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use weir_plugin_api::abi::{
-    ARBITER_MINOR, ArbiterTable, CapacityFn, DESCRIBED_ARBITER_MINOR, DescribedArbiterTable, Header, KIND_ARBITER,
-    LegendRecord, PCIE_ARBITER_MINOR,
+    ARBITER_MINOR, ArbiterTable, CUT_ANYWHERE_ARBITER_MINOR, CapacityFn, DESCRIBED_ARBITER_MINOR,
+    DescribedArbiterTable, Header, KIND_ARBITER, LegendRecord, PCIE_ARBITER_MINOR,
 };
 use weir_plugin_api::{ArbiterEntry, Flags, LegendEntry, Origin, PhaseView};
 
@@ -20,7 +20,8 @@ const RULES: Rules = Rules {
     first_minor: (ARBITER_MINOR, "WEIR_ABI_MINOR_ARBITER"),
     flags: |header| match header.abi_minor {
         _ if !describes_itself(header) => FIRST_FLAGS,
-        ..PCIE_ARBITER_MINOR => Flags::KNOWN.0 & !Flags::FOR_PCIE.0,
+        ..PCIE_ARBITER_MINOR => Flags::KNOWN.0 & !Flags::FOR_PCIE.union(Flags::CUT_ANYWHERE).0,
+        PCIE_ARBITER_MINOR..CUT_ANYWHERE_ARBITER_MINOR => Flags::KNOWN.0 & !Flags::CUT_ANYWHERE.0,
         _ => Flags::KNOWN.0,
     },
     optional: "only `explain` may be null",

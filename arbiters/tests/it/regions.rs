@@ -7,8 +7,8 @@ use crate::common::{Phase, Transfer, answer, make, names, rates};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use weir_arbiters::register;
-use weir_plugin_api::{LinkId, RateArbiter, Registry};
-use weir_sim_core::{Division, Fabric, RegionPolicy, region_arbiter};
+use weir_plugin_api::{Flags, LinkId, RateArbiter, Registry};
+use weir_sim_core::{Division, Fabric, LIMITED, RegionPolicy, region_arbiter};
 
 /// The policies of a fabric's regions, by name; `keys` says which of them each pair of directed links has.
 pub(crate) fn cut(
@@ -16,11 +16,21 @@ pub(crate) fn cut(
     names: &[&str],
     keys: impl Fn(usize) -> usize,
 ) -> (Arc<Division>, Box<dyn RateArbiter>) {
+    cut_claiming(fabric, names, keys, Flags::KNOWN)
+}
+
+/// The same, where the policies claim these flags at most.
+fn cut_claiming(
+    fabric: &Fabric,
+    names: &[&str],
+    keys: impl Fn(usize) -> usize,
+    claimed: Flags,
+) -> (Arc<Division>, Box<dyn RateArbiter>) {
     let mut registry = Registry::new();
     register(&mut registry).expect("an empty registry takes all");
     let policy = |name: &&str| {
         let entry = registry.get(name).expect("a known name");
-        RegionPolicy { make: entry.make.clone(), flags: entry.flags, params: "{}".into() }
+        RegionPolicy { make: entry.make.clone(), flags: Flags(entry.flags.0 & claimed.0), params: "{}".into() }
     };
     let policies: Vec<RegionPolicy> = names.iter().map(policy).collect();
     let keys: Vec<u32> = (0..fabric.links().len()).map(|link| keys(link / 2) as u32).collect();
@@ -52,12 +62,38 @@ proptest! {
     #[test]
     fn max_min_in_any_regions_is_max_min_as_a_whole((case, dealt, _) in cut_cases()) {
         let phase = Phase::new(&case.fabric, &case.transfers);
-        let (_, mut regions) = cut(&case.fabric, &["max-min"; 3], |pair| key(&dealt, pair));
+        let apart = Flags(Flags::KNOWN.0 & !Flags::CUT_ANYWHERE.0);
+        let (_, mut regions) = cut_claiming(&case.fabric, &["max-min"; 3], |pair| key(&dealt, pair), apart);
         let whole = rates(&mut *make("max-min", &case.fabric, "{}"), &phase);
         let weighted = case.transfers.iter().any(|t| t.weight != 1.0);
         for (position, (got, expected)) in rates(&mut *regions, &phase).into_iter().zip(whole).enumerate() {
             // Levels of weighted transfers differ by their weights, so that "the lowest" is another one.
             prop_assert!(weighted || (got - expected).abs() <= 1e-9 * expected, "{position}: {got} {expected}");
+        }
+    }
+
+    /// Touching regions of one policy that may be cut anywhere are served as one, whatever the weights; what is explained
+    /// names the regions as they are written.
+    #[test]
+    fn regions_that_are_served_as_one_keep_their_names((case, dealt, _) in cut_cases()) {
+        let phase = Phase::new(&case.fabric, &case.transfers);
+        let (division, mut regions) = cut(&case.fabric, &["max-min"; 3], |pair| key(&dealt, pair));
+        let whole = rates(&mut *make("max-min", &case.fabric, "{}"), &phase);
+        prop_assert_eq!(rates(&mut *regions, &phase), whole.clone());
+        let mut steps = Vec::new();
+        prop_assert!(regions.explain(&phase.view(), &mut steps).expect("it explains"));
+        for (position, &rate) in whole.iter().enumerate() {
+            let own = || steps.iter().filter(|step| step.transfer as usize == position);
+            prop_assert_eq!(own().filter(|step| step.step != LIMITED).map(|step| step.rate).collect::<Vec<_>>(), [rate]);
+            let mut named: Vec<usize> = own().map(|step| step.region as usize).collect();
+            named.sort_unstable();
+            let mut crossed: Vec<usize> = phase.links(position).iter().map(|&link| division.region_of(link)).collect();
+            crossed.sort_unstable();
+            crossed.dedup();
+            prop_assert_eq!(named, crossed);
+        }
+        for step in steps.iter().filter(|step| step.step != LIMITED && !step.link.is_none()) {
+            prop_assert_eq!(step.region as usize, division.region_of(step.link));
         }
     }
 

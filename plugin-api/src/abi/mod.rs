@@ -41,14 +41,16 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"WEIRPLUG");
 /// Versions with another major number cannot be loaded.
 pub const ABI_MAJOR: u32 = 1;
 /// A table's minor number must not exceed the host's. 0 has arbiters, 1 models, 3 arbiters that describe themselves; 2 had
-/// incremental arbiters, which are no longer loaded. 4 has [`crate::Flags::FOR_PCIE`].
-pub const ABI_MINOR: u32 = 4;
+/// incremental arbiters, which are no longer loaded. 4 has [`crate::Flags::FOR_PCIE`], 5 [`crate::Flags::CUT_ANYWHERE`].
+pub const ABI_MINOR: u32 = 5;
 /// The least of an arbiter, and all that an [`ArbiterTable`] needs.
 pub const ARBITER_MINOR: u32 = 0;
-/// What [`DescribedArbiterTable::of`] writes for a policy without [`crate::Flags::FOR_PCIE`].
+/// What [`DescribedArbiterTable::of`] writes for a policy with none of the flags of later versions.
 pub const DESCRIBED_ARBITER_MINOR: u32 = 3;
-/// What it writes for one with that flag.
+/// What it writes for one with [`crate::Flags::FOR_PCIE`].
 pub const PCIE_ARBITER_MINOR: u32 = 4;
+/// What it writes for one with [`crate::Flags::CUT_ANYWHERE`].
+pub const CUT_ANYWHERE_ARBITER_MINOR: u32 = 5;
 /// What [`ModelTable::of`] writes, and the least of a model.
 pub const MODEL_MINOR: u32 = 1;
 /// `Header::kind` of a rate arbiter. 3 was that of incremental arbiters.

@@ -8,7 +8,10 @@ use std::ffi::{c_char, c_void};
 
 use super::guard::{drop_instance, guarded, static_text, text_of};
 use super::table::{ArbiterTable, DescribedArbiterTable, EmitStep, Header, Host, LegendRecord, StepRecord};
-use super::{ABI_MAJOR, DESCRIBED_ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC, PCIE_ARBITER_MINOR, Slice};
+use super::{
+    ABI_MAJOR, CUT_ANYWHERE_ARBITER_MINOR, DESCRIBED_ARBITER_MINOR, ErrorBuffer, KIND_ARBITER, MAGIC,
+    PCIE_ARBITER_MINOR, Slice,
+};
 use crate::{
     ArbiterPlugin, Binding, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RouteTable, SimTime, Step,
 };
@@ -21,7 +24,11 @@ impl DescribedArbiterTable {
         let header = Header {
             magic: MAGIC,
             abi_major: ABI_MAJOR,
-            abi_minor: if A::FLAGS.contains(Flags::FOR_PCIE) { PCIE_ARBITER_MINOR } else { DESCRIBED_ARBITER_MINOR },
+            abi_minor: match A::FLAGS {
+                flags if flags.contains(Flags::CUT_ANYWHERE) => CUT_ANYWHERE_ARBITER_MINOR,
+                flags if flags.contains(Flags::FOR_PCIE) => PCIE_ARBITER_MINOR,
+                _ => DESCRIBED_ARBITER_MINOR,
+            },
             table_size: size_of::<Self>() as u32,
             view_size: size_of::<PhaseView<'_>>() as u32,
             kind: KIND_ARBITER,

@@ -101,6 +101,11 @@ fn an_arbiter_describes_itself_from_minor_version_3_on() {
     let for_pcie = open("for-pcie", &["CAPACITY=*most = 5.0", "FLAGS=0x41", "MINOR=WEIR_ABI_MINOR_PCIE_ARBITER"]);
     assert!(for_pcie.flags.contains(Flags::FOR_PCIE));
     refused_variant("short-flag", &["FLAGS=0x11", "MINOR=WEIR_ABI_MINOR"], &["unknown flags 0x10"]);
+    let minor = "MINOR=WEIR_ABI_MINOR_CUT_ANYWHERE_ARBITER";
+    let cut_anywhere = open("cut-anywhere", &["CAPACITY=*most = 5.0", "FLAGS=0x81", minor]);
+    assert!(cut_anywhere.flags.contains(Flags::CUT_ANYWHERE));
+    let early = ["CAPACITY=*most = 5.0", "FLAGS=0x81", "MINOR=WEIR_ABI_MINOR_PCIE_ARBITER"];
+    refused_variant("early-cut", &early, &["unknown flags 0x80"]);
     refused_variant("early-flag", &["CAPACITY=*most = 5.0", "FLAGS=0x41"], &["flag"]);
     refused_variant("no-meaning", &["CAPACITY=", "MEANING=NULL"], &["`legend`", "is null"]);
 }

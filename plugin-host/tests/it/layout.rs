@@ -111,6 +111,7 @@ fn constants(into: &mut Expected) {
     add("WEIR_KIND_MODEL", abi::KIND_MODEL.into());
     add("WEIR_ABI_MINOR_DESCRIBED_ARBITER", abi::DESCRIBED_ARBITER_MINOR.into());
     add("WEIR_ABI_MINOR_PCIE_ARBITER", abi::PCIE_ARBITER_MINOR.into());
+    add("WEIR_ABI_MINOR_CUT_ANYWHERE_ARBITER", abi::CUT_ANYWHERE_ARBITER_MINOR.into());
     add("WEIR_NEVER", weir_plugin_api::SimTime::NEVER.0);
     for (c, value) in [
         ("WEIR_NONE", weir_plugin_api::LinkId::NONE.0),
@@ -121,6 +122,7 @@ fn constants(into: &mut Expected) {
         ("WEIR_READS_WEIGHT", Flags::READS_WEIGHT.0),
         ("WEIR_READS_PRIORITY", Flags::READS_PRIORITY.0),
         ("WEIR_FOR_PCIE", Flags::FOR_PCIE.0),
+        ("WEIR_CUT_ANYWHERE", Flags::CUT_ANYWHERE.0),
         ("WEIR_LINK_PCIE", LinkKind::PCIE.0),
         ("WEIR_LINK_QPI", LinkKind::QPI.0),
         ("WEIR_LINK_NVLINK", LinkKind::NVLINK.0),

@@ -59,7 +59,7 @@ fn kept<'a>(all: &[Explained<'a>], wanted: impl Fn(&PhaseStep) -> bool) -> Vec<E
 fn limited_line(run: &Run<'_>, regions: &Regions, step: &PhaseStep) -> String {
     let (name, rate) = (run.scenario.task_name(step.task), rate(step.rate));
     if step.link.is_none() {
-        return format!("{name} is limited to {rate} elsewhere\n");
+        return format!("{name} is limited to {rate} by its own limit\n");
     }
     let (region, _) = regions.of_link(step.link);
     format!("{name} is limited to {rate} by {} ({})\n", clean(&region.name), run.link_text(step.link))

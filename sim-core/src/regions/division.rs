@@ -68,6 +68,13 @@ impl Division {
         division
     }
 
+    /// The same fabric with the touching regions as one that `same` says have the same policy: by that, the first that has it.
+    pub(super) fn joined(&self, fabric: &FabricView<'_>, same: &[u32]) -> Self {
+        let policy = |&(region, _): &(u32, LinkId)| same[self.regions[region as usize].policy as usize];
+        let policies: Vec<u32> = self.place.iter().map(policy).collect();
+        Self { shared: self.shared.clone(), ..Self::new(fabric, &policies) }
+    }
+
     /// Whether any links share a bandwidth.
     #[must_use]
     pub fn has_shared(&self) -> bool {
@@ -87,14 +94,6 @@ impl Division {
     /// Of what directed links share, by its number after the regions: the first of the links on a route.
     pub(super) fn first_shared(&self, region: u32, route: &[LinkId]) -> LinkId {
         self.shared.first(region - self.regions.len() as u32, route)
-    }
-
-    /// A region by number; for what directed links share, the region of the first of them on a route.
-    pub(super) fn real_region(&self, region: u32, route: &[LinkId]) -> u32 {
-        if self.is_real(region) {
-            return region;
-        }
-        self.place[self.first_shared(region, route).index()].0
     }
 
     /// The region of a directed link.

@@ -25,6 +25,9 @@
 //!
 //! Transfers that share no link, directly or through others, get their rates apart.
 //!
+//! Touching regions whose policy may be cut anywhere ([`Flags::CUT_ANYWHERE`]) are served as one: that is the same, and takes no
+//! rounds. They keep their names in what is explained.
+//!
 //! **Source.** Own.
 
 mod cuts;
@@ -35,6 +38,7 @@ mod shared;
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use weir_plugin_api::{
     Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, MakeArbiter, PhaseView, RateArbiter,
     RouteId, RouteTable, SimTime, Step, TransferId,
@@ -91,6 +95,16 @@ impl RegionPolicy {
         let meet = if division.has_shared() { Flags::WHOLE_SET } else { Flags::default() };
         some.into_iter().filter(|&flag| any(flag)).fold(pure.union(meet), Flags::union)
     }
+
+    /// Per policy the first that is the same, where it may be cut anywhere.
+    fn same(policies: &[Self]) -> Vec<u32> {
+        let same = |a: &Self, b: &Self| Arc::ptr_eq(&a.make, &b.make) && a.params == b.params;
+        let first = |(at, policy): (usize, &Self)| match policy.flags.contains(Flags::CUT_ANYWHERE) {
+            true => policies.iter().position(|other| same(other, policy)).unwrap_or(at) as u32,
+            false => at as u32,
+        };
+        policies.iter().enumerate().map(first).collect()
+    }
 }
 
 /// Makes the arbiter of a fabric that is cut into regions; `policies` by [`Region::policy`].
@@ -107,6 +121,9 @@ pub fn region_arbiter(
 
 /// The arbiter of a fabric that is cut into regions.
 pub(crate) struct RegionArbiter {
+    /// The regions as results name them.
+    named: Arc<Division>,
+    /// The regions as they are served: some of the named as one.
     division: Arc<Division>,
     parts: Vec<Part>,
     cuts: Cuts,
@@ -122,9 +139,10 @@ impl RegionArbiter {
     /// A policy refuses its region.
     pub(crate) fn new(
         fabric: &FabricView<'_>,
-        division: Arc<Division>,
+        named: Arc<Division>,
         policies: &[RegionPolicy],
     ) -> Result<Self, CallError> {
+        let division = Arc::new(named.joined(fabric, &RegionPolicy::same(policies)));
         let mut parts = Vec::with_capacity(division.regions.len());
         for region in &division.regions {
             let columns = columns(fabric, region);
@@ -137,7 +155,7 @@ impl RegionArbiter {
             parts.push(Part::new(arbiter, Flags::PURE, vec![shared.bandwidth]));
         }
         let cuts = Cuts::new(fabric, division.clone());
-        Ok(Self { division, parts, cuts, rounds: Rounds::default(), used: Vec::new() })
+        Ok(Self { named, division, parts, cuts, rounds: Rounds::default(), used: Vec::new() })
     }
 
     /// Deals the transfers of a phase to the regions, and asks these until every transfer has its rate.
@@ -211,8 +229,31 @@ impl RegionArbiter {
         let route = phase.route(position);
         let (transfer, link) = (position as u32, self.outward_link(route, region, step.link));
         let rate = step.rate / part.share(place);
-        let region = self.division.real_region(region, route);
+        let region = self.named_region(route, region, place, link);
         Step { transfer, region, step: step.step.clone(), link, rate, because: because.collect() }
+    }
+
+    /// The region that results name for a step at a link; without one, the first that the segment crosses.
+    fn named_region(&self, route: &[LinkId], region: u32, place: u32, link: LinkId) -> u32 {
+        let first = || match self.division.is_real(region) {
+            true => self.division.regions[region as usize].links[self.parts[region as usize].route(place)[0].index()],
+            false => self.division.first_shared(region, route),
+        };
+        self.named.region_of(if link.is_none() { first() } else { link }) as u32
+    }
+
+    /// The regions that results name along a segment, each once.
+    fn named_along(&self, Place { region, place }: Place) -> SmallVec<[u32; 2]> {
+        let mut along = SmallVec::new();
+        if let Some(links) = self.division.regions.get(region as usize).map(|region| &region.links) {
+            for link in self.parts[region as usize].route(place) {
+                let name = self.named.region_of(links[link.index()]) as u32;
+                if !along.contains(&name) {
+                    along.push(name);
+                }
+            }
+        }
+        along
     }
 
     /// The line of a transfer in a region where it has less than its policy would give: what holds it back, and where.
@@ -302,10 +343,14 @@ impl RateArbiter for RegionArbiter {
                 let own = &of_regions[region as usize];
                 let first = own.partition_point(|step| step.transfer < place);
                 let after = own.partition_point(|step| step.transfer <= place);
+                let before = steps.len();
                 steps.extend(own[first..after].iter().map(|step| self.outward_step(phase, position, segment, step)));
+                let named: SmallVec<[u32; 4]> = steps[before..].iter().map(|step| step.region).collect();
                 let last = self.rounds.segments(position).iter().rfind(|other| other.region == region);
-                if region != holder.region && last == Some(&segment) && self.division.is_real(region) {
-                    steps.push(self.limited(phase, position, region, holder));
+                for name in self.named_along(segment).into_iter().filter(|_| last == Some(&segment)) {
+                    if region != holder.region || !named.contains(&name) {
+                        steps.push(self.limited(phase, position, name, holder));
+                    }
                 }
             }
         }

@@ -90,6 +90,12 @@ impl Part {
         self.arbiter.capacity(link, routes)
     }
 
+    /// The links of a segment, as the region numbers them.
+    pub(super) fn route(&self, place: u32) -> &[LinkId] {
+        let route = self.segments[place as usize].route.index();
+        &self.columns.links[self.columns.offsets[route] as usize..self.columns.offsets[route + 1] as usize]
+    }
+
     /// Forgets the segments of the phase before.
     pub(super) fn clear(&mut self) {
         self.segments.clear();
