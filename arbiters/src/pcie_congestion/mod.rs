@@ -122,10 +122,10 @@ impl PcieCongestion {
 
     /// Whether a transfer brings less than its source's link carries.
     fn is_limited(&self, phase: &PhaseView<'_>) -> bool {
-        self.groups.list.iter().any(|group| {
-            let first_link = phase.route(group.first as usize)[0];
-            phase.classes.limit.as_slice()[group.class.index()] < self.layout.ports[first_link.index()].bandwidth
-        })
+        let limits = phase.classes.limit.as_slice();
+        let bandwidth = |of: u32| self.layout.ports[phase.route(of as usize)[0].index()].bandwidth;
+        let limited = |limit: f64, of: u32| limit.is_finite() && limit < bandwidth(of);
+        self.groups.list.iter().any(|group| limited(limits[group.class.index()], group.first))
     }
 
     /// Steps B and C.
