@@ -46,6 +46,10 @@ impl Fcfs {
     /// Puts the transfer at `position` in line on each of its links; returns its rate and binding.
     fn admit_next(&mut self, phase: &PhaseView<'_>, position: u32) -> (f64, Binding) {
         let transfer = phase.transfer(position as usize);
+        if transfer.limit == 0.0 {
+            // Another region has it wait; nobody waits for it here.
+            return (0.0, Binding::new(LinkId::NONE, Cause::OwnLimit, NONE));
+        }
         let mut blocked = Binding::NONE;
         for &link in transfer.route {
             let port = &mut self.ports[link.index()];

@@ -191,7 +191,10 @@ impl Context {
         keys: impl Iterator<Item = &'k str> + Clone,
     ) -> Read<Fields<'a>> {
         let Data::Mapping(entries) = &value.data else {
-            let help = format!("write a map with these keys: {}", keys.collect::<Vec<_>>().join(", "));
+            let help = match keys.clone().next() {
+                None => "write `{}`".to_owned(),
+                Some(_) => format!("write a map with these keys: {}", keys.collect::<Vec<_>>().join(", ")),
+            };
             return Err(self.error(value.span, format!("{what} must be a map, not {}", value.describe()), help));
         };
         let mut fine = Ok(());

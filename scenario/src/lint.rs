@@ -88,7 +88,7 @@ impl Lint<'_> {
                 return None;
             }
         }
-        let help = "every arbiter gives the same result; let transfers meet on a link to compare arbiters";
+        let help = "nothing is to be divided between them; let transfers meet on a link to compare arbiters";
         (count > 1).then(|| Diagnostic::warning("no two transfers share a link or an engine").with_help(help))
     }
 

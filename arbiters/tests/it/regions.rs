@@ -126,6 +126,8 @@ proptest! {
             prop_assert!(binding.by == u32::MAX || (binding.by as usize) < phase.len());
         }
         for set in phase.connected_sets() {
+            // A run goes on: not all wait for each other.
+            prop_assert!(set.iter().any(|&p| rates[p] > 0.0), "{names:?}: nobody moves");
             let alone = answer(&mut *regions, &phase.subset(&set)).0;
             for (at, &p) in set.iter().enumerate() {
                 prop_assert_eq!(alone[at].to_bits(), rates[p].to_bits(), "{:?}: {:?} beside, {:?} alone", names, rates, alone);

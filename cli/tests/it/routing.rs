@@ -215,6 +215,32 @@ workload:
     assert_eq!(causes(&run), [words("down"), words("up")]);
 }
 
+/// Of three messages over one card one moves at a time, though one policy prefers the last and the other the first.
+#[test]
+fn policies_that_serve_in_order_do_not_hold_each_other_up() {
+    let text = "weir: 1
+topology:
+  link_types: { p: { bandwidth: 10GB/s, kind: pcie }, n: { bandwidth: 10GB/s, kind: network } }
+  tree:
+    s: { kind: switch, children: { 'h[0-2]': { kind: host, link: p }, nic: { kind: nic, link: p } } }
+    w: { kind: network }
+    r: { kind: host }
+  links: [ { between: [nic, w], type: n }, { between: [r, w], type: n } ]
+arbiter: [ { default: strict-priority, network: fcfs }, { default: fcfs, network: strict-priority } ]
+workload:
+  - transfer: { id: a, from: h0, to: r, size: 1GB }
+  - transfer: { id: b, from: h1, to: r, size: 1GB, priority: 1 }
+  - transfer: { id: c, from: h2, to: r, size: 1GB, priority: 2 }
+";
+    let scenario = scenario(text);
+    for arbiter in scenario.arbiters() {
+        let run = scenario.run_under(arbiter, &RunOptions::default()).expect("it goes on");
+        let mut ends = ends(&run);
+        ends.sort_unstable();
+        assert_eq!(ends, [100_000, 200_000, 300_000], "{}", arbiter.name);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 8, max_shrink_iters: 20, ..ProptestConfig::default() })]
 

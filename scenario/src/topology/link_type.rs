@@ -190,7 +190,13 @@ fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> 
     let latency = fields.parse_or(context, "latency", SimDuration::ZERO, units::duration);
     let kind = match fields.get("kind") {
         None => Ok(None),
-        Some(value) => context.text(value, "the kind of a link").map(|word| Some(kinds.of(word))),
+        Some(value) => match context.text(value, "the kind of a link") {
+            Ok("" | "default" | "name") => {
+                let help = "give another word: in a map of arbiters this one stands for something else";
+                Err(context.error(value.span, format!("{} is no kind of link", value.describe()), help))
+            }
+            word => word.map(|word| Some(kinds.of(word))),
+        },
     };
     let efficiency = efficiency?;
     let shared = fields.parse_or(context, "shared", None, |text| {

@@ -132,6 +132,9 @@ fn wrong_topologies() {
     refused(&unused("generation: 3, width: 5"), (3, 44), "width of 5 lanes", "1, 2, 4");
     refused(&unused("bandwidth: 1GB/s, efficiency: 1.1"), (3, 52), "not a share", "at most 1");
     refused(&unused("bandwidth: 1GB/s, latency: 5"), (3, 49), "no unit", "ps ns");
+    for kind in ["default", "name", "''"] {
+        refused(&unused(&format!("bandwidth: 1GB/s, kind: {kind}")), (3, 46), "is no kind of link", "another word");
+    }
     let long = "x".repeat(257);
     refused(&child(&format!("{long}: {{ kind: gpu, {link} }}")), (3, 42), "not a name", "256 bytes");
 }

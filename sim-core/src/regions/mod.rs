@@ -19,6 +19,8 @@
 //!    rates are fair for their weights over all of them, if those of the policies are.
 //! 3. A transfer that its region in the end offers more than it has (by more than 1e-6), or that has less than its fixed
 //!    rate, gets a rate anew, once, from its limit. Of the two answers the one with the larger total counts.
+//! 4. Where policies that serve one before the other, each in its order, leave all transfers at 0, the first one that moves when
+//!    it alone gets a rate anew does.
 //!
 //! What directed links share ([`crate::SharedBandwidth`]) is a region with one link ([`shared`]), in which a transfer over any
 //! of them has a segment.
@@ -257,8 +259,8 @@ impl RegionArbiter {
     }
 
     /// The line of a transfer in a region where it has less than its policy would give: what holds it back, and where.
-    fn limited(&self, phase: &PhaseView<'_>, position: usize, region: u32, holder: Place) -> Step {
-        let binding = self.parts[holder.region as usize].binding(holder.place);
+    fn limited(&self, phase: &PhaseView<'_>, position: usize, region: u32) -> Step {
+        let (holder, binding) = self.rounds.holder(position, &self.parts);
         let binding = self.outward(phase, position, holder.region, binding);
         let because = (binding.by != u32::MAX).then_some(binding.by).into_iter().collect();
         let (transfer, rate) = (position as u32, self.rounds.least(position, &self.parts));
@@ -310,10 +312,9 @@ impl RateArbiter for RegionArbiter {
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
         self.compose(phase)?;
         for position in 0..phase.len() {
-            let Place { region, place } = self.rounds.holder(position, &self.parts);
-            let part = &self.parts[region as usize];
+            let (Place { region, .. }, binding) = self.rounds.holder(position, &self.parts);
             grant.rates[position] = self.rounds.least(position, &self.parts);
-            grant.bindings[position] = self.outward(phase, position, region, part.binding(place));
+            grant.bindings[position] = self.outward(phase, position, region, binding);
         }
         for &region in &self.used {
             grant.recheck = grant.recheck.min(self.parts[region as usize].recheck());
@@ -332,7 +333,7 @@ impl RateArbiter for RegionArbiter {
             of_regions[region as usize] = own;
         }
         for position in 0..phase.len() {
-            let holder = self.rounds.holder(position, &self.parts);
+            let (holder, _) = self.rounds.holder(position, &self.parts);
             let mut segments = self.rounds.segments(position).to_vec();
             // Of branches the one that decides is last.
             if segments.iter().any(|&Place { region, place }| self.parts[region as usize].share(place) < 1.0) {
@@ -349,7 +350,7 @@ impl RateArbiter for RegionArbiter {
                 let last = self.rounds.segments(position).iter().rfind(|other| other.region == region);
                 for name in self.named_along(segment).into_iter().filter(|_| last == Some(&segment)) {
                     if region != holder.region || !named.contains(&name) {
-                        steps.push(self.limited(phase, position, name, holder));
+                        steps.push(self.limited(phase, position, name));
                     }
                 }
             }

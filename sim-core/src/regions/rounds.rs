@@ -1,8 +1,8 @@
-//! Steps 1 to 3 of [`super`]: rounds in which the rates of transfers are fixed, the lowest first.
+//! Steps 1 to 4 of [`super`]: rounds in which the rates of transfers are fixed, the lowest first.
 
 use std::ops::Range;
 
-use weir_plugin_api::{CallError, LinkId, PhaseView, SimTime};
+use weir_plugin_api::{Binding, CallError, Cause, LinkId, PhaseView, SimTime};
 
 use super::division::Division;
 use super::part::Part;
@@ -30,8 +30,9 @@ struct Rated {
     end: u32,
     /// What its rate was fixed at.
     rate: f64,
-    /// The segment whose offer that was.
+    /// The segment whose offer that was, and what held it back there.
     holder: u32,
+    binding: Binding,
 }
 
 /// The transfers of a phase, and whose rates are fixed.
@@ -72,7 +73,7 @@ impl Rounds {
         if end - holder > 1 {
             self.crossing.push(self.transfers.len() as u32);
         }
-        self.transfers.push(Rated { limit, weight, end, rate: f64::NAN, holder });
+        self.transfers.push(Rated { limit, weight, end, rate: f64::NAN, holder, binding: Binding::NONE });
         self.sets.add();
     }
 
@@ -107,11 +108,26 @@ impl Rounds {
         ask(parts, used, phase.now)?;
         self.fix_lowest(phase.now, parts, used)?;
         self.keep_better(&before, parts);
-        ask(parts, used, phase.now)
+        ask(parts, used, phase.now)?;
+        self.unblock(phase.now, parts, used)
     }
 
-    /// The segment that holds a transfer back.
-    pub(super) fn holder(&self, transfer: usize, parts: &[Part]) -> Place {
+    /// The segment that holds a transfer back, and what does so there. Where it has no more than its demand anywhere, since
+    /// what held it back is gone but nothing is gained by giving it more, that is what it was when its rate was fixed.
+    pub(super) fn holder(&self, transfer: usize, parts: &[Part]) -> (Place, Binding) {
+        let Rated { limit, holder, binding, .. } = self.transfers[transfer];
+        let now = self.lowest_segment(transfer, parts);
+        let part = &parts[now.region as usize];
+        match part.binding(now.place) {
+            own if own.cause() == Cause::OwnLimit && part.demanded(now.place) < limit && binding != Binding::NONE => {
+                (self.segments[holder as usize], binding)
+            }
+            binding => (now, binding),
+        }
+    }
+
+    /// The segment with the least offer to a transfer: that which its rate was fixed by, if it is as low.
+    fn lowest_segment(&self, transfer: usize, parts: &[Part]) -> Place {
         let offer = |at: usize| parts[self.segments[at].region as usize].offer(self.segments[at].place);
         let holder = self.transfers[transfer].holder as usize;
         let least = self.least(transfer, parts);
@@ -200,7 +216,9 @@ impl Rounds {
         let segments = &self.segments;
         let offers = |&at: &usize| parts[segments[at].region as usize].offer(segments[at].place) <= rate;
         let holder = self.row(transfer).find(offers).unwrap_or(self.transfers[transfer].holder as usize);
-        self.transfers[transfer].holder = holder as u32;
+        let Place { region, place } = segments[holder];
+        let rated = &mut self.transfers[transfer];
+        (rated.holder, rated.binding) = (holder as u32, parts[region as usize].binding(place));
         self.demand(transfer, parts, |at| at != holder, rate);
     }
 
@@ -231,6 +249,35 @@ impl Rounds {
             totals[self.sets.root(transfer as u32) as usize] += self.least(transfer, parts);
         }
         totals
+    }
+
+    /// Step 4: where all transfers of a set hold each other at 0, fixes the first of them anew that then moves, alone.
+    fn unblock(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), CallError> {
+        let mut totals = self.totals(parts);
+        for at in 0..self.crossing.len() {
+            let transfer = self.crossing[at] as usize;
+            let set = self.sets.root(transfer as u32) as usize;
+            if totals[set] > 0.0 {
+                continue;
+            }
+            let (before, row) = (self.transfers[transfer], self.row(transfer));
+            let demanded = |at: usize| parts[self.segments[at].region as usize].demanded(self.segments[at].place);
+            let demands: Vec<f64> = row.clone().map(demanded).collect();
+            self.demand(transfer, parts, |_| true, before.limit);
+            ask(parts, used, now)?;
+            self.open.clear();
+            self.open.push(transfer as u32);
+            self.fix_lowest(now, parts, used)?;
+            totals[set] = self.least(transfer, parts);
+            if totals[set] <= 0.0 {
+                self.transfers[transfer] = before;
+                for (at, demand) in row.zip(demands) {
+                    parts[self.segments[at].region as usize].demand(self.segments[at].place, demand);
+                }
+                ask(parts, used, now)?;
+            }
+        }
+        Ok(())
     }
 
     /// Brings back the first demands of the sets whose total is no larger now.
