@@ -99,7 +99,7 @@ impl CauseKind {
             Self::FullRate => "full rate of the narrowest link",
             Self::OwnLimit => "its own limit",
             Self::SharedLink => "link shared",
-            Self::SharedBandwidth => "link shared in both directions",
+            Self::SharedBandwidth => "bandwidth that links share",
             Self::UpstreamPort => "upstream port shared",
             Self::DownstreamPort => "downstream port shared",
             Self::LateralLink => "lateral link shared",
@@ -139,6 +139,8 @@ impl CauseKind {
             (Self::MostLoadedLink | Self::FullRate | Self::OwnLimit | Self::RootComplex, _) => words.to_owned(),
             (Self::HeadOfLine, None) => words.to_owned(),
             (Self::HeadOfLine, Some(by)) => format!("{words} behind {by}"),
+            // Of the memory of a node the cause says so itself.
+            (Self::SharedBandwidth, by) => format!("link shared in both directions with {}", by.unwrap_or("others")),
             (Self::EarlierTransfer, Some(by)) => format!("waits for {by}"),
             (Self::HigherPriority, Some(by)) => format!("{by} has a higher priority"),
             (Self::EngineBusy, Some(by)) => format!("queued behind {by}"),

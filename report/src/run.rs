@@ -73,8 +73,7 @@ impl Run<'_> {
 
     /// The ids of all transfers, in expansion order.
     pub fn transfers(&self) -> impl Iterator<Item = TaskId> + '_ {
-        let tasks = self.scenario.tasks.tasks();
-        (0..tasks.len()).filter(|&i| matches!(tasks[i].work, Work::Carries { .. })).map(|i| TaskId(i as u32))
+        self.scenario.tasks.transfers().map(|(task, _)| task)
     }
 
     /// The first and the last node of a transfer's route, and the links between; `None` for other tasks.

@@ -83,7 +83,7 @@ impl Run {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
-        for wider in self.candidates(self.tries()?)? {
+        for wider in self.candidates(self.tries())? {
             let Some((makespan, sum_saved)) = self.widened(wider, cancel)? else { return Ok(Vec::new()) };
             found.push((self.makespan() - makespan, sum_saved, wider));
         }
@@ -109,13 +109,13 @@ impl Run {
     }
 
     /// How many runs with something wider take no more than some seconds; none if that is only one.
-    fn tries(&self) -> Result<usize, Error> {
+    fn tries(&self) -> usize {
         let each = match self.outcome.incremental {
             true => self.outcome.events.saturating_mul(RATES_PER_EVENT),
-            false => self.report(|run| Effort::of(run).rates)?,
+            false => Effort::of(&self.outcome, &self.scenario.contents().tasks).rates,
         };
         let tries = (MOST_RATES / each.max(1)).min(MOST_TRIED);
-        Ok(if tries > 1 { tries as usize } else { 0 })
+        if tries > 1 { tries as usize } else { 0 }
     }
 
     /// What is worth trying, so many at most.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use weir::{ArbiterSpec, Error, RunOptions, Scenario};
 use weir_report::page::{self, Counts, Effort, Page};
 use weir_report::{Run, text};
-use weir_sim_core::{Stop, Work};
+use weir_sim_core::Stop;
 
 use crate::args::ReportArgs;
 use crate::failure::{Exit, message, print};
@@ -213,7 +213,7 @@ enum Record {
 impl Record {
     /// As much as fits, by a run without phases.
     fn fitting(run: &Run<'_>, transfers: usize) -> Self {
-        let effort = Effort::of(run);
+        let effort = Effort::of(run.outcome, &run.scenario.tasks);
         let explained = effort.rates <= MOST_EXPLAINED.rates && effort.named <= MOST_EXPLAINED.named;
         match transfers <= page::MOST_ROWS {
             _ if run.outcome.stop == Stop::Cancelled || effort.rates > MOST_ONE_BY_ONE => Self::Times,
@@ -228,8 +228,7 @@ impl Record {
 fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mut Page) -> Result<(), Error> {
     warn_of(scenario, spec)?;
     let plain = RunOptions { until: args.until, ..RunOptions::default() };
-    let tasks = scenario.contents().tasks.tasks();
-    let transfers = tasks.iter().filter(|task| matches!(task.work, Work::Carries { .. })).count();
+    let transfers = scenario.contents().tasks.transfers().count();
     let running = Stage::running();
     let run = scenario.run_under(spec, &simulate::watched(&plain))?;
     page.widening(run.widenings(Some(interrupt::flag()))?.into_iter().next());

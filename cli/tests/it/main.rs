@@ -11,6 +11,7 @@ mod library;
 mod loaded;
 mod optimize;
 mod optimize_parts;
+mod outputs;
 mod plugins;
 mod report;
 mod routing;

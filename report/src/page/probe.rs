@@ -1,6 +1,6 @@
 //! How much there is to record before it is recorded.
 
-use crate::Run;
+use weir_sim_core::{Outcome, TaskGraph};
 
 /// Sums over the phases of a run, as far as times tell: a phase begins wherever a transfer starts or has sent its last byte,
 /// and arbiters that change rates in between have more.
@@ -15,9 +15,9 @@ pub struct Effort {
 impl Effort {
     /// Of a run whose phases were not recorded.
     #[must_use]
-    pub fn of(run: &Run<'_>) -> Self {
-        let outcome = run.outcome;
-        let times = run.transfers().map(|task| outcome.tasks[task.index()]).filter(|times| !times.start.is_never());
+    pub fn of(outcome: &Outcome, tasks: &TaskGraph) -> Self {
+        let times = tasks.transfers().map(|(task, _)| outcome.tasks[task.index()]);
+        let times = times.filter(|times| !times.start.is_never());
         let changes = times.flat_map(|times| [(times.start.0, 1), (times.sent.min(outcome.now).0, -1)]);
         Self::over(changes.collect())
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use weir_plugin_api::LinkId;
 use weir_scenario::Regions;
-use weir_sim_core::{LIMITED, PhaseRecord, PhaseStep, TaskId};
+use weir_sim_core::{LIMITED, PhaseRecord, PhaseStep, TaskId, Work};
 
 use super::{ROWS, Sheet, clean, more, timeline, title};
 use crate::steps::by_transfer;
@@ -59,10 +59,19 @@ fn kept<'a>(all: &[Explained<'a>], wanted: impl Fn(&PhaseStep) -> bool) -> Vec<E
 fn limited_line(run: &Run<'_>, regions: &Regions, step: &PhaseStep) -> String {
     let (name, rate) = (run.scenario.task_name(step.task), rate(step.rate));
     if step.link.is_none() {
-        return format!("{name} is limited to {rate} by its own limit\n");
+        let by = if is_at_limit(run, step) { "by its own limit" } else { "elsewhere" };
+        return format!("{name} is limited to {rate} {by}\n");
     }
     let (region, _) = regions.of_link(step.link);
     format!("{name} is limited to {rate} by {} ({})\n", clean(&region.name), run.link_text(step.link))
+}
+
+/// Whether a transfer has all that its limit lets it have; a policy may give a rate without a reason.
+fn is_at_limit(run: &Run<'_>, step: &PhaseStep) -> bool {
+    match run.scenario.tasks.tasks()[step.task.index()].work {
+        Work::Carries { class, .. } => step.rate >= run.scenario.tasks.classes().limit(class) * (1.0 - 1e-9),
+        _ => false,
+    }
 }
 
 fn table(run: &Run<'_>, phase: &PhaseRecord, groups: &[Explained<'_>]) -> String {

@@ -793,7 +793,7 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
   "full-rate": "full rate of the narrowest link",
   "own-limit": "its own limit",
   "shared-link": "link shared",
-  "shared-bandwidth": "link shared in both directions",
+  "shared-bandwidth": "bandwidth that links share",
   "upstream-port": "upstream port shared",
   "downstream-port": "downstream port shared",
   "lateral-link": "lateral link shared",

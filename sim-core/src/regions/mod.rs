@@ -144,7 +144,11 @@ impl RegionArbiter {
         named: Arc<Division>,
         policies: &[RegionPolicy],
     ) -> Result<Self, CallError> {
-        let division = Arc::new(named.joined(fabric, &RegionPolicy::same(policies)));
+        let same = RegionPolicy::same(policies);
+        let division = match same.iter().enumerate().all(|(at, &first)| first as usize == at) {
+            true => named.clone(),
+            false => Arc::new(named.joined(fabric, &same)),
+        };
         let mut parts = Vec::with_capacity(division.regions.len());
         for region in &division.regions {
             let columns = columns(fabric, region);

@@ -253,6 +253,9 @@ impl Rounds {
 
     /// Step 4: where all transfers of a set hold each other at 0, fixes the first of them anew that then moves, alone.
     fn unblock(&mut self, now: SimTime, parts: &mut [Part], used: &[u32]) -> Result<(), CallError> {
+        if self.crossing.iter().all(|&transfer| self.least(transfer as usize, parts) > 0.0) {
+            return Ok(());
+        }
         let mut totals = self.totals(parts);
         for at in 0..self.crossing.len() {
             let transfer = self.crossing[at] as usize;

@@ -119,7 +119,7 @@ impl PreparedRun<'_> {
                 format!("{bytes} bytes crossed link {}, but transfers sent {sent} bytes over it", self.link(*link))
             }
         };
-        format!("the result cannot be: {what}; the arbiter is wrong, or weir: report it")
+        format!("the result is impossible: {what}; the arbiter or weir is wrong, report it")
     }
 
     fn link(&self, link: LinkId) -> String {
