@@ -1,7 +1,7 @@
 //! Scenarios from files and standard input.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weir::{Diagnostic, Error, Input, LoadOptions, Opened, Opener, Scenario};
@@ -60,9 +60,9 @@ pub(crate) fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// The files that a scenario names.
-pub(crate) fn named(scenario: &Scenario) -> Vec<&Path> {
-    scenario.contents().files.iter().map(|file| file.path.as_path()).collect()
+/// The files that were read beside a scenario's own.
+pub(crate) fn read_files(scenario: &Scenario) -> Vec<&Path> {
+    scenario.contents().read_files.iter().map(PathBuf::as_path).collect()
 }
 
 fn stdin() -> Result<Vec<u8>, Error> {

@@ -83,14 +83,14 @@ fn is_topology(root: &Value) -> bool {
 }
 
 fn topology(context: &mut Context, opened: &mut Opened) -> Read<Topology> {
-    let Opened { files, root, edits, .. } = opened;
+    let Opened { files, root, .. } = opened;
     let topology = match root.get("topology") {
         None => topology::read(context, files, root, true)?,
         Some(_) => {
             let fields = context.fields_among(root, "the file", ALONE.into_iter())?;
             version::check(context, &fields)?;
             let value = fields.require(context, "topology")?;
-            load::topology(context, files, value, edits)?.0
+            load::topology(context, files, value)?.0
         }
     };
     for (name, span) in &topology.unused_types {

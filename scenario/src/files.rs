@@ -124,6 +124,16 @@ impl Files {
         all
     }
 
+    /// The files that were found.
+    pub(crate) fn read_files(&self) -> Vec<PathBuf> {
+        self.found.iter().map(|(_, path)| path.clone()).collect()
+    }
+
+    /// Whether a source is a YAML file that was named.
+    pub(crate) fn is_named(&self, source: u32) -> bool {
+        self.folders.contains_key(&source)
+    }
+
     /// Reads a YAML file that the scenario names at `span` and registers its text.
     pub(crate) fn read_named(&mut self, context: &mut Context, span: Span, named: &str) -> Read<u32> {
         let found = self.find(context, span, named)?;

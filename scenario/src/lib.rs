@@ -26,6 +26,7 @@ mod machine;
 mod nearest;
 mod optimize;
 mod published;
+mod reach;
 mod rewrite;
 mod scenario;
 mod schema;

@@ -11,6 +11,7 @@ use crate::files::Files;
 use crate::format::{KeyTable, Shape, optional, required};
 use crate::input::{Input, Parsed};
 use crate::optimize;
+use crate::reach;
 use crate::scenario::{Parts, Scenario};
 use crate::topology::{self, Topology};
 use crate::version::{self, VERSION};
@@ -80,19 +81,17 @@ pub(crate) struct Opened {
     pub(crate) name: String,
     pub(crate) files: Files,
     pub(crate) root: Value,
-    /// Edits of a topology that is a file of its own.
-    pub(crate) edits: Vec<Edit>,
 }
 
 pub(crate) fn open(context: &mut Context, input: Input<'_>, options: &LoadOptions) -> Read<Opened> {
     let name = input.name().into_owned();
-    let Parsed { files, mut root, .. } = input.parse(context, options.library.as_deref())?;
-    let edits = edit(context, &mut root, options)?;
-    Ok(Opened { name, files, root, edits })
+    let Parsed { mut files, mut root, .. } = input.parse(context, options.library.as_deref())?;
+    edit(context, &mut files, &mut root, options)?;
+    Ok(Opened { name, files, root })
 }
 
 pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions, registry: &Registry) -> Read<Parts> {
-    let Opened { name, mut files, root, edits } = opened;
+    let Opened { name, mut files, root } = opened;
     looks_like_a_scenario(context, &root)?;
     let fields = context.fields(&root, "the scenario", &SCENARIO)?;
     version::check(context, &fields)?;
@@ -101,7 +100,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     let operations = fields.require(context, "workload");
     let has_topology = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
     let (topology, topology_file) = match has_topology {
-        true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v, &edits))?,
+        true => fields.require(context, "topology").and_then(|v| topology(context, &mut files, v))?,
         false => (Topology::empty(), None),
     };
     let arbiters = arbiters.and_then(|written| arbiter::place(context, written, &topology));
@@ -124,7 +123,8 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         name: title?,
         file: name,
         optimize: optimize?,
-        files: files.named(&root),
+        named_files: files.named(&root),
+        read_files: files.read_files(),
         input_sha256: files.sha256(),
         topology,
         workload,
@@ -141,27 +141,16 @@ fn title(context: &mut Context, fields: &Fields<'_>, name: &str) -> Read<String>
     }
 }
 
-/// Applies the edits; returns those of a topology that is a file of its own.
-pub(crate) fn edit(context: &mut Context, root: &mut Value, options: &LoadOptions) -> Read<Vec<Edit>> {
-    let mut later = Vec::new();
+/// Applies the edits of the command line.
+pub(crate) fn edit(context: &mut Context, files: &mut Files, root: &mut Value, options: &LoadOptions) -> Read<()> {
     for (path, value) in &options.set {
         let edit = Edit::read(context, path, value)?;
-        if let (Some(span), false) = (edit.starts_with("arbiter"), options.arbiters.is_empty()) {
+        if let (Some(span), false) = (edit.path().starts_with("arbiter"), options.arbiters.is_empty()) {
             let message = format!("{} has no effect: `--arbiter` replaces the file's arbiters", quoted(path));
             let help = "give the parameters with it, as in `--arbiter '{name: NAME, PARAMETER: VALUE}'`";
             return Err(context.error(span, message, help));
         }
-        apply(context, root, edit, &mut later)?;
-    }
-    Ok(later)
-}
-
-/// Applies an edit, or puts it to those of a topology that is a file of its own.
-pub(crate) fn apply(context: &mut Context, root: &mut Value, edit: Edit, later: &mut Vec<Edit>) -> Read<()> {
-    let is_file = root.get("topology").is_some_and(|value| matches!(value.data, Data::Scalar(_)));
-    match edit.below("topology") {
-        Some(below) if is_file => later.push(below),
-        _ => edit.apply(context, root)?,
+        reach::apply(context, files, root, &edit)?;
     }
     Ok(())
 }
@@ -193,27 +182,19 @@ fn only_models(workload: &Value, registry: &Registry) -> bool {
 }
 
 /// The topology in place, or in the file that is named, whose tree is returned too.
-pub(crate) fn topology(
-    context: &mut Context,
-    files: &mut Files,
-    value: &Value,
-    edits: &[Edit],
-) -> Read<(Topology, Option<Value>)> {
+pub(crate) fn topology(context: &mut Context, files: &mut Files, value: &Value) -> Read<(Topology, Option<Value>)> {
     let _topology = tracing::debug_span!("topology").entered();
     if matches!(value.data, Data::Mapping(_)) {
-        return topology::read(context, files, value, false).map(|topology| (topology, None));
+        let file = files.is_named(value.span.source);
+        return topology::read(context, files, value, file).map(|topology| (topology, None));
     }
-    let tree = topology_file(context, files, value, edits)?;
+    let tree = topology_file(context, files, value)?;
     Ok((topology::read(context, files, &tree, true)?, Some(tree)))
 }
 
-/// The tree of the topology file that a value names, edited.
-pub(crate) fn topology_file(context: &mut Context, files: &mut Files, value: &Value, edits: &[Edit]) -> Read<Value> {
+/// The tree of the topology file that a value names.
+pub(crate) fn topology_file(context: &mut Context, files: &mut Files, value: &Value) -> Read<Value> {
     let named = context.text(value, "`topology`")?;
     let source = files.read_named(context, value.span, named)?;
-    let mut tree = yaml::parse(context, source)?;
-    for edit in edits {
-        edit.apply(context, &mut tree)?;
-    }
-    Ok(tree)
+    yaml::parse(context, source)
 }

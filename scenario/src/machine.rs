@@ -13,7 +13,7 @@ use crate::input::{Input, Parsed};
 use crate::load::{self, LoadOptions};
 use crate::rewrite::{LinkChange, relink, text};
 use crate::topology::{self, DeviceEngines, LinkTypeOf, LinkTypeText, Topology, is_inner};
-use crate::yaml::{Data, Edit, Value};
+use crate::yaml::{Data, Value};
 
 /// Names that a bracketed list stands for at most; *assumed*, far above the devices of one machine.
 const MOST_NAMES: u64 = 100_000;
@@ -165,8 +165,8 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
     let Parsed { mut files, mut root, .. } = Input::from(path).parse(context, options.library.as_deref())?;
     let is_scenario = !is_topology(&root);
     let mut listed = options.arbiters.len() > 1;
+    load::edit(context, &mut files, &mut root, options)?;
     let (tree, arbiters) = if is_scenario {
-        let edits = load::edit(context, &mut root, options)?;
         load::looks_like_a_scenario(context, &root)?;
         let fields = context.fields(&root, "the scenario", &load::SCENARIO)?;
         crate::version::check(context, &fields)?;
@@ -177,11 +177,10 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
         let value = fields.require(context, "topology")?;
         let tree = match value.data {
             Data::Mapping(_) => value.clone(),
-            _ => load::topology_file(context, &mut files, value, &edits)?,
+            _ => load::topology_file(context, &mut files, value)?,
         };
         (tree, arbiters)
     } else {
-        apply(context, &mut root, &options.set)?;
         (root, arbiter::read(context, None, &options.arbiters, registry)?)
     };
     let mut topology = topology::read(context, &mut files, &tree, !is_scenario)?;
@@ -204,10 +203,6 @@ fn is_topology(root: &Value) -> bool {
     root.get("tree").is_some() && root.get("workload").is_none()
 }
 
-fn apply(context: &mut Context, root: &mut Value, set: &[(String, String)]) -> Read<()> {
-    set.iter().try_for_each(|(path, value)| Edit::read(context, path, value)?.apply(context, root))
-}
-
 /// The text of a topology file with edits of its values and other types for single links, as [`crate::rewrite`] of a
 /// scenario.
 ///
@@ -216,9 +211,10 @@ fn apply(context: &mut Context, root: &mut Value, set: &[(String, String)]) -> R
 pub fn rewrite_topology(path: &Path, set: &[(String, String)], links: &LinkChange) -> Result<String, Vec<Diagnostic>> {
     let mut context = Context::default();
     let changed = |context: &mut Context| -> Read<(u32, Value, Value)> {
-        let Parsed { source, root: before, .. } = Input::from(path).parse(context, None)?;
+        let Parsed { mut files, source, root: before } = Input::from(path).parse(context, None)?;
         let mut root = before.clone();
-        apply(context, &mut root, set)?;
+        let options = LoadOptions { set: set.to_vec(), ..LoadOptions::default() };
+        load::edit(context, &mut files, &mut root, &options)?;
         relink(context, &mut root, &[links])?;
         Ok((source, before, root))
     };

@@ -137,7 +137,7 @@ pub(crate) fn read(
     let method = fields.parse_or(context, "method", Method::Auto, one_of(&Method::ALL, Method::word));
     belongs(context, &fields, vary);
     let parameters = match fields.get("parameters") {
-        Some(value) => parameters::read(context, value, scenario),
+        Some(value) => parameters::read(context, files, value, scenario),
         None if vary == Vary::Parameters => fields.require(context, "parameters").map(|_| Vec::new()),
         None => Ok(Vec::new()),
     };

@@ -1,6 +1,7 @@
 //! A scenario ready to run: what the file said, checked, with names beside dense ids.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use weir_plugin_api::{ArbiterEntry, NodeId};
@@ -43,8 +44,10 @@ pub struct Scenario {
     pub ranks: Option<Vec<NodeId>>,
     /// What may be changed to make it better; no part of a run.
     pub optimize: Option<OptimizeSpec>,
-    /// The files that it names, in order of reading.
+    /// The files that it names, in its order.
     pub files: Vec<NamedFile>,
+    /// All files that were read beside it, symbolic links resolved: those that it names, and those that these name.
+    pub read_files: Vec<PathBuf>,
     /// Where nodes are in the machine, of those that say it, in their order; no part of a run.
     pub places: Vec<(NodeId, Place)>,
     /// The traces that are read while they are simulated, where that was asked for: `tasks` has their engines and classes,
@@ -73,8 +76,8 @@ pub(crate) struct Parts {
     pub(crate) arbiters: Vec<ArbiterSpec>,
     /// What a search may change.
     pub(crate) optimize: Option<OptimizeSpec>,
-    /// The files that it names.
-    pub(crate) files: Vec<NamedFile>,
+    pub(crate) named_files: Vec<NamedFile>,
+    pub(crate) read_files: Vec<PathBuf>,
     /// The arbiter of scenarios that name none.
     pub(crate) default_arbiter: String,
 }
@@ -82,21 +85,22 @@ pub(crate) struct Parts {
 impl Scenario {
     /// Puts the parts together, after everything went well.
     pub(crate) fn new(mut context: Context, parts: Parts) -> Self {
-        let Parts { name, file, input_sha256, topology, workload, arbiters, optimize, files, default_arbiter } = parts;
+        let Parts { topology, workload, .. } = parts;
         Self {
-            name,
-            file,
-            input_sha256,
+            name: parts.name,
+            file: parts.file,
+            input_sha256: parts.input_sha256,
             fabric: topology.fabric,
             routes: workload.routes,
             tasks: workload.tasks,
-            arbiters,
+            arbiters: parts.arbiters,
             warnings: context.take_warnings(),
             generator: workload.generator.map(str::to_owned),
             operations: workload.operations,
             ranks: workload.ranks,
-            optimize,
-            files,
+            optimize: parts.optimize,
+            files: parts.named_files,
+            read_files: parts.read_files,
             places: topology.places,
             stream: workload.stream,
             traffic: workload.traffic,
@@ -108,7 +112,7 @@ impl Scenario {
             unused_types: topology.unused_types,
             written_engines: topology.written_engines,
             unused_ranks: workload.unused_ranks,
-            default_arbiter,
+            default_arbiter: parts.default_arbiter,
         }
     }
 

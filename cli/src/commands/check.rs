@@ -13,7 +13,7 @@ use weir_sim_core::{Fabric, Work};
 
 use crate::args::CheckArgs;
 use crate::failure::{Exit, message, print};
-use crate::input::{named, read_any};
+use crate::input::{read_any, read_files};
 use crate::output::{self, Output};
 use crate::plugins::{Arbiters, arbiters};
 use crate::terminal;
@@ -55,7 +55,7 @@ fn draw(target: &Path, args: &CheckArgs) -> Result<(), Error> {
     }
     let (text, warnings) = match read_any(file, &args.scenario, &arbiters(&args.scenario)?)? {
         Opened::Scenario(s) => {
-            target.map_or(Ok(()), |target| output::spare("--dot", target, &named(&s)))?;
+            target.map_or(Ok(()), |target| output::spare("--dot", target, &read_files(&s)))?;
             let s = s.contents();
             (dot(&s.name, &drawn(&s.fabric, &|n| s.node_name(n))), warn_all(s.warnings.iter()))
         }

@@ -9,7 +9,7 @@ use weir_report::{Ranks, SearchReport, Solution, SweepReport, text};
 use crate::args::OptimizeArgs;
 use crate::export::Export;
 use crate::failure::Exit;
-use crate::input::{is_stdin, load, named};
+use crate::input::{is_stdin, load, read_files};
 use crate::interrupt::{self, Stage};
 use crate::optimize::{CheckpointFile, Target, Terminal, check, search_options};
 use crate::output::{self, Output};
@@ -117,7 +117,7 @@ impl<'a> Targets<'a> {
 /// All files that are read: none may be written over.
 fn inputs<'a>(args: &'a OptimizeArgs, scenario: &'a Scenario) -> Vec<&'a Path> {
     let given = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path);
-    given.chain(named(scenario)).collect()
+    given.chain(read_files(scenario)).collect()
 }
 
 /// A search that was ended before it knew anything.

@@ -96,7 +96,11 @@ fn add(file: &Path, args: &ReportArgs, all: &Arbiters, page: &mut Page) -> Exit 
             page.add_saved(&name(file), &text).map_err(Error::input).map(|()| Exit::Ok)
         }
         Ok(InputFile::Scenario(bytes)) => scenario(file, bytes, args, all).and_then(|scenario| {
-            output::spare("--output", args.output.as_deref().unwrap_or(Path::new(PAGE)), &input::named(&scenario))?;
+            output::spare(
+                "--output",
+                args.output.as_deref().unwrap_or(Path::new(PAGE)),
+                &input::read_files(&scenario),
+            )?;
             page.describe(changed(args));
             add_runs(&scenario, args, page)
         }),

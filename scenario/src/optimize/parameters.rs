@@ -3,7 +3,9 @@
 use super::ScenarioParts;
 use crate::context::{Context, Read};
 use crate::diagnostic::{Position, quoted};
+use crate::files::Files;
 use crate::format::{KeyTable, Shape, optional, required};
+use crate::reach;
 use crate::units::{self, RangeError};
 use crate::yaml::{self, Data, Entry, Path, Value};
 
@@ -77,7 +79,12 @@ pub enum Growth {
     Factor(String),
 }
 
-pub(super) fn read(context: &mut Context, value: &Value, scenario: ScenarioParts<'_>) -> Read<Vec<Parameter>> {
+pub(super) fn read(
+    context: &mut Context,
+    files: &mut Files,
+    value: &Value,
+    scenario: ScenarioParts<'_>,
+) -> Read<Vec<Parameter>> {
     let help = "write `parameters: { workload[0].transfer.size: [1MB, 4MB] }`";
     let Data::Mapping(entries) = &value.data else {
         return Err(context.error(value.span, format!("`parameters` must be a map, not {}", value.describe()), help));
@@ -90,7 +97,7 @@ pub(super) fn read(context: &mut Context, value: &Value, scenario: ScenarioParts
         return Err(context.error(value.span, message, help));
     }
     context.each(entries, |context, entry| {
-        let path = path(context, entry, scenario);
+        let path = path(context, files, entry, scenario);
         let axis = axis(context, &entry.value, &entry.key);
         let position = context.sources.position(entry.key_span);
         path.and_then(|()| Ok(Parameter { path: entry.key.to_string(), axis: axis?, position }))
@@ -98,14 +105,14 @@ pub(super) fn read(context: &mut Context, value: &Value, scenario: ScenarioParts
 }
 
 /// Checks that the scenario has a value at a path, or takes a new one there as `--set` does.
-fn path(context: &mut Context, entry: &Entry, scenario: ScenarioParts<'_>) -> Read<()> {
+fn path(context: &mut Context, files: &mut Files, entry: &Entry, scenario: ScenarioParts<'_>) -> Read<()> {
     let path = Path::at(context, &entry.key, entry.key_span)?;
     if let Some(span) = path.starts_with("optimize") {
         return Err(context.error(span, "`optimize` cannot vary itself", "name another value of the scenario"));
     }
     match (path.below("topology"), scenario.topology_file) {
-        (Some(below), Some(tree)) => below.check(context, tree),
-        _ => path.check(context, scenario.root),
+        (Some(below), Some(tree)) => reach::check(context, files, tree, &below),
+        _ => reach::check(context, files, scenario.root, &path),
     }
 }
 

@@ -9,6 +9,7 @@ use crate::context::{Context, Read};
 use crate::diagnostic::Diagnostic;
 use crate::input::{Input, Parsed};
 use crate::load::{self, LoadOptions};
+use crate::reach;
 use crate::source::Span;
 use crate::yaml::{self, Data, Edit, Entry, Scalar, Value};
 
@@ -79,7 +80,7 @@ struct Changed {
 fn changed(context: &mut Context, input: Input<'_>, options: &LoadOptions, changes: &[Change]) -> Read<Changed> {
     let Parsed { mut files, source, root: before } = input.parse(context, options.library.as_deref())?;
     let mut root = before.clone();
-    let mut edits = load::edit(context, &mut root, options)?;
+    load::edit(context, &mut files, &mut root, options)?;
     load::looks_like_a_scenario(context, &root)?;
     if !options.arbiters.is_empty() {
         set(&mut root, "arbiter", arbiters(context, &options.arbiters)?);
@@ -89,7 +90,7 @@ fn changed(context: &mut Context, input: Input<'_>, options: &LoadOptions, chang
         match change {
             Change::Set(path, value) => {
                 let edit = Edit::read(context, path, value)?;
-                load::apply(context, &mut root, edit, &mut edits)?;
+                reach::apply(context, &mut files, &mut root, &edit)?;
             }
             Change::Order(orders) => {
                 let orders = orders.iter().map(|(device, ids)| entry(device, list(ids))).collect();
@@ -101,20 +102,18 @@ fn changed(context: &mut Context, input: Input<'_>, options: &LoadOptions, chang
         }
     }
     let file = root.get("topology").filter(|value| matches!(value.data, Data::Scalar(_))).cloned();
-    let mut topology = None;
-    if let Some(file) = file.filter(|_| inline || !edits.is_empty() || !links.is_empty()) {
-        let mut tree = load::topology_file(context, &mut files, &file, &edits)?;
-        topology = Some(tree.span.source);
-        remove(&mut tree, "weir");
-        machines::put_in_place(context, &mut files, &mut tree)?;
+    if let Some(file) = file.filter(|_| inline || !links.is_empty()) {
+        let tree = load::topology_file(context, &mut files, &file)?;
         set(&mut root, "topology", tree);
     }
-    if let (Data::Mapping(entries), false) = (&mut root.data, links.is_empty()) {
-        let topologies = entries.iter_mut().filter(|e| &*e.key == "topology");
-        topologies.map(|e| relink(context, &mut e.value, &links)).collect::<Read<Vec<()>>>()?;
+    let mut from_file = None;
+    if let Some(topology) = root.get_mut("topology") {
+        from_file = Some(topology.span.source).filter(|&source| files.is_named(source));
+        machines::put_in_place(context, &mut files, topology)?;
+        relink(context, topology, &links)?;
     }
     remove(&mut root, "optimize");
-    Ok(Changed { source, before, after: root, topology })
+    Ok(Changed { source, before, after: root, topology: from_file })
 }
 
 /// Gives links of a topology other types.

@@ -46,13 +46,15 @@ pub(super) struct NamedMachines<'n> {
     entries: &'n [Entry],
     by_name: FxHashMap<&'n str, usize>,
     states: RefCell<Vec<State>>,
+    /// The file of the topology, by its source.
+    source: u32,
     outer: Option<&'n NamedMachines<'n>>,
 }
 
 impl<'n> NamedMachines<'n> {
-    /// The map `machines`.
-    pub(super) fn read(context: &mut Context, value: Option<&'n Value>, outer: Option<&'n Self>) -> Read<Self> {
-        let entries = match value.map(|value| (value, &value.data)) {
+    /// The map `machines` of a topology.
+    pub(super) fn read(context: &mut Context, topology: &'n Value, outer: Option<&'n Self>) -> Read<Self> {
+        let entries = match topology.get("machines").map(|value| (value, &value.data)) {
             None => &[][..],
             Some((_, Data::Mapping(entries))) => entries,
             Some((value, _)) => {
@@ -61,7 +63,8 @@ impl<'n> NamedMachines<'n> {
             }
         };
         let by_name = entries.iter().zip(0..).map(|(entry, at)| (&*entry.key, at)).collect();
-        Ok(Self { entries, by_name, states: RefCell::new(vec![State::Unread; entries.len()]), outer })
+        let states = RefCell::new(vec![State::Unread; entries.len()]);
+        Ok(Self { entries, by_name, states, source: topology.span.source, outer })
     }
 
     /// The machine of a name: under which of the maps, and where there.
@@ -100,7 +103,7 @@ impl<'f> MachineReader<'f> {
         let types = LinkTypes::read(context, fields.get("link_types"), kinds, !self.open.is_empty());
         let tree = fields.require(context, "tree")?;
         let mut types = types?;
-        let named = NamedMachines::read(context, fields.get("machines"), outer)?;
+        let named = NamedMachines::read(context, value, outer)?;
         let machine = &mut |context: &mut _, types: &mut _, value: &_| self.machine(context, types, &named, value);
         let templates = tree::roots(context, &mut types, tree, machine)?;
         self.read_unused(context, &mut types, &named)?;
@@ -123,7 +126,7 @@ impl<'f> MachineReader<'f> {
             Data::Mapping(_) if value.get("file").is_some() => self.file(context, types, value),
             Data::Mapping(_) => {
                 let called = ("a machine in place".to_owned(), value.span);
-                self.inside(context, called, |reader, context| reader.topology(context, types, Some(named), value))
+                self.inside(context, called, |reader, context| reader.in_place(context, types, named, value))
             }
             _ => self.named(context, types, named, value),
         }
@@ -178,7 +181,7 @@ impl<'f> MachineReader<'f> {
             // The file is the machine: its name is no level of its own.
             Data::Mapping(_) if value.get("file").is_some() => self.file(context, types, value),
             Data::Mapping(_) => {
-                self.inside(context, called, |reader, context| reader.topology(context, types, Some(named), value))
+                self.inside(context, called, |reader, context| reader.in_place(context, types, named, value))
             }
             _ => self.inside(context, called, |reader, context| reader.named(context, types, named, value)),
         };
@@ -204,6 +207,19 @@ impl<'f> MachineReader<'f> {
         });
         self.by_file.insert(path, State::after(&read));
         read
+    }
+
+    /// Reads a machine that stands in the topology of `named`; an edit may have put a file there.
+    fn in_place(
+        &mut self,
+        context: &mut Context,
+        types: &mut LinkTypes,
+        named: &NamedMachines<'_>,
+        value: &Value,
+    ) -> Read<Rc<TopologyTemplate>> {
+        let source = value.span.source;
+        let is_file = source != named.source && self.files.is_named(source);
+        self.topology(context, types, (!is_file).then_some(named), value)
     }
 
     /// Reads the topology of a machine; `outer` has the machines of the one that it stands in, unless it is a file.

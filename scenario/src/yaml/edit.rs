@@ -59,6 +59,41 @@ impl Path {
         fits.then(|| Self { steps: rest.to_vec() })
     }
 
+    /// How many steps lead to the name of a file that the value lies in, where it does: the topology's, or a machine's.
+    fn steps_to_file(&self, root: &Value) -> Option<usize> {
+        let mut at = root;
+        for (taken, pair) in self.steps.windows(2).enumerate() {
+            at = at.at(&pair[0].to)?;
+            let before = taken.checked_sub(1).map(|before| &self.steps[before].to);
+            let is_file = match (&pair[0].to, &at.data) {
+                (To::Key(key), Data::Scalar(word)) => before.is_none() && &**key == "topology" && !word.is_null(),
+                (To::Key(key), Data::Mapping(fields)) => {
+                    let is_machine = &**key == "machine" || before.is_some_and(|to| to.is("machines"));
+                    is_machine && matches!(&fields[..], [field] if &*field.key == "file") && !pair[1].to.is("file")
+                }
+                _ => false,
+            };
+            if is_file {
+                return Some(taken + 1);
+            }
+        }
+        None
+    }
+
+    /// Where the value lies in a file that a tree names, the value that names the file, and the rest of the path.
+    pub(crate) fn through_file<'v>(&self, root: &'v Value) -> Option<(&'v Value, Self)> {
+        let (to_file, rest) = self.steps.split_at(self.steps_to_file(root)?);
+        let named = to_file.iter().try_fold(root, |at, step| at.at(&step.to))?;
+        Some((named, Self { steps: rest.to_vec() }))
+    }
+
+    /// As [`Self::through_file`], to put the content of the file in place of its name.
+    pub(crate) fn through_file_mut<'v>(&self, root: &'v mut Value) -> Option<(&'v mut Value, Self)> {
+        let (to_file, rest) = self.steps.split_at(self.steps_to_file(root)?);
+        let named = to_file.iter().try_fold(root, |at, step| at.at_mut(&step.to))?;
+        Some((named, Self { steps: rest.to_vec() }))
+    }
+
     /// Whether a value can be put there. The last key may be new; all before must exist. An arbiter given as a word
     /// stands for a map with its name.
     pub(crate) fn check(&self, context: &mut Context, root: &Value) -> Read<()> {
@@ -139,14 +174,9 @@ impl Edit {
         Ok(Self { path: Path { steps }, value })
     }
 
-    /// The place of the first key of the path, when that key is `first`.
-    pub(crate) fn starts_with(&self, first: &str) -> Option<Span> {
-        self.path.starts_with(first)
-    }
-
-    /// The same edit below the first key, when that key is `first`.
-    pub(crate) fn below(&self, first: &str) -> Option<Self> {
-        self.path.below(first).map(|path| Self { path, value: self.value.clone() })
+    /// Where it goes.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Applies it, where [`Path::check`] allows it.
@@ -154,6 +184,34 @@ impl Edit {
         self.path.check(context, root)?;
         self.path.put(root, &self.value);
         Ok(())
+    }
+}
+
+impl To {
+    fn is(&self, name: &str) -> bool {
+        matches!(self, Self::Key(key) if &**key == name)
+    }
+}
+
+impl Value {
+    fn at(&self, to: &To) -> Option<&Self> {
+        match to {
+            To::Key(key) => self.get(key),
+            To::Item(index) => match &self.data {
+                Data::Sequence(items) => items.get(*index),
+                _ => None,
+            },
+        }
+    }
+
+    fn at_mut(&mut self, to: &To) -> Option<&mut Self> {
+        match to {
+            To::Key(key) => self.get_mut(key),
+            To::Item(index) => match &mut self.data {
+                Data::Sequence(items) => items.get_mut(*index),
+                _ => None,
+            },
+        }
     }
 }
 

@@ -70,6 +70,12 @@ impl Value {
         entries.iter().find(|e| &*e.key == key).map(|e| &e.value)
     }
 
+    /// As [`Self::get`].
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let Data::Mapping(entries) = &mut self.data else { return None };
+        entries.iter_mut().find(|e| &*e.key == key).map(|e| &mut e.value)
+    }
+
     /// Whether nothing was given.
     pub(crate) fn is_null(&self) -> bool {
         matches!(&self.data, Data::Scalar(scalar) if scalar.is_null())

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::common::{T2, bad, good, on_t2, registry, transfers, write};
 use weir_plugin_api::SimTime;
-use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load};
+use weir_scenario::{Diagnostic, Input, LoadOptions, Scenario, load, rewrite};
 use weir_sim_core::TaskId;
 
 fn load_in(folder: &Path, file: &str) -> Result<Scenario, Vec<Diagnostic>> {
@@ -205,6 +205,40 @@ fn edits_reach_into_the_topology_file() {
     let options = LoadOptions { set, ..LoadOptions::default() };
     let scenario = load(&folder.path().join("s.yaml"), &options, &registry()).unwrap();
     assert!(scenario.fabric.bandwidths().iter().all(|&b| b == 1e9));
+}
+
+/// Nested machines: files are looked up where they are named, and other nodes of the same file stay as they are.
+#[test]
+fn edits_reach_into_files_of_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = "weir: 1\ntopology: sub/rack.yaml\nworkload: []\n";
+    let rack = "weir: 1\nmachines: { box: { file: box.yaml } }\n\
+                tree: { a: { machine: box }, b: { machine: { file: box.yaml } } }\n";
+    let board = "weir: 1\nlink_types: { l: { bandwidth: 2GB/s } }\n\
+                 tree: { s: { kind: switch, children: { gpu: { kind: gpu, link: l } } } }\n";
+    let inner = "weir: 1\ntree: { board: { machine: { file: board.yaml } } }\n";
+    write(
+        folder.path(),
+        &[("s.yaml", scenario), ("sub/rack.yaml", rack), ("sub/box.yaml", inner), ("sub/board.yaml", board)],
+    );
+    let file = folder.path().join("s.yaml");
+    let with = |path: &str, value: &str| {
+        let options = LoadOptions { set: vec![(path.to_owned(), value.to_owned())], ..LoadOptions::default() };
+        let text = rewrite(&file, &options, &[]).map(|text| good(&text).fabric.bandwidths().to_vec());
+        load(&file, &options, &registry()).map(|s| (s.fabric.bandwidths().to_vec(), text.unwrap(), s.read_files.len()))
+    };
+    let path = "topology.machines.box.tree.board.machine.link_types.l.bandwidth";
+    let (loaded, written, read) = with(path, "1GB/s").unwrap();
+    assert_eq!((&loaded[..], read), (&[1e9, 1e9, 2e9, 2e9][..], 5));
+    assert_eq!(written, loaded, "the same when it is written");
+    let path = "topology.tree.b.machine.tree.board.machine.link_types.l.bandwidth";
+    assert_eq!(with(path, "1GB/s").unwrap().0, [2e9, 2e9, 1e9, 1e9]);
+    let set = vec![("topology.machines.box.file".to_owned(), "sub/board.yaml".to_owned())];
+    let other = load(&file, &LoadOptions { set, ..LoadOptions::default() }, &registry()).unwrap();
+    assert!(other.node("a/s/gpu").is_some() && other.node("b/board/s/gpu").is_some());
+    let found = with("topology.machines.box.link_types.l.bandwidth", "1GB/s").unwrap_err();
+    assert_eq!(found[0].position.as_ref().unwrap().to_string(), "--set:1:22", "{}", found[0]);
+    assert!(found[0].message.contains("no `link_types` here"), "{}", found[0]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use weir_report::{Run, write_trace};
 
 use crate::args::RunArgs;
 use crate::export::Export;
-use crate::input::{is_stdin, named};
+use crate::input::{is_stdin, read_files};
 use crate::output;
 
 /// The files that were asked for.
@@ -36,7 +36,7 @@ impl<'a> Files<'a> {
 
     /// Refuses a scenario that cannot have what was asked for.
     pub(super) fn check(&self, scenario: &Scenario) -> Result<(), Error> {
-        let named = named(scenario);
+        let named = read_files(scenario);
         for (option, target) in [("--timeline", &self.args.timeline), ("--output", &self.args.output)] {
             target.as_deref().map_or(Ok(()), |target| output::spare(option, target, &named))?;
         }

@@ -9,7 +9,7 @@ use super::writer::Writer;
 use super::{inputs, options};
 use crate::args::RunArgs;
 use crate::failure::Exit;
-use crate::input::{load_streamed, named};
+use crate::input::{load_streamed, read_files};
 use crate::interrupt::Stage;
 use crate::output::{self, Output};
 use crate::plugins::arbiters;
@@ -74,7 +74,7 @@ fn only_arbiter(scenario: &Scenario) -> Result<&ArbiterSpec, Error> {
 /// Opens the target, which must not be a file that the scenario names.
 fn open(target: Option<&Path>, scenario: &Scenario) -> Result<Output, Error> {
     if let Some(target) = target {
-        output::check_target("--stream", target, &named(scenario))?;
+        output::check_target("--stream", target, &read_files(scenario))?;
     }
     Output::open(target)
 }
