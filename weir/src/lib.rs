@@ -20,6 +20,7 @@
 //! The command `weir` stands on these types: nothing is checked, run, compared or searched by a second mechanism.
 
 mod comparison;
+mod critical_path;
 mod error;
 mod opener;
 pub mod optimize;

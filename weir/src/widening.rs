@@ -10,13 +10,15 @@ use ordered_float::OrderedFloat;
 use weir_plugin_api::{LinkId, NodeId, PS_PER_S, SimDuration, SimTime};
 use weir_report::Widening;
 use weir_report::page::Effort;
-use weir_sim_core::{Fabric, FabricError, Outcome, Stop};
+use weir_sim_core::{Fabric, FabricError, Outcome, Stop, TaskId};
 
+use crate::critical_path::critical_path;
 use crate::{Error, Run, RunOptions};
 
 /// How many times as wide it is tried.
 const WIDER: f64 = 2.0;
-/// Links and memories that are tried at most: half of them those at which transfers lose most, half the busiest (*assumed*).
+/// Links and memories that are tried at most: a third of them those at which transfers lose most, a third those that hold
+/// back the critical path longest, then the busiest (*assumed*).
 const MOST_TRIED: u64 = 16;
 /// Rates that all runs together may ask arbiters for (*assumed*: some seconds on one core, of 50 to 300 ns each).
 const MOST_RATES: u64 = 20_000_000;
@@ -73,8 +75,8 @@ impl Wider {
 impl Run {
     /// The links, and the memories of nodes, that would save most with twice their bandwidth in both directions, best first:
     /// by the makespan, among equals by the sum of all ends, then in the order of links. Only those are tried at which
-    /// transfers lose time or that are among the busiest, at most 16, fewer in large runs. Empty for a run that did not end or
-    /// that is too large to be run several times more, and if `cancel` becomes true.
+    /// transfers lose time, that hold back the critical path, or that are among the busiest: at most 16, fewer in large runs.
+    /// Empty for a run that did not end or that is too large to be run several times more, and if `cancel` becomes true.
     ///
     /// # Errors
     /// A run with a wider link fails.
@@ -120,9 +122,11 @@ impl Run {
 
     /// What is worth trying, so many at most.
     fn candidates(&self, most: usize) -> Result<Vec<Wider>, Error> {
-        let lost = most_first(self.lost_time()?);
+        let (lost, critical) = (most_first(self.lost_time()?), most_first(self.critical_time()));
+        let third = most.div_ceil(3);
         let mut all: Vec<Wider> = Vec::new();
-        for wider in lost.into_iter().take(most / 2).chain(most_first(self.utilisation())) {
+        let best = lost.into_iter().take(third).chain(critical.into_iter().take(third));
+        for wider in best.chain(most_first(self.utilisation())) {
             if all.len() < most && !all.contains(&wider) {
                 all.push(wider);
             }
@@ -149,20 +153,36 @@ impl Run {
 
     /// The time that transfers lost by what each lost most at, seconds.
     fn lost_time(&self) -> Result<BTreeMap<Wider, f64>, Error> {
-        let fabric = &self.scenario.contents().fabric;
         self.report(|run| {
             let mut lost = BTreeMap::new();
             for task in run.transfers() {
-                let binding = self.outcome.bottlenecks[task.index()].binding;
-                let Some(delay) = weir_report::Delay::of_task(run, task).filter(|_| !binding.link.is_none()) else {
-                    continue;
-                };
-                let shared = binding.shared().filter(|&number| (number as usize) < fabric.shared().len());
-                let wider = shared.map_or_else(|| Wider::link(binding.link), |number| Wider::shared(fabric, number));
-                *lost.entry(wider).or_insert(0.0) += delay.blocked_s.unwrap_or(0.0) + delay.cut_s;
+                if let (Some(at), Some(delay)) = (self.held_back_at(task), weir_report::Delay::of_task(run, task)) {
+                    *lost.entry(at).or_insert(0.0) += delay.blocked_s.unwrap_or(0.0) + delay.cut_s;
+                }
             }
             lost
         })
+    }
+
+    /// The time that transfers on the critical path took, by what held each back, seconds.
+    fn critical_time(&self) -> BTreeMap<Wider, f64> {
+        let mut critical = BTreeMap::new();
+        for task in critical_path(&self.outcome, &self.scenario.contents().tasks) {
+            let times = self.outcome.tasks[task.index()];
+            if let Some(at) = self.held_back_at(task) {
+                *critical.entry(at).or_insert(0.0) += (times.end - times.start).seconds();
+            }
+        }
+        critical
+    }
+
+    /// What a transfer lost most at; where it lost nothing, its narrowest link. Not its own limit.
+    fn held_back_at(&self, task: TaskId) -> Option<Wider> {
+        let fabric = &self.scenario.contents().fabric;
+        let binding = self.outcome.bottlenecks[task.index()].binding;
+        let shared = binding.shared().filter(|&number| (number as usize) < fabric.shared().len());
+        let wider = shared.map_or_else(|| Wider::link(binding.link), |number| Wider::shared(fabric, number));
+        (!binding.link.is_none()).then_some(wider)
     }
 
     /// The makespan if something is wider, and by how much earlier transfers end, in picoseconds added up; `None` if the run

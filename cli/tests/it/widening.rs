@@ -116,3 +116,25 @@ fn what_links_share_is_widened_too() {
         assert_ne!(all[0].from, all[0].to);
     }
 }
+
+/// Twenty transfers keep their links busy for 12 ms and lose nothing. Two of 10 ms follow each other to the end at 20 ms: only
+/// their own links make the run shorter, each by 5 ms.
+#[test]
+fn the_critical_path_is_widened_where_nothing_is_lost() {
+    let host = |name: String, link: &str| format!("{name}: {{ kind: host, link: {link} }}, ");
+    let busy = |i: usize| format!("  - transfer: {{ from: h{i}, to: w, size: 120MB }}\n");
+    let text = format!(
+        "weir: 1\narbiter: max-min\ntopology:\n  link_types: {{ l: {{ bandwidth: 10GB/s }}, h: {{ bandwidth: 1TB/s }} }}\n  \
+         tree: {{ s: {{ kind: switch, children: {{ {}{}{} }} }} }}\nworkload:\n{}  \
+         - transfer: {{ id: first, from: w, to: g0, size: 100MB }}\n  \
+         - transfer: {{ from: w, to: g1, size: 100MB, after: first }}\n",
+        host("\"h[0-19]\"".to_owned(), "l"),
+        host("w".to_owned(), "h"),
+        host("\"g[0-1]\"".to_owned(), "l"),
+        (0..20).map(busy).collect::<String>(),
+    );
+    let opened = Scenario::opener().read(text, ".").expect("it is a scenario");
+    let all = widenings(&opened);
+    let saving: Vec<_> = all.iter().filter(|w| w.saved_s > 0.0).map(|w| (&*w.from, saved_ps(w))).collect();
+    assert_eq!(saving, [("g0", 5_000_000_000), ("g1", 5_000_000_000)], "{all:?}");
+}
