@@ -1,9 +1,11 @@
 //! What a result is about: the scenario, the arbiter, and the outcome.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId, SimDuration};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Departure, Outcome, Task, TaskId, Work, shares};
+use weir_sim_core::{Departure, Outcome, SharedBandwidth, Task, TaskId, Work, shares};
 
 use crate::Alone;
 
@@ -122,6 +124,27 @@ impl Run<'_> {
     pub(crate) fn link_text(&self, link: LinkId) -> String {
         let (from, to) = self.link_names(link);
         format!("{from} → {to}")
+    }
+
+    /// What links share, by the number of a region, where it is that of no region.
+    pub(crate) fn shared_bandwidth(&self, region: u32) -> Option<&SharedBandwidth> {
+        let number = self.arbiter.regions?.division.shared_number(region)?;
+        self.scenario.fabric.shared().get(number as usize)
+    }
+
+    /// The name of a region, or of what links share: `memory of cpu0`, `a – b in both directions`. `None` where one policy
+    /// has the whole fabric.
+    pub(crate) fn region_name(&self, region: u32) -> Option<Cow<'_, str>> {
+        let Some(shared) = self.shared_bandwidth(region) else {
+            return self.arbiter.regions.map(|regions| regions.region(region as usize).0.name.as_str().into());
+        };
+        Some(Cow::Owned(match shared.node {
+            Some(node) => format!("memory of {}", self.scenario.node_name(node)),
+            None => {
+                let (from, to) = self.link_names(shared.links[0]);
+                format!("{from} – {to} in both directions")
+            }
+        }))
     }
 }
 

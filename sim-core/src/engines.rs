@@ -20,8 +20,11 @@ struct State {
     queue: BinaryHeap<Reverse<(SimTime, TaskId)>>,
     /// None where all tasks are plain: any free slot is as good as another, and all in the queue are ready.
     slots: Option<Box<Slots>>,
-    /// The last task that gave a slot back.
-    last_released: TaskId,
+    /// The last task that made way for others: it gave a slot back, or was the head of the queue and not ready while slots
+    /// were free.
+    made_way: TaskId,
+    /// Whether slots are free and the head of the queue is not ready.
+    is_held_up: bool,
     /// Whether it is in `Engines::dirty`.
     dirty: bool,
 }
@@ -78,8 +81,14 @@ impl Begins {
 
 impl Engines {
     pub(crate) fn new(graph: &TaskGraph) -> Self {
-        let state =
-            |free| State { free, queue: BinaryHeap::new(), slots: None, last_released: TaskId::NONE, dirty: false };
+        let state = |free| State {
+            free,
+            queue: BinaryHeap::new(),
+            slots: None,
+            made_way: TaskId::NONE,
+            is_held_up: false,
+            dirty: false,
+        };
         let mut states: Vec<State> = graph.engines.iter().map(|e| state(e.slots)).collect();
         if graph.services.len() > 1 {
             let paced = |t: &&Task| t.service != ServiceId::PLAIN && t.engine != EngineId::NONE;
@@ -102,16 +111,16 @@ impl Engines {
     pub(crate) fn release(&mut self, engine: EngineId, now: SimTime, task: TaskId) {
         let state = &mut self.states[engine.0 as usize];
         state.free += 1;
-        state.last_released = task;
+        state.made_way = task;
         if let Some(slots) = &mut state.slots {
             slots.release(now, task);
         }
         self.mark(engine);
     }
 
-    /// The last task that gave back a slot of this engine; [`TaskId::NONE`] for none.
-    pub(crate) fn last_released(&self, engine: EngineId) -> TaskId {
-        self.states.get(engine.0 as usize).map_or(TaskId::NONE, |state| state.last_released)
+    /// The last task that made way for others on this engine; [`TaskId::NONE`] for none.
+    pub(crate) fn made_way(&self, engine: EngineId) -> TaskId {
+        self.states.get(engine.0 as usize).map_or(TaskId::NONE, |state| state.made_way)
     }
 
     /// The engine may have something to do: a slot is free, its queue has grown, or the head has become ready.
@@ -134,6 +143,7 @@ impl Engines {
             {
                 let paced = state.slots.is_some();
                 if paced && !look.is_ready(task) {
+                    state.is_held_up = true;
                     break;
                 }
                 if !may(task) {
@@ -141,6 +151,9 @@ impl Engines {
                 }
                 state.queue.pop();
                 state.free -= 1;
+                if std::mem::take(&mut state.is_held_up) {
+                    state.made_way = task;
+                }
                 if paced {
                     begins.add(look.now, state.begin(look, task), task);
                 } else {

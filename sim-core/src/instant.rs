@@ -268,8 +268,10 @@ impl<'a, S: Store> Instant<'a, S> {
         let times = self.store.times(task);
         times.start = now;
         if times.ready < now {
-            let behind = self.engines.last_released(self.store.task(task).engine);
-            self.store.note_queued(task, behind);
+            let behind = self.engines.made_way(self.store.task(task).engine);
+            if behind != task {
+                self.store.note_queued(task, behind);
+            }
         }
     }
 

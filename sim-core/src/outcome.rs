@@ -82,7 +82,8 @@ pub struct PhaseRecord {
 pub struct PhaseStep {
     /// The transfer whose rate the step changed or fixed.
     pub task: TaskId,
-    /// Number of the region in which it was taken; 0 where one policy has the whole fabric.
+    /// Number of the region in which it was taken; 0 where one policy has the whole fabric. Numbers from that of the regions
+    /// on are bandwidths that links share, in the order of [`crate::Fabric::shared`].
     pub region: u32,
     /// Name of the step.
     pub step: String,
@@ -113,8 +114,8 @@ pub struct Outcome {
     pub sent_bytes: Vec<u64>,
     /// Per task: what limited it ([`Binding::NONE`] for tasks that carry no bytes or never had a rate).
     pub bottlenecks: Vec<Bottleneck>,
-    /// Per task: the one that gave back the engine's slot that it had waited for last; [`TaskId::NONE`] for one that did
-    /// not wait behind another.
+    /// Per task: the one that it waited behind for its engine's slot last, which gave one back, or was before it in the queue
+    /// and not ready; [`TaskId::NONE`] for one that did not wait behind another.
     pub queued_behind: Vec<TaskId>,
     /// Per directed link, by its id: bytes, busy time and peak.
     pub links: Vec<LinkTotals>,

@@ -47,7 +47,7 @@ pub struct Departure {
     pub sent_bytes: u64,
     /// The link at which it lost most against its full rate, and why.
     pub bottleneck: Bottleneck,
-    /// Who gave back the engine's slot that it had waited for; [`TaskId::NONE`] for nobody.
+    /// The one that it waited behind for its engine's slot last; [`TaskId::NONE`] for nobody.
     pub queued_behind: TaskId,
     /// The instant of this report: its end, or where the run stops.
     pub at: SimTime,

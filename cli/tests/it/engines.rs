@@ -70,6 +70,18 @@ fn named(name: &str, start: u64, end: u64) -> (String, u64, u64) {
     (name.to_owned(), start, end)
 }
 
+/// The copy back has its place from the beginning, and is not ready before the kernel has ended: nobody overtakes it, though
+/// two may be served at once.
+#[test]
+fn who_is_first_and_not_ready_is_who_the_others_wait_for() {
+    let workload = format!("{}{OUT}", offload(""));
+    let scenario = open(text(", engines: 2", &workload)).expect("it is a scenario");
+    let run = scenario.run().expect("it runs");
+    let out = run.transfer("out").expect("it has ended");
+    assert_eq!(out.cause.as_deref(), Some("queued behind o/d0"));
+    assert_eq!(out.delay.map(|delay| delay.waiting_s), Some(0.11));
+}
+
 /// The offload issues its copies first; its kernel runs between them, and everything else waits.
 #[test]
 fn one_copy_engine_serves_one_transfer_at_a_time() {

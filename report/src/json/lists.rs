@@ -185,7 +185,7 @@ impl<'a> Explain<'a> {
     fn explained(&self, task: TaskId, steps: &[&'a PhaseStep]) -> ExplainedRow<'a> {
         let scenario = self.run.scenario;
         let row = |step: &&'a PhaseStep| StepRow {
-            region: self.run.arbiter.regions.map(|regions| regions.region(step.region as usize).0.name.as_str().into()),
+            region: self.run.region_name(step.region),
             step: (&*step.step).into(),
             link: (!step.link.is_none()).then(|| Ends::of(scenario, step.link)),
             rate_bps: step.rate,

@@ -39,14 +39,22 @@ fn by_region(run: &Run<'_>, phase: &PhaseRecord, regions: &Regions) -> String {
     let used: BTreeSet<u32> = phase.steps.iter().map(|step| step.region).collect();
     let mut out = String::new();
     for number in used {
-        let (region, policy) = regions.region(number as usize);
-        out.push_str(&format!("\n{}: {policy}\n", clean(&region.name)));
+        out.push_str(&heading(run, regions, number));
         let groups = kept(&all, |step| step.region == number);
         out.push_str(&table(run, phase, &kept(&groups, |step| step.step != LIMITED)));
         let limited = groups.iter().take(ROWS).flat_map(|(_, steps)| steps.iter().filter(|step| step.step == LIMITED));
-        out.extend(limited.map(|step| limited_line(run, regions, step)));
+        out.extend(limited.map(|step| limited_line(run, regions, phase, step)));
     }
     out
+}
+
+fn heading(run: &Run<'_>, regions: &Regions, region: u32) -> String {
+    let name = run.region_name(region).unwrap_or_default();
+    let ruled = match run.shared_bandwidth(region) {
+        Some(shared) => rate(shared.bandwidth),
+        None => regions.region(region as usize).1.to_owned(),
+    };
+    format!("\n{}: {ruled}\n", clean(&name))
 }
 
 /// The transfers with those of their steps that are wanted, where there are some.
@@ -56,11 +64,19 @@ fn kept<'a>(all: &[Explained<'a>], wanted: impl Fn(&PhaseStep) -> bool) -> Vec<E
 }
 
 /// Who is held back elsewhere: `x is limited to 3.2 GB/s by network (nic0 → leaf1)`.
-fn limited_line(run: &Run<'_>, regions: &Regions, step: &PhaseStep) -> String {
+fn limited_line(run: &Run<'_>, regions: &Regions, phase: &PhaseRecord, step: &PhaseStep) -> String {
     let (name, rate) = (run.scenario.task_name(step.task), rate(step.rate));
     if step.link.is_none() {
         let by = if is_at_limit(run, step) { "by its own limit" } else { "elsewhere" };
         return format!("{name} is limited to {rate} {by}\n");
+    }
+    let shares = |other: &&PhaseStep| (other.task, other.link) == (step.task, step.link) && other.rate <= step.rate;
+    let holds = |other: &&PhaseStep| shares(other) && run.shared_bandwidth(other.region).is_some();
+    if let Some(shared) = phase.steps.iter().find(holds) {
+        return format!(
+            "{name} is limited to {rate} by {}\n",
+            clean(&run.region_name(shared.region).unwrap_or_default())
+        );
     }
     let (region, _) = regions.of_link(step.link);
     format!("{name} is limited to {rate} by {} ({})\n", clean(&region.name), run.link_text(step.link))
@@ -135,9 +151,13 @@ fn deciding<'a>(group: &[&'a PhaseStep]) -> Option<&'a PhaseStep> {
     changed.map(|i| group[i]).or_else(|| group.iter().copied().rfind(|step| named(step)))
 }
 
-/// The scale of a transfer's factors: the bandwidth of the narrowest link of its route, of those in a region if there are any.
+/// The scale of a transfer's factors: the bandwidth of the narrowest link of its route, of those in a region if there are any,
+/// or what links share.
 fn narrowest(run: &Run<'_>, task: TaskId, region: u32) -> f64 {
     let fabric = &run.scenario.fabric;
+    if let Some(shared) = run.shared_bandwidth(region) {
+        return shared.bandwidth;
+    }
     let links = run.carried(task).map_or_else(Vec::new, |carried| carried.shares(run.scenario));
     let here = |link: LinkId| run.arbiter.regions.is_none_or(|r| r.division.region_of(link) == region as usize);
     let rates = links.iter().filter(|(link, _)| here(*link)).map(|&(link, share)| fabric.link(link).bandwidth / share);

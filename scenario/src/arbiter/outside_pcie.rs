@@ -84,8 +84,11 @@ impl ArbiterSpec {
             return None;
         }
         let mut kinds: Vec<&str> = self.outside_pcie(fabric, routes).into_iter().map(|(kind, _)| kind).collect();
-        let is_socket = |link: &&LinkId| fabric.link(**link).kind == SOCKETS.0;
-        let most = all_routes(routes).map(|route| route.iter().filter(is_socket).count()).max().unwrap_or(0);
+        // A route may cross sockets once in each machine, as the links between machines have another policy then.
+        let kind = |link: &LinkId| fabric.link(*link).kind;
+        let is_outside = |link: &LinkId| OTHER_KINDS.iter().any(|(other, _)| *other == kind(link));
+        let sockets = |inside: &[LinkId]| inside.iter().filter(|link| kind(link) == SOCKETS.0).count();
+        let most = all_routes(routes).flat_map(|route| route.split(is_outside)).map(sockets).max().unwrap_or(0);
         let named = policies(self).any(|(key, _)| key == SOCKETS.1);
         if !named && (most > 1 || (most > 0 && kinds.is_empty())) {
             kinds.push(SOCKETS.1);

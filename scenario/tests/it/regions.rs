@@ -217,6 +217,29 @@ workload: [transfer: {{ from: rc0/cpu, to: {to}/gpu, size: 1MB }}]
     assert_eq!(remedy(&sockets("rc1"), "pcie-congestion"), Some(map("memory: max-min")));
 }
 
+/// With `nic: all` a route crosses the sockets of both machines, once each: their links stay with the policy that describes
+/// them.
+#[test]
+fn sockets_of_two_machines_are_not_in_a_row() {
+    let text = "weir: 1
+topology:
+  link_types: { ib: { bandwidth: 10GB/s, kind: network } }
+  machines:
+    box:
+      link_types: { p: { bandwidth: 20GB/s }, q: { bandwidth: 40GB/s, kind: qpi } }
+      tree: { 'rc[0-1]': { kind: root-complex, children: { gpu: { kind: gpu, link: p }, nic: { kind: nic, link: p } } } }
+      links: [{ between: [rc0, rc1], type: q }]
+  tree: { 'n[0-1]': { machine: box } }
+  networks: { net: { star: {}, ends: 'n[0-1]/rc[0-1]/nic', types: ib } }
+arbiter: pcie-congestion
+nic: all
+workload: [transfer: { from: n0/rc0/gpu, to: n1/rc0/gpu, size: 1GB }]
+";
+    let scenario = read(text, &[]).unwrap_or_else(|found| panic!("{}", found[0]));
+    let map = "write `arbiter: {default: pcie-congestion, network: max-min}`, or use the arbiter `max-min`";
+    assert_eq!(scenario.remedy(&scenario.arbiters[0]).as_deref(), Some(map));
+}
+
 /// Copies from host memory pay no penalty at the root complex, in a region as in the whole.
 #[test]
 fn host_memory_in_a_region_of_its_own_stays_host_memory() {

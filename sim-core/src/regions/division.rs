@@ -86,8 +86,9 @@ impl Division {
         (region as usize) < self.regions.len()
     }
 
-    /// What directed links share, by its number after the regions; `None` for a region.
-    pub(super) fn shared_number(&self, region: u32) -> Option<u32> {
+    /// Which of [`Fabric::shared`](crate::Fabric::shared) a number after those of the regions is; `None` for a region.
+    #[must_use]
+    pub fn shared_number(&self, region: u32) -> Option<u32> {
         region.checked_sub(self.regions.len() as u32)
     }
 

@@ -235,16 +235,17 @@ impl RegionArbiter {
         let route = phase.route(position);
         let (transfer, link) = (position as u32, self.outward_link(route, region, step.link));
         let rate = step.rate / part.share(place);
-        let region = self.named_region(route, region, place, link);
+        let region = self.named_region(region, place, link);
         Step { transfer, region, step: step.step.clone(), link, rate, because: because.collect() }
     }
 
     /// The region that results name for a step at a link; without one, the first that the segment crosses.
-    fn named_region(&self, route: &[LinkId], region: u32, place: u32, link: LinkId) -> u32 {
-        let first = || match self.division.is_real(region) {
-            true => self.division.regions[region as usize].links[self.parts[region as usize].route(place)[0].index()],
-            false => self.division.first_shared(region, route),
-        };
+    fn named_region(&self, region: u32, place: u32, link: LinkId) -> u32 {
+        if let Some(number) = self.division.shared_number(region) {
+            return self.named.regions.len() as u32 + number;
+        }
+        let first =
+            || self.division.regions[region as usize].links[self.parts[region as usize].route(place)[0].index()];
         self.named.region_of(if link.is_none() { first() } else { link }) as u32
     }
 
