@@ -127,7 +127,7 @@ impl<'a> Alone<'a> {
     fn trouble_with(&self, class: ClassId, error: AnswerError) -> AloneError {
         match error {
             AnswerError::Failed { error, .. } => AloneError::Failed(error),
-            AnswerError::NotARate { rate, .. } => AloneError::NotARate(rate),
+            AnswerError::NotARate { rate, .. } | AnswerError::Impure { rate, .. } => AloneError::NotARate(rate),
             AnswerError::OverLimit { rate, .. } | AnswerError::OverCapacity { load: rate, .. } => {
                 let bandwidth = |link: &LinkId| self.fabric.link(*link).bandwidth;
                 let links = self.routes.links(self.classes.route(class)).iter();

@@ -48,7 +48,7 @@ pub use input::Input;
 pub use lint::lint;
 pub use load::{LoadOptions, load};
 pub use machine::{Machine, rewrite_topology};
-pub use optimize::{AxisSpec, Growth, MeasuredMatrix, OptimizeSpec, Parameter};
+pub use optimize::{AxisSpec, MeasuredMatrix, OptimizeSpec, Parameter};
 pub use published::scenario_schema;
 pub use rewrite::{Change, LinkChange, rewrite};
 pub use scenario::Scenario;
@@ -56,7 +56,7 @@ pub use search::{RankTraffic, Source};
 pub use stream::TraceStream;
 pub use stream::arrivals::TraceArrivals;
 pub use topology::{BandwidthForm, DeviceEngines, LinkTypeText, Place, SlotsDiffer};
-pub use units::{MOST_VALUES, RangeError};
+pub use units::{MOST_VALUES, Range, RangeError};
 pub use workload::{Choice, PlanTarget, PlannedOperation, Shares, TaskKind};
 pub use yaml::key_of_path;
 

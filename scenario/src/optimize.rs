@@ -17,7 +17,7 @@ use crate::units;
 use crate::workload::{RANKS, devices};
 use crate::yaml::{Entry, Value};
 pub use matrix::MeasuredMatrix;
-pub use parameters::{AxisSpec, Growth, Parameter};
+pub use parameters::{AxisSpec, Parameter};
 use weir_optimize::search::{Method, Objective, Vary};
 
 /// What a scenario says under `optimize`: the search that `weir optimize` makes.

@@ -34,6 +34,18 @@ pub enum AnswerError {
         /// The rate.
         rate: f64,
     },
+    /// Another rate for the same phase, of an arbiter that claims to be pure ([`weir_plugin_api::Flags::PURE`]).
+    #[error("at {time} a transfer was given {rate} B/s, and asked again {again} B/s: the arbiter is not pure")]
+    Impure {
+        /// When.
+        time: SimTime,
+        /// The transfer.
+        task: TaskId,
+        /// The rate.
+        rate: f64,
+        /// The rate when it was asked again.
+        again: f64,
+    },
     /// A rate above the transfer's limit.
     #[error("at {time} a transfer was given {rate} B/s, above its limit of {limit} B/s")]
     OverLimit {
@@ -201,6 +213,21 @@ impl Answer {
         let task = first.map_or(TaskId(u32::MAX), |position| task(phase, position));
         AnswerError::OverCapacity { time: phase.now, link, task, load: self.load(link), bandwidth }
     }
+}
+
+/// Checks that an arbiter which claims to be pure gives the same rates for the same phase again.
+///
+/// # Errors
+/// The first transfer with another rate.
+pub(crate) fn check_again(answer: &Answer, again: &Answer, phase: &PhaseView<'_>) -> Result<(), AnswerError> {
+    let differs = |&position: &usize| answer.rates[position].to_bits() != again.rates[position].to_bits();
+    let impure = |position: usize| AnswerError::Impure {
+        time: phase.now,
+        task: task(phase, position),
+        rate: answer.rates[position],
+        again: again.rates[position],
+    };
+    (0..phase.len()).find(differs).map_or(Ok(()), |position| Err(impure(position)))
 }
 
 #[cold]

@@ -70,6 +70,7 @@ impl Places {
         match &mut error {
             SimError::Arbiter(
                 AnswerError::NotARate { task, .. }
+                | AnswerError::Impure { task, .. }
                 | AnswerError::OverLimit { task, .. }
                 | AnswerError::OverCapacity { task, .. },
             ) => *task = self.original(*task),

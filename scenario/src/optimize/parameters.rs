@@ -6,7 +6,7 @@ use crate::diagnostic::{Position, quoted};
 use crate::files::Files;
 use crate::format::{KeyTable, Shape, optional, required};
 use crate::reach;
-use crate::units::{self, RangeError};
+use crate::units::{Range, RangeError};
 use crate::yaml::{self, Data, Entry, Path, Value};
 
 /// Paths, each with its values: listed, or as a range.
@@ -46,37 +46,18 @@ pub enum AxisSpec {
     /// These.
     List(Vec<String>),
     /// From one to another.
-    Range {
-        /// The first.
-        from: String,
-        /// The end.
-        to: String,
-        /// How to go on.
-        by: Growth,
-    },
+    Range(Range),
 }
 
 impl Parameter {
     /// Its values as YAML texts, in order.
-    ///
-    /// # Errors
-    /// A range that has no values, or too many.
-    pub fn values(&self) -> Result<Vec<String>, RangeError> {
+    #[must_use]
+    pub fn values(&self) -> Vec<String> {
         match &self.axis {
-            AxisSpec::List(values) => Ok(values.clone()),
-            AxisSpec::Range { from, to, by: Growth::Step(step) } => units::by_step(from, to, step),
-            AxisSpec::Range { from, to, by: Growth::Factor(factor) } => units::by_factor(from, to, factor),
+            AxisSpec::List(values) => values.clone(),
+            AxisSpec::Range(range) => range.values(),
         }
     }
-}
-
-/// From one value of a range to the next.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Growth {
-    /// This much more.
-    Step(String),
-    /// This many times as much.
-    Factor(String),
 }
 
 pub(super) fn read(
@@ -147,14 +128,15 @@ fn range(context: &mut Context, value: &Value, what: &str) -> Read<AxisSpec> {
         context.text(value, &format!("`{key}` of {what}")).map(str::to_owned)
     };
     let (from, to) = (text(context, "from"), text(context, "to"));
-    let by = match (fields.get("step"), fields.get("factor")) {
-        (Some(_), None) => text(context, "step").map(Growth::Step),
-        (None, Some(_)) => text(context, "factor").map(Growth::Factor),
+    let read = match (fields.get("step"), fields.get("factor")) {
+        (Some(_), None) => text(context, "step").and_then(|step| Ok(Range::by_step(&from?, &to?, &step))),
+        (None, Some(_)) => text(context, "factor").and_then(|factor| Ok(Range::by_factor(&from?, &to?, &factor))),
         (step, _) => {
             let message = format!("{what} needs either `step` or `factor`");
             let help = if step.is_some() { "keep one of the two" } else { "add one, as in `step: 0.05`" };
             Err(context.error(value.span, message, help))
         }
     };
-    Ok(AxisSpec::Range { from: from?, to: to?, by: by? })
+    let wrong = |error: RangeError| context.error(value.span, format!("{what}: {error}"), error.help());
+    read?.map(AxisSpec::Range).map_err(wrong)
 }

@@ -13,6 +13,5 @@ pub(crate) use quantity::{
     in_parallel, integer, pcie_generation, real_seconds, seconds, size_decimal, time_per_byte, weight, whole_bytes,
     whole_number,
 };
-pub use range::{MOST_VALUES, RangeError};
-pub(crate) use range::{by_factor, by_step};
+pub use range::{MOST_VALUES, Range, RangeError};
 pub(crate) use shapes::{BANDWIDTH, BYTES, TIME};

@@ -16,7 +16,7 @@ const EXPONENT: i64 = 100;
 #[non_exhaustive]
 pub enum RangeError {
     /// A text that does not begin with a number.
-    #[error("`{key}: {text}` is neither a number nor a quantity; write it as in `0.5` or `512KiB`, or list the values")]
+    #[error("`{key}: {text}` is neither a number nor a quantity")]
     NotAQuantity {
         /// Key of the range.
         key: &'static str,
@@ -24,7 +24,7 @@ pub enum RangeError {
         text: String,
     },
     /// Units that differ.
-    #[error("`from: {from}` and `{key}: {text}` have different units; write both in the same unit")]
+    #[error("`from: {from}` and `{key}: {text}` have different units")]
     MixedUnits {
         /// The beginning.
         from: String,
@@ -34,25 +34,25 @@ pub enum RangeError {
         text: String,
     },
     /// A step that does not lead upwards.
-    #[error("`step: {text}` does not lead from one value to the next; give a step above 0")]
+    #[error("`step: {text}` does not lead from one value to the next")]
     Step {
         /// The step.
         text: String,
     },
     /// A factor that does not lead upwards.
-    #[error("`factor: {text}` does not lead from one value to the next; give a plain number above 1")]
+    #[error("`factor: {text}` does not lead from one value to the next")]
     Factor {
         /// The factor.
         text: String,
     },
     /// A beginning that no factor makes larger.
-    #[error("`from: {text}` is not above 0, so a factor does not make it larger; start above 0, or use `step`")]
+    #[error("`from: {text}` is not above 0, so a factor does not make it larger")]
     FactorFrom {
         /// The beginning.
         text: String,
     },
     /// An end below the beginning.
-    #[error("the range from {from} to {to} is empty; write the smaller value under `from`")]
+    #[error("the range from {from} to {to} is empty")]
     Empty {
         /// The beginning.
         from: String,
@@ -60,13 +60,42 @@ pub enum RangeError {
         to: String,
     },
     /// Too many values.
-    #[error("the range has more than {MOST_VALUES} values; use a larger step or factor")]
+    #[error("the range has more than {MOST_VALUES} values")]
     TooManyValues,
     /// Values that need more digits than are computed with.
-    #[error(
-        "the values of the range need more than {DIGITS} digits; use shorter numbers, or give the values as a list"
-    )]
+    #[error("the values of the range need more than {DIGITS} digits")]
     TooManyDigits,
+}
+
+impl RangeError {
+    /// What to do.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NotAQuantity { .. } => "write it as in `0.5` or `512KiB`, or list the values",
+            Self::MixedUnits { .. } => "write both in the same unit",
+            Self::Step { .. } => "give a step above 0",
+            Self::Factor { .. } => "give a plain number above 1",
+            Self::FactorFrom { .. } => "start above 0, or use `step`",
+            Self::Empty { .. } => "write the smaller value under `from`",
+            Self::TooManyValues => "use a larger step or factor",
+            Self::TooManyDigits => "use shorter numbers, or give the values as a list",
+        }
+    }
+}
+
+/// Values from one on, in steps or by a factor; at least one, and at most [`MOST_VALUES`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Range {
+    values: Values,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Values {
+    /// Whole numbers of a power of ten: the first, what is added, and how many there are.
+    Steps { first: i128, width: i128, count: usize, exponent: i64, unit: String },
+    /// As texts: what is multiplied soon has too many digits, so these are few.
+    Listed(Vec<String>),
 }
 
 /// A number and its unit as the user wrote them under a key.
@@ -97,6 +126,10 @@ impl<'a> Quantity<'a> {
         Ok(if self.negative { -size } else { size })
     }
 
+    fn empty(&self, to: &Quantity<'_>) -> RangeError {
+        RangeError::Empty { from: self.text.to_owned(), to: to.text.to_owned() }
+    }
+
     fn mixed(&self, other: &Quantity<'_>) -> RangeError {
         RangeError::MixedUnits { from: self.text.to_owned(), key: other.key, text: other.text.to_owned() }
     }
@@ -107,79 +140,76 @@ fn short(number: Decimal) -> Result<Decimal, RangeError> {
     if fits { Ok(number) } else { Err(RangeError::TooManyDigits) }
 }
 
-/// The values from `from` on in steps, up to `to`, smallest first; all are written in their one unit.
-///
-/// # Errors
-/// A text that is no quantity, different units, a step that does not lead upwards, an end below the beginning, more than
-/// [`MOST_VALUES`] values, more than 38 digits.
-pub(crate) fn by_step(from: &str, to: &str, step: &str) -> Result<Vec<String>, RangeError> {
-    let (from, to, step) = (Quantity::read("from", from)?, Quantity::read("to", to)?, Quantity::read("step", step)?);
-    if let Some(other) = [&to, &step].into_iter().find(|q| q.unit != from.unit) {
-        return Err(from.mixed(other));
-    }
-    if !step.positive() {
-        return Err(RangeError::Step { text: step.text.to_owned() });
-    }
-    // Whole numbers of the finest power of ten add exactly.
-    let exponent = from.number.exponent().min(to.number.exponent()).min(step.number.exponent());
-    let (last, width) = (to.at(exponent)?, step.at(exponent)?);
-    let values = collect(from.at(exponent)?, |value| *value <= last, |value| Ok(value.checked_add(width)), &from, &to)?;
-    let write = |value: i128| {
-        let sign = if value < 0 { "-" } else { "" };
-        format!("{sign}{}{}", Decimal::scaled(value.unsigned_abs(), exponent), from.unit)
-    };
-    Ok(values.into_iter().map(write).collect())
-}
-
-/// The values from `from` on by a factor, up to `to`, smallest first. The ends may have units of one family (as `1KiB` and
-/// `32MiB`, or `1us` and `1s`); a value is then written in the largest unit of the family, from that of `from` up to that
-/// of `to`, that leaves it whole, and else in that of `from`.
-///
-/// # Errors
-/// As [`by_step`], for the factor.
-pub(crate) fn by_factor(from: &str, to: &str, factor: &str) -> Result<Vec<String>, RangeError> {
-    let (from, to) = (Quantity::read("from", from)?, Quantity::read("to", to)?);
-    let factor = Quantity::read("factor", factor)?;
-    if !factor.unit.is_empty() || factor.negative || factor.number <= Decimal::whole(1) {
-        return Err(RangeError::Factor { text: factor.text.to_owned() });
-    }
-    if !from.positive() {
-        return Err(RangeError::FactorFrom { text: from.text.to_owned() });
-    }
-    let units = Units::of(from.unit, to.unit).ok_or_else(|| from.mixed(&to))?;
-    let end = if to.negative { Decimal::whole(0) } else { to.number.clone().times(units.to) };
-    let within = |value: &Decimal| value.clone().times(units.from) <= end;
-    let next = |value: &Decimal| short(value.product(&factor.number)).map(Some);
-    let values = collect(from.number.clone(), within, next, &from, &to)?;
-    let write = |value: Decimal| {
-        let base = value.clone().times(units.from).at(0);
-        let whole = |scale: u64| base.filter(|base| base % i128::from(scale) == 0).map(|base| base / i128::from(scale));
-        let larger = units.larger.iter().find_map(|(unit, scale)| Some((whole(*scale)?, unit)));
-        larger.map_or_else(|| format!("{value}{}", from.unit), |(number, unit)| format!("{number}{unit}"))
-    };
-    Ok(values.into_iter().map(write).collect())
-}
-
-/// All values up to the last; `next` gives none where the digits do not suffice.
-fn collect<T>(
-    first: T,
-    within: impl Fn(&T) -> bool,
-    next: impl Fn(&T) -> Result<Option<T>, RangeError>,
-    from: &Quantity<'_>,
-    to: &Quantity<'_>,
-) -> Result<Vec<T>, RangeError> {
-    let (mut values, mut value) = (Vec::new(), first);
-    while within(&value) {
-        if values.len() == MOST_VALUES {
-            return Err(RangeError::TooManyValues);
+impl Range {
+    /// The values from `from` on in steps, up to `to`, smallest first; all are written in their one unit.
+    ///
+    /// # Errors
+    /// A text that is no quantity, different units, a step that does not lead upwards, an end below the beginning, more than
+    /// [`MOST_VALUES`] values, more than 38 digits.
+    pub fn by_step(from: &str, to: &str, step: &str) -> Result<Self, RangeError> {
+        let (from, to) = (Quantity::read("from", from)?, Quantity::read("to", to)?);
+        let step = Quantity::read("step", step)?;
+        if let Some(other) = [&to, &step].into_iter().find(|q| q.unit != from.unit) {
+            return Err(from.mixed(other));
         }
-        let following = next(&value)?.ok_or(RangeError::TooManyDigits)?;
-        values.push(std::mem::replace(&mut value, following));
+        if !step.positive() {
+            return Err(RangeError::Step { text: step.text.to_owned() });
+        }
+        // Whole numbers of the finest power of ten add exactly.
+        let exponent = from.number.exponent().min(to.number.exponent()).min(step.number.exponent());
+        let (first, last, width) = (from.at(exponent)?, to.at(exponent)?, step.at(exponent)?);
+        let length = last.checked_sub(first).ok_or(RangeError::TooManyDigits)?;
+        if length < 0 {
+            return Err(from.empty(&to));
+        }
+        let steps = usize::try_from(length / width).ok().filter(|&steps| steps < MOST_VALUES);
+        let count = steps.ok_or(RangeError::TooManyValues)? + 1;
+        Ok(Self { values: Values::Steps { first, width, count, exponent, unit: from.unit.to_owned() } })
     }
-    if values.is_empty() {
-        return Err(RangeError::Empty { from: from.text.to_owned(), to: to.text.to_owned() });
+
+    /// The values from `from` on by a factor, up to `to`, smallest first. The ends may have units of one family (as `1KiB` and
+    /// `32MiB`, or `1us` and `1s`); a value is then written in the largest unit of the family, from that of `from` up to that
+    /// of `to`, that leaves it whole, and else in that of `from`.
+    ///
+    /// # Errors
+    /// As [`Self::by_step`], for the factor.
+    pub fn by_factor(from: &str, to: &str, factor: &str) -> Result<Self, RangeError> {
+        let (from, to) = (Quantity::read("from", from)?, Quantity::read("to", to)?);
+        let factor = Quantity::read("factor", factor)?;
+        if !factor.unit.is_empty() || factor.negative || factor.number <= Decimal::whole(1) {
+            return Err(RangeError::Factor { text: factor.text.to_owned() });
+        }
+        if !from.positive() {
+            return Err(RangeError::FactorFrom { text: from.text.to_owned() });
+        }
+        let units = Units::of(from.unit, to.unit).ok_or_else(|| from.mixed(&to))?;
+        let end = if to.negative { Decimal::whole(0) } else { to.number.clone().times(units.to) };
+        let (mut values, mut value) = (Vec::new(), from.number.clone());
+        while value.clone().times(units.from) <= end {
+            values.push(units.write(&value, from.unit));
+            value = short(value.product(&factor.number))?;
+        }
+        if values.is_empty() {
+            return Err(from.empty(&to));
+        }
+        Ok(Self { values: Values::Listed(values) })
     }
-    Ok(values)
+
+    /// The values as texts, in order.
+    #[must_use]
+    pub fn values(&self) -> Vec<String> {
+        match &self.values {
+            Values::Listed(values) => values.clone(),
+            Values::Steps { first, width, count, exponent, unit } => {
+                let write = |at: usize| {
+                    let value = first + width * at as i128;
+                    let sign = if value < 0 { "-" } else { "" };
+                    format!("{sign}{}{unit}", Decimal::scaled(value.unsigned_abs(), *exponent))
+                };
+                (0..*count).map(write).collect()
+            }
+        }
+    }
 }
 
 /// What the units of a range's ends are worth, and the units above that of `from` up to that of `to`, largest first.
@@ -190,6 +220,14 @@ struct Units {
 }
 
 impl Units {
+    /// A value in units of the beginning, in the largest unit that leaves it whole.
+    fn write(&self, value: &Decimal, unit: &str) -> String {
+        let base = value.clone().times(self.from).at(0);
+        let whole = |scale: u64| base.filter(|base| base % i128::from(scale) == 0).map(|base| base / i128::from(scale));
+        let larger = self.larger.iter().find_map(|(unit, scale)| Some((whole(*scale)?, unit)));
+        larger.map_or_else(|| format!("{value}{unit}"), |(number, unit)| format!("{number}{unit}"))
+    }
+
     /// None where the two units are not of one family.
     fn of(from: &str, to: &str) -> Option<Self> {
         if from == to {

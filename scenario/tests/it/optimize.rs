@@ -2,7 +2,7 @@
 
 use crate::common::{T2, first_bad, good, on_t2, registry, write};
 use weir_optimize::search::{Method, Objective, Vary};
-use weir_scenario::{AxisSpec, Growth, LoadOptions, load};
+use weir_scenario::{AxisSpec, LoadOptions, Range, load};
 
 /// A scenario with an arbiter on line 5, a transfer between ranks on line 7 and `optimize` from line 8.
 fn with(optimize: &str) -> String {
@@ -74,14 +74,13 @@ fn parameters_are_texts() {
     ));
     let spec = scenario.optimize.as_ref().unwrap();
     let list = |texts: &[&str]| AxisSpec::List(texts.iter().map(|&text| text.to_owned()).collect());
-    let range = |from: &str, to: &str, by| AxisSpec::Range { from: from.into(), to: to.into(), by };
     let found: Vec<_> = spec.parameters.iter().map(|p| (p.path.as_str(), p.axis.clone(), p.position.line)).collect();
     assert_eq!(
         found,
         [
             ("workload[0].transfer.size", list(&["1MB", "\"2 MB\"", "4MB"]), 11),
-            ("arbiter.tau", range("0", "0.4", Growth::Step("0.05".into())), 12),
-            ("workload[0].transfer.weight", range("1", "64", Growth::Factor("2".into())), 13),
+            ("arbiter.tau", AxisSpec::Range(Range::by_step("0", "0.4", "0.05").unwrap()), 12),
+            ("workload[0].transfer.weight", AxisSpec::Range(Range::by_factor("1", "64", "2").unwrap()), 13),
             ("arbiter", list(&["max-min", "{ name: pcie-congestion, hol: false }"]), 14),
             ("workload[0].transfer.after", list(&["[]", "[a, \"b, c\"]"]), 15),
         ]
@@ -197,6 +196,12 @@ fn refuses_parameters_that_are_none() {
     refused(&one("arbiter.tau: { from: 0, to: 1, step: 1, factor: 2 }"), (8, 58), "either `step` or", "one of the two");
     refused(&one("arbiter.tau: { from: 0, step: 1 }"), (8, 58), "needs the key `to`", "add `to: …`");
     refused(&one("arbiter.tau: { from: [0], to: 1, step: 1 }"), (8, 66), "`from` of the range of parameter", "single");
+    let nowhere = "the range of parameter `arbiter.tau`: `factor: 0` does not lead from one value to the next";
+    refused(&one("arbiter.tau: { from: 0, to: 1, factor: 0 }"), (8, 58), nowhere, "above 1");
+    refused(&one("arbiter.tau: { from: nan, to: 1, step: 1 }"), (8, 58), "neither a number nor", "write it as in");
+    refused(&one("arbiter.tau: { from: 0, to: 1, step: 1e-300 }"), (8, 58), "more than 38 digits", "as a list");
+    refused(&one("arbiter.tau: { from: 0, to: 1, step: 1e-30 }"), (8, 58), "more than 1000000 values", "larger step");
+    refused(&one("arbiter.tau: { from: 0B, to: 1, step: 1B }"), (8, 58), "have different units", "the same unit");
     refused(
         &one("arbiter.tau: { from: 0, till: 1, step: 1 }"),
         (8, 69),

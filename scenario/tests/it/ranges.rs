@@ -1,24 +1,14 @@
 //! Ranges are exact.
 
 use proptest::prelude::*;
-use weir_scenario::{AxisSpec, Growth, MOST_VALUES, Parameter, Position, RangeError};
-
-fn values(from: &str, to: &str, by: Growth) -> Result<Vec<String>, RangeError> {
-    let axis = AxisSpec::Range { from: from.into(), to: to.into(), by };
-    Parameter {
-        path: "arbiter.tau".into(),
-        axis,
-        position: Position { file: "scenario.yaml".into(), line: 1, column: 1 },
-    }
-    .values()
-}
+use weir_scenario::{MOST_VALUES, Range, RangeError};
 
 fn by_step(from: &str, to: &str, step: &str) -> Result<Vec<String>, RangeError> {
-    values(from, to, Growth::Step(step.into()))
+    Range::by_step(from, to, step).map(|range| range.values())
 }
 
 fn by_factor(from: &str, to: &str, factor: &str) -> Result<Vec<String>, RangeError> {
-    values(from, to, Growth::Factor(factor.into()))
+    Range::by_factor(from, to, factor).map(|range| range.values())
 }
 
 #[track_caller]
@@ -28,7 +18,8 @@ fn are(values: Result<Vec<String>, RangeError>, expected: &str) {
 
 #[track_caller]
 fn refused(values: Result<Vec<String>, RangeError>, message: &str) {
-    assert_eq!(values.expect_err("a refusal").to_string(), message);
+    let error = values.expect_err("a refusal");
+    assert_eq!(format!("{error}; {}", error.help()), message);
 }
 
 #[test]
@@ -125,6 +116,7 @@ fn what_cannot_be_exact_is_refused() {
     // 1.1^k has k + 1 digits.
     assert_eq!(by_factor("1", "1e9", "1.1"), Err(RangeError::TooManyDigits));
     assert_eq!(by_step("0", "1", "1e-1000"), Err(RangeError::TooManyDigits));
+    assert_eq!(by_step("-9e37", "9e37", "1"), Err(RangeError::TooManyDigits));
 }
 
 /// A whole number of 10^−places, written the long way.

@@ -4,10 +4,13 @@ use std::fmt;
 
 use weir_plugin_api::{Flags, PhaseView, RateArbiter, SimTime, Step};
 
-use crate::answer::{Answer, AnswerError};
+use crate::answer::{Answer, AnswerError, check_again};
 use crate::fabric::Fabric;
 use crate::memo::Memo;
 use crate::routes::Routes;
+
+/// One of so many answers of a pure arbiter is asked for again (*assumed*: no more than 0.1 % of a run).
+const SAMPLE: u64 = 1024;
 
 /// An arbiter with its last answer.
 pub(crate) struct ArbiterCall<'a> {
@@ -17,12 +20,14 @@ pub(crate) struct ArbiterCall<'a> {
     pub(crate) answer: Answer,
     recheck: SimTime,
     asked: u64,
+    /// Answers of an arbiter that claims to be pure, remembered ones included.
+    pure_answers: u64,
 }
 
 impl<'a> ArbiterCall<'a> {
     pub(crate) fn new(arbiter: &'a mut dyn RateArbiter, flags: Flags, fabric: &Fabric, routes: &Routes) -> Self {
         let (memo, answer) = (Memo::new(flags), Answer::of_routes(fabric, routes));
-        Self { arbiter, flags, memo, answer, recheck: SimTime::NEVER, asked: 0 }
+        Self { arbiter, flags, memo, answer, recheck: SimTime::NEVER, asked: 0, pure_answers: 0 }
     }
 
     pub(crate) fn recheck(&self) -> SimTime {
@@ -47,17 +52,34 @@ impl<'a> ArbiterCall<'a> {
             self.answer.clear();
         } else if self.memo.recall(phase, &mut self.answer) {
             tracing::trace!(time_ps = phase.now.0, transfers = %IdList(phase), "the answer is known");
+            self.sample(phase)?;
         } else {
             self.asked += 1;
             let recheck = self.ask_arbiter(phase)?;
             if recheck.is_never() {
                 self.memo.remember(&self.answer);
+                self.sample(phase)?;
             } else {
                 // Never in the past: that would not let the clock go on.
                 self.recheck = self.recheck.min(recheck.max(phase.now));
             }
         }
         self.answer.check(phase, fabric.bandwidths())
+    }
+
+    /// Asks an arbiter that claims to be pure once more for some of its answers: the first, the second, the fourth and so on,
+    /// and every [`SAMPLE`]th.
+    fn sample(&mut self, phase: &PhaseView<'_>) -> Result<(), AnswerError> {
+        if !self.flags.contains(Flags::PURE) {
+            return Ok(());
+        }
+        self.pure_answers += 1;
+        if !self.pure_answers.is_power_of_two() && !self.pure_answers.is_multiple_of(SAMPLE) {
+            return Ok(());
+        }
+        let mut again = Answer::default();
+        again.ask(&mut *self.arbiter, phase)?;
+        check_again(&self.answer, &again, phase)
     }
 
     /// Asks the arbiter itself; at trace level a span tells of whom, and how long it took.

@@ -63,9 +63,18 @@ impl Pair {
     }
 
     fn run(self, arbiter: &mut dyn RateArbiter, options: RunOptions<'_>) -> Result<Outcome, SimError> {
+        self.run_with(arbiter, Flags::default(), options)
+    }
+
+    fn run_with(
+        self,
+        arbiter: &mut dyn RateArbiter,
+        flags: Flags,
+        options: RunOptions<'_>,
+    ) -> Result<Outcome, SimError> {
         let tasks: TaskGraph = self.graph.build().expect("no cycle");
         let simulation = Simulation { fabric: &self.fabric, routes: &self.routes, tasks: &tasks };
-        simulation.run(arbiter, Flags::default(), options)
+        simulation.run(arbiter, flags, options)
     }
 }
 
@@ -211,6 +220,27 @@ fn refusal(rates: impl Fn(usize) -> f64 + Send) -> AnswerError {
     match p.run(&mut bad, RunOptions::default()) {
         Err(SimError::Arbiter(error)) => error,
         other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// It claims to be pure, and gives less with each call: at the latest the repetition of its second answer finds it out. One
+/// that claims nothing may do so.
+#[test]
+fn an_arbiter_that_is_not_as_pure_as_it_claims_is_found_out() {
+    for (flags, is_refused) in [(Flags::PURE, true), (Flags::default(), false)] {
+        let mut p = pair(0);
+        let tasks = [p.send(0, 1000, true), p.send(0, 1000, true), p.send(0, 1000, true)];
+        let mut calls = 0;
+        let mut tired = Fixed(move |_: &PhaseView<'_>, grant: &mut Grant<'_>| {
+            calls += 1;
+            grant.rates.fill(1e9 - f64::from((calls - 1) / 2));
+        });
+        match p.run_with(&mut tired, flags, RunOptions::default()) {
+            Err(SimError::Arbiter(AnswerError::Impure { task, rate: 1e9, again, .. })) if is_refused => {
+                assert_eq!((task, again), (tasks[1], 1e9 - 1.0));
+            }
+            other => assert!(!is_refused && other.is_ok(), "{other:?}"),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::Error;
 /// Searches the grid, or one shard of it.
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let parameters = context.scenario.optimize.as_ref().map_or(&[][..], |spec| &spec.parameters);
-    let grid = Grid::new(parameters.iter().map(axis).collect::<Result<_, _>>()?).map_err(|e| at(parameters, &e))?;
+    let grid = Grid::new(parameters.iter().map(axis).collect()).map_err(|e| at(parameters, &e))?;
     let baseline = NonZeroU64::new(context.baseline()?);
     let baseline = baseline.ok_or_else(|| Error::input("the scenario takes no time: there is nothing to compare"))?;
     let subject = context.subject()?;
@@ -60,10 +60,8 @@ fn input(context: &SearchContext<'_>, subject: &SearchSubject) -> String {
 }
 
 /// The values that a parameter takes.
-pub(super) fn axis(parameter: &Parameter) -> Result<Axis, Error> {
-    let path = &parameter.path;
-    let wrong = |error| at(std::slice::from_ref(parameter), &format!("`{path}`: {error}"));
-    Ok(Axis::list(path, parameter.values().map_err(wrong)?))
+pub(super) fn axis(parameter: &Parameter) -> Axis {
+    Axis::list(&parameter.path, parameter.values())
 }
 
 /// An error of the grid, with the place of the parameters in the file.

@@ -14,7 +14,7 @@ use crate::Error;
 
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let parameters = context.scenario.optimize.as_ref().map_or(&[][..], |spec| &spec.parameters);
-    let axes = parameters.iter().map(axis).collect::<Result<_, _>>()?;
+    let axes: Vec<_> = parameters.iter().map(axis).collect();
     let grid = Grid::repeating(axes).map_err(|error| at(parameters, &error))?;
     let subject = context.subject()?;
     let span = tracing::Span::current();

@@ -84,6 +84,12 @@ impl PreparedRun<'_> {
                 instant(*time),
                 name(task)
             ),
+            AnswerError::Impure { time, task, rate, again } => format!(
+                "at {} ({time}) transfer `{}` was given {rate} B/s, and for the same phase again {again} B/s, though the \
+                 arbiter claims to be pure{asks}",
+                instant(*time),
+                name(task)
+            ),
             AnswerError::OverLimit { time, task, rate, limit } => format!(
                 "at {} ({time}) transfer `{}` was given {rate} B/s, above its limit of {limit} B/s{asks}",
                 instant(*time),

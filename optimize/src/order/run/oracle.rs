@@ -84,9 +84,9 @@ impl<'p, 'a> Oracle<'p, 'a> {
         };
         match error {
             AnswerError::Failed { error, .. } => OrderError::Arbiter(error),
-            AnswerError::NotARate { task, rate, .. } | AnswerError::OverLimit { task, rate, .. } => {
-                OrderError::Rate { task: message(task), rate }
-            }
+            AnswerError::NotARate { task, rate, .. }
+            | AnswerError::Impure { task, rate, .. }
+            | AnswerError::OverLimit { task, rate, .. } => OrderError::Rate { task: message(task), rate },
             AnswerError::OverCapacity { link, load, bandwidth, .. } => {
                 OrderError::OverCapacity { link, load, bandwidth }
             }
