@@ -7,6 +7,7 @@ use serde::Serialize;
 use weir_sim_core::Departure;
 
 use crate::json::{TransferRow, transfer_row};
+use crate::tables::inert;
 use crate::{Alone, Run, write_streamed};
 
 /// Where the transfers of a run went, and how many there are.
@@ -111,6 +112,7 @@ fn number(value: Option<impl Serialize>, mut out: &mut dyn Write) -> io::Result<
 
 /// A text, in quotes where it has to be (RFC 4180, section 2).
 fn field(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let text = inert(text);
     if text.contains([',', '"', '\n', '\r']) {
         return write!(out, "\"{}\"", text.replace('"', "\"\""));
     }
@@ -153,6 +155,15 @@ mod tests {
         assert_eq!(text, expected);
         // The id and the cause have a comma each.
         assert_eq!(text.matches(',').count() - 2, HEADER.matches(',').count());
+    }
+
+    #[test]
+    fn no_name_is_a_formula_of_a_spreadsheet() {
+        let mut out = Vec::new();
+        let row = TransferRow { id: "=HYPERLINK(\"x\")".into(), from: "@a".into(), to: "-1+2".into(), ..row() };
+        csv(&row, &mut out).expect("memory can be written");
+        let text = String::from_utf8(out).expect("is UTF-8");
+        assert!(text.starts_with("\"'=HYPERLINK(\"\"x\"\")\",'@a,'-1+2,300,"), "{text}");
     }
 
     #[test]

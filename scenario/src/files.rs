@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
@@ -89,17 +89,25 @@ impl Files {
             let help = "save the scenario in a folder and run it from there";
             return Err(context.error(span, format!("no folder to look for the file {} in", quoted(named)), help));
         };
+        let allowed = [Some(folder), self.library.as_ref()];
+        let is_allowed = |path: &Path| allowed.into_iter().flatten().any(|root| path.starts_with(root));
+        let outside = |context: &mut Context| {
+            let help =
+                format!("move the file under `{}`, or name a common library with `--library DIR`", folder.display());
+            let message = format!("the file {} lies outside the scenario's folder and library", quoted(named));
+            context.error(span, message, help)
+        };
         let path = folder.join(named).canonicalize().map_err(|error| {
+            // Nobody learns whether there is a file that may not be read.
+            if !is_allowed(&without_dots(&folder.join(named))) {
+                return outside(context);
+            }
             let whose = if self.folder.as_ref() == Some(folder) { "scenario's own" } else { "naming file's" };
             let help = format!("paths are relative to the {whose} folder, `{}`", folder.display());
             context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), help)
         })?;
-        let allowed = [Some(folder), self.library.as_ref()];
-        if !allowed.into_iter().flatten().any(|root| path.starts_with(root)) {
-            let help =
-                format!("move the file under `{}`, or name a common library with `--library DIR`", folder.display());
-            let message = format!("the file {} lies outside the scenario's folder and library", quoted(named));
-            return Err(context.error(span, message, help));
+        if !is_allowed(&path) {
+            return Err(outside(context));
         }
         if !path.is_file() {
             return Err(context.error(span, format!("{} is not a file", quoted(named)), "name a file"));
@@ -210,6 +218,19 @@ impl Files {
     pub(crate) fn sha256(self) -> String {
         self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
+}
+
+/// A path without `.` and `..`, as its text says: there may be no such file.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(out.pop()),
+            other => out.push(other),
+        }
+    }
+    out
 }
 
 /// Refuses what is no text, at the end of the valid part.

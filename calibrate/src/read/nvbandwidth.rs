@@ -180,8 +180,19 @@ impl State {
         log: &mut Log,
     ) -> Result<(), Box<Diagnostic>> {
         let test = name(case);
+        let width = rows.first().and_then(Placed::list).map_or(0, <[Placed]>::len);
         for (row, cells) in rows.iter().enumerate() {
             let values = cells.list().unwrap_or(&[]);
+            if values.len() != width || width == 0 {
+                let message = format!(
+                    "row {} of `{}` has {} cells, the first has {width}",
+                    row + 1,
+                    number::excerpt(test),
+                    values.len()
+                );
+                let help = "the log was changed or cut off: save the whole output of `nvbandwidth -j` again";
+                return Err(source.error(span(source, cells), message, help));
+            }
             // Two-way tests between devices append two more matrices below: the other stream, and the sum.
             if copies.beside == Beside::TheOtherWay && test.starts_with("device_to_device") && row >= values.len() {
                 break;

@@ -245,6 +245,11 @@ fn tests_of_nvbandwidth_that_cannot_be_used_are_named() {
         log.notes[0],
         "log: GPU 0 = rc0/plx0/gpu0; host memory = rc0/cpu0 (assumed; name others by --devices, --host)"
     );
+    let ragged = r#"{ "nvbandwidth": { "testcases": [
+  { "name": "device_to_device_memcpy_read_ce", "bandwidth_matrix": [ ["N/A", "5"], ["6"] ] } ] } }"#;
+    let error = read(ragged, &ReadOptions::default()).unwrap_err();
+    let message = "row 2 of `device_to_device_memcpy_read_ce` has 1 cells, the first has 2";
+    assert!(error.contains("log:2:84") && error.contains(message), "{error}");
     let error = read(
         r#"{ "nvbandwidth": {
         "error": "No CUDA devices" } }"#,

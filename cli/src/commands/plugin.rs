@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use weir::{Error, Registry};
 use weir_plugin_host::{PluginConfig, PluginError, PluginRecord};
+use weir_report::text::clean;
 
 use crate::args::{PluginAction, PluginArgs};
 use crate::failure::Exit;
@@ -32,18 +33,22 @@ fn usable(config: Result<PluginConfig, PluginError>) -> Result<PluginConfig, Err
 fn add(mut config: PluginConfig, file: &Path) -> Result<String, Error> {
     let _watchdog = watch()?;
     let record = config.add(file, &program()?, &*Registry::built_in()?).map_err(Error::from)?;
-    Ok(format!("added {}\n  {}\n  sha256 {}\n", names(record), record.path.display(), record.sha256))
+    Ok(format!("added {}\n  {}\n  sha256 {}\n", names(record), place(record), record.sha256))
 }
 
 fn remove(mut config: PluginConfig, what: &str) -> Result<String, Error> {
     let record = config.remove(what).map_err(Error::from)?;
-    Ok(format!("removed {}\n  {}\n", names(&record), record.path.display()))
+    Ok(format!("removed {}\n  {}\n", names(&record), place(&record)))
 }
 
 fn names(record: &PluginRecord) -> String {
     let arbiters = record.arbiters.iter().map(|a| format!("{} {}", a.name, a.version));
     let models = record.models.iter().map(|m| format!("{} {} ({})", m.name, m.version, model_of(&m.operations)));
-    arbiters.chain(models).collect::<Vec<_>>().join(", ")
+    clean(&arbiters.chain(models).collect::<Vec<_>>().join(", "))
+}
+
+fn place(record: &PluginRecord) -> String {
+    clean(&record.path.display().to_string())
 }
 
 fn model_of(operations: &[String]) -> String {
@@ -81,7 +86,8 @@ fn list(records: &[PluginRecord], json: bool) -> Result<String, Error> {
             (Some(_), Some(refused)) => format!("cannot be used: {refused}"),
         };
         let serves = if one.operations.is_empty() { String::new() } else { model_of(&one.operations) + "; " };
-        let _ = writeln!(out, "{:<20} {:<8} {serves}{place}", one.name, one.version);
+        let line = format!("{:<20} {:<8} {serves}{place}", one.name, one.version);
+        let _ = writeln!(out, "{}", clean(&line));
     }
     Ok(out)
 }

@@ -1,5 +1,6 @@
 //! Tables as CSV (RFC 4180): a line of names, empty fields for what is not known, numbers in full.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use super::{ColumnValues, ExportTable};
@@ -23,10 +24,18 @@ pub fn write_csv(table: &ExportTable, out: impl Write) -> std::io::Result<()> {
     csv.flush()
 }
 
+/// A text that no spreadsheet takes for a formula: with an apostrophe before a sign that begins one (OWASP, *CSV Injection*).
+pub(crate) fn inert(text: &str) -> Cow<'_, str> {
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        true => Cow::Owned(format!("'{text}")),
+        false => Cow::Borrowed(text),
+    }
+}
+
 fn write_field(values: &ColumnValues, row: usize, field: &mut String) {
     use std::fmt::Write as _;
     match values {
-        ColumnValues::Text(values) => field.push_str(values[row].as_deref().unwrap_or_default()),
+        ColumnValues::Text(values) => field.push_str(&inert(values[row].as_deref().unwrap_or_default())),
         ColumnValues::Whole(values) => {
             let _ = values[row].map(|value| write!(field, "{value}"));
         }

@@ -102,13 +102,15 @@ fn files_outside_are_refused() {
             ("in/t2.yaml", T2),
             ("in/up.yaml", &scenario("../outside.yaml")),
             ("in/abs.yaml", &scenario(absolute.to_str().unwrap())),
+            ("in/gone.yaml", &scenario("../no-such-file.yaml")),
             ("in/none.yaml", &scenario("t3.yaml")),
             ("in/folder.yaml", &scenario(".")),
             ("in/fine.yaml", &scenario("../in/t2.yaml")),
         ],
     );
     let inside = root.join("in");
-    for file in ["up.yaml", "abs.yaml"] {
+    // No message tells a file outside that is there from one that is not.
+    for file in ["up.yaml", "abs.yaml", "gone.yaml"] {
         let (_, line, column, message, help) = first(load_in(&inside, file));
         assert_eq!((line, column), (2, 11));
         assert!(message.contains("lies outside") && help.contains("--library DIR"), "{message} {help}");
