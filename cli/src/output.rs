@@ -51,6 +51,9 @@ impl Output {
     /// followed; pipes, devices and open descriptors are written as they are. `-` is stdout, as it is for other targets.
     pub(crate) fn open(target: Option<&Path>) -> Result<Self, Error> {
         let Some(target) = target.filter(|target| *target != Path::new("-")) else {
+            if weir_plugin_host::stdout_was_closed() {
+                return Err(Error::input("stdout is closed: name a file with --output"));
+            }
             return Ok(Self { name: "stdout".to_owned(), writer: buffered(Target::Stdout(io::stdout())) });
         };
         let name = target.display().to_string();

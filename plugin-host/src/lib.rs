@@ -9,12 +9,13 @@
 //! Nothing here trusts a library further than it must: it is opened first in a child process, its tables are checked
 //! before anything is called, an instance that panicked is never called again, and a call that does not return is named.
 //! What an arbiter *answers* is checked by the simulation, and what a plan means by those who expand it, for built-in and
-//! loaded plugins alike.
+//! loaded plugins alike. The only other thing that takes unsafe code is here, too: what was so before `main`.
 #![allow(unsafe_code)]
 
 mod call;
 mod check;
 mod config;
+mod descriptors;
 mod error;
 mod host;
 mod instance;
@@ -30,6 +31,7 @@ mod table;
 mod watchdog;
 
 pub use config::{PluginConfig, PluginRecord};
+pub use descriptors::stdout_was_closed;
 pub use error::{PluginError, TableError};
 pub use host::cancel;
 pub use library::Library;

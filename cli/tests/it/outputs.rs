@@ -139,3 +139,20 @@ fn a_result_is_written_whatever_stderr_takes() {
         }
     }
 }
+
+/// The standard library puts `/dev/null` in place of a closed stdout: the result would be lost without a word.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[test]
+fn a_closed_stdout_is_an_error() {
+    let run = |options: &[&str]| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "exec \"$0\" \"$@\" >&-", env!("CARGO_BIN_EXE_weir"), "run"]);
+        crate::common::ended(command.arg(scenario("pcie/four-transfers.yaml")).args(options).output().expect("it runs"))
+    };
+    let closed = run(&[]);
+    assert_eq!((closed.code, closed.stderr.as_str()), (2, "error: stdout is closed: name a file with --output\n"));
+    let folder = folder();
+    let target = folder.path().join("out.txt");
+    assert_eq!(run(&["-o", target.to_str().expect("UTF-8")]).code, 0);
+    assert!(std::fs::read_to_string(&target).expect("the file is there").contains("makespan"));
+}
