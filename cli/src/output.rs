@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use weir::Error;
+use weir_plugin_host::{kept_stdout, stdout_was_closed};
 
 use crate::failure::writing;
 use crate::{interrupt, pending};
@@ -19,7 +20,7 @@ pub(crate) struct Output {
 }
 
 enum Target {
-    Stdout(io::Stdout),
+    Stdout,
     File {
         file: NamedTempFile,
         target: PathBuf,
@@ -31,7 +32,10 @@ enum Target {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::Stdout => match kept_stdout() {
+                Some(mut stdout) => stdout.write(bytes),
+                None => io::stdout().write(bytes),
+            },
             Self::File { file, .. } => file.write(bytes),
             Self::Direct(file) => file.write(bytes),
         }
@@ -39,7 +43,7 @@ impl Write for Target {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Stdout(stdout) => stdout.flush(),
+            Self::Stdout => kept_stdout().map_or_else(|| io::stdout().flush(), |mut stdout| stdout.flush()),
             Self::File { file, .. } => file.flush(),
             Self::Direct(file) => file.flush(),
         }
@@ -51,17 +55,17 @@ impl Output {
     /// followed; pipes, devices and open descriptors are written as they are. `-` is stdout, as it is for other targets.
     pub(crate) fn open(target: Option<&Path>) -> Result<Self, Error> {
         let Some(target) = target.filter(|target| *target != Path::new("-")) else {
-            if weir_plugin_host::stdout_was_closed() {
+            if stdout_was_closed() {
                 return Err(Error::input("stdout is closed: name a file with --output"));
             }
-            return Ok(Self { name: "stdout".to_owned(), writer: buffered(Target::Stdout(io::stdout())) });
+            return Ok(Self { name: "stdout".to_owned(), writer: buffered(Target::Stdout) });
         };
         let name = target.display().to_string();
         let opened = match std::fs::metadata(target) {
             found if found.as_ref().is_ok_and(Metadata::is_dir) || name.ends_with(std::path::MAIN_SEPARATOR) => {
                 return Err(Error::input(format!("{name} is a folder: name a file for --output")));
             }
-            _ if is_stdout(target) => Target::Stdout(io::stdout()),
+            _ if is_stdout(target) => Target::Stdout,
             Ok(found) if !found.is_file() || is_descriptor(target) => {
                 let file = OpenOptions::new().append(true).open(target);
                 Target::Direct(file.map_err(|error| not_opened(target, &error))?)

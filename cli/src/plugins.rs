@@ -61,9 +61,19 @@ fn user_config() -> Option<PluginConfig> {
     }
 }
 
+/// What plugins print goes to stderr; one that crashes or calls `exit` is named.
+#[cfg(unix)]
+fn contain() -> Result<(), Error> {
+    weir_plugin_host::name_crashes(Exit::Plugin as i32);
+    weir_plugin_host::keep_stdout()
+        .map_err(|error| Error::new(ErrorKind::Plugin, format!("stdout cannot be kept from plugins: {error}")))
+}
+
 /// Starts the watchdog: a call that does not return ends the program, with the results already finished in place.
 pub(crate) fn watch() -> Result<Watchdog, Error> {
     let limit = Watchdog::limit_from_env().map_err(Error::from)?;
+    #[cfg(unix)]
+    contain()?;
     let report = |stuck: &StuckCall| {
         message(&format!("error: {stuck}; the current run has failed"));
         pending::rescue();

@@ -1,4 +1,4 @@
-//! Which call into a plugin is running, cheap enough to note at every call: two relaxed stores, no clock. With logs at level
+//! Which call into a plugin is running, cheap enough to note at every call: a few stores, no clock. With logs at level
 //! trace, each call is a span, too.
 
 use std::path::PathBuf;
@@ -108,6 +108,8 @@ impl CallSlot {
     fn noted<T>(&self, call: Call, f: impl FnOnce() -> T) -> T {
         let idle = (self.state.load(Relaxed) & !CALL_BITS).wrapping_add(ONE_CALL);
         self.state.store(idle | call as u64, Relaxed);
+        #[cfg(unix)]
+        let _running = crate::crash::Running::note(self);
         let result = f();
         self.state.store(idle, Relaxed);
         result

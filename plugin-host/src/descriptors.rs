@@ -1,7 +1,10 @@
-//! Whether stdout was open when the program began. The standard library opens `/dev/null` in place of descriptors that are
+//! Stdout: whether it was open when the program began, and how it is kept from what plugins print.
+//!
+//! The standard library opens `/dev/null` in place of descriptors that are
 //! closed, before `main`: what is written there would be lost without a word.
 
-use std::ffi::c_int;
+use std::fs::File;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
@@ -12,22 +15,50 @@ pub fn stdout_was_closed() -> bool {
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
 }
 
+/// Where stdout leads, once it is kept.
+static KEPT: OnceLock<File> = OnceLock::new();
+
+/// Where the program's own output goes, after `keep_stdout`.
+#[must_use]
+pub fn kept_stdout() -> Option<&'static File> {
+    KEPT.get()
+}
+
+/// From now on, what anyone prints to stdout goes to stderr; only [`kept_stdout`] leads to stdout. So nothing that a plugin
+/// prints gets into a result.
+///
+/// # Errors
+/// No descriptor is left.
+#[cfg(unix)]
+pub fn keep_stdout() -> std::io::Result<()> {
+    use std::io::Write as _;
+    use std::os::fd::FromRawFd as _;
+    if KEPT.get().is_some() {
+        return Ok(());
+    }
+    std::io::stdout().flush()?;
+    // SAFETY: the call makes a new descriptor, which nobody else has.
+    let kept = match unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_DUPFD_CLOEXEC, 3) } {
+        -1 => return Err(std::io::Error::last_os_error()),
+        descriptor => unsafe { File::from_raw_fd(descriptor) },
+    };
+    // SAFETY: both descriptors are open: the standard library saw to it.
+    if unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } == -1 {
+        return Err(std::io::Error::last_os_error());
+    }
+    // Another thread may have been first: then its descriptor leads to stdout, and this one is closed.
+    let _ = KEPT.set(kept);
+    Ok(())
+}
+
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod hook {
-    use super::{AtomicBool, Ordering, STDOUT_WAS_CLOSED, c_int};
-
-    /// `fcntl.h`, the same number on both systems.
-    const F_GETFD: c_int = 1;
-    const STDOUT: c_int = 1;
-
-    unsafe extern "C" {
-        fn fcntl(descriptor: c_int, command: c_int, ...) -> c_int;
-    }
+    use super::{Ordering, STDOUT_WAS_CLOSED};
 
     extern "C" fn look() {
-        let closed: &AtomicBool = &STDOUT_WAS_CLOSED;
         // SAFETY: the call asks for a flag of a descriptor, open or not, and changes nothing.
-        closed.store(unsafe { fcntl(STDOUT, F_GETFD) } == -1, Ordering::Relaxed);
+        let is_closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } == -1;
+        STDOUT_WAS_CLOSED.store(is_closed, Ordering::Relaxed);
     }
 
     // SAFETY: the loader calls the functions of this section, of this type, once before `main`; this one needs nothing that

@@ -9,6 +9,7 @@ use weir_plugin_api::{CallError, Slice};
 
 use crate::call::{Call, CallSlot};
 use crate::host::InstanceHost;
+use crate::rounding::FloatControl;
 
 /// Room for the text of an error, in bytes (*assumed*: a line for a person is shorter).
 const ERROR_CAPACITY: usize = 2048;
@@ -47,9 +48,12 @@ impl Instance {
         let mut state = std::ptr::null_mut();
         let mut error_memory = vec![0; ERROR_CAPACITY];
         let mut err = ErrorBuffer::new(&mut error_memory);
+        let floats = FloatControl::now();
         let code = slot.run(Call::Create, || create(host.as_ptr(), &raw mut state, &raw mut err));
+        let unchanged = check_floats(path, Call::Create, floats);
         answer(path, Call::Create, code, &err)?;
-        Ok(Self { path: path.to_owned(), state, destroy, stopped: None, error_memory, _host: host, slot })
+        let made = Self { path: path.to_owned(), state, destroy, stopped: None, error_memory, _host: host, slot };
+        unchanged.map(|()| made)
     }
 
     /// Calls a function of the table, unless the instance has been stopped.
@@ -66,9 +70,10 @@ impl Instance {
             return Err(error.clone());
         }
         let mut err = ErrorBuffer::new(&mut self.error_memory);
-        let state = self.state;
+        let (state, floats) = (self.state, FloatControl::now());
         let code = self.slot.run(call, || f(state, &raw mut err));
-        let result = answer(&self.path, call, code, &err);
+        let unchanged = check_floats(&self.path, call, floats);
+        let result = answer(&self.path, call, code, &err).and(unchanged);
         if code != code::ERROR
             && let Err(error) = &result
         {
@@ -91,6 +96,21 @@ impl Instance {
     pub(crate) fn failed(&self, call: Call, what: &str) -> CallError {
         CallError::Failed(format!("{} of {} {what}", call.word(), self.path.display()))
     }
+}
+
+/// Restores how numbers are rounded.
+///
+/// # Errors
+/// A call has changed it.
+#[inline]
+fn check_floats(path: &Path, call: Call, before: FloatControl) -> Result<(), CallError> {
+    if FloatControl::now() == before {
+        return Ok(());
+    }
+    before.restore();
+    let what =
+        "left the floating-point environment changed (rounding, tiny numbers or traps); restore it before returning";
+    Err(CallError::Failed(format!("{} of {} {what}", call.word(), path.display())))
 }
 
 #[inline]

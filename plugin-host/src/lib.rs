@@ -15,6 +15,8 @@
 mod call;
 mod check;
 mod config;
+#[cfg(unix)]
+mod crash;
 mod descriptors;
 mod error;
 mod host;
@@ -26,12 +28,17 @@ mod loaded_model;
 mod model_table;
 mod names;
 mod probe;
+mod rounding;
 mod sinks;
 mod table;
 mod watchdog;
 
 pub use config::{PluginConfig, PluginRecord};
-pub use descriptors::stdout_was_closed;
+#[cfg(unix)]
+pub use crash::name_crashes;
+#[cfg(unix)]
+pub use descriptors::keep_stdout;
+pub use descriptors::{kept_stdout, stdout_was_closed};
 pub use error::{PluginError, TableError};
 pub use host::cancel;
 pub use library::Library;

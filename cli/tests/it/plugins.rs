@@ -141,6 +141,40 @@ fn a_wrong_answer_about_a_lone_transfer_is_a_warning_and_its_time_is_null() {
     }
 }
 
+/// A crash, an abort and an `exit` in a call end the program, which says whose call it was; no result looks whole.
+#[test]
+fn a_plugin_that_ends_the_program_is_named() {
+    for (mode, how) in [
+        ("CRASHES", "crashed in allocate (SIGSEGV)"),
+        ("ABORTS", "crashed in allocate (SIGABRT)"),
+        ("EXITS", "ended the program in allocate (exit)"),
+    ] {
+        let place = Place::sick(mode);
+        let ended = place.run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "-o", "out.txt"]);
+        let start = format!("error: plugin `sick` ({}) {how}; the run has failed", place.path("sick.so").display());
+        assert_eq!((ended.code, ended.stdout.as_str()), (4, ""), "{}", ended.stderr);
+        assert!(ended.stderr.starts_with(&start), "{}", ended.stderr);
+        assert!(!place.path("out.txt").exists());
+    }
+}
+
+#[test]
+fn what_a_plugin_prints_is_no_part_of_a_result() {
+    let place = Place::sick("PRINTS");
+    let ended = place.run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "--json"]);
+    assert_eq!((ended.code, json_lines(&ended.stdout).len()), (0, 1), "{}", ended.stdout);
+    assert!(!ended.stdout.contains("a word of the plugin") && ended.stderr.contains("a word of the plugin"));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_plugin_that_changes_how_numbers_are_rounded_is_refused() {
+    let place = Place::sick("ROUNDS");
+    let ended = place.run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]);
+    assert_eq!(ended.code, 4);
+    assert!(ended.stderr.contains("left the floating-point environment changed"), "{}", ended.stderr);
+}
+
 #[test]
 fn a_call_that_never_returns_is_named_and_finished_results_are_kept() {
     let place = Place::sick("HANGS");

@@ -1,7 +1,13 @@
 /* A plugin whose answers are wrong in the way that MODE says, so that the command's words about them can be tested. */
 #include "weir_plugin.h"
 
-enum { STALLS, FORGETS, OVERFILLS, HANGS, FORGETS_LONE, FAILS_LONE };
+#include <stdio.h>
+#include <stdlib.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
+
+enum { STALLS, FORGETS, OVERFILLS, HANGS, FORGETS_LONE, FAILS_LONE, CRASHES, ABORTS, EXITS, PRINTS, ROUNDS };
 
 static int32_t create(const weir_host *host, const weir_fabric *fabric, const char *params, size_t len, void **state,
                       weir_err *err)
@@ -49,6 +55,23 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
     (void)recheck_ps;
     while (forever) {
     }
+    if (MODE == CRASHES) {
+        *(volatile int *volatile)NULL = 1;
+    }
+    if (MODE == ABORTS) {
+        abort();
+    }
+    if (MODE == EXITS) {
+        exit(0);
+    }
+    if (MODE == PRINTS) {
+        printf("a word of the plugin\n");
+    }
+#ifdef __SSE__
+    if (MODE == ROUNDS) {
+        _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
+    }
+#endif
     if (MODE == FORGETS_LONE && lone) {
         return WEIR_OK;
     }

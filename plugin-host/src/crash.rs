@@ -1,0 +1,107 @@
+//! A plugin that crashes, or ends the program, is named before the program ends.
+//!
+//! Signals of a crash are delivered to the thread that caused them, so a variable of the thread says whether it is in a call
+//! of a plugin. What a handler may do is little (signal-safety(7)): it writes what lies ready, and ends the program.
+
+use std::cell::Cell;
+use std::ffi::c_int;
+use std::sync::Once;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use crate::call::{Call, CallSlot};
+
+thread_local! {
+    /// The call that this thread is in; null for none. Without initialisation or end of its own, a signal may read it.
+    static RUNNING: Cell<*const CallSlot> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Notes a call of this thread until the guard is dropped; calls may be nested.
+pub(crate) struct Running(*const CallSlot);
+
+impl Running {
+    #[inline]
+    pub(crate) fn note(slot: &CallSlot) -> Self {
+        Self(RUNNING.replace(slot))
+    }
+}
+
+impl Drop for Running {
+    #[inline]
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
+    }
+}
+
+/// The code with which the program ends.
+static EXIT: AtomicI32 = AtomicI32::new(1);
+
+const SIGNALS: [(c_int, &str); 5] = [
+    (libc::SIGSEGV, "SIGSEGV"),
+    (libc::SIGBUS, "SIGBUS"),
+    (libc::SIGILL, "SIGILL"),
+    (libc::SIGFPE, "SIGFPE"),
+    (libc::SIGABRT, "SIGABRT"),
+];
+
+/// From now on a plugin that crashes, or calls `exit`, is named on stderr, and the program ends with a code. Only `_exit`
+/// goes unnoticed.
+pub fn name_crashes(exit_code: i32) {
+    static ONCE: Once = Once::new();
+    EXIT.store(exit_code, Ordering::Relaxed);
+    ONCE.call_once(|| {
+        for (signal, _) in SIGNALS {
+            // SAFETY: `action` is valid, and the handler does what a handler may do. Rust's threads have a stack for signals.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                action.sa_sigaction = crashed as extern "C" fn(c_int) as usize;
+                // The default action is back in force when the handler runs: a crash in it ends the program.
+                action.sa_flags = libc::SA_ONSTACK | libc::SA_RESETHAND;
+                libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+            }
+        }
+        // SAFETY: the function stays where it is; where no room is left for it, `exit` goes unnoticed.
+        unsafe { libc::atexit(exited) };
+    });
+}
+
+extern "C" fn crashed(signal: c_int) {
+    let name = SIGNALS.iter().find(|(known, _)| *known == signal).map_or("a signal", |(_, name)| name);
+    end_named("crashed in", name);
+    // Not in a plugin: the default action ends the program.
+    // SAFETY: it may be called in a handler.
+    unsafe { libc::raise(signal) };
+}
+
+extern "C" fn exited() {
+    end_named("ended the program in", "exit");
+}
+
+/// Names the plugin that this thread is in, and ends the program; returns where it is in none.
+fn end_named(what: &str, how: &str) {
+    let running = RUNNING.get();
+    if running.is_null() {
+        return;
+    }
+    // SAFETY: the slot is borrowed by the call that is running.
+    let slot = unsafe { &*running };
+    let call = Call::of(slot.state()).map_or("a call", Call::word);
+    let path = slot.path.as_os_str().as_encoded_bytes();
+    for part in [
+        b"error: plugin `".as_slice(),
+        slot.plugin.as_bytes(),
+        b"` (",
+        path,
+        b") ",
+        what.as_bytes(),
+        b" ",
+        call.as_bytes(),
+        b" (",
+        how.as_bytes(),
+        b"); the run has failed; remove it with `weir plugin remove`, or report it to its author\n",
+    ] {
+        // SAFETY: the bytes are valid; what stderr does not take has nowhere to be told.
+        unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
+    }
+    // SAFETY: nothing runs after it, no handler of the plugin's either.
+    unsafe { libc::_exit(EXIT.load(Ordering::Relaxed)) };
+}
