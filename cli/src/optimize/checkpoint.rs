@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use weir::Error;
 use weir::optimize::{Checkpoint, OrderNames, OrderPart, PartFile, PartOf, SearchSubject, Unread};
 
+use super::part::NOT_TEXT;
 use crate::output;
 
 /// A file with a part that goes on later.
@@ -35,7 +36,7 @@ impl Checkpoint for CheckpointFile<'_> {
         match std::fs::read_to_string(self.file) {
             Ok(text) => *part = known(&text, subject, part).map_err(|why| refused(&why))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return Err(refused("is no text")),
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return Err(refused(NOT_TEXT)),
             Err(error) => return Err(Error::input(format!("the checkpoint {file}: {error}"))),
         }
         self.save(subject, part);
@@ -77,7 +78,7 @@ fn known(text: &str, subject: &SearchSubject, part: &OrderPart) -> Result<OrderP
 
 fn unread(error: Unread) -> String {
     match error {
-        Unread::Version(_) => error.to_string(),
+        Unread::Version(_) | Unread::Damaged => error.to_string(),
         Unread::Grid => "belongs to another kind of search, over parameters; this is one over orders".to_owned(),
         Unread::Other(error) => format!("is not a checkpoint of a search over orders ({error})"),
     }

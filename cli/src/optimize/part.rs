@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use weir::Error;
 use weir::optimize::{PartFile, Unread};
 
+/// What is said of a file whose bytes are no text, as a changed bit can make them.
+pub(super) const NOT_TEXT: &str = "is not text: it was changed or is damaged";
+const AGAIN: &str = "run that shard again";
+
 /// Reads the parts: of each file a line per arbiter.
 pub(crate) fn read_parts(files: &[PathBuf]) -> Result<Vec<Vec<PartFile>>, Error> {
     let mut of_arbiter: Vec<Vec<PartFile>> = Vec::new();
@@ -26,14 +30,19 @@ pub(crate) fn read_parts(files: &[PathBuf]) -> Result<Vec<Vec<PartFile>>, Error>
 
 fn read_file(file: &Path) -> Result<Vec<PartFile>, Error> {
     let name = file.display();
-    let text = std::fs::read_to_string(file).map_err(|e| Error::input(format!("{name} cannot be read: {e}")))?;
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Error::input(match error.kind() {
+            std::io::ErrorKind::InvalidData => format!("{name} {NOT_TEXT}: {AGAIN}"),
+            _ => format!("{name} cannot be read: {error}"),
+        })
+    })?;
     let parts: Result<Vec<_>, Unread> = text.lines().map(PartFile::read).collect();
     match parts {
         Ok(parts) if parts.is_empty() => Err(Error::input(format!("{name} is empty: let its search end first"))),
         Ok(parts) => Ok(parts),
         Err(error) => {
             let remedy = match error {
-                Unread::Version(_) => "run that shard again",
+                Unread::Version(_) | Unread::Damaged => AGAIN,
                 Unread::Grid => "let its search end, with --shard i/n -o FILE",
                 Unread::Other(_) => "give files of `optimize --shard`",
             };

@@ -86,3 +86,12 @@ pub fn refused(arguments: &[&str], message: &str) {
     assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{arguments:?}");
     assert!(ended.stderr.contains(message), "{arguments:?}: {}", ended.stderr);
 }
+
+/// A part or the head of a checkpoint in which a text was replaced, with the digest of what it says now: 32 bits of FNV-1a
+/// over all that stands before it.
+pub fn altered(line: &str, from: &str, to: &str) -> String {
+    let (object, _) = line.rsplit_once(",\"digest\":\"").expect("a digest");
+    let object = object.replacen(from, to, 1);
+    let digest = object.bytes().fold(0x811c_9dc5_u32, |sum, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    format!("{object},\"digest\":\"{digest:08x}\"}}\n")
+}

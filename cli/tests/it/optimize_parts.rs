@@ -1,6 +1,8 @@
 //! `weir optimize` in parts and `weir merge`: the same bytes however a search is split, ended or killed.
 
-use crate::common::search::{Folder, GRID, ORDER, optimize, refused, result};
+use proptest::prelude::*;
+
+use crate::common::search::{Folder, GRID, ORDER, altered, optimize, refused, result};
 use crate::common::{json_lines, run, scenario};
 
 #[test]
@@ -100,14 +102,42 @@ fn a_damaged_checkpoint_is_refused() {
     optimize(&[&file, "--checkpoint", &kept]);
     let text = std::fs::read_to_string(&kept).expect("a text");
     let part: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-    let none = serde_json::Value::Null;
-    for (key, value) in
-        [("best", none), ("best/number", "1000000".into()), ("next", 1_000_000.into()), ("distribution", "".into())]
-    {
-        let mut damaged = part.clone();
-        *damaged.pointer_mut(&format!("/part/order/makespans/{key}")).expect("a part has it") = value;
-        folder.write("kept", &damaged.to_string());
+    // Even with the right digest, numbers that contradict each other are no part.
+    for (key, value) in [("best", "null"), ("next", "1000000"), ("distribution", "\"\"")] {
+        let own = &part["part"]["order"]["makespans"][key];
+        let changed = altered(&text, &format!("\"{key}\":{own}"), &format!("\"{key}\":{value}"));
+        assert_ne!(changed, text);
+        folder.write("kept", &changed);
         refused(&["optimize", &file, "--checkpoint", &kept], "the file was damaged");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Of the parts of orders and grids and the checkpoints of both: the file is named, and stays as it is.
+    #[test]
+    fn a_changed_bit_is_refused_wherever_it_is(at in 0.0..1.0_f64, bit in 0..8_u8) {
+        let folder = Folder::new();
+        for (i, scenario) in [ORDER, GRID].into_iter().enumerate() {
+            let scenario = folder.write("scenario.yaml", scenario);
+            let (part, kept) = (folder.path(&format!("part-{i}")), folder.path(&format!("kept-{i}")));
+            optimize(&[&scenario, "--shard", "1/1", "-o", &part, "--checkpoint", &kept]);
+            for (file, again) in
+                [(&part, &["merge", &part][..]), (&kept, &["optimize", &scenario, "--shard", "1/1", "--checkpoint", &kept])]
+            {
+                let mut bytes = std::fs::read(file).expect("a file");
+                let place = (bytes.len() as f64 * at) as usize;
+                bytes[place] ^= 1_u8 << bit;
+                std::fs::write(file, &bytes).expect("a file");
+                let ended = run(again);
+                prop_assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "byte {} bit {}", place, bit);
+                let told = |what: &str| ended.stderr.contains(what);
+                prop_assert!(told(file) && told("was changed or is damaged"), "byte {} {}: {}", place, bit, ended.stderr);
+                prop_assert!(told("run that shard again") || told("remove it to start anew"), "{}", ended.stderr);
+                prop_assert_eq!(std::fs::read(file).expect("a file"), bytes);
+            }
+        }
     }
 }
 
@@ -128,10 +158,14 @@ fn parts_of_different_searches_are_refused() {
     refused(&["merge", &folder.path("1"), &folder.path("2")], different);
     refused(&["merge", &folder.path("1"), &folder.path("3")], different);
     refused(&["merge", &folder.path("1"), &grid], "is not a part of a search");
-    let old = folder.read("1").replace("\"version\":\"", "\"version\":\"0.0.0-");
+    let part = folder.read("1");
+    let old = altered(&part, "\"version\":\"", "\"version\":\"0.0.0-");
     refused(&["merge", &folder.write("old", &old)], "was written by weir 0.0.0-");
-    let old = folder.read("1").replace("\"weir_part\":2", "\"weir_part\":1");
-    refused(&["merge", &folder.write("format", &old)], "(format 1), this is ");
+    // Parts of format 2 had no digest.
+    let (object, _) = part.rsplit_once(",\"digest\":\"").expect("a digest");
+    let old = object.replace("\"weir_part\":3", "\"weir_part\":2") + "}\n";
+    let error = "was written by weir 0.1.0 (format 2), this is 0.1.0 (format 3): run that shard again";
+    refused(&["merge", &folder.write("format", &old)], error);
     refused(&["merge", &folder.write("empty", "")], "is empty");
 }
 
@@ -154,7 +188,9 @@ fn a_checkpoint_is_gone_on_from_and_only_by_its_own_search() {
         refused(&["optimize", &other, "--checkpoint", &kept], "another");
         refused(&["optimize", file, "--shard", "1/2", "--checkpoint", &kept], "another");
         refused(&["optimize", file, "--checkpoint", file], "would overwrite the input");
-        let old = folder.read("kept").replacen("\"version\":\"", "\"version\":\"0.0.0-", 1);
+        let text = folder.read("kept");
+        let (head, _) = text.split_once('\n').expect("a line");
+        let old = altered(head, "\"version\":\"", "\"version\":\"0.0.0-");
         refused(&["optimize", file, "--checkpoint", &folder.write("kept", &old)], "was written by weir 0.0.0-");
         std::fs::remove_file(&kept).expect("it is there");
     }

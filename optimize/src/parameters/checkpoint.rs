@@ -1,7 +1,7 @@
 //! A file that a search adds to while it runs, so that it goes on after it was killed.
 //!
 //! The first line names the search, each further one a makespan: position in the shard, ps, and a sum that shows whether
-//! the line is as it was written and belongs to this search. A last line without its end was being written when the
+//! the line is as it was written and belongs to this search; the first line has a digest. A last line without its end was being written when the
 //! search was killed; it is dropped.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -13,9 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::error::CheckpointError;
 use super::part::Part;
+use crate::line_digest::{DigestedLine, check_digest, sum, sum_from, with_digest};
 
 /// Version of the format of checkpoints.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// First line of the file.
 #[derive(Serialize, Deserialize)]
@@ -37,14 +38,13 @@ impl Checkpoint {
     /// as many as the shard has candidates.
     pub(super) fn open(path: &Path, part: &mut Part) -> Result<Self, CheckpointError> {
         let head = Head { weir_parameter_checkpoint: FORMAT, of: part.head() };
-        let mut line = serde_json::to_vec(&head).map_err(std::io::Error::from)?;
-        line.push(b'\n');
+        let line = with_digest(&serde_json::to_string(&head).map_err(std::io::Error::from)?).into_bytes();
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         // Where files cannot be locked, searches over one file at once are the user's care.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(CheckpointError::InUse);
         }
-        let mut checkpoint = Self { seed: sum(SUM, &line), file: file.try_clone()? };
+        let mut checkpoint = Self { seed: sum(&line), file: file.try_clone()? };
         let end = checkpoint.read(&line, &head.of, part)?;
         if end == 0 {
             file.set_len(0)?;
@@ -60,7 +60,7 @@ impl Checkpoint {
 
     pub(super) fn add(&mut self, position: u64, makespan: NonZeroU64) -> std::io::Result<()> {
         let line = format!("{position} {makespan}");
-        let line = format!("{line} {:08x}\n", sum(self.seed, line.as_bytes()));
+        let line = format!("{line} {:08x}\n", sum_from(self.seed, line.as_bytes()));
         self.file.write_all(line.as_bytes())
     }
 
@@ -77,8 +77,12 @@ impl Checkpoint {
         loop {
             line.clear();
             lines.read_until(b'\n', &mut line)?;
-            let Some(whole) = line.strip_suffix(b"\n") else { return Ok(end) };
             number += 1;
+            let Some(whole) = line.strip_suffix(b"\n") else {
+                // A line that was being written is shorter: here its end is another byte.
+                let changed = line.split_last().is_some_and(|(_, all)| self.record(all).is_some());
+                return if changed { Err(CheckpointError::Damaged { line: number }) } else { Ok(end) };
+            };
             let record = self.record(whole).and_then(|(position, makespan)| {
                 let place = part.makespans.get_mut(usize::try_from(position).ok()?)?;
                 place.replace(makespan).is_none().then_some(())
@@ -91,7 +95,7 @@ impl Checkpoint {
     /// Position and makespan of a line that is as it was written.
     fn record(&self, line: &[u8]) -> Option<(u64, NonZeroU64)> {
         let (numbers, check) = std::str::from_utf8(line).ok()?.rsplit_once(' ')?;
-        if check != format!("{:08x}", sum(self.seed, numbers.as_bytes())) {
+        if check != format!("{:08x}", sum_from(self.seed, numbers.as_bytes())) {
             return None;
         }
         let (position, makespan) = numbers.split_once(' ')?;
@@ -101,12 +105,25 @@ impl Checkpoint {
 
 /// Why a first line is not the expected one.
 fn foreign(line: &[u8], of: &Part) -> CheckpointError {
-    let Ok(Head { of: found, weir_parameter_checkpoint: format }) = serde_json::from_slice(line) else {
-        // Orders are kept as parts, and a part of a grid is no checkpoint.
-        let other: Result<serde_json::Value, _> = serde_json::from_slice(line);
-        let part = other.is_ok_and(|other| other.get("weir_part").is_some());
-        return if part { CheckpointError::OtherKind } else { CheckpointError::NotACheckpoint };
+    let text = String::from_utf8_lossy(line);
+    let damaged = CheckpointError::Damaged { line: 1 };
+    let (text, has_digest) = match check_digest(&text) {
+        DigestedLine::Intact(object) => (object, true),
+        DigestedLine::Damaged => return damaged,
+        DigestedLine::Bare => (text.into_owned(), false),
     };
+    let Ok(Head { of: found, weir_parameter_checkpoint: format }) = serde_json::from_str(&text) else {
+        // Orders are kept as parts, and a part of a grid is no checkpoint.
+        let other: Result<serde_json::Value, _> = serde_json::from_str(&text);
+        return match other.is_ok_and(|other| other.get("weir_part").is_some()) {
+            true => CheckpointError::OtherKind,
+            false if text.starts_with("{\"weir_parameter_checkpoint\":") => damaged,
+            false => CheckpointError::NotACheckpoint,
+        };
+    };
+    if format == FORMAT && !has_digest {
+        return damaged;
+    }
     if let Some(found) = found.foreign() {
         return CheckpointError::Version { found };
     }
@@ -114,13 +131,4 @@ fn foreign(line: &[u8], of: &Part) -> CheckpointError {
         return CheckpointError::Version { found: format!("with format {format} of checkpoints") };
     }
     CheckpointError::Other { what: found.differs(of).unwrap_or("shard") }
-}
-
-/// Start of FNV-1a of 32 bits.
-const SUM: u32 = 0x811c_9dc5;
-
-/// FNV-1a of 32 bits (Fowler, Noll, Vo, *The FNV Non-Cryptographic Hash Algorithm*), continued: against torn and edited
-/// lines, not against attacks. Any change of a single byte changes it.
-fn sum(from: u32, bytes: &[u8]) -> u32 {
-    bytes.iter().fold(from, |sum, &byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }

@@ -112,7 +112,7 @@ pub enum CheckpointError {
         what: &'static str,
     },
     /// A line that was changed.
-    #[error("is damaged in line {line}; remove it to start anew")]
+    #[error("was changed or is damaged in line {line}; remove it to start anew")]
     Damaged {
         /// The line, from 1.
         line: u64,

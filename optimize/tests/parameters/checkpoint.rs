@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use weir_optimize::parameters::{CheckpointError, Grid, ParameterError, Part, Search, Shard};
+use weir_optimize::{DigestedLine, check_digest, with_digest};
 
 use super::{bytes, grid, makespan, on, run, search};
 
@@ -96,18 +97,21 @@ fn checkpoints_of_other_versions_are_refused() {
     let file = folder.file();
     run(with(&grid, &file)).expect("a part");
     let text = fs::read_to_string(&file).expect("a file");
-    let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
-    fs::write(&file, text.replace(&version, "\"version\":\"9.9.9\"")).expect("a file");
+    let (head, rest) = text.split_once('\n').expect("a first line");
+    let DigestedLine::Intact(head) = check_digest(head) else { panic!("{head}") };
     let this = env!("CARGO_PKG_VERSION");
-    assert_eq!(
-        error(run(with(&grid, &file))),
-        format!("was written by weir 9.9.9 (format 1), this is {this}; remove it to start anew")
-    );
-    fs::write(&file, text.replace("checkpoint\":1", "checkpoint\":2")).expect("a file");
-    assert_eq!(
-        error(run(with(&grid, &file))),
-        format!("was written by weir with format 2 of checkpoints, this is {this}; remove it to start anew")
-    );
+    let of_version = head.replace(&format!("\"version\":\"{this}\""), "\"version\":\"9.9.9\"");
+    let newer = head.replace("checkpoint\":2", "checkpoint\":3");
+    let older = head.replace("checkpoint\":2", "checkpoint\":1") + "\n";
+    for (head, found) in [
+        (with_digest(&of_version), "9.9.9 (format 1)"),
+        (with_digest(&newer), "with format 3 of checkpoints"),
+        (older, "with format 1 of checkpoints"),
+    ] {
+        fs::write(&file, head + rest).expect("a file");
+        let expected = format!("was written by weir {found}, this is {this}; remove it to start anew");
+        assert_eq!(error(run(with(&grid, &file))), expected);
+    }
 }
 
 #[test]
@@ -134,7 +138,7 @@ fn a_changed_line_is_named() {
     let lines: Vec<&str> = text.lines().collect();
     let changed = [lines[0], lines[1], lines[1], lines[3], ""].join("\n");
     fs::write(&file, changed).expect("a file");
-    assert_eq!(error(run(with(&grid, &file))), "is damaged in line 3; remove it to start anew");
+    assert_eq!(error(run(with(&grid, &file))), "was changed or is damaged in line 3; remove it to start anew");
 }
 
 #[test]
@@ -175,25 +179,22 @@ proptest! {
         let (last, evaluated) = counted(search);
         prop_assert_eq!((bytes(&last.expect("a part")), evaluated), (bytes(&whole), 0));
     }
+}
 
-    /// A byte that was changed anywhere leads to a refusal or, in the end of the last line, to the same bytes; never to
-    /// other makespans.
-    #[test]
-    fn a_changed_byte_never_changes_the_result(at in 0.0..1.0_f64, flip in 1_u8..=255) {
-        let (folder, grid) = (Folder::new(), grid(&[3, 3]));
-        let file = folder.file();
-        let whole = run(with(&grid, &file)).expect("a part");
-        let mut text = fs::read(&file).expect("a file");
-        let place = (text.len() as f64 * at) as usize;
-        text[place] ^= flip;
-        fs::write(&file, &text).expect("a file");
-        match run(with(&grid, &file)) {
-            Ok(part) => {
-                prop_assert_eq!(bytes(&part), bytes(&whole));
-                prop_assert_eq!(place + 1, text.len());
-            }
-            Err(ParameterError::Checkpoint { .. }) => {}
-            Err(other) => return Err(TestCaseError::fail(other.to_string())),
-        }
+/// No bit can change: each is found, and the file is left as it is.
+#[test]
+fn a_changed_bit_is_refused_wherever_it_is() {
+    let (folder, grid) = (Folder::new(), grid(&[3, 3]));
+    let file = folder.file();
+    run(with(&grid, &file)).expect("a part");
+    let text = fs::read(&file).expect("a file");
+    for bit in 0..8 * text.len() {
+        let mut changed = text.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&file, &changed).expect("a file");
+        let line = 1 + text[..bit / 8].iter().filter(|&&b| b == b'\n').count();
+        let expected = format!("was changed or is damaged in line {line}; remove it to start anew");
+        assert_eq!(error(run(with(&grid, &file))), expected, "bit {bit}");
+        assert_eq!(fs::read(&file).expect("a file"), changed);
     }
 }

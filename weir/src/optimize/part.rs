@@ -3,10 +3,13 @@
 use serde::{Deserialize, Serialize};
 use weir_optimize::order::Part as OrderPart;
 use weir_optimize::parameters::Part as GridPart;
+use weir_optimize::{DigestedLine, check_digest, with_digest};
 use weir_report::SearchSubject;
 
 /// Version of the format of part files.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
+/// What a checkpoint of a search over parameters begins with.
+const GRID_CHECKPOINT: &str = "{\"weir_parameter_checkpoint\":";
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a part holds beside its makespans: what else the result names.
@@ -62,39 +65,58 @@ impl PartFile {
         (self.subject, self.part)
     }
 
-    /// As a line of JSON.
+    /// As a line of JSON, whose last value is a digest of all before.
     #[must_use]
     pub fn line(&self) -> String {
         // Texts, whole numbers and lists: there is nothing that JSON cannot hold.
-        let text = serde_json::to_string(self).unwrap_or_default();
-        text + "\n"
+        with_digest(&serde_json::to_string(self).unwrap_or_default())
     }
 
     /// Parses a line.
     ///
     /// # Errors
-    /// It is no part of this version of weir.
+    /// It is no part of this version of weir, or was changed.
     pub fn read(line: &str) -> Result<Self, Unread> {
-        #[derive(Deserialize)]
-        struct Head {
-            weir_part: u32,
-            version: String,
+        let object = match check_digest(line) {
+            DigestedLine::Intact(object) => object,
+            DigestedLine::Damaged => return Err(Unread::Damaged),
+            DigestedLine::Bare => return Err(without_digest(line)),
+        };
+        if object.starts_with(GRID_CHECKPOINT) {
+            return Err(Unread::Grid);
         }
         let other = |error: serde_json::Error| Unread::Other(error.to_string());
-        let first = line.lines().next().unwrap_or_default();
-        let grid = |error| if is_grid_checkpoint(first) { Unread::Grid } else { other(error) };
-        let head: Head = serde_json::from_str(first).map_err(grid)?;
-        if (head.weir_part, head.version.as_str()) != (FORMAT, VERSION) {
-            return Err(Unread::Version(format!("{} (format {})", head.version, head.weir_part)));
+        let head: Head = serde_json::from_str(&object).map_err(other)?;
+        if (head.weir_part, &*head.version) != (FORMAT, VERSION) {
+            return Err(head.unread());
         }
-        serde_json::from_str(line).map_err(other)
+        serde_json::from_str(&object).map_err(other)
     }
 }
 
-/// Whether a line begins a checkpoint of a search over parameters.
-fn is_grid_checkpoint(line: &str) -> bool {
-    let value: Result<serde_json::Value, _> = serde_json::from_str(line);
-    value.is_ok_and(|value| value.get("weir_parameter_checkpoint").is_some())
+/// What every format of parts begins with.
+#[derive(Deserialize)]
+struct Head {
+    weir_part: u32,
+    version: String,
+}
+
+impl Head {
+    fn unread(self) -> Unread {
+        Unread::Version(format!("{} (format {})", self.version, self.weir_part))
+    }
+}
+
+/// What a line without a digest at its end is: of an older format, which had none, or no part as it was written.
+fn without_digest(line: &str) -> Unread {
+    let first = line.lines().next().unwrap_or_default();
+    match serde_json::from_str::<Head>(first) {
+        Ok(head) if head.weir_part != FORMAT => head.unread(),
+        _ if line.starts_with("{\"weir_part\":") => Unread::Damaged,
+        _ if first.starts_with(GRID_CHECKPOINT) => Unread::Grid,
+        Ok(_) => Unread::Damaged,
+        Err(error) => Unread::Other(error.to_string()),
+    }
 }
 
 /// Why a file is no part of this version.
@@ -106,6 +128,9 @@ pub enum Unread {
     /// A checkpoint of a search over parameters.
     #[error("is a checkpoint, not a part of a search")]
     Grid,
+    /// Another digest than that of its bytes, or none.
+    #[error("was changed or is damaged")]
+    Damaged,
     /// What is wrong with it.
     #[error("is not a part of a search ({0})")]
     Other(String),
