@@ -205,6 +205,22 @@ mod tests {
         assert_eq!([143, 175, 191].map(amd), [16_000, 24_000, 32_000], "as releases write the families");
     }
 
+    /// Totals of the makers' data sheets for both directions of all links of a GPU, in GB/s.
+    #[test]
+    fn raw_figures_are_those_of_the_data_sheets() {
+        let nvidia =
+            [(60, 4, 160.0), (70, 6, 300.0), (80, 12, 600.0), (86, 4, 112.5), (90, 18, 900.0), (100, 18, 1800.0)];
+        for (model, links, both) in nvidia {
+            let megabytes = nvlinks(Gpu::Nvidia(model), links, Figures::Raw).megabytes;
+            // 112.5 GB/s over 8 directions are no whole number of MB/s.
+            assert!((megabytes as f64 * 2e-3 - both).abs() < 0.01, "{model}: {megabytes}");
+        }
+        for (model, both) in [(0x908, 92.0), (0x90a, 100.0), (0x942, 128.0), (0x950, 153.6)] {
+            let megabytes = xgmis(Gpu::Amd(model), 1, Figures::Raw).megabytes;
+            assert_eq!(megabytes as f64 * 2e-3, both, "{model:x}");
+        }
+    }
+
     #[test]
     fn links_add_up() {
         assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Effective).megabytes), "370.8");

@@ -50,6 +50,19 @@ fn max_min_keeps_small_remainders_exact() {
     assert_close(&rates(&mut *arbiter, &phase), &rational_twin::max_min(&fabric, &phase), 1e-13);
 }
 
+/// What a higher priority leaves is used down to 1e-9 of the bandwidth (docs/arbiters.md).
+#[test]
+fn strict_priority_uses_small_remainders() {
+    let (fabric, gpus) = board_tree(NodeKind::Switch, &[2, 2], 1e9);
+    let mut arbiter = make("strict-priority", &fabric, "{}");
+    for (left, expected) in [(0.5e6, 0.5e6), (10.0, 10.0), (0.5, 0.0)] {
+        let first = Transfer { limit: 1e9 - left, priority: 1, ..Transfer::new(gpus[0], gpus[2]) };
+        let phase = Phase::new(&fabric, &[first, Transfer::new(gpus[1], gpus[3])]);
+        let found = rates(&mut *arbiter, &phase);
+        assert!((found[1] - expected).abs() <= 1e-6 * expected, "{left}: {found:?}");
+    }
+}
+
 /// Limits that fit together leave a link alone; the smallest excess does not.
 #[test]
 fn max_min_sees_a_small_excess_of_limits() {

@@ -204,6 +204,14 @@ fn tables_say_what_the_json_says() {
         assert_eq!(row["end_ps"], json["end_ps"].to_string());
         assert_eq!((&row["mean_Bps"], &row["alone_s"]), (&json["mean_Bps"].to_string(), &json["alone_s"].to_string()));
         assert_eq!(row["cause"], json["cause"].as_str().expect("a cause"));
+        for (column, value) in [
+            ("from", &json["from"]),
+            ("to", &json["to"]),
+            ("bottleneck_from", &json["bottleneck"]["from"]),
+            ("bottleneck_to", &json["bottleneck"]["to"]),
+        ] {
+            assert_eq!(row[column], value.as_str().expect("a name"), "{column}");
+        }
     }
     let links = table(&target, "links.csv");
     assert_eq!(links.len(), all("links").len());

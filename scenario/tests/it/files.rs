@@ -32,7 +32,7 @@ fn first(found: Result<Scenario, Vec<Diagnostic>>) -> (String, u32, u32, String,
 fn traces() {
     let scenario = with_trace(
         "to,from,bytes,start_s,id,weight,priority,limit_Bps,after\r\n\
-         gpu1,gpu0,100,0.25,,2,5,1e9,\r\n\r\ngpu2,plx0/gpu0,200,1e-12,x,,,,flows:1\r\ngpu3, gpu0 ,300,,,,-1,,x; flows:1\r\n",
+         gpu1,gpu0,100,0.25,,2,2147483647,1e9,\r\n\r\ngpu2,plx0/gpu0,200,1e-12,x,,,,flows:1\r\ngpu3, gpu0 ,300,,,,-2147483648,,x; flows:1\r\n",
     )
     .unwrap();
     assert_eq!(transfers(&scenario), ["flows:1 gpu0->gpu1 100", "x gpu0->gpu2 200", "flows:3 gpu0->gpu3 300"]);
@@ -40,7 +40,7 @@ fn traces() {
     assert_eq!(tasks.iter().map(|t| t.start).collect::<Vec<_>>(), [SimTime(250_000_000_000), SimTime(1), SimTime(0)]);
     let classes = scenario.tasks.classes().table();
     assert_eq!(classes.weight.as_slice(), [2.0, 1.0, 1.0]);
-    assert_eq!(classes.priority.as_slice(), [5, 0, -1]);
+    assert_eq!(classes.priority.as_slice(), [i64::from(i32::MAX), 0, i64::from(i32::MIN)]);
     assert_eq!(classes.limit.as_slice(), [1e9, f64::INFINITY, f64::INFINITY]);
     assert_eq!(scenario.tasks.successors(TaskId(0)), [TaskId(1), TaskId(2)]);
     assert_eq!(scenario.tasks.successors(TaskId(1)), [TaskId(2)]);
@@ -126,6 +126,15 @@ fn files_outside_are_refused() {
         write(root, &[("in/sym.yaml", &scenario("link.yaml"))]);
         assert!(first(load_in(&inside, "sym.yaml")).3.contains("lies outside"));
     }
+    // A folder whose name begins as that of the library is another folder.
+    write(
+        root,
+        &[("in/weir-library", ""), ("in-secret/t2.yaml", T2), ("in/near.yaml", &scenario("../in-secret/t2.yaml"))],
+    );
+    assert!(first(load_in(&inside, "near.yaml")).3.contains("lies outside"));
+    let only_in = LoadOptions { library: Some(inside.clone()), ..LoadOptions::default() };
+    assert!(load(&inside.join("near.yaml"), &only_in, &registry()).is_err());
+    std::fs::remove_file(inside.join("weir-library")).unwrap();
     write(root, &[("weir-library", "")]);
     assert!(load_in(&inside, "up.yaml").is_ok());
     let missing = load_in(&inside, "absent.yaml").map(|s| s.name).unwrap_err();

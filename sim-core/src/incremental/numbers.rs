@@ -170,6 +170,9 @@ mod tests {
                 assert_eq!(scale.bytes_left(work - 1, weight), bytes);
                 assert_eq!(scale.bytes_left(work - scale.work(1, weight), weight), bytes - 1);
                 assert_eq!(scale.bytes_left(work, weight), bytes);
+                // No transfer is over before its last byte, nor later than it must be.
+                let (total, weight) = (scale.work(bytes, 1), i128::from(weight));
+                assert!(work * weight >= total && (work - 1) * weight < total);
             }
         }
     }

@@ -249,6 +249,33 @@ fn what_does_not_fit_is_asked_phase_by_phase() {
     }
 }
 
+/// What a higher priority leaves of a link is used, down to 1e-9 of it (docs/arbiters.md): 1 GB over a link that is 500 kB/s
+/// narrower leaves 500 kB/s to another priority for 1.0005 s.
+#[test]
+fn small_remainders_are_used() {
+    let mut fabric = FabricBuilder::new();
+    let root = fabric.root(NodeKind::Switch).expect("the first");
+    let mut leaf = |up: f64| {
+        let link = LinkSpec { up, down: 1e9, latency: SimDuration(0), kind: LinkKind::PCIE };
+        fabric.child(root, NodeKind::Gpu, link).expect("another")
+    };
+    let (first, second, to) = (leaf(0.9995e9), leaf(1e9), leaf(1e9));
+    let (fabric, mut routes, mut tasks) = (fabric.build(), Routes::new(), TaskGraphBuilder::new());
+    for (from, priority, bytes) in [(first, 1, 1_000_000_000), (second, 0, 400_000)] {
+        let route = routes.between(&fabric, from, to).expect("there is one");
+        let class = tasks.classes().intern(route, f64::INFINITY, 1.0, priority);
+        let (engine, service) = (EngineId::NONE, ServiceId::PLAIN);
+        tasks.task(Task { start: SimTime(0), engine, service, work: Work::Carries { bytes, class } });
+    }
+    let world = World { fabric, routes, tasks: tasks.build().expect("no cycle") };
+    let entry = IncrementalEntry::of::<Layers>();
+    for options in [RunOptions::default(), incremental(&entry)] {
+        let outcome = run_as(&world, "strict-priority", options);
+        let ends = [outcome.tasks[0].end.0, outcome.tasks[1].end.0];
+        assert!(ends[0].abs_diff(1_000_500_250_125) <= 1 && ends[1].abs_diff(800_000_000_000) <= 1000, "{ends:?}");
+    }
+}
+
 /// 66 transfers of one class each over a link of 400 GB/s, one after the other and by two.
 fn crowd(limited: bool, priorities: i64) -> World {
     let mut fabric = FabricBuilder::new();

@@ -255,7 +255,14 @@ fn wrong_answers_are_refused_by_name() {
     let error = refusal(|i| if i == 0 { 7e8 } else { 3.1e8 });
     let AnswerError::OverCapacity { link: LinkId(0), load, bandwidth: 1e9, .. } = error else { panic!("{error}") };
     assert!((load - 1.01e9).abs() < 1.0);
-    // Within the tolerance of 2e-9 it is accepted.
+    // A little more than the tolerance of 2e-9 is refused, within it it is accepted.
+    let mut p = pair(0);
+    p.send(0, 10, false);
+    let mut over = Fixed(|_: &PhaseView<'_>, grant: &mut Grant<'_>| grant.rates.fill(1e9 * (1.0 + 3e-9)));
+    assert!(matches!(
+        p.run(&mut over, RunOptions::default()),
+        Err(SimError::Arbiter(AnswerError::OverCapacity { .. }))
+    ));
     let mut p = pair(0);
     p.send(0, 10, false);
     let mut just = Fixed(|_: &PhaseView<'_>, grant: &mut Grant<'_>| grant.rates.fill(1e9 * (1.0 + 1e-9)));
