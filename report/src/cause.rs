@@ -192,6 +192,11 @@ impl Display for TransferCause<'_> {
 }
 
 impl<'a> TransferCause<'a> {
+    /// The region of the link, where parts of the fabric have policies of their own.
+    pub(crate) fn region(&self) -> Option<&str> {
+        self.region.as_deref()
+    }
+
     /// What kept the rate down at the `bottleneck`, whether or not more was lost in a queue before the start.
     pub(crate) fn at_bottleneck(&self) -> CauseKind {
         self.at_bottleneck.unwrap_or(self.kind)

@@ -205,6 +205,14 @@ fn tables_say_what_the_json_says() {
         assert_eq!((&row["mean_Bps"], &row["alone_s"]), (&json["mean_Bps"].to_string(), &json["alone_s"].to_string()));
         assert_eq!(row["cause"], json["cause"].as_str().expect("a cause"));
         for (column, value) in [
+            ("waiting_s", &json["delay"]["waiting_s"]),
+            ("blocked_s", &json["delay"]["blocked_s"]),
+            ("cut_s", &json["delay"]["cut_s"]),
+            ("own_limit_s", &json["delay"]["own_limit_s"]),
+        ] {
+            assert_eq!(row[column], value.to_string(), "{column}");
+        }
+        for (column, value) in [
             ("from", &json["from"]),
             ("to", &json["to"]),
             ("bottleneck_from", &json["bottleneck"]["from"]),

@@ -6,6 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use crate::level::LevelParams;
+use crate::operation::Over;
 use crate::quantities::{Bytes, Node, Nodes};
 
 /// The steps of a packet, in order.
@@ -112,6 +113,10 @@ pub(crate) struct PutParams {
     #[serde(default)]
     #[schemars(with = "Nodes", extend("x-weir-nearest" = ["from", "to"]))]
     pub(crate) via: Option<Nodes>,
+    /// `fabric`: what is not given of `read`, `network` and `write` travels the topology.
+    #[serde(default)]
+    #[schemars(with = "Over")]
+    pub(crate) over: Option<Over>,
     /// Source device to its cpu; without it the data start there.
     #[serde(default)]
     #[schemars(with = "LevelParams")]

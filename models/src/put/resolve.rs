@@ -44,12 +44,19 @@ impl Put {
         let levels =
             [(StepName::Read, &params.read), (StepName::Network, &params.network), (StepName::Write, &params.write)];
         for (name, level) in levels {
-            if let Some(level) = level {
-                put.steps.push(step(name, level.level(name.key())?, params, surroundings)?);
-            }
+            let level = match level {
+                Some(level) => level.level(name.key())?,
+                // Both cpus may be the same, or a device its own.
+                None if params.over.is_some() && via(params)?.is_none_or(|via| apart(name, params, via)) => {
+                    Level::Fabric
+                }
+                None => continue,
+            };
+            put.steps.push(step(name, level, params, surroundings)?);
         }
         if put.steps.is_empty() {
-            return Err(refused("the transfer has no level; give `read`, `network` or `write`, or more of them"));
+            let help = "give `read`, `network` or `write`, or more of them, or `over: fabric`";
+            return Err(refused(format!("the transfer has no level; {help}")));
         }
         let remedy = format!("packet: give a packet larger than {}", size(put.packet.unwrap_or(bytes)));
         check_count(put.packets().saturating_mul(put.steps.len() as u64), &remedy)?;
@@ -88,13 +95,31 @@ impl Put {
     }
 }
 
+/// The cpus of source and target.
+fn via(params: &PutParams) -> Result<Option<(u32, u32)>, CallError> {
+    match params.via.as_ref().map(|via| &via.0[..]) {
+        None => Ok(None),
+        Some(&[source, target]) => Ok(Some((source, target))),
+        Some(_) => Err(refused("via: give two cpus, that of the source and that of the target")),
+    }
+}
+
+fn ends_via(name: StepName, params: &PutParams, (source, target): (u32, u32)) -> Ends {
+    match name {
+        StepName::Read => Ends::new(params.from.0, source),
+        StepName::Network => Ends::new(source, target),
+        StepName::Write => Ends::new(target, params.to.0),
+    }
+}
+
+fn apart(name: StepName, params: &PutParams, via: (u32, u32)) -> bool {
+    let ends = ends_via(name, params, via);
+    ends.from != ends.to
+}
+
 fn step(name: StepName, level: Level, params: &PutParams, surroundings: &Surroundings<'_>) -> Result<Step, CallError> {
     let (from, to) = (params.from.0, params.to.0);
-    let via = match params.via.as_ref().map(|via| &via.0[..]) {
-        None => None,
-        Some(&[source, target]) => Some((source, target)),
-        Some(_) => return Err(refused("via: give two cpus, that of the source and that of the target")),
-    };
+    let via = via(params)?;
     let ends = match (via, level.is_fabric()) {
         (None, true) => {
             let key = name.key();
@@ -103,11 +128,7 @@ fn step(name: StepName, level: Level, params: &PutParams, surroundings: &Surroun
             )));
         }
         (None, false) => Ends::new(from, to),
-        (Some((source, target)), _) => match name {
-            StepName::Read => Ends::new(from, source),
-            StepName::Network => Ends::new(source, target),
-            StepName::Write => Ends::new(target, to),
-        },
+        (Some(via), _) => ends_via(name, params, via),
     };
     if level.is_fabric() && ends.from == ends.to {
         let key = name.key();

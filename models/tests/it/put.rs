@@ -209,6 +209,27 @@ fn levels_over_the_fabric() {
     assert!(refusal(&world, "put", &params).starts_with("network.fabric: the topology has no route"));
 }
 
+/// `over: fabric` stands for the levels that are not given, where both ends are not the same.
+#[test]
+fn all_levels_over_the_fabric() {
+    let world = World::small(1e9, 40);
+    let fabric = json!({ "fabric": true });
+    let steps = |rest: Value| {
+        let mut params = json!({ "from": FPGA_A, "to": GPU_B, "size": 400, "packet": 100, "via": [CPU_A, CPU_B] });
+        params.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        plan(&world, "put", &params)
+    };
+    let each = json!({ "read": fabric, "network": fabric, "write": fabric });
+    assert_eq!(steps(json!({ "over": "fabric" })), steps(each));
+    let affine = json!({ "affine": { "latency": 0, "per_byte": 1000.0 } });
+    let mixed = json!({ "read": fabric, "network": affine, "write": fabric });
+    assert_eq!(steps(json!({ "over": "fabric", "network": affine })), steps(mixed));
+    let near = json!({ "over": "fabric", "via": [CPU_A, CPU_A] });
+    assert_eq!(steps(near), steps(json!({ "read": fabric, "write": fabric, "via": [CPU_A, CPU_A] })));
+    let params = json!({ "from": FPGA_A, "to": GPU_B, "size": 400, "over": "fabric" });
+    assert!(refusal(&world, "put", &params).starts_with("read.fabric: the cpus are not known"));
+}
+
 #[test]
 fn tables_and_curves() {
     let time = |level: Value, size: u64| {

@@ -27,6 +27,11 @@ pub(super) fn transfers(run: &Run<'_>) -> ExportTable {
         text("bottleneck_from", &rows, |r| r.bottleneck.as_ref().map(|b| b.from.clone().into_owned())),
         text("bottleneck_to", &rows, |r| r.bottleneck.as_ref().map(|b| b.to.clone().into_owned())),
         text("cause", &rows, |r| r.cause.clone().map(Into::into)),
+        text("region", &rows, |r| r.cause_detail.as_ref().and_then(|cause| cause.region().map(str::to_owned))),
+        real("waiting_s", &rows, |r| r.delay.map(|delay| delay.waiting_s)),
+        real("blocked_s", &rows, |r| r.delay.and_then(|delay| delay.blocked_s)),
+        real("cut_s", &rows, |r| r.delay.map(|delay| delay.cut_s)),
+        real("own_limit_s", &rows, |r| r.delay.map(|delay| delay.own_limit_s)),
     ]);
     ExportTable { name: "transfers", columns }
 }

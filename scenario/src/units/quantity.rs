@@ -244,7 +244,12 @@ pub(crate) fn bytes_per_second(text: &str) -> Result<f64, Problem> {
 
 /// A whole number without unit, at most `most`.
 pub(crate) fn whole_number(text: &str, most: u64) -> Result<u64, Problem> {
-    let help = format!("write a whole number from 0 to {most}");
+    whole_number_within(text, 0, most)
+}
+
+/// The help names the range; whether the number is below it is not checked.
+fn whole_number_within(text: &str, least: u64, most: u64) -> Result<u64, Problem> {
+    let help = format!("write a whole number from {least} to {most}");
     if let Some(problem) = not_finite(text) {
         return Err(problem);
     }
@@ -274,7 +279,7 @@ pub(crate) fn integer(text: &str) -> Result<i64, Problem> {
 
 /// A whole number from 1 to `most`.
 pub(crate) fn at_least_one(text: &str, most: u64) -> Result<u64, Problem> {
-    match whole_number(text, most)? {
+    match whole_number_within(text, 1, most)? {
         0 => Err(Problem::new("`0` is too few", "give at least 1")),
         n => Ok(n),
     }

@@ -164,7 +164,7 @@ impl Edit {
             let span = Span { source, line: 1, column, width: 1 };
             context.error(span, "not a path", PATHS)
         })?;
-        let value = if value.is_empty() {
+        let value = if matches!(value.trim(), "" | "~" | "null") {
             let start = Span { source, line: 1, column: path.chars().count() as u32 + 1, width: 1 };
             return Err(context.error(start, "no value after `=`", "write `--set path=value`"));
         } else {

@@ -104,17 +104,18 @@ pub(super) fn levels(
 ) -> Read<Vec<MadeOf>> {
     let value = fields.require(context, "types")?;
     let levels = shape.levels();
-    let of_levels: Vec<&Value> = match &value.data {
-        Data::Mapping(_) => {
-            let fields = context.fields_among(value, "`types` of this network", levels.iter().copied())?;
-            levels.iter().map(|level| fields.require(context, level)).collect::<Read<_>>()?
-        }
-        _ => vec![value; levels.len()],
-    };
-    let mut all = context.each(of_levels, |context, value| {
+    let mut made_of = |context: &mut Context, value: &Value| {
         let (link, _) = types.resolve(context, value)?;
         Ok(MadeOf { link, kind: link.kind.unwrap_or(KindId::NETWORK), place: value.span })
-    })?;
+    };
+    let mut all = match &value.data {
+        Data::Mapping(_) => {
+            let fields = context.fields_among(value, "`types` of this network", levels.iter().copied())?;
+            let of_levels = levels.iter().map(|level| fields.require(context, level)).collect::<Read<Vec<_>>>()?;
+            context.each(of_levels, made_of)?
+        }
+        _ => vec![made_of(context, value)?; levels.len()],
+    };
     if let Some(last) = all.last_mut() {
         let LinkType { up, down, shared, .. } = &mut last.link;
         for bandwidth in [up, down].into_iter().chain(shared) {
