@@ -262,6 +262,11 @@ impl<'a, S: Store> Instant<'a, S> {
         self.started = started;
     }
 
+    /// Starts and ends until now.
+    pub(crate) fn events(&self) -> u64 {
+        self.events
+    }
+
     /// Notes when the work of a task begins, and behind whom it was queued if it has waited for its engine.
     #[inline]
     fn begin(&mut self, now: SimTime, task: TaskId) {

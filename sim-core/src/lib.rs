@@ -58,7 +58,7 @@ pub use routes::{Leg, MOST_BRANCHES, Over, RouteError, Routes, Selection, Way, b
 pub use service::{Service, ServiceId};
 pub use setup::{RunOptions, Sharing, Simulation};
 pub use shared::SharedBandwidth;
-pub use simulation::MOST_ROUNDS;
+pub use simulation::{LEAST_STEP, MOST_ROUNDS};
 pub use stream::{Arrival, Arrivals, Census, Departure, Departures, Halt, Traffic};
 pub use task_builder::TaskGraphBuilder;
 pub use tasks::{Engine, EngineId, SlotsError, Task, TaskGraph, TaskId, Work};

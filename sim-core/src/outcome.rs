@@ -152,11 +152,13 @@ pub enum SimError {
         /// Tasks whose end lies beyond.
         tasks: Vec<TaskId>,
     },
-    /// More than 10^6 rounds of arbitration in one instant.
-    #[error("at {time} the arbiter was asked more than 1000000 times without the clock moving")]
+    /// More than [`crate::MOST_ROUNDS`] rounds of arbitration without a start or an end, in next to no time.
+    #[error("at {time} the arbiter was asked more than 1000000 times in {} ps", passed.0)]
     Stuck {
-        /// The instant.
+        /// The last of them.
         time: SimTime,
+        /// From the first to the last.
+        passed: SimDuration,
         /// The active transfers, in id order.
         active: Vec<TaskId>,
     },

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use weir_plugin_api::{Flags, RateArbiter, SimTime};
+use weir_plugin_api::{Flags, RateArbiter, SimDuration, SimTime};
 
 use crate::instant::Instant;
 use crate::mover::Mover;
@@ -13,8 +13,11 @@ use crate::store::{Store, Whole};
 use crate::stream::{Streamed, Traffic};
 use crate::tasks::TaskId;
 
-/// Most arbitrations in one instant; a run that asks more often is stuck.
+/// Most arbitrations without a start or an end, if they are less than [`LEAST_STEP`] apart on average: an arbiter that wants to
+/// be asked again so often does not let the run go on (*assumed*: a second or so of computing).
 pub const MOST_ROUNDS: u32 = 1_000_000;
+/// A time in which a link of 1 TB/s carries a kilobyte: no policy decides anew so often (*assumed*).
+pub const LEAST_STEP: SimDuration = SimDuration(1000);
 
 impl Simulation<'_> {
     /// Runs until nothing is left to do, or until `options` stop it. The arbiter must be fresh, or have been reset.
@@ -130,10 +133,11 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             if options.cancel.is_some_and(|c| c.load(Ordering::Relaxed)) {
                 break Stop::Cancelled;
             }
-            clock.move_to(next);
+            debug_assert!(next >= clock.now, "time never falls");
+            clock.now = next;
             instant.drain(next, &mut flows);
             if flows.is_outdated(next) {
-                clock.count_round(&mut flows)?;
+                clock.count_round(instant.events(), &mut flows)?;
                 if flows.arbitrate(next)?
                     && let Some(recorder) = &mut recorder
                     && let Some(flows) = flows.plain()
@@ -147,31 +151,32 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
     }
 }
 
-/// The present instant, and how often the arbiter was asked in it.
+/// The present instant, and how often the arbiter was asked since something happened.
 #[derive(Default)]
 struct Clock {
     now: SimTime,
+    /// Starts and ends until then.
+    events: u64,
+    since: SimTime,
     rounds: u32,
 }
 
 impl Clock {
-    fn move_to(&mut self, next: SimTime) {
-        debug_assert!(next >= self.now, "time never falls");
-        if next > self.now {
-            self.now = next;
-            self.rounds = 0;
+    fn count_round(&mut self, events: u64, flows: &mut Mover<'_>) -> Result<(), SimError> {
+        if events != self.events {
+            (self.events, self.since, self.rounds) = (events, self.now, 0);
         }
-    }
-
-    fn count_round(&mut self, flows: &mut Mover<'_>) -> Result<(), SimError> {
         self.rounds += 1;
         if self.rounds <= MOST_ROUNDS {
             return Ok(());
         }
-        Err(SimError::Stuck {
-            time: self.now,
-            active: flows.rates(self.now).into_iter().map(|(task, _)| task).collect(),
-        })
+        let passed = self.now - self.since;
+        if passed.0 >= LEAST_STEP.0 * u64::from(MOST_ROUNDS) {
+            (self.since, self.rounds) = (self.now, 0);
+            return Ok(());
+        }
+        let active = flows.rates(self.now).into_iter().map(|(task, _)| task).collect();
+        Err(SimError::Stuck { time: self.now, passed, active })
     }
 }
 

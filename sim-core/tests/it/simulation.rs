@@ -191,7 +191,25 @@ fn a_recheck_that_does_not_let_the_clock_move_is_stopped() {
         grant.recheck = phase.now;
     });
     let error = p.run(&mut stuck, RunOptions::default()).expect_err("stuck");
-    assert_eq!(error, SimError::Stuck { time: SimTime(5), active: vec![TaskId(0)] });
+    assert_eq!(error, SimError::Stuck { time: SimTime(5), passed: SimDuration(0), active: vec![TaskId(0)] });
+}
+
+/// A picosecond is no progress, but a policy may decide anew every nanosecond: 2 ms at 1 B/ns are 2·10^6 times.
+#[test]
+fn a_recheck_that_hardly_lets_the_clock_move_is_stopped() {
+    let run = |step: u64| {
+        let mut p = pair(0);
+        p.send(5, 2_000_000, false);
+        let mut again = Fixed(move |phase: &PhaseView<'_>, grant: &mut Grant<'_>| {
+            grant.rates.fill(1e9);
+            grant.recheck = SimTime(phase.now.0 + step);
+        });
+        p.run(&mut again, RunOptions::default())
+    };
+    let error = run(1).expect_err("stuck");
+    let passed = SimDuration(1_000_000);
+    assert_eq!(error, SimError::Stuck { time: SimTime(1_000_005), passed, active: vec![TaskId(0)] });
+    assert_eq!(run(1000).expect("it goes on").makespan, SimTime(2_000 * US + 5));
 }
 
 #[test]

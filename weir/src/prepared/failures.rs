@@ -1,6 +1,6 @@
 //! The words for what goes wrong in a run: refusals, wrong answers, deadlocks.
 
-use weir_plugin_api::{CallError, LinkId, SimTime};
+use weir_plugin_api::{CallError, LinkId, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
 use weir_sim_core::{AdmissionError, AnswerError, AuditError, MOST_ROUNDS, SimError, TaskId};
@@ -35,7 +35,7 @@ impl PreparedRun<'_> {
             SimError::Arbiter(error) => (self.wrong_answer(error), ErrorKind::Plugin),
             SimError::Deadlock { time, waiting, queued } => (self.deadlock(*time, waiting, queued), ErrorKind::Stopped),
             SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
-            SimError::Stuck { time, active } => (self.stuck(*time, active), ErrorKind::Stopped),
+            SimError::Stuck { time, passed, active } => (self.stuck(*time, *passed, active), ErrorKind::Plugin),
             SimError::Audit(error) => (self.impossible(error), ErrorKind::Plugin),
             SimError::Halted => (error.to_string(), ErrorKind::Stopped),
         };
@@ -66,10 +66,12 @@ impl PreparedRun<'_> {
         )
     }
 
-    fn stuck(&self, time: SimTime, active: &[TaskId]) -> String {
+    fn stuck(&self, time: SimTime, passed: SimDuration, active: &[TaskId]) -> String {
         format!(
-            "at {} ({time}) rates were asked for more than {MOST_ROUNDS} times without the clock moving; active: {}",
+            "at {} ({time}) no transfer started or ended in the last {MOST_ROUNDS} answers, over {} ps: the arbiter wants \
+             to be asked again too soon, report it to its author; active: {}",
             instant(time),
+            passed.0,
             self.names(active)
         )
     }
