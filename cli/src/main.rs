@@ -6,6 +6,8 @@
 //! ```
 
 mod args;
+mod beside;
+mod bounded;
 mod commands;
 mod export;
 mod failure;

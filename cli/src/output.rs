@@ -10,7 +10,7 @@ use weir::Error;
 use weir_plugin_host::{kept_stdout, stdout_was_closed};
 
 use crate::failure::writing;
-use crate::{interrupt, pending};
+use crate::{beside, pending};
 
 /// Results on their way out.
 pub(crate) struct Output {
@@ -70,7 +70,7 @@ impl Output {
                 let file = OpenOptions::new().append(true).open(target);
                 Target::Direct(file.map_err(|error| not_opened(target, &error))?)
             }
-            found => beside(&resolved(target), found.ok()).map_err(|error| not_opened(target, &error))?,
+            found => file_beside(&resolved(target), found.ok()).map_err(|error| not_opened(target, &error))?,
         };
         Ok(Self { name, writer: buffered(opened) })
     }
@@ -103,11 +103,7 @@ impl Output {
         let target = self.writer.into_inner().map_err(|error| writing(&self.name, error.error()))?;
         if let Target::File { file, target } = target {
             pending::forget();
-            // Whoever pressed Ctrl-C does not wait for the disk.
-            if !interrupt::requested() {
-                file.as_file().sync_all().map_err(|error| writing(&self.name, &error))?;
-            }
-            file.persist(target).map_err(|error| writing(&self.name, &error.error))?;
+            beside::put_in_place(file, &target).map_err(|error| writing(&self.name, &error))?;
             tracing::info!(file = self.name, "wrote a file");
         }
         Ok(())
@@ -121,13 +117,12 @@ pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Error> {
     if target.exists() {
         return Err(exists());
     }
-    let mut file = temporary_beside(target, None).map_err(|error| not_opened(target, &error))?;
+    let mut file = beside::create(target, None).map_err(|error| not_opened(target, &error))?;
     file.write_all(text.as_bytes()).map_err(|error| writing(&name, &error))?;
-    match file.persist_noclobber(target) {
-        Ok(_) => Ok(()),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(exists()),
-        Err(error) => Err(writing(&name, &error.error)),
-    }
+    beside::put_in_free_place(file, target).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => exists(),
+        _ => writing(&name, &error),
+    })
 }
 
 /// Puts a text in the place of a file, written beside it first.
@@ -139,9 +134,9 @@ pub(crate) fn replace(target: &Path, text: &[u8]) -> Result<(), Error> {
 pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
     let name = target.display().to_string();
     let target = resolved(target);
-    let mut file = temporary_beside(&target, std::fs::metadata(&target).ok()).map_err(|e| not_opened(&target, &e))?;
+    let mut file = beside::create(&target, std::fs::metadata(&target).ok()).map_err(|e| not_opened(&target, &e))?;
     write(file.as_file_mut()).map_err(|error| writing(&name, &error))?;
-    file.persist(&target).map_err(|error| writing(&name, &error.error))?;
+    beside::put_in_place(file, &target).map_err(|error| writing(&name, &error))?;
     tracing::info!(file = name, "wrote a file");
     Ok(())
 }
@@ -183,7 +178,7 @@ pub(crate) fn check_target(option: &str, target: &Path, inputs: &[&Path]) -> Res
         return Err(Error::input(format!("{option} {name} is not a file: name a file")));
     }
     let at = resolved(target);
-    temporary_beside(&at, None).map_err(|error| not_opened(target, &error)).map(drop)
+    beside::create(&at, None).map_err(|error| not_opened(target, &error)).map(drop)
 }
 
 fn buffered(target: Target) -> BufWriter<Target> {
@@ -207,45 +202,22 @@ pub(crate) fn resolved(target: &Path) -> PathBuf {
     let mut path = target.to_owned();
     for _ in 0..LINKS {
         let Ok(next) = std::fs::read_link(&path) else { break };
-        path = folder_of(&path).join(next);
+        path = beside::folder_of(&path).join(next);
     }
     path
 }
 
-fn folder_of(target: &Path) -> &Path {
-    match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
-
 /// A file that takes the place of `target` when it is whole.
-fn beside(target: &Path, existing: Option<Metadata>) -> io::Result<Target> {
-    let file = temporary_beside(target, existing)?;
+fn file_beside(target: &Path, existing: Option<Metadata>) -> io::Result<Target> {
+    let file = beside::create(target, existing)?;
     pending::begin(file.path(), target);
     Ok(Target::File { file, target: target.to_owned() })
-}
-
-/// A temporary file in the folder of `target`, with the permissions of the file it replaces or of a plain new one.
-fn temporary_beside(target: &Path, existing: Option<Metadata>) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".weir-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // Narrowed by the umask, as for any new file.
-        let plain = std::fs::Permissions::from_mode(0o666);
-        builder.permissions(existing.map_or(plain, |existing| existing.permissions()));
-    }
-    #[cfg(not(unix))]
-    drop(existing);
-    builder.tempfile_in(folder_of(target))
 }
 
 /// What kept `target` from being opened. The system's error would name the temporary file.
 fn not_opened(target: &Path, error: &io::Error) -> Error {
     let resolved = resolved(target);
-    let folder = folder_of(&resolved).display();
+    let folder = beside::folder_of(&resolved).display();
     let problem = match error.kind() {
         ErrorKind::NotFound => format!("there is no folder {folder}; create it, or name another file"),
         ErrorKind::NotADirectory => format!("{folder} is not a folder; name another file"),

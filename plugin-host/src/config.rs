@@ -242,6 +242,8 @@ impl PluginConfig {
         let written = writeln!(beside, "{text}").and_then(|()| beside.as_file().sync_all());
         written.map_err(|e| self.not_saved(&e))?;
         beside.persist(&self.file).map_err(|e| self.not_saved(&e.error))?;
+        // The new name is on the disk with its folder; not every system lets folders be opened.
+        let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
         self.records = format.plugins;
         Ok(())
     }

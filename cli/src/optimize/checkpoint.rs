@@ -7,7 +7,7 @@ use weir::Error;
 use weir::optimize::{Checkpoint, OrderNames, OrderPart, PartFile, PartOf, SearchSubject, Unread};
 
 use super::part::NOT_TEXT;
-use crate::output;
+use crate::{bounded, output};
 
 /// A file with a part that goes on later.
 pub(crate) struct CheckpointFile<'a> {
@@ -33,7 +33,7 @@ impl Checkpoint for CheckpointFile<'_> {
             let remedy = "remove it to start anew, or name another file";
             Error::input(format!("the checkpoint {file} {why}: {remedy}"))
         };
-        match std::fs::read_to_string(self.file) {
+        match bounded::read_text(self.file) {
             Ok(text) => *part = known(&text, subject, part).map_err(|why| refused(&why))?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) if error.kind() == std::io::ErrorKind::InvalidData => return Err(refused(NOT_TEXT)),

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use weir::Error;
 use weir::optimize::{PartFile, Unread};
 
+use crate::bounded;
+
 /// What is said of a file whose bytes are no text, as a changed bit can make them.
 pub(super) const NOT_TEXT: &str = "is not text: it was changed or is damaged";
 const AGAIN: &str = "run that shard again";
@@ -30,7 +32,7 @@ pub(crate) fn read_parts(files: &[PathBuf]) -> Result<Vec<Vec<PartFile>>, Error>
 
 fn read_file(file: &Path) -> Result<Vec<PartFile>, Error> {
     let name = file.display();
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    let text = bounded::read_text(file).map_err(|error| {
         Error::input(match error.kind() {
             std::io::ErrorKind::InvalidData => format!("{name} {NOT_TEXT}: {AGAIN}"),
             _ => format!("{name} cannot be read: {error}"),
