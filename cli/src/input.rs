@@ -36,13 +36,14 @@ fn with_warnings_printed(scenario: Scenario) -> Scenario {
 /// Reads a scenario; its warnings are left to the caller.
 pub(crate) fn read_with(file: &Path, options: LoadOptions, arbiters: &Arbiters) -> Result<Scenario, Error> {
     let opener = opener(options, arbiters);
-    Ok(if is_stdin(file) { opener.load(from_stdin(stdin()?))? } else { opener.open(file)? })
+    if is_stdin(file) { opener.load(from_stdin(stdin()?)) } else { opener.open(file) }
+        .map_err(|error| not_saved(file, error))
 }
 
 /// Reads a scenario or a topology; warnings are left to the caller.
 pub(crate) fn read_any(file: &Path, args: &ScenarioArgs, arbiters: &Arbiters) -> Result<Opened, Error> {
     let input = if is_stdin(file) { from_stdin(stdin()?) } else { file.into() };
-    opener(options(args, &[]), arbiters).load_any(input)
+    opener(options(args, &[]), arbiters).load_any(input).map_err(|error| not_saved(file, error))
 }
 
 fn opener(options: LoadOptions, arbiters: &Arbiters) -> Opener {
@@ -63,6 +64,27 @@ pub(crate) fn is_stdin(file: &Path) -> bool {
 /// The files that were read beside a scenario's own.
 pub(crate) fn read_files(scenario: &Scenario) -> Vec<&Path> {
     scenario.contents().read_files.iter().map(PathBuf::as_path).collect()
+}
+
+/// Bytes without the mark of UTF-8 that some editors and shells put before what they write.
+pub(crate) fn without_mark(bytes: Vec<u8>) -> Vec<u8> {
+    bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes)
+}
+
+/// The text of what weir saved as JSON; else the bytes of a scenario.
+pub(crate) fn saved(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
+    let text = String::from_utf8(bytes).map_err(std::string::FromUtf8Error::into_bytes)?;
+    if weir_report::is_saved(&text) { Ok(text) } else { Err(text.into_bytes()) }
+}
+
+/// What is wrong with a scenario; of a saved result only that it is one.
+fn not_saved(file: &Path, error: Error) -> Error {
+    let text = std::fs::read(file).ok().and_then(|bytes| saved(without_mark(bytes)).ok());
+    text.and_then(|text| weir_report::saved_kind(&text)).map_or(error, |kind| {
+        let (file, command) = (file.display(), kind.command());
+        let remedy = "give the scenario itself; `weir report` and `weir compare` take saved results";
+        Error::input(format!("{file} is a result of `{command}`, not a scenario: {remedy}"))
+    })
 }
 
 fn stdin() -> Result<Vec<u8>, Error> {

@@ -1,35 +1,18 @@
 //! Results side by side: the first column is the baseline, every other one is shown as a ratio to it.
 
-mod saved;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::value::RawValue;
+use weir_plugin_api::PS_PER_S;
 use weir_scenario::PlannedOperation;
-
-use saved::SavedRun;
 
 use crate::json::{RunJson, write_line};
 use crate::run::params_text;
+use crate::saved::{self, SavedError};
 use crate::{Detail, ResultKind, Run};
-
-/// Why a saved result cannot be a column.
-#[derive(Debug, thiserror::Error)]
-pub enum ColumnError {
-    /// It is not a line of `weir run --json`.
-    #[error("{file}: result {number} is not one of `weir run --json`: {error}")]
-    NotAResult {
-        /// The file.
-        file: String,
-        /// Which of its results, from 1.
-        number: usize,
-        /// The reader's words.
-        error: serde_json::Error,
-    },
-}
 
 /// One result to compare.
 #[derive(Debug)]
@@ -77,38 +60,41 @@ impl Column {
     }
 
     /// The column of one saved result.
-    fn saved(file: &str, result: Box<RawValue>) -> serde_json::Result<Self> {
-        let run = SavedRun::read(result.get())?;
+    fn saved(file: &str, result: &RawValue) -> Result<Self, String> {
+        match saved::kind(result.get())? {
+            ResultKind::Run => {}
+            other => return Err(format!("`{}` wrote it: give results of `weir run --json`", other.command())),
+        }
+        let run = saved::read_run(result.get())?;
+        let (transfers, operations) = (run.transfers.at_hand().iter(), run.operations.at_hand().iter());
+        let planned = operations.filter(|operation| operation.details.contains_key("model"));
         Ok(Self {
             file: format!("{file} ({})", run.file),
+            arbiter: run.arbiter.name.to_string(),
             params: params_text(&run.arbiter.params),
             complete: run.complete,
             makespan_ps: run.makespan_ps,
-            transfers: run.transfer_times(),
-            operations: run.operation_times(),
-            arbiter: run.arbiter.name,
-            result: Some(result),
+            transfers: transfers.map(|t| (t.id.to_string(), since(t.ready_s, t.end_ps))).collect(),
+            operations: planned.map(|o| (o.id.to_string(), since(o.start_s, o.end_ps))).collect(),
+            result: Some(result.to_owned()),
         })
-    }
-
-    /// Whether a text is a saved result rather than a scenario.
-    #[must_use]
-    pub fn is_saved(text: &str) -> bool {
-        crate::kind::is_saved(text)
     }
 
     /// The columns of a saved output of `weir run --json`.
     ///
     /// # Errors
     /// A value that is not a result.
-    pub fn of_saved(file: &str, text: &str) -> Result<Vec<Self>, ColumnError> {
-        let values = serde_json::Deserializer::from_str(text).into_iter::<Box<RawValue>>();
-        let columns = values.enumerate().map(|(i, value)| {
-            let column = value.and_then(|result| Self::saved(file, result));
-            column.map_err(|error| ColumnError::NotAResult { file: file.to_owned(), number: i + 1, error })
-        });
-        columns.collect()
+    pub fn of_saved(file: &str, text: &str) -> Result<Vec<Self>, SavedError> {
+        let mut columns = Vec::new();
+        saved::each(file, text, |value| Self::saved(file, value).map(|column| columns.push(column)))?;
+        Ok(columns)
     }
+}
+
+/// Seconds carry whole picoseconds exactly enough below two hours; the ends are exact always.
+fn since(start_s: Option<f64>, end_ps: Option<u64>) -> Option<u64> {
+    let start = (start_s? * PS_PER_S as f64).round() as u64;
+    Some(end_ps?.saturating_sub(start))
 }
 
 /// One row of a comparison: an operation, a transfer, or the makespan.
@@ -265,12 +251,21 @@ fn is_part(operations: &BTreeSet<&str>, id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::is_saved;
 
+    /// A result whose transfers were ready at 1 µs.
     fn saved(makespan: u64, ends: &[(&str, u64)]) -> String {
-        let transfers: Vec<_> =
-            ends.iter().map(|(id, end)| format!(r#"{{"id":"{id}","ready_s":0.000001,"end_ps":{end}}}"#)).collect();
+        let seconds = |ps: u64| ps as f64 / PS_PER_S as f64;
+        let transfer = |(id, end): &(&str, u64)| {
+            format!(
+                r#"{{"id":"{id}","from":"g","to":"h","bytes":1,"ready_s":0.000001,"start_s":0.000001,"end_s":{},"end_ps":{end},"mean_Bps":null,"alone_s":null,"bottleneck":null,"cause":null}}"#,
+                seconds(*end)
+            )
+        };
+        let transfers: Vec<_> = ends.iter().map(transfer).collect();
         format!(
-            r#"{{"weir":1,"kind":"run","file":"s.yaml","arbiter":{{"name":"max-min"}},"complete":true,"fingerprint":"0","makespan_ps":{makespan},"transfers":[{}]}}"#,
+            r#"{{"weir":1,"kind":"run","version":"0","scenario":"s","file":"s.yaml","input_sha256":"0","arbiter":{{"name":"max-min","version":"0","params":{{}}}},"complete":true,"fingerprint":"0","makespan_s":{},"makespan_ps":{makespan},"events":0,"transfers":[{}],"links":[],"operations":[]}}"#,
+            seconds(makespan),
             transfers.join(",")
         )
     }
@@ -282,7 +277,7 @@ mod tests {
             saved(3_000_000, &[("a", 3_000_000), ("b", 2_000_000)]),
             saved(5_000_000, &[("b", 5_000_000), ("c", 2_000_000)])
         );
-        assert!(Column::is_saved(&text));
+        assert!(is_saved(&text));
         let comparison = Comparison::new(Column::of_saved("old.json", &text).expect("reads"));
         let rows: Vec<_> = comparison.transfers().map(|(id, row)| (id, row.ratios())).collect();
         let expected = [("a", vec![Some(1.0), None]), ("b", vec![Some(1.0), Some(4.0)]), ("c", vec![None, None])];
@@ -294,7 +289,7 @@ mod tests {
 
     #[test]
     fn the_json_repeats_the_saved_results_unchanged() {
-        let line = saved(7, &[("a", 1_000_007)]);
+        let line = saved(1_000_007, &[("a", 1_000_007)]);
         let comparison = Comparison::new(Column::of_saved("old.json", &line).expect("reads"));
         let mut out = Vec::new();
         comparison.write(&mut out).expect("writes");
@@ -307,11 +302,14 @@ mod tests {
     fn operations_stand_for_their_transfers() {
         // x of the first result takes 3 µs from its release at 1 µs, of the second 6 µs; the barrier has no model.
         let with = |end: u64| {
-            let x =
-                format!(r#"{{"id":"x","kind":"put","start_s":0.000001,"end_ps":{end},"details":{{"model":{{}}}}}}"#);
-            let barrier = r#"{"id":"b","kind":"barrier","start_s":0.0,"end_ps":0,"details":{}}"#;
+            let x = format!(
+                r#"{{"id":"x","kind":"put","start_s":0.000001,"end_s":{},"end_ps":{end},"estimates":[],"details":{{"model":{{}}}}}}"#,
+                end as f64 / 1e12
+            );
+            let barrier =
+                r#"{"id":"b","kind":"barrier","start_s":0.0,"end_s":0.0,"end_ps":0,"estimates":[],"details":{}}"#;
             let line = saved(end, &[("x/m0", end), ("xy/m0", end), ("t", end)]);
-            format!(r#"{},"operations":[{x},{barrier}]}}"#, line.strip_suffix('}').expect("an object"))
+            line.replace(r#""operations":[]"#, &format!(r#""operations":[{x},{barrier}]"#))
         };
         let text = format!("{}\n{}\n", with(4_000_000), with(7_000_000));
         let comparison = Comparison::new(Column::of_saved("old.json", &text).expect("reads"));
@@ -326,17 +324,51 @@ mod tests {
 
     #[test]
     fn a_scenario_written_as_json_is_not_a_saved_result() {
-        assert!(!Column::is_saved(r#"{"weir":1,"name":"x","tree":{},"workload":[]}"#));
-        assert!(!Column::is_saved("weir: 1\n"));
-        let error = Column::of_saved("x.json", r#"{"weir":1,"kind":"search"}"#).expect_err("lacks fields").to_string();
-        assert!(error.starts_with("x.json: result 1 is not one of `weir run --json`"), "{error}");
-        let right = saved(7, &[("a", 1_000_007)]);
+        assert!(!is_saved(r#"{"weir":1,"name":"x","tree":{},"workload":[]}"#));
+        assert!(!is_saved("weir: 1\n"));
+        let right = saved(1_000_007, &[("a", 1_000_007)]);
+        Column::of_saved("x.json", &right).expect("reads");
+        let wrong = |text: &str| Column::of_saved("x.json", text).expect_err(text).to_string();
+        assert_eq!(
+            wrong(r#"{"weir":1,"kind":"search"}"#),
+            "x.json:1: `weir optimize --json` wrote it: give results of `weir run --json`"
+        );
         for (from, to, part) in [
-            (r#""weir":1"#, r#""weir":2"#, "reads results of format 1, not 2"),
-            ("0.000001", "-0.5", "transfers[0].ready_s: -0.5 is below 0"),
+            (r#""weir":1"#, r#""weir":2"#, "weir: this version of weir reads results of format 1, not 2"),
+            ("\"ready_s\":0.000001", "\"ready_s\":-0.5", "transfers[0].ready_s: -0.5 is below 0"),
+            ("\"ready_s\":0.000001", "\"ready_s\":1e999", "transfers[0].ready_s: number out of range"),
+            ("\"start_s\":0.000001", "\"start_s\":2.0", "transfers[0]: `a` has end_s 0.000001000007 before start_s 2"),
+            ("\"start_s\":0.000001", "\"start_s\":0", "transfers[0]: `a` has start_s 0 before ready_s 0.000001"),
+            (
+                "\"end_ps\":1000007",
+                "\"end_ps\":1000009",
+                "transfers[0]: `a` has end_s 0.000001000007 and end_ps 1000009",
+            ),
+            ("\"end_ps\":1000007", "\"end_ps\":null", "transfers[0]: `a` has end_s 0.000001000007 and end_ps null"),
+            ("\"makespan_ps\":1000007", "\"makespan_ps\":1000008", "makespan_ps: 1000008, but the last end is 1000007"),
+            ("\"makespan_ps\":1000007", "\"makespan_ps\":1000006", "makespan_ps: 1000006, but the last end is 1000007"),
+            (
+                "\"makespan_s\":0.000001000007",
+                "\"makespan_s\":0.5",
+                "makespan_s 0.5 and makespan_ps 1000007, which differ",
+            ),
+            ("\"bytes\":1", "\"bytes\":1,\"bytes\":1", "transfers[0]: the key `bytes` occurs twice: save it again"),
         ] {
-            let error = Column::of_saved("x.json", &right.replace(from, to)).expect_err(part).to_string();
-            assert!(error.starts_with("x.json: result 1") && error.contains(part), "{error}");
+            let text = format!("\n{}", right.replace(from, to));
+            assert!(wrong(&text).starts_with(&format!("x.json:2: {part}")), "{part}: {}", wrong(&text));
+        }
+        let last = r#"{"id":"b","kind":"barrier","start_s":1.0,"end_s":0.0,"end_ps":0,"estimates":[],"details":{}}"#;
+        let operations = right.replace(r#""operations":[]"#, &format!(r#""operations":[{last}]"#));
+        assert!(
+            wrong(&operations).contains("operations[0]: `b` has end_s 0 before start_s 1"),
+            "{}",
+            wrong(&operations)
+        );
+        // What is not listed contradicts nothing.
+        for short in ["\"complete\":false", "\"complete\":true,\"streamed\":{\"transfers\":2,\"ended\":2}"] {
+            let later =
+                right.replace("\"complete\":true", short).replace("\"makespan_ps\":1000007", "\"makespan_ps\":1000008");
+            Column::of_saved("x.json", &later).expect("reads");
         }
     }
 }

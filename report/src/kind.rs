@@ -48,7 +48,8 @@ impl ResultKind {
 }
 
 /// Whether a text is what weir has saved as JSON, rather than a scenario: an object that does not say what to do.
-pub(crate) fn is_saved(text: &str) -> bool {
+#[must_use]
+pub fn is_saved(text: &str) -> bool {
     let text = text.trim_start();
     if !text.starts_with('{') {
         return false;
@@ -57,6 +58,17 @@ pub(crate) fn is_saved(text: &str) -> bool {
         Some(Ok(object)) => !["topology", "tree", "workload"].iter().any(|key| object.contains_key(*key)),
         _ => is_begun(text),
     }
+}
+
+/// The kind of the first result in a text, where it says one.
+#[must_use]
+pub fn saved_kind(text: &str) -> Option<ResultKind> {
+    #[derive(Deserialize)]
+    struct Marked {
+        kind: ResultKind,
+    }
+    let first = serde_json::Deserializer::from_str(text).into_iter::<Marked>().next();
+    first?.ok().map(|marked| marked.kind)
 }
 
 /// Whether a text that is no whole object, as it was cut off, begins as all of weir's results do, however it was indented.

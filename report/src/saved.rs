@@ -1,12 +1,98 @@
-//! How a saved result of any kind is read: of one version of the format, and as the types that weir writes.
+//! The one reader of saved results: of one version of the format, as the types that weir writes, and without contradictions.
+//!
+//! ```text
+//! text ─► values, no key twice ─► kind ─► read: format, types, times ─► read_run: contradictions
+//! ```
+
+mod keys;
+mod run;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::ResultKind;
+use crate::json::RunJson;
+use keys::DistinctKeys;
 
 /// The version of the format that is read.
 const FORMAT: u64 = 1;
+
+/// Keys of what weir writes that is no result by itself.
+const PARTS: [(&str, &str); 2] = [
+    ("weir_part", "this is a part of a search: join all parts with `weir merge` first"),
+    (
+        "alone_s",
+        "this is a transfer that `weir run --stream` wrote: give the scenario itself, or the result of a run without \
+         --stream",
+    ),
+];
+
+/// A value of a saved file that is no result of weir, or none that is wanted.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}:{line}: {what}")]
+pub struct SavedError {
+    /// The file.
+    pub file: String,
+    /// The line in which the value begins, from 1.
+    pub line: usize,
+    /// What is wrong, and what to do.
+    pub what: String,
+}
+
+/// Takes the values of a saved file one after the other.
+///
+/// # Errors
+/// The first that is no JSON, has a key twice, or is not taken.
+pub(crate) fn each<'a, E: Display>(
+    file: &str,
+    text: &'a str,
+    mut take: impl FnMut(&'a RawValue) -> Result<(), E>,
+) -> Result<(), SavedError> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    loop {
+        let rest = &text[values.byte_offset()..];
+        let begin = values.byte_offset() + (rest.len() - rest.trim_start().len());
+        let Some(value) = values.next() else { return Ok(()) };
+        let taken = value.map_err(|error| cut(&error)).and_then(|value| {
+            check_keys(value.get())?;
+            take(value).map_err(|error| error.to_string())
+        });
+        let line = || 1 + text[..begin].matches('\n').count();
+        taken.map_err(|what| SavedError { file: file.to_owned(), line: line(), what })?;
+    }
+}
+
+/// What is wrong with a file that is no JSON.
+fn cut(error: &serde_json::Error) -> String {
+    let what = if error.is_eof() { "its JSON is incomplete: was the file cut off?" } else { "it is not JSON:" };
+    let reason = if error.is_eof() { String::new() } else { format!(" {error}") };
+    format!("{what}{reason} save it again with `weir run --full --json --output FILE` or another command's --json")
+}
+
+fn check_keys(text: &str) -> Result<(), String> {
+    let read = serde_json::from_str::<DistinctKeys>(text);
+    read.map(drop).map_err(|_| format!("{}: save it again", fault::<DistinctKeys>(text)))
+}
+
+/// What a value is, or why it is no result.
+pub(crate) fn kind(text: &str) -> Result<ResultKind, String> {
+    let keys: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if let Some((_, what)) = PARTS.iter().find(|(key, _)| keys.contains_key(*key)) {
+        return Err((*what).to_owned());
+    }
+    if !keys.contains_key("weir") {
+        let given = "give a scenario, or what `weir run`, `optimize`, `tune` and `validate` print with --json";
+        return Err(format!("this is not a result of weir: {given}"));
+    }
+    let kind = keys.get("kind").and_then(|kind| serde_json::from_str(kind.get()).ok());
+    kind.ok_or_else(|| {
+        "this is not a result of weir as this version writes it: it has no known `kind`; save it again".to_owned()
+    })
+}
 
 /// Reads a result of this kind.
 ///
@@ -18,9 +104,18 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(kind: ResultKind, text: &'a str) -> R
     serde_json::from_str(text).map_err(|_| faulty(kind, &fault::<T>(text)))
 }
 
+/// Reads the result of a run, and compares what it says of one thing in several places.
+///
+/// # Errors
+/// As of [`read`], and what contradicts itself.
+pub(crate) fn read_run(text: &str) -> Result<RunJson<'_>, String> {
+    let run = read(ResultKind::Run, text)?;
+    run::contradiction(&run).map_or(Ok(run), |fault| Err(faulty(ResultKind::Run, &fault)))
+}
+
 /// What is said of a result that is not as weir writes it.
 pub(crate) fn faulty(kind: ResultKind, fault: &str) -> String {
-    format!("{fault}: this is not what `{}` writes", kind.command())
+    format!("{fault}: this is not what `{}` writes; save it again", kind.command())
 }
 
 fn check_format(kind: ResultKind, text: &str) -> Result<(), String> {
@@ -80,8 +175,27 @@ mod tests {
             super::read::<Rows<'_>>(ResultKind::Run, &text).map(|rows| rows.transfers[0].end_s)
         };
         assert_eq!((read("null"), read("1e-12")), (Ok(None), Ok(Some(1e-12))));
-        let refused = "transfers[0].end_s: -0.5 is below 0: this is not what `weir run --json` writes";
+        let refused = "transfers[0].end_s: -0.5 is below 0: this is not what `weir run --json` writes; save it again";
         assert_eq!(read("-0.5"), Err(refused.to_owned()));
+    }
+
+    #[test]
+    fn no_key_occurs_twice() {
+        let many: Vec<String> = (0..60).map(|i| format!("\"k{i}\":{i}")).collect();
+        let many = many.join(",");
+        for (text, found) in [
+            (r#"{"a":1,"a":1}"#.to_owned(), Some("the key `a` occurs twice")),
+            (r#"{"a":[{"b":{"c":1,"c":2}}]}"#.to_owned(), Some("a[0].b: the key `c` occurs twice")),
+            // The same key, spelled in two ways.
+            (r#"{"a":1,"\u0061":1}"#.to_owned(), Some("the key `a` occurs twice")),
+            (format!("{{{many}}}"), None),
+            (format!("{{{many},\"k5\":0}}"), Some("the key `k5` occurs twice")),
+            (format!("{{{many},\"k55\":0}}"), Some("the key `k55` occurs twice")),
+            (r#"{"x":{"a":1},"y":{"a":true,"b":null,"c":-1.5,"d":"t"}}"#.to_owned(), None),
+            (r#"{"x":1e999}"#.to_owned(), Some("x: number out of range")),
+        ] {
+            assert_eq!(check_keys(&text).err(), found.map(|found| format!("{found}: save it again")), "{text}");
+        }
     }
 
     #[test]

@@ -63,6 +63,7 @@ pub struct TunedSize {
     /// The packet; `None` where no packets are best.
     pub packet: Option<u64>,
     /// Its simulated time alone, seconds.
+    #[serde(deserialize_with = "time")]
     pub seconds: f64,
     /// The same in picoseconds, exact.
     pub ps: u64,
@@ -86,6 +87,7 @@ pub struct Tried {
     /// The packet; `None` for no packets.
     pub packet: Option<u64>,
     /// Its simulated time alone, seconds.
+    #[serde(deserialize_with = "time")]
     pub seconds: f64,
 }
 

@@ -7,7 +7,7 @@ use weir_report::{Column, Run};
 
 use crate::args::CompareArgs;
 use crate::failure::{Exit, message, print};
-use crate::input::{is_stdin, load};
+use crate::input::{self, is_stdin, load};
 use crate::interrupt;
 use crate::output::Output;
 use crate::plugins::{Arbiters, arbiters};
@@ -44,11 +44,7 @@ fn saved(file: &Path) -> Option<Result<Vec<Column>, Error>> {
         return None;
     }
     // A file that cannot be read is reported with the scenario reader's words.
-    let bytes = std::fs::read(file).ok()?;
-    // Some editors and shells put a mark of UTF-8 before what they write.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let bytes = bytes.trim_ascii_start().starts_with(b"{").then(|| bytes.to_vec())?;
-    let text = String::from_utf8(bytes).ok().filter(|text| Column::is_saved(text))?;
+    let text = input::saved(input::without_mark(std::fs::read(file).ok()?)).ok()?;
     Some(Column::of_saved(&file.display().to_string(), &text).map_err(Error::input))
 }
 

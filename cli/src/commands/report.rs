@@ -144,8 +144,7 @@ fn read_input(file: &Path) -> Result<InputFile, Error> {
         let name = name(file);
         Error::input(format!("{name} cannot be read: {error}; name scenarios, and results saved with --json"))
     })?;
-    // Some editors and shells put a mark of UTF-8 before what they write.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
+    let bytes = input::without_mark(bytes);
     if is_html(&bytes) {
         let name = name(file);
         let message = format!(
@@ -153,11 +152,7 @@ fn read_input(file: &Path) -> Result<InputFile, Error> {
         );
         return Err(Error::input(message));
     }
-    Ok(match String::from_utf8(bytes) {
-        Ok(text) if Page::is_saved(&text) => InputFile::Saved(text),
-        Ok(text) => InputFile::Scenario(text.into_bytes()),
-        Err(error) => InputFile::Scenario(error.into_bytes()),
-    })
+    Ok(input::saved(bytes).map_or_else(InputFile::Scenario, InputFile::Saved))
 }
 
 /// Whether this is a page itself: of weir, or any other.

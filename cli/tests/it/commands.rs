@@ -159,7 +159,11 @@ fn compare_goes_on_after_a_broken_saved_file() {
     let file = write(&folder, "s.yaml", SHARED);
     let ended = run(&["compare", &broken, &file, "--arbiter", "max-min", "--json"]);
     assert_eq!(ended.code, 2);
-    assert!(ended.stderr.starts_with("error: ") && ended.stderr.contains("broken.json: result 1"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.starts_with("error: ") && ended.stderr.contains("broken.json:1: this is not a result of weir"),
+        "{}",
+        ended.stderr
+    );
     assert_eq!(json_lines(&ended.stdout)[0]["results"].as_array().map(Vec::len), Some(1));
 }
 

@@ -15,6 +15,7 @@ mod outputs;
 mod plugins;
 mod report;
 mod routing;
+mod saved;
 mod schemas;
 mod search_tables;
 mod searches;

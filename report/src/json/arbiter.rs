@@ -22,7 +22,7 @@ pub(crate) struct ArbiterJson<'a> {
     #[serde(borrow)]
     version: Cow<'a, str>,
     /// Its parameters as the scenario gives them.
-    params: Cow<'a, Map<String, Value>>,
+    pub(crate) params: Cow<'a, Map<String, Value>>,
     /// SHA-256 of the library it was loaded from; absent for built-in policies.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<Cow<'a, str>>,

@@ -23,6 +23,7 @@ pub use explanation::write_explanation;
 pub(crate) use list::List;
 pub(crate) use lists::transfer_row;
 use lists::{Explain, Links, Nodes, Phases, Transfers};
+pub(crate) use operations::OperationRow;
 use operations::Operations;
 pub(crate) use plans::Plans;
 pub(crate) use rows::{ExplainRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
@@ -96,21 +97,21 @@ pub(crate) struct RunJson<'a> {
     #[serde(borrow)]
     pub(crate) arbiter: ArbiterJson<'a>,
     /// Whether every task ended; false after an interrupt or `--until`.
-    complete: bool,
+    pub(crate) complete: bool,
     /// Only when not complete: the simulated time reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "time", default)]
     pub(crate) stopped_s: Option<f64>,
     /// The simulated time reached in picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stopped_ps: Option<u64>,
+    pub(crate) stopped_ps: Option<u64>,
     /// 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits.
     fingerprint: String,
     /// Latest end of any task, of those that ended.
     #[serde(deserialize_with = "time")]
     pub(crate) makespan_s: f64,
     /// The same in picoseconds, exact.
-    makespan_ps: u64,
+    pub(crate) makespan_ps: u64,
     /// Starts and ends of transfers and tasks.
     events: u64,
     /// The random generator behind the workload.
@@ -161,6 +162,11 @@ pub(crate) struct StreamedJson {
 }
 
 impl<'a> RunJson<'a> {
+    /// Whether the end of every task is in the lists, that of an operation for all of its tasks.
+    pub(crate) fn all_listed(&self) -> bool {
+        self.complete && self.streamed.is_none()
+    }
+
     pub(crate) fn new(run: &'a Run<'a>, detail: Detail) -> Self {
         let outcome = run.outcome;
         let stopped = (!run.complete()).then_some(outcome.now);

@@ -87,24 +87,24 @@ impl<'a> Operations<'a> {
 pub(crate) struct OperationRow<'a> {
     /// Its id. Its transfers over the fabric stand under `transfers` as `<id>/<task>`.
     #[serde(borrow)]
-    id: Cow<'a, str>,
+    pub(crate) id: Cow<'a, str>,
     /// `compute`, `barrier`, or the key under which an operation of a model stands.
     #[serde(borrow)]
     kind: Cow<'a, str>,
     /// Its release: all it waited for had ended; null if that did not happen.
     #[serde(deserialize_with = "time")]
-    start_s: Option<f64>,
+    pub(crate) start_s: Option<f64>,
     /// Its end, of a planned operation that of its last task; null if that did not happen.
     #[serde(deserialize_with = "time")]
-    end_s: Option<f64>,
+    pub(crate) end_s: Option<f64>,
     /// The same in picoseconds, exact.
-    end_ps: Option<u64>,
+    pub(crate) end_ps: Option<u64>,
     /// The same operation by closed forms; the last one is that of the operation itself.
     #[serde(borrow)]
     estimates: Vec<EstimateRow<'a>>,
     /// What is known beside; of an operation that a model planned also what its model adds.
     #[schemars(with = "Details<'static>")]
-    details: Map<String, Value>,
+    pub(crate) details: Map<String, Value>,
 }
 
 /// The time of an operation by a closed form.

@@ -12,16 +12,6 @@ pub enum PageError {
     /// Phases that did not all come.
     #[error("interrupted")]
     Interrupted,
-    /// A line of a saved file.
-    #[error("{file}:{line}: {what}")]
-    Line {
-        /// The file.
-        file: String,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong, and what to do.
-        what: String,
-    },
 }
 
 impl PageError {

@@ -19,7 +19,6 @@ mod groups;
 mod pack;
 mod phases;
 mod probe;
-mod saved;
 mod search;
 mod sweep;
 #[cfg(test)]
@@ -40,6 +39,7 @@ pub use probe::Effort;
 use sweep::Point;
 
 use crate::json::{List, Plans, RunJson, SearchJson};
+use crate::saved::{self, SavedError};
 use crate::sweep::SweepJson;
 use crate::{Detail, ResultKind, Run, Tuning, Validation, Widening};
 
@@ -134,42 +134,27 @@ impl Page {
         Ok(())
     }
 
-    /// Whether a text is JSON that weir has saved, rather than a scenario.
-    #[must_use]
-    pub fn is_saved(text: &str) -> bool {
-        crate::kind::is_saved(text)
-    }
-
     /// Adds all results of a saved file.
     ///
     /// # Errors
     /// A line that is not weir's, that is damaged, or that a page does not show. Nothing of the file is added then.
-    pub fn add_saved(&mut self, file: &str, text: &str) -> Result<(), PageError> {
+    pub fn add_saved(&mut self, file: &str, text: &str) -> Result<(), SavedError> {
         let mut added = Self { origin: Some(file.to_owned()), ..Self::default() };
-        let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-        loop {
-            let rest = &text[values.byte_offset()..];
-            let begin = values.byte_offset() + (rest.len() - rest.trim_start().len());
-            let line = 1 + text[..begin].matches('\n').count();
-            let Some(value) = values.next() else { break };
-            let wrong = |what: String| PageError::Line { file: file.to_owned(), line, what };
-            let value = value.map_err(|error| wrong(cut(&error)))?;
-            added.add_value(value.get()).map_err(|error| wrong(error.to_string()))?;
-        }
+        saved::each(file, text, |value| added.add_value(value.get()))?;
         self.join(added);
         Ok(())
     }
 
     fn add_value(&mut self, text: &str) -> Result<(), PageError> {
-        let kind = saved::kind(text)?;
+        let kind = saved::kind(text).map_err(PageError::Damaged)?;
         match kind {
-            ResultKind::Run => self.add_saved_run(saved::read(kind, text)?),
-            ResultKind::Comparison => self.add_comparison(&saved::read(kind, text)?),
-            ResultKind::Search => self.add_search(saved::read(kind, text)?),
-            ResultKind::Sweep => self.add_sweep(saved::read(kind, text)?),
-            ResultKind::Tuning => add(&mut self.tuned, &saved::read::<Tuning>(kind, text)?),
-            ResultKind::Validation => add(&mut self.validated, &saved::read::<Validation<'_>>(kind, text)?),
-            ResultKind::Explanation | ResultKind::Calibration | ResultKind::PluginList => Err(saved::unshown(kind)),
+            ResultKind::Run => self.add_saved_run(saved::read_run(text).map_err(PageError::Damaged)?),
+            ResultKind::Comparison => self.add_comparison(&read(kind, text)?),
+            ResultKind::Search => self.add_search(read(kind, text)?),
+            ResultKind::Sweep => self.add_sweep(read(kind, text)?),
+            ResultKind::Tuning => add(&mut self.tuned, &read::<Tuning>(kind, text)?),
+            ResultKind::Validation => add(&mut self.validated, &read::<Validation<'_>>(kind, text)?),
+            ResultKind::Explanation | ResultKind::Calibration | ResultKind::PluginList => Err(unshown(kind)),
         }
     }
 
@@ -179,7 +164,7 @@ impl Page {
 
     fn add_search(&mut self, mut search: SearchJson<'_>) -> Result<(), PageError> {
         if let Some(key) = search.lacks() {
-            return Err(saved::faulty(ResultKind::Search, &format!("missing field `{key}`")));
+            return Err(PageError::Damaged(saved::faulty(ResultKind::Search, &format!("missing field `{key}`"))));
         }
         if let Some(rows) = search::shorten(&mut search) {
             let (name, most) = (named(&search.scenario, &search.arbiter.name), search::MOST_ROWS);
@@ -197,10 +182,6 @@ impl Page {
     }
 
     fn add_saved_run(&mut self, run: RunJson<'_>) -> Result<(), PageError> {
-        let nodes = run.nodes.as_ref().map_or(&[][..], List::at_hand);
-        if let Some(fault) = saved::fault_of_lists(run.transfers.at_hand(), run.links.at_hand(), nodes) {
-            return Err(saved::faulty(ResultKind::Run, &fault));
-        }
         if run.streamed.is_some() {
             let name = named(&run.scenario, &run.arbiter.name);
             self.notes.push(format!("{name}: its transfers were written to another file, and are not shown."));
@@ -277,9 +258,17 @@ fn add(list: &mut Vec<Box<RawValue>>, result: &impl Serialize) -> Result<(), Pag
     Ok(())
 }
 
-/// What is wrong with a file that is no JSON.
-fn cut(error: &serde_json::Error) -> String {
-    let what = if error.is_eof() { "its JSON is incomplete: was the file cut off?" } else { "it is not JSON:" };
-    let reason = if error.is_eof() { String::new() } else { format!(" {error}") };
-    format!("{what}{reason} save it again with `weir run --full --json --output FILE` or another command's --json")
+fn read<'a, T: Deserialize<'a>>(kind: ResultKind, text: &'a str) -> Result<T, PageError> {
+    saved::read(kind, text).map_err(PageError::Damaged)
+}
+
+/// Why a page does not show a result, and what to give instead.
+fn unshown(kind: ResultKind) -> PageError {
+    PageError::damaged(match kind {
+        ResultKind::Explanation => {
+            "this is a result of `weir explain`: give the scenario itself, its page has the explanation"
+        }
+        ResultKind::Calibration => "this is a result of `weir calibrate`: give that of `weir validate`",
+        _ => "this is a list of plugins: give the result of a run",
+    })
 }

@@ -199,7 +199,7 @@ fn edited_results_are_refused_with_the_place() {
     refused("/nodes/1/parent", 1.into(), "nodes[1].parent: 1 is not an earlier node");
     refused("/links/1/id", 0.into(), "links[1].id: 0 occurs twice");
     let same = result["transfers"][0]["id"].clone();
-    refused("/transfers/1/id", same, "occurs twice: this is not what `weir run --json` writes");
+    refused("/transfers/1/id", same, "occurs twice: this is not what `weir run --json` writes; save it again");
 }
 
 #[test]

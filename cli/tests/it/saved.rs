@@ -1,0 +1,117 @@
+//! Saved results: what weir writes is read by every command that takes it, what was edited by none.
+
+use serde_json::Value;
+use weir_report::Column;
+use weir_report::page::Page;
+
+use crate::common::search::{Folder, GRID};
+use crate::common::{json_lines, run, scenarios};
+
+/// Two transfers share a port: 30 ms in all.
+const SHARED: &str = "\
+weir: 1
+name: shared port
+topology:
+  link_types: { x: { bandwidth: 1GB/s } }
+  tree:
+    rc: { kind: root-complex, children: { \"g[0-2]\": { kind: gpu, link: x } } }
+arbiter: max-min
+workload:
+  - transfer: { id: p, from: g0, to: g2, size: 10MB }
+  - transfer: { id: q, from: g1, to: g2, size: 20MB }
+";
+
+/// The whole library: short and full, under every policy, stopped after half of the makespan.
+#[test]
+fn what_weir_writes_is_read() {
+    for file in scenarios() {
+        let file = file.to_str().expect("a UTF-8 path");
+        let written = |arguments: &[&str]| {
+            let ended = run(&[arguments, &[file, "--json"]].concat());
+            assert_eq!(ended.code, 0, "{file} {arguments:?}: {}", ended.stderr);
+            ended.stdout
+        };
+        let result = written(&["run"]);
+        let half = json_lines(&result)[0]["makespan_ps"].as_u64().expect("a number") / 2;
+        let until = format!("{}ps", half.max(1));
+        for text in [result, written(&["run", "--full"]), written(&["run", "--until", &until])] {
+            Column::of_saved(file, &text).unwrap_or_else(|error| panic!("{error}"));
+            Page::default().add_saved(file, &text).unwrap_or_else(|error| panic!("{error}"));
+        }
+        let compared = written(&["compare"]);
+        Page::default().add_saved(file, &compared).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn edited_results_are_refused_by_every_command_that_reads_them() {
+    let folder = Folder::new();
+    let good = run(&["run", &folder.write("s.yaml", SHARED), "--json"]).stdout;
+    let makespan = json_lines(&good)[0]["makespan_ps"].as_u64().expect("a number");
+    let later = (makespan + 1).to_string();
+    for (from, to, what) in [
+        (
+            "\"weir\":1",
+            "\"weir\":2",
+            "edited.json:1: weir: this version of weir reads results of format 1, not 2: save it again",
+        ),
+        (&format!("\"makespan_ps\":{makespan}"), &format!("\"makespan_ps\":{later}"), "makespan_ps: "),
+        ("\"start_s\":0.0", "\"start_s\":9.0", "edited.json:1: transfers[0]: `p` has end_s 0.02 before start_s 9"),
+        (
+            "\"bytes\":",
+            "\"bytes\":1,\"bytes\":",
+            "edited.json:1: transfers[0]: the key `bytes` occurs twice: save it again",
+        ),
+        ("\"ready_s\":0.0", "\"ready_s\":-1.0", "edited.json:1: transfers[0].ready_s: -1 is below 0"),
+        ("\"id\":\"q\"", "\"id\":\"p\"", "edited.json:1: transfers[1].id: p occurs twice"),
+    ] {
+        let edited = good.replacen(from, to, 1);
+        assert_ne!(edited, good);
+        let file = folder.write("edited.json", &edited);
+        let said = ["compare", "report"].map(|command| {
+            let page = folder.path("page.html");
+            let output = if command == "report" { &["-o", &*page][..] } else { &[] };
+            let ended = run(&[&[command, &*file], output].concat());
+            assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{command} {what}");
+            ended.stderr
+        });
+        assert!(said[0].contains(what) && said[0].contains("save it again"), "{what}: {}", said[0]);
+        assert_eq!(said[0], said[1], "the same reader");
+    }
+}
+
+#[test]
+fn a_result_is_no_scenario() {
+    let folder = Folder::new();
+    let file = folder.write("s.yaml", SHARED);
+    let result = folder.write("result.json", &run(&["run", &file, "--json"]).stdout);
+    let expected = "result.json is a result of `weir run --json`, not a scenario: give the scenario itself; \
+                    `weir report` and `weir compare` take saved results";
+    let measured = folder.write("measured.csv", "id,seconds\np,1\n");
+    for arguments in [
+        &["run", &*result][..],
+        &["check", &result],
+        &["explain", &result],
+        &["optimize", &result],
+        &["validate", &result, "--measured", &measured],
+    ] {
+        let ended = run(arguments);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ended.stderr.contains(expected), "{arguments:?}: {}", ended.stderr);
+        assert_eq!(ended.stderr.lines().count(), 1, "{arguments:?}: {}", ended.stderr);
+    }
+}
+
+/// Searches and sweeps have no transfers; their keys and times are checked all the same.
+#[test]
+fn results_of_searches_have_no_key_twice() {
+    let folder = Folder::new();
+    let grid = folder.write("grid.yaml", GRID);
+    let text = run(&["optimize", &grid, "--json", "--full", "--no-timing"]).stdout;
+    Page::default().add_saved("grid.json", &text).expect("is as it was written");
+    let found: Value = json_lines(&text).remove(0);
+    let evaluated = format!("\"evaluated\":{}", found["evaluated"]);
+    let twice = text.replacen(&evaluated, &format!("{evaluated},\"evaluated\":1"), 1);
+    let error = Page::default().add_saved("grid.json", &twice).expect_err("a key twice").to_string();
+    assert_eq!(error, "grid.json:1: the key `evaluated` occurs twice: save it again");
+}
