@@ -30,8 +30,7 @@ impl ArbiterInfo<'_> {
     /// Name and parameters for a person: `name (key value)`.
     #[must_use]
     pub fn title(&self) -> String {
-        // The name of a policy per link kind says all parameters.
-        if self.regions.is_some() { self.name.to_owned() } else { titled(self.name, self.params) }
+        titled(self.name, self.params)
     }
 
     /// The parameters for a person: `key value, other value`.
@@ -41,10 +40,15 @@ impl ArbiterInfo<'_> {
     }
 }
 
-/// A name and parameters for a person: `name (key value)`.
+/// A name and parameters for a person: `name (key value)`. The name of a policy for each kind of link is the map, which says
+/// all parameters.
 #[must_use]
 pub fn titled(name: &str, params: &Map<String, Value>) -> String {
-    if params.is_empty() { name.to_owned() } else { format!("{name} ({})", params_text(params)) }
+    if params.is_empty() || name.starts_with('{') {
+        name.to_owned()
+    } else {
+        format!("{name} ({})", params_text(params))
+    }
 }
 
 /// Parameters for a person: `key value, other value`.

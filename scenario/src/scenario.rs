@@ -155,11 +155,24 @@ impl Scenario {
     /// Where a task stands in its file; `None` for joins.
     #[must_use]
     pub fn position(&self, task: TaskId) -> Option<Position> {
+        self.span(task).map(|span| self.sources.position(span))
+    }
+
+    /// A finding about a task, with its place and the line there.
+    #[must_use]
+    pub fn about(&self, task: TaskId, finding: Diagnostic) -> Diagnostic {
+        match self.span(task) {
+            Some(span) => self.sources.at(span, finding),
+            None => finding,
+        }
+    }
+
+    fn span(&self, task: TaskId) -> Option<Span> {
         if let Some(stream) = &self.stream {
-            return stream.place(&self.sources, task).map(|place| self.sources.position(place));
+            return stream.place(&self.sources, task);
         }
         let group = self.groups.of(task)?;
-        Some(self.sources.position(group.place(task.0 - group.first)))
+        Some(group.place(task.0 - group.first))
     }
 
     /// The number of the item of `workload` that a task came of, from 0; `None` for joins.

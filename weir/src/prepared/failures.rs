@@ -18,16 +18,23 @@ impl PreparedRun<'_> {
         if !matches!(error, CallError::Refused(_)) {
             return Error::new(ErrorKind::Plugin, format!("{file}: arbiter `{name}`: {error}"));
         }
-        let (what, position) = match *task {
+        let finding = match *task {
             Some(task) => {
                 let transfer = self.scenario.task_name(task);
-                (format!("arbiter `{name}` refuses transfer `{transfer}`: {error}"), self.scenario.position(task))
+                let what = format!("arbiter `{name}` refuses transfer `{transfer}`: {error}");
+                let finding = Diagnostic { help: self.scenario.remedy(self.spec), ..Diagnostic::error(what) };
+                self.scenario.about(task, finding)
             }
-            None => (format!("arbiter `{name}` refuses this scenario: {error}"), self.spec.position.clone()),
+            None => {
+                let what = format!("arbiter `{name}` refuses this scenario: {error}");
+                Diagnostic { position: self.spec.position.clone(), ..Diagnostic::error(what) }
+            }
         };
-        let what = if position.is_none() { format!("{file}: {what}") } else { what };
-        let help = task.and_then(|_| self.scenario.remedy(self.spec));
-        Diagnostic { position, help, ..Diagnostic::error(what) }.into()
+        match finding.position {
+            None => Diagnostic { message: format!("{file}: {}", finding.message), ..finding },
+            Some(_) => finding,
+        }
+        .into()
     }
 
     pub(super) fn stopped(&self, error: &SimError) -> Error {

@@ -145,7 +145,8 @@ export function arbiter(a: { name: string; params: Record<string, unknown> }): s
   const params = Object.entries(a.params ?? {}).map(
     ([k, v]) => `${k} ${typeof v === "object" ? JSON.stringify(v) : v}`,
   );
-  return params.length ? `${a.name} (${params.join(", ")})` : a.name;
+  // The name of a policy for each kind of link is the map, which says all parameters.
+  return params.length && !a.name.startsWith("{") ? `${a.name} (${params.join(", ")})` : a.name;
 }
 
 /** A directed link by its ends. */
