@@ -7,6 +7,7 @@ use std::sync::Arc;
 use weir::{Diagnostic, Error, Input, LoadOptions, Opened, Opener, Scenario};
 
 use crate::args::ScenarioArgs;
+use crate::bounded;
 use crate::failure::message;
 use crate::plugins::Arbiters;
 
@@ -79,7 +80,9 @@ pub(crate) fn saved(bytes: Vec<u8>) -> Result<String, Vec<u8>> {
 
 /// What is wrong with a scenario; of a saved result only that it is one.
 fn not_saved(file: &Path, error: Error) -> Error {
-    let text = std::fs::read(file).ok().and_then(|bytes| saved(without_mark(bytes)).ok());
+    // A pipe has been read, and would be waited for.
+    let bytes = file.metadata().is_ok_and(|found| found.is_file()).then(|| bounded::read(file).ok()).flatten();
+    let text = bytes.and_then(|bytes| saved(without_mark(bytes)).ok());
     text.and_then(|text| weir_report::saved_kind(&text)).map_or(error, |kind| {
         let (file, command) = (file.display(), kind.command());
         let remedy = "give the scenario itself; `weir report` and `weir compare` take saved results";

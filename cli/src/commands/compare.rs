@@ -6,6 +6,7 @@ use weir::{ArbiterSpec, Comparison, Error, ErrorKind, RunOptions, Scenario};
 use weir_report::{Column, Run};
 
 use crate::args::CompareArgs;
+use crate::bounded;
 use crate::failure::{Exit, message, print};
 use crate::input::{self, is_stdin, load};
 use crate::interrupt;
@@ -44,7 +45,7 @@ fn saved(file: &Path) -> Option<Result<Vec<Column>, Error>> {
         return None;
     }
     // A file that cannot be read is reported with the scenario reader's words.
-    let text = input::saved(input::without_mark(std::fs::read(file).ok()?)).ok()?;
+    let text = input::saved(input::without_mark(bounded::read(file).ok()?)).ok()?;
     Some(Column::of_saved(&file.display().to_string(), &text).map_err(Error::input))
 }
 

@@ -9,6 +9,7 @@ use weir_report::{Run, text};
 use weir_sim_core::Stop;
 
 use crate::args::ReportArgs;
+use crate::bounded;
 use crate::failure::{Exit, message, print};
 use crate::input::{self, is_stdin};
 use crate::interrupt::{self, Stage};
@@ -162,12 +163,10 @@ fn is_html(bytes: &[u8]) -> bool {
 }
 
 fn read(file: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
-    if !is_stdin(file) {
-        return std::fs::read(file);
+    match is_stdin(file) {
+        false => bounded::read(file),
+        true => bounded::whole(std::io::stdin().lock(), bounded::MOST_BYTES),
     }
-    let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
 }
 
 /// What messages call a file.
