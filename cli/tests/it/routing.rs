@@ -285,3 +285,19 @@ workload:
         }
     }
 }
+
+/// Each of the three meets four routes of each other, which is named once.
+#[test]
+fn an_explanation_names_a_spread_transfer_once() {
+    let text = LEAF_SPINE.replace(", via: net/spine3", ", routing: spread");
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("s.yaml");
+    std::fs::write(&file, text).expect("it is written");
+    let ended = crate::common::run(&["explain", file.to_str().expect("UTF-8")]);
+    let phase = ended.stdout.split("phase 2").next().expect("the first phase");
+    let because = |id: &str| {
+        let row = phase.lines().find(|line| line.starts_with(&format!("{id} "))).expect("a row");
+        row.rsplit("   ").next().map(str::trim).map(str::to_owned)
+    };
+    assert_eq!(["a", "b", "c"].map(because), ["b, c", "a, c", "a, b"].map(|names| Some(names.to_owned())), "{phase}");
+}

@@ -40,6 +40,7 @@ mod shared;
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use weir_plugin_api::{
     Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, MakeArbiter, PhaseView, RateArbiter,
@@ -232,11 +233,14 @@ impl RegionArbiter {
     ) -> Step {
         let part = &self.parts[region as usize];
         let because = step.because.iter().map(|&by| part.position(by)).filter(|&by| by != position as u32);
+        // Several segments of a transfer may be responsible.
+        let mut named = FxHashSet::default();
+        let because = because.filter(|&by| named.insert(by)).collect();
         let route = phase.route(position);
         let (transfer, link) = (position as u32, self.outward_link(route, region, step.link));
         let rate = step.rate / part.share(place);
         let region = self.named_region(region, place, link);
-        Step { transfer, region, step: step.step.clone(), link, rate, because: because.collect() }
+        Step { transfer, region, step: step.step.clone(), link, rate, because }
     }
 
     /// The region that results name for a step at a link; without one, the first that the segment crosses.
