@@ -101,7 +101,7 @@ impl PolicyMap {
                 let message = format!("no link has the kind {}", quoted(&policy.key));
                 let mut known = used.clone();
                 known.push(DEFAULT_KEY);
-                let help = context.suggestion(&policy.key, known, "link kinds");
+                let help = context.suggestion(&policy.key, known, "keys");
                 context.error(policy.span, message, help);
             }
         }

@@ -7,7 +7,7 @@ use crate::source::Span;
 pub(super) const NODES: u64 = 10_000_000;
 
 pub(super) fn too_many_nodes(context: &mut Context, span: Span) -> Reported {
-    context.error(span, format!("more than {NODES} nodes in all"), "give fewer, with brackets or `repeat`")
+    context.error(span, format!("more than {NODES} nodes in all"), "give fewer")
 }
 
 pub(super) fn too_many_links(context: &mut Context, span: Span) -> Reported {
