@@ -82,12 +82,22 @@ pub(crate) struct ScenarioArgs {
     /// Folder in which files named by scenarios may lie (default: the nearest folder above with a file `weir-library`)
     #[arg(long, value_name = "DIR")]
     pub(crate) library: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) plugins: PluginFlags,
+}
+
+/// Which plugins are used, and where they run.
+#[derive(clap::Args, Debug)]
+pub(crate) struct PluginFlags {
     /// Load the arbiters and models of a shared library for this run; may be repeated
     #[arg(long = "plugin", value_name = "FILE")]
     pub(crate) plugins: Vec<PathBuf>,
     /// Do not load the plugins added by `weir plugin add`
     #[arg(long)]
     pub(crate) no_plugins: bool,
+    /// Run plugins in processes of their own: a crash or a loop there is an error, not the end of the run
+    #[arg(long)]
+    pub(crate) isolate: bool,
 }
 
 /// `weir run`.
@@ -330,12 +340,8 @@ pub(crate) struct SchemaArgs {
     /// What to describe
     #[arg(value_enum, default_value = "scenario")]
     pub(crate) of: SchemaOf,
-    /// Have the arbiters and models of a shared library in the schema of scenarios; may be repeated
-    #[arg(long = "plugin", value_name = "FILE")]
-    pub(crate) plugins: Vec<PathBuf>,
-    /// Leave out the plugins added by `weir plugin add`
-    #[arg(long)]
-    pub(crate) no_plugins: bool,
+    #[command(flatten)]
+    pub(crate) plugins: PluginFlags,
 }
 
 /// What has a schema.

@@ -31,8 +31,9 @@ use crate::args::{Args, Command};
 use crate::failure::{Exit, print};
 
 fn main() -> ExitCode {
-    if let Some(file) = plugins::probe_argument() {
-        return weir_plugin_host::probe_main(&file);
+    if let Some(file) = plugins::child_argument() {
+        logging::start(0);
+        return weir_plugin_host::child_main(&file);
     }
     let args = Args::parse();
     logging::start(args.verbose);

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use weir::{Error, ErrorKind, Registry};
-use weir_plugin_host::{PROBE_COMMAND, PluginConfig, PluginError, StuckCall, Watchdog};
+use weir_plugin_host::{CHILD_COMMAND, Place, PluginConfig, PluginError, StuckCall, Watchdog};
 
-use crate::args::ScenarioArgs;
+use crate::args::PluginFlags;
 use crate::failure::{Exit, message};
 use crate::pending;
 
@@ -17,34 +17,32 @@ pub(crate) struct Arbiters {
     _watchdog: Option<Watchdog>,
 }
 
-/// The file to probe, when this process is the child that opens a library first.
-pub(crate) fn probe_argument() -> Option<PathBuf> {
+/// The library, when this process is the child that opens it for another one.
+pub(crate) fn child_argument() -> Option<PathBuf> {
     let mut arguments = std::env::args_os().skip(1);
-    (arguments.next()?.to_str() == Some(PROBE_COMMAND)).then(|| arguments.next().map(PathBuf::from))?
+    (arguments.next()?.to_str() == Some(CHILD_COMMAND)).then(|| arguments.next().map(PathBuf::from))?
 }
 
-/// The path of this program, which probes libraries in a child process.
+/// The path of this program, which opens libraries in child processes.
 pub(crate) fn program() -> Result<PathBuf, Error> {
     std::env::current_exe()
         .map_err(|error| Error::new(ErrorKind::Plugin, format!("the path of this program is not known ({error})")))
 }
 
-/// Everything that a run of these arguments may use.
-pub(crate) fn arbiters(args: &ScenarioArgs) -> Result<Arbiters, Error> {
-    loaded(&args.plugins, args.no_plugins)
-}
-
-/// The built-in arbiters and models, those of these libraries and, unless `only_these`, those that the user has added.
-pub(crate) fn loaded(files: &[PathBuf], only_these: bool) -> Result<Arbiters, Error> {
+/// Everything that a run of these arguments may use: the built-in arbiters and models, those of the libraries named and,
+/// unless these are left out, those that the user has added.
+pub(crate) fn arbiters(args: &PluginFlags) -> Result<Arbiters, Error> {
     let mut registry = Registry::built_in()?;
-    let config = if only_these { None } else { user_config() };
-    let any = !files.is_empty() || config.as_ref().is_some_and(|config| !config.records().is_empty());
+    let config = if args.no_plugins { None } else { user_config() };
+    let any = !args.plugins.is_empty() || config.as_ref().is_some_and(|config| !config.records().is_empty());
     let watchdog = if any { Some(watch()?) } else { None };
-    for file in files {
-        registry.load_probed(file, &program()?)?;
+    let place = if args.isolate { Place::Child } else { Place::Process };
+    for file in &args.plugins {
+        registry.load_probed(file, &program()?, place)?;
     }
     if let Some(config) = config {
-        registry.load_configured(&config);
+        let children = if args.isolate { Some(program()?) } else { None };
+        registry.load_configured(&config, children.as_deref());
     }
     Ok(Arbiters { registry: Arc::new(registry), _watchdog: watchdog })
 }

@@ -1,9 +1,12 @@
 //! Which call into a plugin is running, cheap enough to note at every call: a few stores, no clock. With logs at level
 //! trace, each call is a span, too.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use crate::stuck::StuckCall;
 
 /// The calls into a plugin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -70,11 +73,20 @@ impl Call {
 }
 
 /// Where one instance (or one library being opened) notes its calls: how many there were, and which one is running.
-#[derive(Debug)]
 pub(crate) struct CallSlot {
     pub(crate) plugin: String,
     pub(crate) path: PathBuf,
     state: AtomicU64,
+    /// Where the call runs in a child: ends that, with the call that does not return.
+    end_child: Option<Box<EndChild>>,
+}
+
+type EndChild = dyn Fn(&StuckCall) + Send + Sync;
+
+impl fmt::Debug for CallSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallSlot").field("plugin", &self.plugin).field("path", &self.path).finish_non_exhaustive()
+    }
 }
 
 /// The slots of all living instances, for the watchdog.
@@ -82,7 +94,20 @@ static SLOTS: Mutex<Vec<Weak<CallSlot>>> = Mutex::new(Vec::new());
 
 impl CallSlot {
     pub(crate) fn register(plugin: String, path: PathBuf) -> Arc<Self> {
-        let slot = Arc::new(Self { plugin, path, state: AtomicU64::new(0) });
+        Self::register_ending(plugin, path, None)
+    }
+
+    /// As [`Self::register`], of an instance in a child, which `end` ends.
+    pub(crate) fn register_child(
+        plugin: String,
+        path: PathBuf,
+        end: impl Fn(&StuckCall) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::register_ending(plugin, path, Some(Box::new(end)))
+    }
+
+    fn register_ending(plugin: String, path: PathBuf, end_child: Option<Box<EndChild>>) -> Arc<Self> {
+        let slot = Arc::new(Self { plugin, path, state: AtomicU64::new(0), end_child });
         let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
         slots.retain(|slot| slot.strong_count() > 0);
         slots.push(Arc::downgrade(&slot));
@@ -113,6 +138,11 @@ impl CallSlot {
         let result = f();
         self.state.store(idle, Relaxed);
         result
+    }
+
+    /// Ends the child in which a call does not return; false where it runs in this process.
+    pub(crate) fn end_child(&self, stuck: &StuckCall) -> bool {
+        self.end_child.as_ref().map(|end| end(stuck)).is_some()
     }
 
     pub(crate) fn state(&self) -> u64 {

@@ -4,6 +4,9 @@
 //! closed, before `main`: what is written there would be lost without a word.
 
 use std::fs::File;
+use std::io::{Read, Write};
+#[cfg(unix)]
+use std::os::fd::{AsFd as _, AsRawFd as _};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,6 +16,46 @@ static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 #[must_use]
 pub fn stdout_was_closed() -> bool {
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)
+}
+
+/// Standard input and output of the child of a plugin: from now on, the plugin itself reads nothing, and prints to stderr.
+/// The child ends when the other end of its input is closed, whatever it is doing.
+///
+/// # Errors
+/// No descriptor is left.
+pub(crate) fn child_pipes() -> std::io::Result<(Box<dyn Read>, Box<dyn Write>)> {
+    #[cfg(unix)]
+    {
+        keep_stdout()?;
+        let kept = KEPT.get().ok_or_else(|| std::io::Error::other("stdout is not kept"))?.try_clone()?;
+        let input = std::fs::File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+        let nothing = File::open("/dev/null")?;
+        // SAFETY: both descriptors are open.
+        if unsafe { libc::dup2(nothing.as_raw_fd(), libc::STDIN_FILENO) } == -1 {
+            return Err(std::io::Error::last_os_error());
+        }
+        let watched = input.try_clone()?;
+        std::thread::spawn(move || end_with(&watched));
+        Ok((Box::new(input), Box::new(kept)))
+    }
+    #[cfg(not(unix))]
+    Ok((Box::new(std::io::stdin()), Box::new(std::io::stdout())))
+}
+
+/// Ends this process when the other end of a pipe is closed.
+#[cfg(unix)]
+fn end_with(pipe: &File) {
+    let mut poll = libc::pollfd { fd: pipe.as_raw_fd(), events: 0, revents: 0 };
+    loop {
+        // SAFETY: `poll` is one descriptor, which `pipe` keeps open.
+        let ready = unsafe { libc::poll(&raw mut poll, 1, -1) };
+        if ready > 0 {
+            // The main thread, if nothing holds it, has seen the same and ends in order.
+            std::thread::sleep(std::time::Duration::from_secs(1));
+            // SAFETY: nothing of the plugin is to run any more.
+            unsafe { libc::_exit(0) };
+        }
+    }
 }
 
 /// Where stdout leads, once it is kept.
@@ -31,7 +74,6 @@ pub fn kept_stdout() -> Option<&'static File> {
 /// No descriptor is left.
 #[cfg(unix)]
 pub fn keep_stdout() -> std::io::Result<()> {
-    use std::io::Write as _;
     use std::os::fd::FromRawFd as _;
     if KEPT.get().is_some() {
         return Ok(());

@@ -8,6 +8,7 @@
 //!
 //! Nothing here trusts a library further than it must: it is opened first in a child process, its tables are checked
 //! before anything is called, an instance that panicked is never called again, and a call that does not return is named.
+//! With [`Place::Child`] its code never runs in this process (`isolate`).
 //! What an arbiter *answers* is checked by the simulation, and what a plan means by those who expand it, for built-in and
 //! loaded plugins alike. The only other thing that takes unsafe code is here, too: what was so before `main`.
 #![allow(unsafe_code)]
@@ -21,6 +22,7 @@ mod descriptors;
 mod error;
 mod host;
 mod instance;
+mod isolate;
 mod library;
 mod load;
 mod loaded;
@@ -30,6 +32,7 @@ mod names;
 mod probe;
 mod rounding;
 mod sinks;
+mod stuck;
 mod table;
 mod watchdog;
 
@@ -41,7 +44,9 @@ pub use descriptors::keep_stdout;
 pub use descriptors::{kept_stdout, stdout_was_closed};
 pub use error::{PluginError, TableError};
 pub use host::cancel;
+pub use isolate::{CHILD_COMMAND, OPEN_LIMIT, child_main};
 pub use library::Library;
-pub use load::{Refusal, load_configured, load_file, load_unprobed};
-pub use probe::{PROBE_COMMAND, PROBE_LIMIT, Probed, ProbedArbiter, ProbedModel, probe, probe_main, probe_within};
-pub use watchdog::{StuckCall, Watchdog};
+pub use load::{Place, Refusal, load_configured, load_file, load_unprobed};
+pub use probe::{Probed, ProbedArbiter, ProbedModel, probe, probe_within};
+pub use stuck::StuckCall;
+pub use watchdog::Watchdog;

@@ -7,6 +7,7 @@ use weir_plugin_api::{Origin, Registry};
 
 use crate::config::PluginConfig;
 use crate::error::PluginError;
+use crate::isolate;
 use crate::library::Library;
 use crate::names::{check_free, check_model_free};
 use crate::probe::probe;
@@ -20,12 +21,26 @@ pub struct Refusal {
     pub error: PluginError,
 }
 
-/// Loads a library for this run only (`--plugin FILE`): probes it, opens it and registers its arbiters and models. A
-/// library that is registered already is left as it is.
+/// Where the code of plugins runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// In the process of the run: a call costs nanoseconds, a crash ends the run.
+    Process,
+    /// In child processes: a call costs microseconds; a crash, an `exit` or a loop is an error of that plugin.
+    Child,
+}
+
+/// Loads a library for this run only (`--plugin FILE`): opens it in a child process of `program` first, and registers its
+/// arbiters and models. A library that is registered already is left as it is.
 ///
 /// # Errors
 /// The library is refused, or one of its names or operations is taken; nothing is registered then.
-pub fn load_file(file: &Path, program: &Path, registry: &mut Registry) -> Result<Library, PluginError> {
+pub fn load_file(file: &Path, program: &Path, place: Place, registry: &mut Registry) -> Result<Library, PluginError> {
+    if place == Place::Child {
+        let library = isolate::open(file, program)?;
+        register(&library, registry)?;
+        return Ok(library);
+    }
     probe(file, program)?;
     load_unprobed(file, registry)
 }
@@ -41,15 +56,20 @@ pub fn load_unprobed(file: &Path, registry: &mut Registry) -> Result<Library, Pl
 }
 
 /// Loads the plugins that the user has added. One that is gone, has changed or no longer loads is left out and reported;
-/// one that is registered already (by [`load_file`]) is passed over.
+/// one that is registered already (by [`load_file`]) is passed over. `children` is the program whose children run them, if
+/// this process is not to.
 #[must_use]
-pub fn load_configured(config: &PluginConfig, registry: &mut Registry) -> Vec<Refusal> {
+pub fn load_configured(config: &PluginConfig, children: Option<&Path>, registry: &mut Registry) -> Vec<Refusal> {
+    let open = |file: &Path| match children {
+        Some(program) => isolate::open(file, program),
+        None => Library::open(file),
+    };
     let mut refusals = Vec::new();
     for record in config.records() {
         if is_registered(&record.path, registry) {
             continue;
         }
-        let result = record.check().and_then(|()| Library::open(&record.path)).and_then(|library| {
+        let result = record.check().and_then(|()| open(&record.path)).and_then(|library| {
             if library.sha256 == record.sha256 {
                 register(&library, registry)
             } else {

@@ -57,22 +57,18 @@ impl LoadedArbiter {
 
     /// A binding must name things that exist; whether they fit the transfer is the simulation's check, for all arbiters.
     fn check_bindings(&self, bindings: &[Binding]) -> Result<(), CallError> {
-        let wrong = |b: &Binding| {
-            (b.link.0 >= self.links && !b.link.is_none()) || (b.by as usize >= bindings.len() && b.by != u32::MAX)
-        };
-        match bindings.iter().position(wrong) {
-            None => Ok(()),
-            Some(at) => {
-                let Binding { link, by, .. } = bindings[at];
-                let what = format!(
-                    "binds transfer {at} of {} to link {} and transfer {by}, which do not exist; write WEIR_NONE for none",
-                    bindings.len(),
-                    link.0
-                );
-                Err(self.instance.failed(Call::Allocate, &what))
-            }
-        }
+        wrong_binding(bindings, self.links).map_or(Ok(()), |what| Err(self.instance.failed(Call::Allocate, &what)))
     }
+}
+
+/// What is wrong with the first binding that names a link or a transfer that does not exist.
+pub(crate) fn wrong_binding(bindings: &[Binding], links: u32) -> Option<String> {
+    let wrong =
+        |b: &Binding| (b.link.0 >= links && !b.link.is_none()) || (b.by as usize >= bindings.len() && b.by != u32::MAX);
+    let at = bindings.iter().position(wrong)?;
+    let (Binding { link, by, .. }, count) = (bindings[at], bindings.len());
+    let (link, none) = (link.0, "which do not exist; write WEIR_NONE for none");
+    Some(format!("binds transfer {at} of {count} to link {link} and transfer {by}, {none}"))
 }
 
 impl RateArbiter for LoadedArbiter {

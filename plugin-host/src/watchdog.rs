@@ -4,46 +4,16 @@
 //! reported, once. Calls themselves only count (see `call.rs`), so the limit is exceeded by up to one look.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::call::{Call, CallSlot};
 use crate::error::PluginError;
+use crate::stuck::{LIMIT_VARIABLE, StuckCall};
 
 /// The limit where the user sets none (*assumed*: a call takes microseconds).
 pub(crate) const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
-/// The variable by which the user sets one, such as `30s` or `500ms`.
-pub(crate) const LIMIT_VARIABLE: &str = "WEIR_PLUGIN_LIMIT";
-
-/// A call that has run for longer than the limit.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct StuckCall {
-    /// Name of the arbiter or model; of the library's file while it is being opened.
-    pub plugin: String,
-    /// The file of the library, as it was opened.
-    pub path: PathBuf,
-    /// The function, as in `weir_plugin.h`.
-    pub call: &'static str,
-    /// How long a call may take: what `WEIR_PLUGIN_LIMIT` says, or 10 s.
-    pub limit: Duration,
-}
-
-impl fmt::Display for StuckCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "plugin `{}` ({}): {} has not returned for {} s; remove it with `weir plugin remove`, or allow more time by {}=60s",
-            self.plugin,
-            self.path.display(),
-            self.call,
-            self.limit.as_secs_f64(),
-            LIMIT_VARIABLE
-        )
-    }
-}
 
 /// The watching thread; it ends when this is dropped.
 #[derive(Debug)]
@@ -144,7 +114,10 @@ fn look(limit: Duration, seen: &mut BTreeMap<usize, Seen>, report: &mut impl FnM
         };
         if !entry.reported && now - entry.since >= limit {
             entry.reported = true;
-            report(&StuckCall { plugin: slot.plugin.clone(), path: slot.path.clone(), call: call.word(), limit });
+            let stuck = StuckCall { plugin: slot.plugin.clone(), path: slot.path.clone(), call: call.word(), limit };
+            if !slot.end_child(&stuck) {
+                report(&stuck);
+            }
         }
         current.insert(key, entry);
     }

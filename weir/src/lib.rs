@@ -41,7 +41,7 @@ pub use registry::Registry;
 pub use run::{Link, Run, Transfer};
 pub use scenario::Scenario;
 pub use weir_plugin_api::{SimDuration, SimTime};
-pub use weir_plugin_host::{Library, PluginConfig};
+pub use weir_plugin_host::{Library, Place, PluginConfig};
 pub use weir_report::{CauseKind as Cause, Delay, Widening};
 pub use weir_scenario::{ArbiterSpec, Diagnostic, Input, LoadOptions, Position, TopologyAlone};
 

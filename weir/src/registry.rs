@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::path::Path;
 
 use weir_plugin_api::Flags;
-use weir_plugin_host::{Library, PluginConfig, Refusal};
+use weir_plugin_host::{Library, Place, PluginConfig, Refusal};
 use weir_scenario::{ArbiterSpec, Diagnostic};
 
 use crate::{Error, ErrorKind};
@@ -53,19 +53,19 @@ impl Registry {
     }
 
     /// As [`Self::load`], of a library that is opened first by a child process: `prober`, a program that
-    /// begins with [`weir_plugin_host::probe_main`] as the command `weir` does. So a library that crashes while it is
-    /// opened does not end this process.
+    /// begins with [`weir_plugin_host::child_main`] as the command `weir` does. So a library that crashes while it is
+    /// opened does not end this process; in [`Place::Child`], nothing that its code does ends it.
     ///
     /// # Errors
     /// As [`Self::load`].
-    pub fn load_probed(&mut self, library: &Path, prober: &Path) -> Result<Library, Error> {
-        Ok(weir_plugin_host::load_file(library, prober, &mut self.entries).map(logged)?)
+    pub fn load_probed(&mut self, library: &Path, prober: &Path, place: Place) -> Result<Library, Error> {
+        Ok(weir_plugin_host::load_file(library, prober, place, &mut self.entries).map(logged)?)
     }
 
     /// Adds the libraries of a list made by `weir plugin add`. Those that are refused now are named by the error of a
-    /// scenario that needs them.
-    pub fn load_configured(&mut self, config: &PluginConfig) {
-        self.refusals.extend(weir_plugin_host::load_configured(config, &mut self.entries));
+    /// scenario that needs them. `children` is the prober whose children run their code, if this process is not to.
+    pub fn load_configured(&mut self, config: &PluginConfig, children: Option<&Path>) {
+        self.refusals.extend(weir_plugin_host::load_configured(config, children, &mut self.entries));
     }
 
     /// The error of a scenario with these findings. Where one of them is the name of a plugin that was added and is refused

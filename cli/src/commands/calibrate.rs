@@ -34,7 +34,7 @@ fn checked(args: &CalibrateArgs) -> Result<&PathBuf, Error> {
 /// Fits, prints, and writes the topology.
 pub(crate) fn run(args: &CalibrateArgs) -> Result<Exit, Error> {
     let file = checked(args)?;
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let options = input::options(&args.scenario, &[]);
     let machine = Machine::load(file, &options, &arbiters.registry).map_err(|d| input::wrong(d, &arbiters))?;
     let logs = read_logs(args, &machine)?;

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<Exit, Error> {
         }
     }
     let mut output = Output::open(None)?;
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let mut exit = Exit::Ok;
     for file in &args.scenario.files {
         match check(file, args, &arbiters) {
@@ -53,7 +53,7 @@ fn draw(target: &Path, args: &CheckArgs) -> Result<(), Error> {
     if let Some(target) = target {
         output::check_target("--dot", target, &[file])?;
     }
-    let (text, warnings) = match read_any(file, &args.scenario, &arbiters(&args.scenario)?)? {
+    let (text, warnings) = match read_any(file, &args.scenario, &arbiters(&args.scenario.plugins)?)? {
         Opened::Scenario(s) => {
             target.map_or(Ok(()), |target| output::spare("--dot", target, &read_files(&s)))?;
             let s = s.contents();

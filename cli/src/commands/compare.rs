@@ -16,7 +16,7 @@ use crate::simulate::{self, warn_of};
 
 /// Compares everything named on the command line.
 pub(crate) fn run(args: &CompareArgs) -> Result<Exit, Error> {
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let (mut columns, mut exit) = (Vec::new(), Exit::Ok);
     for file in &args.scenario.files {
         if interrupt::requested() {

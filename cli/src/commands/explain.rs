@@ -16,7 +16,7 @@ use crate::simulate::{self, warn_of};
 /// Explains all files; the exit code is the largest.
 pub(crate) fn run(args: &ExplainArgs) -> Result<Exit, Error> {
     let mut output = Output::open(None)?;
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let mut exit = Exit::Ok;
     for (i, file) in args.scenario.files.iter().enumerate() {
         if !interrupt::requested() {

@@ -23,7 +23,7 @@ pub(crate) fn run(args: &OptimizeArgs) -> Result<Exit, Error> {
     if is_stdin(file) {
         return Err(Error::input("`weir optimize` reads the scenario several times: name a file instead of `-`"));
     }
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let scenario = load(file, &args.scenario, &arbiters)?;
     let checkpoint = args.checkpoint.as_deref().map(CheckpointFile::new);
     let options = search_options(args, checkpoint.as_ref().map(|checkpoint| checkpoint as &dyn Checkpoint));
@@ -116,7 +116,7 @@ impl<'a> Targets<'a> {
 
 /// All files that are read: none may be written over.
 fn inputs<'a>(args: &'a OptimizeArgs, scenario: &'a Scenario) -> Vec<&'a Path> {
-    let given = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path);
+    let given = args.scenario.files.iter().chain(&args.scenario.plugins.plugins).map(PathBuf::as_path);
     given.chain(read_files(scenario)).collect()
 }
 

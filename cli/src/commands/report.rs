@@ -34,7 +34,7 @@ const MOST_ONE_BY_ONE: u64 = 100_000_000;
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Error> {
     let target = args.output.clone().unwrap_or_else(|| PathBuf::from(PAGE));
     let mut output = open(&target, args)?;
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let (mut page, mut exit) = (Page::default(), Exit::Ok);
     for file in &args.scenario.files {
         if !interrupt::requested() {
@@ -58,7 +58,8 @@ fn open(target: &Path, args: &ReportArgs) -> Result<Output, Error> {
         let message = format!("{PAGE} exists already and is not a page of weir: name a file with --output");
         return Err(Error::input(message));
     }
-    let inputs: Vec<&Path> = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> =
+        args.scenario.files.iter().chain(&args.scenario.plugins.plugins).map(PathBuf::as_path).collect();
     Output::open_apart(Some(target), &inputs)
 }
 

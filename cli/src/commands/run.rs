@@ -25,7 +25,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Error> {
     }
     let mut output = Output::open_apart(args.output.as_deref(), &inputs(args))?;
     let mut files = files::Files::new(args, &inputs(args))?;
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let mut exit = Exit::Ok;
     for (i, file) in args.scenario.files.iter().enumerate() {
         if !interrupt::requested() {
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Error> {
 
 /// What the command line names to be read.
 fn inputs(args: &RunArgs) -> Vec<&Path> {
-    args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect()
+    args.scenario.files.iter().chain(&args.scenario.plugins.plugins).map(PathBuf::as_path).collect()
 }
 
 struct Targets<'t, 'a> {

@@ -8,7 +8,7 @@ use crate::output::Output;
 use crate::plugins;
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, Error> {
-    let arbiters = plugins::loaded(&args.plugins, args.no_plugins)?;
+    let arbiters = plugins::arbiters(&args.plugins)?;
     Output::open(None)?.result(|writer| match args.of {
         SchemaOf::Scenario => writeln!(writer, "{:#}", weir_scenario::scenario_schema(&arbiters.registry)),
         SchemaOf::Results => writeln!(writer, "{:#}", weir_report::results_schema()),

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Error> {
     }
     let mut table = args.output.as_deref().map(|target| open_table(target, args)).transpose()?;
     let mut stdout = Output::open(None)?;
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let tuner = Tuner { file, args, arbiters: &arbiters };
     let tuning = tuner.tuning(load(file, &args.scenario, &arbiters)?.contents())?;
     if let (Some(table), [operation]) = (&mut table, &tuning.operations[..]) {
@@ -52,7 +52,8 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Error> {
 
 /// The file for the tuned table. One that exists is replaced only by its like: a scenario may name curves beside it.
 fn open_table(target: &Path, args: &TuneArgs) -> Result<Output, Error> {
-    let inputs: Vec<&Path> = args.scenario.files.iter().chain(&args.scenario.plugins).map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> =
+        args.scenario.files.iter().chain(&args.scenario.plugins.plugins).map(PathBuf::as_path).collect();
     let output = Output::open_apart(Some(target), &inputs)?;
     let is_file = std::fs::metadata(target).is_ok_and(|found| found.is_file() && found.len() > 0);
     if is_file && !is_tuned(target) {

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Error> {
         check_target("--csv", target, &[file, &args.measured])?;
     }
     let rows = rows(args)?;
-    let all = arbiters(&args.scenario)?;
+    let all = arbiters(&args.scenario.plugins)?;
     let scenario = load(file, &args.scenario, &all)?;
     let mut output = Output::open(None)?;
     let mut csv = CSV_HEADER.to_owned();

@@ -9,18 +9,28 @@ use std::process::Command;
 use weir_calibrate::{FitOptions, ReadOptions};
 use weir_optimize::order::{OrderProblem, root_bound};
 use weir_plugin_api::{ArbiterEntry, Flags, Origin, Registry};
+use weir_plugin_host::Place;
 use weir_scenario::{LoadOptions, Machine, PlannedOperation, Scenario, load};
 use weir_sim_core::{RunOptions, Simulation, Work};
 
 #[test]
 fn built_in_and_loaded_plugins_give_the_same_fingerprints() {
+    same_fingerprints(Place::Process);
+}
+
+#[test]
+fn built_in_and_isolated_plugins_give_the_same_fingerprints() {
+    same_fingerprints(Place::Child);
+}
+
+fn same_fingerprints(place: Place) {
     let (mut built_in, mut loaded) = (Registry::new(), Registry::new());
     weir_arbiters::register(&mut built_in).expect("the names are free");
     weir_models::register(&mut built_in).expect("the names are free");
     loaded.set_default_arbiter(built_in.default_arbiter().expect("built-in arbiters have one"));
     let program = Path::new(env!("CARGO_BIN_EXE_weir"));
     for package in ["weir-arbiters", "weir-models"] {
-        weir_plugin_host::load_file(&library(package), program, &mut loaded).expect("the library is a plugin");
+        weir_plugin_host::load_file(&library(package), program, place, &mut loaded).expect("the library is a plugin");
     }
     assert_eq!(names(&loaded), names(&built_in));
     let (mut compared, mut planned, mut in_regions) = (0, 0, 0);
@@ -166,7 +176,8 @@ fn built_in_and_loaded() -> [Registry; 2] {
     let (mut built_in, mut loaded) = (Registry::new(), Registry::new());
     weir_arbiters::register(&mut built_in).expect("the names are free");
     let program = Path::new(env!("CARGO_BIN_EXE_weir"));
-    weir_plugin_host::load_file(&library("weir-arbiters"), program, &mut loaded).expect("the library is a plugin");
+    weir_plugin_host::load_file(&library("weir-arbiters"), program, Place::Process, &mut loaded)
+        .expect("the library is a plugin");
     [built_in, loaded]
 }
 

@@ -21,8 +21,14 @@ impl Place {
     }
 
     fn run(&self, arguments: &[&str]) -> Ended {
+        self.run_within("10s", arguments)
+    }
+
+    /// With a limit for each call of a plugin.
+    fn run_within(&self, limit: &str, arguments: &[&str]) -> Ended {
         let mut command = weir();
         command.args(arguments).env("WEIR_CONFIG_DIR", self.path("config")).current_dir(self.0.path());
+        command.env("WEIR_PLUGIN_LIMIT", limit);
         crate::common::ended(command.output().expect("the command starts"))
     }
 
@@ -161,9 +167,38 @@ fn a_plugin_that_ends_the_program_is_named() {
 #[test]
 fn what_a_plugin_prints_is_no_part_of_a_result() {
     let place = Place::sick("PRINTS");
-    let ended = place.run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "--json"]);
-    assert_eq!((ended.code, json_lines(&ended.stdout).len()), (0, 1), "{}", ended.stdout);
-    assert!(!ended.stdout.contains("a word of the plugin") && ended.stderr.contains("a word of the plugin"));
+    for isolate in [None, Some("--isolate")] {
+        let run = ["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "--json"];
+        let ended = place.run(&run.into_iter().chain(isolate).collect::<Vec<_>>());
+        assert_eq!((ended.code, json_lines(&ended.stdout).len()), (0, 1), "{}", ended.stdout);
+        assert!(!ended.stdout.contains("a word of the plugin"));
+        assert!(ended.stderr.contains("a word of the plugin"), "{}", ended.stderr);
+    }
+}
+
+/// In a process of its own it cannot end the program: its end is an error of the run that uses it.
+#[test]
+fn an_isolated_plugin_that_ends_its_process_fails_the_run_that_uses_it() {
+    for (mode, how) in [
+        ("CRASHES", "ended the plugin's process (signal SIGSEGV); report it to its author"),
+        ("ABORTS", "ended the plugin's process (signal SIGABRT); report it to its author"),
+        ("EXITS", "ended the plugin's process (exit status: 0); report it to its author"),
+        ("HANGS", "has not returned for 0.3 s; remove it with"),
+    ] {
+        let place = Place::sick(mode);
+        let other = scenario("pcie/four-transfers.yaml");
+        let run =
+            ["run", "s.yaml", "--plugin", "sick.so", "--isolate", "--arbiter", "sick", "--arbiter", "max-min", &other];
+        let ended = place.run_within("300ms", &run);
+        assert_eq!(ended.code, 4, "{}", ended.stderr);
+        let library = place.path("sick.so");
+        assert!(
+            ended.stderr.contains(how) && ended.stderr.contains(library.to_str().expect("UTF-8")),
+            "{}",
+            ended.stderr
+        );
+        assert!(ended.stdout.contains("max-min"), "the other arbiter's result is there: {}", ended.stdout);
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

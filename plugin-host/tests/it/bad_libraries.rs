@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::common::{program, variant};
 use tempfile::TempDir;
 use weir_plugin_api::{Flags, LegendEntry};
-use weir_plugin_host::{Library, PROBE_LIMIT, PluginError, probe, probe_within};
+use weir_plugin_host::{Library, OPEN_LIMIT, PluginError, probe, probe_within};
 
 fn check_line(error: &PluginError, file: &Path, words: &[&str]) {
     let line = error.to_string();
@@ -209,6 +209,6 @@ fn a_program_that_is_no_prober_is_named() {
     let file = variant(folder.path(), "right", &[]);
     let absent = folder.path().join("no-such-program");
     check_line(&probe(&file, &absent).expect_err("no program"), &file, &["could not be probed", "no-such-program"]);
-    let silent = probe_within(&file, Path::new("true"), PROBE_LIMIT).expect_err("no answer");
-    check_line(&silent, &file, &["printed no answer"]);
+    let silent = probe_within(&file, Path::new("true"), OPEN_LIMIT).expect_err("no answer");
+    check_line(&silent, &file, &["it gave no answer"]);
 }

@@ -9,7 +9,7 @@ use weir_plugin_api::{
     ArbiterEntry, ArbiterPlugin, CallError, FabricView, Flags, Grant, Model, ModelPlugin, Origin, PhaseView, Plan,
     RateArbiter, Registry, Surroundings,
 };
-use weir_plugin_host::{PluginConfig, PluginError, load_configured, load_file};
+use weir_plugin_host::{Place, PluginConfig, PluginError, load_configured, load_file};
 
 /// A built-in arbiter with the name of the variant.
 struct BuiltIn;
@@ -62,7 +62,7 @@ fn an_added_plugin_is_found_by_the_next_run_and_a_removed_one_is_not() {
     let mut config = PluginConfig::in_folder(&home).expect("read back");
     assert_eq!(config.records(), std::slice::from_ref(&record));
     let mut registry = builtin();
-    assert!(load_configured(&config, &mut registry).is_empty());
+    assert!(load_configured(&config, None, &mut registry).is_empty());
     let entry = registry.get("mine").expect("loaded");
     assert_eq!(entry.origin, Origin::Library { path: record.path.clone(), sha256: record.sha256.clone() });
     assert_eq!((entry.flags, entry.version.as_str()), (Flags::PURE, "1.0.0"));
@@ -101,7 +101,7 @@ fn a_changed_or_vanished_file_is_refused_with_the_remedy() {
     fs::rename(&other, &file).expect("replaced");
 
     let mut registry = builtin();
-    let refusals = load_configured(&config, &mut registry);
+    let refusals = load_configured(&config, None, &mut registry);
     assert_eq!(refusals[0].names, ["mine"]);
     let line = refusals[0].error.to_string();
     assert!(matches!(refusals[0].error, PluginError::Changed { .. }), "{line}");
@@ -110,11 +110,11 @@ fn a_changed_or_vanished_file_is_refused_with_the_remedy() {
 
     config.add(&file, program(), &builtin()).expect("added again");
     assert_eq!((config.records().len(), config.records()[0].arbiters[0].version.as_str()), (1, "2.0.0"));
-    assert!(load_configured(&config, &mut registry).is_empty());
+    assert!(load_configured(&config, None, &mut registry).is_empty());
     assert_eq!(names(&registry), ["built-in", "mine"]);
 
     fs::remove_file(&file).expect("removed");
-    let refusals = load_configured(&config, &mut builtin());
+    let refusals = load_configured(&config, None, &mut builtin());
     assert!(refusals[0].error.to_string().contains("cannot be read"), "{}", refusals[0].error);
 }
 
@@ -172,10 +172,10 @@ fn a_taken_name_is_refused() {
     assert_eq!(config.records().len(), 1);
 
     let mut registry = builtin();
-    load_file(&second, program(), &mut registry).expect("free in this run");
-    let refusals = load_configured(&config, &mut registry);
+    load_file(&second, program(), Place::Process, &mut registry).expect("free in this run");
+    let refusals = load_configured(&config, None, &mut registry);
     assert!(refusals[0].error.to_string().contains("second.so"), "{}", refusals[0].error);
-    let error = load_file(&clash, program(), &mut registry).expect_err("taken").to_string();
+    let error = load_file(&clash, program(), Place::Process, &mut registry).expect_err("taken").to_string();
     assert!(error.contains("built into weir"), "{error}");
     assert_eq!(names(&registry), ["built-in", "mine"]);
 }
@@ -187,9 +187,9 @@ fn a_plugin_given_for_one_run_may_be_an_added_one() {
     let mut config = PluginConfig::in_folder(folder.path()).expect("empty");
     config.add(&file, program(), &builtin()).expect("added");
     let mut registry = builtin();
-    load_file(&file, program(), &mut registry).expect("loaded");
-    load_file(&file, program(), &mut registry).expect("the same again");
-    assert!(load_configured(&config, &mut registry).is_empty());
+    load_file(&file, program(), Place::Process, &mut registry).expect("loaded");
+    load_file(&file, program(), Place::Process, &mut registry).expect("the same again");
+    assert!(load_configured(&config, None, &mut registry).is_empty());
     assert_eq!(names(&registry), ["built-in", "mine"]);
     let entry: &ArbiterEntry = registry.get("mine").expect("loaded");
     assert!(matches!(entry.origin, Origin::Library { .. }));
@@ -263,8 +263,8 @@ fn an_added_model_is_found_by_the_next_run_and_a_removed_one_is_not() {
     let config = PluginConfig::in_folder(&home).expect("read back");
     assert_eq!(config.records(), std::slice::from_ref(&record));
     let mut registry = with_model();
-    assert!(load_configured(&config, &mut registry).is_empty());
-    assert!(load_configured(&config, &mut registry).is_empty(), "the same again");
+    assert!(load_configured(&config, None, &mut registry).is_empty());
+    assert!(load_configured(&config, None, &mut registry).is_empty(), "the same again");
     let entry = registry.model_of("variant").expect("loaded");
     let origin = Origin::Library { path: record.path.clone(), sha256: record.sha256.clone() };
     assert_eq!((entry.name.as_str(), &entry.origin), ("mine", &origin));
@@ -272,7 +272,7 @@ fn an_added_model_is_found_by_the_next_run_and_a_removed_one_is_not() {
 
     // What a run says that names the model, or writes its key, when the file has changed.
     fs::rename(model_variant(folder.path(), "other", &["VERSION=\"2\""]), &file).expect("replaced");
-    let refusals = load_configured(&config, &mut with_model());
+    let refusals = load_configured(&config, None, &mut with_model());
     assert_eq!(refusals[0].names, ["mine", "variant", "transfer"]);
     assert!(matches!(refusals[0].error, PluginError::Changed { .. }));
 
@@ -309,7 +309,7 @@ fn a_taken_name_or_operation_of_a_model_is_refused() {
         for word in words {
             assert!(error.contains(word) && !error.contains('\n'), "`{word}` is missing in: {error}");
         }
-        let loaded = load_file(file, program(), &mut with_model());
+        let loaded = load_file(file, program(), Place::Process, &mut with_model());
         assert_eq!(loaded.expect_err("taken in a run, too").to_string(), error);
     };
     refused(&library("name", "put-model", "other"), &["lists a model `put-model`, which is built into weir: rename"]);
@@ -327,8 +327,8 @@ fn a_taken_name_or_operation_of_a_model_is_refused() {
     config.add(&library("free", "second", "other transfer"), program(), &with_model()).expect("`transfer` is free");
 
     let mut registry = with_model();
-    load_file(&same_key, program(), &mut registry).expect("free in this run");
-    let error = load_configured(&config, &mut registry)[0].error.to_string();
+    load_file(&same_key, program(), Place::Process, &mut registry).expect("free in this run");
+    let error = load_configured(&config, None, &mut registry)[0].error.to_string();
     assert!(error.contains("which model `second` of ") && error.contains("same-key.so serves too"), "{error}");
     assert_eq!(models(&registry), ["put-model", "second"]);
 }

@@ -24,7 +24,7 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Error> 
     if let Some(target) = &target.file {
         output::check_target("--stream", target, &inputs(args))?;
     }
-    let arbiters = arbiters(&args.scenario)?;
+    let arbiters = arbiters(&args.scenario.plugins)?;
     let scenario = load_streamed(file, &args.scenario, &arbiters)?;
     let spec = only_arbiter(&scenario)?;
     let out = open(target.file.as_deref(), &scenario)?;

@@ -1,0 +1,215 @@
+//! The child's side: opens one library and answers what it is asked.
+
+use std::cell::RefCell;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use weir_plugin_api::{
+    Binding, CallError, Estimates, Grant, LinkId, Model, NodeId, Plan, RateArbiter, RouteInfo, RouteLookup, SimTime,
+    Surroundings,
+};
+
+use super::plans::PlanFrame;
+use super::views::{FabricFrame, HeldFabric, HeldPhase, PhaseFrame};
+use super::wire::{ArbiterListing, Ask, Listing, ModelListing, StepFrame, Tell, receive, send};
+use crate::descriptors::child_pipes;
+use crate::library::Library;
+
+/// First argument of the program that opens a library for another one; a command line that sees it calls [`child_main`]
+/// with the second.
+pub const CHILD_COMMAND: &str = "__plugin";
+
+/// Opens a library, tells on standard output what it lists or why it was refused, and answers what standard input asks,
+/// until that is closed.
+#[must_use]
+pub fn child_main(file: &Path) -> ExitCode {
+    let Ok((from, to)) = child_pipes() else { return ExitCode::FAILURE };
+    let mut pipe = Pipe { from, to, buffer: Vec::new() };
+    let library = Library::open(file);
+    let listing = library.as_ref().map(Listing::from).map_err(ToString::to_string);
+    if pipe.say(&Tell::Listing(listing)).is_err() {
+        return ExitCode::FAILURE;
+    }
+    if let Ok(library) = library {
+        let mut served =
+            Served { library, instance: Instance::None, fabric: HeldFabric::default(), phase: HeldPhase::default() };
+        while let Ok(ask) = pipe.hear() {
+            let told = served.answer(ask, &mut pipe).unwrap_or_else(|error| Tell::Failed(error.into()));
+            if pipe.say(&told).is_err() {
+                break;
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+struct Pipe {
+    from: Box<dyn Read>,
+    to: Box<dyn Write>,
+    buffer: Vec<u8>,
+}
+
+impl Pipe {
+    fn say(&mut self, told: &Tell) -> io::Result<()> {
+        send(&mut self.to, &mut self.buffer, told)
+    }
+
+    fn hear(&mut self) -> io::Result<Ask> {
+        receive(&mut self.from, &mut self.buffer)
+    }
+}
+
+impl From<&Library> for Listing {
+    fn from(library: &Library) -> Self {
+        let arbiters = library.arbiters.iter().map(|a| ArbiterListing {
+            name: a.name.clone(),
+            version: a.version.clone(),
+            flags: a.flags.0,
+            says_what_it_reads: a.says_what_it_reads,
+            legend: a.legend.iter().map(|e| (e.step.clone(), e.short.clone(), e.meaning.clone())).collect(),
+            params_schema: a.params_schema.clone(),
+        });
+        let models = library.models.iter().map(|m| ModelListing {
+            name: m.name.clone(),
+            version: m.version.clone(),
+            operations: m.operations.clone(),
+            schema: m.schema.clone(),
+        });
+        Self { sha256: library.sha256.clone(), arbiters: arbiters.collect(), models: models.collect() }
+    }
+}
+
+enum Instance {
+    None,
+    Arbiter(Box<dyn RateArbiter>),
+    Model(Box<dyn Model>),
+}
+
+struct Served {
+    library: Library,
+    instance: Instance,
+    fabric: HeldFabric,
+    phase: HeldPhase,
+}
+
+/// The run and its child do not agree about what was said before.
+fn out_of_step() -> CallError {
+    CallError::Failed("the plugin's process was asked what makes no sense".to_owned())
+}
+
+impl Served {
+    fn answer(&mut self, ask: Ask, pipe: &mut Pipe) -> Result<Tell, CallError> {
+        match ask {
+            Ask::CreateArbiter { name, fabric, params } => {
+                self.clear();
+                self.fabric.update(fabric).ok_or_else(out_of_step)?;
+                let entry = self.library.arbiters.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
+                self.instance = Instance::Arbiter((entry.make)(&self.fabric.view(), &params)?);
+            }
+            Ask::CreateModel { name } => {
+                self.clear();
+                let entry = self.library.models.iter().find(|entry| entry.name == name).ok_or_else(out_of_step)?;
+                self.instance = Instance::Model((entry.make)()?);
+            }
+            Ask::Admit(route) => {
+                let route: Vec<_> = route.into_iter().map(LinkId).collect();
+                self.arbiter()?.admit(&route)?;
+            }
+            Ask::Allocate(frame) => return self.allocate(frame),
+            Ask::Explain(frame) => return self.explain(frame),
+            Ask::Capacity { link, routes } => {
+                self.phase.update_routes(routes).ok_or_else(out_of_step)?;
+                let Instance::Arbiter(arbiter) = &mut self.instance else { return Err(out_of_step()) };
+                return arbiter.capacity(LinkId(link), &self.phase.routes()).map(Tell::Capacity);
+            }
+            Ask::Reset => self.arbiter()?.reset(),
+            Ask::Plan { operation, fabric } => {
+                let mut plan = Plan::new();
+                self.model(fabric, pipe, |model, around| model.plan(&operation, around, &mut plan))?;
+                return Ok(Tell::Plan(PlanFrame::from(&plan)));
+            }
+            Ask::Estimate { operation, fabric } => {
+                let mut estimates = Estimates::default();
+                self.model(fabric, pipe, |model, around| model.estimate(&operation, around, &mut estimates))?;
+                return Ok(Tell::Estimates(estimates.into()));
+            }
+            Ask::Alternatives { operation, fabric } => {
+                let mut list = Vec::new();
+                self.model(fabric, pipe, |model, around| model.alternatives(&operation, around, &mut list))?;
+                return Ok(Tell::Alternatives(list.into()));
+            }
+            Ask::Destroy => self.clear(),
+            Ask::Route(_) => return Err(out_of_step()),
+        }
+        Ok(Tell::Done)
+    }
+
+    /// Forgets the instance, and what it was shown.
+    fn clear(&mut self) {
+        self.instance = Instance::None;
+        (self.fabric, self.phase) = Default::default();
+    }
+
+    fn arbiter(&mut self) -> Result<&mut dyn RateArbiter, CallError> {
+        match &mut self.instance {
+            Instance::Arbiter(arbiter) => Ok(&mut **arbiter),
+            Instance::None | Instance::Model(_) => Err(out_of_step()),
+        }
+    }
+
+    fn allocate(&mut self, frame: PhaseFrame) -> Result<Tell, CallError> {
+        self.phase.update(frame).ok_or_else(out_of_step)?;
+        let Instance::Arbiter(arbiter) = &mut self.instance else { return Err(out_of_step()) };
+        let phase = self.phase.view();
+        let (mut rates, mut bindings) = (vec![f64::NAN; phase.len()], vec![Binding::NONE; phase.len()]);
+        let mut grant = Grant { rates: &mut rates, bindings: &mut bindings, recheck: SimTime::NEVER };
+        arbiter.allocate(&phase, &mut grant)?;
+        let recheck = grant.recheck.0;
+        let bindings = bindings.into_iter().map(|b| (b.link.0, b.cause, b.by)).collect();
+        Ok(Tell::Rates { rates, bindings, recheck })
+    }
+
+    fn explain(&mut self, frame: PhaseFrame) -> Result<Tell, CallError> {
+        self.phase.update(frame).ok_or_else(out_of_step)?;
+        let Instance::Arbiter(arbiter) = &mut self.instance else { return Err(out_of_step()) };
+        let mut steps = Vec::new();
+        let explains = arbiter.explain(&self.phase.view(), &mut steps)?;
+        let frames = steps.into_iter().map(|s| StepFrame {
+            transfer: s.transfer,
+            step: s.step,
+            link: s.link.0,
+            rate: s.rate,
+            because: s.because,
+        });
+        Ok(Tell::Steps(explains.then(|| frames.collect())))
+    }
+
+    fn model(
+        &mut self,
+        fabric: FabricFrame,
+        pipe: &mut Pipe,
+        call: impl FnOnce(&mut dyn Model, &Surroundings<'_>) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
+        self.fabric.update(fabric).ok_or_else(out_of_step)?;
+        let Instance::Model(model) = &mut self.instance else { return Err(out_of_step()) };
+        let routes = AskedRoutes(RefCell::new(pipe));
+        call(&mut **model, &Surroundings { fabric: &self.fabric.view(), routes: &routes })
+    }
+}
+
+/// Routes are known to the run: each look-up is a question to it.
+struct AskedRoutes<'a>(RefCell<&'a mut Pipe>);
+
+impl RouteLookup for AskedRoutes<'_> {
+    fn route(&self, from: NodeId, to: NodeId) -> Option<RouteInfo> {
+        let mut pipe = self.0.borrow_mut();
+        pipe.say(&Tell::Route { from: from.0, to: to.0 }).ok()?;
+        match pipe.hear() {
+            Ok(Ask::Route(found)) => {
+                found.map(|(bandwidth, latency_ps, links)| RouteInfo { bandwidth, latency_ps, links })
+            }
+            _ => None,
+        }
+    }
+}
