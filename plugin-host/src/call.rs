@@ -1,6 +1,7 @@
 //! Which call into a plugin is running, cheap enough to note at every call: a few stores, no clock. With logs at level
 //! trace, each call is a span, too.
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -89,6 +90,34 @@ impl fmt::Debug for CallSlot {
     }
 }
 
+thread_local! {
+    /// The call that this thread is in; null for none. Without initialisation or end of its own, a signal may read it.
+    static RUNNING: Cell<*const CallSlot> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Notes a call of this thread until the guard is dropped; calls may be nested.
+struct Running(*const CallSlot);
+
+impl Running {
+    #[inline]
+    fn note(slot: &CallSlot) -> Self {
+        Self(RUNNING.replace(slot))
+    }
+}
+
+impl Drop for Running {
+    #[inline]
+    fn drop(&mut self) {
+        RUNNING.set(self.0);
+    }
+}
+
+/// The call that this thread is in; null for none.
+#[cfg(unix)]
+pub(crate) fn running() -> *const CallSlot {
+    RUNNING.get()
+}
+
 /// The slots of all living instances, for the watchdog.
 static SLOTS: Mutex<Vec<Weak<CallSlot>>> = Mutex::new(Vec::new());
 
@@ -133,8 +162,7 @@ impl CallSlot {
     fn noted<T>(&self, call: Call, f: impl FnOnce() -> T) -> T {
         let idle = (self.state.load(Relaxed) & !CALL_BITS).wrapping_add(ONE_CALL);
         self.state.store(idle | call as u64, Relaxed);
-        #[cfg(unix)]
-        let _running = crate::crash::Running::note(self);
+        let _running = Running::note(self);
         let result = f();
         self.state.store(idle, Relaxed);
         result

@@ -3,34 +3,11 @@
 //! Signals of a crash are delivered to the thread that caused them, so a variable of the thread says whether it is in a call
 //! of a plugin. What a handler may do is little (signal-safety(7)): it writes what lies ready, and ends the program.
 
-use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::call::{Call, CallSlot};
-
-thread_local! {
-    /// The call that this thread is in; null for none. Without initialisation or end of its own, a signal may read it.
-    static RUNNING: Cell<*const CallSlot> = const { Cell::new(std::ptr::null()) };
-}
-
-/// Notes a call of this thread until the guard is dropped; calls may be nested.
-pub(crate) struct Running(*const CallSlot);
-
-impl Running {
-    #[inline]
-    pub(crate) fn note(slot: &CallSlot) -> Self {
-        Self(RUNNING.replace(slot))
-    }
-}
-
-impl Drop for Running {
-    #[inline]
-    fn drop(&mut self) {
-        RUNNING.set(self.0);
-    }
-}
+use crate::call::{Call, running};
 
 /// The code with which the program ends.
 static EXIT: AtomicI32 = AtomicI32::new(1);
@@ -78,7 +55,7 @@ extern "C" fn exited() {
 
 /// Names the plugin that this thread is in, and ends the program; returns where it is in none.
 fn end_named(what: &str, how: &str) {
-    let running = RUNNING.get();
+    let running = running();
     if running.is_null() {
         return;
     }

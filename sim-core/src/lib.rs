@@ -13,6 +13,7 @@
 mod admission;
 mod answer;
 mod audit;
+mod audit_error;
 mod classes;
 mod cycle;
 mod disjoint_sets;
@@ -45,7 +46,7 @@ mod tasks;
 
 pub use admission::{AdmissionError, admit, make_arbiter};
 pub use answer::{Answer, AnswerError, TOLERANCE};
-pub use audit::AuditError;
+pub use audit_error::AuditError;
 pub use classes::Classes;
 pub use disjoint_sets::DisjointSets;
 pub use event_queue::{EventPhase, EventQueue, TaskEvent};

@@ -164,7 +164,7 @@ pub enum SimError {
     },
     /// What came out cannot be.
     #[error("{0}")]
-    Audit(#[from] crate::audit::AuditError),
+    Audit(#[from] crate::audit_error::AuditError),
     /// The source or the sink of a stream of transfers has failed, and knows why.
     #[error("transfers can be had, or given away, no longer")]
     Halted,

@@ -6,7 +6,7 @@
 use weir_plugin_api::Binding;
 
 use crate::answer::AnswerError;
-use crate::audit::AuditError;
+use crate::audit_error::AuditError;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
 use crate::tasks::{Follows, Places, TaskGraph, TaskId};
 
