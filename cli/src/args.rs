@@ -7,6 +7,7 @@ mod validate;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use weir_report::TABLES;
 
 pub(crate) use calibrate::{CalibrateArgs, FitWhat, PerLink};
 pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs};
@@ -167,9 +168,17 @@ pub(crate) struct ExportArgs {
     #[cfg(feature = "parquet")]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) export_parquet: Option<PathBuf>,
+    /// Write only these tables, such as transfers,links: without phases a large run is faster and takes less memory
+    #[arg(long, value_name = "TABLES", value_delimiter = ',', value_parser = TABLES)]
+    pub(crate) export_only: Vec<String>,
 }
 
 impl ExportArgs {
+    /// Whether a table is wanted, if any are.
+    pub(crate) fn wants(&self, table: &str) -> bool {
+        self.any() && (self.export_only.is_empty() || self.export_only.iter().any(|name| name == table))
+    }
+
     /// Whether any are asked for.
     pub(crate) fn any(&self) -> bool {
         #[cfg(feature = "parquet")]
@@ -183,7 +192,7 @@ impl ExportArgs {
 impl RunArgs {
     /// Whether files are asked for that are made of phases.
     pub(crate) fn wants_phases(&self) -> bool {
-        self.plot || self.timeline.is_some() || self.export.any()
+        self.plot || self.timeline.is_some() || self.export.wants("phases")
     }
 }
 

@@ -3,10 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use weir::Error;
-use weir_report::{ExportTable, TABLES, Tables, write_csv};
+use weir_report::{ExportTable, Run, TABLES, Tables, write_csv};
 
 use crate::args::ExportArgs;
-use crate::output;
+use crate::failure::message;
+use crate::{interrupt, output};
+
+/// Rates of transfers in phases that are put together in much less than two seconds (*assumed*: a microsecond each).
+const HASTY_RATES: usize = 500_000;
+
+/// Whether whoever pressed Ctrl-C would wait too long for what is made of the phases of a run.
+pub(crate) fn too_many_rates(run: &Run<'_>) -> bool {
+    let phases = run.outcome.phases.as_deref().unwrap_or_default();
+    interrupt::requested() && phases.iter().map(|phase| phase.rates.len()).sum::<usize>() > HASTY_RATES
+}
+
+/// Says what is not written after Ctrl-C.
+pub(crate) fn left_out(what: &str) {
+    message(&format!("note: interrupted; {what} is left out: it would take longer than 2 s"));
+}
 
 /// The tables that were asked for, while they are collected.
 pub(crate) struct Export<'a> {
@@ -17,7 +32,11 @@ pub(crate) struct Export<'a> {
 impl<'a> Export<'a> {
     /// Refuses folders that would not do, before anything is run.
     pub(crate) fn new(args: &'a ExportArgs) -> Result<Self, Error> {
-        let export = Self { args, tables: Tables::default() };
+        if !args.any() && !args.export_only.is_empty() {
+            return Err(Error::input("--export-only chooses among tables: name their folder with --export-csv"));
+        }
+        let mut export = Self { args, tables: Tables::default() };
+        export.tables.leave_out(TABLES.into_iter().filter(|table| !args.wants(table)));
         export.folders().try_for_each(|(option, folder, _)| check_folder(option, folder))?;
         Ok(export)
     }
@@ -35,6 +54,15 @@ impl<'a> Export<'a> {
         if self.args.any() {
             add(&mut self.tables);
         }
+    }
+
+    /// As [`Self::add`], of a run.
+    pub(crate) fn add_run(&mut self, run: &Run<'_>) {
+        if self.args.wants("phases") && too_many_rates(run) {
+            left_out("the table of phases");
+            self.tables.leave_out(["phases"]);
+        }
+        self.add(|tables| tables.add(run));
     }
 
     /// Writes the tables of all results; without any, none.
@@ -78,13 +106,10 @@ impl TableFormat {
     }
 
     fn write(self, table: &ExportTable, folder: &Path) -> Result<(), Error> {
-        output::replace_with(&self.file(table.name, folder), |file| {
-            let file = std::io::BufWriter::new(file);
-            match self {
-                Self::Csv => write_csv(table, file),
-                #[cfg(feature = "parquet")]
-                Self::Parquet => weir_report::write_parquet(table, file),
-            }
+        output::replace_with(&self.file(table.name, folder), |file| match self {
+            Self::Csv => write_csv(table, file),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => weir_report::write_parquet(table, file),
         })
     }
 }

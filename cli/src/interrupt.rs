@@ -2,9 +2,9 @@
 //! second time in any case.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::SeqCst};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::failure::{Exit, message};
 use crate::pending;
@@ -20,6 +20,11 @@ const RUNNING: u8 = 1;
 /// Its result is written.
 const WRITING: u8 = 2;
 
+/// How long files beside the result may take after Ctrl-C.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// When Ctrl-C came first.
+static SINCE: OnceLock<Instant> = OnceLock::new();
 static REQUESTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 static STAGE: AtomicU8 = AtomicU8::new(IDLE);
 
@@ -27,6 +32,7 @@ static STAGE: AtomicU8 = AtomicU8::new(IDLE);
 pub(crate) fn install() {
     let installed = ctrlc::set_handler(|| {
         let again = REQUESTED.swap(true, SeqCst);
+        SINCE.get_or_init(Instant::now);
         match STAGE.load(SeqCst) {
             _ if again => end(),
             stage @ (RUNNING | WRITING) => {
@@ -64,6 +70,11 @@ fn end() -> ! {
 
 pub(crate) fn requested() -> bool {
     REQUESTED.load(SeqCst)
+}
+
+/// Whether Ctrl-C came so long ago that nothing but the result itself is worth waiting for.
+pub(crate) fn is_overdue() -> bool {
+    SINCE.get().is_some_and(|since| since.elapsed() > PATIENCE)
 }
 
 /// What a simulation watches.

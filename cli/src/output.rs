@@ -9,8 +9,8 @@ use tempfile::NamedTempFile;
 use weir::Error;
 use weir_plugin_host::{kept_stdout, stdout_was_closed};
 
-use crate::failure::writing;
-use crate::{beside, pending};
+use crate::failure::{message, writing};
+use crate::{beside, interrupt, pending};
 
 /// Results on their way out.
 pub(crate) struct Output {
@@ -127,11 +127,10 @@ pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Error> {
 
 /// Puts a text in the place of a file, written beside it first.
 pub(crate) fn replace(target: &Path, text: &[u8]) -> Result<(), Error> {
-    replace_with(target, |file| file.write_all(text))
+    replaced(target, |file| file.write_all(text))
 }
 
-/// Puts what is written in the place of a file, written beside it first.
-pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
+fn replaced(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Error> {
     let name = target.display().to_string();
     let target = resolved(target);
     let mut file = beside::create(&target, std::fs::metadata(&target).ok()).map_err(|e| not_opened(&target, &e))?;
@@ -139,6 +138,39 @@ pub(crate) fn replace_with(target: &Path, write: impl FnOnce(&mut File) -> io::R
     beside::put_in_place(file, &target).map_err(|error| writing(&name, &error))?;
     tracing::info!(file = name, "wrote a file");
     Ok(())
+}
+
+/// A file that takes nothing more once whoever pressed Ctrl-C has waited long enough.
+pub(crate) struct Hurried<'a>(&'a mut File);
+
+impl Write for Hurried<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if interrupt::is_overdue() { Err(ErrorKind::TimedOut.into()) } else { self.0.write(bytes) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// As [`replace`], of what is written bit by bit. After Ctrl-C, a file that takes too long is left out, and a note says so.
+pub(crate) fn replace_with(
+    target: &Path,
+    write: impl FnOnce(&mut BufWriter<Hurried<'_>>) -> io::Result<()>,
+) -> Result<(), Error> {
+    let replaced = replaced(target, |file| {
+        let mut writer = BufWriter::with_capacity(1 << 16, Hurried(file));
+        let written = write(&mut writer).and_then(|()| writer.flush());
+        // What it still holds is for a file that is not to be.
+        drop(writer.into_parts());
+        written
+    });
+    if replaced.is_err() && interrupt::is_overdue() {
+        let name = target.display();
+        message(&format!("note: interrupted; {name} is left out: it would take longer than 2 s"));
+        return Ok(());
+    }
+    replaced
 }
 
 /// Refuses a target that is one of the files that are read.

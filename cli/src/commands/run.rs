@@ -6,11 +6,12 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use weir::{Error, RunOptions};
+use weir::{Error, RunOptions, Scenario};
+use weir_report::page::MOST_ROWS;
 use weir_report::{Detail, Run, text, write_run};
 
 use crate::args::RunArgs;
-use crate::failure::{Exit, print};
+use crate::failure::{Exit, message, print};
 use crate::input::load;
 use crate::interrupt;
 use crate::output::Output;
@@ -68,7 +69,7 @@ fn run_file(
     };
     targets.files.check(&scenario)?;
     let mut exit = Exit::Ok;
-    let options = options(args);
+    let options = options(args, explains(args, &scenario));
     for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
@@ -90,11 +91,23 @@ fn run_file(
     Ok(exit)
 }
 
-fn options(args: &RunArgs) -> RunOptions {
+/// Whether the arbiter's steps are part of the result: those of a large run would be larger than all else, and no page shows
+/// them.
+fn explains(args: &RunArgs, scenario: &Scenario) -> bool {
+    let few = scenario.contents().tasks.transfers().count() <= MOST_ROWS;
+    if args.full && !few {
+        let file = &scenario.contents().file;
+        let most = format!("--full has no explanations of more than {MOST_ROWS} transfers");
+        message(&format!("note: {file}: {most}; `weir explain` gives them"));
+    }
+    args.full && few
+}
+
+fn options(args: &RunArgs, explanations: bool) -> RunOptions {
     RunOptions {
         until: args.until,
-        phases: args.phases || args.wants_phases(),
-        explanations: args.full,
+        phases: args.phases || args.full || args.wants_phases(),
+        explanations,
         peaks: args.peaks,
         ..RunOptions::default()
     }

@@ -324,3 +324,36 @@ fn named_files_are_spared() {
     let mut names = std::fs::read_dir(at("tables")).expect("a folder").map(|file| file.expect("a file").path());
     assert!(names.all(|name| weir_report::TABLES.contains(&name.file_stem().unwrap().to_str().unwrap())));
 }
+
+/// Only the tables that are named are written; phases are not even recorded for those without.
+#[test]
+fn tables_can_be_chosen() {
+    let folder = TempDir::new().expect("a folder");
+    let (file, tables) = (crate::common::scenario("pcie/four-transfers.yaml"), folder.path().join("tables"));
+    let text = tables.to_str().expect("UTF-8");
+    assert_eq!(run(&["run", &file, "--export-csv", text, "--export-only", "transfers,links"]).code, 0);
+    let mut names: Vec<_> =
+        std::fs::read_dir(&tables).expect("a folder").map(|entry| entry.expect("an entry").file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["links.csv", "transfers.csv"]);
+    let wrong = run(&["run", &file, "--export-csv", text, "--export-only", "phrases"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("phases"), "{}", wrong.stderr);
+    let alone = run(&["run", &file, "--export-only", "links"]);
+    assert!(alone.code == 2 && alone.stderr.contains("--export-csv"), "{}", alone.stderr);
+}
+
+/// A page shows no explanations of so many, and they would be most of the result.
+#[test]
+fn full_results_of_many_transfers_have_no_explanations() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("many.yaml");
+    let text = std::fs::read_to_string(crate::common::scenario("network/random-64-hosts.yaml")).expect("a scenario");
+    let topology = crate::common::scenario("topologies/tree-64-hosts.yaml");
+    let many = text.replace("count: 500", "count: 2001").replace("../topologies/tree-64-hosts.yaml", "tree.yaml");
+    std::fs::copy(topology, folder.path().join("tree.yaml")).expect("copied");
+    std::fs::write(&file, many).expect("written");
+    let ended = run(&["run", file.to_str().expect("UTF-8"), "--json", "--full"]);
+    let result = &json_lines(&ended.stdout)[0];
+    assert!(result["phases"].is_array() && result.get("explain").is_none());
+    assert!(ended.stderr.contains("--full has no explanations of more than 2000 transfers"), "{}", ended.stderr);
+}

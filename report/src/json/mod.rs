@@ -194,7 +194,9 @@ impl<'a> RunJson<'a> {
             operations: List::Made(Operations::new(run)),
             percentiles: Percentiles::of(run),
             nodes: detail.full.then_some(List::Made(Nodes { scenario: run.scenario })),
-            explain: phases.filter(|_| detail.full).map(|phases| List::Made(Explain { run, phases })),
+            explain: phases
+                .filter(|phases| detail.full && phases.iter().any(|phase| !phase.steps.is_empty()))
+                .map(|phases| List::Made(Explain { run, phases })),
         }
     }
 }

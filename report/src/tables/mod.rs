@@ -136,12 +136,25 @@ fn owner<T>(scenario: &str, arbiter: &str, rows: &[T]) -> Vec<TableColumn> {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tables {
     all: Vec<ExportTable>,
+    /// Names of tables that are not made.
+    left_out: Vec<&'static str>,
 }
 
 impl Tables {
     /// Adds a run: transfers, links that carried bytes, and the rates of its phases where they were recorded.
     pub fn add(&mut self, run: &Run<'_>) {
-        self.join([runs::transfers(run), runs::links(run), runs::phases(run)]);
+        let wanted = |name| !self.left_out.contains(&name);
+        let tables = [
+            wanted("transfers").then(|| runs::transfers(run)),
+            wanted("links").then(|| runs::links(run)),
+            wanted("phases").then(|| runs::phases(run)),
+        ];
+        self.join(tables.into_iter().flatten());
+    }
+
+    /// Makes tables of these names no more.
+    pub fn leave_out(&mut self, names: impl IntoIterator<Item = &'static str>) {
+        self.left_out.extend(names);
     }
 
     /// Adds a search: what was found, and all makespans and candidates where they are known.
@@ -155,7 +168,8 @@ impl Tables {
     }
 
     fn join(&mut self, tables: impl IntoIterator<Item = ExportTable>) {
-        for table in tables {
+        let left_out = &self.left_out;
+        for table in tables.into_iter().filter(|table| !left_out.contains(&table.name)) {
             match self.all.iter_mut().find(|known| known.name == table.name) {
                 Some(known) => known.append(table),
                 None => self.all.push(table),

@@ -6,7 +6,7 @@ use weir::{Error, Scenario};
 use weir_report::{Run, write_trace};
 
 use crate::args::RunArgs;
-use crate::export::Export;
+use crate::export::{Export, left_out, too_many_rates};
 use crate::input::{is_stdin, read_files};
 use crate::output;
 
@@ -55,9 +55,12 @@ impl<'a> Files<'a> {
 
     pub(super) fn add(&mut self, run: &Run<'_>) -> Result<(), Error> {
         if let Some(target) = &self.args.timeline {
-            output::replace_with(target, |file| write_trace(run, file))?;
+            match too_many_rates(run) {
+                true => left_out(&target.display().to_string()),
+                false => output::replace_with(target, |file| write_trace(run, file))?,
+            }
         }
-        self.tables.add(|tables| tables.add(run));
+        self.tables.add_run(run);
         Ok(())
     }
 
