@@ -17,6 +17,18 @@ const PREFIX: &str = ".weir-";
 /// A younger file may belong to a program that has not locked it yet (*assumed*).
 const YOUNG: Duration = Duration::from_secs(60);
 
+/// Files that may not have got their places yet.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes all files that have not got their places, and lets no others be made: the program ends without returning.
+pub(crate) fn remove_all() {
+    let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in temporary.drain(..) {
+        let _ = std::fs::remove_file(path);
+    }
+    std::mem::forget(temporary);
+}
+
 /// A temporary file in the folder of `target`, with the permissions of the file it replaces or of a plain new one. Leftovers
 /// of programs that were killed are removed from the folder.
 pub(crate) fn create(target: &Path, existing: Option<Metadata>) -> io::Result<NamedTempFile> {
@@ -33,7 +45,12 @@ pub(crate) fn create(target: &Path, existing: Option<Metadata>) -> io::Result<Na
     }
     #[cfg(not(unix))]
     drop(existing);
+    // Known before it is there: whoever ends the program in between removes it.
+    let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
     let file = builder.tempfile_in(folder)?;
+    temporary.retain(|path| path.exists());
+    temporary.push(file.path().to_owned());
+    drop(temporary);
     // Where the file system has no locks, leftovers stay. On Windows nobody else could read a locked file.
     #[cfg(unix)]
     let _ = file.as_file().try_lock();
@@ -46,7 +63,10 @@ pub(crate) fn create(target: &Path, existing: Option<Metadata>) -> io::Result<Na
 /// The disk is full, or the target cannot be replaced.
 pub(crate) fn put_in_place(file: NamedTempFile, target: &Path) -> io::Result<()> {
     to_disk(&file)?;
-    file.persist(target).map_err(|error| error.error)?;
+    let path = file.into_temp_path();
+    std::fs::rename(&path, target)?;
+    // It has another name now: there is nothing to remove.
+    let _ = path.keep();
     folder_to_disk(target);
     Ok(())
 }

@@ -98,11 +98,14 @@ impl Output {
         write(&mut self.writer).map_err(|error| writing(&self.name, &error))
     }
 
-    /// Puts the file in its place.
+    /// Puts the file in its place. Where nothing was written, because everything failed, the file before stays.
     pub(crate) fn finish(self) -> Result<(), Error> {
         let target = self.writer.into_inner().map_err(|error| writing(&self.name, error.error()))?;
         if let Target::File { file, target } = target {
             pending::forget();
+            if file.as_file().metadata().is_ok_and(|metadata| metadata.len() == 0) {
+                return Ok(());
+            }
             beside::put_in_place(file, &target).map_err(|error| writing(&self.name, &error))?;
             tracing::info!(file = self.name, "wrote a file");
         }

@@ -4,6 +4,8 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::beside;
+
 static PENDING: Mutex<Option<Pending>> = Mutex::new(None);
 
 struct Pending {
@@ -32,14 +34,14 @@ pub(crate) fn forget() {
 
 /// Called when the program must end at once: the target gets the whole results there are, and none is left half-written.
 pub(crate) fn rescue() {
-    let Ok(mut pending) = PENDING.try_lock() else { return };
-    let Some(Pending { temporary, target, whole }) = pending.take() else { return };
-    let kept = whole > 0
+    let pending = PENDING.try_lock().ok().and_then(|mut pending| pending.take());
+    if let Some(Pending { temporary, target, whole }) = pending.filter(|pending| pending.whole > 0)
         && OpenOptions::new().write(true).open(&temporary).and_then(|file| file.set_len(whole)).is_ok()
-        && std::fs::rename(&temporary, target).is_ok();
-    if !kept {
-        let _ = std::fs::remove_file(temporary);
+    {
+        // Where it cannot be put in its place it is removed with the others.
+        let _ = std::fs::rename(&temporary, target);
     }
+    beside::remove_all();
 }
 
 fn lock() -> MutexGuard<'static, Option<Pending>> {

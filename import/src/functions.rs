@@ -52,13 +52,14 @@ impl Functions {
                 stack.extend(self.list[index].children.iter().rev().map(|&child| (child, below)));
             }
         }
-        self.report_ports(machine, findings);
+        self.report_ports(&devices, findings);
         Ok(devices)
     }
 
     /// Notes the bridges that became no node.
-    fn report_ports(&self, machine: &Machine, findings: &mut Findings) {
-        let ports = self.list.iter().filter(|f| f.kind == Some(DeviceKind::Switch)).count() - machine_switches(machine);
+    fn report_ports(&self, devices: &[Option<usize>], findings: &mut Findings) {
+        let functions = self.list.iter().zip(devices);
+        let ports = functions.filter(|(f, device)| f.kind == Some(DeviceKind::Switch) && device.is_none()).count();
         if ports > 0 {
             findings.note(format!(
                 "of the bridges, {ports} are ports of switches or root complexes, or lead to no device of interest: they \
@@ -118,8 +119,4 @@ impl Functions {
         device.label = std::mem::take(&mut function.label);
         device
     }
-}
-
-fn machine_switches(machine: &Machine) -> usize {
-    machine.devices.iter().filter(|device| device.kind == DeviceKind::Switch).count()
 }

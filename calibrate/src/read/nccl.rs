@@ -62,9 +62,9 @@ impl TableHead {
         let missing = self.columns.checked_sub(fields.len())?;
         let first = *self.times.first()?;
         match missing {
-            0 => Some(self.times.iter().map(|&at| fields[at]).collect()),
-            IN_PLACE => Some(vec![fields[first]]),
-            1 | 2 if first >= 5 => Some(self.times.iter().map(|&at| fields[at - missing]).collect()),
+            0 => self.times.iter().map(|&at| fields.get(at).copied()).collect(),
+            IN_PLACE => fields.get(first).map(|&field| vec![field]),
+            1 | 2 if first >= 5 => self.times.iter().map(|&at| fields.get(at - missing).copied()).collect(),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@
 #include <xmmintrin.h>
 #endif
 
-enum { STALLS, FORGETS, OVERFILLS, HANGS, FORGETS_LONE, FAILS_LONE, CRASHES, ABORTS, EXITS, PRINTS, ROUNDS };
+enum { STALLS, FORGETS, OVERFILLS, HANGS, FORGETS_LONE, FAILS_LONE, CRASHES, ABORTS, EXITS, PRINTS, ROUNDS, CRASHES_AT };
 
 static int32_t create(const weir_host *host, const weir_fabric *fabric, const char *params, size_t len, void **state,
                       weir_err *err)
@@ -57,6 +57,13 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
     }
     if (MODE == CRASHES) {
         *(volatile int *volatile)NULL = 1;
+    }
+    if (MODE == CRASHES_AT) {
+        static long calls;
+        const char *at = getenv("SICK_AT");
+        if (at && ++calls == atol(at)) {
+            abort();
+        }
     }
     if (MODE == ABORTS) {
         abort();

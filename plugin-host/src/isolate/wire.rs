@@ -170,7 +170,34 @@ pub(crate) fn receive<T: DeserializeOwned>(from: &mut impl Read, buffer: &mut Ve
 
 #[cfg(test)]
 mod tests {
+    use weir_plugin_api::{EngineScope, NodeId, Plan, PlannedTask, PlannedWork, Queue, Wait};
+
     use super::{Ask, Tell, receive, send};
+
+    /// What a plugin that writes into the memory of its process can make of an answer.
+    #[test]
+    fn a_changed_frame_is_refused_or_read() {
+        let mut plan = Plan::new();
+        plan.engine("copy", 2, EngineScope::Device(NodeId(3)));
+        for (name, work) in [("a", PlannedWork::Nothing), ("b", PlannedWork::Lasts(5.0))] {
+            plan.task(&PlannedTask::new(name, &[Wait::end(0), Wait::start(1)], work).on(0, Queue::Issued));
+        }
+        let (mut pipe, mut buffer) = (Vec::new(), Vec::new());
+        send(&mut pipe, &mut buffer, &Tell::Plan((&plan).into())).expect("written");
+        let mut same = Plan::new();
+        let Ok(Tell::Plan(frame)) = receive(&mut pipe.as_slice(), &mut buffer) else {
+            panic!("other than what was sent")
+        };
+        frame.add_to(&mut same);
+        assert_eq!(same, plan);
+        for bit in 0..pipe.len() * 8 {
+            let mut changed = pipe.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(Tell::Plan(frame)) = receive(&mut changed.as_slice(), &mut buffer) {
+                frame.add_to(&mut Plan::new());
+            }
+        }
+    }
 
     #[test]
     fn frames_keep_every_bit_and_wrong_ones_are_refused() {

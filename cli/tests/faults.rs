@@ -1,0 +1,251 @@
+//! The command in a world where calls of the system fail: a disk that is full or broken, reads and writes cut short, a clock
+//! that leaps, signals. One call after the other fails, in commands that write files.
+//!
+//! Whatever happens: no panic; each file is the one before or the whole new one; who says that all went well has written
+//! all; and the next run finds nothing in its way. A failure names the variables that repeat it.
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+use common::{scenario, weir};
+use tempfile::TempDir;
+
+/// What must not be noticed.
+const HARMLESS: [&str; 3] = ["short", "eintr", "clock"];
+const ERRORS: [&str; 2] = ["enospc", "eio"];
+const SIGNALS: [&str; 3] = ["kill", "int", "term"];
+
+/// Seeds of storms, for each command.
+const STORMS: u64 = 300;
+
+/// The faults, compiled once.
+static LIBRARY: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
+    let folder = TempDir::new().expect("a folder");
+    let library = folder.path().join("faults.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/faults.c");
+    let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc")));
+    cc.args(["-std=c11", "-O1", "-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl");
+    let output = cc.output().expect("these tests need a C compiler: install one, or name it in CC");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    (folder, library)
+});
+
+/// A command that writes files into the folder in which it runs.
+struct Job {
+    arguments: Vec<String>,
+    /// What lies in the folder before.
+    before: Vec<(&'static str, String)>,
+}
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// The files of a folder and the folders in it.
+fn files(folder: &Path, prefix: &str) -> Files {
+    let mut found = Files::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let entry = entry.expect("an entry");
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        match entry.path().is_dir() {
+            true => found.append(&mut files(&entry.path(), &format!("{name}/"))),
+            false => drop(found.insert(name, untimed(std::fs::read(entry.path()).expect("is read")))),
+        }
+    }
+    found
+}
+
+/// A result without the time that it took.
+fn untimed(bytes: Vec<u8>) -> Vec<u8> {
+    const KEY: &str = "\"wall_s\":";
+    let Some(text) = std::str::from_utf8(&bytes).ok().filter(|text| text.contains(KEY)) else { return bytes };
+    let mut pieces = text.split(KEY);
+    let mut kept = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        kept.push_str("\"wall_s\":0");
+        kept.push_str(piece.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-".contains(c)));
+    }
+    kept.into_bytes()
+}
+
+impl Job {
+    fn new(arguments: &[&str], before: &[(&'static str, &str)]) -> Self {
+        let before = before.iter().map(|&(name, text)| (name, text.to_owned())).collect();
+        Self { arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(), before }
+    }
+
+    fn folder(&self) -> TempDir {
+        let folder = TempDir::new().expect("a folder");
+        for (name, text) in &self.before {
+            std::fs::write(folder.path().join(name), text).expect("written");
+        }
+        folder
+    }
+
+    fn run(&self, folder: &Path, fault: &str, at: u64) -> Output {
+        let mut command = weir();
+        command.args(&self.arguments).current_dir(folder).env("WEIR_CONFIG_DIR", folder.join("config"));
+        if !fault.is_empty() {
+            command.env("LD_PRELOAD", &LIBRARY.1).env("WEIR_FAULT", fault).env("WEIR_FAULT_AT", at.to_string());
+        }
+        command.output().expect("it starts")
+    }
+
+    /// What the command does where nothing fails: its output, its files, and how many calls it makes.
+    fn rightly(&self) -> (Output, Files, u64) {
+        let (folder, count) = (self.folder(), TempDir::new().expect("a folder"));
+        let mut command = weir();
+        command.args(&self.arguments).current_dir(folder.path()).env("WEIR_CONFIG_DIR", folder.path().join("config"));
+        command.env("LD_PRELOAD", &LIBRARY.1).env("WEIR_FAULT_COUNT", count.path().join("count"));
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let calls = std::fs::read_to_string(count.path().join("count")).expect("it was written");
+        (output, files(folder.path(), ""), calls.parse().expect("a number"))
+    }
+
+    /// One call after the other fails in each way.
+    fn survives(&self) {
+        let (right, new, calls) = self.rightly();
+        let old: Files =
+            self.before.iter().map(|(name, text)| ((*name).to_owned(), text.clone().into_bytes())).collect();
+        assert!(new != old, "the command writes something");
+        assert!((5..2000).contains(&calls), "{calls} calls");
+        for fault in HARMLESS {
+            let folder = self.folder();
+            let output = self.run(folder.path(), fault, 0);
+            let why = String::from_utf8_lossy(&output.stderr);
+            assert_eq!((output.status.code(), &output.stdout), (Some(0), &right.stdout), "{fault}: {why}");
+            assert!(files(folder.path(), "") == new, "{fault} changes a file");
+        }
+        for (fault, last) in ERRORS.into_iter().chain(SIGNALS).map(|fault| (fault, calls)).chain([("storm", STORMS)]) {
+            for at in 1..=last {
+                let folder = self.folder();
+                let output = self.run(folder.path(), fault, at);
+                let found = files(folder.path(), "");
+                let again = format!("WEIR_FAULT={fault} WEIR_FAULT_AT={at} weir {}", self.arguments.join(" "));
+                check(&again, fault, &output, &found, &old, &new);
+                if output.status.code().is_none() {
+                    let next = self.run(folder.path(), "", 0);
+                    let said = String::from_utf8_lossy(&next.stderr);
+                    // `init` never takes the place of a file.
+                    assert!(next.status.success() || said.contains("exists already"), "after {again}: {said}");
+                    let after = files(folder.path(), "");
+                    assert!(new.iter().all(|(name, bytes)| after.get(name) == Some(bytes)), "after {again}");
+                }
+            }
+        }
+    }
+}
+
+fn check(again: &str, fault: &str, output: &Output, found: &Files, old: &Files, new: &Files) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("panicked"), "{again}\n{said}");
+    let is_killed = (fault == "kill" || fault == "storm") && output.status.code().is_none();
+    let codes: &[i32] = if SIGNALS.contains(&fault) { &[0, 130] } else { &[0, 2, 4, 141] };
+    assert!(
+        is_killed || output.status.code().is_some_and(|code| codes.contains(&code)),
+        "{again}: {}\n{said}",
+        output.status
+    );
+    for (name, bytes) in found {
+        if name.rsplit('/').next().is_some_and(|name| name.starts_with(".weir-")) {
+            // A broken disk may refuse to remove a file, too.
+            assert!(is_killed || fault == "eio" || fault == "storm", "{again} leaves {name}");
+            continue;
+        }
+        // A checkpoint is written again and again; whether the next run takes it is tried after a kill.
+        let is_earlier = name == "state" && !bytes.is_empty();
+        let is_whole = is_earlier || old.get(name) == Some(bytes) || new.get(name) == Some(bytes);
+        // Ctrl-C leaves what was computed, marked as such.
+        let first_line = |bytes: &[u8]| bytes.split(|&byte| byte == b'\n').next().map(<[u8]>::to_vec);
+        let is_partial = || match name.rsplit('.').next() {
+            Some("html") => bytes.trim_ascii_end().ends_with(b"</html>"),
+            Some("csv") => new.get(name).is_some_and(|whole| first_line(whole) == first_line(bytes)),
+            _ => serde_json::from_slice::<serde_json::Value>(bytes).is_ok(),
+        };
+        let is_partial = || output.status.code() == Some(130) && is_partial();
+        assert!(
+            is_whole || (fault == "int" || fault == "term") && is_partial(),
+            "{again} leaves {} bytes in {name}",
+            bytes.len()
+        );
+    }
+    assert!(old.keys().all(|name| found.contains_key(name)), "{again} loses a file");
+    if output.status.code() == Some(0) {
+        assert!(
+            new.iter().all(|(name, bytes)| found.get(name) == Some(bytes)),
+            "{again} says that all went well\n{said}"
+        );
+    }
+}
+
+#[test]
+fn a_result_with_tables_and_a_timeline() {
+    let file = scenario("pcie/four-transfers.yaml");
+    let arguments = ["run", &file, "--json", "-o", "out.json", "--timeline", "time.json", "--export-csv", "tables"];
+    Job::new(&arguments, &[("out.json", "{}\n"), ("time.json", "[]\n")]).survives();
+}
+
+#[test]
+fn a_page() {
+    let file = scenario("pcie/four-transfers.yaml");
+    Job::new(&["report", &file, "-o", "page.html"], &[("page.html", "before\n")]).survives();
+}
+
+#[test]
+fn a_search_with_a_checkpoint_and_the_best_scenario() {
+    let file = scenario("pcie/hol-blocking.yaml");
+    let arguments = [
+        "optimize",
+        &file,
+        "--arbiter",
+        "pcie-congestion",
+        "--vary",
+        "order",
+        "--method",
+        "exhaustive",
+        "--checkpoint",
+        "state",
+        "--json",
+        "-o",
+        "found.json",
+    ];
+    Job::new(&arguments, &[]).survives();
+}
+
+#[test]
+fn a_new_scenario() {
+    Job::new(&["init", "new.yaml"], &[]).survives();
+}
+
+/// A plugin in a process of its own that crashes at its first, second, … call.
+#[test]
+fn a_plugin_that_crashes_at_some_call() {
+    let folder = TempDir::new().expect("a folder");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| OsString::from("cc")));
+    cc.args(["-std=c99", "-shared", "-fPIC", "-DMODE=CRASHES_AT", "-I"]).arg(root.join("../plugin-api/include"));
+    let library = folder.path().join("sick.so");
+    assert!(cc.arg("-o").arg(&library).arg(root.join("tests/plugins/sick.c")).status().expect("it starts").success());
+    let file = scenario("pcie/four-transfers.yaml");
+    let (mut failed, mut done) = (0, 0);
+    for at in 1..=12 {
+        let mut command = weir();
+        command.args(["run", &file, "--isolate", "--arbiter", "sick", "--json", "--plugin"]).arg(&library);
+        let output = command.env("SICK_AT", at.to_string()).output().expect("it starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(0) => done += 1,
+            Some(4) => {
+                failed += 1;
+                assert!(said.contains("sick.so ended the plugin's process (signal SIGABRT)"), "SICK_AT={at}: {said}");
+            }
+            _ => panic!("SICK_AT={at}: {}\n{said}", output.status),
+        }
+    }
+    assert!(failed > 0 && done > 0, "{failed} failed, {done} had no such call");
+}
