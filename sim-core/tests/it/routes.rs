@@ -187,6 +187,28 @@ fn a_route_through_nodes_goes_there_and_does_not_turn_back() {
     assert_eq!(through(&[a, c, store]), Err(RouteError::NotForwarded(c)));
 }
 
+/// Branches of one leg times those of the next: as many as a transfer may have, and a few more.
+#[test]
+fn a_transfer_has_so_many_branches_and_no_more() {
+    let all = |first: usize, second: usize| {
+        let mut b = FabricBuilder::new();
+        let ends = [NodeKind::Host, NodeKind::Switch, NodeKind::Host].map(|kind| b.root(kind).expect("a root"));
+        for (count, from, to) in [(first, ends[0], ends[1]), (second, ends[1], ends[2])] {
+            for _ in 0..count {
+                let spine = b.root(NodeKind::Switch).expect("a root");
+                b.lateral(from, spine, LINK).expect("a link");
+                b.lateral(spine, to, LINK).expect("a link");
+            }
+        }
+        let (fabric, mut routes) = (b.build(), Routes::new());
+        let found = routes.select(&fabric, &[Way::through(&ends, Selection::All)], &[]);
+        found.map(|route| branches(&fabric, routes.links(route)).count())
+    };
+    assert_eq!(all(32, 32), Ok(1024));
+    assert_eq!(all(32, 33), Err(RouteError::TooMany(NodeId(1), NodeId(2))));
+    assert_eq!(all(1025, 1), Err(RouteError::TooMany(NodeId(0), NodeId(1))));
+}
+
 #[test]
 fn links_are_numbered_tree_first_up_before_down() {
     let mut b = FabricBuilder::new();
