@@ -1,5 +1,8 @@
 //! Link types: bandwidth each way, latency and kind.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde_json::Value as Json;
@@ -63,11 +66,18 @@ pub struct LinkTypeText {
     pub kind: Option<String>,
 }
 
-/// The types that have a name.
+/// The types that links of a topology may have.
 #[derive(Debug, Default)]
 pub(crate) struct LinkTypes {
     pub(crate) kinds: Kinds,
-    types: IndexMap<Box<str>, NamedType, FxBuildHasher>,
+    named: Rc<NamedTypes>,
+}
+
+/// The types that have a name: those under `link_types`, and for a machine in place those of the topology around it.
+#[derive(Debug, Default)]
+pub(super) struct NamedTypes {
+    own: IndexMap<Box<str>, NamedType, FxBuildHasher>,
+    outer: Option<Rc<NamedTypes>>,
 }
 
 #[derive(Debug)]
@@ -75,7 +85,18 @@ struct NamedType {
     span: Span,
     /// `None` when it has errors, which were written down.
     link: Option<LinkType>,
-    used: bool,
+    used: Cell<bool>,
+}
+
+impl NamedTypes {
+    fn find(&self, name: &str) -> Option<&NamedType> {
+        self.own.get(name).or_else(|| self.outer.as_ref()?.find(name))
+    }
+
+    fn names(&self) -> Vec<&str> {
+        let own = self.own.keys().map(|name| &**name);
+        own.chain(self.outer.as_ref().map(|outer| outer.names()).unwrap_or_default()).collect()
+    }
 }
 
 pub(super) static LINK_TYPE: KeyTable = KeyTable::new(
@@ -122,23 +143,35 @@ pub(super) static LINK: Definition = Definition {
 };
 
 impl LinkTypes {
-    /// Reads `link_types`; every type is checked, used or not. Types of a `machine` are in no list of the whole topology.
-    pub(crate) fn read(context: &mut Context, value: Option<&Value>, kinds: Kinds, machine: bool) -> Read<Self> {
-        let mut types = Self { kinds, ..Self::default() };
-        let Some(value) = value else { return Ok(types) };
+    /// Reads `link_types`; every type is checked, used or not. Types of a `machine` are in no list of the whole topology;
+    /// `outer` has those of the topology around it that it may name, too.
+    pub(super) fn read(
+        context: &mut Context,
+        value: Option<&Value>,
+        mut kinds: Kinds,
+        machine: bool,
+        outer: Option<Rc<NamedTypes>>,
+    ) -> Read<Self> {
+        let mut types = NamedTypes { own: IndexMap::default(), outer };
+        let Some(value) = value else { return Ok(Self { kinds, named: Rc::new(types) }) };
         let Data::Mapping(entries) = &value.data else {
             let message = format!("`link_types` must be a map, not {}", value.describe());
             return Err(context.error(value.span, message, "write `link_types: { pcie: { bandwidth: 11.6GB/s } }`"));
         };
         for entry in entries {
-            let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key)), &mut types.kinds).ok();
-            let link = link.map(|link| LinkType { named: (!machine).then_some(types.types.len() as u32), ..link });
-            types.types.insert(entry.key.clone(), NamedType { span: entry.key_span, link, used: false });
+            let link = read(context, &entry.value, &format!("link type {}", quoted(&entry.key)), &mut kinds).ok();
+            let link = link.map(|link| LinkType { named: (!machine).then_some(types.own.len() as u32), ..link });
+            types.own.insert(entry.key.clone(), NamedType { span: entry.key_span, link, used: Cell::new(false) });
             if context.full() {
                 return Err(Reported);
             }
         }
-        Ok(types)
+        Ok(Self { kinds, named: Rc::new(types) })
+    }
+
+    /// The types that have a name, for a machine in place.
+    pub(super) fn named(&self) -> Rc<NamedTypes> {
+        Rc::clone(&self.named)
     }
 
     /// The type that a link names, or that stands in its place. Returns the name too.
@@ -146,21 +179,23 @@ impl LinkTypes {
         let Data::Scalar(scalar) = &value.data else {
             return Ok((read(context, value, "a link type", &mut self.kinds)?, None));
         };
-        if let Some(named) = self.types.get_mut(&*scalar.text) {
-            named.used = true;
+        if let Some(named) = self.named.find(&scalar.text) {
+            named.used.set(true);
             return Ok((named.link.ok_or(Reported)?, Some(&scalar.text)));
         }
         let help = match units::bandwidth(&scalar.text) {
             Ok(_) => format!("write `{{ bandwidth: {} }}` in its place", scalar.text),
-            Err(_) if self.types.is_empty() => "define it under `link_types`".to_owned(),
-            Err(_) => context.suggestion(&scalar.text, self.types.keys().map(|k| &**k), "link types"),
+            Err(_) => match self.named.names() {
+                names if names.is_empty() => "define it under `link_types`".to_owned(),
+                names => context.suggestion(&scalar.text, names, "link types"),
+            },
         };
         Err(context.error(value.span, format!("no link type is named {}", quoted(&scalar.text)), help))
     }
 
-    /// Name and place of the types that no link uses.
+    /// Name and place of its own types that no link uses.
     pub(crate) fn unused(&self) -> Vec<(String, Span)> {
-        let unused = self.types.iter().filter(|(_, named)| !named.used);
+        let unused = self.named.own.iter().filter(|(_, named)| !named.used.get());
         unused.map(|(name, named)| (name.to_string(), named.span)).collect()
     }
 }

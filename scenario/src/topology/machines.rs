@@ -7,7 +7,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::kinds::Kinds;
-use super::link_type::LinkTypes;
+use super::link_type::{LinkTypes, NamedTypes};
 use super::template::TopologyTemplate;
 use super::tree::{self, FILE};
 use super::{TOPOLOGY, lateral, networks};
@@ -41,19 +41,26 @@ pub(super) struct MachineReader<'f> {
     pub(super) unused_types: Vec<(String, Span)>,
 }
 
-/// The machines under `machines` of a topology; one in place may name those of the topology around it, too.
+/// The machines under `machines` of a topology; one in place may name those of the topology around it, and its link types,
+/// too.
 pub(super) struct NamedMachines<'n> {
     entries: &'n [Entry],
     by_name: FxHashMap<&'n str, usize>,
     states: RefCell<Vec<State>>,
     /// The file of the topology, by its source.
     source: u32,
+    types: Rc<NamedTypes>,
     outer: Option<&'n NamedMachines<'n>>,
 }
 
 impl<'n> NamedMachines<'n> {
     /// The map `machines` of a topology.
-    pub(super) fn read(context: &mut Context, topology: &'n Value, outer: Option<&'n Self>) -> Read<Self> {
+    pub(super) fn read(
+        context: &mut Context,
+        topology: &'n Value,
+        types: Rc<NamedTypes>,
+        outer: Option<&'n Self>,
+    ) -> Read<Self> {
         let entries = match topology.get("machines").map(|value| (value, &value.data)) {
             None => &[][..],
             Some((_, Data::Mapping(entries))) => entries,
@@ -64,7 +71,7 @@ impl<'n> NamedMachines<'n> {
         };
         let by_name = entries.iter().zip(0..).map(|(entry, at)| (&*entry.key, at)).collect();
         let states = RefCell::new(vec![State::Unread; entries.len()]);
-        Ok(Self { entries, by_name, states, source: topology.span.source, outer })
+        Ok(Self { entries, by_name, states, source: topology.span.source, types, outer })
     }
 
     /// The machine of a name: under which of the maps, and where there.
@@ -84,7 +91,7 @@ impl<'f> MachineReader<'f> {
     }
 
     /// Reads a topology, of a scenario or of a machine. `file` says whether it is a file of its own, which must name its
-    /// version; `outer` has the machines of the topology that it stands in. Returns `kinds` with those that it adds.
+    /// version; `outer` has the machines and link types of the topology that it stands in. Returns `kinds` with those that it adds.
     pub(super) fn read(
         &mut self,
         context: &mut Context,
@@ -100,10 +107,11 @@ impl<'f> MachineReader<'f> {
         if let Some(name) = fields.get("name") {
             context.text(name, "the name of the topology")?;
         }
-        let types = LinkTypes::read(context, fields.get("link_types"), kinds, !self.open.is_empty());
+        let around = outer.map(|outer| Rc::clone(&outer.types));
+        let types = LinkTypes::read(context, fields.get("link_types"), kinds, !self.open.is_empty(), around);
         let tree = fields.require(context, "tree")?;
         let mut types = types?;
-        let named = NamedMachines::read(context, value, outer)?;
+        let named = NamedMachines::read(context, value, types.named(), outer)?;
         let machine = &mut |context: &mut _, types: &mut _, value: &_| self.machine(context, types, &named, value);
         let templates = tree::roots(context, &mut types, tree, machine)?;
         self.read_unused(context, &mut types, &named)?;
@@ -230,7 +238,7 @@ impl<'f> MachineReader<'f> {
         outer: Option<&NamedMachines<'_>>,
         value: &Value,
     ) -> Read<Rc<TopologyTemplate>> {
-        // Its link types are its own; kinds are common to all.
+        // Kinds of links are common to all.
         let kinds = std::mem::take(&mut types.kinds);
         let (topology, kinds) = self.read(context, outer, value, kinds, outer.is_none())?;
         types.kinds = kinds;

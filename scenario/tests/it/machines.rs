@@ -113,6 +113,27 @@ fn machines_in_place_and_in_one_another() {
     assert_eq!(scenario.node("b1/gpu"), None);
 }
 
+/// A topology in place may name the types around it: those nearest to where it stands in the text. A file may not.
+#[test]
+fn a_machine_in_place_may_name_the_link_types_around_it() {
+    let tree = "{ sw: { kind: switch, children: { gpu: { kind: gpu, link: ib } } } }";
+    let inner = good(&scenario(&format!(
+        "  machines:
+    board: {{ tree: {tree} }}
+    rack:
+      link_types: {{ ib: {{ bandwidth: 1GB/s }} }}
+      machines: {{ inner: {{ tree: {tree} }} }}
+      tree: {{ b: {{ machine: board }}, i: {{ machine: inner }} }}
+  tree: {{ r: {{ machine: rack }} }}
+"
+    )));
+    let bandwidths: Vec<f64> = inner.fabric.links().iter().step_by(2).map(|link| link.bandwidth).collect();
+    assert_eq!(bandwidths, [50e9, 1e9]);
+    let outer = scenario("  tree: { n: { machine: { file: box.yaml } } }\n");
+    let found = load_of(&[("s.yaml", &outer), ("box.yaml", &format!("weir: 1\ntree: {tree}\n"))]).unwrap_err();
+    assert!(found[0].to_string().contains("no link type is named `ib`"), "{found:?}");
+}
+
 #[test]
 fn a_file_names_machines_beside_it() {
     let outer = "weir: 1\ntopology: sub/two.yaml\nworkload: []\n";
