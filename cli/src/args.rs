@@ -231,7 +231,7 @@ pub(crate) struct CheckArgs {
     /// Treat warnings as errors
     #[arg(long)]
     pub(crate) strict: bool,
-    /// List the nodes with kind, bus id and NUMA node
+    /// List the nodes with kind, bus id and NUMA node, and the links with bandwidth and latency
     #[arg(long)]
     pub(crate) nodes: bool,
     /// Draw the tree of the topology

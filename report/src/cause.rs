@@ -192,6 +192,11 @@ impl Display for TransferCause<'_> {
 }
 
 impl<'a> TransferCause<'a> {
+    /// The id of the transfer responsible, where one is named.
+    pub(crate) fn by(&self) -> Option<&str> {
+        self.by.as_deref()
+    }
+
     /// The region of the link, where parts of the fabric have policies of their own.
     pub(crate) fn region(&self) -> Option<&str> {
         self.region.as_deref()

@@ -4,6 +4,7 @@
 //! text ─► values, no key twice ─► kind ─► read: format, types, times ─► read_run: contradictions
 //! ```
 
+mod amounts;
 mod keys;
 mod run;
 

@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 
 use crate::context::{Context, Read, Reported};
 use crate::diagnostic::{Diagnostic, quoted};
+use crate::roots::{Library, Missing, Roots};
 use crate::source::Span;
 use crate::yaml::Value;
 
@@ -34,8 +35,7 @@ pub(crate) struct Files {
     display_path: PathBuf,
     /// The folder of the scenario, symlinks resolved; `None` for text without a folder.
     folder: Option<PathBuf>,
-    /// The library's root, symlinks resolved.
-    library: Option<PathBuf>,
+    library: Option<Library>,
     digest: Sha256,
     /// What was found, and where it is named.
     found: Vec<(Span, PathBuf)>,
@@ -51,14 +51,15 @@ impl Files {
         let folder = folder.and_then(|_| here.canonicalize().ok());
         let library = match library {
             Some(root) => match root.canonicalize() {
-                Ok(root) => Some(root),
+                Ok(real) => Some(Library::new(root, real)),
                 Err(error) => {
                     let message = format!("the library `{}` cannot be read: {error}", root.display());
                     return Err(context.push(Diagnostic::error(message).with_help("name an existing folder")));
                 }
             },
             None => {
-                folder.as_deref().and_then(|f| f.ancestors().find(|a| a.join(MARK).is_file())).map(Path::to_path_buf)
+                let root = folder.as_deref().and_then(|f| f.ancestors().find(|a| a.join(MARK).is_file()));
+                root.map(|root| Library::new(root, root.to_path_buf()))
             }
         };
         Ok(Self {
@@ -89,26 +90,18 @@ impl Files {
             let help = "save the scenario in a folder and run it from there";
             return Err(context.error(span, format!("no folder to look for the file {} in", quoted(named)), help));
         };
-        let allowed = [Some(folder), self.library.as_ref()];
-        let is_allowed = |path: &Path| allowed.into_iter().flatten().any(|root| path.starts_with(root));
         let outside = |context: &mut Context| {
             let help =
                 format!("move the file under `{}`, or name a common library with `--library DIR`", folder.display());
             let message = format!("the file {} lies outside the scenario's folder and library", quoted(named));
             context.error(span, message, help)
         };
-        let path = folder.join(named).canonicalize().map_err(|error| {
-            // Nobody learns whether there is a file that may not be read.
-            if !is_allowed(&without_dots(&folder.join(named))) {
-                return outside(context);
-            }
+        let path = Roots::new(folder, self.library.as_ref()).find(&folder.join(named)).map_err(|missing| {
+            let Missing::Unreadable(error) = missing else { return outside(context) };
             let whose = if self.folder.as_ref() == Some(folder) { "scenario's own" } else { "naming file's" };
             let help = format!("paths are relative to the {whose} folder, `{}`", folder.display());
             context.error(span, format!("the file {} cannot be read: {error}", quoted(named)), help)
         })?;
-        if !is_allowed(&path) {
-            return Err(outside(context));
-        }
         if !path.is_file() {
             return Err(context.error(span, format!("{} is not a file", quoted(named)), "name a file"));
         }
@@ -218,19 +211,6 @@ impl Files {
     pub(crate) fn sha256(self) -> String {
         self.digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
-}
-
-/// A path without `.` and `..`, as its text says: there may be no such file.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => drop(out.pop()),
-            other => out.push(other),
-        }
-    }
-    out
 }
 
 /// Refuses what is no text, at the end of the valid part.

@@ -28,6 +28,7 @@ mod optimize;
 mod published;
 mod reach;
 mod rewrite;
+mod roots;
 mod scenario;
 mod schema;
 mod search;

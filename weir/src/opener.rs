@@ -127,10 +127,15 @@ impl Opener {
     /// # Errors
     /// As [`Self::open`].
     pub fn load_any<'a>(self, input: impl Into<Input<'a>>) -> Result<Opened, Error> {
-        let registry = self.loaded()?;
+        let (registry, input) = (self.loaded()?, input.into());
+        let file = match &input {
+            Input::File(file) => Some(file.to_path_buf()),
+            Input::Text { .. } => None,
+        };
         let checked = weir_scenario::check(input, &self.options, &registry);
+        let source = file.map(|file| Source { file, options: self.options });
         Ok(match checked.map_err(|findings| registry.error_of(findings))? {
-            Checked::Scenario(scenario) => Opened::Scenario(Scenario::new(*scenario, registry, None)),
+            Checked::Scenario(scenario) => Opened::Scenario(Scenario::new(*scenario, registry, source)),
             Checked::Topology(topology) => Opened::Topology(topology),
         })
     }

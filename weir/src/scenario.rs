@@ -8,6 +8,7 @@ use weir_plugin_api::Origin;
 use weir_scenario::{ArbiterSpec, LoadOptions};
 use weir_sim_core::PhaseRecord;
 
+use crate::optimize::check_parameters;
 use crate::prepared::{PreparedRun, StreamedRun};
 use crate::{Error, Opener, Registry, Run, RunOptions};
 
@@ -82,8 +83,8 @@ impl Scenario {
         &self.contents
     }
 
-    /// Asks every arbiter whether it accepts the scenario, and looks for what may not mean what its author thinks, without a
-    /// run. Returns the warnings that `weir check` prints.
+    /// Asks every arbiter whether it accepts the scenario, tries the values at both ends of what a search may vary, and looks
+    /// for what may not mean what its author thinks, without a run. Returns the warnings that `weir check` prints.
     ///
     /// ```
     /// let scenario = weir::Scenario::open("../scenarios/pcie/four-transfers.yaml")?;
@@ -92,7 +93,7 @@ impl Scenario {
     /// ```
     ///
     /// # Errors
-    /// An arbiter refuses the scenario.
+    /// An arbiter refuses the scenario, or the scenario a value of a parameter.
     pub fn check(&self) -> Result<Vec<String>, Error> {
         let mut warnings = Vec::new();
         self.check_each(&mut |warning| warnings.push(warning))?;
@@ -111,7 +112,7 @@ impl Scenario {
             run.arbiter()?;
             run.warnings().into_iter().for_each(&mut *warn);
         }
-        Ok(())
+        self.source.as_ref().map_or(Ok(()), |source| check_parameters(&self.contents, source, &self.registry))
     }
 
     /// Warnings about what the transfers set and this arbiter does not read (`weight`, `priority`), and about links that

@@ -64,6 +64,18 @@ fn edited_results_are_refused_by_every_command_that_reads_them() {
         ),
         ("\"ready_s\":0.0", "\"ready_s\":-1.0", "edited.json:1: transfers[0].ready_s: -1 is below 0"),
         ("\"id\":\"q\"", "\"id\":\"p\"", "edited.json:1: transfers[1].id: p occurs twice"),
+        ("\"mean_Bps\":", "\"mean_Bps\":-", "edited.json:1: transfers[0]: `p` has mean_Bps -500000000"),
+        ("\"bytes\":10000000", "\"bytes\":20000000", "edited.json:1: transfers[0]: `p` sends 20000000 B until 0.04 s"),
+        (
+            "\"alone_s\":0.01",
+            "\"alone_s\":7.0",
+            "edited.json:1: transfers[0]: `p` took 0.02 s, but alone_s and the parts",
+        ),
+        ("\"cut_s\":0.01", "\"cut_s\":0.5", "edited.json:1: transfers[0]: `p` took 0.02 s, but alone_s and the parts"),
+        ("\"by\":\"q\"", "\"by\":\"r\"", "edited.json:1: transfers[0]: cause_detail.by: the run has no transfer `r`"),
+        ("\"busy_s\":0.02", "\"busy_s\":99.0", "edited.json:1: links[0]: `g0` → `rc` is busy for 99 s of 0.03 s"),
+        ("\"peak_Bps\":500000000.0", "\"peak_Bps\":1.0", "edited.json:1: links[0]: `g0` → `rc` carried 10000000 B"),
+        ("\"fingerprint\":\"", "\"fingerprint\":\"z", "edited.json:1: fingerprint: `z"),
     ] {
         let edited = good.replacen(from, to, 1);
         assert_ne!(edited, good);

@@ -162,6 +162,14 @@ pub(crate) struct StreamedJson {
 }
 
 impl<'a> RunJson<'a> {
+    pub(crate) fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    pub(crate) fn events(&self) -> u64 {
+        self.events
+    }
+
     /// Whether the end of every task is in the lists, that of an operation for all of its tasks.
     pub(crate) fn all_listed(&self) -> bool {
         self.complete && self.streamed.is_none()

@@ -59,11 +59,12 @@ impl Scenario {
 }
 
 impl ArbiterSpec {
-    /// The arbiter with another one for links of some kinds, as a map can be written.
+    /// The arbiter with another one for links of some kinds, whatever they have now, as a map can be written.
     #[must_use]
     pub fn map_with<'k>(&self, kinds: impl IntoIterator<Item = &'k str>, other: &str) -> String {
-        let own = policies(self).map(|(key, spec)| (key, spec.text()));
-        map_text(own.chain(kinds.into_iter().map(|kind| (kind, other.to_owned()))))
+        let kinds: Vec<&str> = kinds.into_iter().collect();
+        let own = policies(self).filter(|(key, _)| !kinds.contains(key)).map(|(key, spec)| (key, spec.text()));
+        map_text(own.chain(kinds.iter().map(|&kind| (kind, other.to_owned()))))
     }
 
     /// The map that gives the links of a fabric which this arbiter is not made for the one of scenarios that name none; `None`
@@ -83,13 +84,15 @@ impl ArbiterSpec {
         if default.is_empty() || !is_for_pcie(self) {
             return None;
         }
-        let mut kinds: Vec<&str> = self.outside_pcie(fabric, routes).into_iter().map(|(kind, _)| kind).collect();
+        let mut kinds: Vec<&str> =
+            self.ruled_for_pcie(fabric, routes, true).into_iter().map(|(kind, _)| kind).collect();
         // A route may cross sockets once in each machine, as the links between machines have another policy then.
         let kind = |link: &LinkId| fabric.link(*link).kind;
         let is_outside = |link: &LinkId| OTHER_KINDS.iter().any(|(other, _)| *other == kind(link));
         let sockets = |inside: &[LinkId]| inside.iter().filter(|link| kind(link) == SOCKETS.0).count();
         let most = all_routes(routes).flat_map(|route| route.split(is_outside)).map(sockets).max().unwrap_or(0);
-        let named = policies(self).any(|(key, _)| key == SOCKETS.1);
+        let is_other = |spec: &ArbiterSpec| !spec.entry.flags.contains(Flags::FOR_PCIE);
+        let named = policies(self).any(|(key, spec)| key == SOCKETS.1 && is_other(spec));
         if !named && (most > 1 || (most > 0 && kinds.is_empty())) {
             kinds.push(SOCKETS.1);
         }
@@ -102,13 +105,18 @@ impl ArbiterSpec {
     /// The links that routes take, that a policy of PCIe trees rules because no key names their kind, and that it does not
     /// describe; by kind.
     fn outside_pcie(&self, fabric: &Fabric, routes: &Routes) -> Vec<LinksOfKind> {
+        self.ruled_for_pcie(fabric, routes, false)
+    }
+
+    /// As [`Self::outside_pcie`], with those whose kind a key names as well.
+    fn ruled_for_pcie(&self, fabric: &Fabric, routes: &Routes, even_named: bool) -> Vec<LinksOfKind> {
         if !is_for_pcie(self) {
             return Vec::new();
         }
         let mut taken: BTreeMap<u32, BTreeSet<usize>> = BTreeMap::new();
         for &link in all_routes(routes).flatten() {
             let kind = fabric.link(link).kind;
-            if OTHER_KINDS.iter().any(|(other, _)| *other == kind) && self.is_ruled_for_pcie(link) {
+            if OTHER_KINDS.iter().any(|(other, _)| *other == kind) && self.is_ruled_for_pcie(link, even_named) {
                 taken.entry(kind.0).or_default().insert(link.index() / 2);
             }
         }
@@ -119,13 +127,13 @@ impl ArbiterSpec {
         OTHER_KINDS.into_iter().filter_map(of_kind).collect()
     }
 
-    /// Whether the policy of a link is made for PCIe, and has it only because no key names its kind.
-    fn is_ruled_for_pcie(&self, link: LinkId) -> bool {
+    /// Whether the policy of a link is made for PCIe, and has it only because no key names its kind, or `even_named`.
+    fn is_ruled_for_pcie(&self, link: LinkId, even_named: bool) -> bool {
         let of = |Regions { division, .. }: &Regions| division.regions[division.region_of(link)].policy as usize;
         let policy = self.regions.as_deref().map_or(0, of);
         policies(self)
             .nth(policy)
-            .is_some_and(|(key, spec)| key == DEFAULT_KEY && spec.entry.flags.contains(Flags::FOR_PCIE))
+            .is_some_and(|(key, spec)| (even_named || key == DEFAULT_KEY) && spec.entry.flags.contains(Flags::FOR_PCIE))
     }
 }
 

@@ -197,19 +197,23 @@ fn a_recheck_that_does_not_let_the_clock_move_is_stopped() {
 /// A picosecond is no progress, but a policy may decide anew every nanosecond: 2 ms at 1 B/ns are 2·10^6 times.
 #[test]
 fn a_recheck_that_hardly_lets_the_clock_move_is_stopped() {
-    let run = |step: u64| {
+    let run = |step: u64, rate: f64| {
         let mut p = pair(0);
         p.send(5, 2_000_000, false);
         let mut again = Fixed(move |phase: &PhaseView<'_>, grant: &mut Grant<'_>| {
-            grant.rates.fill(1e9);
+            grant.rates.fill(rate);
             grant.recheck = SimTime(phase.now.0 + step);
         });
         p.run(&mut again, RunOptions::default())
     };
-    let error = run(1).expect_err("stuck");
-    let passed = SimDuration(1_000_000);
-    assert_eq!(error, SimError::Stuck { time: SimTime(1_000_005), passed, active: vec![TaskId(0)] });
-    assert_eq!(run(1000).expect("it goes on").makespan, SimTime(2_000 * US + 5));
+    let stuck = |passed: u64| {
+        let (time, passed) = (SimTime(passed + 5), SimDuration(passed));
+        SimError::Stuck { time, passed, active: vec![TaskId(0)] }
+    };
+    assert_eq!(run(1, 1e9).expect_err("stuck"), stuck(1_000_000));
+    assert_eq!(run(1000, 1e9).expect("it goes on").makespan, SimTime(2_000 * US + 5));
+    // Where nothing moves, no step is large enough.
+    assert_eq!(run(1000, 0.0).expect_err("stuck"), stuck(1_000_000_000));
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod watch;
 
 pub use merge::merge;
 pub use outcome::SearchOutcome;
+pub(crate) use parameters::check as check_parameters;
 pub use part::{OrderNames, PartFile, PartOf, Unread};
 pub use settings::{SearchOptions, Settings, SettingsError, SplitOption, count};
 pub use watch::{Checkpoint, Watch};

@@ -6,13 +6,44 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use weir_optimize::parameters::{Axis, Grid, Outcome, Part, Search, Shard};
 use weir_optimize::search::{Method, SearchResult, Vary};
 use weir_report::{SearchReport, SearchSubject, Solution};
-use weir_scenario::{Change, Parameter};
+use weir_scenario::{Change, LoadOptions, Parameter, Scenario};
 
 use super::context::{SearchContext, too_soon};
 use super::outcome::{SearchOutcome, report};
 use super::part::{PartFile, PartOf};
 use super::watch::Checkpoint;
-use crate::Error;
+use crate::scenario::Source;
+use crate::{Error, Registry};
+
+/// Values of a parameter that [`check`] tries, from either end.
+const TRIED: usize = 8;
+
+/// Reads the scenario with single values of its parameters, those at both ends of each, without a run.
+///
+/// # Errors
+/// There is no such grid, or a value is refused.
+pub(crate) fn check(scenario: &Scenario, source: &Source, registry: &Registry) -> Result<(), Error> {
+    let Some(spec) = scenario.optimize.as_ref().filter(|spec| !spec.parameters.is_empty()) else { return Ok(()) };
+    let parameters = &spec.parameters;
+    let axes = parameters.iter().map(axis).collect();
+    let grid = if spec.vary == Vary::Parameters { Grid::new(axes) } else { Grid::repeating(axes) };
+    grid.map_err(|error| at(parameters, &error))?;
+    for parameter in parameters {
+        let values = parameter.values();
+        let first = values.iter().take(TRIED);
+        let last = values.iter().skip(TRIED.max(values.len().saturating_sub(TRIED)));
+        for value in first.chain(last) {
+            let edit = (parameter.path.clone(), value.clone());
+            let options = LoadOptions { set: [&source.options.set[..], &[edit]].concat(), ..source.options.clone() };
+            if let Err(findings) = weir_scenario::load(&source.file, &options, registry) {
+                let reason = registry.error_of(findings).brief();
+                let what = format!("{}: `{}` cannot be {value}: {reason}", parameter.position, parameter.path);
+                return Err(Error::input(what));
+            }
+        }
+    }
+    Ok(())
+}
 
 /// Searches the grid, or one shard of it.
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {

@@ -1,0 +1,115 @@
+//! What a run says of amounts in several places: times, bytes and rates that cannot all be true.
+
+use std::collections::HashSet;
+
+use crate::CauseKind;
+use crate::json::{LinkRow, List, PhaseRow, RunJson, TransferRow};
+
+/// Relative room for the digits of other programs, and for what the audit of a run allows.
+const ROOM: f64 = 1e-8;
+/// Seconds of room for picoseconds that were rounded.
+const ROUNDED: f64 = 1e-11;
+
+/// The first amounts that contradict each other, with their place.
+pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
+    let span = run.stopped_s.unwrap_or(run.makespan_s).max(run.makespan_s);
+    let (links, transfers) = (run.links.at_hand(), run.transfers.at_hand());
+    let phases = run.phases.as_ref().map_or(&[][..], List::at_hand);
+    of_fingerprint(run.fingerprint())
+        .or_else(|| of_causes(transfers))
+        .or_else(|| found("transfers", transfers, |row| of_transfer(row, links)))
+        .or_else(|| found("links", links, |row| of_link(row, span, run.events())))
+        .or_else(|| found("phases", phases, |row| of_phase(row, span)))
+        .or_else(|| of_order(phases))
+}
+
+fn found<T>(list: &str, rows: &[T], fault: impl Fn(&T) -> Option<String>) -> Option<String> {
+    rows.iter().enumerate().find_map(|(i, row)| Some(format!("{list}[{i}]: {}", fault(row)?)))
+}
+
+fn of_fingerprint(text: &str) -> Option<String> {
+    let is_digest = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    (!is_digest).then(|| format!("fingerprint: `{text}` is not 16 hexadecimal digits"))
+}
+
+fn above(value: f64, most: f64) -> bool {
+    value > most * (1.0 + ROOM) + ROUNDED
+}
+
+fn differ(a: f64, b: f64) -> bool {
+    (a - b).abs() > a.abs().max(b.abs()) * ROOM + ROUNDED
+}
+
+/// Who is responsible is a transfer of the run.
+fn of_causes(transfers: &[TransferRow<'_>]) -> Option<String> {
+    let ids: HashSet<&str> = transfers.iter().map(|row| &*row.id).collect();
+    found("transfers", transfers, |row| {
+        let cause = row.cause_detail.as_ref().filter(|cause| cause.kind != CauseKind::EngineBusy)?;
+        let by = cause.by().filter(|by| !ids.contains(by))?;
+        Some(format!("cause_detail.by: the run has no transfer `{by}`"))
+    })
+}
+
+fn of_transfer(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
+    let TransferRow { id, mean_bps, .. } = row;
+    if let Some(mean) = mean_bps.filter(|mean| !(mean.is_finite() && *mean >= 0.0)) {
+        return Some(format!("`{id}` has mean_Bps {mean}"));
+    }
+    of_delay(row).or_else(|| of_sending(row, links))
+}
+
+/// The time alone and the parts of the delay are the time from ready to end.
+fn of_delay(row: &TransferRow<'_>) -> Option<String> {
+    let (TransferRow { id, .. }, delay) = (row, row.delay.as_ref()?);
+    let (ready, end, alone) = (row.ready_s?, row.end_s?, row.alone_s?);
+    let parts = alone + delay.waiting_s + delay.blocked_s.unwrap_or(0.0) + delay.cut_s;
+    differ(end - ready, parts)
+        .then(|| format!("`{id}` took {} s, but alone_s and the parts of `delay` are {parts} s", end - ready))
+}
+
+/// All bytes are sent before the end; where latencies are known, just before.
+fn of_sending(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
+    let (TransferRow { id, bytes, .. }, end) = (row, row.end_s?);
+    let (_, sent) = row.sending()?;
+    let latency = |route: &Vec<u32>| -> Option<f64> {
+        route.iter().map(|&link| links.get(link as usize).filter(|row| row.id == Some(link))?.latency_s).sum()
+    };
+    let latency = row.route.as_ref().filter(|_| row.shares.is_none()).and_then(latency);
+    let is_late = above(sent, end);
+    let is_early = latency.is_some_and(|latency| differ(sent + latency, end));
+    (is_late || is_early).then(|| format!("`{id}` sends {bytes} B until {sent} s by its mean_Bps, and ends at {end} s"))
+}
+
+fn of_link(row: &LinkRow<'_>, span: f64, events: u64) -> Option<String> {
+    let LinkRow { from, to, bytes, busy_s, peak_bps, bandwidth_bps, .. } = row;
+    let named = |what: String| Some(format!("`{from}` → `{to}` {what}"));
+    if above(*busy_s, span) {
+        return named(format!("is busy for {busy_s} s of {span} s"));
+    }
+    if let Some((peak, bandwidth)) = peak_bps.zip(*bandwidth_bps).filter(|&(peak, most)| above(peak, most)) {
+        return named(format!("has peak_Bps {peak} over bandwidth_Bps {bandwidth}"));
+    }
+    // Parts of transfers are whole bytes.
+    let most = peak_bps.or(*bandwidth_bps)?;
+    let is_above = *bytes as f64 > most * (1.0 + ROOM) * (busy_s + ROUNDED) + 1.0 + events as f64;
+    if is_above { named(format!("carried {bytes} B in {busy_s} s at no more than {most} B/s")) } else { None }
+}
+
+fn of_phase(row: &PhaseRow<'_>, span: f64) -> Option<String> {
+    let PhaseRow { end_s, .. } = row;
+    above(*end_s, span).then(|| format!("end_s {end_s} is after the end of the run, {span} s"))
+}
+
+/// One phase follows the other.
+fn of_order(phases: &[PhaseRow<'_>]) -> Option<String> {
+    let pairs = phases.windows(2).enumerate();
+    let mut early = pairs.filter(|(_, pair)| pair[1].start_s + ROUNDED < pair[0].end_s * (1.0 - ROOM));
+    early.next().map(|(i, pair)| {
+        format!(
+            "phases[{}]: start_s {} is before the end of the phase before it, {}",
+            i + 1,
+            pair[1].start_s,
+            pair[0].end_s
+        )
+    })
+}
