@@ -7,6 +7,7 @@ use crate::bus::BusId;
 use crate::gpu::Gpu;
 use crate::pcie::PcieLink;
 use crate::refusal::Refusal;
+use crate::sxm::Sxm;
 
 /// Bridges above each other at most; *assumed*, real machines have 6. Topology files nest twice as deep, and may 64 times.
 pub(crate) const DEPTH: usize = 24;
@@ -28,6 +29,8 @@ pub(crate) struct Machine {
     pub(crate) bridges: usize,
     /// Packages of the dump, where it lists them.
     pub(crate) sockets: Option<usize>,
+    /// Whether the dump is a static file for NCCL, not made on the running machine.
+    pub(crate) is_preset: bool,
 }
 
 /// A NUMA node: its memory, and the root complex of its PCIe devices.
@@ -77,6 +80,8 @@ pub(crate) struct Device {
     /// The number that the dump gives a GPU.
     pub(crate) number: Option<u32>,
     pub(crate) gpu: Gpu,
+    /// The model, where it is known and has NVLink.
+    pub(crate) sxm: Option<Sxm>,
     /// Name or model; may be any text of the dump.
     pub(crate) label: String,
     /// Number of bridges above it.
@@ -87,7 +92,13 @@ impl Device {
     /// A device before it is put into a machine.
     pub(crate) fn new(kind: DeviceKind, bus: Option<BusId>, up: Up) -> Self {
         let (parent, children, depth) = (Parent::Root(0), Vec::new(), 0);
-        Self { kind, bus, up, parent, children, number: None, gpu: Gpu::Unknown, label: String::new(), depth }
+        let (number, gpu, sxm, label) = (None, Gpu::Unknown, None, String::new());
+        Self { kind, bus, up, parent, children, number, gpu, sxm, label, depth }
+    }
+
+    /// Whether the dump does not say which GPU it is.
+    pub(crate) fn is_nameless(&self) -> bool {
+        self.gpu == Gpu::Unknown && self.sxm.is_none() && self.label.is_empty()
     }
 
     pub(crate) fn pcie(&self) -> Option<PcieLink> {
@@ -201,6 +212,12 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// Sets the processor of all NUMA nodes, and of the links between them.
+    pub(crate) fn set_processor(&mut self, processor: Processor) {
+        self.roots.iter_mut().for_each(|root| root.processor = processor);
+        self.join_sockets();
     }
 
     /// The NUMA node that a device is below.

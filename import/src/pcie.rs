@@ -1,5 +1,7 @@
 //! PCIe links: generation, width, and what they carry.
 
+use crate::bandwidth::Figures;
+
 /// Generations by their rate per lane in tenths of GT/s (PCI Express Base Specification 6.0, table 1-1).
 const RATES: [u32; 6] = [25, 50, 80, 160, 320, 640];
 
@@ -26,8 +28,8 @@ pub(crate) enum Doubt {
     Width,
     /// The dump gives only the product of both.
     Product,
-    /// A bridge at the speed of switch management, above much faster devices.
-    SlowBridge,
+    /// A bridge with a quarter or less of what a device below it has. The generation and width of that.
+    SlowBridge(u8, u8),
     /// A GPU at a speed to which idle ones fall back.
     IdleGpu,
     /// A GPU on fewer than eight lanes.
@@ -72,6 +74,14 @@ impl PcieLink {
     /// NCCL's effective figure in 1/80 GB/s.
     pub(crate) fn effective_80ths(self) -> u32 {
         NCCL[usize::from(self.generation - 1)] * u32::from(self.width)
+    }
+
+    /// The figure that is written, in MB/s.
+    pub(crate) fn megabytes(self, figures: Figures) -> u64 {
+        match figures {
+            Figures::Effective => u64::from(self.effective_80ths()) * 1000 / 80,
+            Figures::Raw => (self.raw() * 1000.0) as u64,
+        }
     }
 
     /// Effective over raw: 8b/10b leaves 4/5, 128b/130b the larger part. `None` for generation 6, whose quotient

@@ -17,7 +17,7 @@ use crate::output::Output;
 /// Reads the dump; writes the topology to a file and what was found to stdout, or the topology to stdout and the rest to stderr.
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
     let bytes = read(&args.file)?;
-    let options = Options { format: args.format, figures: args.bandwidth };
+    let options = Options { format: args.format, figures: args.bandwidth, add: args.add };
     let name = args.file.file_stem().map_or_else(|| "machine".into(), |stem| stem.to_string_lossy());
     let name = if is_stdin(&args.file) { "machine" } else { &*name };
     let import = weir_import::import(&bytes, name, &options).map_err(|refusal| refused(&args.file, &refusal))?;
@@ -80,7 +80,7 @@ fn summary(import: &Import) -> String {
         let help = finding.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
         let _ = writeln!(out, "{}: {}{help}", finding.level.word(), finding.message);
     }
-    let _ = writeln!(out, "better dump: {}", import.format.better_dump());
+    let _ = writeln!(out, "better dump: {}", import.better_dump);
     out
 }
 

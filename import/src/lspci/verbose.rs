@@ -244,6 +244,7 @@ fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
         link: Some(link),
         port: listed.port,
         gpu: named.gpu,
+        sxm: named.sxm,
         maker: named.maker,
         is_virtual: named.is_virtual,
         label: label(&listed.name),
@@ -268,12 +269,14 @@ fn kind(listed: &Listed) -> Option<DeviceKind> {
             () if has("VGA compatible controller") => 0x0300,
             () if has("Processing accelerators") => 0x1200,
             () if has("Ethernet") || has("Infiniband") || has("InfiniBand") || has("Network controller") => 0x0200,
+            () if has("Fabric controller") || has("Omni-Path") => 0x0200,
             () => return None,
         })
     };
     let class = number.or_else(named)?;
     let named = DeviceName::of(&listed.name);
-    let identity = Identity { class, vendor: named.vendor, on_bus_0: listed.bus.is_some_and(|bus| bus.bus == 0) };
+    let on_bus_0 = listed.bus.is_some_and(|bus| bus.bus == 0);
+    let identity = Identity::of_vendor(class, named.vendor, named.device, on_bus_0);
     match identity.kind() {
         // Without numbers the name tells whose display it is.
         Some(DeviceKind::Gpu) if class == 0x0300 && named.vendor.is_none() => name::kind(&listed.name, &named),

@@ -23,7 +23,7 @@ fn counts(file: &str) -> Counts {
 fn every_sample_is_a_topology_twice_the_same() {
     for (name, bytes) in samples() {
         for figures in [Figures::Effective, Figures::Raw] {
-            let options = Options { format: None, figures };
+            let options = Options { figures, ..Options::default() };
             let first = import(&bytes, &name, &options).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
             check(&first);
             assert_eq!(import(&bytes, &name, &options).expect("is read"), first, "{name}");
