@@ -11,6 +11,7 @@ pub(crate) fn complete(machine: &mut Machine, findings: &mut Findings) {
     merge_functions(machine, findings);
     doubt_gpus(machine);
     doubt_bridges(machine);
+    machine.guess_processors();
     add_ports(machine);
 }
 

@@ -160,7 +160,7 @@ impl Findings {
         }
         if has(|wire| matches!(wire, Wire::Socket(_))) {
             self.assumed(
-                "all NUMA nodes are joined pair by pair, as NCCL does, with its bandwidths; they are not measured",
+                "all NUMA nodes are joined pair by pair, as NCCL does; the bandwidth is that of lone copies on other machines, or NCCL's",
                 "change `link_types.socket` where you know better",
             );
         }

@@ -183,7 +183,7 @@ fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, S
     }
 }
 
-/// NCCL's figure of a link, in GB/s.
+/// The effective figure of a link, in GB/s.
 fn effective(link: PcieLink) -> String {
     gigabytes(link.megabytes(Figures::Effective))
 }
@@ -193,7 +193,7 @@ fn pcie_type(link: PcieLink, figures: Figures, doubt: &str) -> LinkType {
     let (generation, width) = (link.generation, link.width);
     let effective = effective(link);
     let raw = (link.raw() * 100.0).round() / 100.0;
-    let nccl = "NCCL's figure (src/graph/topo.cc, kvDictPciGen)";
+    let source = link.source();
     let head = format!("PCIe {generation}.0 x{width}:");
     let (body, comment) = match (figures, link.efficiency()) {
         (Figures::Raw, _) => (
@@ -202,11 +202,11 @@ fn pcie_type(link: PcieLink, figures: Figures, doubt: &str) -> LinkType {
         ),
         (Figures::Effective, Some(efficiency)) => (
             format!("{{ generation: {generation}, width: {width}, efficiency: {efficiency} }}"),
-            format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
+            format!("{head} {effective} GB/s effective, {source}; {raw} raw.{doubt}"),
         ),
         (Figures::Effective, None) => (
             format!("{{ bandwidth: {effective}GB/s }}"),
-            format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
+            format!("{head} {effective} GB/s effective, {source}; {raw} raw.{doubt}"),
         ),
     };
     LinkType { body, comment }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
 use crate::gpu::Gpu;
-use crate::pcie::PcieLink;
+use crate::pcie::{Doubt, PcieLink};
 use crate::refusal::Refusal;
 use crate::sxm::Sxm;
 
@@ -214,10 +214,25 @@ impl Machine {
         }
     }
 
-    /// Sets the processor of all NUMA nodes, and of the links between them.
+    /// The newest generation of PCIe in the tree: that of links that are sure, or else what the GPUs' chips can.
+    pub(crate) fn pcie_generation(&self) -> Option<u8> {
+        let of_tree = self.devices.iter().filter(|device| device.kind != DeviceKind::Nic);
+        let sure = of_tree.filter_map(Device::pcie);
+        let sure = sure.filter(|link| matches!(link.doubt, None | Some(Doubt::Product | Doubt::Width)));
+        let sure = sure.map(|link| link.generation).max();
+        sure.or_else(|| self.devices.iter().filter_map(|device| device.gpu.pcie_generation()).max())
+    }
+
+    /// Names the processors that the dump does not name by their generation of PCIe.
+    pub(crate) fn guess_processors(&mut self) {
+        let generation = self.pcie_generation();
+        self.roots.iter_mut().for_each(|root| root.processor = root.processor.or_by_generation(generation));
+        self.join_sockets();
+    }
+
+    /// Sets the processor of all NUMA nodes.
     pub(crate) fn set_processor(&mut self, processor: Processor) {
         self.roots.iter_mut().for_each(|root| root.processor = processor);
-        self.join_sockets();
     }
 
     /// The NUMA node that a device is below.

@@ -56,7 +56,7 @@ fn a_known_model_without_nvlink_is_a_warning() {
 
 #[test]
 fn all_to_all_is_limited_by_a_shared_switch_too() {
-    // Two GPUs below one x1 link, two beside it: four pairs each way share 1.5 GB/s of PCIe 4.0 x1, to three others.
+    // Two GPUs below one x1 link, two beside it: four pairs each way share the 1.64 GB/s of PCIe 4.0 x1, to three others.
     let gpu = |n: u8| {
         format!(
             "<pci busid=\"0000:{n:02x}:00.0\" class=\"0x030200\" {} link_speed=\"16 GT/s\" link_width=\"16\"/>",
@@ -71,7 +71,7 @@ fn all_to_all_is_limited_by_a_shared_switch_too() {
         gpu(3),
         gpu(4)
     );
-    assert!(warnings(&good(read(&text))).contains("at 1.1 GB/s per GPU"), "{}", warnings(&good(read(&text))));
+    assert!(warnings(&good(read(&text))).contains("at 1.2 GB/s per GPU"), "{}", warnings(&good(read(&text))));
 }
 
 #[test]
