@@ -73,6 +73,8 @@ pub struct Import {
     pub counts: Counts,
     /// The kinds of its links that are no part of a PCIe tree.
     pub kinds_beside_pcie: Vec<&'static str>,
+    /// The newest generation of PCIe in its tree, where the dump tells it.
+    pub pcie_generation: Option<u8>,
     /// The command that makes a dump which says more.
     pub better_dump: &'static str,
 }
@@ -113,6 +115,7 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     missing::report(&machine, &names, options.figures, &mut findings);
     doubts::report(&machine, &names, &types, format, &mut findings);
     let counts = machine.counts();
+    let pcie_generation = machine.pcie_generation();
     let better_dump = format.better_dump(machine.is_preset);
     findings.of_machine(&machine, &counts, better_dump);
     let head = yaml::Head { name, format, figures: options.figures };
@@ -120,5 +123,5 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     let yaml = yaml::write(&machine, &names, &types, &head, &findings);
     let bandwidths = show::bandwidths(&types, options.figures);
     let (tree, kinds_beside_pcie) = (show::tree(&machine, &names, &types), types.kinds_beside_pcie());
-    Ok(Import { format, yaml, tree, bandwidths, findings, counts, kinds_beside_pcie, better_dump })
+    Ok(Import { format, yaml, tree, bandwidths, findings, counts, kinds_beside_pcie, pcie_generation, better_dump })
 }
