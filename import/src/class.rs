@@ -28,6 +28,34 @@ const OLD_ATI: [u16; 42] = [
     0x5050, 0x5052, 0x5144, 0x5157, 0x5159, 0x515e, 0x5245, 0x5246, 0x524b, 0x524c, 0x534d, 0x5446, 0x5452, 0x5969,
 ];
 
+/// Classes by how `lspci` names them, as far as they matter.
+const NAMES: [(&str, u16); 10] = [
+    ("PCI bridge", 0x0604),
+    ("3D controller", 0x0302),
+    ("Display controller", 0x0380),
+    ("VGA compatible controller", 0x0300),
+    ("Processing accelerators", 0x1200),
+    ("Ethernet", 0x0200),
+    ("Infiniband", 0x0207),
+    ("InfiniBand", 0x0207),
+    ("Network controller", 0x0280),
+    ("Fabric controller", 0x0208),
+];
+
+/// The class and sub-class of a text: `0x030200`, `0302`, `3D controller [0302]`, `3D controller`. Of five and six digits the last two
+/// are the programming interface.
+pub(crate) fn of_text(text: &str) -> Option<u16> {
+    let text = text.trim();
+    let inner = text.rsplit_once('[').and_then(|(_, rest)| rest.strip_suffix(']')).unwrap_or(text);
+    let digits = inner.strip_prefix("0x").or_else(|| inner.strip_prefix("0X")).unwrap_or(inner);
+    let number = u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
+    match (number, digits.len()) {
+        (Some(number), 3 | 4) => Some(number as u16),
+        (Some(number), 5 | 6) => Some((number >> 8) as u16),
+        _ => NAMES.iter().find(|(name, _)| text.starts_with(name)).map(|(_, class)| *class),
+    }
+}
+
 impl Identity {
     /// Of a class, vendor and device. Vendor ids 0000 and ffff are nobody's: dumps write them where they know none.
     pub(crate) fn new(class: u16, ids: Option<(u16, u16)>, on_bus_0: bool) -> Self {
@@ -74,6 +102,17 @@ impl Identity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_in_all_spellings() {
+        for text in
+            ["0x030200", "0X030200", "030200", "0302", "0x0302", "0x30200", "3D controller [0302]", " 3D controller"]
+        {
+            assert_eq!(of_text(text), Some(0x0302), "{text}");
+        }
+        assert_eq!((of_text("0x000100"), of_text("Infiniband controller [0207]")), (Some(1), Some(0x0207)));
+        assert_eq!(["", "0x", "[]", "+302", "zz", "12345678"].map(of_text), [None; 6]);
+    }
 
     #[test]
     fn displays_of_servers_are_no_gpus() {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What a dump does not say is assumed; what it says is written even where it is doubtful. A finding reports both, with the
-//! bus id and the key that changes it. Numbers come from NCCL's own tables, see `bandwidth`.
+//! bus id and the key that changes it. Numbers are measured medians, or NCCL's own, see `bandwidth` and `pcie`.
 
 mod bandwidth;
 mod bus;

@@ -4,7 +4,7 @@ use roxmltree::Node;
 
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
-use crate::class::Identity;
+use crate::class::{self, Identity};
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, DeviceKind, Machine, Parent, Root, Up};
@@ -192,8 +192,7 @@ impl<'f, 'a, 'd: 'a> Reader<'f, 'a, 'd> {
         if has("nic") {
             return Some(DeviceKind::Nic);
         }
-        let class = node.attribute("class").unwrap_or("").trim().trim_start_matches("0x");
-        let class = class.get(..4).and_then(|text| u16::from_str_radix(text, 16).ok()).unwrap_or(0);
+        let class = class::of_text(node.attribute("class").unwrap_or("")).unwrap_or(0);
         let id = |key| xml::number(node, key).map(|id| id as u16);
         let kind = Identity::of_vendor(class, id("vendor"), id("device"), false).kind();
         // NCCL takes what it does not know for a switch.
