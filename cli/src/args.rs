@@ -280,9 +280,13 @@ pub(crate) struct ImportArgs {
     /// Format of the dump (default: detected from its content)
     #[arg(long = "as", value_name = "KIND", value_parser = crate::values::dump_format())]
     pub(crate) format: Option<weir_import::Format>,
-    /// Which bandwidths to write: effective (what transfers reach, by NCCL's tables) or raw (what the wires carry)
+    /// Which bandwidths to write: effective (what lone copies reach, measured or by NCCL's tables) or raw (what the wires carry)
     #[arg(long, value_name = "WHICH", default_value = "effective", value_parser = crate::values::figures())]
     pub(crate) bandwidth: weir_import::Figures,
+    /// Add what the dump lacks: nvswitch (NVLinks from each SXM GPU to an NVSwitch), or nvswitch=MODEL such as nvswitch=h100 where
+    /// the dump names no model
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) add: Option<weir_import::Addition>,
     /// Write the topology to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

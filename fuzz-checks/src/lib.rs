@@ -53,12 +53,19 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
     files(&folder).iter().map(|file| std::fs::read(file).expect("is read")).collect()
 }
 
-/// A dump of a machine: its topology file is read by weir itself, without a finding, and is the same a second time.
+/// A dump of a machine: its topology file is read by weir itself, without a finding, and is the same a second time. The same with
+/// NVLinks that are added.
 pub fn dump(bytes: &[u8]) {
-    let options = weir_import::Options::default();
-    match weir_import::import(bytes, "dump", &options) {
+    let nvswitch = "nvswitch=h100".parse().expect("a model");
+    for add in [None, Some(nvswitch)] {
+        dump_with(bytes, &weir_import::Options { add, ..weir_import::Options::default() });
+    }
+}
+
+fn dump_with(bytes: &[u8], options: &weir_import::Options) {
+    match weir_import::import(bytes, "dump", options) {
         Ok(import) => {
-            let again = weir_import::import(bytes, "dump", &options).expect("the same bytes");
+            let again = weir_import::import(bytes, "dump", options).expect("the same bytes");
             assert_eq!(again.yaml, import.yaml, "one dump, two topologies");
             let inline: String = import.yaml.lines().map(|line| format!("  {line}\n")).collect();
             let text = format!("weir: 1\ntopology:\n{inline}workload: [barrier: {{ id: b }}]\n");

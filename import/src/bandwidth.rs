@@ -5,7 +5,7 @@ use crate::gpu::Gpu;
 /// Which bandwidths are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Figures {
-    /// What transfers reach, by NCCL's tables.
+    /// What lone copies reach: measured medians, and NCCL's tables where nothing is measured.
     #[default]
     Effective,
     /// What the wires carry, after line encoding.
@@ -17,7 +17,7 @@ impl Figures {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Effective => {
-                "effective, what transfers reach by NCCL's tables; `--bandwidth raw` writes what wires carry"
+                "effective, what lone copies reach (measured, or by NCCL's tables); `--bandwidth raw` writes what wires carry"
             }
             Self::Raw => {
                 "raw, what wires carry after line encoding; `--bandwidth effective` writes what transfers reach"
@@ -37,7 +37,7 @@ pub(crate) struct Sourced {
 /// Host memory of a NUMA node: 8 channels of DDR4-3200, peak, in MB/s; *assumed*, no dump says it.
 pub(crate) const MEMORY: u64 = 204_800;
 
-/// Processors, as far as NCCL distinguishes their socket links.
+/// Processors, as far as NCCL and measurements distinguish their socket links.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) enum Processor {
     /// Intel before Skylake.
@@ -57,6 +57,10 @@ pub(crate) enum Processor {
     Arm,
     Zhaoxin,
     Yongfeng,
+    /// Not named by the dump, with PCIe 4.0: Rome, Milan, Ice Lake.
+    WithPcie4,
+    /// Likewise with PCIe 5.0: Genoa, Turin, Sapphire Rapids and later.
+    WithPcie5,
     /// The dump does not say.
     #[default]
     Unknown,
@@ -89,36 +93,49 @@ impl Processor {
         }
     }
 
-    /// The constant of NCCL and its name (`src/graph/topo.h`; that of its branch `dev` for AMD: releases have `AMD_BW`, 16 GB/s, for
-    /// all generations).
+    /// What a lone copy between two NUMA nodes of two sockets reaches, in MB/s each way, and where that is from. Measured: the median over
+    /// machines of each one's median. Where the copy's slot carries no more, the sockets may carry more.
+    ///
+    /// - Zen 2: 23.4 of the slot's 24 GB/s (Rome). Sapphire Rapids: 56 GB/s, the slot's (each one machine, weir's issue 18).
+    /// - Zen 4: 43.2 (two EPYC 9124), 39 (two EPYC 9374F). Zen 5: 38 (two EPYC 9575F, 8 pairs, 36 to 42). All voipmonitor/rtx6kpro,
+    ///   `hardware/epyc9124-direct-attach.md`, `pcie-bandwidth.md`, `asus-esc8000a-e13p-broadcom-switches.md`.
+    /// - Others: NCCL's (`src/graph/topo.h`).
     fn constant(self) -> (u64, &'static str) {
         match self {
-            Self::IntelBroadwell => (6_000, "BDW_QPI_BW"),
-            Self::IntelSkylake => (10_000, "SKL_QPI_BW"),
-            Self::IntelSapphireRapids => (22_000, "SRP_QPI_BW"),
-            Self::IntelEmeraldRapids => (40_000, "ERP_QPI_BW"),
-            Self::AmdZen12 => (16_000, "AMD_ZEN12_BW"),
-            Self::AmdZen34 => (24_000, "AMD_ZEN34_BW"),
-            Self::AmdZen5 => (32_000, "AMD_ZEN5_BW"),
-            Self::Power => (32_000, "P9_BW"),
-            Self::Arm => (6_000, "ARM_BW"),
-            Self::Zhaoxin => (6_000, "ZPI_BW"),
-            Self::Yongfeng => (9_000, "YONGFENG_ZPI_BW"),
-            Self::Unknown => (16_000, ""),
+            Self::IntelBroadwell => (6_000, "assumed, not measured: NCCL's BDW_QPI_BW (src/graph/topo.h)"),
+            Self::IntelSkylake => (10_000, "assumed, not measured: NCCL's SKL_QPI_BW (src/graph/topo.h)"),
+            Self::IntelSapphireRapids => (56_000, "measured, a lone copy on 1 machine, which its slot limits as well"),
+            Self::IntelEmeraldRapids => (56_000, "assumed to be no less than measured on Sapphire Rapids"),
+            Self::AmdZen12 => (23_400, "measured, a lone copy on 1 machine (Rome), which its slot limits as well"),
+            Self::AmdZen34 => (41_000, "measured, median of lone copies on 2 machines (Genoa)"),
+            Self::AmdZen5 => (38_000, "measured, median of 8 lone copies on 1 machine (Turin)"),
+            Self::Power => (32_000, "assumed, not measured: NCCL's P9_BW (src/graph/topo.h)"),
+            Self::Arm => (6_000, "assumed, not measured: NCCL's ARM_BW (src/graph/topo.h)"),
+            Self::Zhaoxin => (6_000, "assumed, not measured: NCCL's ZPI_BW (src/graph/topo.h)"),
+            Self::Yongfeng => (9_000, "assumed, not measured: NCCL's YONGFENG_ZPI_BW (src/graph/topo.h)"),
+            Self::WithPcie5 => {
+                (41_000, "assumed, the dump does not name the processor: the median measured on those with PCIe 5.0")
+            }
+            Self::WithPcie4 => {
+                (23_400, "assumed, the dump does not name the processor: as measured on Rome, with PCIe 4.0")
+            }
+            Self::Unknown => (16_000, "assumed, the dump does not name the processor"),
         }
     }
 
     /// What two NUMA nodes are joined with; the same for raw figures, as no public raw one holds for all boards.
     pub(crate) fn socket_link(self) -> Sourced {
-        let (megabytes, name) = self.constant();
-        let source = match self {
-            Self::Unknown => "assumed, the dump does not name the processor".to_owned(),
-            Self::AmdZen12 | Self::AmdZen34 | Self::AmdZen5 => {
-                format!("assumed, not measured: NCCL's {name} (src/graph/topo.h of its branch dev)")
-            }
-            _ => format!("assumed, not measured: NCCL's {name} (src/graph/topo.h)"),
-        };
-        Sourced { megabytes, source }
+        let (megabytes, source) = self.constant();
+        Sourced { megabytes, source: source.to_owned() }
+    }
+
+    /// A processor that the dump does not name, by the newest generation of PCIe that its machine has.
+    pub(crate) fn or_by_generation(self, generation: Option<u8>) -> Self {
+        match (self, generation) {
+            (Self::Unknown, Some(5..)) => Self::WithPcie5,
+            (Self::Unknown, Some(4)) => Self::WithPcie4,
+            (known, _) => known,
+        }
     }
 
     /// The `kind` of the written link type.
@@ -130,18 +147,25 @@ impl Processor {
     }
 }
 
-/// One NVLink each way as (effective, its name, raw), in MB/s. Effective: NCCL, `src/graph/topo.h`, `ncclTopoNVLinkBw`. Raw, per link
-/// and direction: NVIDIA's data sheets and white papers, whose totals are for both directions: P100 160 GB/s with 4 links, V100 300
-/// with 6, GA102 112.5 with 4, A100 600 with 12, H100 900 with 18, B200 1800 with 18.
+/// One NVLink each way as (effective, its source, raw), in MB/s. Raw, per link and direction: NVIDIA's data sheets and white papers, whose
+/// totals are for both directions: P100 160 GB/s with 4 links, V100 300 with 6, GA102 112.5 with 4, A100 600 with 12, H100 900 with 18,
+/// B200 1800 with 18. Effective: NCCL, `src/graph/topo.h`, `ncclTopoNVLinkBw`, which counts on payloads of 128 B; measured ones are of
+/// copy engines, which send 256 B (NVIDIA/nccl-tests, issue 149):
+///
+/// - A100: 274.4 GB/s over 12 links, 56 pairs (stas00/ml-engineering, `network/benchmarks`, p2pBandwidthLatencyTest).
+/// - H100: 376 over 18 links (NVIDIA/nccl, issue 1264, p2pBandwidthLatencyTest), H800: 174 over 8 links, median of reads and writes
+///   (liguodongiot/llm-action, nvbandwidth): 20.9 and 21.75 GB/s for one.
 fn nvlink(gpu: Gpu) -> (u64, &'static str, u64) {
     match gpu {
-        Gpu::Nvidia(100..) => (40_100, "SM100_NVLINK_BW", 50_000),
-        Gpu::Nvidia(90..) => (20_600, "SM90_NVLINK_BW", 25_000),
-        Gpu::Nvidia(86) => (12_000, "SM86_NVLINK_BW", 14_062),
-        Gpu::Nvidia(80..) => (20_000, "SM80_NVLINK_BW", 25_000),
-        Gpu::Nvidia(70..) => (20_000, "SM70_NVLINK_BW", 25_000),
-        Gpu::Nvidia(60..) => (18_000, "SM60_NVLINK_BW", 20_000),
-        _ => (20_000, "SM80_NVLINK_BW, as the dump does not say which GPUs these are", 25_000),
+        Gpu::Nvidia(100..) => (40_100, "NCCL's SM100_NVLINK_BW (src/graph/topo.h)", 50_000),
+        Gpu::Nvidia(90..) => (21_300, "measured, median of lone copies on 2 machines (docs/import.md)", 25_000),
+        Gpu::Nvidia(86) => (12_000, "NCCL's SM86_NVLINK_BW (src/graph/topo.h)", 14_062),
+        Gpu::Nvidia(80..) => (22_860, "measured, median of lone copies of 56 pairs (docs/import.md)", 25_000),
+        Gpu::Nvidia(70..) => (20_000, "NCCL's SM70_NVLINK_BW (src/graph/topo.h)", 25_000),
+        Gpu::Nvidia(60..) => (18_000, "NCCL's SM60_NVLINK_BW (src/graph/topo.h)", 20_000),
+        _ => {
+            (20_000, "NCCL's SM80_NVLINK_BW (src/graph/topo.h), as the dump does not say which GPUs these are", 25_000)
+        }
     }
 }
 
@@ -158,8 +182,8 @@ fn xgmi(gpu: Gpu) -> (u64, &'static str, u64) {
 
 /// Bandwidth of a number of NVLinks between two ends.
 pub(crate) fn nvlinks(gpu: Gpu, links: u32, figures: Figures) -> Sourced {
-    let (effective, name, raw) = nvlink(gpu);
-    of_links(links, figures, effective, &format!("NCCL's {name} (src/graph/topo.h)"), raw)
+    let (effective, source, raw) = nvlink(gpu);
+    of_links(links, figures, effective, source, raw)
 }
 
 /// Bandwidth of a number of xGMI links between two ends.
@@ -199,10 +223,10 @@ mod tests {
     #[test]
     fn processors_as_nccl_tells_them_apart() {
         let intel = |model| Processor::of_x86("GenuineIntel", Some(6), Some(model)).constant().0;
-        assert_eq!([79, 85, 106, 143, 0xad, 207].map(intel), [6_000, 10_000, 10_000, 22_000, 22_000, 40_000]);
+        assert_eq!([79, 85, 106, 143, 0xad, 207].map(intel), [6_000, 10_000, 10_000, 56_000, 56_000, 56_000]);
         let amd = |family| Processor::of_x86("AuthenticAMD", Some(family), Some(1)).constant().0;
-        assert_eq!([23, 25, 26].map(amd), [16_000, 24_000, 32_000]);
-        assert_eq!([143, 175, 191].map(amd), [16_000, 24_000, 32_000], "as releases write the families");
+        assert_eq!([23, 25, 26].map(amd), [23_400, 41_000, 38_000]);
+        assert_eq!([143, 175, 191].map(amd), [23_400, 41_000, 38_000], "as releases write the families");
     }
 
     /// Totals of the makers' data sheets for both directions of all links of a GPU, in GB/s.
@@ -223,7 +247,7 @@ mod tests {
 
     #[test]
     fn links_add_up() {
-        assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Effective).megabytes), "370.8");
+        assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Effective).megabytes), "383.4");
         assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(90), 18, Figures::Raw).megabytes), "450");
         assert_eq!(gigabytes(nvlinks(Gpu::Nvidia(60), 2, Figures::Effective).megabytes), "36");
         assert_eq!(gigabytes(xgmis(Gpu::Amd(0x942), 1, Figures::Effective).megabytes), "48");

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::finding::Findings;
 use crate::machine::{Device, DeviceKind, End, Machine, Parent, Up, Wire};
-use crate::pcie::Doubt;
+use crate::pcie::{Doubt, PcieLink, USUAL_WIDTH};
 
 pub(crate) fn complete(machine: &mut Machine, findings: &mut Findings) {
     merge_functions(machine, findings);
-    doubt_bridges(machine);
     doubt_gpus(machine);
+    doubt_bridges(machine);
+    machine.guess_processors();
     add_ports(machine);
 }
 
@@ -50,24 +51,47 @@ fn merge_functions(machine: &mut Machine, findings: &mut Findings) {
     }
 }
 
-/// A bridge of generation 1 or 2 above devices of two generations more reports its management port.
+/// How much less a bridge carries than a device below it where it is doubtful: two generations, or a quarter of the lanes; *assumed*, with
+/// room for line encodings. One generation or half of the lanes is what real boards have.
+const FAR_SLOWER: f64 = 3.9;
+
+/// A bridge far below its devices reports its management port, or is a virtual machine's, or has lost lanes.
 fn doubt_bridges(machine: &mut Machine) {
-    let mut below = vec![0; machine.devices.len()];
+    let mut below: Vec<Option<PcieLink>> = vec![None; machine.devices.len()];
+    let faster = |a: Option<PcieLink>, b: Option<PcieLink>| match (a, b) {
+        (Some(one), Some(other)) if one.raw() >= other.raw() => a,
+        (_, None) => a,
+        _ => b,
+    };
     // Parents stand before their children.
     for index in (0..machine.devices.len()).rev() {
         let device = &mut machine.devices[index];
+        let fastest = if device.kind == DeviceKind::Switch { below[index] } else { own_link(device) };
         let Up::Pcie(link) = &mut device.up else { continue };
-        let fastest = match device.kind {
-            DeviceKind::Switch => below[index],
-            _ if matches!(link.doubt, Some(Doubt::Nothing | Doubt::Speed)) => 0,
-            _ => link.generation,
-        };
-        if device.kind == DeviceKind::Switch && link.doubt.is_none() && fastest >= link.generation + 2 {
-            link.doubt = Some(Doubt::SlowBridge);
+        let sure = matches!(link.doubt, None | Some(Doubt::Product));
+        if let (DeviceKind::Switch, true, Some(fastest)) = (device.kind, sure, fastest) {
+            let older = link.doubt.is_none() && fastest.generation >= link.generation + 2;
+            if older || fastest.raw() >= FAR_SLOWER * link.raw() {
+                let (generation, width) = (fastest.generation.max(link.generation), fastest.width.max(link.width));
+                link.doubt = Some(Doubt::SlowBridge(generation, width));
+            }
         }
         if let Parent::Device(above) = device.parent {
-            below[above] = fastest.max(below[above]);
+            below[above] = faster(below[above], fastest);
         }
+    }
+}
+
+/// The link of a device as far as it is sure, or of a doubtful GPU what its chip can.
+fn own_link(device: &Device) -> Option<PcieLink> {
+    let link = device.pcie()?;
+    match link.doubt {
+        Some(Doubt::Nothing | Doubt::Speed) => None,
+        Some(Doubt::IdleGpu | Doubt::NarrowGpu | Doubt::Capped) => {
+            let generation = device.gpu.pcie_generation().unwrap_or(link.generation);
+            Some(PcieLink { generation, width: USUAL_WIDTH, doubt: None })
+        }
+        _ => Some(link),
     }
 }
 

@@ -24,9 +24,12 @@ pub(crate) fn report(machine: &Machine, names: &Names, types: &LinkTypes, format
     let fastest = sure.map(|link| link.generation).max().unwrap_or(4);
     let mut settings = false;
     for ((doubt, name), group) in groups(machine, names, types) {
-        let changes = changes(doubt, &group, fastest);
-        let sets: Vec<String> =
-            changes.iter().map(|change| format!("`{}`", types.setting(&name, group.link, *change))).collect();
+        let alternatives = alternatives(doubt, &group, fastest);
+        let quoted = |changes: &Vec<Change>| {
+            let settings = types.settings(&name, group.link, changes);
+            settings.iter().map(|setting| format!("`{setting}`")).collect::<Vec<_>>().join(" and ")
+        };
+        let sets: Vec<String> = alternatives.iter().map(quoted).collect();
         settings |= !sets.is_empty();
         let level = level(doubt, format);
         findings.of_ids(level, &message(doubt, &name), &group.ids, Some(help(doubt, &sets.join(" or "))));
@@ -58,23 +61,28 @@ fn groups(machine: &Machine, names: &Names, types: &LinkTypes) -> BTreeMap<(Doub
     groups
 }
 
-/// Generations or widths that the links may rather have: the one or the other.
-fn changes(doubt: Doubt, group: &DoubtfulLinks, fastest: u8) -> Vec<Change> {
+/// What the links may rather be: the one or the other list of changes, none of which is empty.
+fn alternatives(doubt: Doubt, group: &DoubtfulLinks, fastest: u8) -> Vec<Vec<Change>> {
     let now = group.link;
     let other = if now.generation == 5 { 4 } else { 5 };
     let likely = [group.chips, Some(fastest)].into_iter().flatten().find(|&generation| generation != now.generation);
     let generation = (group.chips != Some(now.generation)).then(|| Change::Generation(likely.unwrap_or(other)));
-    match doubt {
-        Doubt::Nothing => generation.into_iter().chain([Change::Width(8)]).collect(),
-        Doubt::Speed | Doubt::IdleGpu | Doubt::SlowBridge | Doubt::Capped => generation.into_iter().collect(),
-        Doubt::Width => vec![Change::Width(8)],
-        Doubt::NarrowGpu => vec![Change::Width(16)],
+    // A GPU with fewer lanes than this is in doubt.
+    let lanes = (now.width < 8).then_some(Change::Width(16));
+    let both = |generation: u8, width: u8| {
+        let generation = (generation != now.generation).then_some(Change::Generation(generation));
+        generation.into_iter().chain((width != now.width).then_some(Change::Width(width))).collect()
+    };
+    let lists: Vec<Vec<Change>> = match doubt {
+        Doubt::Nothing => vec![generation.into_iter().collect(), vec![Change::Width(8)]],
+        Doubt::Speed | Doubt::Capped => vec![generation.into_iter().collect()],
+        Doubt::IdleGpu | Doubt::NarrowGpu if now.generation <= 2 => vec![generation.into_iter().chain(lanes).collect()],
+        Doubt::IdleGpu | Doubt::NarrowGpu => vec![lanes.into_iter().collect()],
+        Doubt::Width => vec![vec![Change::Width(8)]],
         Doubt::Product => Vec::new(),
-        Doubt::Ends(generation, width) => {
-            let generation = (generation != now.generation).then_some(Change::Generation(generation));
-            generation.into_iter().chain((width != now.width).then_some(Change::Width(width))).collect()
-        }
-    }
+        Doubt::SlowBridge(generation, width) | Doubt::Ends(generation, width) => vec![both(generation, width)],
+    };
+    lists.into_iter().filter(|list| !list.is_empty()).collect()
 }
 
 /// How much a doubt matters. Where a whole format has no links, its reader says so once.
@@ -109,9 +117,9 @@ fn message(doubt: Doubt, name: &str) -> String {
             "GPUs {{}} are faster than type `{name}`, which the dump reports: hwloc with NVML reports no speed above 8 GT/s; it \
              is written as reported"
         ),
-        Doubt::SlowBridge => format!(
-            "bridges {{}} report type `{name}`, two or more generations below the devices under them: switches report so of \
-             their management port; it is written as reported"
+        Doubt::SlowBridge(generation, width) => format!(
+            "bridges {{}} report type `{name}`, far below the PCIe {generation}.0 x{width} of a device under them: switches report so of \
+             their management port, virtual machines of any; it is written as reported, and limits all below"
         ),
         Doubt::IdleGpu => {
             format!("GPUs {{}} report type `{name}`, to which idle GPUs fall back; it is written as reported")

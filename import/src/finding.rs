@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::format::Format;
 use crate::machine::{Counts, Machine, Wire};
 use crate::printable::printable;
 
@@ -142,12 +141,12 @@ impl Findings {
     }
 
     /// What holds of the whole machine.
-    pub(crate) fn of_machine(&mut self, machine: &Machine, counts: &Counts, format: Format) {
+    pub(crate) fn of_machine(&mut self, machine: &Machine, counts: &Counts, better_dump: &str) {
         for (what, ids) in std::mem::take(&mut self.left_out) {
             self.of_ids(Level::Note, &format!("left out, {}: {{}}", what.replace("{}", "")), &ids, None);
         }
         if counts.gpus == 0 {
-            self.warning("no GPU in the dump", format.better_dump());
+            self.warning("no GPU in the dump", better_dump);
         }
         let memory = "change `link_types.memory` where you know better";
         self.assumed("memory of each NUMA node: 204.8 GB/s, 8 channels of DDR4-3200", memory);
@@ -161,7 +160,7 @@ impl Findings {
         }
         if has(|wire| matches!(wire, Wire::Socket(_))) {
             self.assumed(
-                "all NUMA nodes are joined pair by pair, as NCCL does, with its bandwidths; they are not measured",
+                "all NUMA nodes are joined pair by pair, as NCCL does; the bandwidth is that of lone copies on other machines, or NCCL's",
                 "change `link_types.socket` where you know better",
             );
         }

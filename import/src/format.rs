@@ -30,10 +30,15 @@ impl Format {
         }
     }
 
-    /// The command that makes a dump which says more, or the best one of this kind.
-    #[must_use]
-    pub fn better_dump(self) -> &'static str {
+    /// The command that makes a dump which says more, or the best one of this kind. A preset is a file that was written for NCCL to
+    /// read.
+    pub(crate) fn better_dump(self, is_preset: bool) -> &'static str {
         match self {
+            Self::Nccl if is_preset => {
+                "this is a static preset (no GPU has a `<gpu>`), not a dump of the running machine: NCCL adds NVLinks and devices when it \
+                 reads it. Run any NCCL or RCCL program, such as all_reduce_perf, on all GPUs of the machine with \
+                 `NCCL_TOPO_DUMP_FILE=topology.xml` in its environment, and import topology.xml"
+            }
             Self::Nccl => {
                 "this is the most exact kind of dump; for another machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the \
                  environment of any NCCL or RCCL program, such as all_reduce_perf, run on all GPUs of the machine"

@@ -18,6 +18,7 @@ use crate::gpu::Gpu;
 use crate::machine::{DeviceKind, Machine};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
+use crate::sxm::Sxm;
 use crate::xml::{self, Dump};
 use distances::Matrices;
 use nodes::{Nodes, info, is, objects};
@@ -90,7 +91,7 @@ impl Reader {
         let bus = node.attribute("pci_busid").and_then(BusId::read);
         let (class, ids) = identity(node.attribute("pci_type").unwrap_or(""));
         let on_bus_0 = bus.is_some_and(|bus| bus.bus == 0);
-        let identity = Identity { class: class.unwrap_or(0), vendor: ids.map(|(vendor, _)| vendor), on_bus_0 };
+        let identity = Identity::new(class.unwrap_or(0), ids, on_bus_0);
         let bridge = is(node, "Bridge");
         let function = Function {
             // hwloc lists devices with bridges inside as bridges, whatever their class.
@@ -104,6 +105,7 @@ impl Reader {
             maker: ids.map_or_else(String::new, |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: info(node, "PCIDevice").is_some_and(|name| name.contains("Virtual Function")),
             gpu: ids.map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
+            sxm: ids.and_then(|(vendor, device)| Sxm::of_ids(vendor, device)),
             above: node.parent().and_then(|above| self.of_node.get(&above.id().get()).copied()),
             root: nodes.near(node).0,
             ..Function::default()

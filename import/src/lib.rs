@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What a dump does not say is assumed; what it says is written even where it is doubtful. A finding reports both, with the
-//! bus id and the key that changes it. Numbers come from NCCL's own tables, see `bandwidth`.
+//! bus id and the key that changes it. Numbers are measured medians, or NCCL's own, see `bandwidth` and `pcie`.
 
 mod bandwidth;
 mod bus;
@@ -21,8 +21,10 @@ mod functions;
 mod gpu;
 mod hwloc;
 mod link_types;
+mod lscpu;
 mod lspci;
 mod machine;
+mod missing;
 mod names;
 mod nccl;
 mod pcie;
@@ -31,6 +33,7 @@ mod recognise;
 mod refusal;
 mod show;
 mod smi;
+mod sxm;
 mod xml;
 mod yaml;
 
@@ -40,6 +43,7 @@ pub use finding::{Finding, Level};
 pub use format::Format;
 pub use machine::Counts;
 pub use refusal::Refusal;
+pub use sxm::{Addition, Sxm};
 
 /// What to make of a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -48,6 +52,8 @@ pub struct Options {
     pub format: Option<Format>,
     /// Which bandwidths are written.
     pub figures: Figures,
+    /// What is added to what the dump has.
+    pub add: Option<Addition>,
 }
 
 /// A dump that was read.
@@ -67,6 +73,10 @@ pub struct Import {
     pub counts: Counts,
     /// The kinds of its links that are no part of a PCIe tree.
     pub kinds_beside_pcie: Vec<&'static str>,
+    /// The newest generation of PCIe in its tree, where the dump tells it.
+    pub pcie_generation: Option<u8>,
+    /// The command that makes a dump which says more.
+    pub better_dump: &'static str,
 }
 
 /// Reads a dump. `name` becomes the name of the topology.
@@ -79,6 +89,13 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
         Some(format) => format,
         None => recognise::format(&text)?,
     };
+    // These two do not name the processor.
+    let (processor, text) = match format {
+        Format::Lspci | Format::NvidiaSmi => {
+            lscpu::split(&text, |line| lspci::is_sure_start(line) || smi::is_head(line))
+        }
+        Format::Nccl | Format::Hwloc => (None, text),
+    };
     let mut findings = finding::Findings::default();
     let mut machine = match format {
         Format::Nccl => nccl::read(&text, &mut findings)?,
@@ -86,16 +103,25 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
         Format::NvidiaSmi => smi::read(&text, &mut findings)?,
         Format::Lspci => lspci::read(&text, &mut findings)?,
     };
+    if let Some(processor) = processor {
+        machine.set_processor(processor);
+    }
+    if let Some(addition) = options.add {
+        missing::add(&mut machine, addition, &mut findings)?;
+    }
     complete::complete(&mut machine, &mut findings);
     let names = names::Names::of(&machine);
     let types = link_types::LinkTypes::of(&machine, options.figures);
+    missing::report(&machine, &names, options.figures, &mut findings);
     doubts::report(&machine, &names, &types, format, &mut findings);
     let counts = machine.counts();
-    findings.of_machine(&machine, &counts, format);
+    let pcie_generation = machine.pcie_generation();
+    let better_dump = format.better_dump(machine.is_preset);
+    findings.of_machine(&machine, &counts, better_dump);
     let head = yaml::Head { name, format, figures: options.figures };
     let findings = findings.list();
     let yaml = yaml::write(&machine, &names, &types, &head, &findings);
     let bandwidths = show::bandwidths(&types, options.figures);
     let (tree, kinds_beside_pcie) = (show::tree(&machine, &names, &types), types.kinds_beside_pcie());
-    Ok(Import { format, yaml, tree, bandwidths, findings, counts, kinds_beside_pcie })
+    Ok(Import { format, yaml, tree, bandwidths, findings, counts, kinds_beside_pcie, pcie_generation, better_dump })
 }

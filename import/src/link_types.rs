@@ -78,23 +78,26 @@ impl LinkTypes {
         self.pcie.get(&link).map_or("", String::as_str)
     }
 
-    /// What changes one number of the type of a PCIe link. A type whose figure is no product of generation and width is changed as a
+    /// What changes numbers of the type of a PCIe link. A type whose figure is no product of generation and width is changed as a
     /// whole, as one to generation 6 is.
-    pub(crate) fn setting(&self, name: &str, link: PcieLink, change: Change) -> String {
-        let target = match change {
+    pub(crate) fn settings(&self, name: &str, link: PcieLink, changes: &[Change]) -> Vec<String> {
+        let target = changes.iter().fold(link, |link, change| match *change {
             Change::Generation(generation) => PcieLink { generation, ..link },
             Change::Width(width) => PcieLink { width, ..link },
-        };
+        });
         let key = format!("--set topology.link_types.{name}");
         let product = |link: PcieLink| self.figures == Figures::Raw || link.efficiency().is_some();
-        match change {
-            _ if !product(link) && !product(target) => format!("{key}.bandwidth={}GB/s", effective(target)),
-            _ if !product(link) || !product(target) => {
-                format!("--set 'topology.link_types.{name}={}'", pcie_type(target, self.figures, "").body)
-            }
-            Change::Generation(generation) => format!("{key}.generation={generation}"),
-            Change::Width(width) => format!("{key}.width={width}"),
+        if product(link) && product(target) {
+            let one = |change: &Change| match change {
+                Change::Generation(generation) => format!("{key}.generation={generation}"),
+                Change::Width(width) => format!("{key}.width={width}"),
+            };
+            return changes.iter().map(one).collect();
         }
+        if !product(link) && !product(target) {
+            return vec![format!("{key}.bandwidth={}GB/s", effective(target))];
+        }
+        vec![format!("--set 'topology.link_types.{name}={}'", pcie_type(target, self.figures, "").body)]
     }
 
     /// The name of the type of a link to a parent.
@@ -180,9 +183,9 @@ fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, S
     }
 }
 
-/// NCCL's figure of a link, in GB/s.
+/// The effective figure of a link, in GB/s.
 fn effective(link: PcieLink) -> String {
-    gigabytes(u64::from(link.effective_80ths()) * 1000 / 80)
+    gigabytes(link.megabytes(Figures::Effective))
 }
 
 /// The type of a PCIe link; `doubt` is added to its comment.
@@ -190,7 +193,7 @@ fn pcie_type(link: PcieLink, figures: Figures, doubt: &str) -> LinkType {
     let (generation, width) = (link.generation, link.width);
     let effective = effective(link);
     let raw = (link.raw() * 100.0).round() / 100.0;
-    let nccl = "NCCL's figure (src/graph/topo.cc, kvDictPciGen)";
+    let source = link.source();
     let head = format!("PCIe {generation}.0 x{width}:");
     let (body, comment) = match (figures, link.efficiency()) {
         (Figures::Raw, _) => (
@@ -199,11 +202,11 @@ fn pcie_type(link: PcieLink, figures: Figures, doubt: &str) -> LinkType {
         ),
         (Figures::Effective, Some(efficiency)) => (
             format!("{{ generation: {generation}, width: {width}, efficiency: {efficiency} }}"),
-            format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
+            format!("{head} {effective} GB/s effective, {source}; {raw} raw.{doubt}"),
         ),
         (Figures::Effective, None) => (
             format!("{{ bandwidth: {effective}GB/s }}"),
-            format!("{head} {effective} GB/s effective, {nccl}; {raw} raw.{doubt}"),
+            format!("{head} {effective} GB/s effective, {source}; {raw} raw.{doubt}"),
         ),
     };
     LinkType { body, comment }

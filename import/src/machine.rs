@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
 use crate::gpu::Gpu;
-use crate::pcie::PcieLink;
+use crate::pcie::{Doubt, PcieLink};
 use crate::refusal::Refusal;
+use crate::sxm::Sxm;
 
 /// Bridges above each other at most; *assumed*, real machines have 6. Topology files nest twice as deep, and may 64 times.
 pub(crate) const DEPTH: usize = 24;
@@ -28,6 +29,8 @@ pub(crate) struct Machine {
     pub(crate) bridges: usize,
     /// Packages of the dump, where it lists them.
     pub(crate) sockets: Option<usize>,
+    /// Whether the dump is a static file for NCCL, not made on the running machine.
+    pub(crate) is_preset: bool,
 }
 
 /// A NUMA node: its memory, and the root complex of its PCIe devices.
@@ -77,6 +80,8 @@ pub(crate) struct Device {
     /// The number that the dump gives a GPU.
     pub(crate) number: Option<u32>,
     pub(crate) gpu: Gpu,
+    /// The model, where it is known and has NVLink.
+    pub(crate) sxm: Option<Sxm>,
     /// Name or model; may be any text of the dump.
     pub(crate) label: String,
     /// Number of bridges above it.
@@ -87,7 +92,13 @@ impl Device {
     /// A device before it is put into a machine.
     pub(crate) fn new(kind: DeviceKind, bus: Option<BusId>, up: Up) -> Self {
         let (parent, children, depth) = (Parent::Root(0), Vec::new(), 0);
-        Self { kind, bus, up, parent, children, number: None, gpu: Gpu::Unknown, label: String::new(), depth }
+        let (number, gpu, sxm, label) = (None, Gpu::Unknown, None, String::new());
+        Self { kind, bus, up, parent, children, number, gpu, sxm, label, depth }
+    }
+
+    /// Whether the dump does not say which GPU it is.
+    pub(crate) fn is_nameless(&self) -> bool {
+        self.gpu == Gpu::Unknown && self.sxm.is_none() && self.label.is_empty()
     }
 
     pub(crate) fn pcie(&self) -> Option<PcieLink> {
@@ -201,6 +212,27 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// The newest generation of PCIe in the tree: that of links that are sure, or else what the GPUs' chips can.
+    pub(crate) fn pcie_generation(&self) -> Option<u8> {
+        let of_tree = self.devices.iter().filter(|device| device.kind != DeviceKind::Nic);
+        let sure = of_tree.filter_map(Device::pcie);
+        let sure = sure.filter(|link| matches!(link.doubt, None | Some(Doubt::Product | Doubt::Width)));
+        let sure = sure.map(|link| link.generation).max();
+        sure.or_else(|| self.devices.iter().filter_map(|device| device.gpu.pcie_generation()).max())
+    }
+
+    /// Names the processors that the dump does not name by their generation of PCIe.
+    pub(crate) fn guess_processors(&mut self) {
+        let generation = self.pcie_generation();
+        self.roots.iter_mut().for_each(|root| root.processor = root.processor.or_by_generation(generation));
+        self.join_sockets();
+    }
+
+    /// Sets the processor of all NUMA nodes.
+    pub(crate) fn set_processor(&mut self, processor: Processor) {
+        self.roots.iter_mut().for_each(|root| root.processor = processor);
     }
 
     /// The NUMA node that a device is below.

@@ -12,7 +12,7 @@ pub(crate) struct Names {
 pub(crate) const NVSWITCH: &str = "nvswitch";
 
 impl Names {
-    /// `gpu0` … in the dump's own numbers' order, the others in the order of the tree.
+    /// `gpu0` … by the dump's own numbers, or else by bus id, as CUDA and `nvidia-smi` number them; the others in the order of the tree.
     pub(crate) fn of(machine: &Machine) -> Self {
         let order = machine.in_order();
         let mut devices = vec![String::new(); machine.devices.len()];
@@ -21,6 +21,8 @@ impl Names {
         // A file that joins several machines repeats the numbers: each machine's come after those before.
         if gpus.iter().all(|&gpu| machine.devices[gpu].number.is_some()) {
             gpus.sort_by_key(|&gpu| (machine.roots[machine.root_of(gpu)].host, machine.devices[gpu].number));
+        } else if gpus.iter().all(|&gpu| machine.devices[gpu].bus.is_some()) {
+            gpus.sort_by_key(|&gpu| (machine.roots[machine.root_of(gpu)].host, machine.devices[gpu].bus));
         }
         for (number, gpu) in gpus.into_iter().enumerate() {
             devices[gpu] = format!("gpu{number}");

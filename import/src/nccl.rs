@@ -8,7 +8,7 @@ mod reader;
 use roxmltree::Node;
 
 use crate::finding::Findings;
-use crate::machine::Machine;
+use crate::machine::{DeviceKind, Machine};
 use crate::refusal::Refusal;
 use crate::xml;
 use reader::{Reader, cut};
@@ -31,7 +31,10 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
         let refusal = Refusal::new("no `<cpu>` below `<system>`").help("make the dump again");
         return Err(xml::refused(system, refusal));
     }
+    reader.check_classes()?;
     reader.report_hosts();
+    reader.machine.is_preset =
+        reader.gpus.is_empty() && reader.machine.devices.iter().any(|d| d.kind == DeviceKind::Gpu);
     reader.laterals();
     reader.machine.join_sockets();
     Ok(reader.machine)

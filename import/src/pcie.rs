@@ -1,10 +1,29 @@
 //! PCIe links: generation, width, and what they carry.
 
+use crate::bandwidth::Figures;
+
 /// Generations by their rate per lane in tenths of GT/s (PCI Express Base Specification 6.0, table 1-1).
 const RATES: [u32; 6] = [25, 50, 80, 160, 320, 640];
 
-/// NCCL's effective figure per lane of each generation, in 100 Mb/s (NCCL, `src/graph/topo.cc`, `kvDictPciGen`).
-const NCCL: [u32; 6] = [15, 30, 60, 120, 240, 480];
+const NCCL: &str = "NCCL's figure (src/graph/topo.cc, kvDictPciGen)";
+
+/// What a lone copy reaches on 16 lanes of each generation, in MB/s each way, that over the raw figure, and the source. Other widths are
+/// in proportion. Measured: the median over machines of each one's median.
+///
+/// - 4.0: 26.34 GB/s between six A6000, 26.25 from the host to eight RTX 4090 (NVIDIA/nvbandwidth, issues 50 and 15).
+/// - 5.0: 53.6, 53.9 and 56.3 (three WRX90 machines with switches), 57.2 (2 EPYC 9124), 56.6, 54.6 (each 2 Turin), 54 (2 EPYC 9374F), all
+///   between GPUs (voipmonitor/rtx6kpro, `hardware/`), 55.2 (H800, host to GPU and back; liguodongiot/llm-action), 56 (host to GPU;
+///   `scenarios/measured/h2d-eight-gpus.yaml`).
+/// - Others: NCCL's. Its 12 GB/s of 3.0 lie within 3 % of the 11.9 of K80 boards (Martinasso et al., SC16) and the 12.36 of NVIDIA's
+///   nvbandwidth (README). Of 6.0, 96 GB/s of 118 have no short decimal.
+const EFFECTIVE: [(u64, Option<&str>, &str); 6] = [
+    (3_000, Some("0.75"), NCCL),
+    (6_000, Some("0.75"), NCCL),
+    (12_000, Some("0.76171875"), NCCL),
+    (26_300, Some("0.834716796875"), "measured, median of lone copies on 2 machines (docs/import.md)"),
+    (55_200, Some("0.8759765625"), "measured, median of lone copies on 9 machines (docs/import.md)"),
+    (96_000, None, NCCL),
+];
 
 /// Lanes that a link can have.
 pub(crate) const WIDTHS: [u8; 7] = [1, 2, 4, 8, 12, 16, 32];
@@ -26,8 +45,8 @@ pub(crate) enum Doubt {
     Width,
     /// The dump gives only the product of both.
     Product,
-    /// A bridge at the speed of switch management, above much faster devices.
-    SlowBridge,
+    /// A bridge with a quarter or less of what a device below it has. The generation and width of that.
+    SlowBridge(u8, u8),
     /// A GPU at a speed to which idle ones fall back.
     IdleGpu,
     /// A GPU on fewer than eight lanes.
@@ -69,19 +88,26 @@ impl PcieLink {
         Self { generation, width: width.unwrap_or(USUAL_WIDTH), doubt }
     }
 
-    /// NCCL's effective figure in 1/80 GB/s.
-    pub(crate) fn effective_80ths(self) -> u32 {
-        NCCL[usize::from(self.generation - 1)] * u32::from(self.width)
+    /// The figure that is written, in MB/s.
+    pub(crate) fn megabytes(self, figures: Figures) -> u64 {
+        match figures {
+            Figures::Effective => self.effective().0 * u64::from(self.width) / 16,
+            Figures::Raw => (self.raw() * 1000.0) as u64,
+        }
     }
 
-    /// Effective over raw: 8b/10b leaves 4/5, 128b/130b the larger part. `None` for generation 6, whose quotient
-    /// (96 GB/s of 118 at x16) has no short decimal.
+    fn effective(self) -> (u64, Option<&'static str>, &'static str) {
+        EFFECTIVE[usize::from(self.generation - 1)]
+    }
+
+    /// Effective over raw; `None` where the quotient has no short decimal.
     pub(crate) fn efficiency(self) -> Option<&'static str> {
-        match self.generation {
-            1 | 2 => Some("0.75"),
-            3..=5 => Some("0.76171875"),
-            _ => None,
-        }
+        self.effective().1
+    }
+
+    /// Where the effective figure is from.
+    pub(crate) fn source(self) -> &'static str {
+        self.effective().2
     }
 
     /// The raw figure in GB/s, after line encoding.
@@ -180,17 +206,16 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_nccls() {
+    fn figures_are_those_of_their_sources() {
         let at = |generation, width| PcieLink { generation, width, doubt: None };
-        let effective = |generation| f64::from(at(generation, 16).effective_80ths()) / 80.0;
-        assert_eq!([1, 2, 3, 4, 5, 6].map(effective), [3.0, 6.0, 12.0, 24.0, 48.0, 96.0]);
-        for generation in 1..=5 {
-            for width in WIDTHS {
-                let link = at(generation, width);
-                let factor: f64 = link.efficiency().expect("has one").parse().expect("a number");
-                let expected = f64::from(link.effective_80ths()) / 80.0;
-                assert!((link.raw() * factor - expected).abs() < 1e-12 * expected, "{link:?}");
-            }
+        let effective = |generation| at(generation, 16).megabytes(Figures::Effective);
+        assert_eq!([1, 2, 3, 6].map(effective), [3_000, 6_000, 12_000, 96_000], "NCCL's");
+        assert_eq!([4, 5].map(effective), [26_300, 55_200], "measured");
+        for (generation, width) in (1..=5).flat_map(|generation| WIDTHS.map(|width| (generation, width))) {
+            let link = at(generation, width);
+            let factor: f64 = link.efficiency().expect("has one").parse().expect("a number");
+            let expected = effective(generation) as f64 / 16e3 * f64::from(width);
+            assert!((link.raw() * factor - expected).abs() < 1e-12 * expected, "{link:?}");
         }
         let raw = [3, 4, 5].map(|g| (at(g, 16).raw() * 100.0).round() / 100.0);
         assert_eq!(raw, [15.75, 31.51, 63.02]);

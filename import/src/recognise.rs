@@ -18,8 +18,7 @@ pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
     if text.lines().any(smi::is_head) {
         return Ok(Format::NvidiaSmi);
     }
-    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
-    if lspci::is_tree(first) || lspci::is_list(first) {
+    if lspci::start(text).is_some() {
         return Ok(Format::Lspci);
     }
     if text.contains("<system") || text.contains("<topology") {

@@ -36,7 +36,7 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     let matrix = text::read(text, findings)?;
     findings.warning(
         "the tree is a guess: `nvidia-smi topo -m` shows what is between two devices, but no bus ids, speeds or widths",
-        Format::NvidiaSmi.better_dump(),
+        Format::NvidiaSmi.better_dump(false),
     );
     guess::machine(&matrix, findings)
 }

@@ -236,7 +236,8 @@ pub trait ArbiterPlugin: RateArbiter + Sized + 'static {
 
     /// JSON Schema (an object) of its parameters. Beside the usual keywords, `"x-weir-quantity": "bytes" | "bandwidth" |
     /// "time"` marks a number that the scenario writes as text with a unit; it arrives in B, B/s or ps. `"x-weir-fit"` marks
-    /// a number that `weir calibrate` may fit (docs/plugin-abi.md).
+    /// a number that `weir calibrate` may fit, `"x-weir-by-pcie"` a parameter that depends on the generation of PCIe
+    /// (docs/plugin-abi.md).
     fn params_schema() -> String;
 
     /// What the steps that `explain` names mean, in the order in which they are taken; empty where names say enough.

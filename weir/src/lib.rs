@@ -22,6 +22,7 @@
 mod comparison;
 mod critical_path;
 mod error;
+mod machine_arbiters;
 mod opener;
 pub mod optimize;
 mod options;
@@ -33,6 +34,7 @@ mod widening;
 
 pub use comparison::{Comparison, compare};
 pub use error::{Error, ErrorKind};
+pub use machine_arbiters::MachineArbiters;
 pub use opener::{Opened, Opener};
 pub use options::RunOptions;
 #[doc(hidden)]

@@ -7,6 +7,7 @@ use weir_plugin_api::Flags;
 use weir_plugin_host::{Library, Place, PluginConfig, Refusal};
 use weir_scenario::{ArbiterSpec, Diagnostic};
 
+use crate::machine_arbiters::{MachineArbiters, by_generation};
 use crate::{Error, ErrorKind};
 
 /// The arbiters and models that scenarios may name.
@@ -34,13 +35,17 @@ impl Registry {
         Ok(Self { entries, refusals: Vec::new() })
     }
 
-    /// A map of arbiters for a machine with links of these kinds beside PCIe: the first one that is made for PCIe links, and
-    /// for these kinds the one of scenarios that name none. `None` if one of the two is missing.
+    /// The arbiters for a machine with links of these kinds beside PCIe: the first one that is made for PCIe links, with the parameters
+    /// of the machine's generation of PCIe, and for these kinds the one of scenarios that name none. `None` if one of the two is
+    /// missing.
     #[must_use]
-    pub fn map_for(&self, kinds: &[&str]) -> Option<String> {
+    pub fn map_for(&self, kinds: &[&str], generation: Option<u8>) -> Option<MachineArbiters> {
         let for_pcie = self.iter().find(|entry| entry.flags.contains(Flags::FOR_PCIE))?;
         let other = self.default_arbiter()?;
-        Some(ArbiterSpec::plain(for_pcie).map_with(kinds.iter().copied(), other))
+        let mut spec = ArbiterSpec::plain(for_pcie);
+        let (params, sources) = generation.map(|generation| by_generation(for_pcie, generation)).unwrap_or_default();
+        (spec.params, spec.written) = (params.clone(), params);
+        Some(MachineArbiters { map: spec.map_with(kinds.iter().copied(), other), sources })
     }
 
     /// Adds the arbiters and models of a shared library. It is opened in this process: one that crashes while it is opened

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use weir::{Error, Registry};
+use weir::{Error, MachineArbiters, Registry};
 use weir_import::{Counts, Import, Level, MOST_BYTES, Options, Refusal};
 use weir_report::text::clean;
 
@@ -17,22 +17,25 @@ use crate::output::Output;
 /// Reads the dump; writes the topology to a file and what was found to stdout, or the topology to stdout and the rest to stderr.
 pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
     let bytes = read(&args.file)?;
-    let options = Options { format: args.format, figures: args.bandwidth };
+    let options = Options { format: args.format, figures: args.bandwidth, add: args.add };
     let name = args.file.file_stem().map_or_else(|| "machine".into(), |stem| stem.to_string_lossy());
     let name = if is_stdin(&args.file) { "machine" } else { &*name };
     let import = weir_import::import(&bytes, name, &options).map_err(|refusal| refused(&args.file, &refusal))?;
     // `-` is stdout, as it is stdin for the dump.
     let output = args.output.as_deref().filter(|output| !is_stdin(output));
-    let arbiters = Registry::built_in()?.map_for(&import.kinds_beside_pcie);
+    let arbiters = Registry::built_in()?.map_for(&import.kinds_beside_pcie, import.pcie_generation);
     let mut topology = Output::open_apart(output, &[&args.file])?;
-    topology.result(|writer| write!(writer, "{}", with_arbiters(&import.yaml, arbiters.as_deref())))?;
+    topology.result(|writer| write!(writer, "{}", with_arbiters(&import.yaml, arbiters.as_ref())))?;
     topology.finish()?;
     for finding in import.findings.iter().filter(|finding| finding.level == Level::Warning) {
         message(&finding.to_string());
     }
     let mut summary = summary(&import);
     if let Some(arbiters) = &arbiters {
-        let _ = writeln!(summary, "in a scenario: `arbiter: {arbiters}`");
+        for source in &arbiters.sources {
+            let _ = writeln!(summary, "{}: {source}", Level::Assumed.word());
+        }
+        let _ = writeln!(summary, "in a scenario: `arbiter: {}`", arbiters.map);
     }
     match output {
         Some(file) => {
@@ -46,9 +49,26 @@ pub(crate) fn run(args: &ImportArgs) -> Result<Exit, Error> {
 }
 
 /// The topology with the arbiters for its links, which a scenario names, as a comment on top.
-fn with_arbiters(yaml: &str, arbiters: Option<&str>) -> String {
-    let comment = |map: &str| format!("# For scenarios on this machine:\n#   arbiter: {map}\n#\n");
+fn with_arbiters(yaml: &str, arbiters: Option<&MachineArbiters>) -> String {
+    let comment = |arbiters: &MachineArbiters| {
+        let sources: String = arbiters.sources.iter().map(|source| folded(source)).collect();
+        format!("# For scenarios on this machine:\n#   arbiter: {}\n{sources}#\n", arbiters.map)
+    };
     format!("{}{yaml}", arbiters.map(comment).unwrap_or_default())
+}
+
+/// A text as lines of a comment, below others.
+fn folded(text: &str) -> String {
+    /// Characters of a line; *assumed*, as in the topology below.
+    const WIDTH: usize = 100;
+    let mut lines = vec!["#  ".to_owned()];
+    for word in text.split_whitespace() {
+        if lines.last().is_some_and(|line| line.chars().count() + 1 + word.chars().count() > WIDTH) {
+            lines.push("#    ".to_owned());
+        }
+        lines.last_mut().into_iter().for_each(|line| line.extend([" ", word]));
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
 }
 
 /// The bytes of a dump; one more than may be, so that the reader can refuse.
@@ -80,7 +100,7 @@ fn summary(import: &Import) -> String {
         let help = finding.help.as_ref().map_or_else(String::new, |help| format!("; {help}"));
         let _ = writeln!(out, "{}: {}{help}", finding.level.word(), finding.message);
     }
-    let _ = writeln!(out, "better dump: {}", import.format.better_dump());
+    let _ = writeln!(out, "better dump: {}", import.better_dump);
     out
 }
 

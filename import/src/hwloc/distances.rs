@@ -37,12 +37,15 @@ type Pairs = BTreeMap<(End, End), u64>;
 impl Matrices<'_, '_, '_> {
     /// Reads all matrices of bandwidths.
     pub(super) fn read(&self, machine: &mut Machine, findings: &mut Findings) {
-        let matrices: Vec<Node<'_, '_>> = self
-            .topology
-            .children()
-            .filter(|node| matches!(node.tag_name().name(), "distances2" | "distances2hetero"))
-            .filter(|node| matches!(node.attribute("name"), Some("NVLinkBandwidth" | "XGMIBandwidth" | "XGMIHops")))
-            .collect();
+        let is_matrix = |node: &Node<'_, '_>| matches!(node.tag_name().name(), "distances2" | "distances2hetero");
+        let is_read = |node: &Node<'_, '_>| {
+            matches!(node.attribute("name"), Some("NVLinkBandwidth" | "XGMIBandwidth" | "XGMIHops"))
+        };
+        let (matrices, others): (Vec<Node<'_, '_>>, Vec<_>) =
+            self.topology.children().filter(is_matrix).partition(is_read);
+        for node in others {
+            findings.note(unread(node, self.lines.line(node)));
+        }
         if matrices.is_empty() {
             return;
         }
@@ -80,6 +83,18 @@ impl Matrices<'_, '_, '_> {
         objects(self.topology)
             .filter_map(|node| Some((node.attribute("gp_index")?.parse().ok()?, end(node)?)))
             .collect()
+    }
+}
+
+/// Why a matrix is not used.
+fn unread(node: Node<'_, '_>, line: u32) -> String {
+    let name: String = node.attribute("name").unwrap_or("without a name").chars().take(40).collect();
+    match node.attribute("type") {
+        Some("NUMANode") => format!(
+            "line {line}: the matrix of NUMA nodes ({name}) is not used: relative latencies such as 10 and 21 say nothing of bandwidths; \
+             links between NUMA nodes have the processor's figure"
+        ),
+        _ => format!("line {line}: the matrix ({name}) is not used: only those of NVLink and xGMI are read"),
     }
 }
 

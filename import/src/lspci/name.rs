@@ -2,6 +2,7 @@
 
 use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL, VENDOR_NVIDIA, VENDOR_XILINX};
 use crate::machine::DeviceKind;
+use crate::sxm::Sxm;
 
 /// Words of names that are neither GPU nor network card, though a maker of those made them.
 pub(super) const ASIDE: [&str; 13] = [
@@ -36,7 +37,9 @@ const MAKERS: [(&str, u16); 4] = [
 #[derive(Clone, Debug, Default)]
 pub(super) struct DeviceName {
     pub(super) vendor: Option<u16>,
+    pub(super) device: Option<u16>,
     pub(super) gpu: Gpu,
+    pub(super) sxm: Option<Sxm>,
     /// The same for all functions of a card.
     pub(super) maker: String,
     pub(super) is_virtual: bool,
@@ -56,7 +59,9 @@ impl DeviceName {
         let first = name.split_whitespace().next().unwrap_or("");
         Self {
             vendor,
+            device,
             gpu: vendor.zip(device).map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
+            sxm: vendor.zip(device).and_then(|(v, d)| Sxm::of_ids(v, d)).or_else(|| Sxm::of_name(&label)),
             maker: ids.map_or_else(|| first.to_owned(), |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: name.contains("Virtual Function"),
             is_nameless: number.is_some() || label.ends_with("Device"),

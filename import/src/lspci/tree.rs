@@ -53,7 +53,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
     findings.warning(
         "`lspci -tv` has only names: GPUs and network cards are recognised by them, speeds and NUMA nodes are missing, and all \
          hang on one root complex",
-        format!("`sudo lspci -Dvvnn` shows more; best: {}", Format::Lspci.better_dump()),
+        format!("`sudo lspci -Dvvnn` shows more; best: {}", Format::Lspci.better_dump(false)),
     );
     if !reader.unclear.is_empty() {
         let help =
@@ -179,9 +179,10 @@ impl Reader {
         if kind.is_none() && !of_processor && !ASIDE.iter().any(|word| text.contains(word)) {
             self.unclear.add(&id.to_string());
         }
-        let DeviceName { gpu, maker, is_virtual, .. } = named;
+        let DeviceName { gpu, sxm, maker, is_virtual, .. } = named;
         let above = bus.bridge;
-        let function = Function { kind, bus: Some(id), gpu, maker, is_virtual, label, above, ..Function::default() };
+        let function =
+            Function { kind, bus: Some(id), gpu, sxm, maker, is_virtual, label, above, ..Function::default() };
         self.functions.add(function).map(drop)
     }
 

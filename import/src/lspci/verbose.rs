@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::name::{self, DeviceName, label};
 use crate::bus::BusId;
-use crate::class::Identity;
+use crate::class::{self, Identity};
 use crate::finding::{Findings, Ids, Level};
 use crate::functions::{Function, Functions, Port};
 use crate::machine::{DeviceKind, Machine, Root};
@@ -244,6 +244,7 @@ fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
         link: Some(link),
         port: listed.port,
         gpu: named.gpu,
+        sxm: named.sxm,
         maker: named.maker,
         is_virtual: named.is_virtual,
         label: label(&listed.name),
@@ -255,25 +256,10 @@ fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
 
 /// What a function is: by the number of its class where `-nn` gives it, else by the class's name.
 fn kind(listed: &Listed) -> Option<DeviceKind> {
-    let in_brackets = listed.class.rsplit_once('[').and_then(|(_, rest)| rest.strip_suffix(']'));
-    // `-n` writes numbers in the place of names.
-    let alone = (listed.class.len() == 4).then_some(listed.class.as_str());
-    let number = in_brackets.or(alone).and_then(|text| u16::from_str_radix(text, 16).ok());
-    let named = || {
-        let has = |word: &str| listed.class.starts_with(word);
-        Some(match () {
-            () if has("PCI bridge") => 0x0604,
-            () if has("3D controller") => 0x0302,
-            () if has("Display controller") => 0x0380,
-            () if has("VGA compatible controller") => 0x0300,
-            () if has("Processing accelerators") => 0x1200,
-            () if has("Ethernet") || has("Infiniband") || has("InfiniBand") || has("Network controller") => 0x0200,
-            () => return None,
-        })
-    };
-    let class = number.or_else(named)?;
+    let class = class::of_text(&listed.class)?;
     let named = DeviceName::of(&listed.name);
-    let identity = Identity { class, vendor: named.vendor, on_bus_0: listed.bus.is_some_and(|bus| bus.bus == 0) };
+    let on_bus_0 = listed.bus.is_some_and(|bus| bus.bus == 0);
+    let identity = Identity::of_vendor(class, named.vendor, named.device, on_bus_0);
     match identity.kind() {
         // Without numbers the name tells whose display it is.
         Some(DeviceKind::Gpu) if class == 0x0300 && named.vendor.is_none() => name::kind(&listed.name, &named),

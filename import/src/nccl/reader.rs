@@ -4,12 +4,13 @@ use roxmltree::Node;
 
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
-use crate::class::Identity;
-use crate::finding::Findings;
+use crate::class::{self, Identity};
+use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, DeviceKind, Machine, Parent, Root, Up};
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
+use crate::sxm::Sxm;
 use crate::xml::{self, Lines};
 
 /// The machine as far as it was read.
@@ -21,11 +22,30 @@ pub(super) struct Reader<'f, 'a, 'd> {
     /// GPUs of the machine, each with its `<gpu>`.
     pub(super) gpus: Vec<(usize, Node<'a, 'd>)>,
     pub(super) lines: &'f Lines,
+    /// Devices of which the file says nothing but the bus id, and the line of the first.
+    without_class: Ids,
+    first_without_class: Option<u32>,
 }
 
 impl<'f, 'a, 'd: 'a> Reader<'f, 'a, 'd> {
     pub(super) fn new(findings: &'f mut Findings, lines: &'f Lines) -> Self {
-        Self { machine: Machine::default(), findings, hosts: Vec::new(), gpus: Vec::new(), lines }
+        let (machine, hosts, gpus, without_class) = (Machine::default(), Vec::new(), Vec::new(), Ids::default());
+        Self { machine, findings, hosts, gpus, lines, without_class, first_without_class: None }
+    }
+
+    /// Refuses a file that does not show which of its devices are GPUs; else warns of devices without a class.
+    pub(super) fn check_classes(&mut self) -> Result<(), Refusal> {
+        let Some(line) = self.first_without_class else { return Ok(()) };
+        let run = "dump the running machine: any NCCL program with `NCCL_TOPO_DUMP_FILE=topology.xml` in its environment, which adds \
+                   classes, speeds and `<gpu>`s";
+        if self.machine.devices.iter().any(|device| device.kind == DeviceKind::Gpu) {
+            let message = "left out, devices without a class, which may be GPUs or network cards: {}";
+            self.findings.of_ids(Level::Warning, message, &self.without_class, Some(run.to_owned()));
+            return Ok(());
+        }
+        let message =
+            "no GPU: the devices have a bus id but no `class`, as in a preset that NCCL completes when it runs";
+        Err(Refusal::new(message).at(line).help(run))
     }
 
     pub(super) fn child_of_system(&mut self, node: Node<'a, 'd>) -> Result<(), Refusal> {
@@ -126,9 +146,14 @@ impl<'f, 'a, 'd: 'a> Reader<'f, 'a, 'd> {
         }
         let kind = self.kind(node);
         let Some(kind) = kind else {
-            let class = cut(node.attribute("class").unwrap_or(""));
+            let class = cut(node.attribute("class").unwrap_or("").trim());
             let id = bus.map_or_else(String::new, |bus| bus.to_string());
-            self.findings.left_out(&format!("devices of class {class}"), &id);
+            if class.is_empty() {
+                self.without_class.add(&id);
+                self.first_without_class = self.first_without_class.or(Some(self.lines.line(node)));
+            } else {
+                self.findings.left_out(&format!("devices of class {class}"), &id);
+            }
             return Ok(Some(parent));
         };
         let gpu = self.gpu(node, bus);
@@ -167,10 +192,9 @@ impl<'f, 'a, 'd: 'a> Reader<'f, 'a, 'd> {
         if has("nic") {
             return Some(DeviceKind::Nic);
         }
-        let class = node.attribute("class").unwrap_or("").trim().trim_start_matches("0x");
-        let class = class.get(..4).and_then(|text| u16::from_str_radix(text, 16).ok()).unwrap_or(0);
-        let vendor = xml::number(node, "vendor").map(|id| id as u16);
-        let kind = Identity { class, vendor, on_bus_0: false }.kind();
+        let class = class::of_text(node.attribute("class").unwrap_or("")).unwrap_or(0);
+        let id = |key| xml::number(node, key).map(|id| id as u16);
+        let kind = Identity::of_vendor(class, id("vendor"), id("device"), false).kind();
         // NCCL takes what it does not know for a switch.
         kind.or_else(|| has("pci").then_some(DeviceKind::Switch))
     }
@@ -199,6 +223,7 @@ fn device(node: Node<'_, '_>, kind: DeviceKind, bus: Option<BusId>, gpu: Option<
     }
     if kind == DeviceKind::Gpu {
         device.gpu = generation_of(node, gpu);
+        device.sxm = ids(node).and_then(|(vendor, device)| Sxm::of_ids(vendor, device));
         device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
     }
     device
@@ -243,8 +268,13 @@ fn generation_of(pci: Node<'_, '_>, gpu: Option<Node<'_, '_>>) -> Gpu {
         // RCCL writes a number of its own there.
         gpu.is_some_and(|gpu| !gpu.has_attribute("gcn")).then_some(Gpu::Nvidia(sm as u16))
     };
-    let ids = || Some(Gpu::of_ids(xml::number(pci, "vendor")? as u16, xml::number(pci, "device")? as u16));
-    by_gcn.or_else(by_sm).or_else(ids).unwrap_or_default()
+    let by_ids = || ids(pci).map(|(vendor, device)| Gpu::of_ids(vendor, device));
+    by_gcn.or_else(by_sm).or_else(by_ids).unwrap_or_default()
+}
+
+/// Vendor and device id.
+fn ids(pci: Node<'_, '_>) -> Option<(u16, u16)> {
+    Some((xml::number(pci, "vendor")? as u16, xml::number(pci, "device")? as u16))
 }
 
 /// A text of the dump in a message.

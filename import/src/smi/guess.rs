@@ -1,7 +1,7 @@
 //! The tree that a matrix suggests: devices of one NUMA node hang on one root complex, those with only bridges between
 //! them on one switch, those with one bridge between them on one switch below that.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::matrix::{Matrix, Way};
 use crate::finding::{Findings, Ids, Level};
@@ -18,10 +18,11 @@ pub(super) fn machine(matrix: &Matrix, findings: &mut Findings) -> Result<Machin
     let boards = groups(matrix, |i, j| matrix.ways[i][j] <= Way::Pxb);
     let switches = groups(matrix, |i, j| matrix.ways[i][j] == Way::Pix);
     check(matrix, &nodes, &boards, &switches, findings);
+    let places = places(matrix, &nodes, findings);
     let mut guess = Guess { machine: Machine::default(), roots: BTreeMap::new(), switches: BTreeMap::new() };
     let mut devices = Vec::with_capacity(matrix.names.len());
     for (i, name) in matrix.names.iter().enumerate() {
-        let mut parent = Parent::Root(guess.root(matrix, &nodes, nodes[i])?);
+        let mut parent = Parent::Root(guess.root(matrix, &places, places[i])?);
         for (lower, groups) in [(false, &boards), (true, &switches)] {
             let size = groups.iter().filter(|&&group| group == groups[i]).count();
             let same = lower && size == boards.iter().filter(|&&group| group == boards[i]).count();
@@ -136,6 +137,28 @@ fn numa_nodes(matrix: &Matrix, findings: &mut Findings) -> Vec<usize> {
         findings.warning(message, "paste the columns `CPU Affinity` and `NUMA Affinity` too");
     }
     nodes
+}
+
+/// On which root complex each device is put, by group: that of its NUMA node. Network cards that are `SYS` to all GPUs, without an
+/// affinity of their own, do not show their node. Where GPUs show two and more nodes, such cards are put on the first; where they show
+/// one, the cards are on another one, the same for all.
+fn places(matrix: &Matrix, nodes: &[usize], findings: &mut Findings) -> Vec<usize> {
+    let is_gpu = |i: usize| matrix.names[i].starts_with("GPU");
+    let all = 0..nodes.len();
+    let shown: BTreeSet<usize> =
+        all.clone().filter(|&i| is_gpu(i) || matrix.numa[i].is_some()).map(|i| nodes[i]).collect();
+    let lost: Vec<usize> = all.filter(|&i| !shown.contains(&nodes[i])).collect();
+    let Some(&first) = lost.first() else { return nodes.to_vec() };
+    let several = shown.len() > 1;
+    let target = shown.first().copied().filter(|_| several).unwrap_or(nodes[first]);
+    let ids: Ids = lost.iter().map(|&i| &matrix.names[i]).collect();
+    let (put, level) = match several {
+        true => ("they are put on the first", Level::Warning),
+        false => ("they are put on one NUMA node of their own", Level::Assumed),
+    };
+    let message = format!("{{}} are SYS to all GPUs, and the matrix does not show their NUMA node: {put}");
+    findings.of_ids(level, &message, &ids, Some("move them below the right `rc` in the written file".to_owned()));
+    nodes.iter().map(|&node| if shown.contains(&node) { node } else { target }).collect()
 }
 
 /// Lateral links. Where a GPU would have more NVLinks than there are, all of them lead to an NVSwitch.

@@ -5,7 +5,7 @@ use weir_import::{Figures, Import, Options, import};
 use weir_scenario::{Input, LoadOptions, Scenario};
 
 /// A scenario with a topology and edits.
-fn load(yaml: &str, set: Vec<(String, String)>) -> Scenario {
+pub fn load(yaml: &str, set: Vec<(String, String)>) -> Scenario {
     let inline: String = yaml.lines().map(|line| format!("  {line}\n")).collect();
     let text = format!("weir: 1\ntopology:\n{inline}workload: [barrier: {{ id: b }}]\n");
     let options = LoadOptions { set: set.clone(), ..LoadOptions::default() };
@@ -14,7 +14,7 @@ fn load(yaml: &str, set: Vec<(String, String)>) -> Scenario {
 }
 
 /// The edits that the findings of an import name, by the text between backticks.
-fn settings(import: &Import) -> Vec<(String, String)> {
+pub fn settings(import: &Import) -> Vec<(String, String)> {
     let help = import.findings.iter().filter_map(|finding| finding.help.as_deref());
     let quoted = help.flat_map(|help| help.split('`').skip(1).step_by(2));
     let words = quoted.filter_map(|text| text.strip_prefix("--set "));

@@ -67,7 +67,7 @@ fn links_that_lead_nowhere() {
     // Virtual machines hide the switches' bus ids.
     let hidden = good(&system(&link("fffffff:ffff:ff", "12", "0x068000")));
     assert_eq!((hidden.counts.nvlinks, warnings(&hidden)), (12, String::new()));
-    assert!(hidden.yaml.contains("nvlink-x12: { bandwidth: 240GB/s, kind: nvlink }"));
+    assert!(hidden.yaml.contains("nvlink-x12: { bandwidth: 274.32GB/s, kind: nvlink }"));
 }
 
 #[test]

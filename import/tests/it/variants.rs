@@ -81,7 +81,7 @@ fn eight_amd_gpus_each_joined_with_each() {
     let import = good(&system(&[cpu(0, cpus, &half(0)), cpu(1, cpus, &half(4))].concat()));
     assert_eq!((import.counts.gpus, import.counts.xgmi, warnings(&import).as_str()), (8, 28, ""));
     assert!(import.yaml.contains("xgmi-x1: { bandwidth: 48GB/s, kind: xgmi }"));
-    assert!(import.yaml.contains("socket: { bandwidth: 24GB/s, kind: xgmi }"));
+    assert!(import.yaml.contains("socket: { bandwidth: 41GB/s, kind: xgmi }"));
 }
 
 #[test]
