@@ -105,8 +105,17 @@ impl Expansion<'_> {
         })
     }
 
-    /// The route of a transfer.
+    /// The route of a transfer. Many long routes are refused before they fill the memory.
     pub(super) fn route(&mut self, ends: Ends, way: Way<'_>) -> Result<RouteId, Problem> {
+        let route = self.found(ends, way)?;
+        if self.routes.table().links.len() <= MOST_LINKS {
+            return Ok(route);
+        }
+        let message = format!("the routes up to this transfer have more than {MOST_LINKS} links in all");
+        Err(Problem::new(message, "give fewer transfers, a network with shorter routes, or no `routing: spread`"))
+    }
+
+    fn found(&mut self, ends: Ends, way: Way<'_>) -> Result<RouteId, Problem> {
         let Ends { from, to } = ends;
         let fabric = &self.topology.fabric;
         if from == to || (way.routing.is_default() && way.via.is_empty()) {
@@ -184,6 +193,9 @@ impl Expansion<'_> {
         }
     }
 }
+
+/// Links of all distinct routes at most: 400 MB of them (*assumed*, above 10^7 transfers within trees).
+pub(super) const MOST_LINKS: usize = 100_000_000;
 
 /// Refuses routing other than the default for a stream.
 pub(super) fn not_streamed(context: &mut Context, fields: &Fields<'_>, routing: Routing) {
