@@ -2,10 +2,10 @@
 
 use weir_plugin_api::{Binding, Cause, LinkId};
 
-use super::ROUNDING;
 use super::layout::{Flow, Layout};
 use super::queues::Pair;
 use super::waiting::Network;
+use super::{ROUNDING, SAME};
 use crate::common::groups::{ClassGroup, NONE};
 
 /// What a flow meets: the link at which it is held back, the cause, and the flow that is most to blame ([`NONE`] for none).
@@ -81,7 +81,7 @@ fn at_head(layout: &Layout, network: &Network, queue: u32, index: u32) -> Hold {
     };
     let mut slowest: Option<&Pair> = None;
     for pair in network.pairs_of(queue) {
-        if slowest.is_none_or(|other| pair.present > other.present) {
+        if slowest.is_none_or(|other| is_more(pair, other)) {
             slowest = Some(pair);
         }
     }
@@ -101,11 +101,16 @@ fn at_head(layout: &Layout, network: &Network, queue: u32, index: u32) -> Hold {
     Hold { link: slowest.from, cause: Cause::HeadOfLine, by: by.unwrap_or(NONE) }
 }
 
+/// Whether a pair is at its head more than another, by more than a rounding.
+fn is_more(pair: &Pair, other: &Pair) -> bool {
+    pair.present > other.present * (1.0 + SAME)
+}
+
 /// Of the other inputs of a pair's link, the first flow of the one that is at its head most.
 fn most_present(layout: &Layout, network: &Network, pair: &Pair) -> Option<u32> {
     let mut most: Option<&Pair> = None;
     for other in network.pairs.iter().filter(|other| other.to == pair.to && other.from != pair.from) {
-        if most.is_none_or(|most| other.present > most.present) {
+        if most.is_none_or(|most| is_more(other, most)) {
             most = Some(other);
         }
     }

@@ -2,6 +2,7 @@
 
 use weir_plugin_api::{Binding, Cause, LegendEntry, LinkId, Step};
 
+use super::SAME;
 use super::bindings::{Hold, hold, is_full};
 use super::layout::Layout;
 use super::waiting::Network;
@@ -88,7 +89,7 @@ fn head_line(layout: &Layout, network: &Network, index: u32) -> Line {
         let (from, to) = (hops[0].link, hops[1].link);
         let pair = network.pairs.iter().zip(&network.times).find(|(pair, _)| (pair.from, pair.to) == (from, to));
         if let Some((_, &time)) = pair
-            && slowest.is_none_or(|(other, ..)| time > other)
+            && slowest.is_none_or(|(other, ..)| time > other * (1.0 + SAME))
         {
             slowest = Some((time, from, to));
         }
