@@ -62,5 +62,19 @@ fn large(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, small, large);
+/// All to all among the devices of two or four switches: at most 100 µs for 8 devices and 1 ms for 16 under `input-fifo`.
+fn all_to_all(c: &mut Criterion) {
+    for switches in [2, 4] {
+        let (fabric, ends) = board_tree(NodeKind::RootComplex, &[switches, 4], 56.3e9);
+        let n = ends.len();
+        let pairs: Vec<(usize, usize)> = (0..n * n).map(|at| (at / n, at % n)).filter(|(a, b)| a != b).collect();
+        let transfers = common::between(&ends, &pairs);
+        for name in ["max-min", "pcie-congestion", "input-fifo"] {
+            measure(c, name, &format!("all to all, {n} devices"), &fabric, &transfers);
+        }
+        measure(c, "input-fifo", &format!("random, {n} devices"), &fabric, &random(&ends, pairs.len()));
+    }
+}
+
+criterion_group!(benches, small, large, all_to_all);
 criterion_main!(benches);

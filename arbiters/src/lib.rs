@@ -14,11 +14,13 @@ mod common;
 mod equal_share;
 mod fcfs;
 mod incremental;
+mod input_fifo;
 mod max_min;
 mod pcie_congestion;
 mod strict_priority;
 
 pub use incremental::{Layers, Shares};
+pub use input_fifo::InputFifoParams;
 pub use pcie_congestion::PcieCongestionParams;
 
 /// Makes of one list what is built in and what the shared library exports.
@@ -45,6 +47,7 @@ use weir_plugin_api::{ArbiterEntry, ArbiterPlugin as _, Registry, RegistryError}
 
 policies! {
     pcie_congestion::PcieCongestion;
+    input_fifo::InputFifo;
     max_min::MaxMin, incremental Shares;
     equal_share::EqualShare;
     strict_priority::StrictPriority, incremental Layers;

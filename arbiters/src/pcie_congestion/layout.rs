@@ -4,8 +4,8 @@ use ordered_float::OrderedFloat;
 use weir_plugin_api::{Direction, LinkId, PhaseView};
 
 use super::EPS;
-use super::ports::{Port, crosses_root_complex};
 use crate::common::groups::{ClassGroup, NONE};
+use crate::common::ports::{Port, crosses_root_complex};
 
 /// A link of the fabric that is in use.
 #[derive(Clone, Copy, Debug)]

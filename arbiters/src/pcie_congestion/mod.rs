@@ -42,25 +42,25 @@
 //!    matters only where a root complex lies below the root and sources do not.
 //! 8. A transfer raised by (9) stays within its limit, as if the limit were one more link of its own.
 
+mod admission;
 mod bindings;
 mod blocking;
 mod downstream;
 mod explain;
 mod layout;
-mod ports;
 mod upstream;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{
     ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
-    RouteId, RouteTable, Step,
+    RouteTable, Step,
 };
 
 use crate::common::groups::{Groups, NONE, lone_binding};
 use crate::common::params::{decode, schema};
+use crate::common::ports::{Port, capacity, crosses_root_complex};
 use layout::Layout;
-use ports::{Port, crosses_root_complex};
 
 /// Performance loss of a transfer that crosses the root complex: 1 − 1/1.21 (section VII, from Fig. 3).
 const DEFAULT_TAU: f64 = 21.0 / 121.0;
@@ -176,7 +176,7 @@ impl PcieCongestion {
 
 impl RateArbiter for PcieCongestion {
     fn admit(&mut self, route: &[LinkId]) -> Result<(), CallError> {
-        ports::admit(&self.layout.ports, route)
+        admission::admit(&self.layout.ports, route)
     }
 
     fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
@@ -200,13 +200,8 @@ impl RateArbiter for PcieCongestion {
         Ok(true)
     }
 
-    /// C(l) of a set that holds a transfer of each route: all of these may cross the root complex to l, or none.
     fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
-        let (ports, port) = (&self.layout.ports, &self.layout.ports[link.index()]);
-        let mut ids = (0..routes.offsets.len() - 1).map(|route| routes.links(RouteId(route as u32)));
-        let reduced =
-            port.below_root_complex && ids.any(|route| route.contains(&link) && crosses_root_complex(ports, route));
-        Ok(Some(if reduced { port.reduced } else { port.bandwidth }))
+        Ok(Some(capacity(&self.layout.ports, link, routes)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Fabrics, phases and slow twins for the tests of the arbiters.
 #![allow(dead_code)] // each test binary uses a part of it
 
+pub mod fifo_twin;
 pub mod pcie_twin;
 pub mod random;
 pub mod rational_twin;

@@ -52,6 +52,8 @@ fn schemas_agree_with_the_constructors() {
         r#"{"tau": "0.2"}"#,
         r#"{"hol": false}"#,
         r#"{"root_penalty": true}"#,
+        r#"{"root_penalty": 0.1}"#,
+        r#"{"root_penalty": 0.5}"#,
         r#"{"hol": 0}"#,
         r#"{"other": 1}"#,
         "[]",
@@ -126,7 +128,7 @@ fn routes_that_climb_again_are_refused() {
         let refused = text(from, to).expect("through the NICs, in or out of the tree's order");
         assert!(refused.contains("is defined inside one tree"), "{refused}");
     }
-    for name in ["max-min", "equal-share", "strict-priority", "fcfs"] {
+    for name in ["max-min", "equal-share", "strict-priority", "fcfs", "input-fifo"] {
         let phase = Phase::new(&fabric, &[Transfer::new(machines[0].1, machines[1].2)]);
         assert!(make(name, &fabric, "{}").admit(phase.links(0)).is_ok());
     }

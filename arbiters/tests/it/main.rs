@@ -5,6 +5,7 @@ mod common;
 
 mod branches;
 mod contract;
+mod input_fifo;
 mod properties;
 mod published;
 mod regions;

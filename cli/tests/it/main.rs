@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod accuracy;
 mod commands;
 mod delays;
 mod engines;

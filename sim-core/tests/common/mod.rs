@@ -217,7 +217,7 @@ pub fn registry() -> Registry {
     registry
 }
 
-pub const ARBITERS: [&str; 5] = ["equal-share", "fcfs", "max-min", "pcie-congestion", "strict-priority"];
+pub const ARBITERS: [&str; 6] = ["equal-share", "fcfs", "input-fifo", "max-min", "pcie-congestion", "strict-priority"];
 
 /// A fresh built-in arbiter with its flags.
 pub fn arbiter(name: &str, fabric: &FabricView<'_>) -> (Box<dyn RateArbiter>, Flags) {
