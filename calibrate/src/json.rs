@@ -27,7 +27,8 @@ pub fn json(report: &FitReport<'_>) -> Value {
         "unclear": fit.unclear.iter().map(|group| unclear(fit, group)).collect::<Vec<_>>(),
         "rms_fitted": rms(fit.rows.iter().filter(|r| !r.held_out)),
         "rms_held_out": rms(fit.rows.iter().filter(|r| r.held_out)),
-        "freedom": fit.freedom, "rows": fit.rows.iter().map(|r| row(machine, experiments, r)).collect::<Vec<_>>(),
+        "correlations": fit.correlated.iter().map(|pair| correlation(fit, pair)).collect::<Vec<_>>(),
+        "rank": fit.rank, "freedom": fit.freedom, "rows": fit.rows.iter().map(|r| row(machine, experiments, r)).collect::<Vec<_>>(),
         "skipped": skipped, "notes": notes, "warnings": warnings,
     })
 }
@@ -51,8 +52,13 @@ fn unclear(fit: &Fit, group: &Unclear) -> Value {
     let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
     json!({
         "parameters": names, "hardly": group.how == Unseparated::Hardly,
-        "narrowest": group.how == Unseparated::Narrowest, "remedy": group.remedy,
+        "narrowest": group.how == Unseparated::Narrowest, "told": group.told, "remedy": group.remedy,
     })
+}
+
+fn correlation(fit: &Fit, &(a, b, correlation): &(usize, usize, f64)) -> Value {
+    let names = [a, b].map(|i| &*fit.parameters[i].parameter.name);
+    json!({ "parameters": names, "correlation": correlation })
 }
 
 fn row(machine: &Machine, experiments: &[Experiment], r: &Compared) -> Value {

@@ -2,11 +2,14 @@
 //! place. Older versions leave `redop` and `root` empty where a collective has none, and call the last `error`.
 //!
 //! A collective is simulated as a ring: n ranks in the order of `--devices`, each sending to the next in equal steps
-//! (nccl-tests, doc/PERFORMANCE.md, from which the bytes per rank are). Where nccl chooses a tree or a switch that
+//! (nccl-tests, doc/PERFORMANCE.md, from which the bytes per rank are). Where each two ranks have links of their own (xGMI),
+//! as many rings as links share the bytes, so that with S bytes and n ranks each pair carries 2·S/n each way in an
+//! all-reduce, and S/n in an all-gather or reduce-scatter. Kernels move the bytes: no copy engine has a queue of them. Where nccl chooses a tree or a switch that
 //! reduces, this is not what ran; the fit's errors then say so.
 
 use weir_plugin_api::NodeId;
-use weir_scenario::Diagnostic;
+use weir_scenario::{Diagnostic, Machine};
+use weir_sim_core::Routes;
 
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
@@ -198,20 +201,41 @@ fn experiment(source: &Source<'_>, head: &TableHead, size: u64) -> Result<Ring, 
         return Err(format!("the log has {n} ranks and there are {} devices: name all by --devices", devices.len()));
     }
     let ranks = n as u64;
-    let ring = |bytes: u64, steps: u64| Experiment {
-        transfers: (0..n)
-            .map(|i| Transfer { from: devices[i], to: devices[(i + 1) % n], bytes: bytes.max(1) })
-            .collect(),
+    let joined = every_pair_is_joined(source.machine, &devices[..n]);
+    let of = |transfers: Vec<Transfer>, steps: u64| Experiment {
+        transfers,
         steps: steps as u32,
+        kernels: true,
         ..Experiment::plain(format!("{} of {size} B", collective.word()))
+    };
+    // Where every pair has links of its own, rings over different links share the bytes: each pair carries an equal part.
+    let ring = |bytes: u64, steps: u64| match joined && steps > 1 {
+        true => of(all_to_all(&devices[..n], bytes.saturating_mul(ranks) / (ranks - 1)), steps),
+        false => of(around(&devices[..n], bytes.max(1)), steps),
     };
     let experiment = match collective {
         Collective::AllReduce => ring((2 * (ranks - 1)).saturating_mul(size) / ranks, 2 * (ranks - 1)),
         Collective::AllGather | Collective::ReduceScatter => ring((ranks - 1).saturating_mul(size) / ranks, ranks - 1),
         Collective::SendRecv => ring(size, 1),
-        Collective::AllToAll => Experiment { transfers: all_to_all(&devices[..n], size), ..ring(1, 1) },
+        Collective::AllToAll => of(all_to_all(&devices[..n], size), 1),
     };
     Ok(Ring { experiment, ranks: n })
+}
+
+/// The same bytes from each device to the next, and from the last to the first.
+fn around(devices: &[NodeId], bytes: u64) -> Vec<Transfer> {
+    let n = devices.len();
+    (0..n).map(|i| Transfer { from: devices[i], to: devices[(i + 1) % n], bytes }).collect()
+}
+
+/// Whether three devices or more have a direct link between each two, as GPUs with xGMI or NVLink without a switch do.
+fn every_pair_is_joined(machine: &Machine, devices: &[NodeId]) -> bool {
+    let mut routes = Routes::new();
+    let mut direct = |a, b| {
+        let route = routes.between(&machine.fabric, a, b);
+        route.is_some_and(|route| routes.links(route).len() == 1)
+    };
+    devices.len() > 2 && devices.iter().all(|&a| devices.iter().all(|&b| a == b || direct(a, b)))
 }
 
 /// A part of `size` from each device to each other one.

@@ -3,7 +3,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod impossible;
 mod loggp;
+mod machines;
 mod measure;
 mod noise;
 mod readers;
