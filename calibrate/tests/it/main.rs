@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cuts;
 mod impossible;
 mod loggp;
 mod machines;
