@@ -7,6 +7,8 @@
 //! all-reduce, and S/n in an all-gather or reduce-scatter. Kernels move the bytes: no copy engine has a queue of them. Where nccl chooses a tree or a switch that
 //! reduces, this is not what ran; the fit's errors then say so.
 
+use std::collections::BTreeSet;
+
 use weir_plugin_api::NodeId;
 use weir_scenario::{Diagnostic, Machine};
 use weir_sim_core::Routes;
@@ -28,6 +30,8 @@ const IN_PLACE: usize = 4;
 struct TableHead {
     /// Ranks of the run that the lines belong to.
     ranks: usize,
+    /// The machines of these ranks.
+    hosts: BTreeSet<String>,
     /// The program that the log names last.
     program: Option<Result<Collective, String>>,
     /// Columns: how many, and which hold times.
@@ -37,7 +41,7 @@ struct TableHead {
 
 impl TableHead {
     fn new() -> Self {
-        let mut table = Self { ranks: 0, program: None, columns: 0, times: Vec::new() };
+        let mut table = Self { ranks: 0, hosts: BTreeSet::new(), program: None, columns: 0, times: Vec::new() };
         table.header(&COLUMNS);
         table
     }
@@ -53,8 +57,13 @@ impl TableHead {
         match words[..] {
             ["size", ..] if words.contains(&"time") => self.header(&words),
             // A run begins: earlier ranks are those of the run before.
-            ["nThread", ..] => self.ranks = 0,
-            _ => self.ranks = self.ranks.max(rank_of(text).filter(|&r| r < MOST_ROWS).map_or(0, |r| r + 1)),
+            ["nThread", ..] => (self.ranks, self.hosts) = (0, BTreeSet::new()),
+            _ => {
+                let rank = rank_of(text).filter(|&rank| rank < MOST_ROWS);
+                self.ranks = self.ranks.max(rank.map_or(0, |rank| rank + 1));
+                let host = rank.and_then(|_| words.iter().skip_while(|word| **word != "on").nth(1));
+                self.hosts.extend(host.map(|host| (*host).to_owned()));
+            }
         }
         self.program = program_of(text).or(self.program.take());
     }
@@ -198,7 +207,14 @@ fn experiment(source: &Source<'_>, head: &TableHead, size: u64) -> Result<Ring, 
         return Err("a collective of fewer than two ranks moves nothing over links".to_owned());
     }
     if n > devices.len() {
-        return Err(format!("the log has {n} ranks and there are {} devices: name all by --devices", devices.len()));
+        let hosts = head.hosts.len();
+        let remedy = match hosts > 1 {
+            true => {
+                format!("its ranks are on {hosts} machines: give a topology of all of them, and name all by --devices")
+            }
+            false => "name all by --devices, or give a topology with as many GPUs".to_owned(),
+        };
+        return Err(format!("the log has {n} ranks and there are {} devices: {remedy}", devices.len()));
     }
     let ranks = n as u64;
     let joined = every_pair_is_joined(source.machine, &devices[..n]);

@@ -77,7 +77,7 @@ fn shared_bandwidths_are_tested() {
     let back = at_once(&machine, "back", &[("gpu", "host")], 340.0);
     for (gbps, expected) in [(490.0, 0), (600.0, 1)] {
         let experiments = [lone.clone(), back.clone(), both(gbps)];
-        let found = fit(&machine, &built_in("max-min"), &experiments[..2], &FitOptions::default()).expect("a fit");
+        let found = fit(&machine, &machine.arbiters[0], &experiments[..2], &FitOptions::default()).expect("a fit");
         assert_eq!(not_explained(&machine.fabric, &experiments, &found).len(), expected, "{gbps}");
     }
 }

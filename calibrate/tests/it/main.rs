@@ -12,4 +12,5 @@ mod noise;
 mod readers;
 mod recover;
 mod splits;
+mod tools;
 mod write;
