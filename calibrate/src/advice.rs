@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 
 use ordered_float::OrderedFloat;
+use weir_report::rate;
 use weir_scenario::Machine;
 
+use crate::cuts::{Exceeded, not_explained, place_name};
 use crate::fit::{Compared, Fit, rms};
 use crate::measurement::Experiment;
 use crate::text::{percent, row_text};
@@ -24,7 +26,7 @@ pub struct Made<'a> {
     pub per_link: bool,
 }
 
-/// Warnings for a person, each with what to do: no row left over, or a mean error above 20 %, of the rows fitted or
+/// Warnings for a person, each with what to do: no row left over, rows above what a link carries, or a mean error above 20 %, of the rows fitted or
 /// of those held out.
 #[must_use]
 pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: Made<'_>) -> Vec<String> {
@@ -33,6 +35,7 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
         let text = "there are no more rows than parameters: measure more to know how well the values fit";
         all.push(text.to_owned());
     }
+    all.extend(above_cuts(machine, experiments, fit));
     let of = |held_out: bool| fit.rows.iter().filter(move |row| row.held_out == held_out);
     let poor = |held_out: bool| rms(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
     let Some((held_out, mean)) = poor(false).or_else(|| poor(true)) else { return all };
@@ -55,6 +58,29 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
         remedies(experiments, &worst, made).join("\n  ")
     ));
     all
+}
+
+/// Groups that ended sooner than a link of the fitted topology can carry their bytes.
+fn above_cuts(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Option<String> {
+    let mut found = not_explained(&machine.fabric, experiments, fit);
+    found.sort_by_cached_key(|(_, above)| Reverse(OrderedFloat(above.measured / above.carries)));
+    let count = match found.len() {
+        0 => return None,
+        1 => "1 group is".to_owned(),
+        count => format!("{count} groups are"),
+    };
+    let line = |(at, above): &(usize, Exceeded)| {
+        let (experiment, place) =
+            (&experiments[*at], place_name(&machine.fabric, above.place, |n| machine.node_name(n)));
+        let row = experiment.rows.first().map_or_else(String::new, |row| format!(" ({})", row.place));
+        let (measured, carries) = (rate(above.measured), rate(above.carries));
+        format!("\n  `{}` over {place}: measured {measured}, it carries {carries}{row}", experiment.name)
+    };
+    let lines: String = found.iter().take(WORST).map(line).collect();
+    Some(format!(
+        "{count} not explained by this topology, under any arbiter:{lines}\n  see that the topology has every link, that the \
+         devices are those of the log, and that the numbers were copied right; leave out what cannot be"
+    ))
 }
 
 fn remedies(experiments: &[Experiment], worst: &[&Compared], made: Made<'_>) -> Vec<String> {

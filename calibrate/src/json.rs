@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use weir_report::ResultKind;
 use weir_scenario::{ArbiterSpec, Machine};
 
+use crate::cuts::{Exceeded, not_explained, place_name};
 use crate::fit::parameter::ParameterKind;
 use crate::fit::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
 use crate::measurement::Experiment;
@@ -27,7 +28,12 @@ pub fn json(report: &FitReport<'_>) -> Value {
         "unclear": fit.unclear.iter().map(|group| unclear(fit, group)).collect::<Vec<_>>(),
         "rms_fitted": rms(fit.rows.iter().filter(|r| !r.held_out)),
         "rms_held_out": rms(fit.rows.iter().filter(|r| r.held_out)),
-        "freedom": fit.freedom, "rows": fit.rows.iter().map(|r| row(machine, experiments, r)).collect::<Vec<_>>(),
+        "correlations": fit.correlated.iter().map(|pair| correlation(fit, pair)).collect::<Vec<_>>(),
+        "rank": fit.rank, "freedom": fit.freedom, "rows": fit.rows.iter().map(|r| row(machine, experiments, r)).collect::<Vec<_>>(),
+        "not_explained": not_explained(&machine.fabric, experiments, fit)
+            .iter()
+            .map(|one| above_cut(machine, experiments, one))
+            .collect::<Vec<_>>(),
         "skipped": skipped, "notes": notes, "warnings": warnings,
     })
 }
@@ -51,7 +57,21 @@ fn unclear(fit: &Fit, group: &Unclear) -> Value {
     let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
     json!({
         "parameters": names, "hardly": group.how == Unseparated::Hardly,
-        "narrowest": group.how == Unseparated::Narrowest, "remedy": group.remedy,
+        "narrowest": group.how == Unseparated::Narrowest, "told": group.told, "remedy": group.remedy,
+    })
+}
+
+fn correlation(fit: &Fit, &(a, b, correlation): &(usize, usize, f64)) -> Value {
+    let names = [a, b].map(|i| &*fit.parameters[i].parameter.name);
+    json!({ "parameters": names, "correlation": correlation })
+}
+
+/// A group above what a link carries.
+fn above_cut(machine: &Machine, experiments: &[Experiment], (at, above): &(usize, Exceeded)) -> Value {
+    let place = place_name(&machine.fabric, above.place, |node| machine.node_name(node));
+    json!({
+        "group": experiments[*at].name, "over": place, "measured_Bps": above.measured, "carries_Bps": above.carries,
+        "places": experiments[*at].rows.iter().map(|row| row.place.to_string()).collect::<Vec<_>>(),
     })
 }
 

@@ -5,6 +5,7 @@
 //! ```
 
 mod advice;
+pub mod cuts;
 pub mod fit;
 mod json;
 pub mod measurement;

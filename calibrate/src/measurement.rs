@@ -54,13 +54,23 @@ pub struct Experiment {
     pub steps: u32,
     /// The time holds a message of this size back from the first transfer's destination, too.
     pub reply: Option<u64>,
+    /// Kernels move the bytes, as in collectives: no copy engine has a queue of them.
+    pub kernels: bool,
 }
 
 impl Experiment {
     /// One that is nothing but its transfers.
     #[must_use]
     pub fn plain(name: impl Into<String>) -> Self {
-        Self { name: name.into(), transfers: Vec::new(), rows: Vec::new(), messages: 1, steps: 1, reply: None }
+        Self {
+            name: name.into(),
+            transfers: Vec::new(),
+            rows: Vec::new(),
+            messages: 1,
+            steps: 1,
+            reply: None,
+            kernels: false,
+        }
     }
 
     /// The same with one more transfer whose end was measured.

@@ -93,7 +93,15 @@ fn unclear(fit: &Fit) -> String {
     for group in &fit.unclear {
         let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
         let how = group.how.words();
-        let _ = writeln!(out, "\nthe data {how}: {}\n  {}", clean(&names.join("; ")), clean(&group.remedy));
+        let _ = writeln!(out, "\nthe data {how}: {}", clean(&names.join("; ")));
+        if let Some(told) = &group.told {
+            let _ = writeln!(out, "  they tell {}", clean(told));
+        }
+        let _ = writeln!(out, "  {}", clean(&group.remedy));
+    }
+    for &(a, b, correlation) in &fit.correlated {
+        let [a, b] = [a, b].map(|i| clean(&fit.parameters[i].parameter.name));
+        let _ = writeln!(out, "\nthe errors of {a} and {b} go together: correlation {correlation:.3}");
     }
     out
 }

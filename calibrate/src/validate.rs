@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use ordered_float::OrderedFloat;
 
+use weir_report::{ErrorBin, ErrorHistogram};
+
 use crate::read::MeasuredRow;
 
 /// Share of a measured time within which a prediction counts as good (Martinasso et al., SC16, section VII: ±15 %).
@@ -150,6 +152,63 @@ pub fn summary(pairs: &[Pair]) -> Option<Summary> {
     })
 }
 
+/// Width of a bin of a histogram, and the error from which on all are one bin; *assumed*, so that ±5, 10 and 15 % are edges.
+const BIN: f64 = 0.05;
+const LAST_BIN: f64 = 0.3;
+
+/// The errors in bins of 5 %, with the shares within ±5, 10 and 15 %, as in Fig. 6 of Martinasso et al. (SC16).
+#[must_use]
+pub fn histogram(pairs: &[Pair]) -> ErrorHistogram {
+    let share = |most: f64| {
+        let good = pairs.iter().filter(|p| p.error.abs() <= most + 1e-12).count();
+        good as f64 / pairs.len().max(1) as f64
+    };
+    let steps = (LAST_BIN / BIN).round() as i32;
+    let edge = |step: i32| f64::from(step) / f64::from(steps) * LAST_BIN;
+    // Right at an edge an error belongs to the bin nearer to 0.
+    let step_of = |error: f64| {
+        let step = (error / BIN).round();
+        let on_edge = (error - step * BIN).abs() < 1e-12;
+        let step = if on_edge { if error > 0.0 { step - 1.0 } else { step } } else { (error / BIN).floor() };
+        step.clamp(f64::from(-steps - 1), f64::from(steps)) as i32
+    };
+    let bins = (-steps - 1..=steps).map(|step| ErrorBin {
+        from: (step >= -steps).then(|| edge(step)),
+        to: (step < steps).then(|| edge(step + 1)),
+        count: pairs.iter().filter(|p| step_of(p.error) == step).count() as u64,
+    });
+    ErrorHistogram {
+        within_5_percent: share(0.05),
+        within_10_percent: share(0.1),
+        within_15_percent: share(GOOD),
+        bins: bins.collect(),
+    }
+}
+
+/// Columns of the longest bar of a histogram.
+const BAR: u64 = 50;
+
+/// A histogram for a person: a bar for each bin.
+#[must_use]
+pub fn histogram_text(histogram: &ErrorHistogram) -> String {
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let mut out = format!(
+        "within ±5 %: {}, ±10 %: {}, ±15 %: {}\n",
+        percent(histogram.within_5_percent),
+        percent(histogram.within_10_percent),
+        percent(histogram.within_15_percent)
+    );
+    let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
+    let edge = |edge: Option<f64>| edge.map_or_else(String::new, |edge| format!("{:+.0} %", edge * 100.0 + 0.0));
+    for ErrorBin { from, to, count } in &histogram.bins {
+        let bar = "█".repeat((count * BAR).div_ceil(most) as usize);
+        let line = format!("{:>6} to {:>6} {count:>6} {bar}", edge(*from), edge(*to));
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
 /// The pairs by falling absolute error, among equals in the order of the rows.
 #[must_use]
 pub fn worst_first(pairs: &[Pair]) -> Vec<Pair> {
@@ -190,6 +249,22 @@ mod tests {
         assert_eq!(pairs, [(0, 0, -0.5), (1, 1, 0.0), (2, 4, 0.25)]);
         // The third row of a group measured nothing: its transfer is not said to be missing.
         assert_eq!((found.rows_left, found.rows_again, found.simulated_left), (vec![], vec![], vec![2]));
+    }
+
+    #[test]
+    fn errors_are_counted_in_bins_that_are_edges_of_the_shares() {
+        let pair = |error| Pair { row: 0, measured: 1.0, simulated: 0, error };
+        let errors = [0.05, -0.05, 0.0, 0.100_001, -0.15, 0.15, 7.0, -0.9];
+        let found = histogram(&errors.map(pair));
+        let shares = [found.within_5_percent, found.within_10_percent, found.within_15_percent];
+        assert_eq!(shares, [3.0 / 8.0, 3.0 / 8.0, 6.0 / 8.0]);
+        let counts: Vec<u64> = found.bins.iter().map(|bin| bin.count).collect();
+        assert_eq!(counts, [1, 0, 0, 0, 1, 0, 1, 2, 0, 2, 0, 0, 0, 1]);
+        assert_eq!((found.bins[0].to, found.bins[7].from, found.bins[13].to), (Some(-0.3), Some(0.0), None));
+        let text = histogram_text(&found);
+        assert!(text.starts_with("within ±5 %: 37.5 %, ±10 %: 37.5 %, ±15 %: 75.0 %\n"), "{text}");
+        assert!(text.contains("  +0 % to   +5 %      2 █"), "{text}");
+        assert_eq!(histogram(&[]).within_5_percent, 0.0);
     }
 
     #[test]

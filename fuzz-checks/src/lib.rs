@@ -3,6 +3,7 @@
 //! Each target is a function of bytes. The fuzzer calls it (`fuzz/`), and so do the tests of this crate, on a stable toolchain,
 //! with seeds that they change.
 
+mod fits;
 mod scenarios;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use weir_report::page::Page;
 use weir_report::{Column, Comparison};
 use weir_scenario::{LoadOptions, Machine};
 
+pub use fits::fits;
 pub use scenarios::scenario;
 
 /// A kind of input.
@@ -27,10 +29,11 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "scenario", check: scenario, seeds: scenarios::seeds },
     Target { name: "dump", check: dump, seeds: || corpus("dump") },
     Target { name: "log", check: log, seeds: || corpus("log") },
+    Target { name: "fit", check: fits, seeds: || corpus("fit") },
     Target { name: "saved", check: saved, seeds: saved_seeds },
     Target { name: "part", check: part, seeds: || corpus("part") },
 ];

@@ -136,6 +136,11 @@ fn log() {
 }
 
 #[test]
+fn fit() {
+    target("fit");
+}
+
+#[test]
 fn saved() {
     target("saved");
 }

@@ -63,5 +63,5 @@ pub use tables::{ColumnValues, ExportTable, TABLES, TableColumn, Tables, write_c
 pub use trace::write_trace;
 pub use tuned::{Tried, TunedOperation, TunedSize, TunedUnder, Tuning};
 pub use units::{binary_bytes, bytes, duration, instant, rate};
-pub use validation::{ValidatedTransfer, Validation};
+pub use validation::{ErrorBin, ErrorHistogram, NotExplained, ValidatedTransfer, Validation};
 pub use widening::Widening;

@@ -41,6 +41,54 @@ pub struct Validation<'a> {
     pub rows_again: Vec<String>,
     /// Ids of what was not measured.
     pub not_measured: Vec<Cow<'a, str>>,
+    /// Measured times that no arbiter explains in this topology.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_explained: Vec<NotExplained>,
+    /// With `--histogram`: how the errors are spread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<ErrorHistogram>,
+}
+
+/// Transfers that were faster together than what all of them cross.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct NotExplained {
+    /// The link, or what links share, as text.
+    pub over: String,
+    /// The sum of their bytes over the time until the last of them had ended, bytes per second.
+    #[serde(rename = "measured_Bps")]
+    pub measured: f64,
+    /// The bandwidth there, bytes per second.
+    #[serde(rename = "carries_Bps")]
+    pub carries: f64,
+    /// Their ids in the scenario.
+    pub transfers: Vec<String>,
+}
+
+/// Errors in bins of equal width.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ErrorHistogram {
+    /// Part of the pairs whose error is at most 5 %.
+    pub within_5_percent: f64,
+    /// Part of the pairs whose error is at most 10 %.
+    pub within_10_percent: f64,
+    /// Part of the pairs whose error is at most 15 %.
+    pub within_15_percent: f64,
+    /// The bins, from the lowest error to the highest.
+    pub bins: Vec<ErrorBin>,
+}
+
+/// The errors between two.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct ErrorBin {
+    /// The least error of the bin, simulated over measured, less 1; none for all below `to`.
+    pub from: Option<f64>,
+    /// The error below which it ends; none for all from `from` on.
+    pub to: Option<f64>,
+    /// The number of pairs.
+    pub count: u64,
 }
 
 /// A transfer or operation that was measured.

@@ -57,7 +57,7 @@ pub use search::{RankTraffic, Source};
 pub use stream::TraceStream;
 pub use stream::arrivals::TraceArrivals;
 pub use topology::{BandwidthForm, DeviceEngines, LinkTypeText, Place, SlotsDiffer};
-pub use units::{MOST_VALUES, Range, RangeError};
+pub use units::{MOST_VALUES, Range, RangeError, pcie_raw_figure};
 pub use workload::{Choice, PlanTarget, PlannedOperation, Shares, TaskKind};
 pub use yaml::key_of_path;
 

@@ -10,8 +10,12 @@ import os
 import statistics
 import sys
 
+import graphs
+
 COLUMNS = ["id", "from", "to", "bytes", "seconds", "group", "what", "streams"]
-TESTS = ["copy", "both", "streams", "mapped"]
+HOST_TESTS = ["copy", "both", "streams", "mapped"]
+PEER_TESTS = ["peer", "peer-both", "sets"]
+TESTS = HOST_TESTS + PEER_TESTS
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "B": 1}
 
 
@@ -35,7 +39,8 @@ def positive(text):
 def parse(arguments):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-o", "--output", default="-", help="CSV file to write (default: stdout)")
-    parser.add_argument("--tests", nargs="+", choices=TESTS, default=TESTS, help="what to measure (default: all)")
+    parser.add_argument("--tests", nargs="+", choices=TESTS, default=HOST_TESTS,
+                        help="what to measure (default: copy both streams mapped)")
     parser.add_argument("--gpus", type=int, nargs="+", default=[0], help="CUDA devices, by number (default: 0)")
     parser.add_argument("--smallest", type=size, default=size("1KiB"), help="smallest copy (default: 1KiB)")
     parser.add_argument("--largest", type=size, default=size("1GiB"), help="largest copy (default: 1GiB)")
@@ -44,6 +49,10 @@ def parse(arguments):
                         help="numbers of streams around the kernel (default: 1 2 4 8 16 32 64)")
     parser.add_argument("--kernel-ms", type=float, default=10.0, help="length of the kernel in ms (default: 10)")
     parser.add_argument("--repeats", type=positive, default=20, help="times each copy is measured (default: 20)")
+    parser.add_argument("--flows", type=positive, default=3, help="copies at once in `sets`, 2 to 5 (default: up to 3)")
+    parser.add_argument("--placements", type=positive, default=1, help="drawings of GPUs for each graph (default: 1)")
+    parser.add_argument("--sets", type=positive, default=None, help="sets at most, drawn from all (default: all)")
+    parser.add_argument("--seed", type=int, default=1, help="decides what is drawn (default: 1)")
     parser.add_argument("--host", default="cpu0", help="name of the host memory in the topology (default: cpu0)")
     parser.add_argument("--gpu-name", default="gpu{}", help="name of GPU {} in the topology (default: gpu{})")
     parser.add_argument("--dry-run", action="store_true", help="print the plan to stderr and a CSV without rows")
@@ -56,6 +65,10 @@ def parse(arguments):
         parser.error("--kernel-ms must be above 0 and at most 10000")
     if any(gpu < 0 for gpu in args.gpus):
         parser.error("--gpus are numbers from 0")
+    if not 2 <= args.flows <= 5:
+        parser.error("--flows must be from 2 to 5")
+    if any(test in PEER_TESTS for test in args.tests) and len(set(args.gpus)) < 2:
+        parser.error("copies between GPUs need two of them: name them by --gpus 0 1")
     return args
 
 
@@ -68,17 +81,31 @@ def sizes(args):
 
 
 def plan(args):
-    """Every measurement as (test, gpu, bytes, streams)."""
+    """Every measurement as (test, gpu, bytes, streams); of copies between GPUs their list of (from, to) in the place of a gpu."""
     for gpu in args.gpus:
         for test in args.tests:
             if test == "streams":
                 yield from ((test, gpu, args.largest, count) for count in args.streams)
-            else:
+            elif test in HOST_TESTS:
                 yield from ((test, gpu, count, 1) for count in sizes(args))
+    for test in args.tests:
+        if test in PEER_TESTS:
+            yield from ((test, flows, count, 1) for flows in peer_flows(args, test) for count in sizes(args))
+
+
+def peer_flows(args, test):
+    """The copies between GPUs of a test, each a list of those that run at once."""
+    gpus = sorted(set(args.gpus))
+    if test == "sets":
+        return graphs.sets(gpus, args.flows, args.placements, args.sets, args.seed)
+    pairs = [(a, b) for a in gpus for b in gpus if a != b]
+    return [[(a, b)] for a, b in pairs] if test == "peer" else [[(a, b), (b, a)] for a, b in pairs if a < b]
 
 
 def describe(item):
     test, gpu, count, streams = item
+    if test in PEER_TESTS:
+        return f"{count} B, copies between GPUs at once: " + " ".join(f"{a}>{b}" for a, b in gpu)
     text = {
         "copy": "one copy to the device, one to the host, each alone",
         "both": "copies both ways at once",
@@ -220,6 +247,55 @@ class Bench:
         return self.streams(count, streams) if test == "streams" else getattr(self, test)(count)
 
 
+class Peers:
+    """Copies between GPUs, each on a stream of its source, all from one start."""
+
+    def __init__(self, torch, args):
+        self.torch, self.args = torch, args
+
+    def timed(self, flows, count):
+        """Median seconds of each copy, from a common start to its end, by the clock of the first source."""
+        torch, samples = self.torch, []
+        first = flows[0][0]
+        buffers, streams, helpers = [], [], []
+        for a, b in flows:
+            with torch.cuda.device(a):
+                streams.append(torch.cuda.Stream())
+                source = torch.empty(count, dtype=torch.uint8, device=f"cuda:{a}")
+            buffers.append((source, torch.empty(count, dtype=torch.uint8, device=f"cuda:{b}")))
+            with torch.cuda.device(first):
+                helpers.append(torch.cuda.Stream())
+        for repeat in range(self.args.repeats + 2):
+            for gpu in {gpu for flow in flows for gpu in flow}:
+                torch.cuda.synchronize(gpu)
+            torch.cuda.set_device(first)
+            begin, ends = torch.cuda.Event(enable_timing=True), []
+            # The GPU waits while everything is enqueued, so that the time to enqueue is not measured.
+            torch.cuda._sleep(20_000_000)
+            begin.record(torch.cuda.current_stream())
+            for stream, (source, target) in zip(streams, buffers):
+                stream.wait_event(begin)
+                with torch.cuda.stream(stream):
+                    target.copy_(source, non_blocking=True)
+            # Times are between events of one GPU: a stream of the first one waits for each copy.
+            for stream, helper in zip(streams, helpers):
+                helper.wait_stream(stream)
+                end = torch.cuda.Event(enable_timing=True)
+                end.record(helper)
+                ends.append(end)
+            for helper in helpers:
+                helper.synchronize()
+            if repeat >= 2:  # the first two warm up
+                samples.append([begin.elapsed_time(end) / 1e3 for end in ends])
+        return [statistics.median(column) for column in zip(*samples)]
+
+    def measure(self, test, flows, count):
+        name = self.args.gpu_name.format
+        group = f"{test}-" + "-".join(f"{a}>{b}" for a, b in flows) + f"-{count}"
+        for (a, b), seconds in zip(flows, self.timed(flows, count)):
+            yield [f"{group}-{a}>{b}", name(a), name(b), count, f"{seconds:.9f}", group, "copy", 1]
+
+
 def measure(args, writer):
     try:
         import torch
@@ -227,8 +303,14 @@ def measure(args, writer):
         sys.exit("measure.py: PyTorch is not installed: pip install torch (or look at the plan with --dry-run)")
     if not torch.cuda.is_available():
         sys.exit("measure.py: PyTorch finds no CUDA device: check nvidia-smi (or look at the plan with --dry-run)")
-    benches = {gpu: Bench(torch, args, gpu) for gpu in args.gpus}
+    host = any(test in HOST_TESTS for test in args.tests)
+    benches = {gpu: Bench(torch, args, gpu) for gpu in args.gpus} if host else {}
+    peers = Peers(torch, args)
     for test, gpu, count, streams in plan(args):
+        if test in PEER_TESTS:
+            for row in peers.measure(test, gpu, count):
+                writer.writerow(row)
+            continue
         torch.cuda.set_device(gpu)
         for row in benches[gpu].measure(test, count, streams):
             writer.writerow(row)

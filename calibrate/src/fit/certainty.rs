@@ -15,6 +15,8 @@ const NONE: f64 = 1e-6;
 const HARDLY: f64 = 1e-3;
 /// Length of a column, change of ln time per unit, below which no row depends on a parameter (*assumed*).
 pub(crate) const LEAST_COLUMN: f64 = 1e-7;
+/// Correlation of errors from which it is told; *assumed*: half of one error is then the other's.
+const CORRELATED: f64 = 0.9;
 /// Entry of a projector above which parameters belong coupled (*assumed*).
 const COUPLED: f64 = 0.01;
 
@@ -35,8 +37,12 @@ pub(crate) struct Certainty {
     /// Per parameter the standard error of its coordinate; `None` where the data do not determine it.
     pub(crate) error: Vec<Option<f64>>,
     pub(crate) coupled: Vec<Coupled>,
+    /// Independent parameters.
+    pub(crate) rank: usize,
     /// Rows less independent parameters.
     pub(crate) freedom: usize,
+    /// Pairs of parameters whose errors go together, with the correlation.
+    pub(crate) correlated: Vec<(usize, usize, f64)>,
 }
 
 /// Judges derivatives by `squares`, the sum of the squares of the residuals.
@@ -44,8 +50,15 @@ pub(crate) fn certainty(jacobian: &DMatrix<f64>, squares: f64) -> Certainty {
     let (rows, columns) = jacobian.shape();
     let lengths: Vec<f64> = jacobian.column_iter().map(|c| c.norm()).collect();
     let Some(spectrum) = Spectrum::of(jacobian, &lengths) else {
-        return Certainty { error: vec![None; columns], coupled: Vec::new(), freedom: rows };
+        return Certainty {
+            error: vec![None; columns],
+            coupled: Vec::new(),
+            rank: 0,
+            freedom: rows,
+            correlated: Vec::new(),
+        };
     };
+    // Columns that no row depends on are directions with the value 0, too.
     let rank = columns - spectrum.within(0.0, NONE).len();
     let freedom = rows.saturating_sub(rank);
     let lost = spectrum.projector(0.0, NONE);
@@ -54,10 +67,23 @@ pub(crate) fn certainty(jacobian: &DMatrix<f64>, squares: f64) -> Certainty {
     coupled.retain(|group| group.parameters.len() > 1);
     let variance = if freedom > 0 { squares / freedom as f64 } else { f64::NAN };
     let error = |at: usize| {
-        let error = (variance * spectrum.inverse(at)).sqrt() / lengths[at];
+        let error = (variance * spectrum.inverse(at, at)).sqrt() / lengths[at];
         (lengths[at] > LEAST_COLUMN && freedom > 0 && lost[(at, at)] < COUPLED).then_some(error)
     };
-    Certainty { error: (0..columns).map(error).collect(), coupled, freedom }
+    let error: Vec<Option<f64>> = (0..columns).map(error).collect();
+    let correlated = correlated(&spectrum, &error);
+    Certainty { error, coupled, rank, freedom, correlated }
+}
+
+/// Pairs of parameters with an error whose errors go together.
+fn correlated(spectrum: &Spectrum, error: &[Option<f64>]) -> Vec<(usize, usize, f64)> {
+    let known: Vec<usize> = (0..error.len()).filter(|&i| error[i].is_some_and(f64::is_finite)).collect();
+    let pairs = known.iter().enumerate().flat_map(|(at, &a)| known[at + 1..].iter().map(move |&b| (a, b)));
+    let correlation = |(a, b)| {
+        let both = (spectrum.inverse(a, a) * spectrum.inverse(b, b)).sqrt();
+        (a, b, spectrum.inverse(a, b) / both)
+    };
+    pairs.map(correlation).filter(|(_, _, correlation)| correlation.abs() >= CORRELATED).collect()
 }
 
 /// Singular values of scaled derivatives, and the directions in the space of parameters that belong to them.
@@ -99,9 +125,10 @@ impl Spectrum {
         sum
     }
 
-    /// An entry of the diagonal of (JᵀJ)⁻¹, scaled, over the directions that are determined.
-    fn inverse(&self, at: usize) -> f64 {
-        self.within(NONE, 2.0).iter().map(|&i| (self.v_t[(i, at)] / self.values[i]).powi(2)).sum()
+    /// An entry of (JᵀJ)⁻¹, scaled, over the directions that are determined.
+    fn inverse(&self, a: usize, b: usize) -> f64 {
+        let each = |&i: &usize| self.v_t[(i, a)] / self.values[i] * (self.v_t[(i, b)] / self.values[i]);
+        self.within(NONE, 2.0).iter().map(each).sum()
     }
 }
 

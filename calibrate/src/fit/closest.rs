@@ -130,33 +130,35 @@ pub(super) struct StandIns {
     pub(super) taken: usize,
     /// At least one.
     pub(super) others: Vec<usize>,
+    /// The coordinates with the first of the others in its place.
+    pub(super) with_first: Vec<f64>,
 }
 
-/// The bandwidths that others could stand in for: as narrow as it is, with it wide open, they explain the rows as well.
+/// The bandwidths that others could stand in for: with it wide open, another value of one of them explains the rows as well.
 pub(super) fn stand_ins(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<StandIns>, FitError> {
     let bandwidths =
         |idle: bool| (0..solved.at.len()).filter(move |&i| solved.is_bandwidth(i) && solved.idle[i] == idle);
     let enough = criterion(problem, solved.squares, 1) + ALIKE;
     let mut all = Vec::new();
     for taken in bandwidths(false) {
-        let mut others = Vec::new();
+        let (mut others, mut with_first) = (Vec::new(), None);
         for other in bandwidths(true) {
-            let at = swapped(problem, solved, taken, other);
+            let at = swapped(problem, solved, taken, other)?;
             let squares = problem.squares(&solved.setting(problem, &at))?;
             if criterion(problem, squares, 1) <= enough {
                 others.push(other);
+                with_first.get_or_insert(at);
             }
         }
-        if !others.is_empty() {
-            all.push(StandIns { taken, others });
-        }
+        all.extend(with_first.map(|with_first| StandIns { taken, others, with_first }));
     }
     Ok(all)
 }
 
-/// The coordinates with `other` as narrow as `taken`, and that wide open.
-pub(super) fn swapped(problem: &Problem<'_>, solved: &Solved, taken: usize, other: usize) -> Vec<f64> {
+/// The coordinates with `taken` wide open, and `other` where it explains the rows best: as narrow as `taken` was, or at
+/// another throughput that was measured.
+fn swapped(problem: &Problem<'_>, solved: &Solved, taken: usize, other: usize) -> Result<Vec<f64>, FitError> {
     let mut at = solved.at.clone();
     (at[other], at[taken]) = (solved.at[taken], problem.wide());
-    at
+    start::better_of(problem, &solved.parameters, &at, &[other])
 }

@@ -45,7 +45,30 @@ pub enum FitError {
         /// The parameters that it marks and uses.
         marked: Vec<ArbiterParameter>,
     },
+    /// A bandwidth above what the wire carries by its generation and width.
+    #[error(transparent)]
+    AboveTheWire(Box<AboveTheWire>),
     /// The machine of a log in pairs is fitted by LogGP alone.
     #[error("LogGP is fitted alone: its per_byte stands for the links; give `--fit loggp` without others")]
     LoggpAlone,
+}
+
+/// A bandwidth above what the wire carries by its generation and width.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{name} would have to be {value}, but {what} carries {most} at most\n  the fastest row: {row}\n  likely reasons: {reason}"
+)]
+pub struct AboveTheWire {
+    /// The parameter.
+    pub name: String,
+    /// The value that fits best.
+    pub value: String,
+    /// The raw figure.
+    pub most: String,
+    /// Of what it is.
+    pub what: String,
+    /// The row that asks for most.
+    pub row: String,
+    /// What may be wrong, and what to do.
+    pub reason: String,
 }

@@ -1,45 +1,84 @@
 //! The end of a fit: how well each value is known, what cannot be told apart, and every row.
 
-use super::certainty::{Coupled, LEAST_COLUMN, certainty};
-use super::closest::{StandIns, stand_ins, swapped};
+use super::bounds;
+use super::certainty::{Certainty, Coupled, LEAST_COLUMN, certainty};
+use super::closest::{StandIns, stand_ins};
 use super::error::FitError;
 use super::outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated};
-use super::parameter::Parameter;
+use super::parameter::{Parameter, ParameterKind};
 use super::problem::Problem;
 use super::separate::{self, Shift};
 use super::solve::{Solved, unseen_restored};
+use super::told::told;
 
 /// Judges the values found: errors, what is coupled, and each row.
 pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) -> Result<Fit, FitError> {
     let solved = unseen_restored(problem, solved)?;
+    let solved = anchored(problem, solved)?;
+    let coupled = coupled(problem, &solved)?;
     let values = solved.values();
     let setting = problem.setting(&solved.parameters, &values);
     let problem = Problem { base: &setting, ..*problem };
-    // What no row depends on may be as narrow as what rows do depend on: it is out of the way for derivatives.
-    let clear = cleared(&problem, &solved);
-    // One fixed at 0 may be there only because another makes up for it.
-    let coupled = certainty(&problem.jacobian(&solved.parameters, &clear)?, solved.squares).coupled;
-    let (known, freedom) = known(&problem, &solved, &clear, &coupled)?;
+    let Judged { known, certainty, moving } = judged(&problem, &solved, &coupled)?;
     let mut unclear = coupled.iter().map(|group| unclear(&problem, &solved, group)).collect::<Result<Vec<_>, _>>()?;
     unclear.extend(narrowest(&problem, &solved)?);
     let rows = compared(&problem)?;
     let each = solved.parameters.into_iter().zip(values).zip(known);
     let parameters = each.map(|((parameter, value), known)| Fitted { parameter, value, known }).collect();
-    let arbiter = problem.arbiter.clone();
-    Ok(Fit { arbiter, parameters, unclear, rows, freedom, notes, setting })
+    let correlated = certainty.correlated.iter().map(|&(a, b, c)| (moving[a], moving[b], c)).collect();
+    let (arbiter, rank, freedom) = (problem.arbiter.clone(), certainty.rank, certainty.freedom);
+    Ok(Fit { arbiter, parameters, unclear, correlated, rank, rows, freedom, notes, setting })
 }
 
-/// How well each value is known, and rows less independent parameters.
-fn known(
-    problem: &Problem<'_>,
-    solved: &Solved,
-    clear: &[f64],
-    coupled: &[Coupled],
-) -> Result<(Vec<Known>, usize), FitError> {
+/// What the data do not tell apart; one fixed at 0 may be there only because another makes up for it.
+fn coupled(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<Coupled>, FitError> {
+    let setting = problem.setting(&solved.parameters, &solved.values());
+    let problem = Problem { base: &setting, ..*problem };
+    // What no row depends on may be as narrow as what rows do depend on: it is out of the way for derivatives.
+    Ok(certainty(&problem.jacobian(&solved.parameters, &cleared(&problem, solved))?, solved.squares).coupled)
+}
+
+/// Parameters of the arbiter that others make up for go back to where they were, or to their least value where a bandwidth
+/// would otherwise be above what the wire carries.
+fn anchored(problem: &Problem<'_>, mut solved: Solved) -> Result<Solved, FitError> {
+    for group in coupled(problem, &solved)?.iter().filter(|group| !group.hardly) {
+        let of_arbiter = |&i: &usize| solved.parameters[i].kind == ParameterKind::Arbiter;
+        let (fixed, moves): (Vec<usize>, Vec<usize>) = group.parameters.iter().copied().partition(of_arbiter);
+        let (start, least): (Vec<_>, Vec<_>) = fixed
+            .iter()
+            .map(|&i| (&solved.parameters[i], i))
+            .map(|(p, i)| ((i, p.coordinate(p.start)), (i, p.limits().map_or(solved.at[i], |[least, _]| least))))
+            .unzip();
+        if fixed.is_empty() || moves.is_empty() {
+            continue;
+        }
+        for given in [start, least] {
+            let Some(other) = solved.with(problem, &given, &moves)? else { continue };
+            let fine = moves.iter().all(|&i| bounds::allow(problem, &other.parameters[i], other.values()[i]));
+            solved = other;
+            if fine {
+                break;
+            }
+        }
+    }
+    Ok(solved)
+}
+
+/// What the data say of the values.
+struct Judged {
+    known: Vec<Known>,
+    certainty: Certainty,
+    /// The parameters that `certainty` is of.
+    moving: Vec<usize>,
+}
+
+/// How well each value is known.
+fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result<Judged, FitError> {
+    let clear = cleared(problem, solved);
     let moving: Vec<usize> = (0..solved.at.len()).filter(|&i| !solved.zero[i]).collect();
     let parts: Vec<Parameter> = moving.iter().map(|&i| solved.parameters[i].clone()).collect();
     let at: Vec<f64> = moving.iter().map(|&i| clear[i]).collect();
-    let base = solved.setting(problem, clear);
+    let base = solved.setting(problem, &clear);
     let jacobian = Problem { base: &base, ..*problem }.jacobian(&parts, &at)?;
     let found = certainty(&jacobian, solved.squares);
     let known = |(i, value): (usize, f64)| {
@@ -55,7 +94,8 @@ fn known(
             Some((_, None)) => Known::Exactly,
         }
     };
-    Ok((solved.values().into_iter().enumerate().map(known).collect(), found.freedom))
+    let known = solved.values().into_iter().enumerate().map(known).collect();
+    Ok(Judged { known, certainty: found, moving })
 }
 
 /// Parameters that cannot be told apart, with what would.
@@ -64,7 +104,9 @@ fn unclear(problem: &Problem<'_>, solved: &Solved, group: &Coupled) -> Result<Un
     let shifts: Vec<Shift<'_>> = group.parameters.iter().map(shift).collect();
     let remedy = separate::remedy(problem, &shifts)?;
     let how = if group.hardly { Unseparated::Hardly } else { Unseparated::NotAtAll };
-    Ok(Unclear { parameters: group.parameters.clone(), how, remedy })
+    // Where values may be anything together, the combination that may not is what the data tell.
+    let told = if group.hardly { None } else { told(&solved.parameters, &solved.values(), group) };
+    Ok(Unclear { parameters: group.parameters.clone(), how, told, remedy })
 }
 
 /// The coordinates with bandwidths that no row depends on wide open.
@@ -77,11 +119,11 @@ fn cleared(problem: &Problem<'_>, solved: &Solved) -> Vec<f64> {
 /// Bandwidths each of which could be the narrowest in the place of one that was taken to be, with what would tell.
 fn narrowest(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<Unclear>, FitError> {
     let mut all = Vec::new();
-    for StandIns { taken, others } in stand_ins(problem, solved)? {
-        let other = solved.setting(problem, &swapped(problem, solved, taken, others[0]));
+    for StandIns { taken, others, with_first } in stand_ins(problem, solved)? {
+        let other = solved.setting(problem, &with_first);
         let remedy = separate::between(problem, &other)?;
         let parameters = std::iter::once(taken).chain(others).collect();
-        all.push(Unclear { parameters, how: Unseparated::Narrowest, remedy });
+        all.push(Unclear { parameters, how: Unseparated::Narrowest, told: None, remedy });
     }
     Ok(all)
 }

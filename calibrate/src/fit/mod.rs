@@ -10,6 +10,7 @@
 //! A residual is ln(simulated / measured): for small errors the relative error, and the same for twice as long as for
 //! half as long. All rows count the same.
 
+mod bounds;
 mod certainty;
 mod closest;
 mod criterion;
@@ -28,6 +29,7 @@ mod separate;
 mod simulator;
 mod solve;
 mod start;
+mod told;
 mod wanted;
 mod whole_types;
 
@@ -36,7 +38,7 @@ use weir_scenario::{ArbiterSpec, Machine};
 use parameter::Setting;
 use problem::Problem;
 
-pub use error::FitError;
+pub use error::{AboveTheWire, FitError};
 pub use marked::{Marked, marks};
 pub use options::{Choice, FitOptions};
 pub use outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated, rms};
@@ -48,7 +50,7 @@ use crate::measurement::Experiment;
 /// its links.
 ///
 /// # Errors
-/// Nothing to fit to, or what cannot be simulated.
+/// Nothing to fit to, what cannot be simulated, or a fit above what a link can carry.
 pub fn fit(
     machine: &Machine,
     arbiter: &ArbiterSpec,
@@ -66,5 +68,7 @@ pub fn fit(
     let parameters = wanted::wanted(&problem, options, &mut notes)?;
     let solved = whole_types::solve(&problem, parameters)?;
     let solved = refine::refine(&problem, solved, options.finer)?;
-    finish::finish(&problem, solved, notes)
+    let fit = finish::finish(&problem, solved, notes)?;
+    bounds::check(&problem, &fit)?;
+    Ok(fit)
 }

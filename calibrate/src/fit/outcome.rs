@@ -63,6 +63,8 @@ pub struct Unclear {
     pub parameters: Vec<usize>,
     /// Whether another measurement could tell them apart at all.
     pub how: Unseparated,
+    /// The combination of them that the data tell, as an equation, where there is a simple one.
+    pub told: Option<String>,
     /// What measurement would separate them.
     pub remedy: String,
 }
@@ -99,6 +101,10 @@ pub struct Fit {
     pub parameters: Vec<Fitted>,
     /// Sets that cannot be told apart.
     pub unclear: Vec<Unclear>,
+    /// Pairs of parameters whose errors go together, with the correlation, above 0.9 or below −0.9.
+    pub correlated: Vec<(usize, usize, f64)>,
+    /// Independent parameters: the rank of the derivatives of the rows.
+    pub rank: usize,
     /// Every row, measured and simulated, in the order of the logs.
     pub rows: Vec<Compared>,
     /// Fitted rows less independent parameters.

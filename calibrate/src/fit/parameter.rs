@@ -8,6 +8,9 @@ use super::marked::Marked;
 /// Unit of the coordinate of a time: latencies are fitted in microseconds, so that steps are of the size of ln steps.
 pub(crate) const TIME_UNIT: f64 = 1e-6;
 
+/// Bandwidths that a topology may give, bytes per second (docs/scenario-format.md).
+const BANDWIDTHS: [f64; 2] = [1e-3, 1e18];
+
 /// What a parameter is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum ParameterKind {
@@ -100,6 +103,7 @@ impl Parameter {
     /// The value of a coordinate.
     pub(crate) fn value(&self, coordinate: f64) -> f64 {
         match self.kind {
+            ParameterKind::Bandwidth => libm::exp(coordinate).clamp(BANDWIDTHS[0], BANDWIDTHS[1]),
             kind if kind.is_log() => libm::exp(coordinate),
             kind if kind.is_time() => coordinate * TIME_UNIT,
             _ => self
@@ -118,9 +122,14 @@ impl Parameter {
         }
     }
 
-    /// The coordinate below which it has no meaning.
-    pub(crate) fn least(&self) -> Option<f64> {
-        self.marked.as_ref().map(|marked| marked.least / marked.unit())
+    /// The coordinates between which it has a meaning, where there are such.
+    pub(crate) fn limits(&self) -> Option<[f64; 2]> {
+        self.marked.as_ref().map(|marked| [marked.least, marked.most].map(|value| value / marked.unit()))
+    }
+
+    /// The nearest coordinate that has a meaning.
+    pub(crate) fn within_limits(&self, coordinate: f64) -> f64 {
+        self.limits().map_or(coordinate, |[least, most]| coordinate.clamp(least, most))
     }
 }
 

@@ -130,13 +130,15 @@ impl Problem<'_> {
                 values[column] = parameter.value(at[column] + by);
                 self.residuals(&self.setting(parameters, &values), touches)
             };
-            // One-sided where values have no meaning below.
-            let least = parameter.least().map_or(step, |least| (at[column] - least).max(0.0).min(step));
-            let (above, below) = (shifted(step)?, shifted(-least)?);
+            // One-sided where values have no meaning below, or above.
+            let [down, up] = parameter
+                .limits()
+                .map_or([step; 2], |[least, most]| [at[column] - least, most - at[column]].map(|d| d.clamp(0.0, step)));
+            let (above, below) = (shifted(up)?, shifted(-down)?);
             let mut row = 0;
             for (experiment, measured) in self.experiments.iter().enumerate().filter(|&(e, _)| self.fitted[e]) {
                 for (i, (a, b)) in above[experiment].iter().zip(&below[experiment]).enumerate() {
-                    jacobian[(row + i, column)] = (a - b) / (step + least);
+                    jacobian[(row + i, column)] = (a - b) / (up + down);
                 }
                 row += measured.rows.len();
             }

@@ -8,7 +8,8 @@ use std::rc::Rc;
 use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimDuration, SimTime};
 use weir_scenario::{ArbiterSpec, Machine};
 use weir_sim_core::{
-    AdmissionError, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder, Work, admit,
+    AdmissionError, EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder,
+    Work, admit,
 };
 
 use super::error::FitError;
@@ -92,6 +93,9 @@ impl Run {
     }
 }
 
+/// Source, destination and bytes of a transfer.
+type Copied = (NodeId, NodeId, u64);
+
 /// The runs of experiments, each set of transfers once.
 pub(super) struct Planned<'a> {
     machine: &'a Machine,
@@ -99,8 +103,8 @@ pub(super) struct Planned<'a> {
     /// Whether rates depend on nothing but which transfers are active.
     pure: bool,
     pub(super) runs: Vec<Run>,
-    /// Places of the runs by ends and bytes of their transfers.
-    places: BTreeMap<Vec<(NodeId, NodeId, u64)>, usize>,
+    /// Places of the runs by whether kernels move the bytes, and by ends and bytes of their transfers.
+    places: BTreeMap<(bool, Vec<Copied>), usize>,
 }
 
 impl<'a> Planned<'a> {
@@ -117,10 +121,11 @@ impl<'a> Planned<'a> {
             scale = *bytes as f64 / LONE_BYTES as f64;
             *bytes = LONE_BYTES;
         }
+        let key = (e.kernels, key);
         if let Some(&at) = self.places.get(&key) {
             return Ok((at, scale));
         }
-        let run = self.plan(&key, e)?;
+        let run = self.plan(&key.1, e)?;
         self.runs.push(run);
         self.places.insert(key, self.runs.len() - 1);
         Ok((self.runs.len() - 1, scale))
@@ -140,7 +145,7 @@ impl<'a> Planned<'a> {
         found.ok_or_else(|| FitError::NoRoute(name(from), name(to), place()))
     }
 
-    fn plan(&self, transfers: &[(NodeId, NodeId, u64)], e: &Experiment) -> Result<Run, FitError> {
+    fn plan(&self, transfers: &[Copied], e: &Experiment) -> Result<Run, FitError> {
         let (mut routes, mut builder) = (Routes::new(), TaskGraphBuilder::new());
         let (mut route, mut links) = (Vec::new(), Vec::new());
         let stretch = if self.pure { self.stretch(transfers) } else { 1 };
@@ -153,7 +158,10 @@ impl<'a> Planned<'a> {
             route.push(way);
             let class = builder.classes().intern(way, f64::INFINITY, 1.0, 0);
             let source = (from, self.fabric.node(from).kind);
-            let engine = self.machine.engines().of_transfer(&mut builder, source, to);
+            let engine = match e.kernels {
+                true => Ok(EngineId::NONE),
+                false => self.machine.engines().of_transfer(&mut builder, source, to),
+            };
             let engine = engine.map_err(|_| FitError::Internal("one device has two numbers of send slots"))?;
             let work = Work::Carries { bytes: bytes.saturating_mul(stretch).min(MOST_BYTES), class };
             builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
@@ -165,7 +173,7 @@ impl<'a> Planned<'a> {
     }
 
     /// The power of two that makes transfers last about [`STRETCHED`] over the machine's narrowest link.
-    fn stretch(&self, transfers: &[(NodeId, NodeId, u64)]) -> u64 {
+    fn stretch(&self, transfers: &[Copied]) -> u64 {
         let slowest = self.fabric.bandwidths().iter().copied().fold(f64::INFINITY, f64::min);
         let sum: f64 = transfers.iter().map(|t| t.2 as f64).sum();
         let most = transfers.iter().map(|t| t.2).max().unwrap_or(1).max(1);

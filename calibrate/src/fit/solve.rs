@@ -13,6 +13,7 @@ const ROUNDED: f64 = 1e-8;
 const CLOSE: f64 = 1e-4;
 
 /// Parameters at the values with the least squares.
+#[derive(Clone)]
 pub(super) struct Solved {
     pub(super) parameters: Vec<Parameter>,
     /// The coordinate of each parameter, in the unit of [`Parameter::coordinate`].
@@ -55,8 +56,22 @@ impl Solved {
         let moved: Vec<Parameter> = moves.iter().map(|&i| self.parameters[i].clone()).collect();
         let from: Vec<f64> = moves.iter().map(|&i| self.at[i]).collect();
         let found = Problem { base: &base, ..*problem }.solve(&moved, &from)?;
-        moves.iter().zip(found).for_each(|(&i, u)| self.at[i] = u);
+        moves.iter().zip(found).for_each(|(&i, u)| self.at[i] = self.parameters[i].within_limits(u));
         Ok(())
+    }
+
+    /// The same with some coordinates given and others moved to make up for it; `None` where rows then fit less well.
+    pub(super) fn with(
+        &self,
+        problem: &Problem<'_>,
+        given: &[(usize, f64)],
+        moves: &[usize],
+    ) -> Result<Option<Self>, FitError> {
+        let mut other = self.clone();
+        given.iter().for_each(|&(i, coordinate)| other.at[i] = coordinate);
+        other.descend(problem, moves)?;
+        other.squares = problem.squares(&other.setting(problem, &other.at))?;
+        Ok((other.squares <= self.squares * 1.0001 + slack(problem)).then_some(other))
     }
 
     /// Fixes the lowest of the times below 0 at 0; whether there is one.
@@ -69,13 +84,25 @@ impl Solved {
         lowest.is_some()
     }
 
+    /// Whether no row changes with one bandwidth wide open beside those that no row depends on: at the rate that a transfer
+    /// has anyway, a bandwidth slows it when it falls, and does nothing when it rises.
+    fn is_needless(&self, problem: &Problem<'_>, parameter: usize) -> Result<bool, FitError> {
+        let mut other = self.clone();
+        (0..self.at.len()).filter(|&i| self.idle[i] && self.is_bandwidth(i)).for_each(|i| other.at[i] = problem.wide());
+        other.limits_none(problem, parameter, problem.wide())
+    }
+
     /// Whether no row is slower with one parameter at a coordinate, where it then stays.
     fn limits_none(&mut self, problem: &Problem<'_>, parameter: usize, coordinate: f64) -> Result<bool, FitError> {
         self.at[parameter] = coordinate;
         let squares = problem.squares(&problem.setting(&self.parameters, &self.values()))?;
-        let slack = problem.rows() as f64 * ROUNDED * ROUNDED;
-        Ok(squares <= self.squares * 1.0001 + slack)
+        Ok(squares <= self.squares * 1.0001 + slack(problem))
     }
+}
+
+/// Squares of residuals that are nothing but rounding.
+fn slack(problem: &Problem<'_>) -> f64 {
+    problem.rows() as f64 * ROUNDED * ROUNDED
 }
 
 /// Solves from one place. Times that would be below 0 are fixed at 0, one by one, and the rest is solved again. Goes on
@@ -109,8 +136,12 @@ pub(super) fn solve_from(
 /// limits none.
 pub(super) fn unseen_restored(problem: &Problem<'_>, mut solved: Solved) -> Result<Solved, FitError> {
     let jacobian = problem.jacobian(&solved.parameters, &solved.at)?;
-    for i in (0..solved.at.len()).filter(|&i| jacobian.column(i).norm() <= LEAST_COLUMN) {
-        solved.idle[i] = true;
+    solved.idle = (0..solved.at.len()).map(|i| jacobian.column(i).norm() <= LEAST_COLUMN).collect();
+    for i in 0..solved.at.len() {
+        solved.idle[i] = solved.idle[i] || solved.is_bandwidth(i) && solved.is_needless(problem, i)?;
+    }
+    let idle: Vec<usize> = (0..solved.at.len()).filter(|&i| solved.idle[i]).collect();
+    for i in idle {
         let (found, was) = (solved.at[i], solved.parameters[i].coordinate(solved.parameters[i].start));
         if solved.limits_none(problem, i, was)? {
             continue;

@@ -1,15 +1,21 @@
 //! Readers of logs: which kind a log is, and what it measured.
 
+mod bandwidth_test;
 mod csv;
 mod devices;
 mod json;
 mod mapping;
+mod matrix;
 mod nccl;
 mod number;
 mod nvbandwidth;
+mod nvbandwidth_json;
+mod nvbandwidth_text;
 mod options;
 mod osu;
+mod other_tools;
 mod p2p;
+mod perftest;
 mod source;
 mod tag;
 
@@ -73,14 +79,34 @@ pub fn read_log_text(
         LogKind::P2p => p2p::read(&source),
         LogKind::Nccl => nccl::read(&source),
         LogKind::Osu => osu::read(&source),
+        LogKind::BandwidthTest => bandwidth_test::read(&source),
+        LogKind::Rocm => matrix::read(&source),
+        LogKind::BusGrind => bus_grind(&source),
+        LogKind::Perftest => perftest::read(&source),
     }?;
     Ok((kind, log))
 }
 
+/// busGrind prints a matrix of the hosts, and matrices of pairs as the peer-to-peer sample does.
+fn bus_grind(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
+    let mut log = matrix::read(source)?;
+    if source.text.contains("P2P=Enabled Bandwidth") {
+        let pairs = p2p::read(source)?;
+        log.experiments.extend(pairs.experiments);
+        log.skipped.extend(pairs.skipped);
+        log.notes.extend(pairs.notes);
+    }
+    Ok(log)
+}
+
 fn unknown(source: &Source<'_>) -> Box<Diagnostic> {
+    if let Some((tool, remedy)) = other_tools::known(source.text) {
+        return source.error(Span::line(1), format!("this is the output of {tool}"), remedy);
+    }
     let words: Vec<_> = LogKind::ALL.iter().map(|kind| kind.word()).collect();
     let help = format!(
-        "weir reads nvbandwidth -j, p2pBandwidthLatencyTest, nccl-tests, OSU micro-benchmarks, and CSV with the columns \
+        "weir reads nvbandwidth, p2pBandwidthLatencyTest, nccl-tests, OSU micro-benchmarks, bandwidthTest, \
+         rocm-bandwidth-test, TransferBench p2p, busGrind, ib_write_bw, and CSV with the columns \
          from,to,bytes,seconds,group; name the kind by --as ({})",
         words.join(", ")
     );

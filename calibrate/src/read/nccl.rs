@@ -2,11 +2,16 @@
 //! place. Older versions leave `redop` and `root` empty where a collective has none, and call the last `error`.
 //!
 //! A collective is simulated as a ring: n ranks in the order of `--devices`, each sending to the next in equal steps
-//! (nccl-tests, doc/PERFORMANCE.md, from which the bytes per rank are). Where nccl chooses a tree or a switch that
+//! (nccl-tests, doc/PERFORMANCE.md, from which the bytes per rank are). Where each two ranks have links of their own (xGMI),
+//! as many rings as links share the bytes, so that with S bytes and n ranks each pair carries 2·S/n each way in an
+//! all-reduce, and S/n in an all-gather or reduce-scatter. Kernels move the bytes: no copy engine has a queue of them. Where nccl chooses a tree or a switch that
 //! reduces, this is not what ran; the fit's errors then say so.
 
+use std::collections::BTreeSet;
+
 use weir_plugin_api::NodeId;
-use weir_scenario::Diagnostic;
+use weir_scenario::{Diagnostic, Machine};
+use weir_sim_core::Routes;
 
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
@@ -25,6 +30,8 @@ const IN_PLACE: usize = 4;
 struct TableHead {
     /// Ranks of the run that the lines belong to.
     ranks: usize,
+    /// The machines of these ranks.
+    hosts: BTreeSet<String>,
     /// The program that the log names last.
     program: Option<Result<Collective, String>>,
     /// Columns: how many, and which hold times.
@@ -34,7 +41,7 @@ struct TableHead {
 
 impl TableHead {
     fn new() -> Self {
-        let mut table = Self { ranks: 0, program: None, columns: 0, times: Vec::new() };
+        let mut table = Self { ranks: 0, hosts: BTreeSet::new(), program: None, columns: 0, times: Vec::new() };
         table.header(&COLUMNS);
         table
     }
@@ -50,8 +57,13 @@ impl TableHead {
         match words[..] {
             ["size", ..] if words.contains(&"time") => self.header(&words),
             // A run begins: earlier ranks are those of the run before.
-            ["nThread", ..] => self.ranks = 0,
-            _ => self.ranks = self.ranks.max(rank_of(text).filter(|&r| r < MOST_ROWS).map_or(0, |r| r + 1)),
+            ["nThread", ..] => (self.ranks, self.hosts) = (0, BTreeSet::new()),
+            _ => {
+                let rank = rank_of(text).filter(|&rank| rank < MOST_ROWS);
+                self.ranks = self.ranks.max(rank.map_or(0, |rank| rank + 1));
+                let host = rank.and_then(|_| words.iter().skip_while(|word| **word != "on").nth(1));
+                self.hosts.extend(host.map(|host| (*host).to_owned()));
+            }
         }
         self.program = program_of(text).or(self.program.take());
     }
@@ -195,23 +207,51 @@ fn experiment(source: &Source<'_>, head: &TableHead, size: u64) -> Result<Ring, 
         return Err("a collective of fewer than two ranks moves nothing over links".to_owned());
     }
     if n > devices.len() {
-        return Err(format!("the log has {n} ranks and there are {} devices: name all by --devices", devices.len()));
+        let hosts = head.hosts.len();
+        let remedy = match hosts > 1 {
+            true => {
+                format!("its ranks are on {hosts} machines: give a topology of all of them, and name all by --devices")
+            }
+            false => "name all by --devices, or give a topology with as many GPUs".to_owned(),
+        };
+        return Err(format!("the log has {n} ranks and there are {} devices: {remedy}", devices.len()));
     }
     let ranks = n as u64;
-    let ring = |bytes: u64, steps: u64| Experiment {
-        transfers: (0..n)
-            .map(|i| Transfer { from: devices[i], to: devices[(i + 1) % n], bytes: bytes.max(1) })
-            .collect(),
+    let joined = every_pair_is_joined(source.machine, &devices[..n]);
+    let of = |transfers: Vec<Transfer>, steps: u64| Experiment {
+        transfers,
         steps: steps as u32,
+        kernels: true,
         ..Experiment::plain(format!("{} of {size} B", collective.word()))
+    };
+    // Where every pair has links of its own, rings over different links share the bytes: each pair carries an equal part.
+    let ring = |bytes: u64, steps: u64| match joined && steps > 1 {
+        true => of(all_to_all(&devices[..n], bytes.saturating_mul(ranks) / (ranks - 1)), steps),
+        false => of(around(&devices[..n], bytes.max(1)), steps),
     };
     let experiment = match collective {
         Collective::AllReduce => ring((2 * (ranks - 1)).saturating_mul(size) / ranks, 2 * (ranks - 1)),
         Collective::AllGather | Collective::ReduceScatter => ring((ranks - 1).saturating_mul(size) / ranks, ranks - 1),
         Collective::SendRecv => ring(size, 1),
-        Collective::AllToAll => Experiment { transfers: all_to_all(&devices[..n], size), ..ring(1, 1) },
+        Collective::AllToAll => of(all_to_all(&devices[..n], size), 1),
     };
     Ok(Ring { experiment, ranks: n })
+}
+
+/// The same bytes from each device to the next, and from the last to the first.
+fn around(devices: &[NodeId], bytes: u64) -> Vec<Transfer> {
+    let n = devices.len();
+    (0..n).map(|i| Transfer { from: devices[i], to: devices[(i + 1) % n], bytes }).collect()
+}
+
+/// Whether three devices or more have a direct link between each two, as GPUs with xGMI or NVLink without a switch do.
+fn every_pair_is_joined(machine: &Machine, devices: &[NodeId]) -> bool {
+    let mut routes = Routes::new();
+    let mut direct = |a, b| {
+        let route = routes.between(&machine.fabric, a, b);
+        route.is_some_and(|route| routes.links(route).len() == 1)
+    };
+    devices.len() > 2 && devices.iter().all(|&a| devices.iter().all(|&b| a == b || direct(a, b)))
 }
 
 /// A part of `size` from each device to each other one.

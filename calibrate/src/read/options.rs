@@ -1,13 +1,14 @@
 //! Which kind a log is, and what the command line says about logs.
 
 use super::tag::untagged;
+use super::{bandwidth_test, matrix, nvbandwidth_text, perftest};
 
 /// A program or format that logs come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LogKind {
     /// A table `from,to,bytes,seconds,group`.
     Csv,
-    /// What `nvbandwidth -j` prints.
+    /// What `nvbandwidth` prints, as JSON or text.
     Nvbandwidth,
     /// Text of the CUDA sample `p2pBandwidthLatencyTest`.
     P2p,
@@ -15,11 +16,29 @@ pub enum LogKind {
     Nccl,
     /// A table of an OSU micro-benchmark.
     Osu,
+    /// Text of the CUDA sample `bandwidthTest`.
+    BandwidthTest,
+    /// Matrices of `rocm-bandwidth-test` or TransferBench `p2p`.
+    Rocm,
+    /// Matrices of `busGrind`.
+    BusGrind,
+    /// A table of perftest (`ib_write_bw`).
+    Perftest,
 }
 
 impl LogKind {
     /// All kinds, in the order of the help.
-    pub const ALL: [Self; 5] = [Self::Csv, Self::Nvbandwidth, Self::P2p, Self::Nccl, Self::Osu];
+    pub const ALL: [Self; 9] = [
+        Self::Csv,
+        Self::Nvbandwidth,
+        Self::P2p,
+        Self::Nccl,
+        Self::Osu,
+        Self::BandwidthTest,
+        Self::Rocm,
+        Self::BusGrind,
+        Self::Perftest,
+    ];
 
     /// The name for `--as`.
     #[must_use]
@@ -30,6 +49,10 @@ impl LogKind {
             Self::P2p => "p2p",
             Self::Nccl => "nccl-tests",
             Self::Osu => "osu",
+            Self::BandwidthTest => "bandwidth-test",
+            Self::Rocm => "rocm-bandwidth-test",
+            Self::BusGrind => "bus-grind",
+            Self::Perftest => "perftest",
         }
     }
 
@@ -41,10 +64,25 @@ impl LogKind {
         if begin.starts_with('{') {
             return head.contains("nvbandwidth").then_some(Self::Nvbandwidth);
         }
+        if nvbandwidth_text::is_text(&head) {
+            return Some(Self::Nvbandwidth);
+        }
+        if matrix::is_rocm(&head) {
+            return Some(Self::Rocm);
+        }
+        if matrix::is_bus_grind(&head) {
+            return Some(Self::BusGrind);
+        }
+        if bandwidth_test::is_text(&head) {
+            return Some(Self::BandwidthTest);
+        }
+        if perftest::is_text(&head) && head.contains("/sec]") {
+            return Some(Self::Perftest);
+        }
         if head.contains("Peer-to-Peer") || head.contains("Bandwidth Matrix (GB/s)") {
             return Some(Self::P2p);
         }
-        if head.lines().any(|l| l.trim_start().starts_with('#') && l.contains("algbw") && l.contains("busbw")) {
+        if head.lines().any(|l| l.contains("size") && l.contains("algbw") && l.contains("busbw")) {
             return Some(Self::Nccl);
         }
         if head.lines().any(|l| l.trim_start().starts_with("# OSU ") || l.trim_start().starts_with("# Size ")) {

@@ -1,5 +1,5 @@
-//! Tables of the OSU micro-benchmarks `osu_bw`, `osu_bibw` and `osu_latency`; others, such as collectives or tests of
-//! several pairs, are skipped.
+//! Tables of the OSU micro-benchmarks `osu_bw`, `osu_bibw`, `osu_latency` and `osu_mbw_mr`; others, such as collectives, are
+//! skipped.
 //!
 //! `osu_latency`: one-way µs of a message. `osu_bw`: a window of messages back to back, then a reply of 4 bytes; MB/s are
 //! 10^6 bytes per second. `osu_bibw`: windows both ways at once, the rates added. (OSU Micro-Benchmarks, README,
@@ -23,13 +23,15 @@ enum Test {
     Bandwidth,
     BothWays,
     Latency,
+    /// Windows of several pairs at once, added: rank i sends to rank i + the number of pairs.
+    Pairs,
     /// One that is not used, by its title.
     Other(String),
 }
 
 impl Test {
-    fn messages(&self) -> u32 {
-        if matches!(self, Self::Bandwidth | Self::BothWays) { WINDOW } else { 1 }
+    fn messages(&self, window: u32) -> u32 {
+        if matches!(self, Self::Bandwidth | Self::BothWays | Self::Pairs) { window } else { 1 }
     }
 }
 
@@ -40,6 +42,9 @@ struct OsuReader<'a> {
     /// The test that the last title or header named.
     test: Option<Test>,
     rows: usize,
+    /// Messages of a window, and pairs that send at once.
+    window: u32,
+    pairs: usize,
     /// Whether a row was of a window of messages.
     windows: bool,
     log: Log,
@@ -48,7 +53,16 @@ struct OsuReader<'a> {
 /// Reads the tables of a log; rows are skipped unless `--pair` names the devices.
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let devices = pair(source.machine, source.options)?;
-    let mut reader = OsuReader { source, devices, test: None, rows: 0, windows: false, log: Log::default() };
+    let mut reader = OsuReader {
+        source,
+        devices,
+        test: None,
+        rows: 0,
+        window: WINDOW,
+        pairs: 1,
+        windows: false,
+        log: Log::default(),
+    };
     for line in source.lines() {
         let text = untagged(line.text).0.trim();
         match text.strip_prefix('#') {
@@ -69,6 +83,8 @@ impl OsuReader<'_> {
             let title = test_title(comment);
             self.log.notes.push(format!("{}: {title}: see that --pair names these", self.source.file));
         }
+        self.pairs = numbered(comment, "pairs:").map_or(self.pairs, |pairs| pairs as usize);
+        self.window = numbered(comment, "window size:").unwrap_or(self.window);
         self.test = of(comment, self.test.is_some()).or(self.test.take());
     }
 
@@ -86,7 +102,7 @@ impl OsuReader<'_> {
         if self.rows > MOST_ROWS {
             return error(format!("more than {MOST_ROWS} rows"), "give fewer rows");
         }
-        self.windows |= test.messages() > 1;
+        self.windows |= test.messages(self.window) > 1;
         self.row(line, &fields, &test)
     }
 
@@ -97,6 +113,10 @@ impl OsuReader<'_> {
             let message = "the row has a size and no value".to_owned();
             return Err(source.wrong(line, fields[0], NumberError { message, help }));
         };
+        let messages = test.messages(self.window);
+        let copies = if *test == Test::Pairs { self.pairs as f64 } else { 1.0 };
+        let (devices, pairs) = (self.devices, self.pairs);
+        let transfers = |bytes: u64| transfers(source, test, devices, pairs, bytes);
         let mut skip = |field: &str, why: &str| {
             let (place, what) = (source.place_of(line, field), format!("{} B", number::excerpt(size)));
             source.skip(&mut self.log, place, what, why);
@@ -110,13 +130,16 @@ impl OsuReader<'_> {
             return Ok(());
         }
         let bytes = number::bytes(size, "the size").map_err(|problem| source.wrong(line, size, problem))?;
-        match (row_seconds(test, bytes, value), self.devices) {
+        let seconds = row_seconds(test, bytes as f64 * f64::from(messages) * copies, value);
+        match (seconds, transfers(bytes)) {
             (Err(why), _) => skip(value, &why),
-            (_, None) => skip(size, "the log does not say which devices took part: add --pair gpu0,gpu1"),
-            (Ok(seconds), Some(devices)) => {
+            (_, Err(why)) => skip(size, &why),
+            (Ok(seconds), Ok(transfers)) => {
                 let rows = vec![MeasuredTime { place: source.place_of(line, value), seconds, end: MeasuredEnd::Last }];
-                let messages = messages(format!("line {}", line.number), test, devices, bytes);
-                self.log.experiments.push(Experiment { rows, ..messages });
+                let reply = (*test != Test::Latency).then_some(REPLY);
+                let name = format!("line {}", line.number);
+                let experiment = Experiment { transfers, rows, messages, reply, ..Experiment::plain(name) };
+                self.log.experiments.push(experiment);
             }
         }
         Ok(())
@@ -129,7 +152,8 @@ impl OsuReader<'_> {
             let file = self.source.file;
             self.log.notes.push(format!("{file}: rank 0 = {first}, rank 1 = {second}"));
             if self.windows {
-                self.log.notes.push(format!("{file}: windows of {WINDOW} messages, each with a reply of {REPLY} B"));
+                let window = self.window;
+                self.log.notes.push(format!("{file}: windows of {window} messages, each with a reply of {REPLY} B"));
             }
         }
         self.log
@@ -137,13 +161,18 @@ impl OsuReader<'_> {
 }
 
 /// The seconds of a row of messages of `bytes`: the value is MB/s, or µs of one message.
-fn row_seconds(test: &Test, bytes: u64, value: &str) -> Result<f64, String> {
-    let total = bytes as f64 * f64::from(test.messages());
+fn row_seconds(test: &Test, total: f64, value: &str) -> Result<f64, String> {
     number::logged(value, "the value", |value| match test {
         Test::BothWays => 2.0 * total / (value * 1e6),
-        Test::Bandwidth => total / (value * 1e6),
+        Test::Bandwidth | Test::Pairs => total / (value * 1e6),
         _ => value * 1e-6,
     })
+}
+
+/// The number behind a word of a comment, 1 to 10^5.
+fn numbered(comment: &str, word: &str) -> Option<u32> {
+    let rest = comment.split_once(word)?.1;
+    rest.split_whitespace().next()?.parse().ok().filter(|number| (1..=100_000).contains(number))
 }
 
 /// A comment, for a message.
@@ -164,6 +193,7 @@ fn of(comment: &str, known: bool) -> Option<Test> {
             ("mpi" | "mpi-cuda" | "mpi-rocm" | "mpi-openacc" | "mpi-sycl", ["bi-directional", "bandwidth"]) => {
                 Test::BothWays
             }
+            (_, ["multiple", "bandwidth", "/", "message", "rate"]) => Test::Pairs,
             _ => Test::Other(test_title(comment)),
         }),
         ["size", ..] if !known && text.contains("latency") => Some(Test::Latency),
@@ -171,13 +201,27 @@ fn of(comment: &str, known: bool) -> Option<Test> {
     }
 }
 
-/// The messages of a row.
-fn messages(name: String, test: &Test, devices: DevicePair, bytes: u64) -> Experiment {
-    let DevicePair { first, second } = devices;
+/// The transfers of a row, or which devices are to be named.
+fn transfers(
+    source: &Source<'_>,
+    test: &Test,
+    named: Option<DevicePair>,
+    pairs: usize,
+    bytes: u64,
+) -> Result<Vec<Transfer>, String> {
+    if *test == Test::Pairs && (pairs > 1 || named.is_none()) {
+        let devices = &source.devices;
+        if devices.len() / 2 < pairs {
+            let (ranks, count) = (pairs.saturating_mul(2), devices.len());
+            return Err(format!("the log has {ranks} ranks and there are {count} devices: name all by --devices"));
+        }
+        return Ok((0..pairs).map(|i| Transfer { from: devices[i], to: devices[i + pairs], bytes }).collect());
+    }
+    let DevicePair { first, second } =
+        named.ok_or("the log does not say which devices took part: add --pair gpu0,gpu1")?;
     let mut transfers = vec![Transfer { from: first, to: second, bytes }];
     if *test == Test::BothWays {
         transfers.push(Transfer { from: second, to: first, bytes });
     }
-    let reply = (*test != Test::Latency).then_some(REPLY);
-    Experiment { transfers, messages: test.messages(), reply, ..Experiment::plain(name) }
+    Ok(transfers)
 }

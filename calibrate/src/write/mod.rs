@@ -82,7 +82,8 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
     for group in &fit.unclear {
         let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
         let how = group.how.words();
-        let _ = writeln!(out, "# The data {how}: {}; {}", names.join("; "), group.remedy);
+        let told = group.told.as_ref().map_or_else(String::new, |told| format!("; they tell {told}"));
+        let _ = writeln!(out, "# The data {how}: {}{told}; {}", names.join("; "), group.remedy);
     }
     out + &scenario_hints(fit)
 }

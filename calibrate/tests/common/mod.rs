@@ -27,6 +27,14 @@ pub fn machine(file: &str, set: &[(&str, &str)]) -> Machine {
     Machine::load(&library(file), &options, &registry()).expect("a machine of the library")
 }
 
+/// A machine of a text.
+pub fn machine_of(text: &str) -> Machine {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("machine.yaml");
+    std::fs::write(&file, text).expect("a file");
+    Machine::load(&file, &LoadOptions::default(), &registry()).unwrap_or_else(|problems| panic!("{problems:#?}"))
+}
+
 /// Transfers at once, each of whose ends is measured; times are filled in later.
 pub fn group(machine: &Machine, name: &str, transfers: &[(&str, &str, u64)]) -> Experiment {
     let place = Position { file: name.into(), line: 1, column: 1 };

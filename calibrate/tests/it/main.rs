@@ -3,10 +3,14 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cuts;
+mod impossible;
 mod loggp;
+mod machines;
 mod measure;
 mod noise;
 mod readers;
 mod recover;
 mod splits;
+mod tools;
 mod write;

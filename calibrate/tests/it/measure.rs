@@ -28,6 +28,37 @@ fn a_dry_run_prints_the_plan_and_a_table_without_rows() {
     assert!(plan.contains("gpu 3, 1048576 B: copies in, a kernel and copies out in 64 streams"), "{plan}");
 }
 
+/// Copies between three GPUs: 6 alone, 3 both ways, and the graphs of two copies, 4 of which fit three GPUs, and of three.
+#[test]
+fn sets_of_copies_between_gpus_are_planned() {
+    let arguments = ["--dry-run", "--gpus", "0", "1", "2", "--tests", "peer", "peer-both", "sets", "--flows", "2"];
+    let sizes = ["--smallest", "1GiB", "--largest", "1GiB"];
+    let Some(ran) = measure(&[&arguments[..], &sizes].concat()) else { return };
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let plan = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let lines: Vec<&str> = plan.lines().collect();
+    assert_eq!(lines.len(), 6 + 3 + 4, "{plan}");
+    assert!(lines.iter().all(|line| line.starts_with("1073741824 B, copies between GPUs at once: ")), "{plan}");
+    let again = measure(&[&arguments[..], &sizes].concat()).expect("it ran before");
+    assert_eq!(again.stderr, ran.stderr, "the same seed, the same sets");
+    let alone = measure(&["--dry-run", "--gpus", "0", "--tests", "sets"]).expect("it ran before");
+    assert_eq!(alone.status.code(), Some(2));
+}
+
+/// Graphs up to the names of devices, as Burnside's lemma counts them.
+#[test]
+fn graphs_are_counted_once() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/measure");
+    let script = "import graphs; print([len(graphs.graphs(e, 2 * e)) for e in range(1, 5)])";
+    let Ok(ran) = Command::new("python3").args(["-B", "-c", script]).current_dir(folder).output() else { return };
+    assert_eq!(
+        String::from_utf8_lossy(&ran.stdout).trim(),
+        "[1, 5, 17, 80]",
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+}
+
 #[test]
 fn wrong_arguments_are_refused() {
     for arguments in [&["--smallest", "12"][..], &["--smallest", "2GiB"], &["--factor", "1"], &["--kernel-ms", "0"]] {
@@ -65,6 +96,7 @@ def timed(self, streams, work):
     work()
     return [getattr(self, "count", 0) / 1e9 + 1e-6] * len(streams)
 measure.Bench.buffers, measure.Bench.timed = buffers, timed
+measure.Peers.timed = lambda self, flows, count: [count / 1e9 + 1e-6] * len(flows)
 measure.main(sys.argv[2:])
 "#;
 
@@ -74,7 +106,7 @@ fn calibrate_and_validate_read_what_it_writes() {
     let path = folder.path().join("measured.csv");
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tools/measure");
     let mut command = Command::new("python3");
-    command.args(["-B", "-c", STAND_IN]).arg(program).args([
+    command.args(["-B", "-c", STAND_IN]).arg(&program).args([
         "--gpus",
         "0",
         "3",
@@ -91,7 +123,19 @@ fn calibrate_and_validate_read_what_it_writes() {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "the part is renamed");
 
+    let peers = folder.path().join("peers.csv");
+    let mut command = Command::new("python3");
+    command.args(["-B", "-c", STAND_IN]).arg(&program).args(["--gpus", "0", "1", "2", "--tests", "peer", "sets"]);
+    let ran =
+        command.args(["--smallest", "1MiB", "--largest", "1MiB", "-o"]).arg(&peers).output().expect("it ran before");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let machine = machine("topologies/two-socket-8gpu.yaml", &[]);
+    let (_, log) = read_log(&peers, &machine, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let of = |n: usize| log.experiments.iter().filter(|e| e.transfers.len() == n).count();
+    // Three GPUs: 4 graphs of two copies, and those of three, which are all rows of a group each.
+    assert_eq!((of(1), of(2)), (6, 4));
+    assert!(of(3) > 3 && log.experiments.iter().all(|e| e.rows.len() == e.transfers.len()));
+
     let (kind, log) = read_log(&path, &machine, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(kind, LogKind::Csv);
     // Of each GPU: 6 sizes in and out alone, and 6 both ways; `mapped` and `streams` are no copies over the links.

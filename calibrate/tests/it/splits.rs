@@ -35,7 +35,7 @@ fn the_bandwidth_under_every_arbiter() {
 #[test]
 fn a_direction_is_split_by_the_links_that_it_is_measured_on() {
     let file = tempfile::NamedTempFile::with_suffix(".yaml").expect("a file");
-    let tree = "weir: 1\nname: one\nlink_types:\n  pcie: { generation: 4, width: 16 }\ntree:\n  rc0:\n    kind: root-complex\n    \
+    let tree = "weir: 1\nname: one\nlink_types:\n  pcie: { generation: 5, width: 16 }\ntree:\n  rc0:\n    kind: root-complex\n    \
                 children:\n      cpu0: { kind: cpu, link: memory }\n      \"gpu[0-7]\": { kind: gpu, link: pcie }\n";
     let tree = tree.replace("  pcie:", "  memory: { bandwidth: 200GB/s }\n  pcie:");
     std::fs::write(file.path(), tree).expect("is written");

@@ -92,7 +92,17 @@ fn the_library_is_written_with_single_links_changed() {
         }
         let (rows, notes, unclear, parameters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let arbiter = built_in("max-min");
-        let fit = Fit { arbiter, parameters, unclear, rows, freedom: 1, notes, setting: setting.clone() };
+        let fit = Fit {
+            arbiter,
+            parameters,
+            unclear,
+            correlated: vec![],
+            rank: 1,
+            rows,
+            freedom: 1,
+            notes,
+            setting: setting.clone(),
+        };
         let text =
             write_topology(&file, &machine, &fit, &options, &[]).unwrap_or_else(|errors| panic!("{}", errors[0]));
         let path = folder.path().join("after.yaml");
@@ -248,7 +258,7 @@ proptest! {
         };
         assert_eq!(tau_fitted.parameter.kind, ParameterKind::Arbiter);
         let arbiter = built_in("pcie-congestion");
-        let fit = Fit { arbiter, parameters: vec![tau_fitted], unclear, rows, freedom: 1, notes, setting: setting.clone() };
+        let fit = Fit { arbiter, parameters: vec![tau_fitted], unclear, correlated: vec![], rank: 1, rows, freedom: 1, notes, setting: setting.clone() };
         let text = write_topology(&from, &machine, &fit, &options, &["x.csv".to_owned()]).expect("a text");
         std::fs::write(&to, &text).expect("a file");
         let read = load(&to).unwrap_or_else(|error| panic!("{error}\n{text}"));

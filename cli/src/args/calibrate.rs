@@ -13,8 +13,9 @@ use super::ScenarioArgs;
 #[command(
     mut_arg("files", |files| files.action(clap::ArgAction::Set).num_args(1).value_name("TOPOLOGY")
         .help("Topology file, or a scenario with one")),
-    after_help = "Logs are recognised by their content: nvbandwidth -j, p2pBandwidthLatencyTest, nccl-tests, OSU \
-micro-benchmarks, and CSV with the columns from,to,bytes,seconds,group.
+    after_help = "Logs are recognised by their content: nvbandwidth, p2pBandwidthLatencyTest, nccl-tests, OSU \
+micro-benchmarks, bandwidthTest, rocm-bandwidth-test, TransferBench p2p, busGrind, ib_write_bw, \
+and CSV with the columns from,to,bytes,seconds,group.
 
 Examples:
   weir calibrate two-socket-8gpu.yaml --from nvbandwidth.json --from measured.csv -o calibrated.yaml
@@ -101,9 +102,9 @@ pub(crate) struct KindArg(pub(crate) LogKind);
 
 impl ValueEnum for KindArg {
     fn value_variants<'a>() -> &'a [Self] {
-        const ALL: [KindArg; 5] = {
-            let [a, b, c, d, e] = LogKind::ALL;
-            [KindArg(a), KindArg(b), KindArg(c), KindArg(d), KindArg(e)]
+        const ALL: [KindArg; 9] = {
+            let [a, b, c, d, e, f, g, h, i] = LogKind::ALL;
+            [KindArg(a), KindArg(b), KindArg(c), KindArg(d), KindArg(e), KindArg(f), KindArg(g), KindArg(h), KindArg(i)]
         };
         &ALL
     }

@@ -27,6 +27,9 @@ pub(crate) struct ValidateArgs {
     /// When measured times begin
     #[arg(long, value_name = "WHEN", default_value = "ready")]
     pub(crate) since: Since,
+    /// Print how the errors are spread: the shares within ±5, 10 and 15 %, and a histogram
+    #[arg(long)]
+    pub(crate) histogram: bool,
     /// Print one JSON object per arbiter
     #[arg(long)]
     pub(crate) json: bool,

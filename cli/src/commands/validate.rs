@@ -1,14 +1,20 @@
 //! `weir validate`: compares measured times of a scenario's transfers with simulated ones.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use weir::{Error, RunOptions};
+use weir_calibrate::cuts::{TimedTransfer, exceeded, place_name};
 use weir_calibrate::read::{MeasuredRow, MeasuredTable, measured_rows, read_text};
-use weir_calibrate::validate::{Matched, Pair, Simulated, disagreeing, matched, summary, worst_first};
+use weir_calibrate::validate::{
+    Matched, Pair, Simulated, disagreeing, histogram, histogram_text, matched, summary, worst_first,
+};
 use weir_calibrate::{percent, size};
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 use weir_report::text::{ROWS, Sheet, clean};
-use weir_report::{ResultKind, Run, TransferCause, TunedUnder, ValidatedTransfer, cause_text, duration, place_text};
+use weir_report::{
+    NotExplained, ResultKind, Run, TransferCause, TunedUnder, ValidatedTransfer, cause_text, duration, place_text, rate,
+};
 use weir_scenario::Scenario;
 use weir_sim_core::{TaskId, TaskTimes};
 
@@ -78,6 +84,8 @@ struct Validation<'a> {
     /// The task of each simulated transfer; `None` for operations.
     tasks: Vec<Option<TaskId>>,
     matched: Matched,
+    since: Since,
+    histogram: bool,
 }
 
 impl<'a> Validation<'a> {
@@ -90,7 +98,7 @@ impl<'a> Validation<'a> {
             let text = format!("no row of {name} is of a transfer of {}", scenario.file);
             return Err(Error::input(text).noted("rows are matched by `id`, or by `from`, `to` and `bytes`"));
         }
-        let found = Self { run, rows, simulated, tasks, matched };
+        let found = Self { run, rows, simulated, tasks, matched, since: args.since, histogram: args.histogram };
         for pair in disagreeing(rows, &found.simulated, &found.matched.pairs, plain) {
             let row = &rows[pair.row];
             let bytes = row.bytes.map_or_else(String::new, |bytes| format!(", {}", size(bytes)));
@@ -133,8 +141,12 @@ impl<'a> Validation<'a> {
                 percent(sum.highest)
             );
         }
+        if self.histogram {
+            let _ = writeln!(out, "{}", histogram_text(&histogram(&self.matched.pairs)));
+        }
         out.push_str(&self.table());
         out.push_str(&self.left());
+        out.push_str(&self.above_cuts());
         out
     }
 
@@ -188,6 +200,53 @@ impl<'a> Validation<'a> {
         out
     }
 
+    /// Rows that no arbiter explains.
+    fn above_cuts(&self) -> String {
+        let mut out = String::new();
+        for NotExplained { over, measured, carries, transfers } in self.not_explained() {
+            let count = if transfers.len() > 1 { format!(" and {} more", transfers.len() - 1) } else { String::new() };
+            let first = transfers.first().map_or("", |first| first);
+            let (measured, carries) = (rate(measured), rate(carries));
+            let _ = writeln!(
+                out,
+                "not explained by this topology: {}{count} over {over}: measured {measured}, it carries {carries}",
+                clean(first)
+            );
+        }
+        out
+    }
+
+    /// Of the rows of one group whose transfers begin together, where they are above what a link carries.
+    fn not_explained(&self) -> Vec<NotExplained> {
+        let mut groups: BTreeMap<(&str, SimTime), Vec<&Pair>> = BTreeMap::new();
+        for pair in &self.matched.pairs {
+            let Some(task) = self.tasks[pair.simulated] else { continue };
+            let begin = begin(self.since, &self.run.outcome.tasks[task.index()]);
+            groups.entry((&self.rows[pair.row].group, begin)).or_default().push(pair);
+        }
+        let scenario = self.run.scenario;
+        let route = |pair: &Pair| {
+            let task = self.tasks[pair.simulated]?;
+            match scenario.tasks.tasks()[task.index()].work {
+                weir_sim_core::Work::Carries { bytes, class } => {
+                    let links = scenario.routes.links(scenario.tasks.classes().route(class)).to_vec();
+                    Some(TimedTransfer { links, bytes: bytes as f64, seconds: pair.measured })
+                }
+                _ => None,
+            }
+        };
+        // A spread transfer sends a part of its bytes over each way.
+        let groups = groups.into_values().filter(|_| !scenario.routes.has_branches());
+        let each = groups.filter_map(|pairs| {
+            let timed: Vec<TimedTransfer> = pairs.iter().filter_map(|pair| route(pair)).collect();
+            let found = exceeded(&scenario.fabric, scenario.fabric.bandwidths(), &timed)?;
+            let over = place_name(&scenario.fabric, found.place, |node| scenario.node_name(node));
+            let transfers = found.transfers.iter().map(|&at| self.simulated[pairs[at].simulated].id.clone()).collect();
+            Some(NotExplained { over, measured: found.measured, carries: found.carries, transfers })
+        });
+        each.collect()
+    }
+
     fn result(&self) -> weir_report::Validation<'_> {
         let run = self.run;
         let each = |pair: &Pair| {
@@ -222,6 +281,8 @@ impl<'a> Validation<'a> {
             rows_left: self.places(&self.matched.rows_left),
             rows_again: self.places(&self.matched.rows_again),
             not_measured: self.matched.simulated_left.iter().map(|&s| (&*self.simulated[s].id).into()).collect(),
+            not_explained: self.not_explained(),
+            histogram: self.histogram.then(|| histogram(&self.matched.pairs)),
         }
     }
 
@@ -252,20 +313,24 @@ impl<'a> Validation<'a> {
 /// The columns of `--csv`.
 const CSV_HEADER: &str = "arbiter,id,from,to,bytes,measured_s,simulated_s,error,bottleneck,cause\n";
 
-/// Transfers and operations of a run that have ended, with their times.
-fn simulated(since: Since, scenario: &Scenario, run: &Run<'_>) -> (Vec<Simulated>, Vec<Option<TaskId>>) {
-    let (mut all, mut tasks) = (Vec::new(), Vec::new());
-    let begin = |times: &TaskTimes| match since {
+/// When the seconds of a transfer begin to count.
+fn begin(since: Since, times: &TaskTimes) -> SimTime {
+    match since {
         Since::Ready => times.ready,
         Since::Start => times.start,
         Since::Zero => SimTime::ZERO,
-    };
+    }
+}
+
+/// Transfers and operations of a run that have ended, with their times.
+fn simulated(since: Since, scenario: &Scenario, run: &Run<'_>) -> (Vec<Simulated>, Vec<Option<TaskId>>) {
+    let (mut all, mut tasks) = (Vec::new(), Vec::new());
     for task in run.transfers() {
         let times = run.outcome.tasks[task.index()];
         let (Some((from, to)), false) = (scenario.ends(task), times.end.is_never()) else { continue };
         let weir_sim_core::Work::Carries { bytes, .. } = scenario.tasks.tasks()[task.index()].work else { continue };
         let name = |node| scenario.node_name(node).to_owned();
-        let (id, seconds) = (scenario.task_name(task).into_owned(), (times.end - begin(&times)).seconds());
+        let (id, seconds) = (scenario.task_name(task).into_owned(), (times.end - begin(since, &times)).seconds());
         all.push(Simulated { id, transfer: Some((name(from), name(to), bytes)), seconds });
         tasks.push(Some(task));
     }

@@ -223,6 +223,10 @@ export interface Validated {
   rows_again: string[];
   /** Ids of what was not measured. */
   not_measured: string[];
+  /** Measured times that no arbiter explains in this topology. */
+  not_explained?: NotExplained[] | null;
+  /** With `--histogram`: how the errors are spread. */
+  histogram?: ErrorHistogram | null;
 }
 
 /** The one kind of this result, for its schema. */
@@ -785,6 +789,40 @@ export interface ValidatedTransfer {
   cause: string | null;
   /** The cause as its parts; none where `cause` is none. */
   cause_detail: Cause | null;
+}
+
+/** Transfers that were faster together than what all of them cross. */
+export interface NotExplained {
+  /** The link, or what links share, as text. */
+  over: string;
+  /** The sum of their bytes over the time until the last of them had ended, bytes per second. */
+  measured_Bps: number;
+  /** The bandwidth there, bytes per second. */
+  carries_Bps: number;
+  /** Their ids in the scenario. */
+  transfers: string[];
+}
+
+/** Errors in bins of equal width. */
+export interface ErrorHistogram {
+  /** Part of the pairs whose error is at most 5 %. */
+  within_5_percent: number;
+  /** Part of the pairs whose error is at most 10 %. */
+  within_10_percent: number;
+  /** Part of the pairs whose error is at most 15 %. */
+  within_15_percent: number;
+  /** The bins, from the lowest error to the highest. */
+  bins: ErrorBin[];
+}
+
+/** The errors between two. */
+export interface ErrorBin {
+  /** The least error of the bin, simulated over measured, less 1; none for all below `to`. */
+  from: number | null;
+  /** The error below which it ends; none for all from `from` on. */
+  to: number | null;
+  /** The number of pairs. */
+  count: number;
 }
 
 /** Causes in words, without the transfers that they name. */

@@ -8,6 +8,7 @@ mod shapes;
 mod tests;
 
 pub(crate) use decimal::{Decimal, NotWhole};
+pub use quantity::pcie_raw_figure;
 pub(crate) use quantity::{
     BYTES_MOST, LANES, at_least_one, bandwidth, byte_size, bytes_per_second, decimal, duration, efficiency,
     in_parallel, integer, pcie_generation, real_seconds, seconds, size_decimal, time_per_byte, weight, whole_bytes,

@@ -211,6 +211,13 @@ pub(crate) fn pcie_generation(generation: u64, width: u64) -> Result<Bandwidth, 
     }
 }
 
+/// What a link of PCI Express carries each way after encoding, bytes per second; `None` for a generation or width that there
+/// is not.
+#[must_use]
+pub fn pcie_raw_figure(generation: u64, width: u64) -> Option<f64> {
+    pcie_generation(generation, width).ok()?.bytes_per_second(&Decimal::whole(1), "").ok()
+}
+
 /// A factor above 0 and at most 1.
 pub(crate) fn efficiency(text: &str) -> Result<Decimal, Problem> {
     let number = decimal(text)?;

@@ -1,0 +1,142 @@
+//! Measured throughput that a topology cannot explain, whatever the arbiter: the transfers over one link, or over links that
+//! share a bandwidth, ended sooner than it can carry their bytes.
+//!
+//! **What is tested.** Of transfers that began at one instant, those over a link l that have ended by the time t sent their
+//! bytes through it in t: Σ bytes ≤ B(l) · t, for every link, every shared bandwidth and every measured t. Latencies only make
+//! times longer, and transfers that were not measured only carry more, so that the bound stays true. Each link alone is a
+//! cut between the sources and destinations of the transfers whose way takes it. Sets of several links are not tested: where
+//! a topology has several ways, the way is the one that weir takes.
+
+use std::collections::BTreeMap;
+
+use weir_plugin_api::LinkId;
+use weir_sim_core::{Fabric, Routes};
+
+use crate::fit::Fit;
+use crate::fit::parameter::Setting;
+use crate::measurement::{Experiment, MeasuredEnd};
+
+/// How far above a bandwidth a throughput may be; *assumed*, above what good measurements repeat to.
+const ABOVE: f64 = 1.05;
+
+/// A transfer with its way, and the seconds from the common start by which it had ended.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TimedTransfer {
+    /// The links that it takes, in any order.
+    pub links: Vec<LinkId>,
+    /// Payload.
+    pub bytes: f64,
+    /// Measured seconds, above 0.
+    pub seconds: f64,
+}
+
+/// What carried more than it can.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CutPlace {
+    /// A link in one direction.
+    Link(LinkId),
+    /// A bandwidth that links share, by its place in [`Fabric::shared`].
+    Shared(usize),
+}
+
+/// Transfers that were faster together than what all of them cross.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Exceeded {
+    /// What they cross.
+    pub place: CutPlace,
+    /// What that carries, bytes per second.
+    pub carries: f64,
+    /// What they were measured with, bytes per second.
+    pub measured: f64,
+    /// The transfers, by their places.
+    pub transfers: Vec<usize>,
+}
+
+/// Where transfers from one start are furthest above what a link, or a shared bandwidth, carries; `None` where none is.
+#[must_use]
+pub fn exceeded(fabric: &Fabric, bandwidth: &[f64], transfers: &[TimedTransfer]) -> Option<Exceeded> {
+    let mut order: Vec<usize> = (0..transfers.len()).collect();
+    order.sort_by(|&a, &b| transfers[a].seconds.total_cmp(&transfers[b].seconds));
+    let mut loads: BTreeMap<CutPlace, (f64, Vec<usize>)> = BTreeMap::new();
+    let mut worst: Option<Exceeded> = None;
+    for at in order {
+        let transfer = &transfers[at];
+        for (place, times) in crossed(fabric, &transfer.links) {
+            let (bytes, crossing) = loads.entry(place).or_default();
+            *bytes += transfer.bytes * times;
+            crossing.push(at);
+            let carries = match place {
+                CutPlace::Link(link) => bandwidth[link.index()],
+                CutPlace::Shared(number) => fabric.shared()[number].bandwidth,
+            };
+            let measured = *bytes / transfer.seconds;
+            let before = worst.as_ref().map_or(ABOVE, |worst| worst.measured / worst.carries);
+            if measured / carries > before {
+                worst = Some(Exceeded { place, carries, measured, transfers: crossing.clone() });
+            }
+        }
+    }
+    worst
+}
+
+/// What a way crosses, and how many times it takes a part of it: a node's bandwidth once, that of both directions of a link
+/// for each.
+fn crossed(fabric: &Fabric, links: &[LinkId]) -> BTreeMap<CutPlace, f64> {
+    let mut all = BTreeMap::new();
+    for &link in links {
+        all.insert(CutPlace::Link(link), 1.0);
+        for &number in fabric.shared_by(link) {
+            let once = fabric.shared()[number as usize].node.is_some();
+            let times = all.entry(CutPlace::Shared(number as usize)).or_insert(0.0);
+            *times = if once { 1.0 } else { *times + 1.0 };
+        }
+    }
+    all
+}
+
+/// The groups of a log that a fitted topology does not explain, each with its place among the experiments: several transfers
+/// over a link that are faster than it is after the fit, and than any lone copy over it was. A lone copy that a fit misses is
+/// an error of the fit.
+#[must_use]
+pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> Vec<(usize, Exceeded)> {
+    let Setting { bandwidth, loggp: None, .. } = &fit.setting else { return Vec::new() };
+    let (mut carries, timed): (Vec<f64>, Vec<_>) =
+        (bandwidth.clone(), experiments.iter().map(|e| timed(fabric, e)).collect());
+    for lone in timed.iter().filter(|timed| timed.len() == 1).flatten() {
+        for link in &lone.links {
+            carries[link.index()] = carries[link.index()].max(lone.bytes / lone.seconds);
+        }
+    }
+    let several = |above: &Exceeded| above.transfers.len() > 1;
+    let found = timed.iter().map(|timed| exceeded(fabric, &carries, timed).filter(several));
+    found.enumerate().filter_map(|(at, above)| Some((at, above?))).collect()
+}
+
+/// The transfers of an experiment whose end is known.
+fn timed(fabric: &Fabric, experiment: &Experiment) -> Vec<TimedTransfer> {
+    let mut routes = Routes::new();
+    let last = experiment.rows.iter().filter(|row| row.end == MeasuredEnd::Last).map(|row| row.seconds);
+    let last = last.fold(f64::INFINITY, f64::min);
+    let each = experiment.transfers.iter().enumerate().filter_map(|(at, transfer)| {
+        let own = experiment.rows.iter().filter(|row| row.end == MeasuredEnd::Transfer(at)).map(|row| row.seconds);
+        let seconds = own.fold(last, f64::min);
+        let route = routes.between(fabric, transfer.from, transfer.to)?;
+        let bytes = transfer.bytes as f64 * f64::from(experiment.messages);
+        seconds.is_finite().then(|| TimedTransfer { links: routes.links(route).to_vec(), bytes, seconds })
+    });
+    each.collect()
+}
+
+/// The name of a place, with the names that nodes have.
+#[must_use]
+pub fn place_name<'n>(fabric: &Fabric, place: CutPlace, name: impl Fn(weir_plugin_api::NodeId) -> &'n str) -> String {
+    let ends = |link: LinkId| (name(fabric.link(link).from), name(fabric.link(link).to));
+    match place {
+        CutPlace::Link(link) => format!("{} → {}", ends(link).0, ends(link).1),
+        CutPlace::Shared(number) => match (&fabric.shared()[number].node, fabric.shared()[number].links.first()) {
+            (Some(node), _) => format!("memory of {}", name(*node)),
+            (None, Some(&link)) => format!("both ways between {} and {}", ends(link).0, ends(link).1),
+            (None, None) => "a shared bandwidth".to_owned(),
+        },
+    }
+}

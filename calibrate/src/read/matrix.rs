@@ -1,0 +1,293 @@
+//! Matrices of copies between numbered ends: of `rocm-bandwidth-test` and TransferBench `p2p` (CPUs and GPUs), and the host
+//! matrix of `busGrind`.
+//!
+//! The row sends and the column receives. In a two-way matrix both copy at once, and a cell is the bytes of both over the
+//! time of both. Cells are GB/s, 10^9 bytes per second.
+
+use weir_plugin_api::{NodeId, NodeKind};
+use weir_scenario::Diagnostic;
+
+use super::number::{self, MOST_ROWS};
+use super::source::{LogLine, Source, Span};
+use super::tag::untagged;
+use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
+
+/// Bytes of a copy; *assumed*, the largest default size of rocm-bandwidth-test: rates of large copies do not depend on it.
+const BYTES: u64 = 512 << 20;
+
+/// An end of copies, as a log has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum End {
+    /// The k-th processor.
+    Cpu(usize),
+    /// The k-th GPU.
+    Gpu(usize),
+}
+
+/// The matrix that the lines are of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Matrix {
+    OneWay,
+    BothWays,
+    /// Not used: why.
+    Unused(&'static str),
+}
+
+struct MatrixReader<'a> {
+    source: &'a Source<'a>,
+    /// The ends by their numbers in the log.
+    ends: Vec<End>,
+    matrix: Option<(Matrix, String)>,
+    columns: Vec<Option<End>>,
+    cells: usize,
+    used: Vec<End>,
+    log: Log,
+}
+
+/// Whether a text is of rocm-bandwidth-test or TransferBench.
+pub(super) fn is_rocm(head: &str) -> bool {
+    head.contains("RocmBandwidthTest") || head.contains("directional copy peak bandwidth GB/s")
+}
+
+/// Whether a text has a host matrix of busGrind.
+pub(super) fn is_bus_grind(head: &str) -> bool {
+    head.contains("busGrind") || head.lines().any(|line| line.trim_start().starts_with("Dir\\D"))
+}
+
+pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
+    let (ends, columns, used) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reader = MatrixReader { source, ends, matrix: None, columns, cells: 0, used, log: Log::default() };
+    for line in source.lines() {
+        reader.line(line)?;
+    }
+    if reader.cells == 0 && reader.log.skipped.is_empty() {
+        let help = "the log may have been cut off: save the whole output, with its matrices";
+        return Err(source.error(Span::line(1), "the log has no matrix of copies", help));
+    }
+    Ok(reader.finish())
+}
+
+impl MatrixReader<'_> {
+    fn line(&mut self, line: LogLine<'_>) -> Result<(), Box<Diagnostic>> {
+        let text = untagged(line.text).0;
+        let trimmed = text.trim();
+        if let Some(device) = trimmed.strip_prefix("Device:") {
+            self.device(device);
+        } else if let Some(matrix) = matrix_of(trimmed) {
+            (self.matrix, self.columns) = (Some((matrix, trimmed.to_owned())), Vec::new());
+        } else if self.matrix.is_some() {
+            self.cells(line, trimmed)?;
+        }
+        Ok(())
+    }
+
+    /// `Device: 1,  AMD Instinct MI300X,  GPU-XX,  c1:0.0`: a GPU has a bus id, a processor none.
+    fn device(&mut self, text: &str) {
+        let bus_id = |part: &str| {
+            let part = part.trim();
+            part.contains(':')
+                && part.contains('.')
+                && part.bytes().all(|b| b.is_ascii_hexdigit() || b":.".contains(&b))
+        };
+        let gpu = text.split(',').skip(2).any(bus_id);
+        let count = |of: fn(&End) -> bool| self.ends.iter().filter(|end| of(end)).count();
+        self.ends.push(match gpu {
+            true => End::Gpu(count(|end| matches!(end, End::Gpu(_)))),
+            false => End::Cpu(count(|end| matches!(end, End::Cpu(_)))),
+        });
+    }
+
+    /// The ends of a header or of a row, `CPU 00`, `GPU 01`, `1` or `H2D`.
+    fn cells(&mut self, line: LogLine<'_>, text: &str) -> Result<(), Box<Diagnostic>> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words[..] {
+            [] => {}
+            ["D/D" | "Dir\\D" | "SRC+EXE\\DST", ref names @ ..] => self.columns = self.header(names),
+            _ if self.columns.is_empty() => {}
+            [kind @ ("CPU" | "GPU"), number, ref cells @ ..] => {
+                let end = named(kind, number);
+                let cells = cells.strip_prefix(&["->"]).or(cells.strip_prefix(&["<->"])).unwrap_or(cells);
+                self.row(line, end.map(Row::From), cells)?;
+            }
+            [way @ ("H2D" | "D2H" | "BiDir" | "Bidir"), ref cells @ ..] => {
+                let row = match way {
+                    "H2D" => Row::FromHost,
+                    "D2H" => Row::ToHost,
+                    _ => Row::HostBothWays,
+                };
+                self.row(line, Some(row), cells)?;
+            }
+            [number, ref cells @ ..] if number.bytes().all(|b| b.is_ascii_digit()) => {
+                let end = number.parse().ok().and_then(|number: usize| self.ends.get(number).copied());
+                self.row(line, end.map(Row::From), cells)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn header(&self, names: &[&str]) -> Vec<Option<End>> {
+        if names.first().is_some_and(|name| ["CPU", "GPU"].contains(name)) {
+            return names.chunks(2).map(|pair| named(pair[0], pair.get(1)?)).collect();
+        }
+        // The host matrix of busGrind numbers GPUs, and may end with a total.
+        let by_device = |name: &&str| {
+            let number: usize = name.parse().ok()?;
+            if self.ends.is_empty() { Some(End::Gpu(number)) } else { self.ends.get(number).copied() }
+        };
+        names.iter().map(by_device).collect()
+    }
+
+    fn row(&mut self, line: LogLine<'_>, row: Option<Row>, cells: &[&str]) -> Result<(), Box<Diagnostic>> {
+        let Some((matrix, title)) = self.matrix.clone() else { return Ok(()) };
+        if cells.len() != self.columns.len() {
+            let message = format!("the row has {} cells, and the matrix {} columns", cells.len(), self.columns.len());
+            let help = "complete the row: the log may have been cut off";
+            return Err(self.source.error(Span::line(line.number), message, help));
+        }
+        self.cells += cells.len();
+        if self.cells > MOST_ROWS {
+            return Err(self.source.error(
+                Span::line(line.number),
+                format!("more than {MOST_ROWS} cells"),
+                "give fewer",
+            ));
+        }
+        if let Matrix::Unused(why) = matrix {
+            let place = self.source.place(line.number, 1);
+            self.source.skip(&mut self.log, place, title, why);
+            self.matrix = None;
+            return Ok(());
+        }
+        for (&cell, column) in cells.iter().zip(self.columns.clone()) {
+            let (Some(row), Some(column)) = (row, column) else { continue };
+            let own = matches!(row, Row::From(end) if end == column);
+            // A two-way cell stands twice: once for each end.
+            if cell == "N/A"
+                || own
+                || (matrix == Matrix::BothWays
+                    && matches!((row, column), (Row::From(End::Gpu(a)), End::Gpu(b)) if a > b))
+            {
+                continue;
+            }
+            let place = self.source.place_of(line, cell);
+            match self.experiment(&title, matrix, row, column, cell) {
+                Ok((experiment, seconds)) => {
+                    let rows = vec![MeasuredTime { place, seconds, end: MeasuredEnd::Last }];
+                    self.log.experiments.push(Experiment { rows, ..experiment });
+                }
+                Err(why) => {
+                    self.source.skip(&mut self.log, place, format!("{title}, `{}`", number::excerpt(cell)), why)
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The copies of a cell, and their seconds.
+    fn experiment(
+        &mut self,
+        title: &str,
+        matrix: Matrix,
+        row: Row,
+        column: End,
+        cell: &str,
+    ) -> Result<(Experiment, f64), String> {
+        let device = self.node(column)?;
+        let (from, to) = match row {
+            Row::From(end) => (self.node(end)?, device),
+            Row::FromHost => (self.host(device)?, device),
+            Row::ToHost | Row::HostBothWays => (device, self.host(device)?),
+        };
+        if from == to {
+            return Err("both ends are one device of this topology".to_owned());
+        }
+        let both = matrix == Matrix::BothWays || row == Row::HostBothWays;
+        let copies = if both { 2.0 } else { 1.0 };
+        let seconds = number::logged(cell, "the cell", |value| copies * BYTES as f64 / (value * 1e9))?;
+        let mut transfers = vec![Transfer { from, to, bytes: BYTES }];
+        if both {
+            transfers.push(Transfer { from: to, to: from, bytes: BYTES });
+        }
+        self.used.extend([column].into_iter().chain(if let Row::From(end) = row { Some(end) } else { None }));
+        Ok((Experiment { transfers, ..Experiment::plain(title) }, seconds))
+    }
+
+    fn host(&self, device: NodeId) -> Result<NodeId, String> {
+        self.source.host_of(device).ok_or_else(|| "the topology has no cpu: add one, or name it by --host".to_owned())
+    }
+
+    /// The node of an end; of a processor what `--host` names, else the one in that place of the file.
+    fn node(&self, end: End) -> Result<NodeId, String> {
+        let source = self.source;
+        match end {
+            End::Gpu(number) => source
+                .device(number)
+                .ok_or_else(|| format!("there are only {} devices: name all by --devices", source.devices.len())),
+            End::Cpu(number) => {
+                let nodes = source.machine.fabric.nodes().iter().enumerate();
+                let mut cpus = nodes.filter(|(_, node)| matches!(node.kind, NodeKind::Cpu | NodeKind::Host));
+                let cpu = cpus.nth(number).map(|(at, _)| NodeId::from_index(at));
+                source.host.or(cpu).ok_or_else(|| format!("the topology has no processor {number}: name one by --host"))
+            }
+        }
+    }
+
+    fn finish(mut self) -> Log {
+        self.used.sort_by_key(|end| match end {
+            End::Cpu(at) => (0, *at),
+            End::Gpu(at) => (1, *at),
+        });
+        self.used.dedup();
+        let name = |end: &End| {
+            let node = self.node(*end).map_or_else(|why| why, |node| self.source.machine.path(node));
+            match end {
+                End::Cpu(at) => format!("CPU {at} = {node}"),
+                End::Gpu(at) => format!("GPU {at} = {node}"),
+            }
+        };
+        let names: Vec<String> = self.used.iter().map(name).collect();
+        if !names.is_empty() {
+            let file = self.source.file;
+            self.log.notes.push(format!("{file}: {} (name others by --devices, --host)", names.join(", ")));
+            self.log.notes.push(format!("{file}: copies of 512 MiB, assumed: the log gives no size"));
+        }
+        self.log
+    }
+}
+
+/// What a row of a matrix is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Row {
+    From(End),
+    FromHost,
+    ToHost,
+    HostBothWays,
+}
+
+fn named(kind: &str, number: &str) -> Option<End> {
+    let number = number.parse().ok()?;
+    Some(if kind == "CPU" { End::Cpu(number) } else { End::Gpu(number) })
+}
+
+/// The matrix that a title begins.
+fn matrix_of(title: &str) -> Option<Matrix> {
+    let lower = title.to_ascii_lowercase();
+    let titled = lower.contains("bandwidth") && (lower.contains("gb/s") || lower.contains("matrix"));
+    let other = lower.contains("inter-device") || lower.contains("device access") || lower.contains("numa distance");
+    match () {
+        () if other || lower.contains("latency") && lower.contains("matrix") => {
+            Some(Matrix::Unused("no bandwidths of copies")).filter(|_| titled || lower.contains("latency"))
+        }
+        () if !titled => None,
+        () if lower.contains("p2p=") => None,
+        () if lower.contains("nic rdma") => Some(Matrix::Unused("copies between network cards")),
+        () if lower.contains("unpinned") || lower.contains("pageable") => {
+            Some(Matrix::Unused("pageable memory is staged in the host"))
+        }
+        () if lower.contains("concurrent") => Some(Matrix::Unused("weir does not know which copies ran at once")),
+        () if lower.contains("bidirectional") || lower.contains("bdirectional") => Some(Matrix::BothWays),
+        () if lower.contains("unidirectional copy") || lower.contains("host/device") => Some(Matrix::OneWay),
+        () => None,
+    }
+}

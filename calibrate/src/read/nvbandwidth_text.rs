@@ -1,0 +1,82 @@
+//! Text of `nvbandwidth` (versions 0.2 to 0.8) as the tests that its JSON would have: `Running NAME.`, a line that says what
+//! the rows and columns are, the numbers of the columns, and a row for each number.
+
+use weir_scenario::Diagnostic;
+
+use super::nvbandwidth::{TestCase, TestCell};
+use super::source::{LogLine, Source, Span};
+use super::tag::untagged;
+
+/// Whether a text is one of nvbandwidth.
+pub(super) fn is_text(head: &str) -> bool {
+    let test = |line: &str| line.trim_start().strip_prefix("Running ").is_some_and(|name| tested(name).is_some());
+    head.contains("nvbandwidth Version") || head.lines().any(test)
+}
+
+/// The name of a test in what stands behind `Running`.
+fn tested(text: &str) -> Option<&str> {
+    let name = text.trim().trim_end_matches('.');
+    let kinds = ["_ce", "_sm", "_copy", "_latency"];
+    let word = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    (word && kinds.iter().any(|kind| name.ends_with(kind))).then_some(name)
+}
+
+/// The tests of a text.
+pub(super) fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
+    let (mut all, mut columns): (Vec<TestCase>, usize) = (Vec::new(), 0);
+    for line in source.lines() {
+        let text = untagged(line.text).0.trim();
+        if let Some(name) = text.strip_prefix("Running ").and_then(tested) {
+            columns = 0;
+            let at = source.place_of(line, name);
+            all.push(TestCase {
+                name: name.to_owned(),
+                at,
+                description: String::new(),
+                unusable: None,
+                rows: Vec::new(),
+            });
+            continue;
+        }
+        let Some(case) = all.last_mut() else { continue };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let number = |word: &&str| word.bytes().all(|b| b.is_ascii_digit());
+        match words[..] {
+            [] | ["SUM", ..] => columns = 0,
+            ["ERROR:" | "Error:", ..] | ["Waived:", ..] => columns = 0,
+            _ if columns == 0 && words.iter().all(number) => columns = words.len(),
+            [first, ref cells @ ..] if columns > 0 && number(&first) => {
+                case.rows.push(row(source, line, cells, columns)?);
+            }
+            // The first matrix says what a test measures: of later ones, sums and second streams, the rows follow it.
+            _ if columns == 0 && case.description.is_empty() && text.contains("(column)") => {
+                text.clone_into(&mut case.description);
+            }
+            _ => {}
+        }
+    }
+    all.iter_mut().filter(|case| case.rows.is_empty()).for_each(|case| {
+        case.unusable = Some("it has no matrix: it may have been waived, or the log cut off".to_owned());
+    });
+    match all.is_empty() {
+        true => Err(source.error(
+            Span::line(1),
+            "the log has no test of nvbandwidth",
+            "save the whole output of `nvbandwidth`: tests begin with `Running …`",
+        )),
+        false => Ok(all),
+    }
+}
+
+fn row(
+    source: &Source<'_>,
+    line: LogLine<'_>,
+    cells: &[&str],
+    columns: usize,
+) -> Result<Vec<TestCell>, Box<Diagnostic>> {
+    if cells.len() != columns {
+        let message = format!("the row has {} cells, and the matrix {columns} columns", cells.len());
+        return Err(source.error(Span::line(line.number), message, "complete the row: the log may have been cut off"));
+    }
+    Ok(cells.iter().map(|cell| TestCell { text: (*cell).to_owned(), at: source.place_of(line, cell) }).collect())
+}

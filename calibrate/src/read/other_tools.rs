@@ -1,0 +1,52 @@
+//! Outputs that weir knows and cannot use as logs: what they are, and what to run in their place.
+
+/// A tool by a mark in its output, and what to run in its place.
+struct OtherTool {
+    mark: &'static [&'static str],
+    tool: &'static str,
+    remedy: &'static str,
+}
+
+const TOOLS: [OtherTool; 7] = [
+    OtherTool {
+        mark: &["Weight between two GPUs", "Hops between two GPUs", "Link Type between two GPUs"],
+        tool: "`rocm-smi --showtopo`, which has weights and hops and no measured bandwidth",
+        remedy: "run `rocm-bandwidth-test -a` or `TransferBench p2p`; for a topology import RCCL's dump (`weir import`)",
+    },
+    OtherTool {
+        mark: &["Bandwidth between two GPUs"],
+        tool: "`rocm-smi --shownodesbw`, whose bandwidths are computed from the links, not measured",
+        remedy: "run `rocm-bandwidth-test -a` or `TransferBench p2p`",
+    },
+    OtherTool {
+        mark: &["WEIGHT TABLE:", "LINK TYPE TABLE:"],
+        tool: "`amd-smi topology`, which has no measured bandwidth",
+        remedy: "run `rocm-bandwidth-test -a` or `TransferBench p2p`",
+    },
+    OtherTool {
+        mark: &["CPU Affinity", "Legend:"],
+        tool: "`nvidia-smi topo -m`, a dump of a machine without measured bandwidths",
+        remedy: "use it with `weir import`, and run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["<system version="],
+        tool: "NCCL's dump of a machine, without measured bandwidths",
+        remedy: "use it with `weir import`, and run nccl-tests for a log",
+    },
+    OtherTool {
+        mark: &["-[0000:00]-", "PCI bridge:"],
+        tool: "`lspci`, a dump of a machine without measured bandwidths",
+        remedy: "use it with `weir import`, and run `nvbandwidth -j` for a log",
+    },
+    OtherTool {
+        mark: &["#bytes #iterations", "t_typical[usec]"],
+        tool: "a latency test of perftest",
+        remedy: "run `ib_write_bw -a` for bandwidths",
+    },
+];
+
+/// What a text is, and what to run in its place; `None` for a text that weir does not know.
+pub(super) fn known(text: &str) -> Option<(&'static str, &'static str)> {
+    let found = TOOLS.iter().find(|other| other.mark.iter().any(|mark| text.contains(mark)));
+    found.map(|other| (other.tool, other.remedy))
+}

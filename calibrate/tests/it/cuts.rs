@@ -1,0 +1,83 @@
+//! Measurements above what a link carries are named; all others are not.
+
+use crate::common::{built_in, group, machine, machine_of};
+use weir_calibrate::cuts::not_explained;
+use weir_calibrate::fit::Choice;
+use weir_calibrate::{Experiment, FitOptions, Made, fit, warnings};
+use weir_scenario::Machine;
+
+const MB: u64 = 1_000_000;
+
+/// The machine of ../shared/truth/pcie-switches.csv: two switches with an uplink each on two root ports.
+fn two_switches() -> Machine {
+    machine_of(
+        "weir: 1\nlink_types: { slot: { bandwidth: 56GB/s } }\ntree:\n  rc:\n    kind: root-complex\n    children:\n      \
+         sw0: { kind: switch, link: slot, children: { 'gpu[0-3]': { kind: gpu, link: slot } } }\n      \
+         sw1: { kind: switch, link: slot, children: { 'gpu[4-7]': { kind: gpu, link: slot } } }\n",
+    )
+}
+
+/// A group whose transfers end together at this aggregate rate, GB/s.
+fn at_once(machine: &Machine, name: &str, ends: &[(&str, &str)], gbps: f64) -> Experiment {
+    let transfers: Vec<_> = ends.iter().map(|&(a, b)| (a, b, 1000 * MB)).collect();
+    let mut all = group(machine, name, &transfers);
+    let seconds = ends.len() as f64 / gbps;
+    all.rows.iter_mut().for_each(|row| row.seconds = seconds);
+    all
+}
+
+#[test]
+fn what_all_cross_carries_no_more_than_its_bandwidth() {
+    let machine = two_switches();
+    let experiments = vec![
+        at_once(&machine, "lone", &[("gpu0", "gpu4")], 56.3),
+        at_once(&machine, "lone 2", &[("gpu1", "gpu0")], 56.3),
+        at_once(&machine, "right", &[("gpu0", "gpu4"), ("gpu1", "gpu5")], 56.4),
+        at_once(&machine, "other ways", &[("gpu0", "gpu4"), ("gpu5", "gpu1")], 112.5),
+        at_once(&machine, "inside", &[("gpu0", "gpu1"), ("gpu2", "gpu3")], 112.5),
+        at_once(&machine, "too fast", &[("gpu0", "gpu4"), ("gpu1", "gpu5")], 112.5),
+        at_once(&machine, "into one", &[("gpu0", "gpu1"), ("gpu2", "gpu1")], 80.0),
+    ];
+    let options = FitOptions { finer: Choice::No, ..FitOptions::default() };
+    let fitted: Vec<Experiment> = experiments[..5].to_vec();
+    let found = fit(&machine, &built_in("max-min"), &fitted, &options).expect("a fit");
+    let names: Vec<&str> =
+        not_explained(&machine.fabric, &experiments, &found).iter().map(|(at, _)| &*experiments[*at].name).collect();
+    assert_eq!(names, ["too fast", "into one"]);
+    // Fitted with all, the warning names them, the worst first.
+    let found = fit(&machine, &built_in("max-min"), &experiments, &options).expect("a fit");
+    let made = Made { arbiter: "max-min", arbiters: &[], per_link: true };
+    let said = warnings(&machine, &experiments, &found, made);
+    let text = said.iter().find(|text| text.contains("not explained by this topology")).expect("a warning");
+    assert!(text.contains("`too fast` over sw0 → rc: measured 112.5"), "{text}");
+}
+
+/// Those that end first cross a link, too: 1 GB in 10 ms, whatever the others take.
+#[test]
+fn the_first_to_end_are_tested_by_themselves() {
+    let machine = two_switches();
+    let mut uneven = at_once(&machine, "uneven", &[("gpu0", "gpu4"), ("gpu1", "gpu5"), ("gpu2", "gpu6")], 30.0);
+    uneven.rows[0].seconds = 0.02;
+    uneven.rows[1].seconds = 0.02;
+    let fine = at_once(&machine, "lone", &[("gpu0", "gpu4")], 56.0);
+    let found =
+        fit(&machine, &built_in("max-min"), std::slice::from_ref(&fine), &FitOptions::default()).expect("a fit");
+    let all = not_explained(&machine.fabric, &[uneven, fine], &found);
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].1.transfers, [0, 1]);
+    assert!((all[0].1.measured / 100e9 - 1.0).abs() < 1e-9);
+}
+
+/// A memory that all touch is a bound as well.
+#[test]
+fn shared_bandwidths_are_tested() {
+    let machine = machine("measured/gh200-both-ways.yaml", &[]);
+    let both = |gbps| at_once(&machine, "both ways", &[("host", "gpu"), ("gpu", "host")], gbps);
+    let lone = at_once(&machine, "lone", &[("host", "gpu")], 421.0);
+    let back = at_once(&machine, "back", &[("gpu", "host")], 340.0);
+    for (gbps, expected) in [(490.0, 0), (600.0, 1)] {
+        let experiments = [lone.clone(), back.clone(), both(gbps)];
+        let found = fit(&machine, &machine.arbiters[0], &experiments[..2], &FitOptions::default()).expect("a fit");
+        assert_eq!(not_explained(&machine.fabric, &experiments, &found).len(), expected, "{gbps}");
+    }
+}

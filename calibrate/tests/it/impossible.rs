@@ -1,0 +1,150 @@
+//! Fits that no machine can have are refused with the likely reason, and of parameters that make up for each other the
+//! combination is named that the data tell.
+
+use crate::common::{bandwidth_of, built_in, group, machine_of, measure};
+use weir_calibrate::fit::Known;
+use weir_calibrate::read::{ReadOptions, read_log_text};
+use weir_calibrate::{Experiment, FitError, FitOptions, fit};
+use weir_scenario::Machine;
+
+const MB: u64 = 1_000_000;
+
+/// GPUs on a socket, with a type for their slots.
+fn slots(slot: &str, gpus: usize) -> Machine {
+    machine_of(&format!(
+        "weir: 1\nlink_types:\n  memory: {{ bandwidth: 200GB/s, kind: memory }}\n  {slot}\ntree:\n  rc0:\n    kind: root-complex\n    \
+         children:\n      cpu0: {{ kind: cpu, link: memory }}\n      'gpu[0-{}]': {{ kind: gpu, link: {} }}\n",
+        gpus - 1,
+        slot.split(':').next().expect("a name")
+    ))
+}
+
+/// GPUs with a link of their own between each two.
+fn mesh(gpus: usize) -> Machine {
+    let mut text = "weir: 1\nlink_types: { xgmi-x1: { bandwidth: 48GB/s, kind: xgmi }, pcie5-x16: { bandwidth: 48GB/s } }\ntree:\n  rc0:\n    \
+                    kind: root-complex\n    children:\n"
+        .to_owned();
+    (0..gpus).for_each(|i| text += &format!("      gpu{i}: {{ kind: gpu, link: pcie5-x16 }}\n"));
+    text += "links:\n";
+    for a in 0..gpus {
+        (a + 1..gpus).for_each(|b| text += &format!("  - {{ between: [gpu{a}, gpu{b}], type: xgmi-x1 }}\n"));
+    }
+    machine_of(&text)
+}
+
+/// Lone copies at these rates, GB/s.
+fn lone(machine: &Machine, copies: &[(&str, &str, f64)]) -> Vec<Experiment> {
+    let copy = |&(from, to, rate): &(&str, &str, f64)| {
+        let mut copy = group(machine, "lone", &[(from, to, 1000 * MB)]);
+        copy.rows[0].seconds = 1.0 / rate;
+        copy
+    };
+    copies.iter().map(copy).collect()
+}
+
+#[test]
+fn a_fit_above_the_wire_is_refused_with_the_likely_reason() {
+    let between = [("gpu0", "gpu1", 279.6), ("gpu1", "gpu0", 279.0)];
+    for (slot, what) in [
+        ("pcie4-x16: { bandwidth: 24GB/s }", "PCIe 4.0 x16 carries 31.5"),
+        ("slot: { generation: 4, width: 16, efficiency: 0.76171875 }", "PCIe of its generation and width carries 31.5"),
+    ] {
+        let machine = slots(slot, 2);
+        let error = fit(&machine, &built_in("max-min"), &lone(&machine, &between), &FitOptions::default()).unwrap_err();
+        assert!(matches!(error, FitError::AboveTheWire(_)), "{error}");
+        let text = error.to_string();
+        for part in [what, "279.", "lacks a link between these GPUs", "--devices", "gpu0 → gpu1"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+    // From the host, another mapping or a later generation is likelier.
+    let machine = slots("pcie3-x16: { bandwidth: 12GB/s }", 2);
+    let copies = lone(&machine, &[("cpu0", "gpu0", 25.1), ("cpu0", "gpu1", 25.2)]);
+    let text = fit(&machine, &built_in("max-min"), &copies, &FitOptions::default()).unwrap_err().to_string();
+    assert!(text.contains("later generation") && !text.contains("lacks a link"), "{text}");
+    // What is only said to be so, or not said at all, has no bound; nor has what the wire carries.
+    for slot in
+        ["pcie3-x16-doubtful: { bandwidth: 12GB/s }", "slot: { bandwidth: 12GB/s }", "pcie4-x16: { bandwidth: 9GB/s }"]
+    {
+        let machine = slots(slot, 2);
+        let copies = lone(&machine, &[("cpu0", "gpu0", 25.1), ("cpu0", "gpu1", 25.2)]);
+        fit(&machine, &built_in("max-min"), &copies, &FitOptions::default()).expect("a fit");
+    }
+}
+
+/// Eight GPUs, seven links each: busbw is what all seven carry together.
+#[test]
+fn a_collective_uses_all_links_between_its_ranks() {
+    for (gpus, busbw) in [(8, 316.0), (4, 140.0)] {
+        let machine = mesh(gpus);
+        let factor = 2.0 * (gpus as f64 - 1.0) / gpus as f64;
+        let row = |bytes: f64| {
+            let us = bytes * factor / (busbw * 1e3);
+            format!(
+                "{bytes} 1 float sum -1 {us:.2} {:.2} {busbw} 0 {us:.2} {:.2} {busbw} 0\n",
+                busbw / factor,
+                busbw / factor
+            )
+        };
+        let log = format!(
+            "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw \
+             #wrong\n{}{}{}",
+            row(4294967296.0),
+            row(8589934592.0),
+            row(17179869184.0)
+        );
+        let (_, log) = read_log_text("log", &log, &machine, &ReadOptions::default()).expect("a log");
+        let found = fit(&machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).expect("a fit");
+        let one = bandwidth_of(&machine, &found.setting, "xgmi-x1");
+        let expected = busbw * 1e9 / (gpus as f64 - 1.0);
+        assert!((one / expected - 1.0).abs() < 1e-3, "{one}, not {expected}");
+    }
+}
+
+/// An all-reduce that the switch reduces is faster than any ring over the GPU's links.
+#[test]
+fn a_collective_faster_than_its_ring_is_refused_with_what_to_run() {
+    let machine = slots("nvlink4-x18: { bandwidth: 370GB/s, kind: nvlink }", 8);
+    let log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
+               17179869184 1 float sum -1 62334.0 275.6 482.3 0 62334.0 275.6 482.3 0\n";
+    let (_, log) = read_log_text("log", log, &machine, &ReadOptions::default()).expect("a log");
+    let error = fit(&machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("482.") && error.contains("450.") && error.contains("NCCL_ALGO=Ring"), "{error}");
+}
+
+/// Copies over the root complex tell B · (1 − tau) alone.
+#[test]
+fn only_the_product_is_told_where_two_make_up_for_each_other() {
+    for (start, rate) in [(24, 26.2), (31, 26.2), (20, 15.0)] {
+        let machine = machine_of(&format!(
+            "weir: 1\nlink_types: {{ pcie4-x16: {{ bandwidth: {start}GB/s }} }}\ntree:\n  rc0:\n    kind: root-complex\n    children:\n      \
+             sw0: {{ kind: switch, link: pcie4-x16, children: {{ 'gpu[0-1]': {{ kind: gpu, link: pcie4-x16 }} }} }}\n      \
+             sw1: {{ kind: switch, link: pcie4-x16, children: {{ 'gpu[2-3]': {{ kind: gpu, link: pcie4-x16 }} }} }}\n"
+        ));
+        let rates = [rate, rate * 1.004, rate * 0.996];
+        let copies: Vec<_> = rates.iter().flat_map(|&r| [("gpu0", "gpu2", r), ("gpu3", "gpu1", r)]).collect();
+        let copies = lone(&machine, &copies);
+        let found = fit(&machine, &built_in("pcie-congestion"), &copies, &FitOptions::default()).expect("a fit");
+        assert!(found.parameters.iter().all(|f| f.known == Known::Together), "{:#?}", found.parameters);
+        let told = found.unclear[0].told.as_deref().expect("a product");
+        assert!(told.starts_with(&format!("B * (1 - tau) = {rate:.1}")), "{told}");
+        assert!(found.unclear[0].remedy.starts_with("measure "), "{}", found.unclear[0].remedy);
+        let [bandwidth, tau] = &found.parameters[..] else { panic!("{:#?}", found.parameters) };
+        assert!((bandwidth.value * (1.0 - tau.value) / (rate * 1e9) - 1.0).abs() < 1e-3);
+        // Not above the wire, 31.5 GB/s, by more than logs round.
+        assert!(bandwidth.value < 31.9e9, "{}", bandwidth.value);
+        assert_eq!((found.rank, found.freedom), (1, 5));
+    }
+}
+
+/// Latencies of two types on one way: their sum is told.
+#[test]
+fn a_sum_of_latencies_is_told() {
+    let machine = slots("slot: { bandwidth: 24GB/s, latency: 2us }", 2);
+    let mut copies: Vec<Experiment> =
+        [1_000, 1_000_000, 500 * MB].map(|bytes| group(&machine, "in", &[("cpu0", "gpu0", bytes)])).into();
+    measure(&machine, ("max-min", None), &mut copies, || 1.0);
+    let found = fit(&machine, &built_in("max-min"), &copies, &FitOptions::default()).expect("a fit");
+    let told: Vec<_> = found.unclear.iter().filter_map(|group| group.told.as_deref()).collect();
+    assert_eq!(told, ["latency of memory + latency of slot = 2.000 µs"]);
+}

@@ -1,0 +1,235 @@
+//! Logs of further tools, and outputs that are none: what is read, and what to run instead.
+
+use crate::common::{machine, machine_of};
+use weir_calibrate::read::{Collective, LogKind, ReadOptions, read_log_text};
+use weir_calibrate::{Experiment, Log, MeasuredEnd};
+use weir_scenario::Machine;
+
+const SOCKETS: &str = "topologies/two-socket-8gpu.yaml";
+
+fn read(machine: &Machine, text: &str, options: &ReadOptions) -> Result<(LogKind, Log), String> {
+    read_log_text("log", text, machine, options).map_err(|error| error.to_string())
+}
+
+fn pair() -> ReadOptions {
+    ReadOptions { pair: Some("gpu0,gpu1".to_owned()), ..ReadOptions::default() }
+}
+
+/// Ends of the first transfer, number of transfers, and GB/s of the measured ones together.
+fn each<'m>(machine: &'m Machine, log: &Log) -> Vec<(&'m str, &'m str, usize, f64)> {
+    let name = |node| machine.node_name(node);
+    let one = |e: &Experiment| {
+        let bytes: f64 = match e.rows[0].end {
+            MeasuredEnd::Transfer(at) => e.transfers[at].bytes as f64,
+            MeasuredEnd::Last => e.transfers.iter().map(|t| t.bytes as f64).sum(),
+        };
+        let rate = bytes * f64::from(e.messages) / e.rows[0].seconds;
+        (name(e.transfers[0].from), name(e.transfers[0].to), e.transfers.len(), (rate / 1e7).round() / 100.0)
+    };
+    log.experiments.iter().map(one).collect()
+}
+
+const NVBANDWIDTH: &str = "nvbandwidth Version: v0.5\nBuilt from Git version: v0.5\n\nDevice 0: NVIDIA X\nDevice 1: NVIDIA X\n\n\
+Running host_to_device_memcpy_ce.\nmemcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n           0         1\n 0     24.10     24.20\n\n\
+SUM host_to_device_memcpy_ce 48.30\n\nRunning host_to_device_bidirectional_memcpy_ce.\n\
+memcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)\n           0         1\n 0     20.00     20.10\n\nWaived: \n\
+Running device_to_device_memcpy_read_ce.\nmemcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)\n           0         1\n\
+ 0       N/A     23.00\n 1     23.50       N/A\n\nSUM device_to_device_memcpy_read_ce 46.50\n\n\
+Running all_to_host_bidirectional_memcpy_ce.\nmemcpy CE CPU(row) <-> GPU(column) bandwidth (GB/s)\n           0         1\n\
+ 0     12.00     12.10\n\nRunning all_to_one_write_ce.\nmemcpy CE All Gpus -> GPU(column) total bandwidth (GB/s)\n           0         1\n\
+ 0     22.00     22.50\n\nRunning host_to_device_memcpy_sm.\nmemcpy SM CPU(row) -> GPU(column) bandwidth (GB/s)\n           0\n 0   9.0\n\n\
+NOTE: The reported results may not reflect the full capabilities of the platform.\n";
+
+#[test]
+fn text_of_nvbandwidth_is_read_as_its_json() {
+    let machine = machine(SOCKETS, &[]);
+    for text in [NVBANDWIDTH.to_owned(), NVBANDWIDTH[NVBANDWIDTH.find("Running").unwrap()..].replace('\n', "\r\n")] {
+        let (kind, log) = read(&machine, &text, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(kind, LogKind::Nvbandwidth);
+        let expected = [
+            ("cpu0", "gpu0", 1, 24.1),
+            ("cpu0", "gpu1", 1, 24.2),
+            ("cpu0", "gpu0", 2, 20.0),
+            ("cpu0", "gpu1", 2, 20.1),
+            ("gpu0", "gpu1", 1, 23.0),
+            ("gpu1", "gpu0", 1, 23.5),
+            ("gpu0", "cpu0", 4, 12.0),
+            ("gpu1", "cpu0", 4, 12.1),
+            ("gpu1", "gpu0", 1, 22.0),
+            ("gpu0", "gpu1", 1, 22.5),
+        ];
+        assert_eq!(each(&machine, &log), expected);
+        // What accompanies a copy lasts as long as it.
+        assert_eq!(log.experiments[2].transfers[1].bytes, 2 * log.experiments[2].transfers[0].bytes);
+        let skipped: Vec<_> = log.skipped.iter().map(|part| &*part.what).collect();
+        assert_eq!(skipped, ["host_to_device_memcpy_sm"]);
+    }
+    let cut = &NVBANDWIDTH[..NVBANDWIDTH.find("24.20").unwrap()];
+    let error = read(&machine, cut, &ReadOptions::default()).unwrap_err();
+    assert!(error.contains("log:10:") && error.contains("1 cells, and the matrix 2 columns"), "{error}");
+}
+
+#[test]
+fn bandwidth_test_is_read_by_device_and_unit() {
+    let machine = machine(SOCKETS, &[]);
+    let log = |device: u32, unit: &str, memory: &str, count: u32| {
+        format!(
+            "[CUDA Bandwidth Test] - Starting...\nRunning on...\n\n Device {device}: NVIDIA X\n Quick Mode\n\n \
+             Host to Device Bandwidth, {count} Device(s)\n {memory} Memory Transfers\n   Transfer Size (Bytes)\tBandwidth({unit})\n   \
+             32000000\t\t\t12.5\n\n Device to Host Bandwidth, {count} Device(s)\n {memory} Memory Transfers\n   \
+             Transfer Size (Bytes)\tBandwidth({unit})\n   32000000\t\t\t13.5\n\n Device to Device Bandwidth, {count} Device(s)\n \
+             {memory} Memory Transfers\n   Transfer Size (Bytes)\tBandwidth({unit})\n   32000000\t\t\t700.5\n\nResult = PASS\n"
+        )
+    };
+    let (kind, found) = read(&machine, &log(5, "GB/s", "PINNED", 1), &ReadOptions::default()).expect("a log");
+    assert_eq!(kind, LogKind::BandwidthTest);
+    assert_eq!(each(&machine, &found), [("cpu1", "gpu5", 1, 12.5), ("gpu5", "cpu1", 1, 13.5)]);
+    assert!(found.skipped[0].why.contains("within one device"), "{:?}", found.skipped);
+    let (_, old) = read(&machine, &log(0, "MB/s", "PINNED", 1).replace("12.5", "12500.0"), &ReadOptions::default())
+        .expect("a log");
+    assert_eq!(each(&machine, &old)[0].3, 13.11, "MiB");
+    for (text, why) in [(log(0, "GB/s", "PAGEABLE", 1), "--memory=pinned"), (log(0, "GB/s", "PINNED", 4), "--device=0")]
+    {
+        let (_, none) = read(&machine, &text, &ReadOptions::default()).expect("a log");
+        assert!(none.experiments.is_empty() && none.skipped[0].why.contains(why), "{:?}", none.skipped);
+    }
+    let csv =
+        "bandwidthTest-H2D-Pinned, Bandwidth = 12.4 GB/s, Time = 0.00258 s, Size = 32000000 bytes, NumDevsUsed = 1\n";
+    let (_, found) = read(&machine, csv, &ReadOptions::default()).expect("a log");
+    assert_eq!(each(&machine, &found), [("cpu0", "gpu0", 1, 12.4)]);
+}
+
+#[test]
+fn matrices_of_rocm_tools_number_processors_and_gpus() {
+    let machine = machine(SOCKETS, &[]);
+    let rbt = "          RocmBandwidthTest Version: 2.6.0\n\n          Device: 0,  AMD EPYC 9534\n          Device: 1,  AMD EPYC 9534\n          \
+               Device: 2,  AMD Instinct,  GPU-aa,  07:0.0\n          Device: 3,  AMD Instinct,  GPU-bb,  c1:0.0\n\n          Inter-Device Access\n\n          \
+               D/D       0         1         2         3\n\n          0         1         1         1         1\n\n          \
+               Unidirectional copy peak bandwidth GB/s\n\n          D/D       0           1           2           3\n\n          \
+               0         N/A         N/A         27.100      27.200\n\n          2         28.100      N/A         900.000     45.500\n\n          \
+               Bidirectional copy peak bandwidth GB/s\n\n          D/D       0           1           2           3\n\n          \
+               2         40.000      N/A         N/A         90.000\n\n          3         N/A         N/A         90.000      N/A\n";
+    let (kind, log) = read(&machine, rbt, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(kind, LogKind::Rocm);
+    let expected = [
+        ("cpu0", "gpu0", 1, 27.1),
+        ("cpu0", "gpu1", 1, 27.2),
+        ("gpu0", "cpu0", 1, 28.1),
+        ("gpu0", "gpu1", 1, 45.5),
+        ("gpu0", "cpu0", 2, 40.0),
+        ("gpu0", "gpu1", 2, 90.0),
+    ];
+    assert_eq!(each(&machine, &log), expected);
+    let bench = "Unidirectional copy peak bandwidth GB/s [Local read / Remote write] (GPU-Executor: GFX)\n SRC+EXE\\DST    CPU 00    CPU 01       \
+                 GPU 00    GPU 01\n  CPU 00  ->     92.21    102.51        45.11     45.16\n\n  GPU 01  ->     55.47     55.54        57.39   2132.28\n";
+    let (kind, log) = read(&machine, bench, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(kind, LogKind::Rocm);
+    let expected = [
+        ("cpu0", "cpu1", 1, 102.51),
+        ("cpu0", "gpu0", 1, 45.11),
+        ("cpu0", "gpu1", 1, 45.16),
+        ("gpu1", "cpu0", 1, 55.47),
+        ("gpu1", "cpu1", 1, 55.54),
+        ("gpu1", "gpu0", 1, 57.39),
+    ];
+    assert_eq!(each(&machine, &log), expected);
+}
+
+#[test]
+fn the_host_matrix_of_bus_grind_is_read() {
+    let machine = machine(SOCKETS, &[]);
+    let text = "Host/Device Bandwidth Matrix (GB/s), memory=Pinned\n   Dir\\D     0      1\n   D2H  12.10  12.20\n   H2D  11.50  11.60\n   BiDir  20.00  20.10\n\
+                Host/Device Bandwidth Matrix (GB/s), memory=Unpinned\n   Dir\\D     0      1\n   D2H  5.10  5.20\n\
+                Host/Device Latency Matrix (us), memory=Pinned\n   Dir\\D     0      1\n   D2H  1.10  1.20\n";
+    let (kind, log) = read(&machine, text, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(kind, LogKind::BusGrind);
+    let expected = [
+        ("gpu0", "cpu0", 1, 12.1),
+        ("gpu1", "cpu0", 1, 12.2),
+        ("cpu0", "gpu0", 1, 11.5),
+        ("cpu0", "gpu1", 1, 11.6),
+        ("gpu0", "cpu0", 2, 20.0),
+        ("gpu1", "cpu0", 2, 20.1),
+    ];
+    assert_eq!(each(&machine, &log), expected);
+    assert_eq!(log.skipped.len(), 2, "{:?}", log.skipped);
+}
+
+#[test]
+fn tables_of_perftest_have_units_and_directions() {
+    let machine = machine(SOCKETS, &[]);
+    let log = |title: &str, unit: &str, value: f64| {
+        format!(
+            "---------\n                    {title}\n Dual-port       : OFF\t\tDevice         : mlx5_0\n---------\n \
+             #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n 65536      5000             0.00            \
+             {value}\t\t   0.17\n---------\n"
+        )
+    };
+    for (title, unit, value, ends, count, rate) in [
+        ("RDMA_Write BW Test", "MiB/sec", 11030.0, ("gpu0", "gpu1"), 1, 11.57),
+        ("RDMA_Write BW Test", "MB/sec", 11030.0, ("gpu0", "gpu1"), 1, 11.57),
+        ("RDMA_Read BW Test", "Gb/sec", 390.0, ("gpu1", "gpu0"), 1, 48.75),
+        ("RDMA_Write Bidirectional BW Test", "Gb/sec", 760.0, ("gpu0", "gpu1"), 2, 95.0),
+    ] {
+        let (kind, found) = read(&machine, &log(title, unit, value), &pair()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(kind, LogKind::Perftest);
+        assert_eq!(each(&machine, &found), [(ends.0, ends.1, count, rate)], "{title}");
+    }
+    let (_, none) = read(&machine, &log("RDMA_Write BW Test", "MiB/sec", 1.0), &ReadOptions::default()).expect("a log");
+    assert!(none.skipped[0].why.contains("--pair"), "{:?}", none.skipped);
+}
+
+/// Eight messages in flight of each of two pairs, added.
+#[test]
+fn several_pairs_of_osu_run_at_once() {
+    let machine = machine(SOCKETS, &[]);
+    let text = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.9\n# [ pairs: 2 ] [ window size: 8 ]\n# Size                  MB/s        Messages/s\n\
+                1000000                 20000.0                  20000.0\n";
+    let devices = ReadOptions { devices: Some("gpu[0-3]".to_owned()), ..ReadOptions::default() };
+    let (kind, log) = read(&machine, text, &devices).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(kind, LogKind::Osu);
+    assert_eq!(each(&machine, &log), [("gpu0", "gpu2", 2, 20.0)]);
+    assert_eq!((log.experiments[0].messages, log.experiments[0].transfers[1].to), (8, machine.device("gpu3").unwrap()));
+    let few = ReadOptions { devices: Some("gpu[0-2]".to_owned()), ..ReadOptions::default() };
+    let (_, none) = read(&machine, text, &few).expect("a log");
+    assert!(none.experiments.is_empty() && none.skipped[0].why.contains("4 ranks"), "{:?}", none.skipped);
+}
+
+#[test]
+fn tables_of_nccl_tests_need_no_hash_and_as_many_devices() {
+    let machine = machine(SOCKETS, &[]);
+    let options = ReadOptions { collective: Some(Collective::AllGather), ..ReadOptions::default() };
+    let table = "       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n\
+                 8000000 250000 float none -1 400.0 20.0 17.5 0 500.0 16.0 14.0 0\n";
+    let (kind, log) = read(&machine, table, &options).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((kind, log.experiments.len(), log.experiments[0].transfers.len()), (LogKind::Nccl, 2, 8));
+    let rank = |i: usize| format!("#  Rank {i:2} Group  0 Pid 7 on node{i} device  0 [0x1b] X\n");
+    let ranks: String = (0..10).map(rank).collect();
+    let (_, log) = read(&machine, &format!("{ranks}#{table}"), &options).expect("a log");
+    let why = &log.skipped[0].why;
+    assert!(why.contains("10 ranks") && why.contains("10 machines") && why.contains("--devices"), "{why}");
+}
+
+#[test]
+fn outputs_that_are_no_logs_are_named_with_what_to_run() {
+    let machine = machine_of(
+        "weir: 1\ntree: { rc: { kind: root-complex, children: { gpu: { kind: gpu, link: { bandwidth: 1GB/s } } } } }\n",
+    );
+    let showtopo = "========================= ROCm System Management Interface =========================\n\
+                    ============================= Weight between two GPUs ==============================\n       GPU0         GPU1\n\
+                    GPU0   0            15\nGPU1   15           0\n";
+    for (text, tool, remedy) in [
+        (showtopo, "rocm-smi --showtopo", "rocm-bandwidth-test -a"),
+        ("\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0-7\n", "nvidia-smi topo -m", "nvbandwidth -j"),
+        ("<system version=\"1\">\n</system>\n", "NCCL's dump", "weir import"),
+        ("-[0000:00]-+-00.0  Intel\n", "lspci", "weir import"),
+        (
+            " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]\n 2       1000          1.10           2.05         1.11\n",
+            "perftest",
+            "ib_write_bw",
+        ),
+    ] {
+        let error = read(&machine, text, &ReadOptions::default()).unwrap_err();
+        assert!(error.contains(tool) && error.contains(remedy), "{error}");
+    }
+}
