@@ -28,6 +28,7 @@ mod runs;
 mod separate;
 mod shared;
 mod simulator;
+mod slots;
 mod solve;
 mod start;
 mod told;
@@ -65,7 +66,7 @@ pub fn fit(
     let fitted = wanted::kept(experiments.len(), options);
     let base = Setting::of(machine);
     let problem = Problem { machine, arbiter, experiments, simulator: &simulator, fitted: &fitted, base: &base };
-    let mut notes = Vec::new();
+    let mut notes = slots::notes(machine, experiments);
     let parameters = wanted::wanted(&problem, options, &mut notes)?;
     let solved = whole_types::solve(&problem, parameters)?;
     let solved = refine::refine(&problem, solved, options.finer)?;
