@@ -89,7 +89,7 @@ fn row(machine: &Machine, experiments: &[Experiment], r: &Compared) -> Value {
 fn unit(kind: ParameterKind) -> &'static str {
     match kind {
         kind if kind.is_capacity() => "B/s",
-        ParameterKind::Arbiter => "",
+        ParameterKind::Arbiter | ParameterKind::HostWeight => "",
         ParameterKind::LoggpPerByte => "s/B",
         _ => "s",
     }

@@ -19,7 +19,7 @@ use crate::report::FitReport;
 pub fn quantity(kind: ParameterKind, value: f64) -> String {
     match kind {
         kind if kind.is_capacity() => rate(value),
-        ParameterKind::Arbiter => format!("{value:.5}"),
+        ParameterKind::Arbiter | ParameterKind::HostWeight => format!("{value:.5}"),
         ParameterKind::LoggpPerByte => format!("{:.3} ps/B", value * 1e12),
         _ => duration(picoseconds(value)),
     }
@@ -43,7 +43,7 @@ pub(crate) fn uncertainty(fitted: &Fitted) -> String {
 fn small(kind: ParameterKind, error: f64) -> String {
     match kind {
         kind if kind.is_capacity() => format!("{} GB/s", digits(error / 1e9)),
-        ParameterKind::Arbiter => digits(error),
+        ParameterKind::Arbiter | ParameterKind::HostWeight => digits(error),
         ParameterKind::LoggpPerByte => format!("{} ps/B", digits(error * 1e12)),
         _ => format!("{} µs", digits(error * 1e6)),
     }

@@ -17,6 +17,8 @@ pub enum Choice {
 pub struct FitOptions {
     /// Whether the bandwidths of links are fitted.
     pub bandwidth: bool,
+    /// Whether the weight of copies out of host memory is fitted.
+    pub host_weight: bool,
     /// Latencies of links; `Auto` where sizes differ by a factor of 100.
     pub latency: Choice,
     /// Parameters of the arbiter as [`weir_scenario::ArbiterParameter`] shows them; `None` for all that it marks.
@@ -34,6 +36,15 @@ pub struct FitOptions {
 impl Default for FitOptions {
     fn default() -> Self {
         let (latency, finer) = (Choice::Auto, Choice::Auto);
-        Self { bandwidth: true, latency, arbiter: None, loggp: false, finer, hold_out: 0.0, seed: 1 }
+        Self {
+            bandwidth: true,
+            host_weight: false,
+            latency,
+            arbiter: None,
+            loggp: false,
+            finer,
+            hold_out: 0.0,
+            seed: 1,
+        }
     }
 }

@@ -10,6 +10,8 @@ pub(crate) const TIME_UNIT: f64 = 1e-6;
 
 /// Bandwidths that a topology may give, bytes per second (docs/scenario-format.md).
 const BANDWIDTHS: [f64; 2] = [1e-3, 1e18];
+/// Weights that a transfer may have (docs/scenario-format.md).
+const WEIGHTS: [f64; 2] = [1e-9, 1e9];
 
 /// What a parameter is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -20,6 +22,8 @@ pub enum ParameterKind {
     Shared,
     /// Latency of links, seconds.
     Latency,
+    /// Weight of copies out of host memory, where all others have 1.
+    HostWeight,
     /// A parameter of the arbiter, a plain number.
     Arbiter,
     /// L of LogGP, seconds.
@@ -35,7 +39,7 @@ pub enum ParameterKind {
 impl ParameterKind {
     /// Whether its coordinate is the logarithm of its value: values above 0 that may lie orders of magnitude off.
     pub(crate) fn is_log(self) -> bool {
-        self.is_capacity() || self == Self::LoggpPerByte
+        self.is_capacity() || matches!(self, Self::HostWeight | Self::LoggpPerByte)
     }
 
     /// Whether it is bytes per second that links carry.
@@ -114,6 +118,7 @@ impl Parameter {
     pub(crate) fn value(&self, coordinate: f64) -> f64 {
         match self.kind {
             kind if kind.is_capacity() => libm::exp(coordinate).clamp(BANDWIDTHS[0], BANDWIDTHS[1]),
+            ParameterKind::HostWeight => libm::exp(coordinate).clamp(WEIGHTS[0], WEIGHTS[1]),
             kind if kind.is_log() => libm::exp(coordinate),
             kind if kind.is_time() => coordinate * TIME_UNIT,
             _ => self
@@ -165,6 +170,8 @@ pub struct Setting {
     pub shared: Vec<f64>,
     /// Per directed link, seconds.
     pub latency: Vec<f64>,
+    /// Weight of copies out of host memory, where all others have 1.
+    pub host_weight: f64,
     /// Parameters of the arbiter, those that are fitted.
     pub arbiter: ArbiterValues,
     /// LogGP in the place of the links, where that is fitted.
@@ -180,6 +187,7 @@ impl Setting {
             bandwidth: links.iter().map(|link| link.bandwidth).collect(),
             shared: machine.fabric.shared().iter().map(|shared| shared.bandwidth).collect(),
             latency: links.iter().map(|link| link.latency.seconds()).collect(),
+            host_weight: 1.0,
             arbiter: ArbiterValues::new(),
             loggp: None,
         }
@@ -190,6 +198,7 @@ impl Setting {
         match parameter.kind {
             ParameterKind::Bandwidth => parameter.links.iter().for_each(|l| self.bandwidth[l.index()] = value),
             ParameterKind::Shared => parameter.shared.iter().for_each(|&at| self.shared[at as usize] = value),
+            ParameterKind::HostWeight => self.host_weight = value,
             ParameterKind::Latency => parameter.links.iter().for_each(|l| self.latency[l.index()] = value),
             ParameterKind::Arbiter => {
                 let place = parameter.marked.as_ref().map(|marked| marked.parameter.clone());
@@ -257,6 +266,12 @@ pub(crate) fn below(machine: &Machine, link: LinkId) -> String {
         Way::Down => to.to_owned(),
         _ => format!("{from}–{to}"),
     }
+}
+
+/// The weight of copies out of host memory.
+#[must_use]
+pub fn host_weight() -> Parameter {
+    Parameter::of_no_link("weight of copies out of host memory", ParameterKind::HostWeight, 1.0)
 }
 
 /// A parameter of an arbiter, from a value.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use weir_plugin_api::{Flags, LinkId, NodeId, RateArbiter, RouteId, SimDuration, SimTime};
+use weir_plugin_api::{Flags, LinkId, NodeId, NodeKind, RateArbiter, RouteId, SimDuration, SimTime};
 use weir_scenario::{ArbiterSpec, Machine};
 use weir_sim_core::{
     AdmissionError, EngineId, Fabric, Routes, RunOptions, ServiceId, Simulation, Task, TaskGraph, TaskGraphBuilder,
@@ -28,6 +28,10 @@ const REMEMBERED: usize = 512;
 /// Transfers that start at once.
 pub(super) struct Run {
     routes: Routes,
+    /// Bytes are those of a task.
+    transfers: Vec<Copied>,
+    /// Kernels move the bytes, which wait for no engine.
+    kernels: bool,
     tasks: TaskGraph,
     /// The route of each transfer.
     route: Vec<RouteId>,
@@ -68,7 +72,7 @@ impl Run {
         setting: &Setting,
         simulate: impl FnOnce() -> Result<Vec<f64>, FitError>,
     ) -> Result<Rc<[f64]>, FitError> {
-        let arbiter = setting.arbiter.values().copied();
+        let arbiter = setting.arbiter.values().copied().chain([setting.host_weight]);
         let bandwidths = self.links.iter().map(|link| setting.bandwidth[link.index()]);
         let shared = self.shared.iter().map(|&at| setting.shared[at as usize]);
         let key: Vec<u64> = arbiter.chain(bandwidths).chain(shared).map(f64::to_bits).collect();
@@ -84,17 +88,42 @@ impl Run {
         Ok(found)
     }
 
-    /// Seconds from the start to the end of each transfer.
+    /// The tasks of all transfers, with a weight of those out of host memory.
+    fn weighted(&self, machine: &Machine, weight: f64) -> Result<TaskGraph, FitError> {
+        let mut builder = TaskGraphBuilder::new();
+        for (&(from, to, bytes), &way) in self.transfers.iter().zip(&self.route) {
+            let source = (from, machine.fabric.node(from).kind);
+            let weight = if is_host(source.1) { weight } else { 1.0 };
+            let class = builder.classes().intern(way, f64::INFINITY, weight, 0);
+            let engine = match self.kernels {
+                true => Ok(EngineId::NONE),
+                false => machine.engines().of_transfer(&mut builder, source, to),
+            };
+            let engine = engine.map_err(|_| FitError::Internal("one device has two numbers of send slots"))?;
+            let work = Work::Carries { bytes, class };
+            builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
+        }
+        builder.build().map_err(|_| FitError::Internal("a cycle of transfers"))
+    }
+
+    /// Seconds from the start to the end of each transfer, with a weight of those out of host memory.
     pub(super) fn simulate(
         &self,
-        fabric: &Fabric,
+        (machine, fabric): (&Machine, &Fabric),
         arbiter: &mut dyn RateArbiter,
         flags: Flags,
+        weight: f64,
     ) -> Result<Vec<f64>, FitError> {
-        let simulation = Simulation { fabric, routes: &self.routes, tasks: &self.tasks };
+        let weighted = if weight == 1.0 { None } else { Some(self.weighted(machine, weight)?) };
+        let simulation = Simulation { fabric, routes: &self.routes, tasks: weighted.as_ref().unwrap_or(&self.tasks) };
         let outcome = simulation.run(arbiter, flags, RunOptions::default())?;
         Ok(outcome.tasks.iter().map(|task| task.end.0 as f64 * 1e-12 / self.stretch).collect())
     }
+}
+
+/// Whether a node is host memory.
+fn is_host(kind: NodeKind) -> bool {
+    matches!(kind, NodeKind::Cpu | NodeKind::Host)
 }
 
 /// Source, destination and bytes of a transfer.
@@ -150,8 +179,8 @@ impl<'a> Planned<'a> {
     }
 
     fn plan(&self, transfers: &[Copied], e: &Experiment) -> Result<Run, FitError> {
-        let (mut routes, mut builder) = (Routes::new(), TaskGraphBuilder::new());
-        let (mut route, mut links) = (Vec::new(), Vec::new());
+        let mut routes = Routes::new();
+        let (mut route, mut links, mut all) = (Vec::new(), Vec::new(), Vec::new());
         let stretch = if self.pure { self.stretch(transfers) } else { 1 };
         for &(from, to, bytes) in transfers {
             if self.machine.overhead(from) > SimDuration::ZERO {
@@ -160,23 +189,18 @@ impl<'a> Planned<'a> {
             let way = self.between(&mut routes, from, to, e)?;
             links.extend_from_slice(routes.links(way));
             route.push(way);
-            let class = builder.classes().intern(way, f64::INFINITY, 1.0, 0);
-            let source = (from, self.fabric.node(from).kind);
-            let engine = match e.kernels {
-                true => Ok(EngineId::NONE),
-                false => self.machine.engines().of_transfer(&mut builder, source, to),
-            };
-            let engine = engine.map_err(|_| FitError::Internal("one device has two numbers of send slots"))?;
-            let work = Work::Carries { bytes: bytes.saturating_mul(stretch).min(MOST_BYTES), class };
-            builder.task(Task { start: SimTime::ZERO, engine, service: ServiceId::PLAIN, work });
+            all.push((from, to, bytes.saturating_mul(stretch).min(MOST_BYTES)));
         }
         links.sort_unstable();
         links.dedup();
-        let tasks = builder.build().map_err(|_| FitError::Internal("a cycle of transfers"))?;
         let mut shared: Vec<u32> = links.iter().flat_map(|&link| self.fabric.shared_by(link)).copied().collect();
         shared.sort_unstable();
         shared.dedup();
-        Ok(Run { routes, tasks, route, stretch: stretch as f64, links, shared, known: RefCell::default() })
+        let (stretch, known) = (stretch as f64, RefCell::default());
+        let tasks = TaskGraphBuilder::new().build().map_err(|_| FitError::Internal("no tasks"))?;
+        let mut run = Run { routes, transfers: all, kernels: e.kernels, tasks, route, stretch, links, shared, known };
+        run.tasks = run.weighted(self.machine, 1.0)?;
+        Ok(run)
     }
 
     /// The power of two that makes transfers last about [`STRETCHED`] over the machine's narrowest link.

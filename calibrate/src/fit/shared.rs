@@ -69,10 +69,14 @@ fn names(machine: &Machine, memory: usize) -> String {
     }
 }
 
-/// How many transfers of an experiment cross one of the shared bandwidths of a parameter at once.
+/// How many transfers of an experiment cross at once what a parameter is the bandwidth of: a link, or links that share it.
 fn at_once(problem: &Problem<'_>, parameter: &Parameter, experiment: usize) -> usize {
+    let crossing = |links: &[LinkId]| problem.simulator.crossing(experiment, links);
     let shared = parameter.shared.iter().map(|&number| &problem.machine.fabric.shared()[number as usize].links);
-    shared.map(|links| problem.simulator.crossing(experiment, links)).max().unwrap_or(0)
+    match parameter.kind {
+        ParameterKind::Shared => shared.map(|links| crossing(links)).max().unwrap_or(0),
+        _ => parameter.links.iter().map(|&link| crossing(&[link])).max().unwrap_or(0),
+    }
 }
 
 /// Whether it is a shared bandwidth that no fitted row has several transfers cross at once.
@@ -81,20 +85,17 @@ pub(super) fn never_at_once(problem: &Problem<'_>, parameter: &Parameter) -> boo
     parameter.kind == ParameterKind::Shared && !(0..problem.fitted.len()).any(several)
 }
 
-/// Sums of concurrent rates over a shared bandwidth, the largest last: of each group the mean of its measured rates for each
-/// transfer that crosses it. Empty for other parameters.
+/// Sums of concurrent rates over what a parameter is the bandwidth of: of each fitted group the mean of its measured rates
+/// for each transfer that crosses it. Empty for what is no bandwidth.
 pub(super) fn sums(problem: &Problem<'_>, parameter: &Parameter) -> Vec<f64> {
-    if parameter.kind != ParameterKind::Shared {
+    if !parameter.kind.is_capacity() {
         return Vec::new();
     }
     let crossed = |(e, experiment): (usize, &Experiment)| {
         let count = at_once(problem, parameter, e);
         (problem.fitted[e] && count > 1).then(|| mean_rate(experiment).map(|rate| rate * count as f64)).flatten()
     };
-    let mut all: Vec<f64> = problem.experiments.iter().enumerate().filter_map(crossed).collect();
-    all.sort_by(f64::total_cmp);
-    all.dedup_by(|a, b| *a < *b * (1.0 + NEAR));
-    all
+    problem.experiments.iter().enumerate().filter_map(crossed).collect()
 }
 
 /// Bytes per second of the transfers of an experiment whose end was measured.

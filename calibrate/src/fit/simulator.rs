@@ -128,7 +128,7 @@ impl<'a> Simulator<'a> {
             }
         };
         let mut arbiter = self.admitted(fabric, &setting.arbiter, run)?;
-        run.simulate(fabric, &mut *arbiter, self.arbiter.entry.flags)
+        run.simulate((self.machine, fabric), &mut *arbiter, self.arbiter.entry.flags, setting.host_weight)
     }
 
     /// A new arbiter that has accepted the routes of a run. One of its own for each, since each has a table of

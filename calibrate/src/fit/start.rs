@@ -44,13 +44,19 @@ pub(super) fn better_of(
 ) -> Result<Vec<f64>, FitError> {
     let mut at = from.to_vec();
     let squares = |at: &[f64]| problem.squares(&problem.setting_at(parameters, at));
-    let levels = levels(problem);
+    let all = levels(problem.throughputs());
+    // Of a shared bandwidth the sums alone: no single rate is its.
+    let levels: Vec<Vec<f64>> = free
+        .iter()
+        .map(|&i| match levels(shared::sums(problem, &parameters[i])) {
+            sums if parameters[i].kind == ParameterKind::Shared => sums,
+            sums => [&all[..], &sums].concat(),
+        })
+        .collect();
     let mut least = squares(&at)?;
     for _ in 0..ROUNDS {
-        for &i in free {
+        for (&i, levels) in free.iter().zip(&levels) {
             let (parameter, mut chosen) = (&parameters[i], at[i]);
-            let sums = shared::sums(problem, parameter);
-            let levels = if sums.is_empty() { &levels } else { &sums };
             for value in tried(parameter, parameter.value(at[i]), levels) {
                 at[i] = parameter.coordinate(value);
                 // What cannot be simulated fits worse than anything.
@@ -65,9 +71,8 @@ pub(super) fn better_of(
     Ok(at)
 }
 
-/// The measured throughputs, but for near equals; of many, some from lowest to highest.
-fn levels(problem: &Problem<'_>) -> Vec<f64> {
-    let mut all = problem.throughputs();
+/// Throughputs, but for near equals; of many, some from lowest to highest.
+fn levels(mut all: Vec<f64>) -> Vec<f64> {
     all.sort_by_key(|&level| OrderedFloat(level));
     all.dedup_by(|a, b| *a < *b * NEAR);
     let step = all.len().div_ceil(MOST_LEVELS).max(1);

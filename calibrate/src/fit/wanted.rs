@@ -36,6 +36,7 @@ pub(super) fn wanted(
     if options.loggp {
         if options.latency == Choice::Yes
             || options.bandwidth
+            || options.host_weight
             || options.arbiter.as_ref().is_some_and(|keys| !keys.is_empty())
         {
             return Err(FitError::LoggpAlone);
@@ -47,6 +48,9 @@ pub(super) fn wanted(
     if options.bandwidth {
         parameters.extend(parameter::bandwidths(machine, &used));
         parameters.extend(shared::parameters(machine, &used));
+    }
+    if options.host_weight {
+        parameters.push(parameter::host_weight());
     }
     let bytes = || experiments.iter().flat_map(|e| e.transfers.iter().map(|t| t.bytes));
     let apart = bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART));

@@ -95,6 +95,9 @@ fn scenario_hints(fit: &Fit) -> String {
     if !of_arbiter.is_empty() {
         let _ = writeln!(out, "# In scenarios: arbiter: {}", fit.arbiter.with(&of_arbiter).text());
     }
+    if let Some(weight) = fit.parameters.iter().find(|f| f.parameter.kind == ParameterKind::HostWeight) {
+        let _ = writeln!(out, "# In scenarios: weight: {} of transfers out of host memory", digits(weight.value));
+    }
     if fit.parameters.iter().any(|f| f.parameter.kind.is_loggp()) {
         let of = |kind| fit.parameters.iter().find(|f| f.parameter.kind == kind).map_or(0.0, |f| f.value);
         let [l, o, g] = [ParameterKind::LoggpLatency, ParameterKind::LoggpOverhead, ParameterKind::LoggpGap]

@@ -4,6 +4,7 @@
 mod common;
 
 mod cuts;
+mod host_memory;
 mod impossible;
 mod loggp;
 mod machines;

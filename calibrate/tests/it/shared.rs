@@ -24,11 +24,16 @@ fn lone(machine: &Machine) -> Vec<Experiment> {
 }
 
 fn both_ways(machine: &Machine) -> Vec<Experiment> {
-    let (a, b) = (
-        [("rc0/cpu", "rc0/gpu0", GB), ("rc0/gpu0", "rc0/cpu", GB)],
-        [("rc0/cpu", "rc0/gpu1", GB), ("rc0/gpu1", "rc0/cpu", GB)],
-    );
+    let ways = |gpu| [("rc0/cpu", gpu, GB), (gpu, "rc0/cpu", GB)];
+    let (a, b) = (ways("rc0/gpu0"), ways("rc0/gpu1"));
     vec![group(machine, "one", &a), group(machine, "two", &[a, b].concat())]
+}
+
+/// Both GPUs in one direction, so that the link of the memory is not taken for what its directions share.
+fn one_way(machine: &Machine) -> Vec<Experiment> {
+    let into = [("rc0/cpu", "rc0/gpu0", GB), ("rc0/cpu", "rc0/gpu1", GB)];
+    let out = into.map(|(from, to, bytes)| (to, from, bytes));
+    vec![group(machine, "in", &into), group(machine, "out", &out)]
 }
 
 fn fitted(machine: &Machine, experiments: &[Experiment]) -> Fit {
@@ -51,7 +56,7 @@ fn write(text: &str, machine: &Machine, fit: &Fit) -> String {
 #[test]
 fn what_made_the_rows_is_found_and_written() {
     let truth = machine_of(&sockets(", shared: 80GB/s", ", memory: { bandwidth: 130GB/s }"));
-    let mut experiments = [lone(&truth), both_ways(&truth)].concat();
+    let mut experiments = [lone(&truth), both_ways(&truth), one_way(&truth)].concat();
     measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0);
     let text = sockets(", shared: 101GB/s", ", memory: { bandwidth: 250GB/s }");
     let start = machine_of(&text);
@@ -84,4 +89,19 @@ fn no_row_and_no_limit_are_told_apart() {
     assert_eq!(value(&found, "shared of pcie").1, Known::NoLimit, "{:#?}", found.parameters);
     let written = write(&text, &start, &found);
     assert!(!written.contains("shared:"), "{written}");
+}
+
+/// As much in as out through a memory: its link in each direction explains that as well as what both share.
+#[test]
+fn the_link_of_a_memory_may_stand_in_for_what_it_shares() {
+    let truth = machine_of(&sockets("", ", memory: { bandwidth: 130GB/s }"));
+    let mut experiments = [lone(&truth), both_ways(&truth)].concat();
+    measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0);
+    let found = fitted(&machine_of(&sockets("", ", memory: { bandwidth: 250GB/s }")), &experiments);
+    let name = |&i: &usize| found.parameters[i].parameter.name.as_str();
+    let groups: Vec<Vec<&str>> =
+        found.unclear.iter().map(|group| group.parameters.iter().map(name).collect()).collect();
+    let both =
+        |group: &Vec<&str>| group.contains(&"bandwidth of mem") && group.contains(&"memory of rc0/cpu to rc1/cpu");
+    assert!(groups.iter().any(both), "{groups:?}");
 }

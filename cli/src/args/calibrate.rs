@@ -43,8 +43,9 @@ pub(crate) struct CalibrateArgs {
     /// The collective that a table of nccl-tests measures, if it does not say
     #[arg(long, value_name = "NAME")]
     pub(crate) collective: Option<CollectiveArg>,
-    /// What to fit: bandwidth, latency, loggp (the model's parameters, in the place of the links), or parameters of the
-    /// arbiter such as tau (default: bandwidth, what the arbiter marks, latency where sizes differ by a factor of 100)
+    /// What to fit: bandwidth (with what links share), latency, weight (of copies out of host memory against all
+    /// others), loggp (the model's parameters, in the place of the links), or parameters of the arbiter such as tau
+    /// (default: bandwidth, what the arbiter marks, latency where sizes differ by a factor of 100)
     #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     pub(crate) fit: Vec<FitWhat>,
     /// Give links values of their own
@@ -71,6 +72,8 @@ pub(crate) enum FitWhat {
     Bandwidth,
     /// Latencies of links.
     Latency,
+    /// The weight of copies out of host memory.
+    Weight,
     /// Latency, overhead, gap and per_byte of the model loggp, instead of links.
     Loggp,
     /// The parameter of the arbiter with this key.
@@ -82,6 +85,7 @@ impl From<String> for FitWhat {
         match text.as_str() {
             "bandwidth" => Self::Bandwidth,
             "latency" => Self::Latency,
+            "weight" => Self::Weight,
             "loggp" => Self::Loggp,
             _ => Self::Arbiter(text),
         }

@@ -73,7 +73,9 @@ fn unfitted(error: &FitError, machine: &Machine, registry: &Registry) -> Error {
     });
     let arguments: Vec<String> = arguments.collect();
     match arguments.is_empty() {
-        true => Error::input(format!("{error}: fit bandwidth, latency, loggp or a parameter that the arbiter marks")),
+        true => Error::input(format!(
+            "{error}: fit bandwidth, latency, weight, loggp or a parameter that the arbiter marks"
+        )),
         false => Error::input(format!("{error}: use --arbiter {}", arguments.join(" or "))),
     }
 }
@@ -133,6 +135,7 @@ fn fit_options(args: &CalibrateArgs) -> FitOptions {
     };
     FitOptions {
         bandwidth: args.fit.is_empty() || asked(FitWhat::Bandwidth),
+        host_weight: asked(FitWhat::Weight),
         latency: choice(FitWhat::Latency),
         arbiter: (!args.fit.is_empty()).then(|| keys.collect()),
         loggp: asked(FitWhat::Loggp),
