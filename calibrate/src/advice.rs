@@ -9,6 +9,7 @@ use weir_scenario::Machine;
 use crate::cuts::{Exceeded, not_explained, place_name};
 use crate::fit::{Compared, Fit, rms};
 use crate::measurement::Experiment;
+use crate::proposals::proposals;
 use crate::text::{percent, row_text};
 
 /// Mean error above which a model does not fit; *assumed*, above the ±15 % that count as a good prediction.
@@ -26,8 +27,8 @@ pub struct Made<'a> {
     pub per_link: bool,
 }
 
-/// Warnings for a person, each with what to do: no row left over, rows above what a link carries, or a mean error above 20 %, of the rows fitted or
-/// of those held out.
+/// Warnings for a person, each with what to do: no row left over, rows above what a link carries, shared bandwidths that the
+/// topology lacks, or a mean error above 20 %, of the rows fitted or of those held out.
 #[must_use]
 pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: Made<'_>) -> Vec<String> {
     let mut all = Vec::new();
@@ -36,6 +37,7 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
         all.push(text.to_owned());
     }
     all.extend(above_cuts(machine, experiments, fit));
+    all.extend(proposals(machine, experiments));
     let of = |held_out: bool| fit.rows.iter().filter(move |row| row.held_out == held_out);
     let poor = |held_out: bool| rms(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
     let Some((held_out, mean)) = poor(false).or_else(|| poor(true)) else { return all };

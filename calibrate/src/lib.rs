@@ -9,6 +9,7 @@ pub mod cuts;
 pub mod fit;
 mod json;
 pub mod measurement;
+mod proposals;
 pub mod read;
 mod report;
 mod text;

@@ -2,7 +2,7 @@
 
 use crate::common::{group, machine_of, measure_under};
 use weir_calibrate::fit::{Choice, Known};
-use weir_calibrate::{Experiment, Fit, FitOptions, fit, write_topology};
+use weir_calibrate::{Experiment, Fit, FitOptions, Made, fit, warnings, write_topology};
 use weir_scenario::{LoadOptions, Machine};
 
 const GB: u64 = 1_000_000_000;
@@ -104,4 +104,26 @@ fn the_link_of_a_memory_may_stand_in_for_what_it_shares() {
     let both =
         |group: &Vec<&str>| group.contains(&"bandwidth of mem") && group.contains(&"memory of rc0/cpu to rc1/cpu");
     assert!(groups.iter().any(both), "{groups:?}");
+}
+
+/// A topology without shared bandwidths, and rows that ask for them: the lines to add, with the figures that made the rows.
+#[test]
+fn what_a_topology_lacks_is_proposed() {
+    let truth = machine_of(&sockets(", shared: 80GB/s", ", memory: { bandwidth: 130GB/s }"));
+    let back = [("rc0/cpu", "rc0/gpu1", GB), ("rc0/gpu1", "rc0/cpu", GB)].map(|copy| group(&truth, "lone", &[copy]));
+    let mut experiments = [lone(&truth), back.to_vec(), both_ways(&truth), one_way(&truth)].concat();
+    measure_under(&truth, &truth.arbiters[0], &mut experiments, || 1.0);
+    let start = machine_of(&sockets("", ""));
+    let all = |machine: &Machine| {
+        let found = fitted(machine, &experiments);
+        let made = Made { arbiter: "max-min", arbiters: &[], per_link: true };
+        warnings(machine, &experiments, &found, made).join("\n")
+    };
+    let text = all(&start);
+    assert!(
+        text.contains("add `shared: 80.000GB/s` to link type `pcie`") && text.contains("the rows: `one`"),
+        "{text}"
+    );
+    assert!(text.contains("add `memory: { bandwidth: 130.000GB/s }` to `rc0/cpu`"), "{text}");
+    assert!(!all(&truth).contains("add `"), "{}", all(&truth));
 }
