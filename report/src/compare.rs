@@ -264,7 +264,7 @@ mod tests {
         };
         let transfers: Vec<_> = ends.iter().map(transfer).collect();
         format!(
-            r#"{{"weir":1,"kind":"run","version":"0","scenario":"s","file":"s.yaml","input_sha256":"0","arbiter":{{"name":"max-min","version":"0","params":{{}}}},"complete":true,"fingerprint":"0","makespan_s":{},"makespan_ps":{makespan},"events":0,"transfers":[{}],"links":[],"operations":[]}}"#,
+            r#"{{"weir":1,"kind":"run","version":"0","scenario":"s","file":"s.yaml","input_sha256":"0","arbiter":{{"name":"max-min","version":"0","params":{{}}}},"complete":true,"fingerprint":"0000000000000000","makespan_s":{},"makespan_ps":{makespan},"events":0,"transfers":[{}],"links":[],"operations":[]}}"#,
             seconds(makespan),
             transfers.join(",")
         )
