@@ -28,7 +28,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Args, Command};
-use crate::failure::{Exit, print};
+use crate::failure::{Exit, message, print};
+
+/// Tells what plugins did wrong after their last answer.
+fn failed_plugins() -> Exit {
+    let failures = weir_plugin_host::take_failures();
+    failures.iter().for_each(|failure| message(&format!("error: {failure}; results are not touched by it")));
+    if failures.is_empty() { Exit::Ok } else { Exit::Plugin }
+}
 
 fn main() -> ExitCode {
     if let Some(file) = plugins::child_argument() {
@@ -56,6 +63,6 @@ fn main() -> ExitCode {
         Command::Init(command) => commands::init::run(&command),
         Command::Man(command) => commands::man::run(&command),
     };
-    let exit = result.unwrap_or_else(print);
+    let exit = result.unwrap_or_else(print).max(failed_plugins());
     if interrupt::requested() { Exit::Interrupted.into() } else { exit.into() }
 }
