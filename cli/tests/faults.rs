@@ -263,6 +263,8 @@ fn a_stream() {
 #[test]
 fn the_best_scenario_and_tables_of_a_search() {
     let text = std::fs::read_to_string(scenario("pcie/hol-blocking.yaml")).expect("it is there");
+    let text = text.replace("../topologies/", "");
+    let topology = std::fs::read_to_string(scenario("topologies/k80-t1.yaml")).expect("it is there");
     let arguments = [
         "optimize",
         "s.yaml",
@@ -275,7 +277,7 @@ fn the_best_scenario_and_tables_of_a_search() {
         "--no-timing",
     ];
     let arguments = [&arguments[..], &["--export-csv", "tables"]].concat();
-    Job::like_others(&arguments, &[("s.yaml", &text)]).survives();
+    Job::like_others(&arguments, &[("s.yaml", &text), ("k80-t1.yaml", &topology)]).survives();
 }
 
 #[test]
