@@ -175,9 +175,9 @@ mod tests {
             ".weir-baseline.json",
             ".weir-dead00",
             ".weir-settings",
-            ".weir-unfinished-0123456789abcde.tmp",
             ".weir-unfinished-0123456789abcdEF",
             ".weir-unfinished-0123456789abcdEF.tmp.json",
+            ".weir-unfinished-0123456789abcde.tmp",
             ".weir-unfinished-my-notes-of-may0.tmp",
             "weir-unfinished-0123456789abcdEF.tmp",
         ];
