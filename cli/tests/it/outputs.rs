@@ -205,7 +205,7 @@ fn files_are_written_whatever_stdout_takes() {
     let best = ["optimize", &blocked, "--arbiter", "pcie-congestion", "--vary", "order"];
     let commands: [(&[&str], &[&str]); 9] = [
         (&["run", &four, "--timeline", "a", "--export-csv", "b"], &["a", "b/transfers.csv", "b/phases.csv"]),
-        (&["run", flows, "--stream", "a"], &["a"]),
+        (&["run", flows, "--stream", "a.csv"], &["a.csv"]),
         (&[&best[..], &["--write", "a", "--export-csv", "b"]].concat(), &["a", "b/searches.csv"]),
         (&["optimize", &grid, "--csv", "a"], &["a"]),
         (&["tune", &tuned, "--sizes", "1KiB..4KiB", "-o", "a"], &["a"]),
