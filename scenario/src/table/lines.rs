@@ -41,11 +41,11 @@ impl<'a> LineReader<'a> {
 
 impl Read for LineReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // The reader of CSV does not try again.
         let length = loop {
             match self.table.read(buffer) {
+                // The reader of rows would take a signal for a broken table.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other?,
+                read => break read?,
             }
         };
         let bytes = &buffer[..length];
