@@ -99,7 +99,8 @@ fn crossed(fabric: &Fabric, links: &[LinkId]) -> BTreeMap<CutPlace, f64> {
 /// an error of the fit.
 #[must_use]
 pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> Vec<(usize, Exceeded)> {
-    let Setting { bandwidth, loggp: None, .. } = &fit.setting else { return Vec::new() };
+    let Setting { bandwidth, shared, loggp: None, .. } = &fit.setting else { return Vec::new() };
+    let fabric = &with_shared(fabric, shared);
     let (mut carries, timed): (Vec<f64>, Vec<_>) =
         (bandwidth.clone(), experiments.iter().map(|e| timed(fabric, e)).collect());
     for lone in timed.iter().filter(|timed| timed.len() == 1).flatten() {
@@ -110,6 +111,16 @@ pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> 
     let several = |above: &Exceeded| above.transfers.len() > 1;
     let found = timed.iter().map(|timed| exceeded(fabric, &carries, timed).filter(several));
     found.enumerate().filter_map(|(at, above)| Some((at, above?))).collect()
+}
+
+/// A fabric with other shared bandwidths.
+fn with_shared(fabric: &Fabric, shared: &[f64]) -> Fabric {
+    let mut fabric = fabric.clone();
+    for (number, &bandwidth) in (0..).zip(shared) {
+        // One that is refused stays as it was.
+        let _ = fabric.set_shared(number, bandwidth);
+    }
+    fabric
 }
 
 /// The transfers of an experiment whose end is known.

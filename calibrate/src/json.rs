@@ -45,6 +45,7 @@ fn parameter(f: &Fitted) -> Value {
         Known::Together => ("together", None),
         Known::Unseen => ("unseen", None),
         Known::Enough => ("enough", None),
+        Known::NoLimit => ("no limit", None),
         Known::AtZero => ("at zero", None),
     };
     json!({
@@ -87,7 +88,7 @@ fn row(machine: &Machine, experiments: &[Experiment], r: &Compared) -> Value {
 
 fn unit(kind: ParameterKind) -> &'static str {
     match kind {
-        ParameterKind::Bandwidth => "B/s",
+        kind if kind.is_capacity() => "B/s",
         ParameterKind::Arbiter => "",
         ParameterKind::LoggpPerByte => "s/B",
         _ => "s",

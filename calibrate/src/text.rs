@@ -18,7 +18,7 @@ use crate::report::FitReport;
 #[must_use]
 pub fn quantity(kind: ParameterKind, value: f64) -> String {
     match kind {
-        ParameterKind::Bandwidth => rate(value),
+        kind if kind.is_capacity() => rate(value),
         ParameterKind::Arbiter => format!("{value:.5}"),
         ParameterKind::LoggpPerByte => format!("{:.3} ps/B", value * 1e12),
         _ => duration(picoseconds(value)),
@@ -34,6 +34,7 @@ pub(crate) fn uncertainty(fitted: &Fitted) -> String {
         Known::Together => "not determined by itself, see below".to_owned(),
         Known::Unseen => "no fitted row depends on it: unchanged".to_owned(),
         Known::Enough => "limits no fitted row: this or better".to_owned(),
+        Known::NoLimit => "the data show no shared limit".to_owned(),
         Known::AtZero => "fixed at 0: the fit would go below".to_owned(),
     }
 }
@@ -41,7 +42,7 @@ pub(crate) fn uncertainty(fitted: &Fitted) -> String {
 /// An error in the unit of its kind.
 fn small(kind: ParameterKind, error: f64) -> String {
     match kind {
-        ParameterKind::Bandwidth => format!("{} GB/s", digits(error / 1e9)),
+        kind if kind.is_capacity() => format!("{} GB/s", digits(error / 1e9)),
         ParameterKind::Arbiter => digits(error),
         ParameterKind::LoggpPerByte => format!("{} ps/B", digits(error * 1e12)),
         _ => format!("{} µs", digits(error * 1e6)),

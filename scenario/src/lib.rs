@@ -48,7 +48,7 @@ pub use files::NamedFile;
 pub use input::Input;
 pub use lint::lint;
 pub use load::{LoadOptions, load};
-pub use machine::{Machine, rewrite_topology};
+pub use machine::{Machine, MemoryText, rewrite_topology};
 pub use optimize::{AxisSpec, MeasuredMatrix, OptimizeSpec, Parameter};
 pub use published::scenario_schema;
 pub use rewrite::{Change, LinkChange, rewrite};

@@ -12,8 +12,9 @@ use crate::diagnostic::Diagnostic;
 use crate::input::{Input, Parsed};
 use crate::load::{self, LoadOptions};
 use crate::rewrite::{LinkChange, relink, text};
+use crate::source::Span;
 use crate::topology::{self, DeviceEngines, LinkTypeOf, LinkTypeText, Topology, is_inner};
-use crate::yaml::{Data, Value};
+use crate::yaml::{Data, Value, key_of_path};
 
 /// Names that a bracketed list stands for at most; *assumed*, far above the devices of one machine.
 const MOST_NAMES: u64 = 100_000;
@@ -35,7 +36,18 @@ pub struct Machine {
     listed: bool,
     /// The types under `link_types`, in file order.
     pub types: Vec<LinkTypeText>,
+    /// Each `memory` of the tree, in file order; without those of `machines`.
+    pub memories: Vec<MemoryText>,
     topology: Topology,
+}
+
+/// A `memory` as it is written: of one node, or of all that a name with brackets or `repeat` stands for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MemoryText {
+    /// The path of its map in the topology, as edits take it.
+    pub path: String,
+    /// Whose it is, in their order.
+    pub nodes: Vec<NodeId>,
 }
 
 impl Machine {
@@ -194,8 +206,31 @@ fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Re
         is_scenario,
         listed,
         types: topology::link_type_texts(tree.get("link_types")),
+        memories: memories(&tree, &topology.written_memory),
         topology,
     })
+}
+
+/// Each `memory` of a tree, with its nodes.
+fn memories(topology: &Value, written: &[(NodeId, Span)]) -> Vec<MemoryText> {
+    fn walk(entries: &Value, path: &str, of: &dyn Fn(Span) -> Vec<NodeId>, all: &mut Vec<MemoryText>) {
+        let Data::Mapping(entries) = &entries.data else { return };
+        for entry in entries {
+            let path = format!("{path}.{}", key_of_path(&entry.key));
+            if entry.value.get("memory").is_some() {
+                all.push(MemoryText { path: format!("{path}.memory"), nodes: of(entry.key_span) });
+            }
+            if let Some(children) = entry.value.get("children") {
+                walk(children, &format!("{path}.children"), of, all);
+            }
+        }
+    }
+    let mut all = Vec::new();
+    let of = |span| written.iter().filter(|(_, at)| *at == span).map(|(node, _)| *node).collect();
+    if let Some(tree) = topology.get("tree") {
+        walk(tree, "tree", &of, &mut all);
+    }
+    all
 }
 
 /// Whether a file is a topology alone.

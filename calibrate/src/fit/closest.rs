@@ -9,6 +9,7 @@ use super::criterion::schwarz;
 use super::error::FitError;
 use super::parameter::{Parameter, ParameterKind};
 use super::problem::Problem;
+use super::shared;
 use super::solve::{Solved, solve_from};
 use super::start;
 
@@ -42,25 +43,26 @@ fn shared_by(machine: &Machine, parameter: &Parameter) -> usize {
     parameter.links.iter().map(of).min().unwrap_or(usize::MAX)
 }
 
-/// The bandwidths, those that the fewest devices share first.
+/// The bandwidths, those that the fewest devices share first; what directions share comes behind what each has, and that
+/// of a node last.
 pub(super) fn order(machine: &Machine, parameters: &[Parameter]) -> Vec<usize> {
-    let bandwidth = |&i: &usize| parameters[i].kind == ParameterKind::Bandwidth;
-    let mut all: Vec<usize> = (0..parameters.len()).filter(bandwidth).collect();
-    all.sort_by_cached_key(|&i| shared_by(machine, &parameters[i]));
+    let mut all: Vec<usize> = (0..parameters.len()).filter(|&i| parameters[i].kind.is_capacity()).collect();
+    let of_node = |p: &Parameter| p.shared.iter().any(|&at| machine.fabric.shared()[at as usize].node.is_some());
+    let devices = |p: &Parameter| if of_node(p) { usize::MAX } else { shared_by(machine, p) };
+    all.sort_by_cached_key(|&i| (devices(&parameters[i]), parameters[i].kind == ParameterKind::Shared));
     all
 }
 
-/// Bandwidths of host memory that no group of the fitted rows crosses more than once at a time.
+/// Bandwidths of host memory, and those that links share, that no group of the fitted rows crosses more than once at a time.
 pub(super) fn never_shared(problem: &Problem<'_>, parameters: &[Parameter]) -> Vec<bool> {
     let bandwidth = |p: &Parameter| p.kind == ParameterKind::Bandwidth;
     let near = |p: &Parameter| bandwidth(p) && shared_by(problem.machine, p) < usize::MAX;
     let unshared = |p: &Parameter| {
-        let crossed =
-            |e: usize| problem.fitted[e] && p.links.iter().any(|&link| problem.simulator.crossed_at_once(e, link));
+        let crossed = |e: usize| problem.fitted[e] && p.links.iter().any(|&l| problem.simulator.crossing(e, &[l]) > 1);
         bandwidth(p) && !near(p) && !(0..problem.fitted.len()).any(crossed)
     };
     let any = parameters.iter().any(near);
-    parameters.iter().map(|p| any && unshared(p)).collect()
+    parameters.iter().map(|p| any && unshared(p) || shared::never_at_once(problem, p)).collect()
 }
 
 /// Whether a fit leaves so much that memory of a host may explain rates of lone copies.
@@ -86,7 +88,7 @@ pub(super) fn closest(problem: &Problem<'_>, best: Solved, fixed: &[bool]) -> Re
     let order: Vec<usize> = order(problem.machine, &best.parameters).into_iter().filter(|&i| !fixed[i]).collect();
     let Some(sparse) = freed(problem, &best, &order)? else { return Ok(best) };
     let sparse = without_needless(problem, sparse)?;
-    let bandwidths = best.moving(problem)?.into_iter().filter(|&i| best.is_bandwidth(i)).count();
+    let bandwidths = best.moving(problem)?.into_iter().filter(|&i| best.is_capacity(i)).count();
     let as_good = sparse.criterion <= criterion(problem, best.squares, bandwidths) + ALIKE;
     Ok(if as_good { sparse.solved } else { best })
 }
@@ -137,7 +139,7 @@ pub(super) struct StandIns {
 /// The bandwidths that others could stand in for: with it wide open, another value of one of them explains the rows as well.
 pub(super) fn stand_ins(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<StandIns>, FitError> {
     let bandwidths =
-        |idle: bool| (0..solved.at.len()).filter(move |&i| solved.is_bandwidth(i) && solved.idle[i] == idle);
+        |idle: bool| (0..solved.at.len()).filter(move |&i| solved.is_capacity(i) && solved.idle[i] == idle);
     let enough = criterion(problem, solved.squares, 1) + ALIKE;
     let mut all = Vec::new();
     for taken in bandwidths(false) {

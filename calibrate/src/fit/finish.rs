@@ -8,6 +8,7 @@ use super::outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated};
 use super::parameter::{Parameter, ParameterKind};
 use super::problem::Problem;
 use super::separate::{self, Shift};
+use super::shared;
 use super::solve::{Solved, unseen_restored};
 use super::told::told;
 
@@ -94,6 +95,8 @@ fn judged(problem: &Problem<'_>, solved: &Solved, coupled: &[Coupled]) -> Result
             Some((_, None)) => Known::Exactly,
         }
     };
+    let no_limit = |i: usize| shared::limits_nothing(problem, &solved.parameters[i], problem.base);
+    let known = |i: (usize, f64)| if no_limit(i.0) && solved.idle[i.0] { Known::NoLimit } else { known(i) };
     let known = solved.values().into_iter().enumerate().map(known).collect();
     Ok(Judged { known, certainty: found, moving })
 }
@@ -112,7 +115,7 @@ fn unclear(problem: &Problem<'_>, solved: &Solved, group: &Coupled) -> Result<Un
 /// The coordinates with bandwidths that no row depends on wide open.
 fn cleared(problem: &Problem<'_>, solved: &Solved) -> Vec<f64> {
     let wide = problem.wide();
-    let open = |i: usize| solved.idle[i] && solved.is_bandwidth(i);
+    let open = |i: usize| solved.idle[i] && solved.is_capacity(i);
     (0..solved.at.len()).map(|i| if open(i) { wide } else { solved.at[i] }).collect()
 }
 

@@ -26,6 +26,7 @@ mod problem;
 mod refine;
 mod runs;
 mod separate;
+mod shared;
 mod simulator;
 mod solve;
 mod start;

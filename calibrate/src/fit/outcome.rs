@@ -17,6 +17,8 @@ pub enum Known {
     Unseen,
     /// Moved to where it holds no fitted row back; any larger bandwidth, or smaller time, fits as well.
     Enough,
+    /// Of a shared bandwidth: it is not below what its links carry anyway, so that the data show no limit.
+    NoLimit,
     /// Held at 0, below which the fit would have gone.
     AtZero,
 }

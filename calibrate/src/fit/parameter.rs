@@ -16,6 +16,8 @@ const BANDWIDTHS: [f64; 2] = [1e-3, 1e18];
 pub enum ParameterKind {
     /// Bandwidth of links, bytes per second.
     Bandwidth,
+    /// What both directions of links, or all links of nodes, carry together, bytes per second.
+    Shared,
     /// Latency of links, seconds.
     Latency,
     /// A parameter of the arbiter, a plain number.
@@ -33,7 +35,12 @@ pub enum ParameterKind {
 impl ParameterKind {
     /// Whether its coordinate is the logarithm of its value: values above 0 that may lie orders of magnitude off.
     pub(crate) fn is_log(self) -> bool {
-        matches!(self, Self::Bandwidth | Self::LoggpPerByte)
+        self.is_capacity() || self == Self::LoggpPerByte
+    }
+
+    /// Whether it is bytes per second that links carry.
+    pub(crate) fn is_capacity(self) -> bool {
+        matches!(self, Self::Bandwidth | Self::Shared)
     }
 
     /// Whether it is a time that may come out as 0.
@@ -68,6 +75,8 @@ pub struct Parameter {
     pub kind: ParameterKind,
     /// The directed links that it holds for, ascending; empty for others.
     pub links: Vec<LinkId>,
+    /// Of a shared bandwidth: its places in [`weir_sim_core::Fabric::shared`].
+    pub shared: Vec<u32>,
     /// The place among the machine's types of its link type, when it holds for all links of a type with a name.
     pub of_type: Option<usize>,
     /// Which half of its links it holds for; means nothing without links.
@@ -84,6 +93,7 @@ impl Parameter {
             name: name.to_owned(),
             kind,
             links: Vec::new(),
+            shared: Vec::new(),
             of_type: None,
             direction: Direction::Both,
             start,
@@ -103,7 +113,7 @@ impl Parameter {
     /// The value of a coordinate.
     pub(crate) fn value(&self, coordinate: f64) -> f64 {
         match self.kind {
-            ParameterKind::Bandwidth => libm::exp(coordinate).clamp(BANDWIDTHS[0], BANDWIDTHS[1]),
+            kind if kind.is_capacity() => libm::exp(coordinate).clamp(BANDWIDTHS[0], BANDWIDTHS[1]),
             kind if kind.is_log() => libm::exp(coordinate),
             kind if kind.is_time() => coordinate * TIME_UNIT,
             _ => self
@@ -151,6 +161,8 @@ pub struct Loggp {
 pub struct Setting {
     /// Per directed link, bytes per second.
     pub bandwidth: Vec<f64>,
+    /// Per place in [`weir_sim_core::Fabric::shared`], bytes per second.
+    pub shared: Vec<f64>,
     /// Per directed link, seconds.
     pub latency: Vec<f64>,
     /// Parameters of the arbiter, those that are fitted.
@@ -166,6 +178,7 @@ impl Setting {
         let links = machine.fabric.links();
         Self {
             bandwidth: links.iter().map(|link| link.bandwidth).collect(),
+            shared: machine.fabric.shared().iter().map(|shared| shared.bandwidth).collect(),
             latency: links.iter().map(|link| link.latency.seconds()).collect(),
             arbiter: ArbiterValues::new(),
             loggp: None,
@@ -176,6 +189,7 @@ impl Setting {
     pub fn set(&mut self, parameter: &Parameter, value: f64) {
         match parameter.kind {
             ParameterKind::Bandwidth => parameter.links.iter().for_each(|l| self.bandwidth[l.index()] = value),
+            ParameterKind::Shared => parameter.shared.iter().for_each(|&at| self.shared[at as usize] = value),
             ParameterKind::Latency => parameter.links.iter().for_each(|l| self.latency[l.index()] = value),
             ParameterKind::Arbiter => {
                 let place = parameter.marked.as_ref().map(|marked| marked.parameter.clone());
@@ -226,7 +240,8 @@ fn by_type(machine: &Machine, used: &[LinkId], kind: ParameterKind, start: impl 
             let what = if kind == ParameterKind::Bandwidth { "bandwidth" } else { "latency" };
             let start = start(links[0]);
             let name = format!("{what} of {name}{side}");
-            parameters.push(Parameter { name, kind, links, of_type: named, direction, start, marked: None });
+            let shared = Vec::new();
+            parameters.push(Parameter { name, kind, links, shared, of_type: named, direction, start, marked: None });
         }
     }
     parameters

@@ -11,7 +11,7 @@ use super::certainty::{Coupled, certainty};
 use super::criterion::schwarz;
 use super::error::FitError;
 use super::options::Choice;
-use super::parameter::{Direction, Parameter, below};
+use super::parameter::{Direction, Parameter, ParameterKind, below};
 use super::problem::{EXPLAINED, Problem};
 use super::solve::{Solved, solve_from};
 use super::{closest, start};
@@ -76,7 +76,8 @@ fn criterion(problem: &Problem<'_>, solved: &Solved) -> f64 {
 fn best_split(problem: &Problem<'_>, solved: &Solved) -> Result<Option<Solved>, FitError> {
     let enough = criterion(problem, solved) - CLEARLY;
     let unshared = closest::never_shared(problem, &solved.parameters);
-    let order = closest::order(problem.machine, &solved.parameters).into_iter().filter(|&i| !unshared[i]);
+    let of_links = |&i: &usize| !unshared[i] && solved.parameters[i].kind == ParameterKind::Bandwidth;
+    let order = closest::order(problem.machine, &solved.parameters).into_iter().filter(of_links);
     let mut best: Option<Split> = None;
     for at in order {
         let parameter = &solved.parameters[at];

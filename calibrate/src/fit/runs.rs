@@ -34,7 +34,10 @@ pub(super) struct Run {
     stretch: f64,
     /// All links of all routes, ascending.
     pub(super) links: Vec<LinkId>,
-    /// Ends of the transfers, by the fitted parameters of the arbiter and the bandwidths of `links`; looked up, never gone through.
+    /// What `links` share, by the places in [`Fabric::shared`], ascending.
+    shared: Vec<u32>,
+    /// Ends of the transfers, by the fitted parameters of the arbiter, the bandwidths of `links` and what these share; looked up,
+    /// never gone through.
     known: RefCell<HashMap<Vec<u64>, Rc<[f64]>>>,
 }
 
@@ -67,7 +70,8 @@ impl Run {
     ) -> Result<Rc<[f64]>, FitError> {
         let arbiter = setting.arbiter.values().copied();
         let bandwidths = self.links.iter().map(|link| setting.bandwidth[link.index()]);
-        let key: Vec<u64> = arbiter.chain(bandwidths).map(f64::to_bits).collect();
+        let shared = self.shared.iter().map(|&at| setting.shared[at as usize]);
+        let key: Vec<u64> = arbiter.chain(bandwidths).chain(shared).map(f64::to_bits).collect();
         if let Some(known) = self.known.borrow().get(&key) {
             return Ok(Rc::clone(known));
         }
@@ -169,7 +173,10 @@ impl<'a> Planned<'a> {
         links.sort_unstable();
         links.dedup();
         let tasks = builder.build().map_err(|_| FitError::Internal("a cycle of transfers"))?;
-        Ok(Run { routes, tasks, route, stretch: stretch as f64, links, known: RefCell::default() })
+        let mut shared: Vec<u32> = links.iter().flat_map(|&link| self.fabric.shared_by(link)).copied().collect();
+        shared.sort_unstable();
+        shared.dedup();
+        Ok(Run { routes, tasks, route, stretch: stretch as f64, links, shared, known: RefCell::default() })
     }
 
     /// The power of two that makes transfers last about [`STRETCHED`] over the machine's narrowest link.

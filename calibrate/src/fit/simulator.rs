@@ -69,11 +69,13 @@ impl<'a> Simulator<'a> {
         &self.experiments[experiment].links
     }
 
-    /// Whether two transfers of an experiment cross a link.
+    /// How many transfers of an experiment cross any of some links.
     #[must_use]
-    pub(crate) fn crossed_at_once(&self, experiment: usize, link: LinkId) -> bool {
+    pub(crate) fn crossing(&self, experiment: usize, links: &[LinkId]) -> usize {
         let run = &self.runs[self.experiments[experiment].run];
-        run.links.binary_search(&link).is_ok() && run.ways().filter(|way| way.contains(&link)).nth(1).is_some()
+        let used = |link: &LinkId| run.links.binary_search(link).is_ok();
+        let crosses = |way: &&[LinkId]| links.iter().any(|link| way.contains(link));
+        if links.iter().any(used) { run.ways().filter(crosses).count() } else { 0 }
     }
 
     /// All links in use, ascending.
@@ -119,6 +121,9 @@ impl<'a> Simulator<'a> {
                 for (at, &bandwidth) in setting.bandwidth.iter().enumerate() {
                     fabric.set_link(LinkId::from_index(at), bandwidth, SimDuration::ZERO)?;
                 }
+                for (number, &bandwidth) in (0..).zip(&setting.shared) {
+                    fabric.set_shared(number, bandwidth)?;
+                }
                 built.insert(fabric)
             }
         };
@@ -131,6 +136,9 @@ impl<'a> Simulator<'a> {
     fn admitted(&self, fabric: &Fabric, fitted: &ArbiterValues, run: &Run) -> Result<Box<dyn RateArbiter>, FitError> {
         let changed = (!fitted.is_empty()).then(|| self.arbiter.with(fitted));
         let spec = changed.as_ref().unwrap_or(self.arbiter);
+        // What links share is a part of the arbiter.
+        let on_fabric = (!fabric.shared().is_empty()).then(|| spec.on(fabric));
+        let spec = on_fabric.as_ref().unwrap_or(spec);
         let failed = |AdmissionError { task, error }| {
             let refused = task.is_some() && matches!(error, CallError::Refused(_));
             let remedy = if refused { run.remedy(fabric, spec, &self.machine.default_arbiter) } else { None };

@@ -4,7 +4,7 @@ use ordered_float::OrderedFloat;
 
 use super::certainty::LEAST_COLUMN;
 use super::error::FitError;
-use super::parameter::{Parameter, ParameterKind, Setting};
+use super::parameter::{Parameter, Setting};
 use super::problem::Problem;
 
 /// Relative error of a row that is nothing but rounding; *assumed*, logs have fewer digits.
@@ -37,15 +37,15 @@ impl Solved {
         problem.setting_at(&self.parameters, at)
     }
 
-    pub(super) fn is_bandwidth(&self, parameter: usize) -> bool {
-        self.parameters[parameter].kind == ParameterKind::Bandwidth
+    pub(super) fn is_capacity(&self, parameter: usize) -> bool {
+        self.parameters[parameter].kind.is_capacity()
     }
 
     /// The parameters that rows depend on, but for those fixed at 0, and bandwidths that are wide open: many of them tie.
     pub(super) fn moving(&self, problem: &Problem<'_>) -> Result<Vec<usize>, FitError> {
         let jacobian = problem.jacobian(&self.parameters, &self.at)?;
         let wide = problem.wide() - CLOSE;
-        let open = |i: usize| self.is_bandwidth(i) && self.at[i] >= wide;
+        let open = |i: usize| self.is_capacity(i) && self.at[i] >= wide;
         let moves = |&i: &usize| !self.zero[i] && !open(i) && jacobian.column(i).norm() > LEAST_COLUMN;
         Ok((0..self.at.len()).filter(moves).collect())
     }
@@ -88,7 +88,7 @@ impl Solved {
     /// has anyway, a bandwidth slows it when it falls, and does nothing when it rises.
     fn is_needless(&self, problem: &Problem<'_>, parameter: usize) -> Result<bool, FitError> {
         let mut other = self.clone();
-        (0..self.at.len()).filter(|&i| self.idle[i] && self.is_bandwidth(i)).for_each(|i| other.at[i] = problem.wide());
+        (0..self.at.len()).filter(|&i| self.idle[i] && self.is_capacity(i)).for_each(|i| other.at[i] = problem.wide());
         other.limits_none(problem, parameter, problem.wide())
     }
 
@@ -138,7 +138,7 @@ pub(super) fn unseen_restored(problem: &Problem<'_>, mut solved: Solved) -> Resu
     let jacobian = problem.jacobian(&solved.parameters, &solved.at)?;
     solved.idle = (0..solved.at.len()).map(|i| jacobian.column(i).norm() <= LEAST_COLUMN).collect();
     for i in 0..solved.at.len() {
-        solved.idle[i] = solved.idle[i] || solved.is_bandwidth(i) && solved.is_needless(problem, i)?;
+        solved.idle[i] = solved.idle[i] || solved.is_capacity(i) && solved.is_needless(problem, i)?;
     }
     let idle: Vec<usize> = (0..solved.at.len()).filter(|&i| solved.idle[i]).collect();
     for i in idle {
@@ -146,7 +146,7 @@ pub(super) fn unseen_restored(problem: &Problem<'_>, mut solved: Solved) -> Resu
         if solved.limits_none(problem, i, was)? {
             continue;
         }
-        if found <= was || !solved.is_bandwidth(i) {
+        if found <= was || !solved.is_capacity(i) {
             solved.at[i] = found;
             continue;
         }

@@ -8,6 +8,7 @@ use ordered_float::OrderedFloat;
 use super::error::FitError;
 use super::parameter::{Parameter, ParameterKind};
 use super::problem::{Problem, in_reach};
+use super::shared;
 
 /// Factors on a bandwidth, or time per byte, that are tried (*assumed*: generations of PCIe differ by factors of 2).
 const FACTORS: [f64; 11] = [0.125, 0.25, 0.5, 0.71, 0.85, 0.95, 1.05, 1.18, 1.41, 2.0, 4.0];
@@ -48,7 +49,9 @@ pub(super) fn better_of(
     for _ in 0..ROUNDS {
         for &i in free {
             let (parameter, mut chosen) = (&parameters[i], at[i]);
-            for value in tried(parameter, parameter.value(at[i]), &levels) {
+            let sums = shared::sums(problem, parameter);
+            let levels = if sums.is_empty() { &levels } else { &sums };
+            for value in tried(parameter, parameter.value(at[i]), levels) {
                 at[i] = parameter.coordinate(value);
                 // What cannot be simulated fits worse than anything.
                 let found = squares(&at).unwrap_or(f64::INFINITY);
@@ -76,7 +79,7 @@ fn tried(parameter: &Parameter, value: f64, levels: &[f64]) -> Vec<f64> {
     let factors = FACTORS.iter().map(|factor| factor * value);
     let mut all: Vec<f64> = match parameter.kind {
         ParameterKind::Arbiter => parameter.marked.as_ref().map_or(Vec::new(), |marked| marked.at(PARTS).to_vec()),
-        ParameterKind::Bandwidth => factors.chain(levels.iter().copied()).collect(),
+        kind if kind.is_capacity() => factors.chain(levels.iter().copied()).collect(),
         kind if kind.is_log() => factors.collect(),
         _ => TIMES.iter().copied().chain(factors).collect(),
     };

@@ -8,6 +8,7 @@ use super::marked::Marked;
 use super::options::{Choice, FitOptions};
 use super::parameter::{self, Parameter};
 use super::problem::Problem;
+use super::shared;
 use crate::measurement::Experiment;
 
 /// Factor between the smallest and the largest size above which latencies are fitted unasked; *assumed*.
@@ -45,6 +46,7 @@ pub(super) fn wanted(
     let mut parameters = Vec::new();
     if options.bandwidth {
         parameters.extend(parameter::bandwidths(machine, &used));
+        parameters.extend(shared::parameters(machine, &used));
     }
     let bytes = || experiments.iter().flat_map(|e| e.transfers.iter().map(|t| t.bytes));
     let apart = bytes().max() >= bytes().min().map(|least| least.saturating_mul(SIZES_APART));

@@ -7,9 +7,13 @@ use std::fmt::Write as _;
 use weir_plugin_api::{Direction, LinkId};
 use weir_report::rate;
 use weir_scenario::{BandwidthForm, LinkChange, Machine, key_of_path};
+use weir_sim_core::SharedBandwidth;
 
 use super::number::{bandwidth, time};
 use crate::fit::parameter::{Setting, below};
+
+/// Part of both directions together at which what they share is no limit: within the digits that are found and written.
+const NO_LIMIT: f64 = 1.0 - 1e-3;
 
 /// The values of a link in both directions.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,20 +24,27 @@ struct LinkValues {
     down: f64,
     /// Seconds.
     latency: f64,
+    /// Bytes per second of both directions together, where that is a limit.
+    shared: Option<f64>,
 }
 
 impl LinkValues {
-    fn of(setting: &Setting, pair: usize) -> Self {
+    fn of(machine: &Machine, setting: &Setting, pair: usize) -> Self {
         let (up, down) = (setting.bandwidth[2 * pair], setting.bandwidth[2 * pair + 1]);
-        Self { up, down, latency: setting.latency[2 * pair] }
+        let fabric = &machine.fabric;
+        let of_link = |number: &&u32| fabric.shared()[**number as usize].node.is_none();
+        let shared = fabric.shared_by(link(pair)).iter().find(of_link).map(|&number| setting.shared[number as usize]);
+        let shared = shared.filter(|&shared| shared < (up + down) * NO_LIMIT);
+        Self { up, down, latency: setting.latency[2 * pair], shared }
     }
 
     /// The values for a person.
     fn words(&self) -> String {
         let latency = if self.latency > 0.0 { format!(", latency {}", time(self.latency)) } else { String::new() };
+        let shared = self.shared.map_or_else(String::new, |shared| format!(", shared {}", rate(shared)));
         match self.up == self.down {
-            true => format!("{}{latency}", rate(self.up)),
-            false => format!("up {}, down {}{latency}", rate(self.up), rate(self.down)),
+            true => format!("{}{shared}{latency}", rate(self.up)),
+            false => format!("up {}, down {}{shared}{latency}", rate(self.up), rate(self.down)),
         }
     }
 
@@ -72,19 +83,34 @@ impl Plan {
         let before = Setting::of(machine);
         for at in 0..machine.types.len() {
             let of_type = (0..pairs).filter(|&p| machine.type_of(link(p)) == Some(at));
-            plan.links_of_type(machine, at, equal_links(setting, of_type), &before, &mut names);
+            plan.links_of_type(machine, at, equal_links(machine, setting, of_type), &before, &mut names);
         }
         for pair in (0..pairs).filter(|&p| machine.type_of(link(p)).is_none()) {
-            let (old, new) = (LinkValues::of(&before, pair), LinkValues::of(setting, pair));
+            let (old, new) = (LinkValues::of(machine, &before, pair), LinkValues::of(machine, setting, pair));
             if old != new {
                 let latency = match old.latency == new.latency {
                     true => String::new(),
                     false => format!(", latency: {}", time(new.latency)),
                 };
-                plan.give(&[pair], format!("{{ {}{latency} }}", new.width()));
+                // What a type in its place does not say is kept from the old one.
+                let shared = new.shared.or(old.shared.map(|_| new.up + new.down));
+                let shared = shared.map_or_else(String::new, |shared| format!(", shared: {}", bandwidth(shared)));
+                plan.give(&[pair], format!("{{ {}{shared}{latency} }}", new.width()));
             }
         }
+        plan.memories(machine, &before, setting);
         plan
+    }
+
+    /// The values of each `memory`.
+    fn memories(&mut self, machine: &Machine, before: &Setting, setting: &Setting) {
+        for text in &machine.memories {
+            let of_text = |shared: &SharedBandwidth| shared.node.is_some_and(|node| text.nodes.contains(&node));
+            let Some(at) = machine.fabric.shared().iter().position(of_text) else { continue };
+            if setting.shared[at] != before.shared[at] {
+                self.edits.push((format!("{}.bandwidth", text.path), bandwidth(setting.shared[at])));
+            }
+        }
     }
 
     /// The values of most links of a type stay under its name, among equally many those of the first; others get types
@@ -100,7 +126,7 @@ impl Plan {
         let most = sets.iter().map(|set| set.pairs.len()).max();
         let Some(kept) = sets.iter().position(|set| Some(set.pairs.len()) == most) else { return };
         let EqualLinks { values, pairs } = sets.remove(kept);
-        let old = LinkValues::of(before, pairs[0]);
+        let old = LinkValues::of(machine, before, pairs[0]);
         if old != values {
             self.replaced.push((machine.types[at].name.clone(), old.words()));
         }
@@ -124,24 +150,25 @@ impl Plan {
         let path = path(&text.name);
         let latency = (new.latency != old.latency).then(|| time(new.latency));
         let simple = text.efficiency.is_none();
+        // A key is not taken out alone.
+        let no_less = old.shared.is_none() || new.shared.is_some();
         match text.form {
-            _ if (new.up, new.down) == (old.up, old.down) => {}
-            BandwidthForm::Both if simple && new.up == new.down => {
+            _ if (new.up, new.down) == (old.up, old.down) && no_less => {}
+            BandwidthForm::Both if simple && no_less && new.up == new.down => {
                 self.edits.push((format!("{path}.bandwidth"), bandwidth(new.up)));
             }
-            BandwidthForm::UpDown if simple => {
+            BandwidthForm::UpDown if simple && no_less => {
                 self.edits.push((format!("{path}.up"), bandwidth(new.up)));
                 self.edits.push((format!("{path}.down"), bandwidth(new.down)));
             }
             _ => {
                 let latency = latency.or_else(|| text.latency.clone());
-                let pairs = 0..machine.fabric.links().len() / 2;
-                let of_type = pairs.map(link).find(|&link| machine.type_of(link) == Some(at));
-                let shared = of_type.and_then(|link| machine.fabric.shared_both_ways(link));
-                self.edits.push((path, whole(&new, shared, latency, text.kind.as_deref())));
+                self.edits.push((path, whole(&new, latency, text.kind.as_deref())));
                 return;
             }
         }
+        let shared = new.shared.filter(|_| new.shared != old.shared).map(bandwidth);
+        self.edits.extend(shared.map(|shared| (format!("{path}.shared"), shared)));
         self.edits.extend(latency.map(|latency| (format!("{path}.latency"), latency)));
     }
 
@@ -163,8 +190,7 @@ impl Plan {
                 _ => "2".to_owned(),
             };
             let name = unused(&format!("{}-{end}", text.name), names);
-            let shared = machine.fabric.shared_both_ways(link(pairs[0]));
-            self.edits.push((path(&name), whole(&values, shared, latency.clone(), kind)));
+            self.edits.push((path(&name), whole(&values, latency.clone(), kind)));
             self.give(&pairs, name);
         }
     }
@@ -175,10 +201,10 @@ fn link(pair: usize) -> LinkId {
 }
 
 /// Pairs of links by their values, in the order of the first of each.
-fn equal_links(setting: &Setting, pairs: impl Iterator<Item = usize>) -> Vec<EqualLinks> {
+fn equal_links(machine: &Machine, setting: &Setting, pairs: impl Iterator<Item = usize>) -> Vec<EqualLinks> {
     let mut sets: Vec<EqualLinks> = Vec::new();
     for pair in pairs {
-        let values = LinkValues::of(setting, pair);
+        let values = LinkValues::of(machine, setting, pair);
         match sets.iter_mut().find(|set| set.values == values) {
             Some(set) => set.pairs.push(pair),
             None => sets.push(EqualLinks { values, pairs: vec![pair] }),
@@ -193,9 +219,9 @@ fn path(name: &str) -> String {
 }
 
 /// A type as a map.
-fn whole(values: &LinkValues, shared: Option<f64>, latency: Option<String>, kind: Option<&str>) -> String {
+fn whole(values: &LinkValues, latency: Option<String>, kind: Option<&str>) -> String {
     let mut map = format!("{{ {}", values.width());
-    if let Some(shared) = shared {
+    if let Some(shared) = values.shared {
         let _ = write!(map, ", shared: {}", bandwidth(shared));
     }
     if let Some(latency) = latency {

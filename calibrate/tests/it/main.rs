@@ -11,6 +11,7 @@ mod measure;
 mod noise;
 mod readers;
 mod recover;
+mod shared;
 mod splits;
 mod tools;
 mod write;

@@ -53,6 +53,8 @@ pub(crate) struct Topology {
     pub(crate) overheads: FxHashMap<NodeId, SimDuration>,
     /// Nodes whose `engines` was given, as (first, one past the last, where).
     pub(crate) written_engines: Vec<(NodeId, Span)>,
+    /// Nodes with `memory`, by where their names stand.
+    pub(crate) written_memory: Vec<(NodeId, Span)>,
     /// Where nodes are in the machine, of those that say it, in their order.
     pub(crate) places: Vec<(NodeId, Place)>,
     /// Link types that no link uses.
@@ -91,6 +93,7 @@ impl Topology {
             engines: DeviceEngines::default(),
             overheads: FxHashMap::default(),
             written_engines: Vec::new(),
+            written_memory: Vec::new(),
             places: Vec::new(),
             unused_types: Vec::new(),
             types: Vec::new(),
@@ -134,6 +137,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         engines: expansion.engines,
         overheads: expansion.overheads,
         written_engines: expansion.written_engines,
+        written_memory: expansion.written_memory,
         places: expansion.places,
         unused_types: reader.unused_types,
         types: expansion.types,
