@@ -1,21 +1,24 @@
 //! Files written beside their targets, and put in their places whole.
 //!
-//! Each is locked by the program that writes it, and so known as a leftover once that program is gone.
+//! Each has a name of a form that nobody else gives to files, and is locked by the program that writes it. So it is known
+//! as a leftover once that program is gone.
 
 use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
 use crate::interrupt;
 
-const PREFIX: &str = ".weir-";
-/// A younger file may belong to a program that has not locked it yet (*assumed*).
-const YOUNG: Duration = Duration::from_secs(60);
+/// What names of temporary files begin with.
+const PREFIX: &str = ".weir-unfinished-";
+/// Letters and digits of such a name that are drawn by lot.
+const DRAWN: usize = 16;
+/// What such names end with.
+const SUFFIX: &str = ".tmp";
 
 /// Files that may not have got their places yet.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -35,7 +38,7 @@ pub(crate) fn create(target: &Path, existing: Option<Metadata>) -> io::Result<Na
     let folder = folder_of(target);
     remove_leftovers(folder);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(PREFIX);
+    builder.prefix(PREFIX).rand_bytes(DRAWN).suffix(SUFFIX);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -47,14 +50,22 @@ pub(crate) fn create(target: &Path, existing: Option<Metadata>) -> io::Result<Na
     drop(existing);
     // Known before it is there: whoever ends the program in between removes it.
     let mut temporary = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
-    let file = builder.tempfile_in(folder)?;
+    let file = locked(|| builder.tempfile_in(folder))?;
     temporary.retain(|path| path.exists());
     temporary.push(file.path().to_owned());
-    drop(temporary);
-    // Where the file system has no locks, leftovers stay. On Windows nobody else could read a locked file.
-    #[cfg(unix)]
-    let _ = file.as_file().try_lock();
     Ok(file)
+}
+
+/// Makes a file and locks it. Before it was locked, another program may have taken it for a leftover: then it makes another.
+fn locked(make: impl Fn() -> io::Result<NamedTempFile>) -> io::Result<NamedTempFile> {
+    loop {
+        let file = make()?;
+        // Whoever removes a leftover holds its lock for a moment. Where the file system has no locks, leftovers stay. On
+        // Windows nobody else could read a locked file.
+        if cfg!(not(unix)) || file.as_file().lock().is_err() || file.path().exists() {
+            return Ok(file);
+        }
+    }
 }
 
 /// Puts a file in its place, on the disk first: after a loss of power there is the file before, or the whole new one.
@@ -108,53 +119,87 @@ fn remove_leftovers(folder: &Path) {
     let Ok(folder) = folder.canonicalize() else { return };
     if cfg!(unix) && SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.clone()) {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX)) {
-            if is_left_over(&entry.path(), YOUNG) {
-                let _ = std::fs::remove_file(entry.path());
-            }
+        for entry in entries.filter(|entry| entry.file_name().to_str().is_some_and(is_temporary)) {
+            remove_left_over(&entry.path());
         }
     }
 }
 
-/// Whether a file is old enough, and nobody holds its lock.
-fn is_left_over(path: &Path, young: Duration) -> bool {
-    let of = |path: &Path| -> io::Result<bool> {
-        let found = path.symlink_metadata()?;
-        let is_old = found.modified()?.elapsed().is_ok_and(|age| age >= young);
-        Ok(found.is_file() && is_old && File::options().write(true).open(path)?.try_lock().is_ok())
-    };
-    of(path).unwrap_or(false)
+/// Whether a name is of the form of weir's temporary files.
+fn is_temporary(name: &str) -> bool {
+    let drawn = name.strip_prefix(PREFIX).and_then(|name| name.strip_suffix(SUFFIX));
+    drawn.is_some_and(|drawn| drawn.len() == DRAWN && drawn.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Removes a file whose lock nobody holds, and holds it meanwhile; what cannot be removed stays.
+fn remove_left_over(path: &Path) {
+    if path.symlink_metadata().is_ok_and(|found| found.is_file())
+        && let Ok(file) = File::options().write(true).open(path).or_else(|_| File::open(path))
+        && file.try_lock().is_ok()
+    {
+        let _ = std::fs::remove_file(path);
+    }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("read");
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.expect("one").file_name().into_string().expect("UTF-8")).collect();
+        names.sort();
+        names
+    }
+
     #[test]
     fn what_a_living_program_writes_is_no_leftover() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = create(&folder.path().join("out.json"), None).expect("a file");
-        assert!(!is_left_over(file.path(), Duration::ZERO), "it is locked");
+        assert!(names(folder.path()).iter().all(|name| is_temporary(name)), "{:?}", names(folder.path()));
+        remove_left_over(file.path());
+        assert!(file.path().exists(), "it is locked");
         let (_, path) = file.keep().expect("it stays");
-        assert!(is_left_over(&path, Duration::ZERO), "nobody holds it");
-        assert!(!is_left_over(&path, YOUNG), "it is young");
-        assert!(!is_left_over(folder.path(), Duration::ZERO) && !is_left_over(Path::new("/nowhere"), Duration::ZERO));
+        remove_left_over(&path);
+        assert!(!path.exists(), "nobody holds it");
+        remove_left_over(folder.path());
+        assert!(folder.path().exists(), "it is no file");
     }
 
     #[test]
     fn leftovers_go_and_other_files_stay() {
         let folder = tempfile::tempdir().expect("a folder");
-        let make = |name: &str, age: Duration| {
-            let file = File::create(folder.path().join(name)).expect("a file");
-            file.set_modified(std::time::SystemTime::now() - age).expect("its time");
-        };
-        make(".weir-dead", YOUNG * 2);
-        make(".weir-young", Duration::ZERO);
-        make("weir-other", YOUNG * 2);
+        let dead = ".weir-unfinished-0123456789abcdEF.tmp";
+        let others = [
+            ".weir-baseline.json",
+            ".weir-dead00",
+            ".weir-settings",
+            ".weir-unfinished-0123456789abcdEF",
+            ".weir-unfinished-0123456789abcdEF.tmp.json",
+            ".weir-unfinished-0123456789abcde.tmp",
+            ".weir-unfinished-my-notes-of-may0.tmp",
+            "weir-unfinished-0123456789abcdEF.tmp",
+        ];
+        for name in others.iter().chain([&dead]) {
+            File::create(folder.path().join(name)).expect("a file");
+        }
         drop(create(&folder.path().join("out.json"), None).expect("a file"));
-        let mut left: Vec<_> =
-            std::fs::read_dir(folder.path()).expect("read").map(|entry| entry.expect("one").file_name()).collect();
-        left.sort();
-        assert_eq!(left, [".weir-young", "weir-other"]);
+        assert_eq!(names(folder.path()), others);
+    }
+
+    #[test]
+    fn a_file_that_was_taken_for_a_leftover_is_made_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let made = std::cell::Cell::new(0);
+        let file = locked(|| {
+            made.set(made.get() + 1);
+            let file = tempfile::Builder::new().tempfile_in(folder.path())?;
+            if made.get() == 1 {
+                remove_left_over(file.path());
+            }
+            Ok(file)
+        });
+        assert_eq!((made.get(), file.expect("a file").path().exists()), (2, true));
     }
 }

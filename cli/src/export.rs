@@ -9,13 +9,19 @@ use crate::args::ExportArgs;
 use crate::failure::message;
 use crate::{interrupt, output};
 
-/// Rates of transfers in phases that are put together in much less than two seconds (*assumed*: a microsecond each).
-const HASTY_RATES: usize = 500_000;
+/// Transfers, and rates of transfers in phases, that are put together in much less than a second (*assumed*: a microsecond
+/// each).
+const HASTY: usize = 200_000;
 
 /// Whether whoever pressed Ctrl-C would wait too long for what is made of the phases of a run.
-pub(crate) fn too_many_rates(run: &Run<'_>) -> bool {
+pub(crate) fn is_too_large(run: &Run<'_>) -> bool {
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
-    interrupt::requested() && phases.iter().map(|phase| phase.rates.len()).sum::<usize>() > HASTY_RATES
+    interrupt::requested() && phases.iter().map(|phase| phase.rates.len()).sum::<usize>() > HASTY || is_too_long(run)
+}
+
+/// As [`is_too_large`], of what is made of the transfers.
+fn is_too_long(run: &Run<'_>) -> bool {
+    interrupt::is_overdue() || interrupt::requested() && run.transfers().count() > HASTY
 }
 
 /// Says what is not written after Ctrl-C.
@@ -38,6 +44,9 @@ impl<'a> Export<'a> {
         let mut export = Self { args, tables: Tables::default() };
         export.tables.leave_out(TABLES.into_iter().filter(|table| !args.wants(table)));
         export.folders().try_for_each(|(option, folder, _)| check_folder(option, folder))?;
+        if args.any() {
+            output::has_files();
+        }
         Ok(export)
     }
 
@@ -58,9 +67,11 @@ impl<'a> Export<'a> {
 
     /// As [`Self::add`], of a run.
     pub(crate) fn add_run(&mut self, run: &Run<'_>) {
-        if self.args.wants("phases") && too_many_rates(run) {
-            left_out("the table of phases");
-            self.tables.leave_out(["phases"]);
+        for (table, is_left_out) in [("transfers", is_too_long(run)), ("phases", is_too_large(run))] {
+            if self.args.wants(table) && is_left_out {
+                left_out(&format!("the table of {table}"));
+                self.tables.leave_out([table]);
+            }
         }
         self.add(|tables| tables.add(run));
     }

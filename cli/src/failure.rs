@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use weir::{Error, ErrorKind};
+use weir_optimize::text::escaped;
 
 use crate::search_flags::flagged;
 
@@ -56,19 +57,63 @@ pub(crate) fn writing(target: &str, error: &std::io::Error) -> Error {
         std::io::ErrorKind::BrokenPipe => ErrorKind::Unread,
         _ => ErrorKind::Input,
     };
-    let what = error.kind();
+    let what = cause(error);
     Error::new(kind, format!("{target} cannot be written: {what}; check the space left and the permissions"))
+}
+
+/// What failed, in words. Some writers wrap what the system said in an error without a kind, whose words are its own.
+pub(crate) fn cause(error: &std::io::Error) -> String {
+    let mut source = error.get_ref().map(|inner| inner as &(dyn std::error::Error + 'static));
+    while let Some(inner) = source {
+        if let Some(io) = inner.downcast_ref::<std::io::Error>() {
+            return cause(io);
+        }
+        source = inner.source();
+    }
+    match error.kind() {
+        std::io::ErrorKind::Other => error.to_string(),
+        kind => kind.to_string(),
+    }
 }
 
 /// Writes a message to stderr, its first word in colour where stderr is a terminal and `NO_COLOR` is not set.
 pub(crate) fn message(text: &str) {
     use std::io::Write;
     const COLOURS: [(&str, &str); 3] = [("error", "1;31"), ("warning", "1;33"), ("note", "1;36")];
+    // Lines are made here; all else that a terminal would obey comes from files and names.
+    let text: String = text.split_inclusive(['\n', '\t']).map(shown).collect();
     let found = COLOURS.iter().find(|(word, _)| text.starts_with(&format!("{word}:")));
     let text = match found {
         Some((word, colour)) => format!("\u{1b}[{colour}m{word}\u{1b}[0m{}", &text[word.len()..]),
-        None => text.to_owned(),
+        None => text,
     };
     // There is nowhere to report that stderr is closed.
     let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// A piece of a message that may end with a line break or a tab, which are the program's own.
+fn shown(piece: &str) -> String {
+    let text = piece.trim_end_matches(['\n', '\t']);
+    format!("{}{}", escaped(text), &piece[text.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_found_in_what_wraps_it() {
+        use std::io::{Error as IoError, ErrorKind::StorageFull};
+        let full = || IoError::from(StorageFull);
+        for error in [full(), IoError::other(full()), IoError::other(IoError::other(full()))] {
+            assert_eq!(cause(&error), "no storage space");
+        }
+        assert_eq!(cause(&IoError::other("three rows too few")), "three rows too few");
+    }
+
+    #[test]
+    fn a_message_gives_the_terminal_no_commands() {
+        assert_eq!(shown("\u{1b}[2Ja\u{202e}\n"), "\\u{1b}[2Ja\\u{202e}\n");
+        assert_eq!(shown("a\t"), "a\t");
+    }
 }

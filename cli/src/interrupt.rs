@@ -20,8 +20,9 @@ const RUNNING: u8 = 1;
 /// Its result is written.
 const WRITING: u8 = 2;
 
-/// How long files beside the result may take after Ctrl-C.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// How long after Ctrl-C files beside the result are written: all ends within 2 s, so that something is left for what was
+/// begun (*assumed*).
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// When Ctrl-C came first.
 static SINCE: OnceLock<Instant> = OnceLock::new();

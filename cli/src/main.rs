@@ -28,14 +28,25 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Args, Command};
-use crate::failure::{Exit, print};
+use crate::failure::{Exit, message, print};
+use crate::output::Output;
+
+/// Tells what plugins did wrong after their last answer.
+fn failed_plugins() -> Exit {
+    let failures = weir_plugin_host::take_failures();
+    failures.iter().for_each(|failure| message(&format!("error: {failure}; results are not touched by it")));
+    if failures.is_empty() { Exit::Ok } else { Exit::Plugin }
+}
 
 fn main() -> ExitCode {
     if let Some(file) = plugins::child_argument() {
         logging::start(0);
         return weir_plugin_host::child_main(&file);
     }
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(usage) => return shown(&usage),
+    };
     logging::start(args.verbose);
     interrupt::install();
     let result = match args.command {
@@ -56,6 +67,20 @@ fn main() -> ExitCode {
         Command::Init(command) => commands::init::run(&command),
         Command::Man(command) => commands::man::run(&command),
     };
-    let exit = result.unwrap_or_else(print);
+    let exit = result.unwrap_or_else(print).max(output::lost().map_or(Exit::Ok, print)).max(failed_plugins());
     if interrupt::requested() { Exit::Interrupted.into() } else { exit.into() }
+}
+
+/// Prints what is wrong with the command line; or the help or version that was asked for, which must get to stdout.
+fn shown(usage: &clap::Error) -> ExitCode {
+    if usage.use_stderr() {
+        usage.exit();
+    }
+    let text = usage.render();
+    let text = match anstream::AutoStream::choice(&std::io::stdout()) {
+        anstream::ColorChoice::Never => text.to_string(),
+        _ => text.ansi().to_string(),
+    };
+    let written = Output::open(None).and_then(|mut output| output.result(|writer| writer.write_all(text.as_bytes())));
+    written.map_or_else(print, |()| Exit::Ok).into()
 }

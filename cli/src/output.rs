@@ -1,22 +1,53 @@
 //! Where results go: stdout, a file that is written beside its target and renamed, or a pipe or device as it is.
+//!
+//! Files are written whatever the terminal does: once a command has files to write, a failure of stdout, a pipe or a device
+//! is kept until the command ends ([`lost`]). What would have gone there is dropped.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use tempfile::NamedTempFile;
 
 use weir::Error;
 use weir_plugin_host::{kept_stdout, stdout_was_closed};
 
-use crate::failure::{message, writing};
+use crate::failure::{cause, message, writing};
 use crate::{beside, interrupt, pending};
+
+/// Whether the command has files to write.
+static FILES: AtomicBool = AtomicBool::new(false);
+/// What went wrong first with what is no file, while there were files to write.
+static LOST: Mutex<Option<Error>> = Mutex::new(None);
+
+/// The command has files to write, whatever the terminal does. To be called before stdout is opened: afterwards a stdout
+/// that takes nothing ends the command.
+pub(crate) fn has_files() {
+    FILES.store(true, Relaxed);
+}
+
+/// What kept results from getting to stdout, a pipe or a device while files were written.
+pub(crate) fn lost() -> Option<Error> {
+    LOST.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Keeps a failure of what is no file until the files are written; without any it is returned.
+fn lose(failure: Error) -> Result<(), Error> {
+    if !FILES.load(Relaxed) {
+        return Err(failure);
+    }
+    LOST.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+    Ok(())
+}
 
 /// Results on their way out.
 pub(crate) struct Output {
     /// Named in messages.
     name: String,
-    writer: BufWriter<Target>,
+    /// `None` for what is lost already.
+    writer: Option<BufWriter<Target>>,
 }
 
 enum Target {
@@ -55,24 +86,29 @@ impl Output {
     /// followed; pipes, devices and open descriptors are written as they are. `-` is stdout, as it is for other targets.
     pub(crate) fn open(target: Option<&Path>) -> Result<Self, Error> {
         let Some(target) = target.filter(|target| *target != Path::new("-")) else {
-            if stdout_was_closed() {
-                return Err(Error::input("stdout is closed: name a file with --output"));
-            }
-            return Ok(Self { name: "stdout".to_owned(), writer: buffered(Target::Stdout) });
+            return Self::stdout("stdout".to_owned());
         };
         let name = target.display().to_string();
         let opened = match std::fs::metadata(target) {
             found if found.as_ref().is_ok_and(Metadata::is_dir) || name.ends_with(std::path::MAIN_SEPARATOR) => {
                 return Err(Error::input(format!("{name} is a folder: name a file for --output")));
             }
-            _ if is_stdout(target) => Target::Stdout,
+            _ if is_stdout(target) => return Self::stdout(name),
             Ok(found) if !found.is_file() || is_descriptor(target) => {
                 let file = OpenOptions::new().append(true).open(target);
                 Target::Direct(file.map_err(|error| not_opened(target, &error))?)
             }
             found => file_beside(&resolved(target), found.ok()).map_err(|error| not_opened(target, &error))?,
         };
-        Ok(Self { name, writer: buffered(opened) })
+        Ok(Self { name, writer: Some(buffered(opened)) })
+    }
+
+    fn stdout(name: String) -> Result<Self, Error> {
+        if stdout_was_closed() {
+            lose(Error::input("stdout is closed: name a file with --output"))?;
+            return Ok(Self { name, writer: None });
+        }
+        Ok(Self { name, writer: Some(buffered(Target::Stdout)) })
     }
 
     /// As [`Self::open`], for a command that reads `inputs`: none of them may be written over.
@@ -83,9 +119,8 @@ impl Output {
 
     /// Writes one whole result and passes it on at once.
     pub(crate) fn result(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-        let written = write(&mut self.writer).and_then(|()| self.writer.flush());
-        written.map_err(|error| writing(&self.name, &error))?;
-        if let Target::File { file, .. } = self.writer.get_ref()
+        self.attempt(|writer| write(writer).and_then(|()| writer.flush()))?;
+        if let Some(Target::File { file, .. }) = self.writer.as_ref().map(BufWriter::get_ref)
             && let Ok(metadata) = file.as_file().metadata()
         {
             pending::keep(metadata.len());
@@ -95,13 +130,26 @@ impl Output {
 
     /// Writes a piece of a result; the whole is passed on by [`Self::result`] or [`Self::finish`].
     pub(crate) fn part(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
-        write(&mut self.writer).map_err(|error| writing(&self.name, &error))
+        self.attempt(|writer| write(writer))
+    }
+
+    fn attempt(&mut self, write: impl FnOnce(&mut BufWriter<Target>) -> io::Result<()>) -> Result<(), Error> {
+        let Some(writer) = &mut self.writer else { return Ok(()) };
+        let Err(error) = write(writer) else { return Ok(()) };
+        let failure = writing(&self.name, &error);
+        if matches!(writer.get_ref(), Target::File { .. }) {
+            return Err(failure);
+        }
+        // What the buffer still holds must not be tried again.
+        self.writer.take().map(BufWriter::into_parts);
+        lose(failure)
     }
 
     /// Puts the file in its place. Where nothing was written, because everything failed, the file before stays.
-    pub(crate) fn finish(self) -> Result<(), Error> {
-        let target = self.writer.into_inner().map_err(|error| writing(&self.name, error.error()))?;
-        if let Target::File { file, target } = target {
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
+        self.attempt(BufWriter::flush)?;
+        let Some(writer) = self.writer else { return Ok(()) };
+        if let Target::File { file, target } = writer.into_parts().0 {
             pending::forget();
             if file.as_file().metadata().is_ok_and(|metadata| metadata.len() == 0) {
                 return Ok(());
@@ -115,6 +163,7 @@ impl Output {
 
 /// Writes a new file as a whole; an existing one stays as it is.
 pub(crate) fn create_new(target: &Path, text: &str) -> Result<(), Error> {
+    has_files();
     let name = target.display().to_string();
     let exists = || Error::input(format!("{name} exists already: remove it, or name another file"));
     if target.exists() {
@@ -213,7 +262,9 @@ pub(crate) fn check_target(option: &str, target: &Path, inputs: &[&Path]) -> Res
         return Err(Error::input(format!("{option} {name} is not a file: name a file")));
     }
     let at = resolved(target);
-    beside::create(&at, None).map_err(|error| not_opened(target, &error)).map(drop)
+    beside::create(&at, None).map_err(|error| not_opened(target, &error))?;
+    has_files();
+    Ok(())
 }
 
 fn buffered(target: Target) -> BufWriter<Target> {
@@ -246,6 +297,7 @@ pub(crate) fn resolved(target: &Path) -> PathBuf {
 fn file_beside(target: &Path, existing: Option<Metadata>) -> io::Result<Target> {
     let file = beside::create(target, existing)?;
     pending::begin(file.path(), target);
+    has_files();
     Ok(Target::File { file, target: target.to_owned() })
 }
 
@@ -259,7 +311,7 @@ fn not_opened(target: &Path, error: &io::Error) -> Error {
         ErrorKind::PermissionDenied => {
             format!("you may not write to it or its folder {folder}; name another file, or change the permissions")
         }
-        kind => format!("{kind} in the folder {folder}; name another file"),
+        _ => format!("{} in the folder {folder}; name another file", cause(error)),
     };
     Error::input(format!("{} cannot be written: {problem}", target.display()))
 }

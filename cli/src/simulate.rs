@@ -19,7 +19,12 @@ pub(crate) fn report<T>(
     let running = Stage::running();
     let run = scenario.run_under(arbiter, &watched(options))?;
     drop(running);
-    hand_over(&run, report)
+    let reported = hand_over(&run, report);
+    if interrupt::requested() {
+        // The program ends now, and taking millions of rates apart would delay it.
+        std::mem::forget(run);
+    }
+    reported
 }
 
 /// Hands a result, with its names, to `report`.

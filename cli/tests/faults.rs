@@ -1,6 +1,8 @@
 //! The command in a world where calls of the system fail: a disk that is full or broken, reads and writes cut short, a clock
 //! that leaps, signals. One call after the other fails, in commands that write files.
 //!
+//! At a kill, what was not brought to the disk is lost, as after a loss of power. stdout may be closed, full, or read by nobody.
+//!
 //! Whatever happens: no panic; each file is the one before or the whole new one; who says that all went well has written
 //! all; and the next run finds nothing in its way. A failure names the variables that repeat it.
 #![cfg(target_os = "linux")]
@@ -13,16 +15,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 
+use common::search::ORDER;
 use common::{scenario, weir};
 use tempfile::TempDir;
 
 /// What must not be noticed.
-const HARMLESS: [&str; 3] = ["short", "eintr", "clock"];
+const HARMLESS: [&str; 4] = ["short", "eintr", "clock", "noreplace"];
 const ERRORS: [&str; 2] = ["enospc", "eio"];
 const SIGNALS: [&str; 3] = ["kill", "int", "term"];
 
+/// Where stdout leads that takes nothing, in the words of a shell, and the exit code.
+const STDOUTS: [(&str, i32); 3] = [(">&-", 2), (">/dev/full", 2), ("| true", 0)];
+
 /// Seeds of storms, for each command.
 const STORMS: u64 = 300;
+/// Seeds of storms, for a command whose files are written as those of another.
+const FEW_STORMS: u64 = 40;
 
 /// The faults, compiled once.
 static LIBRARY: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
@@ -41,6 +49,7 @@ struct Job {
     arguments: Vec<String>,
     /// What lies in the folder before.
     before: Vec<(&'static str, String)>,
+    storms: u64,
 }
 
 type Files = BTreeMap<String, Vec<u8>>;
@@ -75,7 +84,12 @@ fn untimed(bytes: Vec<u8>) -> Vec<u8> {
 impl Job {
     fn new(arguments: &[&str], before: &[(&'static str, &str)]) -> Self {
         let before = before.iter().map(|&(name, text)| (name, text.to_owned())).collect();
-        Self { arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(), before }
+        Self { arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(), before, storms: STORMS }
+    }
+
+    /// As [`Self::new`], with few storms.
+    fn like_others(arguments: &[&str], before: &[(&'static str, &str)]) -> Self {
+        Self { storms: FEW_STORMS, ..Self::new(arguments, before) }
     }
 
     fn folder(&self) -> TempDir {
@@ -84,6 +98,22 @@ impl Job {
             std::fs::write(folder.path().join(name), text).expect("written");
         }
         folder
+    }
+
+    /// What stdout takes changes no file.
+    fn writes_its_files_whatever_stdout_takes(&self, new: &Files) {
+        for (stdout, code) in STDOUTS {
+            let folder = self.folder();
+            let mut command = Command::new("bash");
+            let script = format!("\"$0\" \"$@\" {stdout}; exit ${{PIPESTATUS[0]}}");
+            command.args(["-c", &script, env!("CARGO_BIN_EXE_weir")]).args(&self.arguments).current_dir(folder.path());
+            let output = command.env("WEIR_CONFIG_DIR", folder.path().join("config")).output().expect("it starts");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(files(folder.path(), "") == *new, "weir {} {stdout}: {said}", self.arguments.join(" "));
+            let status = output.status.code();
+            // Who prints nothing does not notice.
+            assert!(status == Some(code) || status == Some(0), "{stdout}: {status:?} {said}");
+        }
     }
 
     fn run(&self, folder: &Path, fault: &str, at: u64) -> Output {
@@ -121,7 +151,9 @@ impl Job {
             assert_eq!((output.status.code(), &output.stdout), (Some(0), &right.stdout), "{fault}: {why}");
             assert!(files(folder.path(), "") == new, "{fault} changes a file");
         }
-        for (fault, last) in ERRORS.into_iter().chain(SIGNALS).map(|fault| (fault, calls)).chain([("storm", STORMS)]) {
+        self.writes_its_files_whatever_stdout_takes(&new);
+        let each = ERRORS.into_iter().chain(SIGNALS).map(|fault| (fault, calls));
+        for (fault, last) in each.chain([("storm", self.storms), ("norename", 1)]) {
             for at in 1..=last {
                 let folder = self.folder();
                 let output = self.run(folder.path(), fault, at);
@@ -152,7 +184,7 @@ fn check(again: &str, fault: &str, output: &Output, found: &Files, old: &Files, 
         output.status
     );
     for (name, bytes) in found {
-        if name.rsplit('/').next().is_some_and(|name| name.starts_with(".weir-")) {
+        if name.rsplit('/').next().is_some_and(|name| name.starts_with(".weir-unfinished-")) {
             // A broken disk may refuse to remove a file, too.
             assert!(is_killed || fault == "eio" || fault == "storm", "{again} leaves {name}");
             continue;
@@ -164,6 +196,8 @@ fn check(again: &str, fault: &str, output: &Output, found: &Files, old: &Files, 
         let first_line = |bytes: &[u8]| bytes.split(|&byte| byte == b'\n').next().map(<[u8]>::to_vec);
         let is_partial = || match name.rsplit('.').next() {
             Some("html") => bytes.trim_ascii_end().ends_with(b"</html>"),
+            // The best scenario so far.
+            Some("yaml") => bytes.starts_with(b"weir: 1\n") && bytes.ends_with(b"\n"),
             Some("csv") => new.get(name).is_some_and(|whole| first_line(whole) == first_line(bytes)),
             _ => serde_json::from_slice::<serde_json::Value>(bytes).is_ok(),
         };
@@ -220,6 +254,66 @@ fn a_search_with_a_checkpoint_and_the_best_scenario() {
 #[test]
 fn a_new_scenario() {
     Job::new(&["init", "new.yaml"], &[]).survives();
+}
+
+#[test]
+fn a_stream() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stream/flows.yaml");
+    let file = file.to_str().expect("UTF-8");
+    Job::like_others(&["run", file, "--stream", "out.csv"], &[("out.csv", "before\n")]).survives();
+}
+
+#[test]
+fn the_best_scenario_and_tables_of_a_search() {
+    let arguments = ["optimize", "s.yaml", "--write", "best.yaml", "--export-csv", "tables", "--no-timing"];
+    Job::like_others(&arguments, &[("s.yaml", ORDER)]).survives();
+}
+
+#[test]
+fn parts_of_a_search() {
+    let file = scenario("pcie/hol-blocking.yaml");
+    let part = |shard: &str| {
+        let mut command = weir();
+        command.args(["optimize", &file, "--arbiter", "pcie-congestion", "--vary", "order", "--no-timing"]);
+        let output = command.args(["--method", "exhaustive", "--shard", shard]).output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    let (one, two) = (part("1/2"), part("2/2"));
+    let arguments = ["merge", "one", "two", "--json", "-o", "whole.json", "--export-csv", "tables"];
+    Job::like_others(&arguments, &[("one", &one), ("two", &two)]).survives();
+}
+
+#[test]
+fn a_dump_of_a_machine() {
+    let file = scenario("topologies/dumps/nccl-aws-p4d-24xl-8xA100.xml");
+    Job::like_others(&["import", &file, "-o", "machine.yaml"], &[("machine.yaml", "before\n")]).survives();
+}
+
+#[test]
+fn packets_for_sizes() {
+    let file = scenario("multilevel/tuning-made-up.yaml");
+    let arguments = ["tune", &file, "--sizes", "1KiB..2KiB", "-o", "packets.csv"];
+    Job::like_others(&arguments, &[("packets.csv", "bytes,packet\n")]).survives();
+}
+
+#[test]
+fn a_fitted_topology() {
+    let [file, log] = ["measured/tau-t2.yaml", "measured/tau-t2.csv"].map(scenario);
+    let arguments = ["calibrate", &file, "--from", &log, "-o", "fitted.yaml"];
+    Job::like_others(&arguments, &[("fitted.yaml", "before\n")]).survives();
+}
+
+#[test]
+fn a_comparison_with_measured_times() {
+    let [file, log] = ["measured/h2d-eight-gpus.yaml", "measured/h2d-eight-gpus.csv"].map(scenario);
+    Job::like_others(&["validate", &file, "--measured", &log, "--csv", "errors.csv"], &[]).survives();
+}
+
+#[test]
+fn a_drawing_for_graphviz() {
+    let file = scenario("pcie/four-transfers.yaml");
+    Job::like_others(&["check", &file, "--dot", "machine.dot"], &[("machine.dot", "before\n")]).survives();
 }
 
 /// A plugin in a process of its own that crashes at its first, second, … call.

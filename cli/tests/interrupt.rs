@@ -104,3 +104,51 @@ fn interrupt_reading() -> Duration {
     assert_eq!(text, "");
     took
 }
+
+/// Of a large run everything that was asked for is there within two seconds, or is said to be left out.
+#[test]
+fn ctrl_c_leaves_out_what_would_take_long() {
+    let large = LONG.replace("count: 20000", "count: 100000").replace("within: 1ms", "within: 30s");
+    for delay in [1000, 2500, 4000].map(Duration::from_millis) {
+        // A fast machine may have ended before, a busy one may be late.
+        let in_time = |took: Option<Duration>| took.is_none_or(|took| took < Duration::from_secs(2));
+        assert!((0..3).any(|_| in_time(interrupt_a_run_with_files(&large, delay))), "interrupted after {delay:?}");
+    }
+}
+
+/// How long Ctrl-C took for a run with a timeline and tables; nothing where the run ended before.
+fn interrupt_a_run_with_files(scenario: &str, delay: Duration) -> Option<Duration> {
+    let folder = tempfile::TempDir::new().expect("a temporary folder");
+    std::fs::write(folder.path().join("large.yaml"), scenario).expect("the file is written");
+    let arguments =
+        ["run", "large.yaml", "--json", "-o", "out.json", "--timeline", "time.json", "--export-csv", "tables"];
+    let (mut child, mut log) = started(weir().args(arguments).current_dir(folder.path()));
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        log.read_to_string(&mut text).map(|_| text)
+    });
+    std::thread::sleep(delay);
+    if child.try_wait().expect("can be asked").is_some() {
+        return None;
+    }
+    let pressed = Instant::now();
+    interrupt(&child);
+    let status = child.wait().expect("the command ends");
+    let took = pressed.elapsed();
+    let said = reader.join().expect("the reader ends").expect("is UTF-8");
+    if status.code() == Some(0) {
+        return None;
+    }
+    assert_eq!(status.code(), Some(130), "{said}");
+    for (file, name) in [
+        ("out.json", "out.json"),
+        ("time.json", "time.json"),
+        ("tables/transfers.csv", "transfers"),
+        ("tables/links.csv", "links"),
+        ("tables/phases.csv", "phases"),
+    ] {
+        let left_out = said.lines().any(|line| line.contains(name) && line.contains("is left out"));
+        assert!(folder.path().join(file).exists() != left_out, "{file}: {said}");
+    }
+    Some(took)
+}

@@ -20,6 +20,7 @@ pub mod parameters;
 pub mod placement;
 pub mod search;
 pub mod sweep;
+pub mod text;
 
 pub use distribution::Distribution;
 pub use line_digest::{DigestedLine, check_digest, with_digest};

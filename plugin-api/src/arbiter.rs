@@ -183,6 +183,15 @@ impl LegendEntry {
     }
 }
 
+/// What a reader of the results should know of an arbiter's last answer. The host counts the phases with such an answer.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Remark {
+    /// Number of the region whose policy has answered; the host sets it, arbiters leave 0.
+    pub region: u32,
+    /// A main clause in lower case, without a full stop: it is printed after `in 3 of 120 phases`.
+    pub text: String,
+}
+
 /// A policy that gives each active transfer a rate.
 ///
 /// Rates must be finite, ≥ 0, at most the transfer's limit, and sum to at most the bandwidth on each link; the host
@@ -219,6 +228,12 @@ pub trait RateArbiter: Send {
     /// As `allocate`.
     fn capacity(&mut self, _link: LinkId, _routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         Ok(None)
+    }
+
+    /// What there is to say of the last answer of `allocate`; mostly nothing. Not part of the C tables: the host hears no
+    /// remarks of loaded arbiters.
+    fn remarks(&self) -> Vec<Remark> {
+        Vec::new()
     }
 
     /// Forgets everything learnt from earlier calls: routes may have other ids from now on.

@@ -22,7 +22,7 @@ mod registry;
 mod units;
 mod view;
 
-pub use arbiter::{ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Step};
+pub use arbiter::{ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, RateArbiter, Remark, Step};
 pub use error::CallError;
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{

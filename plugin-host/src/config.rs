@@ -1,7 +1,7 @@
 //! The plugins that a user has added: `plugins.json` in the user's configuration.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
@@ -90,7 +90,7 @@ impl PluginConfig {
     pub fn in_folder(folder: &Path) -> Result<Self, PluginError> {
         let file = folder.join(FILE_NAME);
         let config = |problem| PluginError::Config { path: file.clone(), problem };
-        let text = match fs::read_to_string(&file) {
+        let text = match read_limited(&file) {
             Ok(text) => text,
             Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self { file, records: Vec::new() }),
             Err(e) => return Err(config(format!("cannot be read: {}", why(&e)))),
@@ -249,6 +249,22 @@ impl PluginConfig {
     }
 }
 
+/// Bytes of a list at most (*assumed*: ten thousand libraries).
+const MOST_BYTES: u64 = 16 << 20;
+
+/// The text of a regular file: a pipe would be waited for, and an endless one fill the memory.
+fn read_limited(file: &Path) -> io::Result<String> {
+    if !fs::metadata(file)?.is_file() && !fs::metadata(file)?.is_dir() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "not a file"));
+    }
+    let mut text = String::new();
+    File::open(file)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(ErrorKind::FileTooLarge.into());
+    }
+    Ok(text)
+}
+
 /// Whether no model of another library has a model's name or serves its operations.
 fn check_models(record: &PluginRecord, model: &ProbedModel, other: &PluginRecord) -> Result<(), PluginError> {
     for theirs in &other.models {
@@ -288,6 +304,12 @@ fn why(error: &io::Error) -> String {
         ErrorKind::IsADirectory => format!("it is a folder; move it away, or set {CONFIG_DIR_VARIABLE}"),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
             format!("{kind}; change the permissions of it and its folder, or set {CONFIG_DIR_VARIABLE} to another one")
+        }
+        ErrorKind::InvalidInput => {
+            format!("it is no file but a device, pipe or socket; remove it, or set {CONFIG_DIR_VARIABLE}")
+        }
+        ErrorKind::FileTooLarge => {
+            format!("it has more than {} MiB; delete it and add your plugins again", MOST_BYTES >> 20)
         }
         ErrorKind::InvalidData => "it is not text; delete it and add your plugins again".to_owned(),
         _ => format!("{kind}; check the folder and the space left"),

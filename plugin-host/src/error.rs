@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use weir_plugin_api::abi::{ARBITER_SYMBOL, MODEL_SYMBOL};
 
+use crate::call::Call;
+use crate::rounding::CHANGED;
+
 /// What can go wrong between a file and a registered arbiter or model.
 #[derive(Debug, thiserror::Error)]
 pub enum PluginError {
@@ -34,6 +37,12 @@ pub enum PluginError {
         path: PathBuf,
         /// The loader's own words.
         reason: String,
+    },
+    /// It changes how numbers are rounded while it is opened or lists what it has.
+    #[error("{}: {} {CHANGED}; report it to its author", path.display(), Call::Open.word())]
+    Rounding {
+        /// The library.
+        path: PathBuf,
     },
     /// It exports neither function.
     #[error(

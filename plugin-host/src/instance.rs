@@ -8,8 +8,9 @@ use weir_plugin_api::abi::{DestroyFn, ErrorBuffer, Host, code};
 use weir_plugin_api::{CallError, Slice};
 
 use crate::call::{Call, CallSlot};
+use crate::failures;
 use crate::host::InstanceHost;
-use crate::rounding::FloatControl;
+use crate::rounding::{CHANGED, kept};
 
 /// Room for the text of an error, in bytes (*assumed*: a line for a person is shorter).
 const ERROR_CAPACITY: usize = 2048;
@@ -47,13 +48,12 @@ impl Instance {
         let slot = CallSlot::register(name.to_owned(), path.to_owned());
         let mut state = std::ptr::null_mut();
         let mut error_memory = vec![0; ERROR_CAPACITY];
+        let memory = (error_memory.as_ptr(), error_memory.len());
         let mut err = ErrorBuffer::new(&mut error_memory);
-        let floats = FloatControl::now();
-        let code = slot.run(Call::Create, || create(host.as_ptr(), &raw mut state, &raw mut err));
-        let unchanged = check_floats(path, Call::Create, floats);
-        answer(path, Call::Create, code, &err)?;
+        let (code, is_kept) = kept(|| slot.run(Call::Create, || create(host.as_ptr(), &raw mut state, &raw mut err)));
+        answer(path, Call::Create, code, &err, memory)?;
         let made = Self { path: path.to_owned(), state, destroy, stopped: None, error_memory, _host: host, slot };
-        unchanged.map(|()| made)
+        if is_kept { Ok(made) } else { Err(made.failed(Call::Create, CHANGED)) }
     }
 
     /// Calls a function of the table, unless the instance has been stopped.
@@ -69,11 +69,14 @@ impl Instance {
         if let Some(error) = &self.stopped {
             return Err(error.clone());
         }
+        let memory = (self.error_memory.as_ptr(), self.error_memory.len());
         let mut err = ErrorBuffer::new(&mut self.error_memory);
-        let (state, floats) = (self.state, FloatControl::now());
-        let code = self.slot.run(call, || f(state, &raw mut err));
-        let unchanged = check_floats(&self.path, call, floats);
-        let result = answer(&self.path, call, code, &err).and(unchanged);
+        let state = self.state;
+        let (code, is_kept) = kept(|| self.slot.run(call, || f(state, &raw mut err)));
+        let mut result = answer(&self.path, call, code, &err, memory);
+        if result.is_ok() && !is_kept {
+            result = Err(self.failed(call, CHANGED));
+        }
         if code != code::ERROR
             && let Err(error) = &result
         {
@@ -98,27 +101,23 @@ impl Instance {
     }
 }
 
-/// Restores how numbers are rounded.
-///
-/// # Errors
-/// A call has changed it.
+/// What a call has answered; the text of an error is in this memory, of this size.
 #[inline]
-fn check_floats(path: &Path, call: Call, before: FloatControl) -> Result<(), CallError> {
-    if FloatControl::now() == before {
-        return Ok(());
-    }
-    before.restore();
-    let what =
-        "left the floating-point environment changed (rounding, tiny numbers or traps); restore it before returning";
-    Err(CallError::Failed(format!("{} of {} {what}", call.word(), path.display())))
-}
-
-#[inline]
-fn answer(path: &Path, call: Call, code: i32, err: &ErrorBuffer<'_>) -> Result<(), CallError> {
+fn answer(
+    path: &Path,
+    call: Call,
+    code: i32,
+    err: &ErrorBuffer<'_>,
+    (data, capacity): (*const u8, usize),
+) -> Result<(), CallError> {
     if code == code::OK {
         return Ok(());
     }
     let place = || format!("{} of {}", call.word(), path.display());
+    if !err.is_over(data, capacity) {
+        let what = "changed where the text of its error is to be; write to `data`, and set `len` alone";
+        return Err(CallError::Failed(format!("{} {what}", place())));
+    }
     let text = err.text();
     Err(match code {
         code::ERROR if text.is_empty() => CallError::Failed(format!("{} failed without giving a reason", place())),
@@ -138,7 +137,10 @@ impl Drop for Instance {
         let (destroy, state) = (self.destroy, self.state);
         // SAFETY: `create` of the same table succeeded for this state, and a value is dropped once; `_host` outlives this
         // call.
-        self.slot.run(Call::Destroy, || unsafe { destroy(state) });
+        let ((), is_kept) = kept(|| self.slot.run(Call::Destroy, || unsafe { destroy(state) }));
+        if !is_kept {
+            failures::note(self.failed(Call::Destroy, CHANGED).to_string());
+        }
     }
 }
 

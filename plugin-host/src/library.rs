@@ -13,6 +13,7 @@ use weir_plugin_api::{ArbiterEntry, ModelEntry};
 use crate::call::{Call, CallSlot};
 use crate::error::{PluginError, TableError};
 use crate::names::shared_operation;
+use crate::rounding::kept;
 use crate::{model_table, table};
 
 /// More arbiters or models than this in one library (*assumed*: nobody writes so many) means that a list does not end.
@@ -42,7 +43,8 @@ impl Library {
         let path = absolute(file)?;
         let sha256 = sha256_of(&path)?;
         let slot = CallSlot::register(file_name(&path), path.clone());
-        slot.run(Call::Open, || Self::load(path, sha256))
+        let (library, is_kept) = kept(|| slot.run(Call::Open, || Self::load(path.clone(), sha256)));
+        if is_kept { library } else { Err(PluginError::Rounding { path }) }
     }
 
     /// Reads all that the library at `path` lists; at least one arbiter or model.

@@ -1,9 +1,25 @@
 //! The floating-point environment: how numbers are rounded, and whether tiny ones become 0. A plugin that leaves it changed
 //! would change every result after its call.
 
+/// What a plugin did that left it changed.
+pub(crate) const CHANGED: &str =
+    "left the floating-point environment changed (rounding, tiny numbers or traps); restore it before returning";
+
+/// Runs what may change the environment. Returns whether it was left as it was; it is so afterwards.
+#[inline]
+pub(crate) fn kept<T>(f: impl FnOnce() -> T) -> (T, bool) {
+    let before = FloatControl::now();
+    let result = f();
+    let is_kept = FloatControl::now() == before;
+    if !is_kept {
+        before.restore();
+    }
+    (result, is_kept)
+}
+
 /// The control bits of this thread; 0 where they cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct FloatControl(u64);
+struct FloatControl(u64);
 
 #[cfg(target_arch = "x86_64")]
 impl FloatControl {
@@ -11,14 +27,14 @@ impl FloatControl {
     const CONTROL: u32 = !0x3f;
 
     #[inline]
-    pub(crate) fn now() -> Self {
+    fn now() -> Self {
         let mut mxcsr = 0_u32;
         // SAFETY: the register is stored to a place of its size.
         unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack)) };
         Self(u64::from(mxcsr & Self::CONTROL))
     }
 
-    pub(crate) fn restore(self) {
+    fn restore(self) {
         let mxcsr = self.0 as u32;
         // SAFETY: these bits were in the register before.
         unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack)) };
@@ -28,14 +44,14 @@ impl FloatControl {
 #[cfg(target_arch = "aarch64")]
 impl FloatControl {
     #[inline]
-    pub(crate) fn now() -> Self {
+    fn now() -> Self {
         let fpcr: u64;
         // SAFETY: the register can be read; it has no flags of exceptions, which are in FPSR.
         unsafe { std::arch::asm!("mrs {}, fpcr", out(reg) fpcr, options(nomem, nostack)) };
         Self(fpcr)
     }
 
-    pub(crate) fn restore(self) {
+    fn restore(self) {
         // SAFETY: the value was in the register before.
         unsafe { std::arch::asm!("msr fpcr, {}", in(reg) self.0, options(nomem, nostack)) };
     }
@@ -43,9 +59,9 @@ impl FloatControl {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl FloatControl {
-    pub(crate) fn now() -> Self {
+    fn now() -> Self {
         Self(0)
     }
 
-    pub(crate) fn restore(self) {}
+    fn restore(self) {}
 }

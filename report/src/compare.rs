@@ -25,6 +25,8 @@ pub struct Column {
     pub params: String,
     /// Whether every task ended.
     pub complete: bool,
+    /// What the arbiter said of its answers, a sentence each.
+    pub remarks: Vec<String>,
     makespan_ps: u64,
     /// Per transfer: id, and the time from ready to end in ps where it ended.
     transfers: Vec<(String, Option<u64>)>,
@@ -52,6 +54,7 @@ impl Column {
             arbiter: run.arbiter.name.to_owned(),
             params: run.arbiter.params_text(),
             complete: run.complete(),
+            remarks: run.remarks(),
             makespan_ps: run.outcome.makespan.0,
             transfers: run.transfers().map(|t| (run.scenario.task_name(t).into_owned(), times(t))).collect(),
             operations: planned.map(|operation| (operation.id.to_string(), simulated(operation))).collect(),
@@ -73,6 +76,7 @@ impl Column {
             arbiter: run.arbiter.name.to_string(),
             params: params_text(&run.arbiter.params),
             complete: run.complete,
+            remarks: run.remarks,
             makespan_ps: run.makespan_ps,
             transfers: transfers.map(|t| (t.id.to_string(), since(t.ready_s, t.end_ps))).collect(),
             operations: planned.map(|o| (o.id.to_string(), since(o.start_s, o.end_ps))).collect(),
@@ -264,7 +268,7 @@ mod tests {
         };
         let transfers: Vec<_> = ends.iter().map(transfer).collect();
         format!(
-            r#"{{"weir":1,"kind":"run","version":"0","scenario":"s","file":"s.yaml","input_sha256":"0","arbiter":{{"name":"max-min","version":"0","params":{{}}}},"complete":true,"fingerprint":"0","makespan_s":{},"makespan_ps":{makespan},"events":0,"transfers":[{}],"links":[],"operations":[]}}"#,
+            r#"{{"weir":1,"kind":"run","version":"0","scenario":"s","file":"s.yaml","input_sha256":"0","arbiter":{{"name":"max-min","version":"0","params":{{}}}},"complete":true,"fingerprint":"0000000000000000","makespan_s":{},"makespan_ps":{makespan},"events":0,"transfers":[{}],"links":[],"operations":[]}}"#,
             seconds(makespan),
             transfers.join(",")
         )

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId, SimDuration};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Departure, Outcome, SharedBandwidth, Task, TaskId, Work, shares};
+use weir_sim_core::{Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, Work, shares};
 
 use crate::Alone;
 
@@ -149,6 +149,20 @@ impl Run<'_> {
                 format!("{from} – {to} in both directions")
             }
         }))
+    }
+}
+
+impl Run<'_> {
+    /// What the arbiter remarked on its answers: a sentence for each, without a full stop.
+    #[must_use]
+    pub fn remarks(&self) -> Vec<String> {
+        let several = self.arbiter.regions.is_some_and(|regions| regions.division.regions.len() > 1);
+        let sentence = |RemarkCount { remark, phases, of }: &RemarkCount| {
+            let region = several.then(|| self.region_name(remark.region)).flatten();
+            let region = region.map_or_else(String::new, |name| format!(" of region `{name}`"));
+            format!("in {phases} of {of} phases{region} {}", remark.text)
+        };
+        self.outcome.remarks.iter().map(sentence).collect()
     }
 }
 

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use weir_scenario::{Regions, Scenario};
 
 use serde::Serialize;
+use weir_optimize::text::csv_field;
 use weir_sim_core::Departure;
 
 use crate::json::{TransferRow, transfer_row};
-use crate::tables::inert;
 use crate::{Alone, Run, write_streamed};
 
 /// Where the transfers of a run went, and how many there are.
@@ -82,8 +82,7 @@ impl Lines {
 
 fn csv(row: &TransferRow<'_>, out: &mut dyn Write) -> io::Result<()> {
     for text in [&row.id, &row.from, &row.to] {
-        field(text, out)?;
-        out.write_all(b",")?;
+        write!(out, "{},", csv_field(text))?;
     }
     number(Some(row.bytes), out)?;
     for value in [row.ready_s, row.start_s, row.end_s] {
@@ -94,12 +93,8 @@ fn csv(row: &TransferRow<'_>, out: &mut dyn Write) -> io::Result<()> {
     number(Some(row.sent()), out)?;
     number(row.alone_s, out)?;
     let (from, to) = row.bottleneck.as_ref().map_or(("", ""), |link| (&*link.from, &*link.to));
-    field(from, out)?;
-    out.write_all(b",")?;
-    field(to, out)?;
-    out.write_all(b",")?;
-    field(row.cause.as_deref().unwrap_or_default(), out)?;
-    out.write_all(b"\n")
+    let cause = row.cause.as_deref().unwrap_or_default();
+    writeln!(out, "{},{},{}", csv_field(from), csv_field(to), csv_field(cause))
 }
 
 /// A number as JSON has it, or nothing, and a comma.
@@ -108,15 +103,6 @@ fn number(value: Option<impl Serialize>, mut out: &mut dyn Write) -> io::Result<
         serde_json::to_writer(&mut out, &value)?;
     }
     out.write_all(b",")
-}
-
-/// A text, in quotes where it has to be (RFC 4180, section 2).
-fn field(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    let text = inert(text);
-    if text.contains([',', '"', '\n', '\r']) {
-        return write!(out, "\"{}\"", text.replace('"', "\"\""));
-    }
-    out.write_all(text.as_bytes())
 }
 
 #[cfg(test)]

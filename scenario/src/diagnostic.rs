@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use weir_optimize::text::escaped;
+
 /// A place in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Position {
@@ -17,7 +19,7 @@ pub struct Position {
 
 impl fmt::Display for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", Escaped(&self.file), self.line, self.column)
+        write!(f, "{}:{}:{}", escaped(&self.file), self.line, self.column)
     }
 }
 
@@ -126,7 +128,7 @@ impl fmt::Display for Diagnostic {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        write!(f, "{word}: {}", Escaped(&self.message))?;
+        write!(f, "{word}: {}", escaped(&self.message))?;
         let digits = self.position.as_ref().map_or(1, |p| p.line.to_string().len());
         if let Some(position) = &self.position {
             write!(f, "\n{:digits$}--> {position}", "")?;
@@ -137,29 +139,16 @@ impl fmt::Display for Diagnostic {
             write!(f, "\n{:digits$} | {:start$}{:^>width$}", "", "", "", start = excerpt.start, width = excerpt.width)?;
         }
         for (note, position) in &self.notes {
-            write!(f, "\n{:digits$} = {}: {position}", "", Escaped(note))?;
+            write!(f, "\n{:digits$} = {}: {position}", "", escaped(note))?;
         }
         if let Some(help) = &self.help {
-            write!(f, "\nhelp: {}", Escaped(help))?;
+            write!(f, "\nhelp: {}", escaped(help))?;
         }
         Ok(())
     }
 }
 
 impl std::error::Error for Diagnostic {}
-
-/// Shows text that came from a file: control characters, and those that reorder text, are escaped.
-struct Escaped<'a>(&'a str);
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars() {
-            let reorders = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-            if c.is_control() || reorders { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
-        }
-        Ok(())
-    }
-}
 
 /// A piece of the user's text in a message: in backticks, cut when it is long.
 pub(crate) fn quoted(text: &str) -> String {

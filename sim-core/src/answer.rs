@@ -4,7 +4,7 @@
 //! at least 0 and at most the transfer's limit, and if the rates on each link sum up to its bandwidth at most, within
 //! [`TOLERANCE`].
 
-use weir_plugin_api::{Binding, CallError, ClassId, Grant, LinkId, PhaseView, RateArbiter, SimTime};
+use weir_plugin_api::{Binding, CallError, ClassId, Grant, LinkId, PhaseView, RateArbiter, Remark, SimTime};
 
 use crate::fabric::Fabric;
 use crate::routes::Routes;
@@ -81,6 +81,8 @@ pub struct Answer {
     pub rates: Vec<f64>,
     /// Per transfer of the phase: what decided the rate; `by` is a position in the phase.
     pub bindings: Vec<Binding>,
+    /// What the arbiter remarks on the answer.
+    pub remarks: Vec<Remark>,
     /// Per link: the sum of the rates of the answer; 0 for links that it does not use.
     sums: Vec<f64>,
     /// The links of `sums` above 0, and perhaps some at 0.
@@ -124,7 +126,11 @@ impl Answer {
         self.bindings.resize(phase.len(), Binding::NONE);
         let mut grant = Grant { rates: &mut self.rates, bindings: &mut self.bindings, recheck: SimTime::NEVER };
         match arbiter.allocate(phase, &mut grant) {
-            Ok(()) => Ok(grant.recheck),
+            Ok(()) => {
+                let recheck = grant.recheck;
+                self.remarks = arbiter.remarks();
+                Ok(recheck)
+            }
             Err(error) => Err(AnswerError::Failed { time: phase.now, error }),
         }
     }
@@ -133,6 +139,7 @@ impl Answer {
     pub fn clear(&mut self) {
         self.rates.clear();
         self.bindings.clear();
+        self.remarks.clear();
     }
 
     /// Checks the rates of a phase against the bandwidth of each link.

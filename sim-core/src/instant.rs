@@ -318,6 +318,7 @@ impl<'a, S: Store> Instant<'a, S> {
             fingerprint: self.fingerprint.value(),
             links: flows.link_totals(now),
             arbitrations: flows.arbitrations(),
+            remarks: flows.remarks(),
             incremental: flows.is_incremental(),
             tasks: Vec::new(),
             sent_bytes: Vec::new(),

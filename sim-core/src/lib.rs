@@ -52,7 +52,7 @@ pub use disjoint_sets::DisjointSets;
 pub use event_queue::{EventPhase, EventQueue, TaskEvent};
 pub use fabric::{Fabric, FabricError, Link, LinkSpec, Node};
 pub use fabric_builder::FabricBuilder;
-pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, SimError, Stop, TaskTimes};
+pub use outcome::{Bottleneck, LinkTotals, Outcome, PhaseRecord, PhaseStep, RemarkCount, SimError, Stop, TaskTimes};
 pub use progress::{remaining_after, time_to_send};
 pub use regions::{Division, LIMITED, Region, RegionPolicy, legend_between_regions, region_arbiter};
 pub use routes::{Leg, MOST_BRANCHES, Over, RouteError, Routes, Selection, Way, branches, divided, shares};

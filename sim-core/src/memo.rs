@@ -1,7 +1,7 @@
 //! Remembered answers of pure arbiters: bounded, exact, and switched off where they do not help.
 
 use rustc_hash::FxHashMap;
-use weir_plugin_api::{Binding, ClassId, Flags, PhaseView};
+use weir_plugin_api::{Binding, ClassId, Flags, PhaseView, Remark};
 
 use crate::answer::Answer;
 
@@ -13,8 +13,12 @@ const ENTRIES: usize = 1 << 12;
 /// Look-ups of a trial, of which an eighth must be hits for the table to stay; *assumed*.
 const TRIAL: u32 = 512;
 
-/// A remembered answer: rate and binding of each transfer.
-type Known = Box<[(f64, Binding)]>;
+/// A remembered answer.
+struct Known {
+    /// Rate and binding of each transfer.
+    rates: Box<[(f64, Binding)]>,
+    remarks: Vec<Remark>,
+}
 
 /// Answers by the classes of the transfers shown, in id order (with arrival ranks, for arbiters that read them).
 pub(crate) struct Memo {
@@ -59,8 +63,9 @@ impl Memo {
         let hit = found.is_some();
         if let Some(known) = found {
             answer.clear();
-            answer.rates.extend(known.iter().map(|a| a.0));
-            answer.bindings.extend(known.iter().map(|a| a.1));
+            answer.rates.extend(known.rates.iter().map(|a| a.0));
+            answer.bindings.extend(known.rates.iter().map(|a| a.1));
+            answer.remarks.extend_from_slice(&known.remarks);
         }
         self.judge(hit);
         hit
@@ -74,8 +79,9 @@ impl Memo {
         if self.entries.len() >= ENTRIES {
             self.entries.clear();
         }
-        let answer = answer.rates.iter().copied().zip(answer.bindings.iter().copied()).collect();
-        self.entries.insert(self.key.as_slice().into(), answer);
+        let rates = answer.rates.iter().copied().zip(answer.bindings.iter().copied()).collect();
+        let known = Known { rates, remarks: answer.remarks.clone() };
+        self.entries.insert(self.key.as_slice().into(), known);
     }
 
     fn make_key(&mut self, classes: &[ClassId], arrivals: &[u64]) {

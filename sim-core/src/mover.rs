@@ -12,7 +12,7 @@ use weir_plugin_api::{CallError, ClassId, Flags, RateArbiter, SimTime};
 use crate::answer::AnswerError;
 use crate::flows::{Ended, Flows};
 use crate::incremental::{Incremental, IncrementalRequest};
-use crate::outcome::{Bottleneck, LinkTotals, SimError};
+use crate::outcome::{Bottleneck, LinkTotals, RemarkCount, SimError};
 use crate::setup::{RunOptions, Sharing, Simulation};
 use crate::stream::Census;
 use crate::tasks::TaskId;
@@ -151,6 +151,14 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.arbitrations(),
             Self::Incremental(shares) => shares.arbitrations(),
+        }
+    }
+
+    /// What the arbiter remarked on its answers.
+    pub(crate) fn remarks(&self) -> Vec<RemarkCount> {
+        match self {
+            Self::Plain(flows) => flows.remarks(),
+            Self::Incremental(_) => Vec::new(),
         }
     }
 }

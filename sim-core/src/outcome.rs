@@ -1,6 +1,6 @@
 //! What a run returns: exact times per task, link statistics, and on request phases and explanations.
 
-use weir_plugin_api::{Binding, LinkId, SimDuration, SimTime};
+use weir_plugin_api::{Binding, LinkId, Remark, SimDuration, SimTime};
 
 use crate::tasks::TaskId;
 
@@ -95,6 +95,17 @@ pub struct PhaseStep {
     pub because: Vec<TaskId>,
 }
 
+/// What the arbiter remarked in some phases.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RemarkCount {
+    /// The remark, with the number of the region as in [`PhaseStep::region`].
+    pub remark: Remark,
+    /// In so many phases, those with a remembered answer included.
+    pub phases: u64,
+    /// Of so many.
+    pub of: u64,
+}
+
 /// The result of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
@@ -123,6 +134,8 @@ pub struct Outcome {
     pub phases: Option<Vec<PhaseRecord>>,
     /// Times the arbiter was asked (remembered answers excluded).
     pub arbitrations: u64,
+    /// What the arbiter remarked on its answers, by region and text.
+    pub remarks: Vec<RemarkCount>,
     /// Whether rates were kept up by the arbiter's incremental side instead of being asked for phase by phase.
     pub incremental: bool,
 }

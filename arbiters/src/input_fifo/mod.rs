@@ -52,7 +52,7 @@ mod waiting;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use weir_plugin_api::{
-    ArbiterPlugin, Binding, CallError, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
+    ArbiterPlugin, Binding, CallError, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter, Remark,
     RouteTable, Step,
 };
 
@@ -88,6 +88,8 @@ pub struct InputFifo {
     network: Network,
     /// Rate and binding of each group.
     answers: Vec<(f64, Binding)>,
+    /// Whether the rates of each set came to rest.
+    stands: bool,
 }
 
 impl InputFifo {
@@ -97,12 +99,13 @@ impl InputFifo {
         let groups = &self.groups.list;
         self.answers.clear();
         self.answers.resize(groups.len(), (0.0, Binding::NONE));
+        self.stands = true;
         self.sets.find(phase, groups, &mut self.ports);
         for set in 0..self.sets.len() {
             self.layout.build(phase, groups, self.sets.members(set), &mut self.ports);
             shares::divide(&mut self.layout);
             self.network.build(&mut self.layout);
-            self.network.solve(&mut self.layout);
+            self.stands &= self.network.solve(&mut self.layout);
             for flow in 0..self.layout.flows.len() {
                 let answer = bindings::answer(&self.layout, &self.network, groups, flow);
                 let group = self.layout.flows[flow].group as usize;
@@ -134,6 +137,18 @@ impl RateArbiter for InputFifo {
     fn capacity(&mut self, link: LinkId, routes: &RouteTable<'_>) -> Result<Option<f64>, CallError> {
         Ok(Some(capacity(&self.ports, link, routes)))
     }
+
+    fn remarks(&self) -> Vec<Remark> {
+        if self.stands {
+            return Vec::new();
+        }
+        let text = format!(
+            "the rates of `{}` did not come to rest within {} rounds; the last were taken",
+            Self::NAME,
+            waiting::ROUNDS
+        );
+        vec![Remark { region: 0, text }]
+    }
 }
 
 impl ArbiterPlugin for InputFifo {
@@ -164,6 +179,7 @@ impl ArbiterPlugin for InputFifo {
             layout: Layout::default(),
             network: Network::default(),
             answers: Vec::new(),
+            stands: true,
         })
     }
 }

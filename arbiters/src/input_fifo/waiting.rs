@@ -6,7 +6,7 @@ use super::queues::{Pair, Use};
 use super::{ROUNDING, SAME};
 
 /// Rounds after which the last rates are taken (the specification of this policy).
-const ROUNDS: u32 = 1000;
+pub(super) const ROUNDS: u32 = 1000;
 
 /// Steps of Newton's method (*assumed*: it ends after as many as there are inputs at a link, mostly after three).
 const NEWTON: u32 = 64;

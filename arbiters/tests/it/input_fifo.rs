@@ -5,7 +5,7 @@ use crate::common::{
     ARBITERS, Phase, Transfer, answer, assert_close, between, board_tree, fifo_twin, link, make, rates, steps, t2,
 };
 use proptest::prelude::*;
-use weir_plugin_api::{Cause, Flags, LinkId, LinkKind, NodeId, NodeKind};
+use weir_plugin_api::{Cause, Flags, LinkId, LinkKind, NodeId, NodeKind, Remark};
 use weir_sim_core::{Fabric, FabricBuilder, LinkSpec};
 
 fn total(fabric: &Fabric, transfers: &[Transfer]) -> f64 {
@@ -238,4 +238,61 @@ proptest! {
             prop_assert_eq!(other[i].to_bits(), one[p].to_bits());
         }
     }
+}
+
+/// Parent, kind, and up and down in GB/s of each node below the root; the links of a random case whose filling goes round in a
+/// circle.
+const RESTLESS: [(usize, NodeKind, f64, f64); 13] = [
+    (0, NodeKind::Switch, 5.0, 5.0),
+    (1, NodeKind::Gpu, 8.0, 1.0),
+    (1, NodeKind::Gpu, 2.0, 5.0),
+    (1, NodeKind::Gpu, 1.0, 16.0),
+    (1, NodeKind::Gpu, 25.0, 1.0),
+    (0, NodeKind::Switch, 20.0, 25.0),
+    (6, NodeKind::Gpu, 5.0, 6.0),
+    (6, NodeKind::Gpu, 5.0, 11.0),
+    (6, NodeKind::Gpu, 5.0, 1.0),
+    (0, NodeKind::Gpu, 16.0, 14.0),
+    (0, NodeKind::Gpu, 1.0, 5.0),
+    (0, NodeKind::Gpu, 10.0, 10.0),
+    (0, NodeKind::Gpu, 11.6, 11.6),
+];
+
+#[test]
+fn rates_that_do_not_come_to_rest_are_remarked() {
+    let mut b = FabricBuilder::new();
+    let mut nodes = vec![b.root(NodeKind::Switch).expect("a root")];
+    for (parent, kind, up, down) in RESTLESS {
+        nodes.push(b.child(nodes[parent], kind, link(up * 1e9, down * 1e9)).expect("depth first"));
+    }
+    let fabric = b.build();
+    let pairs = [
+        (9, 10),
+        (12, 8),
+        (13, 3),
+        (9, 7),
+        (8, 7),
+        (12, 13),
+        (3, 11),
+        (13, 8),
+        (4, 13),
+        (13, 12),
+        (8, 10),
+        (2, 13),
+        (7, 13),
+        (10, 7),
+        (3, 8),
+        (4, 11),
+        (8, 7),
+    ];
+    let mut transfers = between(&nodes, &pairs);
+    transfers[1].limit = 3e9;
+    let mut arbiter = make("input-fifo", &fabric, "{}");
+    let text = "the rates of `input-fifo` did not come to rest within 1000 rounds; the last were taken";
+    let restless = vec![Remark { region: 0, text: text.to_owned() }];
+    rates(&mut *arbiter, &Phase::new(&fabric, &transfers));
+    assert_eq!(arbiter.remarks(), restless);
+    // A remark is on the last answer only.
+    rates(&mut *arbiter, &Phase::new(&fabric, &transfers[..4]));
+    assert_eq!(arbiter.remarks(), []);
 }

@@ -1,6 +1,7 @@
 //! `weir init`: a commented scenario to start from.
 
 use weir::{Error, Registry};
+use weir_report::text::clean;
 
 use crate::args::InitArgs;
 use crate::failure::Exit;
@@ -12,14 +13,14 @@ const TEMPLATE: &str = include_str!("../template.yaml");
 
 pub(crate) fn run(args: &InitArgs) -> Result<Exit, Error> {
     let template = template()?;
-    let mut output = Output::open(None)?;
-    if is_stdin(&args.file) {
-        output.result(|writer| write!(writer, "{template}"))?;
-        return Ok(Exit::Ok);
-    }
-    create_new(&args.file, &template)?;
-    let file = args.file.display();
-    output.result(|writer| writeln!(writer, "wrote {file}: edit it, then `weir run {file}`"))?;
+    let text = if is_stdin(&args.file) {
+        template
+    } else {
+        create_new(&args.file, &template)?;
+        let file = clean(&args.file.display().to_string());
+        format!("wrote {file}: edit it, then `weir run {file}`\n")
+    };
+    Output::open(None)?.result(|writer| writer.write_all(text.as_bytes()))?;
     Ok(Exit::Ok)
 }
 

@@ -24,8 +24,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Error> {
     if let Some(target) = &args.stream {
         return stream::run(args, target);
     }
-    let mut output = Output::open_apart(args.output.as_deref(), &inputs(args))?;
     let mut files = files::Files::new(args, &inputs(args))?;
+    let mut output = Output::open_apart(args.output.as_deref(), &inputs(args))?;
     let arbiters = arbiters(&args.scenario.plugins)?;
     let mut exit = Exit::Ok;
     for (i, file) in args.scenario.files.iter().enumerate() {
@@ -39,8 +39,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<Exit, Error> {
             )?);
         }
     }
-    files.finish()?;
     output.finish()?;
+    files.finish()?;
+    if interrupt::requested() {
+        // The program ends now, and taking large tables apart would delay it.
+        std::mem::forget(files);
+    }
     Ok(exit)
 }
 

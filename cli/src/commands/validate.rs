@@ -10,6 +10,7 @@ use weir_calibrate::validate::{
     Matched, Pair, Simulated, disagreeing, histogram, histogram_text, matched, summary, worst_first,
 };
 use weir_calibrate::{percent, size};
+use weir_optimize::text::csv_field;
 use weir_plugin_api::{PS_PER_S, SimDuration, SimTime};
 use weir_report::text::{ROWS, Sheet, clean};
 use weir_report::{
@@ -291,10 +292,6 @@ impl<'a> Validation<'a> {
     }
 
     fn csv(&self) -> String {
-        let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
-            true => format!("\"{}\"", text.replace('"', "\"\"")),
-            false => text.to_owned(),
-        };
         let mut out = String::new();
         for pair in &self.matched.pairs {
             let simulated = &self.simulated[pair.simulated];
@@ -302,9 +299,10 @@ impl<'a> Validation<'a> {
                 simulated.transfer.as_ref().map_or(("", "", String::new()), |(f, t, b)| (f, t, b.to_string()));
             let (link, cause) = self.why(pair);
             let [link, cause] = [link, cause].map(Option::unwrap_or_default);
-            let texts = [self.run.arbiter.name, &simulated.id, from, to, &bytes].map(quoted).join(",");
+            let texts = [self.run.arbiter.name, &simulated.id, from, to, &bytes].map(csv_field).join(",");
             let (measured, seconds) = (pair.measured, simulated.seconds);
-            let _ = writeln!(out, "{texts},{measured},{seconds},{},{},{}", pair.error, quoted(&link), quoted(&cause));
+            let _ =
+                writeln!(out, "{texts},{measured},{seconds},{},{},{}", pair.error, csv_field(&link), csv_field(&cause));
         }
         out
     }

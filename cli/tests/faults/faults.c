@@ -2,6 +2,9 @@
  * touch files and the clock, and lets one of them fail.
  *
  *   WEIR_FAULT     short, eintr, clock: what a program must not notice; enospc, eio: errors; kill, int, term: signals
+ *   kill: what was written and not brought to the disk is lost, as after a loss of power
+ *   noreplace, norename: every renameat2 (and linkat) fails, also as a bare call of the system: with EINVAL, as on a file
+ *   system that does not know it; with EIO
  *   storm: many reads and writes short or interrupted, and one error or kill; WEIR_FAULT_AT is the seed
  *   WEIR_FAULT_AT  the number of the call, from 1; 0 for every one (short, eintr and clock)
  *   WEIR_FAULT_COUNT  a file for the number of calls, written at the end
@@ -10,27 +13,72 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum fault { NONE, SHORT, EINTR_, CLOCK, ENOSPC_, EIO_, KILL, INT, TERM, STORM };
+enum fault { NONE, SHORT, EINTR_, CLOCK, ENOSPC_, EIO_, KILL, INT, TERM, STORM, NOREPLACE, NORENAME };
 
 static enum fault fault;
 static long at;
 static atomic_long calls;
 static atomic_long ticks;
 
+/* Descriptors of files with data that is not on the disk; some are kept open behind the program's back. */
+enum { MOST_FILES = 1024, KEPT_FROM = 512 };
+static atomic_bool unsynced[MOST_FILES];
+
+static void is_synced(int fd, bool synced)
+{
+    struct stat found;
+    if (fd > STDERR_FILENO && fd < MOST_FILES && (synced || (!fstat(fd, &found) && S_ISREG(found.st_mode)))) {
+        atomic_store(&unsynced[fd], !synced);
+    }
+}
+
+/* The end of the program and of the machine's power. */
+static void killed(void)
+{
+    for (int fd = 0; fd < MOST_FILES; fd++) {
+        if (atomic_load(&unsynced[fd])) {
+            syscall(SYS_ftruncate, fd, 0L);
+        }
+    }
+    syscall(SYS_kill, getpid(), SIGKILL);
+}
+
+/* Lets the system refuse a call, whoever makes it. */
+static void refuse(long call, int error)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
-    static const char *const names[] = {"", "short", "eintr", "clock", "enospc", "eio", "kill", "int", "term", "storm"};
+    static const char *const names[] = {"", "short", "eintr", "clock", "enospc", "eio", "kill", "int", "term", "storm",
+                                        "noreplace", "norename"};
     const char *name = getenv("WEIR_FAULT"), *number = getenv("WEIR_FAULT_AT");
     for (int i = 1; name && i < (int)(sizeof names / sizeof *names); i++) {
         if (!strcmp(name, names[i])) {
@@ -38,6 +86,12 @@ __attribute__((constructor)) static void begin(void)
         }
     }
     at = number ? atol(number) : -1;
+    if (fault == NOREPLACE || fault == NORENAME) {
+        refuse(SYS_renameat2, fault == NORENAME ? EIO : EINVAL);
+    }
+    if (fault == NORENAME) {
+        refuse(SYS_linkat, EIO);
+    }
 }
 
 __attribute__((destructor)) static void end(void)
@@ -69,7 +123,7 @@ static enum fault struck(long number)
     if ((unsigned long)number == 1 + seed % 100) {
         enum fault now = hard[(seed >> 32) % 4];
         if (now == KILL) {
-            syscall(SYS_kill, getpid(), SIGKILL);
+            killed();
         }
         return now;
     }
@@ -84,12 +138,12 @@ static enum fault due(void)
     if (fault == STORM) {
         return struck(number);
     }
-    if (fault == NONE || fault == CLOCK || (at != 0 && number != at)) {
+    if (fault == NONE || fault == CLOCK || fault >= NOREPLACE || (at != 0 && number != at)) {
         return NONE;
     }
     switch (fault) {
     case KILL:
-        syscall(SYS_kill, getpid(), SIGKILL);
+        killed();
         break;
     case INT:
         syscall(SYS_kill, getpid(), SIGINT);
@@ -135,6 +189,7 @@ static size_t part(enum fault now, size_t length)
 ssize_t write(int fd, const void *bytes, size_t length)
 {
     enum fault now = due();
+    is_synced(fd, false);
     return fails(now) ? -1 : REAL(write)(fd, bytes, part(now, length));
 }
 
@@ -144,6 +199,7 @@ ssize_t writev(int fd, const struct iovec *pieces, int count)
     if (fails(now)) {
         return -1;
     }
+    is_synced(fd, false);
     return now == SHORT && count > 0 ? REAL(write)(fd, pieces->iov_base, part(now, pieces->iov_len))
                                      : REAL(writev)(fd, pieces, count);
 }
@@ -192,14 +248,44 @@ int openat64(int folder, const char *path, int flags, ...)
     return opened(folder, path, flags | O_LARGEFILE, mode);
 }
 
+static int synced(int fd, int result)
+{
+    if (result == 0) {
+        is_synced(fd, true);
+    }
+    return result;
+}
+
 int fsync(int fd)
 {
-    return fails(due()) ? -1 : REAL(fsync)(fd);
+    return fails(due()) ? -1 : synced(fd, REAL(fsync)(fd));
 }
 
 int fdatasync(int fd)
 {
-    return fails(due()) ? -1 : REAL(fdatasync)(fd);
+    return fails(due()) ? -1 : synced(fd, REAL(fdatasync)(fd));
+}
+
+/* A file with data that is not on the disk stays open, so that the data can be lost. */
+int close(int fd)
+{
+    enum fault now = due();
+    if (fd >= 0 && fd < MOST_FILES && atomic_exchange(&unsynced[fd], false)) {
+        is_synced((int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, KEPT_FROM), false);
+    }
+    int result = (int)syscall(SYS_close, fd);
+    return now != ENOSPC_ && fails_whole(now) ? -1 : result;
+}
+
+int statx(int folder, const char *path, int flags, unsigned mask, struct statx *found)
+{
+    enum fault now = due();
+    return now != ENOSPC_ && fails_whole(now) ? -1 : (int)syscall(SYS_statx, folder, path, flags, mask, found);
+}
+
+int linkat(int folder, const char *from, int other, const char *to, int flags)
+{
+    return fails_whole(due()) ? -1 : (int)syscall(SYS_linkat, folder, from, other, to, flags);
 }
 
 int rename(const char *from, const char *to)

@@ -112,6 +112,19 @@ fn a_damaged_checkpoint_is_refused() {
     }
 }
 
+#[test]
+fn a_checkpoint_is_read_whatever_the_budget() {
+    for text in [GRID, ORDER] {
+        let folder = Folder::new();
+        let (file, kept) = (folder.write("s.yaml", text), folder.path("kept"));
+        let whole = result(&[&file, "--no-timing", "--checkpoint", &kept]);
+        assert_eq!(whole, result(&[&file, "--no-timing", "--budget", "1us", "--checkpoint", &kept]));
+        folder.write("kept", "garbage");
+        refused(&["optimize", &file, "--budget", "1us", "--checkpoint", &kept], "the checkpoint");
+        assert_eq!(folder.read("kept"), "garbage");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

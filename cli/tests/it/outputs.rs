@@ -156,3 +156,134 @@ fn a_closed_stdout_is_an_error() {
     assert_eq!(run(&["-o", target.to_str().expect("UTF-8")]).code, 0);
     assert!(std::fs::read_to_string(&target).expect("the file is there").contains("makespan"));
 }
+
+/// What gets to nowhere when a command is started with it.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug)]
+enum Stdout {
+    Closed,
+    Full,
+    Unread,
+}
+
+/// Runs with a stdout that takes nothing, in a folder; the exit code.
+#[cfg(target_os = "linux")]
+fn run_into_nothing(arguments: &[&str], stdout: Stdout, folder: &std::path::Path) -> crate::common::Ended {
+    let redirected = match stdout {
+        Stdout::Closed => "exec \"$0\" \"$@\" >&-",
+        Stdout::Full => "exec \"$0\" \"$@\" >/dev/full",
+        Stdout::Unread => "exec \"$0\" \"$@\"",
+    };
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", redirected, env!("CARGO_BIN_EXE_weir")]).args(arguments).current_dir(folder);
+    command.env("WEIR_CONFIG_DIR", folder.join("config")).stderr(std::process::Stdio::piped());
+    if let Stdout::Unread = stdout {
+        let (reader, gone) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        command.stdout(gone);
+    }
+    let child = command.spawn().expect("it starts");
+    crate::common::ended(child.wait_with_output().expect("it ends"))
+}
+
+/// Every command that writes files writes all of them, whatever stdout takes.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_are_written_whatever_stdout_takes() {
+    let [four, blocked, grid, tuned] = [
+        "pcie/four-transfers.yaml",
+        "pcie/hol-blocking.yaml",
+        "optimize/weather-step.yaml",
+        "multilevel/tuning-made-up.yaml",
+    ]
+    .map(scenario);
+    let [cables, measured] = ["measured/tau-t2.yaml", "measured/tau-t2.csv"].map(scenario);
+    let [eight, timed] = ["measured/h2d-eight-gpus.yaml", "measured/h2d-eight-gpus.csv"].map(scenario);
+    let dump = scenario("topologies/dumps/nccl-aws-p4d-24xl-8xA100.xml");
+    let flows = crate::common::library().join("../cli/tests/stream/flows.yaml");
+    let flows = flows.to_str().expect("UTF-8");
+    let best = ["optimize", &blocked, "--arbiter", "pcie-congestion", "--vary", "order"];
+    let commands: [(&[&str], &[&str]); 9] = [
+        (&["run", &four, "--timeline", "a", "--export-csv", "b"], &["a", "b/transfers.csv", "b/phases.csv"]),
+        (&["run", flows, "--stream", "a.csv"], &["a.csv"]),
+        (&[&best[..], &["--write", "a", "--export-csv", "b"]].concat(), &["a", "b/searches.csv"]),
+        (&["optimize", &grid, "--csv", "a"], &["a"]),
+        (&["tune", &tuned, "--sizes", "1KiB..4KiB", "-o", "a"], &["a"]),
+        (&["calibrate", &cables, "--from", &measured, "-o", "a"], &["a"]),
+        (&["validate", &eight, "--measured", &timed, "--csv", "a"], &["a"]),
+        (&["import", &dump, "-o", "a"], &["a"]),
+        (&["init", "a"], &["a"]),
+    ];
+    for (arguments, written) in commands {
+        for stdout in [Stdout::Closed, Stdout::Full, Stdout::Unread] {
+            let folder = folder();
+            let ended = run_into_nothing(arguments, stdout, folder.path());
+            let code = if let Stdout::Unread = stdout { 0 } else { 2 };
+            assert_eq!(ended.code, code, "{arguments:?} {stdout:?}: {}", ended.stderr);
+            for name in written {
+                let length = std::fs::metadata(folder.path().join(name)).map(|found| found.len());
+                assert!(length.is_ok_and(|length| length > 0), "{arguments:?} {stdout:?}: {name}: {}", ended.stderr);
+            }
+        }
+    }
+}
+
+/// Help that nobody got is an error, as any result is.
+#[cfg(target_os = "linux")]
+#[test]
+fn help_and_version_get_to_stdout_or_fail() {
+    let folder = folder();
+    for arguments in [&["--help"][..], &["--version"], &["run", "--help"], &["help", "plugin"]] {
+        for (stdout, code) in [(Stdout::Closed, 2), (Stdout::Full, 2), (Stdout::Unread, 0)] {
+            let ended = run_into_nothing(arguments, stdout, folder.path());
+            assert_eq!(ended.code, code, "{arguments:?} {stdout:?}: {}", ended.stderr);
+            assert_eq!(ended.stderr.starts_with("error: stdout "), code == 2, "{}", ended.stderr);
+        }
+    }
+}
+
+/// Only names of weir's own form are leftovers.
+#[test]
+fn files_of_users_that_begin_as_leftovers_do_stay() {
+    let folder = folder();
+    let file = write(&folder, "s.yaml", SHARED);
+    let target = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    write(&folder, ".weir-settings", "mine");
+    assert_eq!(run(&["run", &file, "--json", "-o", &target(".weir-baseline.json")]).code, 0);
+    let dead = ".weir-unfinished-0123456789abcdef.tmp";
+    write(&folder, dead, "of a run that was killed a moment ago");
+    for name in [".weir-settings", ".weir-baseline.json"] {
+        let file = std::fs::File::options().write(true).open(target(name)).expect("is there");
+        file.set_modified(long_ago).expect("its time");
+    }
+    assert_eq!(run(&["run", &file, "--json", "-o", &target("out.json")]).code, 0);
+    let exists = [".weir-settings", ".weir-baseline.json", dead].map(|name| folder.path().join(name).exists());
+    assert_eq!(exists, [true, true, !cfg!(unix)]);
+}
+
+#[test]
+fn what_is_printed_and_tabulated_gives_a_terminal_no_commands() {
+    let folder = folder();
+    let ended = crate::common::ended(
+        weir().args(["init", "\u{1b}[31mi.yaml"]).current_dir(folder.path()).output().expect("it starts"),
+    );
+    assert_eq!((ended.code, ended.stdout.contains('\u{1b}')), (0, false), "{}", ended.stdout);
+    let missing = run(&["run", "\u{1b}[31m\u{202e}none.yaml"]);
+    assert!(!missing.stderr.contains(['\u{1b}', '\u{202e}']), "{}", missing.stderr);
+    let hostile = SHARED.replace("id: p", r#"id: "=1+1""#).replace("id: q", r#"id: "@\e[31m\a\u009b\u202e""#);
+    let file = write(&folder, "s.yaml", &hostile);
+    let measured = write(&folder, "m.csv", "from,to,bytes,seconds\nh0,h2,10000000,0.02\nh1,h2,20000000,0.03\n");
+    let target = folder.path().join("v.csv");
+    let table = target.to_str().expect("UTF-8");
+    let ended = run(&["validate", &file, "--measured", &measured, "--csv", table]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let exported = folder.path().join("tables");
+    let ended = run(&["run", &file, "--export-csv", exported.to_str().expect("UTF-8")]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    for table in [target, exported.join("transfers.csv"), exported.join("phases.csv")] {
+        let text = std::fs::read_to_string(&table).expect("is written");
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "{text}");
+        assert!(text.contains(",'=1+1,") && text.contains(r",'@\u{1b}[31m\u{7}\u{9b}\u{202e},"), "{text}");
+    }
+}

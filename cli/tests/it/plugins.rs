@@ -210,6 +210,63 @@ fn a_plugin_that_changes_how_numbers_are_rounded_is_refused() {
     assert!(ended.stderr.contains("left the floating-point environment changed"), "{}", ended.stderr);
 }
 
+/// In every call, in the constructor of the library, and where instances are destroyed; built-in arbiters beside it stay exact.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn no_call_of_a_plugin_changes_how_later_results_are_rounded() {
+    let built_in = |stdout: &str| json_lines(stdout).last().map(|line| line["fingerprint"].clone());
+    for (mode, call) in
+        [("ROUNDS_OPENED", "opening it"), ("ROUNDS_LISTED", "opening it"), ("ROUNDS_DESTROYED", "destroy")]
+    {
+        let place = Place::sick(mode);
+        let right = built_in(&place.run(&["run", "s.yaml", "--arbiter", "max-min", "--json"]).stdout);
+        for isolate in [None, Some("--isolate")] {
+            let run = ["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "--arbiter", "max-min", "--json"];
+            let ended = place.run(&run.into_iter().chain(isolate).collect::<Vec<_>>());
+            assert_eq!(ended.code, 4, "{mode}: {}", ended.stderr);
+            let said = ended.stderr.replace('\n', " ");
+            assert!(
+                said.contains(call) && said.contains("left the floating-point environment changed"),
+                "{mode}: {said}"
+            );
+            assert!(ended.stdout.is_empty() || built_in(&ended.stdout) == right, "{mode}");
+        }
+    }
+}
+
+#[test]
+fn a_plugin_that_fails_while_it_is_destroyed_is_an_error() {
+    let place = Place::sick("CRASHES_DESTROYED");
+    for isolate in [None, Some("--isolate")] {
+        let run = ["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick", "--json"];
+        let ended = place.run(&run.into_iter().chain(isolate).collect::<Vec<_>>());
+        assert_eq!(ended.code, 4, "{}", ended.stderr);
+        assert!(ended.stderr.contains("destroy") && ended.stderr.contains("sick"), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_plugin_that_moves_the_place_of_its_error_is_named() {
+    let place = Place::sick("MOVES_ERROR");
+    let ended = place.run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]);
+    assert_eq!(ended.code, 4, "{}", ended.stderr);
+    assert!(ended.stderr.contains("changed where the text of its error is to be"), "{}", ended.stderr);
+}
+
+#[test]
+fn rates_of_minus_zero_and_endless_rechecks_are_errors() {
+    for (mode, words) in [
+        ("MINUS_ZERO", "rates must be finite and at least 0"),
+        ("AGAIN_SOON", "wants to be asked again too soon"),
+        ("AGAIN_IN_VAIN", "wants to be asked again too soon"),
+    ] {
+        let place = Place::sick(mode);
+        let ended = place.run(&["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"]);
+        assert_eq!(ended.code, 4, "{mode}: {}", ended.stderr);
+        assert!(ended.stderr.replace('\n', " ").contains(words), "{mode}: {}", ended.stderr);
+    }
+}
+
 #[test]
 fn a_call_that_never_returns_is_named_and_finished_results_are_kept() {
     let place = Place::sick("HANGS");

@@ -7,7 +7,43 @@
 #include <xmmintrin.h>
 #endif
 
-enum { STALLS, FORGETS, OVERFILLS, HANGS, FORGETS_LONE, FAILS_LONE, CRASHES, ABORTS, EXITS, PRINTS, ROUNDS, CRASHES_AT };
+enum {
+    STALLS,
+    FORGETS,
+    OVERFILLS,
+    HANGS,
+    FORGETS_LONE,
+    FAILS_LONE,
+    CRASHES,
+    ABORTS,
+    EXITS,
+    PRINTS,
+    ROUNDS,
+    CRASHES_AT,
+    ROUNDS_OPENED,
+    ROUNDS_LISTED,
+    ROUNDS_DESTROYED,
+    CRASHES_DESTROYED,
+    MOVES_ERROR,
+    MINUS_ZERO,
+    AGAIN_SOON,
+    AGAIN_IN_VAIN
+};
+
+static void round_down(int mode)
+{
+#ifdef __SSE__
+    if (MODE == mode) {
+        _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
+    }
+#endif
+    (void)mode;
+}
+
+__attribute__((constructor)) static void opened(void)
+{
+    round_down(ROUNDS_OPENED);
+}
 
 static int32_t create(const weir_host *host, const weir_fabric *fabric, const char *params, size_t len, void **state,
                       weir_err *err)
@@ -17,7 +53,11 @@ static int32_t create(const weir_host *host, const weir_fabric *fabric, const ch
     (void)fabric;
     (void)params;
     (void)len;
-    (void)err;
+    if (MODE == MOVES_ERROR) {
+        err->data = (char *)8;
+        err->len = 10;
+        return WEIR_ERROR;
+    }
     *state = &nothing;
     return WEIR_OK;
 }
@@ -25,6 +65,10 @@ static int32_t create(const weir_host *host, const weir_fabric *fabric, const ch
 static void destroy(void *state)
 {
     (void)state;
+    round_down(ROUNDS_DESTROYED);
+    if (MODE == CRASHES_DESTROYED) {
+        *(volatile int *volatile)NULL = 1;
+    }
 }
 
 static int32_t reset(void *state, weir_err *err)
@@ -52,7 +96,6 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
     size_t t;
     (void)state;
     (void)bindings;
-    (void)recheck_ps;
     while (forever) {
     }
     if (MODE == CRASHES) {
@@ -74,11 +117,10 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
     if (MODE == PRINTS) {
         printf("a word of the plugin\n");
     }
-#ifdef __SSE__
-    if (MODE == ROUNDS) {
-        _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
+    round_down(ROUNDS);
+    if (MODE == AGAIN_SOON || MODE == AGAIN_IN_VAIN) {
+        *recheck_ps = phase->now_ps + (MODE == AGAIN_SOON ? 1 : 1000);
     }
-#endif
     if (MODE == FORGETS_LONE && lone) {
         return WEIR_OK;
     }
@@ -86,7 +128,10 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
         return weir_fail(err, "nobody is alone");
     }
     for (t = MODE == FORGETS ? 1 : 0; t < phase->id.len; t++) {
-        rates[t] = MODE == OVERFILLS ? 1e12 : MODE == STALLS ? 0.0 : 1e9 / (double)phase->id.len;
+        rates[t] = MODE == OVERFILLS                          ? 1e12
+                   : MODE == STALLS || MODE == AGAIN_IN_VAIN ? 0.0
+                   : MODE == MINUS_ZERO                      ? -0.0
+                                                             : 1e9 / (double)phase->id.len;
     }
     return WEIR_OK;
 }
@@ -98,5 +143,6 @@ static const weir_arbiter_table table = {
 
 const weir_arbiter_table *weir_arbiter(uint32_t index)
 {
+    round_down(ROUNDS_LISTED);
     return index == 0 ? &table : NULL;
 }

@@ -104,6 +104,12 @@ pub trait Keeper {
     /// Why a search cannot begin or go on.
     type Error: From<OrderError>;
 
+    /// What ends the preparation of the search, where that is not what ends the search: a state that was kept is taken up
+    /// even if no time is left to go on.
+    fn preparation(&self) -> Option<&AtomicBool> {
+        None
+    }
+
     /// The search is about to visit `part`, which is empty: it may be replaced by a state that was kept.
     ///
     /// # Errors
@@ -220,7 +226,7 @@ fn exhaustive<K: Keeper>(
         let (most, instead) = (options.most, "branch-and-bound` or `anneal");
         return Err(OrderError::TooManyOrders { candidates, most, instead }.into());
     }
-    let all = match Enumeration::unless(cancel, problem, options.symmetries) {
+    let all = match Enumeration::unless(keeper.preparation().unwrap_or(cancel), problem, options.symmetries) {
         // The best so far is the workload's own order, of which a shard knows nothing.
         Err(OrderError::Cancelled) if options.shard.is_none() => return Ok(of_workload(problem)?.into()),
         all => all?,

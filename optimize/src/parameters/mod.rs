@@ -27,5 +27,4 @@ pub use outcome::Outcome;
 pub use part::{Part, merge};
 pub use search::Search;
 pub use shard::Shard;
-pub(crate) use table::field;
 pub use table::{GridRow, GridTable};

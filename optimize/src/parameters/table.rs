@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::outcome::Outcome;
 use crate::PS_PER_S;
+use crate::text::csv_field;
 
 /// A row for each candidate that was evaluated, by number.
 #[derive(Clone, Copy, Debug)]
@@ -89,22 +90,16 @@ impl<'a> GridTable<'a> {
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "candidate")?;
         for path in self.paths() {
-            write!(out, ",{}", field(path))?;
+            write!(out, ",{}", csv_field(path))?;
         }
         writeln!(out, ",makespan_s,makespan_ps,ratio,best")?;
         for row in self.rows() {
             write!(out, "{}", row.candidate)?;
             for (_, value) in &row.parameters {
-                write!(out, ",{}", field(value))?;
+                write!(out, ",{}", csv_field(value))?;
             }
             writeln!(out, ",{},{},{},{}", row.seconds(), row.makespan, row.ratio, row.best)?;
         }
         Ok(())
     }
-}
-
-/// A field of CSV, in quotes where it needs them.
-pub(crate) fn field(text: &str) -> String {
-    let quotes = text.contains([',', '"', '\n', '\r']);
-    if quotes { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

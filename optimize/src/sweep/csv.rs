@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::points::{Sweep, gain};
 use crate::PS_PER_S;
-use crate::parameters::field;
+use crate::text::csv_field;
 
 impl<S> Sweep<S> {
     /// Writes `point`, a column per path, `baseline_s`, `baseline_ps`, `best_s`, `best_ps`, `bound_s`, `proved_optimal`,
@@ -16,13 +16,13 @@ impl<S> Sweep<S> {
     pub fn write_csv(&self, out: &mut impl Write) -> io::Result<()> {
         write!(out, "point")?;
         for axis in self.grid.axes() {
-            write!(out, ",{}", field(&axis.path))?;
+            write!(out, ",{}", csv_field(&axis.path))?;
         }
         writeln!(out, ",baseline_s,baseline_ps,best_s,best_ps,bound_s,proved_optimal,gain_percent")?;
         for (point, search) in self.points() {
             write!(out, "{point}")?;
             for (_, value) in self.grid.values(point) {
-                write!(out, ",{}", field(value))?;
+                write!(out, ",{}", csv_field(value))?;
             }
             for ps in [search.baseline, search.best] {
                 write!(out, ",{},{}", ps / PS_PER_S, ps as u64)?;

@@ -38,6 +38,12 @@ impl<'a> ErrorBuffer<'a> {
         self.len = len;
     }
 
+    /// Whether it is still over this memory: a faulty plugin may have changed where it is.
+    #[must_use]
+    pub fn is_over(&self, data: *const u8, capacity: usize) -> bool {
+        std::ptr::eq(self.data, data) && self.capacity == capacity
+    }
+
     /// The text as one line: bytes that are not UTF-8 are replaced, control characters become spaces. A length beyond
     /// the capacity, as a faulty plugin may leave it, is read as the capacity.
     #[must_use]

@@ -14,6 +14,7 @@ use super::views::{SentFabric, SentTables};
 use super::wire::{ArbiterListing, Ask, ModelListing, StepFrame, Tell};
 use crate::call::{Call, CallSlot};
 use crate::error::PluginError;
+use crate::failures;
 use crate::library::{Library, absolute};
 use crate::loaded::wrong_binding;
 
@@ -175,8 +176,13 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        let destroyed = self.done(Call::Destroy, &Ask::Destroy).is_ok();
-        let process = self.process.take().filter(|_| destroyed);
+        let was_stopped = self.stopped.is_some();
+        let destroyed = self.done(Call::Destroy, &Ask::Destroy);
+        // Whoever was told why it was stopped is not told again.
+        if let (false, Err(error)) = (was_stopped, &destroyed) {
+            failures::note(error.to_string());
+        }
+        let process = self.process.take().filter(|_| destroyed.is_ok());
         self.plugin.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(process);
     }
 }

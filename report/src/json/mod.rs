@@ -105,6 +105,9 @@ pub(crate) struct RunJson<'a> {
     /// The simulated time reached in picoseconds, exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stopped_ps: Option<u64>,
+    /// What the arbiter said of its answers, such as rates that did not come to rest: a sentence each; absent if nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub(crate) remarks: Vec<String>,
     /// 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits.
     fingerprint: String,
     /// Latest end of any task, of those that ended.
@@ -190,6 +193,7 @@ impl<'a> RunJson<'a> {
             complete: run.complete(),
             stopped_s: stopped.map(|t| t.seconds()),
             stopped_ps: stopped.map(|t| t.0),
+            remarks: run.remarks(),
             fingerprint: format!("{:016x}", outcome.fingerprint),
             makespan_s: outcome.makespan.seconds(),
             makespan_ps: outcome.makespan.0,

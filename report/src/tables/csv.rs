@@ -1,7 +1,8 @@
 //! Tables as CSV (RFC 4180): a line of names, empty fields for what is not known, numbers in full.
 
-use std::borrow::Cow;
 use std::io::Write;
+
+use weir_optimize::text::csv_field;
 
 use super::{ColumnValues, ExportTable};
 
@@ -9,33 +10,28 @@ use super::{ColumnValues, ExportTable};
 ///
 /// # Errors
 /// What the writer says.
-pub fn write_csv(table: &ExportTable, out: impl Write) -> std::io::Result<()> {
-    let mut csv = csv::Writer::from_writer(out);
-    csv.write_record(table.columns.iter().map(|column| column.name.as_bytes()))?;
-    let mut field = String::new();
+pub fn write_csv(table: &ExportTable, mut out: impl Write) -> std::io::Result<()> {
+    let mut line = String::new();
+    for (i, column) in table.columns.iter().enumerate() {
+        line.push_str(if i > 0 { "," } else { "" });
+        line.push_str(&csv_field(&column.name));
+    }
+    writeln!(out, "{line}")?;
     for row in 0..table.rows() {
-        for column in &table.columns {
-            field.clear();
-            write_field(&column.values, row, &mut field);
-            csv.write_field(&field)?;
+        line.clear();
+        for (i, column) in table.columns.iter().enumerate() {
+            line.push_str(if i > 0 { "," } else { "" });
+            write_field(&column.values, row, &mut line);
         }
-        csv.write_record(None::<&[u8]>)?;
+        writeln!(out, "{line}")?;
     }
-    csv.flush()
-}
-
-/// A text that no spreadsheet takes for a formula: with an apostrophe before a sign that begins one (OWASP, *CSV Injection*).
-pub(crate) fn inert(text: &str) -> Cow<'_, str> {
-    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
-        true => Cow::Owned(format!("'{text}")),
-        false => Cow::Borrowed(text),
-    }
+    out.flush()
 }
 
 fn write_field(values: &ColumnValues, row: usize, field: &mut String) {
     use std::fmt::Write as _;
     match values {
-        ColumnValues::Text(values) => field.push_str(&inert(values[row].as_deref().unwrap_or_default())),
+        ColumnValues::Text(values) => field.push_str(&csv_field(values[row].as_deref().unwrap_or_default())),
         ColumnValues::Whole(values) => {
             let _ = values[row].map(|value| write!(field, "{value}"));
         }

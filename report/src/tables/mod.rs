@@ -17,7 +17,6 @@ mod parquet;
 mod runs;
 mod searches;
 
-pub(crate) use self::csv::inert;
 pub use self::csv::write_csv;
 #[cfg(feature = "parquet")]
 pub use self::parquet::write_parquet;

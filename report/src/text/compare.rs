@@ -23,7 +23,17 @@ pub fn compare(comparison: &Comparison) -> String {
         sheet.row(cells(id, row));
     }
     sheet.row(cells("makespan", &comparison.makespan()));
-    out + &sheet.finish() + &more(rows.0, "operations") + &more(rows.1, "transfers")
+    out + &sheet.finish() + &more(rows.0, "operations") + &more(rows.1, "transfers") + &remarks(columns)
+}
+
+/// What arbiters said of their answers, with the file and arbiter of the column.
+fn remarks(columns: &[Column]) -> String {
+    let lines = columns.iter().flat_map(|column| {
+        let of = format!("{} under `{}`", clean(&column.file), clean(&column.arbiter));
+        column.remarks.iter().map(move |remark| format!("note: {of}: {}\n", clean(remark)))
+    });
+    let lines: String = lines.collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// The heading of the first column, for so many operations and transfers.

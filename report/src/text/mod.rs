@@ -77,17 +77,7 @@ pub(crate) fn more(total: usize, what: &str) -> String {
 /// Text that came from a user's file as one line: what cannot be seen, or reorders or breaks the text, is escaped.
 #[must_use]
 pub fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() || is_unseen(c) { out.extend(c.escape_default()) } else { out.push(c) }
-    }
-    out
-}
-
-/// Separators of lines, characters of no width, and those that set the direction (Unicode Standard, sections 23.2 and
-/// 23.3; Unicode Standard Annex #9, table 4).
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    weir_optimize::text::escaped(text).into_owned()
 }
 
 /// The first lines of a text: what was run.

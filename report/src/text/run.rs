@@ -29,6 +29,7 @@ pub fn run(run: &Run<'_>) -> String {
     out.push_str(&operations::own(run));
     out.push_str(&percentiles(run));
     out.push_str(&links(run));
+    out.push_str(&remarks(run));
     out
 }
 
@@ -43,7 +44,13 @@ pub fn streamed(run: &Run<'_>, streamed: &Streamed<'_>) -> String {
     } else {
         format!("these, and without an end those under way and the next to come: {target}\n")
     };
-    format!("{}\n{headline}{rows}{}", title(run), links(run))
+    format!("{}\n{headline}{rows}{}{}", title(run), links(run), remarks(run))
+}
+
+/// What the arbiter said of its answers.
+fn remarks(run: &Run<'_>) -> String {
+    let lines: String = run.remarks().iter().map(|remark| format!("note: {}\n", clean(remark))).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
 /// Exact picoseconds beside rounded units.

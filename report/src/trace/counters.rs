@@ -1,24 +1,32 @@
 //! Rate and utilisation of each link over time, from the phases.
 
+use std::io;
+
 use weir_plugin_api::{LinkId, SimTime};
 use weir_sim_core::PhaseRecord;
 
 use super::events::{Event, EventKind};
+use super::go_on;
 use super::json::Args;
 use crate::Run;
 
-/// Counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart.
-pub(super) fn of(run: &Run<'_>, process_of: &[u32]) -> Vec<Event> {
-    let mut counters =
-        Counters { run, process_of, loads: vec![0.0; process_of.len()], written: Vec::new(), events: Vec::new() };
+/// Adds counters in the processes of links, where a value changes; 0 after the last phase, and between phases apart.
+pub(super) fn add(
+    run: &Run<'_>,
+    process_of: &[u32],
+    stop: &dyn Fn() -> bool,
+    events: &mut Vec<Event>,
+) -> io::Result<()> {
+    let mut counters = Counters { run, process_of, loads: vec![0.0; process_of.len()], written: Vec::new(), events };
     let phases = run.outcome.phases.as_deref().unwrap_or_default();
     for (i, phase) in phases.iter().enumerate() {
+        go_on(i, stop)?;
         counters.show(phase);
         if phases.get(i + 1).is_none_or(|next| next.start > phase.end) {
             counters.end(phase.end);
         }
     }
-    counters.events
+    Ok(())
 }
 
 struct Counters<'a> {
@@ -28,7 +36,7 @@ struct Counters<'a> {
     loads: Vec<f64>,
     /// Links whose last value is not 0, with it; by link.
     written: Vec<(LinkId, f64)>,
-    events: Vec<Event>,
+    events: &'a mut Vec<Event>,
 }
 
 impl Counters<'_> {

@@ -28,13 +28,26 @@ use json::Args;
 /// Writes a run with its phases ([`weir_sim_core::RunOptions::phases`]) as one JSON document. Of an unfinished run, everything
 /// up to where it stopped.
 ///
+/// Collecting it may take long: it ends soon after `stop` says so, which is asked now and then. `stop` is for a program that
+/// is about to end: what was collected is not given back to it.
+///
 /// # Errors
-/// What the writer says.
-pub fn write_trace(run: &Run<'_>, out: impl Write) -> std::io::Result<()> {
+/// What the writer says; [`std::io::ErrorKind::TimedOut`] where `stop` has ended it.
+pub fn write_trace(run: &Run<'_>, stop: &dyn Fn() -> bool, out: impl Write) -> std::io::Result<()> {
     let mut trace = Trace::new(run);
-    trace.links();
-    trace.engines();
-    trace.write(BufWriter::with_capacity(1 << 16, out))
+    let written = trace.collect(stop).and_then(|()| trace.write(stop, BufWriter::with_capacity(1 << 16, out)));
+    if stop() {
+        // Taking millions of events apart would take as long as collecting them.
+        std::mem::forget(trace);
+    }
+    written
+}
+
+/// Asks now and then whether to stop; `at` counts the steps.
+fn go_on(at: usize, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
+    /// Steps between two questions (*assumed*: some microseconds each).
+    const STEPS: usize = 256;
+    if at.is_multiple_of(STEPS) && stop() { Err(std::io::ErrorKind::TimedOut.into()) } else { Ok(()) }
 }
 
 /// A trace while it is collected.
@@ -80,8 +93,13 @@ impl<'r> Trace<'r> {
         self.events.push(Event { kind: kind(false), pid, tid: 0, at: to, name: name.to_owned(), args: None });
     }
 
+    fn collect(&mut self, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
+        self.links(stop)?;
+        self.engines(stop)
+    }
+
     /// A process per link that carried bytes, in link order.
-    fn links(&mut self) {
+    fn links(&mut self, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
         let run = self.run;
         let used: Vec<LinkId> = (0..run.outcome.links.len())
             .filter(|&link| run.outcome.links[link].bytes > 0)
@@ -91,10 +109,11 @@ impl<'r> Trace<'r> {
         for &link in &used {
             process_of[link.index()] = self.process(&run.link_text(link));
         }
-        for task in run.transfers() {
+        for (at, task) in run.transfers().enumerate() {
+            go_on(at, stop)?;
             self.transfer(task, &process_of);
         }
-        self.events.extend(counters::of(run, &process_of));
+        counters::add(run, &process_of, stop, &mut self.events)
     }
 
     /// A transfer on each link of its route.
@@ -111,11 +130,12 @@ impl<'r> Trace<'r> {
     }
 
     /// A process per device, or operation, that has engines with tasks; a thread per slot.
-    fn engines(&mut self) {
+    fn engines(&mut self, stop: &dyn Fn() -> bool) -> std::io::Result<()> {
         let run = self.run;
         let engines = run.scenario.tasks.engines();
         let mut by_engine: Vec<Vec<TaskId>> = vec![Vec::new(); engines.len()];
         for (i, task) in run.scenario.tasks.tasks().iter().enumerate() {
+            go_on(i, stop)?;
             let is_ready = !run.outcome.tasks[i].ready.is_never();
             if task.engine != EngineId::NONE && is_ready && takes_time(run, TaskId(i as u32)) {
                 by_engine[task.engine.0 as usize].push(TaskId(i as u32));
@@ -130,8 +150,10 @@ impl<'r> Trace<'r> {
             if last != Some(owner) {
                 (last, pid, threads) = (Some(owner), self.process(&owner.name(run)), 0);
             }
+            go_on(0, stop)?;
             threads = self.engine(&by_engine[engine], (pid, threads), &engines[engine].name);
         }
+        Ok(())
     }
 
     /// The tasks of an engine, in as many threads as are busy at once; returns the last thread's number.
@@ -165,11 +187,14 @@ impl<'r> Trace<'r> {
     }
 
     /// By time; what happens at the same instant stays in the order above.
-    fn write(mut self, mut out: impl Write) -> std::io::Result<()> {
-        self.events.sort_by_key(|event| event.at);
+    fn write(&self, stop: &dyn Fn() -> bool, mut out: impl Write) -> std::io::Result<()> {
+        // Numbers are moved sooner than events.
+        let mut order: Vec<(SimTime, usize)> = self.events.iter().enumerate().map(|(i, event)| (event.at, i)).collect();
+        order.sort_unstable();
         writeln!(out, "{{\"displayTimeUnit\":\"ns\",\"otherData\":{},\"traceEvents\":[", self.head())?;
-        let all = self.names.iter().chain(&self.events);
+        let all = self.names.iter().chain(order.iter().map(|&(_, i)| &self.events[i]));
         for (i, event) in all.enumerate() {
+            go_on(i, stop)?;
             if i > 0 {
                 writeln!(out, ",")?;
             }

@@ -108,6 +108,7 @@ fn outcome(world: &Scenario) -> Outcome {
             steps: vec![step("A", 200.0), step("B", 100.0)],
         }]),
         arbitrations: 1,
+        remarks: Vec::new(),
         incremental: false,
     }
 }

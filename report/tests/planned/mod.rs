@@ -157,6 +157,7 @@ fn outcome(world: &Scenario) -> Outcome {
         links: vec![LinkTotals::default(); world.fabric.links().len()],
         phases: None,
         arbitrations: 1,
+        remarks: Vec::new(),
         incremental: false,
     }
 }

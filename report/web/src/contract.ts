@@ -22,6 +22,8 @@ export interface RunResult {
   stopped_s?: number | null;
   /** The simulated time reached in picoseconds, exact. */
   stopped_ps?: number | null;
+  /** What the arbiter said of its answers, such as rates that did not come to rest: a sentence each; absent if nothing. */
+  remarks?: string[] | null;
   /** 64-bit digest of (time, kind, ids, bytes) of all events, 16 hexadecimal digits. */
   fingerprint: string;
   /** Latest end of any task, of those that ended. */

@@ -41,7 +41,13 @@ impl<'a> LineReader<'a> {
 
 impl Read for LineReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.table.read(buffer)?;
+        let length = loop {
+            match self.table.read(buffer) {
+                // The reader of rows would take a signal for a broken table.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
         let bytes = &buffer[..length];
         if let Some(files) = &mut self.files {
             files.add_to_digest(bytes);

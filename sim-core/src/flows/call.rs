@@ -1,12 +1,14 @@
 //! Calls of the arbiter: remembered answers, the check, the recheck.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use weir_plugin_api::{Flags, PhaseView, RateArbiter, SimTime, Step};
+use weir_plugin_api::{Flags, PhaseView, RateArbiter, Remark, SimTime, Step};
 
 use crate::answer::{Answer, AnswerError, check_again};
 use crate::fabric::Fabric;
 use crate::memo::Memo;
+use crate::outcome::RemarkCount;
 use crate::routes::Routes;
 
 /// One of so many answers of a pure arbiter is asked for again (*assumed*: no more than 0.1 % of a run).
@@ -22,12 +24,16 @@ pub(crate) struct ArbiterCall<'a> {
     asked: u64,
     /// Answers of an arbiter that claims to be pure, remembered ones included.
     pure_answers: u64,
+    /// Phases with transfers, and those with each remark.
+    phases: u64,
+    remarks: BTreeMap<Remark, u64>,
 }
 
 impl<'a> ArbiterCall<'a> {
     pub(crate) fn new(arbiter: &'a mut dyn RateArbiter, flags: Flags, fabric: &Fabric, routes: &Routes) -> Self {
         let (memo, answer) = (Memo::new(flags), Answer::of_routes(fabric, routes));
-        Self { arbiter, flags, memo, answer, recheck: SimTime::NEVER, asked: 0, pure_answers: 0 }
+        let recheck = SimTime::NEVER;
+        Self { arbiter, flags, memo, answer, recheck, asked: 0, pure_answers: 0, phases: 0, remarks: BTreeMap::new() }
     }
 
     pub(crate) fn recheck(&self) -> SimTime {
@@ -36,6 +42,13 @@ impl<'a> ArbiterCall<'a> {
 
     pub(crate) fn asked(&self) -> u64 {
         self.asked
+    }
+
+    /// The remarks on all answers.
+    pub(crate) fn remarks(&self) -> Vec<RemarkCount> {
+        let count =
+            |(remark, &phases): (&Remark, &u64)| RemarkCount { remark: remark.clone(), phases, of: self.phases };
+        self.remarks.iter().map(count).collect()
     }
 
     /// Whether the phase at `now` must have all active transfers: the arbiter needs them, or asked to be called again.
@@ -64,7 +77,18 @@ impl<'a> ArbiterCall<'a> {
                 self.recheck = self.recheck.min(recheck.max(phase.now));
             }
         }
+        self.count(phase);
         self.answer.check(phase, fabric.bandwidths())
+    }
+
+    fn count(&mut self, phase: &PhaseView<'_>) {
+        self.phases += u64::from(!phase.is_empty());
+        for remark in &self.answer.remarks {
+            match self.remarks.get_mut(remark) {
+                Some(phases) => *phases += 1,
+                None => _ = self.remarks.insert(remark.clone(), 1),
+            }
+        }
     }
 
     /// Asks an arbiter that claims to be pure once more for some of its answers: the first, the second, the fourth and so on,

@@ -20,7 +20,7 @@ use weir_plugin_api::{Binding, ClassId, Flags, LinkId, RateArbiter, SimDuration,
 use crate::classes::Classes;
 use crate::ends::Ends;
 use crate::fabric::Fabric;
-use crate::outcome::{Bottleneck, LinkTotals, PhaseStep, SimError};
+use crate::outcome::{Bottleneck, LinkTotals, PhaseStep, RemarkCount, SimError};
 use crate::progress::{remaining_after, time_to_send};
 use crate::routes::{Routes, full_rate};
 use crate::tasks::TaskId;
@@ -294,6 +294,11 @@ impl<'a> Flows<'a> {
     /// Times the arbiter was asked.
     pub(crate) fn arbitrations(&self) -> u64 {
         self.call.asked()
+    }
+
+    /// What the arbiter remarked on its answers.
+    pub(crate) fn remarks(&self) -> Vec<RemarkCount> {
+        self.call.remarks()
     }
 }
 

@@ -44,7 +44,7 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use weir_plugin_api::{
     Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, MakeArbiter, PhaseView, RateArbiter,
-    RouteId, RouteTable, SimTime, Step, TransferId,
+    Remark, RouteId, RouteTable, SimTime, Step, TransferId,
 };
 
 use crate::classes::Classes;
@@ -380,6 +380,18 @@ impl RateArbiter for RegionArbiter {
         }
         let table = RouteTable { offsets: (&offsets).into(), links: (&links).into() };
         self.parts[region as usize].capacity(local, &table)
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        for &used in &self.used {
+            // What links share has no policy, and nothing to remark.
+            let Some(region) = self.division.regions.get(used as usize) else { continue };
+            let region = self.named.region_of(region.links[0]) as u32;
+            let named = self.parts[used as usize].remarks().iter().map(|remark| Remark { region, ..remark.clone() });
+            remarks.extend(named);
+        }
+        remarks
     }
 
     fn reset(&mut self) {

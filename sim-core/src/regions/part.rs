@@ -1,8 +1,8 @@
 //! One region at work: its policy, the segments that cross it, what the policy offers them.
 
 use weir_plugin_api::{
-    Binding, CallError, ClassId, Flags, LinkId, PhaseView, RateArbiter, RouteId, RouteTable, SimTime, Step, TransferId,
-    TransferView,
+    Binding, CallError, ClassId, Flags, LinkId, PhaseView, RateArbiter, Remark, RouteId, RouteTable, SimTime, Step,
+    TransferId, TransferView,
 };
 
 use crate::answer::{Answer, AnswerError};
@@ -56,6 +56,8 @@ pub(super) struct Part {
     columns: Columns,
     /// The answer for the demands of now.
     answer: Answer,
+    /// What the policy remarks in the present phase, each once.
+    remarks: Vec<Remark>,
     /// Whether demands have changed since the policy was asked.
     is_stale: bool,
     recheck: SimTime,
@@ -68,6 +70,7 @@ impl Part {
             memo: Memo::new(flags),
             answer: Answer::new(bandwidths.len()),
             bandwidths,
+            remarks: Vec::new(),
             segments: Vec::new(),
             columns: Columns { offsets: vec![0], ..Columns::default() },
             is_stale: true,
@@ -102,6 +105,7 @@ impl Part {
         self.columns.ids.clear();
         self.columns.class.clear();
         self.columns.arrival.clear();
+        self.remarks.clear();
         (self.is_stale, self.recheck) = (true, SimTime::NEVER);
         if self.columns.classes.len() > MOST_CLASSES {
             self.forget();
@@ -199,6 +203,7 @@ impl Part {
         }
         let phase = self.columns.phase(now);
         if self.memo.recall(&phase, &mut self.answer) {
+            self.keep_remarks();
             return Ok(());
         }
         let recheck = self.answer.ask(&mut *self.arbiter, &phase).map_err(own_words)?;
@@ -207,7 +212,21 @@ impl Part {
             self.memo.remember(&self.answer);
         }
         self.recheck = self.recheck.min(recheck);
+        self.keep_remarks();
         Ok(())
+    }
+
+    fn keep_remarks(&mut self) {
+        for remark in &self.answer.remarks {
+            if !self.remarks.contains(remark) {
+                self.remarks.push(remark.clone());
+            }
+        }
+    }
+
+    /// What the policy remarks in the present phase, each once.
+    pub(super) fn remarks(&self) -> &[Remark] {
+        &self.remarks
     }
 }
 

@@ -87,11 +87,12 @@ proptest! {
     }
 
     /// Sizes × k, everything started at 0 and nothing waiting: times × k within 1 ps per event. (A limit far below the
-    /// bandwidths would turn one picosecond of a neighbour into many of its own, so there is none here.)
+    /// bandwidths would turn one picosecond of a neighbour into many of its own, and so would a higher priority that takes
+    /// all from a transfer just before its last byte. There are none here.)
     #[test]
     fn scaling_sizes_scales_times(mut case in case(3..12, 1..24), name in any_arbiter(), k in 2..9_u64) {
         (case.tree.latency, case.queued) = (0, false);
-        case.transfers.iter_mut().for_each(|t| (t.start, t.after, t.limit) = (0, 0, None));
+        case.transfers.iter_mut().for_each(|t| (t.start, t.after, t.limit, t.priority) = (0, 0, None, 0));
         let Some(small) = case.world() else { return Ok(()) };
         case.transfers.iter_mut().for_each(|t| t.bytes *= k);
         let large = case.world().expect("the same tree");

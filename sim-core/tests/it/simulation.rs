@@ -3,11 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use weir_sim_core::api::{
-    Binding, CallError, Cause, Flags, Grant, LinkId, LinkKind, NodeKind, PhaseView, RateArbiter, SimDuration, SimTime,
+    Binding, CallError, Cause, Flags, Grant, LinkId, LinkKind, NodeKind, PhaseView, RateArbiter, Remark, SimDuration,
+    SimTime,
 };
 use weir_sim_core::{
-    AdmissionError, AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId,
-    SimError, Simulation, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, Work, admit,
+    AdmissionError, AnswerError, EngineId, Fabric, FabricBuilder, LinkSpec, Outcome, RemarkCount, Routes, RunOptions,
+    ServiceId, SimError, Simulation, Stop, Task, TaskGraph, TaskGraphBuilder, TaskId, Work, admit,
 };
 
 /// One microsecond, in ps.
@@ -375,4 +376,38 @@ fn each_route_is_admitted_once_and_a_refusal_names_its_first_transfer() {
     let (answer, asked) = ask(1);
     let Err(AdmissionError { task, error: CallError::Refused(_) }) = answer else { panic!("it refuses") };
     assert_eq!((task, asked), (Some(refused), 2));
+}
+
+/// Remarks on every phase with two transfers.
+struct Remarks {
+    last: usize,
+}
+
+impl RateArbiter for Remarks {
+    fn allocate(&mut self, phase: &PhaseView<'_>, grant: &mut Grant<'_>) -> Result<(), CallError> {
+        self.last = phase.len();
+        grant.rates.fill(1e9 / phase.len() as f64);
+        Ok(())
+    }
+
+    fn remarks(&self) -> Vec<Remark> {
+        let two = Remark { region: 0, text: "there were two".to_owned() };
+        if self.last == 2 { vec![two] } else { Vec::new() }
+    }
+}
+
+#[test]
+fn remarks_are_counted_by_phase_also_on_remembered_answers() {
+    for flags in [Flags::default(), Flags::PURE] {
+        let mut p = pair(0);
+        // One alone, two, one alone; three times the same.
+        for round in 0..3 {
+            p.send(round * 100 * US, 4000, false);
+            p.send((round * 100 + 1) * US, 9000, false);
+        }
+        let outcome = p.run_with(&mut Remarks { last: 0 }, flags, RunOptions::default()).expect("runs");
+        assert_eq!(outcome.arbitrations, if flags == Flags::PURE { 2 } else { 9 });
+        let remark = Remark { region: 0, text: "there were two".to_owned() };
+        assert_eq!(outcome.remarks, [RemarkCount { remark, phases: 3, of: 9 }]);
+    }
 }

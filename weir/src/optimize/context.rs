@@ -70,6 +70,15 @@ impl<'a> SearchContext<'a> {
         self.runs().run(self.scenario)
     }
 
+    /// As this, where the budget does not end what is done: a checkpoint is read whatever the budget.
+    pub(super) fn preparing(&self) -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        match self.options.checkpoint {
+            Some(_) => Self { cancel: self.options.cancel.unwrap_or(&NEVER), ..*self },
+            None => *self,
+        }
+    }
+
     /// Whether the search must end.
     pub(super) fn cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed)

@@ -1,5 +1,7 @@
 //! `vary: order`: the order in which each source sends.
 
+use std::sync::atomic::AtomicBool;
+
 use weir_optimize::order::{
     self, Found, Goal, Keeper, Order, OrderError, OrderOptions, OrderProblem, Part, Rule, visits_all,
 };
@@ -25,7 +27,7 @@ pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error
     {
         return Err(SettingsError::NotExhaustive { option, candidates: problem.candidates() }.into());
     }
-    let own = own(context, &problem)?;
+    let own = own(&context.preparing(), &problem)?;
     let budget = context.options.budget.map(|budget| budget.saturating_sub(context.begin.elapsed()));
     let options = OrderOptions { budget, shard: context.options.shard, ..options(context, &problem, Goal::Statistics) };
     let found = order::search(&problem, &options, context.cancel, &mut Kept { context, subject: &subject });
@@ -109,6 +111,10 @@ impl KeptError {
 
 impl Keeper for Kept<'_, '_> {
     type Error = KeptError;
+
+    fn preparation(&self) -> Option<&AtomicBool> {
+        self.context.options.checkpoint.map(|_| self.context.preparing().cancel)
+    }
 
     fn resume(&mut self, part: &mut Part) -> Result<(), KeptError> {
         if let Some(checkpoint) = self.context.options.checkpoint {

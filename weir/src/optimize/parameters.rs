@@ -49,7 +49,7 @@ pub(crate) fn check(scenario: &Scenario, source: &Source, registry: &Registry) -
 pub(super) fn search(context: &SearchContext<'_>) -> Result<SearchOutcome, Error> {
     let parameters = context.scenario.optimize.as_ref().map_or(&[][..], |spec| &spec.parameters);
     let grid = Grid::new(parameters.iter().map(axis).collect()).map_err(|e| at(parameters, &e))?;
-    let baseline = NonZeroU64::new(context.baseline()?);
+    let baseline = NonZeroU64::new(context.preparing().baseline()?);
     let baseline = baseline.ok_or_else(|| Error::input("the scenario takes no time: there is nothing to compare"))?;
     let subject = context.subject()?;
     let input = input(context, &subject);

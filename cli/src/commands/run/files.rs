@@ -6,9 +6,9 @@ use weir::{Error, Scenario};
 use weir_report::{Run, write_trace};
 
 use crate::args::RunArgs;
-use crate::export::{Export, left_out, too_many_rates};
+use crate::export::{Export, is_too_large, left_out};
 use crate::input::{is_stdin, read_files};
-use crate::output;
+use crate::{interrupt, output};
 
 /// The files that were asked for.
 pub(super) struct Files<'a> {
@@ -55,9 +55,9 @@ impl<'a> Files<'a> {
 
     pub(super) fn add(&mut self, run: &Run<'_>) -> Result<(), Error> {
         if let Some(target) = &self.args.timeline {
-            match too_many_rates(run) {
+            match is_too_large(run) {
                 true => left_out(&target.display().to_string()),
-                false => output::replace_with(target, |file| write_trace(run, file))?,
+                false => output::replace_with(target, |file| write_trace(run, &interrupt::is_overdue, file))?,
             }
         }
         self.tables.add_run(run);

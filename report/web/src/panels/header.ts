@@ -66,6 +66,8 @@ function notesOf(data: ReportData): string[] {
       notes.push(
         `${run.scenario}, ${format.arbiter(run.arbiter)}: the run is not complete, it stopped at ${format.time(run.stopped_s)}${ended(run)}.`,
       );
+  for (const run of data.runs)
+    for (const remark of run.remarks ?? []) notes.push(`${run.scenario}, ${format.arbiter(run.arbiter)}: ${remark}.`);
   return [...new Set(notes)];
 }
 

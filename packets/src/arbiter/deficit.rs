@@ -1,0 +1,99 @@
+//! Deficit round robin: fair in bytes.
+//!
+//! Shreedhar, Varghese, *Efficient Fair Queuing Using Deficit Round-Robin*, IEEE/ACM Trans. Networking 4(3), 1996.
+
+use std::collections::BTreeMap;
+
+use super::{GrantView, Granted, Head, PerOutput, PortArbiter, after};
+
+/// Round robin in which each visit adds a quantum of bytes to a requester's deficit, and it sends while that suffices. Who is
+/// absent, or alone, has a deficit of 0.
+#[derive(Clone, Debug)]
+pub struct DeficitRoundRobin {
+    quantum: u64,
+    weights: BTreeMap<(u32, u32), u32>,
+    ports: PerOutput<Port>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Port {
+    last: Option<u32>,
+    /// By slot; 0 for those missing.
+    deficits: BTreeMap<u32, u64>,
+}
+
+/// The head that is served next, and how many visits of the round it takes.
+struct Next<'h> {
+    head: &'h Head,
+    /// Its place in the order of visits.
+    place: usize,
+    visits: u64,
+}
+
+impl DeficitRoundRobin {
+    /// A `quantum` of bytes, at least 1, times the weights by output and slot; 1 for others.
+    #[must_use]
+    pub fn new(quantum: u64, weights: BTreeMap<(u32, u32), u32>) -> Self {
+        Self { quantum: quantum.max(1), weights, ports: PerOutput::default() }
+    }
+
+    fn quantum(&self, out: u32, slot: u32) -> u64 {
+        let weight = self.weights.get(&(out, slot)).copied().unwrap_or(1);
+        self.quantum.saturating_mul(u64::from(weight.max(1)))
+    }
+
+    fn next<'h>(&self, out: u32, heads: &'h [Head]) -> Option<Next<'h>> {
+        let nothing = Port::default();
+        let port = self.ports.get(out).unwrap_or(&nothing);
+        let deficit = |head: &Head| port.deficits.get(&head.slot).copied().unwrap_or(0);
+        let goes_on = heads.iter().find(|head| Some(head.slot) == port.last);
+        if let Some(head) = goes_on.filter(|head| deficit(head) >= u64::from(head.bytes)) {
+            return Some(Next { head, place: 0, visits: 0 });
+        }
+        let visits = |head: &Head| {
+            u64::from(head.bytes).saturating_sub(deficit(head)).div_ceil(self.quantum(out, head.slot)).max(1)
+        };
+        let visited = after(heads, port.last).enumerate();
+        let next = visited.map(|(place, head)| Next { head, place, visits: visits(head) });
+        next.min_by_key(|next| (next.visits, next.place))
+    }
+}
+
+impl PortArbiter for DeficitRoundRobin {
+    fn choose(&self, ask: &GrantView<'_>) -> u32 {
+        self.next(ask.out, ask.heads).map_or(u32::MAX, |next| next.head.slot)
+    }
+
+    fn commit(&mut self, granted: &Granted<'_>) {
+        let (out, slot) = (granted.out, granted.slot);
+        let last = self.ports.get(out).and_then(|port| port.last);
+        let mut deficits = BTreeMap::new();
+        if let Some(next) = self.next(out, granted.heads).filter(|next| next.head.slot == slot) {
+            let nothing = Port::default();
+            let before = &self.ports.get(out).unwrap_or(&nothing).deficits;
+            for (place, head) in after(granted.heads, last).enumerate() {
+                let visits = if place <= next.place { next.visits } else { next.visits.saturating_sub(1) };
+                let added = self.quantum(out, head.slot).saturating_mul(visits);
+                let deficit = before.get(&head.slot).copied().unwrap_or(0).saturating_add(added);
+                deficits.insert(head.slot, deficit);
+            }
+            let own = deficits.entry(slot).or_insert(0);
+            *own = own.saturating_sub(u64::from(granted.bytes));
+        }
+        *self.ports.of(out) = Port { last: Some(slot), deficits };
+    }
+
+    fn state(&self, out: u32, to: &mut Vec<u64>) -> bool {
+        if let Some(port) = self.ports.get(out) {
+            to.push(port.last.map_or(u64::MAX, u64::from));
+            to.extend(
+                port.deficits.iter().filter(|d| *d.1 > 0).flat_map(|(&slot, &deficit)| [u64::from(slot), deficit]),
+            );
+        }
+        true
+    }
+
+    fn reads_age(&self) -> bool {
+        false
+    }
+}

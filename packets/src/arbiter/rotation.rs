@@ -1,0 +1,84 @@
+//! Round robin, by packets.
+
+use std::collections::BTreeMap;
+
+use super::{GrantView, Granted, Head, PerOutput, PortArbiter, after};
+
+/// Serves the next requester after the last one served, by packet. With equal packets all requesters get equal shares.
+#[derive(Clone, Debug, Default)]
+pub struct RoundRobin {
+    last: PerOutput<Option<u32>>,
+}
+
+impl RoundRobin {
+    /// The slot next after the last one served, among these.
+    pub(super) fn next<'h>(&self, out: u32, heads: impl Iterator<Item = &'h Head>) -> u32 {
+        let last = self.last.get(out).copied().flatten();
+        let slots = heads.map(|head| head.slot);
+        slots.min_by_key(|&slot| (last.is_some_and(|last| slot <= last), slot)).unwrap_or(u32::MAX)
+    }
+}
+
+impl PortArbiter for RoundRobin {
+    fn choose(&self, ask: &GrantView<'_>) -> u32 {
+        self.next(ask.out, ask.heads.iter())
+    }
+
+    fn commit(&mut self, granted: &Granted<'_>) {
+        *self.last.of(granted.out) = Some(granted.slot);
+    }
+
+    fn state(&self, out: u32, to: &mut Vec<u64>) -> bool {
+        to.push(self.last.get(out).copied().flatten().map_or(u64::MAX, u64::from));
+        true
+    }
+
+    fn reads_age(&self) -> bool {
+        false
+    }
+}
+
+/// Round robin in which a requester is served up to its weight times in a row.
+#[derive(Clone, Debug, Default)]
+pub struct WeightedRoundRobin {
+    weights: BTreeMap<(u32, u32), u32>,
+    /// Who was served last, and how often in a row.
+    turn: PerOutput<Option<(u32, u32)>>,
+}
+
+impl WeightedRoundRobin {
+    /// `weights` by output and slot; 1 for others.
+    #[must_use]
+    pub fn new(weights: BTreeMap<(u32, u32), u32>) -> Self {
+        Self { weights, turn: PerOutput::default() }
+    }
+}
+
+impl PortArbiter for WeightedRoundRobin {
+    fn choose(&self, ask: &GrantView<'_>) -> u32 {
+        let turn = self.turn.get(ask.out).copied().flatten();
+        let goes_on = turn.filter(|&(slot, served)| {
+            let weight = self.weights.get(&(ask.out, slot)).copied().unwrap_or(1);
+            served < weight && ask.heads.iter().any(|head| head.slot == slot)
+        });
+        let next = || after(ask.heads, turn.map(|turn| turn.0)).next().map_or(u32::MAX, |head| head.slot);
+        goes_on.map_or_else(next, |turn| turn.0)
+    }
+
+    fn commit(&mut self, granted: &Granted<'_>) {
+        let turn = self.turn.of(granted.out);
+        let weight = self.weights.get(&(granted.out, granted.slot)).copied().unwrap_or(1);
+        let served = turn.filter(|turn| turn.0 == granted.slot && turn.1 < weight).map_or(0, |turn| turn.1);
+        *turn = Some((granted.slot, served + 1));
+    }
+
+    fn state(&self, out: u32, to: &mut Vec<u64>) -> bool {
+        let (slot, served) = self.turn.get(out).copied().flatten().unwrap_or((u32::MAX, 0));
+        to.extend([u64::from(slot), u64::from(served)]);
+        true
+    }
+
+    fn reads_age(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,113 @@
+//! Pending events of packets.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Engine, HeldCause};
+
+/// What happens, at most once each at an instant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Event {
+    /// A transfer's next packet is ready.
+    Ready(u32),
+    /// The head of a queue can be sent on.
+    Visible(u32),
+    /// A packet of a transfer with a window has come.
+    Come(u32),
+    /// An output looks at who asks.
+    Wake(u32),
+    /// The last byte of a transfer has left its source.
+    Sent(u32),
+    /// The last byte of a transfer is at its destination.
+    Ended(u32),
+}
+
+/// Events by time, then kind, then number.
+#[derive(Debug, Default)]
+pub(super) struct Events(BinaryHeap<Reverse<(u64, Event)>>);
+
+impl Events {
+    pub(super) fn push(&mut self, time: u64, event: Event) {
+        self.0.push(Reverse((time, event)));
+    }
+
+    /// When the next is due; [`u64::MAX`] for none.
+    pub(super) fn next_time(&self) -> u64 {
+        self.0.peek().map_or(u64::MAX, |Reverse((time, _))| *time)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &(u64, Event)> {
+        self.0.iter().map(|Reverse(event)| event)
+    }
+
+    pub(super) fn into_iter(self) -> impl Iterator<Item = (u64, Event)> {
+        self.0.into_iter().map(|Reverse(event)| event)
+    }
+
+    pub(super) fn pop_due(&mut self, now: u64) -> Option<Event> {
+        if self.next_time() > now {
+            return None;
+        }
+        self.0.pop().map(|Reverse((_, event))| event)
+    }
+}
+
+impl FromIterator<(u64, Event)> for Events {
+    fn from_iter<I: IntoIterator<Item = (u64, Event)>>(events: I) -> Self {
+        Self(events.into_iter().map(Reverse).collect())
+    }
+}
+
+impl Event {
+    /// Kind and number.
+    pub(super) fn word(self) -> u64 {
+        let (kind, number) = match self {
+            Self::Ready(number) => (0, number),
+            Self::Visible(number) => (1, number),
+            Self::Come(number) => (2, number),
+            Self::Wake(number) => (3, number),
+            Self::Sent(number) => (4, number),
+            Self::Ended(number) => (5, number),
+        };
+        kind << 32 | u64::from(number)
+    }
+}
+
+impl Engine {
+    pub(super) fn happen(&mut self, now: u64, event: Event) {
+        match event {
+            Event::Ready(id) => self.ask_from_source(now, id),
+            Event::Visible(queue) => self.head_asks(queue),
+            Event::Come(id) => self.come(now, id),
+            // One that was put off, or brought forward, has happened already.
+            Event::Wake(out) => {
+                let port = &mut self.ports[out as usize];
+                if port.wake_at <= now {
+                    port.wake_at = u64::MAX;
+                    self.mark(out);
+                }
+            }
+            Event::Sent(_) | Event::Ended(_) => {}
+        }
+    }
+
+    /// The first packet of a queue asks for its output.
+    pub(super) fn head_asks(&mut self, queue: u32) {
+        let packet = &self.packets[self.queues[queue as usize].first as usize];
+        let transfer = self.transfer(packet.transfer);
+        let (input, out) = (transfer.route[packet.hop as usize - 1], transfer.route[packet.hop as usize]);
+        let slot = self.slot_of_input(input, transfer.channel);
+        self.ask(out, slot);
+    }
+
+    /// A packet of a transfer with a window is at its destination.
+    fn come(&mut self, now: u64, id: u32) {
+        let transfer = self.transfer_mut(id);
+        transfer.come += 1;
+        if let Some(since) = transfer.shut.take() {
+            let node = self.network.links[self.transfer(id).route[0] as usize].from;
+            self.hold(since, now, id, HeldCause::Window);
+            self.source_ready(now, node, id);
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! The packet engine: events of packets, and grants.
+//!
+//! At one instant everything happens before anything is granted: transfers begin, packets become visible, outputs are free.
+//! Then each free output chooses among those that ask and have credit, in the order of links, in rounds until nothing more is
+//! granted (packets.md, section 1).
+
+mod credit;
+mod deadlock;
+mod events;
+mod grants;
+mod skip;
+mod sources;
+mod stalls;
+mod sums;
+mod types;
+
+use std::collections::VecDeque;
+
+use crate::arbiter::{Head, PortArbiter};
+use crate::network::{Inputs, Network, Queues};
+use credit::Credit;
+use events::{Event, Events};
+pub use sources::Interleave;
+use sources::Source;
+pub use stalls::{Held, HeldCause};
+use sums::{Digest, TimeSum};
+pub use types::{LinkCounts, Notice, PacketError, TransferSpec};
+
+/// No packet, queue or transfer.
+const NONE: u32 = u32::MAX;
+
+/// A packet in a buffer.
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    /// When it can be sent on, ps.
+    visible: u64,
+    /// When it was ready at its source, ps.
+    ready: u64,
+    transfer: u32,
+    /// Bytes of payload that have not been sent on.
+    payload: u32,
+    /// The packet behind it.
+    next: u32,
+    /// Place in the route of the link that it waits for.
+    hop: u32,
+}
+
+/// Packets of one input and channel, and under `voq` of one output.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    first: u32,
+    last: u32,
+}
+
+/// A transfer under way.
+#[derive(Clone, Debug)]
+struct Transfer {
+    route: Box<[u32]>,
+    /// Bytes of payload that have no packet yet.
+    left: u64,
+    /// Bytes of payload that have not come.
+    missing: u64,
+    /// Of a full packet at its source, bytes.
+    payload: u32,
+    channel: u32,
+    engine: u32,
+    priority: i64,
+    weight: f64,
+    start: u64,
+    interval: u64,
+    window: u64,
+    /// Packets that were granted at the source, and that have come.
+    granted: u64,
+    come: u64,
+    /// Since when its window is full.
+    shut: Option<u64>,
+    /// When its next packet is ready, and whether it asks to be sent.
+    ready: u64,
+    is_asking: bool,
+    held: stalls::Log,
+}
+
+/// What asks for an output.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Requester {
+    Queue(u32),
+    Engine { node: u32, engine: u32 },
+}
+
+/// An output: who asks for it, and when it is free.
+struct Port {
+    free_at: u64,
+    /// When it looks again; [`u64::MAX`] for not yet known.
+    wake_at: u64,
+    /// The transfer that sends, or was last to.
+    sending: u32,
+    /// A bit for each requester.
+    asking: Box<[u64]>,
+    /// Someone asks who had no credit when it was looked at.
+    is_starved: bool,
+    is_marked: bool,
+    /// Transfers whose packets wait here at their source for a reason that is not known yet.
+    unexplained: Vec<u32>,
+}
+
+/// Transfers under way over a network, packet by packet.
+pub struct Engine {
+    network: Network,
+    /// Per link: which of `arbiters` serves it.
+    arbiter_of: Box<[u32]>,
+    arbiters: Vec<Box<dyn PortArbiter>>,
+    /// Whether one of them looks at how long packets have waited.
+    reads_age: bool,
+    ports: Vec<Port>,
+    /// Per link and channel.
+    credits: Vec<Credit>,
+    queues: Vec<Queue>,
+    /// Per link: its first queue.
+    first_queue: Box<[u32]>,
+    /// Per link: until when its far end sends; only where inputs are serial.
+    input_busy: Vec<u64>,
+    /// Per link: the output that its far end accepted last.
+    accepted: Vec<u32>,
+    sources: Vec<Source>,
+    packets: Vec<Packet>,
+    free_packets: Vec<u32>,
+    transfers: Vec<Option<Transfer>>,
+    active: usize,
+    events: Events,
+    notices: Events,
+    /// Outputs to look at in this instant.
+    marked: Vec<u32>,
+    /// Outputs that were looked at in this instant.
+    seen: Vec<u32>,
+    heads: Vec<Head>,
+    offers: Vec<grants::Offer>,
+    counts: Vec<LinkCounts>,
+    /// Per link: when packets could be sent over it, and when they were.
+    visible: Vec<TimeSum>,
+    granted: Vec<TimeSum>,
+    hops: u64,
+    most_hops: u64,
+    /// Per link, of its grants.
+    digests: Vec<Digest>,
+    periods: skip::Periods,
+}
+
+impl Engine {
+    /// An engine without transfers. `arbiter_of` has for each link its place in `arbiters`.
+    ///
+    /// # Panics
+    /// If `arbiter_of` is not of the links of the network.
+    #[must_use]
+    pub fn new(network: Network, arbiters: Vec<Box<dyn PortArbiter>>, arbiter_of: Box<[u32]>) -> Self {
+        let links = network.links.len();
+        assert_eq!(arbiter_of.len(), links, "an arbiter for each link");
+        let channels = network.channels as usize;
+        let port = |link: usize| {
+            let requesters = network.stride(network.links[link].from) * network.channels;
+            Port {
+                free_at: 0,
+                wake_at: u64::MAX,
+                sending: NONE,
+                asking: vec![0; (requesters as usize).div_ceil(64)].into(),
+                is_starved: false,
+                is_marked: false,
+                unexplained: Vec::new(),
+            }
+        };
+        let ports = (0..links).map(port).collect();
+        let credit = |at: usize| Credit::new(network.links[at / channels].buffer);
+        let credits = (0..links * channels).map(credit).collect();
+        let (mut first_queue, mut queues) = (Vec::new(), 0);
+        for link in &network.links {
+            first_queue.push(queues);
+            queues += network.channels * queues_per_channel(&network, link.to);
+        }
+        let sources = network.nodes.iter().map(|node| Source::new(node.engines)).collect();
+        Self {
+            arbiter_of,
+            reads_age: arbiters.iter().any(|arbiter| arbiter.reads_age()),
+            arbiters,
+            ports,
+            credits,
+            queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
+            first_queue: first_queue.into(),
+            input_busy: vec![0; links],
+            accepted: vec![NONE; links],
+            sources,
+            packets: Vec::new(),
+            free_packets: Vec::new(),
+            transfers: Vec::new(),
+            active: 0,
+            events: Events::default(),
+            notices: Events::default(),
+            marked: Vec::new(),
+            seen: Vec::new(),
+            heads: Vec::new(),
+            offers: Vec::new(),
+            counts: vec![LinkCounts::default(); links],
+            visible: vec![TimeSum::default(); links],
+            granted: vec![TimeSum::default(); links],
+            hops: 0,
+            most_hops: u64::MAX,
+            digests: vec![Digest::default(); links],
+            periods: skip::Periods::default(),
+            network,
+        }
+    }
+
+    /// Ends the run with an error after this many hops.
+    #[must_use]
+    pub fn with_most_hops(mut self, most: u64) -> Self {
+        self.most_hops = most;
+        self
+    }
+
+    /// Simulates every packet, also of transfers that have come into a period.
+    #[must_use]
+    pub fn without_skipping(mut self) -> Self {
+        self.periods = skip::Periods::off();
+        self
+    }
+
+    /// All transfers of a node meet in one queue at its own link.
+    pub fn interleave(&mut self, node: u32, how: Interleave) {
+        self.sources[node as usize].interleave(how);
+    }
+
+    /// Begins to send a transfer at `now`, under a number that no other transfer has. What it does in this instant follows
+    /// with [`Self::step`].
+    ///
+    /// # Errors
+    /// [`PacketError::Engines`] where all engines of its source are busy.
+    pub fn admit(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<(), PacketError> {
+        let Some(&first) = spec.route.first() else { return Err(PacketError::Engines { transfer: id }) };
+        let node = self.network.links[first as usize].from;
+        let Some(engine) = self.sources[node as usize].begin(id) else {
+            return Err(PacketError::Engines { transfer: id });
+        };
+        if id as usize >= self.transfers.len() {
+            self.transfers.resize_with(id as usize + 1, || None);
+        }
+        self.transfers[id as usize] = Some(Transfer {
+            route: spec.route.into(),
+            left: spec.bytes,
+            missing: spec.bytes,
+            payload: self.network.links[first as usize].payload,
+            channel: spec.channel,
+            engine,
+            priority: spec.priority,
+            weight: spec.weight,
+            start: now,
+            interval: spec.interval,
+            window: spec.window.unwrap_or(u64::MAX),
+            granted: 0,
+            come: 0,
+            shut: None,
+            ready: now,
+            is_asking: false,
+            held: stalls::Log::default(),
+        });
+        self.active += 1;
+        self.periods.forget();
+        if spec.bytes == 0 {
+            self.sources[node as usize].end(engine, id);
+            let latency = spec.route.iter().map(|&link| self.network.links[link as usize].latency).sum::<u64>();
+            self.notices.push(now, Event::Sent(id));
+            self.notices.push(now.saturating_add(latency), Event::Ended(id));
+        } else {
+            self.source_ready(now, node, id);
+        }
+        Ok(())
+    }
+
+    /// Goes on until the next notice is due, or to the last instant before `until`. Returns when the next notice is due
+    /// ([`u64::MAX`] for none). `halt` is asked now and then, and ends it early.
+    ///
+    /// # Errors
+    /// [`PacketError`]: a deadlock, a wrong answer of an arbiter, too many hops.
+    pub fn advance(&mut self, until: u64, halt: &dyn Fn() -> bool) -> Result<u64, PacketError> {
+        let mut steps = 0_u32;
+        loop {
+            let (next, notice) = (self.events.next_time(), self.notices.next_time());
+            if notice <= next || next >= until {
+                if next == u64::MAX && notice == u64::MAX && until == u64::MAX && self.active > 0 {
+                    return Err(PacketError::Deadlock { cycle: self.cycle() });
+                }
+                return Ok(notice);
+            }
+            self.step(next)?;
+            self.look_for_periods(next, until);
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(4096) && halt() {
+                return Ok(notice);
+            }
+        }
+    }
+
+    /// Does what is due at `now`: events, then grants.
+    ///
+    /// # Errors
+    /// As [`Self::advance`].
+    pub fn step(&mut self, now: u64) -> Result<(), PacketError> {
+        while let Some(event) = self.events.pop_due(now) {
+            self.happen(now, event);
+        }
+        self.grant(now)?;
+        if self.hops > self.most_hops { Err(PacketError::Hops { most: self.most_hops }) } else { Ok(()) }
+    }
+
+    /// The next notice that is due by `now`, in the order of times.
+    pub fn take_notice(&mut self, now: u64) -> Option<(u64, Notice)> {
+        let time = self.notices.next_time();
+        if time > now {
+            return None;
+        }
+        match self.notices.pop_due(time)? {
+            Event::Sent(id) => Some((time, Notice::Sent(id))),
+            Event::Ended(id) => {
+                self.active -= 1;
+                Some((time, Notice::Ended(id)))
+            }
+            _ => None,
+        }
+    }
+
+    /// How the source of a transfer was held up until now, from the longest on.
+    #[must_use]
+    pub fn held(&self, id: u32) -> Vec<Held> {
+        self.transfers.get(id as usize).and_then(Option::as_ref).map_or_else(Vec::new, |t| t.held.sorted())
+    }
+
+    /// Bytes of payload of a transfer that have left its source.
+    #[must_use]
+    pub fn sent_bytes(&self, id: u32, total: u64) -> u64 {
+        self.transfers.get(id as usize).and_then(Option::as_ref).map_or(0, |t| total - t.left)
+    }
+
+    /// What crossed each link until now.
+    #[must_use]
+    pub fn counts(&self) -> Vec<LinkCounts> {
+        let mut waiting = vec![0_u64; self.counts.len()];
+        for queue in &self.queues {
+            let mut at = queue.first;
+            while at != NONE {
+                let packet = &self.packets[at as usize];
+                let out = self.transfer(packet.transfer).route[packet.hop as usize] as usize;
+                waiting[out] = waiting[out].wrapping_add(packet.visible);
+                at = packet.next;
+            }
+        }
+        for id in self.sources.iter().flat_map(|source| &source.engines).filter(|&&id| id != NONE) {
+            let transfer = self.transfer(*id);
+            if transfer.is_asking {
+                let out = transfer.route[0] as usize;
+                waiting[out] = waiting[out].wrapping_add(transfer.ready);
+            }
+        }
+        let links = self.counts.iter().zip(&self.visible).zip(&self.granted).zip(waiting);
+        let waited = |((counts, visible), granted): ((&LinkCounts, &TimeSum), &TimeSum), waiting: u64| LinkCounts {
+            waited: granted.sum.wrapping_sub(visible.sum).wrapping_add(waiting),
+            ..*counts
+        };
+        links.map(|(sums, waiting)| waited(sums, waiting)).collect()
+    }
+
+    /// Packets times links until now, those that were skipped included.
+    #[must_use]
+    pub fn hops(&self) -> u64 {
+        self.hops + self.periods.skipped
+    }
+
+    /// Those that were skipped.
+    #[must_use]
+    pub fn skipped_hops(&self) -> u64 {
+        self.periods.skipped
+    }
+
+    /// A digest of all grants: time, link, transfer.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.digests.iter().fold(0, |sum: u64, digest| sum.wrapping_add(digest.value()))
+    }
+
+    /// Whether every buffer is empty and every credit at home, at a time when all notices were taken.
+    #[must_use]
+    pub fn is_drained(&mut self, now: u64) -> bool {
+        self.queues.iter().all(|queue| queue.first == NONE) && self.credits.iter_mut().all(|credit| credit.is_home(now))
+    }
+
+    fn transfer(&self, id: u32) -> &Transfer {
+        self.transfers[id as usize].as_ref().expect("a transfer under way")
+    }
+
+    fn transfer_mut(&mut self, id: u32) -> &mut Transfer {
+        self.transfers[id as usize].as_mut().expect("a transfer under way")
+    }
+
+    /// The queue of a packet that came over `input` and waits for `out`.
+    fn queue_of(&self, input: u32, channel: u32, out: u32) -> u32 {
+        let per_channel = queues_per_channel(&self.network, self.network.links[input as usize].to);
+        let place = if per_channel == 1 { 0 } else { self.network.output_place[out as usize] };
+        self.first_queue[input as usize] + channel * per_channel + place
+    }
+
+    /// The number of a queue's input, or of an engine, among the requesters of an output.
+    fn slot_of_input(&self, input: u32, channel: u32) -> u32 {
+        let node = self.network.links[input as usize].to;
+        channel * self.network.stride(node) + self.network.input_place[input as usize]
+    }
+
+    fn slot_of_engine(&self, node: u32, engine: u32, channel: u32) -> u32 {
+        channel * self.network.stride(node) + self.network.inputs[node as usize].len() as u32 + engine
+    }
+
+    /// Who has a slot at an output.
+    fn requester(&self, out: u32, slot: u32) -> Requester {
+        let node = self.network.links[out as usize].from;
+        let inputs = &self.network.inputs[node as usize];
+        let stride = self.network.stride(node);
+        let (channel, place) = (slot / stride, slot % stride);
+        match inputs.get(place as usize) {
+            Some(&input) => Requester::Queue(self.queue_of(input, channel, out)),
+            None => Requester::Engine { node, engine: place - inputs.len() as u32 },
+        }
+    }
+
+    fn is_serial(&self, node: u32) -> bool {
+        self.network.nodes[node as usize].inputs == Inputs::Serial
+    }
+
+    fn new_packet(&mut self, packet: Packet) -> u32 {
+        if let Some(free) = self.free_packets.pop() {
+            self.packets[free as usize] = packet;
+            return free;
+        }
+        self.packets.push(packet);
+        self.packets.len() as u32 - 1
+    }
+}
+
+fn queues_per_channel(network: &Network, node: u32) -> u32 {
+    match network.nodes[node as usize].queues {
+        Queues::Fifo => 1,
+        Queues::Voq => network.outputs[node as usize].len().max(1) as u32,
+    }
+}
+
+/// Room that will be free: (when, bytes).
+type Returns = VecDeque<(u64, u64)>;

@@ -1,0 +1,400 @@
+//! Exact skip-ahead: transfers that have come into a period are moved on by many periods at once.
+//!
+//! After a packet of a chosen transfer has been sent to its destination, the state relative to now is compared with a saved
+//! one, which is saved anew after 16, 32, … such packets (Brent, *An improved Monte Carlo factorization algorithm*, BIT 20,
+//! 1980). Equal states are a period. All times then move by n periods, and n times what one period counted is added. No
+//! transfer comes to its last packet in that, and nothing from outside is passed. Each set of transfers connected through
+//! links is looked at by itself: the periods of others need not fit.
+
+use super::events::Event;
+use super::stalls::Log;
+use super::sums::{Digest, TimeSum};
+use super::{Engine, LinkCounts, NONE};
+
+/// Steps without a begin or an end of a transfer before sets are looked for: short runs do not pay for them (*assumed*).
+const PATIENCE: u64 = 256;
+/// Packets of the chosen transfer until the first state is saved anew.
+const FIRST: u64 = 16;
+/// Whole comparisons with one saved state at most; its hash may be equal by chance.
+const COMPARISONS: u32 = 8;
+
+/// Transfers connected through links.
+#[derive(Debug)]
+struct Component {
+    links: Vec<u32>,
+    transfers: Vec<u32>,
+    /// One packet of it has just been sent over its last link.
+    has_delivered: bool,
+    saved: Option<Saved>,
+    /// Packets of the chosen transfer until a state is saved anew, and how many there will be then.
+    left: u64,
+    span: u64,
+    comparisons: u32,
+}
+
+/// A state, and what had been counted.
+#[derive(Debug)]
+struct Saved {
+    time: u64,
+    hash: u64,
+    state: Vec<u64>,
+    counts: Vec<LinkCounts>,
+    transfers: Vec<(Counted, Log)>,
+    links: Vec<(Digest, TimeSum, TimeSum)>,
+}
+
+/// What a transfer counts.
+#[derive(Clone, Copy, Debug)]
+struct Counted {
+    left: u64,
+    missing: u64,
+    granted: u64,
+    come: u64,
+}
+
+/// The sets of connected transfers, once they have been looked for.
+#[derive(Debug, Default)]
+pub(super) struct Periods {
+    is_off: bool,
+    /// Steps since a transfer began or ended.
+    quiet: u64,
+    components: Vec<Component>,
+    /// Per transfer that is the chosen one of a set: which.
+    chosen: Vec<(u32, u32)>,
+    pub(super) skipped: u64,
+}
+
+impl Periods {
+    pub(super) fn off() -> Self {
+        Self { is_off: true, ..Self::default() }
+    }
+
+    /// A transfer began or ended.
+    pub(super) fn forget(&mut self) {
+        self.quiet = 0;
+        self.components.clear();
+        self.chosen.clear();
+    }
+
+    /// A packet of a transfer is sent over its last link.
+    #[inline]
+    pub(super) fn delivered(&mut self, transfer: u32) {
+        if let Some(&(_, at)) = self.chosen.iter().find(|chosen| chosen.0 == transfer) {
+            self.components[at as usize].has_delivered = true;
+        }
+    }
+}
+
+impl Engine {
+    /// After a step: skips ahead where a set of transfers has come into a period, short of `until`.
+    pub(super) fn look_for_periods(&mut self, now: u64, until: u64) {
+        if self.periods.is_off {
+            return;
+        }
+        self.periods.quiet += 1;
+        if self.periods.quiet < PATIENCE.max(4 * self.active as u64) {
+            return;
+        }
+        if self.periods.components.is_empty() {
+            self.find_components();
+        }
+        for at in 0..self.periods.components.len() {
+            if std::mem::take(&mut self.periods.components[at].has_delivered) {
+                let mut component = self.periods.components.swap_remove(at);
+                self.compare(now, until, &mut component);
+                self.periods.components.push(component);
+                let last = self.periods.components.len() - 1;
+                self.periods.components.swap(at, last);
+            }
+        }
+    }
+
+    fn find_components(&mut self) {
+        let active = (0..).zip(&self.transfers).filter(|(_, t)| t.as_ref().is_some_and(|t| t.missing > 0));
+        let active: Vec<u32> = active.map(|(id, _)| id).collect();
+        let mut set_of = vec![NONE; self.ports.len()];
+        let mut sets: Vec<Vec<u32>> = Vec::new();
+        for &id in &active {
+            let set = sets.len() as u32;
+            sets.push(vec![id]);
+            for at in 0..self.transfer(id).route.len() {
+                let link = self.transfer(id).route[at] as usize;
+                let other = std::mem::replace(&mut set_of[link], set);
+                if other != NONE && other != set {
+                    let joined = std::mem::take(&mut sets[other as usize]);
+                    sets[set as usize].extend(joined);
+                    set_of.iter_mut().filter(|of| **of == other).for_each(|of| *of = set);
+                }
+            }
+        }
+        for mut transfers in sets.into_iter().filter(|set| !set.is_empty()) {
+            transfers.sort_unstable();
+            let mut links: Vec<u32> = transfers.iter().flat_map(|&id| self.transfer(id).route.to_vec()).collect();
+            links.sort_unstable();
+            links.dedup();
+            self.periods.chosen.push((transfers[0], self.periods.components.len() as u32));
+            self.periods.components.push(Component {
+                links,
+                transfers,
+                has_delivered: false,
+                saved: None,
+                left: 0,
+                span: FIRST,
+                comparisons: 0,
+            });
+        }
+    }
+
+    /// Compares a set with its saved state, and moves it on, or saves it anew.
+    fn compare(&mut self, now: u64, until: u64, component: &mut Component) {
+        let hash = self.hash(now, component);
+        if let Some(saved) = &component.saved
+            && saved.hash == hash
+            && component.comparisons < COMPARISONS
+        {
+            component.comparisons += 1;
+            if self.state(now, component).as_ref() == Some(&saved.state) {
+                let bound = self.bound(now, until, component);
+                if self.skip(now, bound, component, saved) {
+                    component.saved = None;
+                    component.left = 0;
+                    return;
+                }
+            }
+        }
+        if component.left > 0 {
+            component.left -= 1;
+            return;
+        }
+        let Some(state) = self.state(now, component) else {
+            self.periods.is_off = true;
+            return;
+        };
+        component.saved = Some(self.saved(now, hash, state, component));
+        component.left = component.span;
+        component.span = component.span.saturating_mul(2);
+        component.comparisons = 0;
+    }
+
+    fn saved(&self, time: u64, hash: u64, state: Vec<u64>, component: &Component) -> Saved {
+        let counts = component.links.iter().map(|&link| self.counts[link as usize]).collect();
+        let counted = |&id: &u32| {
+            let t = self.transfer(id);
+            (Counted { left: t.left, missing: t.missing, granted: t.granted, come: t.come }, t.held.clone())
+        };
+        let transfers = component.transfers.iter().map(counted).collect();
+        let sums = |&link: &u32| {
+            let link = link as usize;
+            (self.digests[link], self.visible[link], self.granted[link])
+        };
+        let links = component.links.iter().map(sums).collect();
+        Saved { time, hash, state, counts, transfers, links }
+    }
+
+    /// A few words of the state, fast.
+    fn hash(&self, now: u64, component: &Component) -> u64 {
+        let mut hash = 0_u64;
+        for &link in &component.links {
+            let port = &self.ports[link as usize];
+            let words = [port.free_at.saturating_sub(now), port.asking[0], self.credits_of(link)];
+            for word in words {
+                hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+            }
+        }
+        hash
+    }
+
+    fn credits_of(&self, link: u32) -> u64 {
+        let channels = self.network.channels as usize;
+        let first = link as usize * channels;
+        self.credits[first..first + channels].iter().map(|credit| credit.inside).sum()
+    }
+
+    /// All that what follows depends on, times relative to now; `None` where an arbiter does not tell.
+    fn state(&mut self, now: u64, component: &Component) -> Option<Vec<u64>> {
+        let mut state = Vec::new();
+        let channels = self.network.channels;
+        for &link in &component.links {
+            let port = &self.ports[link as usize];
+            let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
+            state.extend([port.free_at.saturating_sub(now), wake_at]);
+            state.extend([u64::from(port.is_starved), u64::from(port.sending)]);
+            state.extend([self.input_busy[link as usize].saturating_sub(now), u64::from(self.accepted[link as usize])]);
+            state.extend(port.asking.iter());
+            for channel in 0..channels {
+                self.credits[(link * channels + channel) as usize].state(now, &mut state);
+            }
+            if !self.arbiters[self.arbiter_of[link as usize] as usize].state(link, &mut state) {
+                return None;
+            }
+            self.state_of_queues(now, link, &mut state);
+        }
+        for &id in &component.transfers {
+            let transfer = self.transfer(id);
+            state.push(transfer.ready.wrapping_sub(now));
+            if transfer.window != u64::MAX {
+                let beyond = transfer.missing % u64::from(transfer.payload);
+                state.extend([transfer.granted - transfer.come, beyond]);
+                state.push(transfer.shut.map_or(u64::MAX, |since| since.wrapping_sub(now)));
+            }
+            transfer.held.state(now, &mut state);
+            let node = self.network.links[transfer.route[0] as usize].from;
+            if !self.sources[node as usize].state(&mut state) {
+                return None;
+            }
+        }
+        self.state_of_events(now, component, &mut state);
+        Some(state)
+    }
+
+    fn state_of_queues(&self, now: u64, link: u32, state: &mut Vec<u64>) {
+        let (first, end) = self.queues_of(link);
+        for queue in first..end {
+            let mut at = self.queues[queue as usize].first;
+            while at != NONE {
+                let packet = &self.packets[at as usize];
+                state.extend([u64::from(packet.transfer) << 32 | u64::from(packet.payload), u64::from(packet.hop)]);
+                state.push(packet.visible.saturating_sub(now));
+                if self.reads_age {
+                    state.extend([packet.visible.wrapping_sub(now), packet.ready.wrapping_sub(now)]);
+                }
+                at = packet.next;
+            }
+            state.push(u64::MAX);
+        }
+    }
+
+    fn queues_of(&self, link: u32) -> (u32, u32) {
+        let first = self.first_queue[link as usize];
+        let end = self.first_queue.get(link as usize + 1).copied().unwrap_or(self.queues.len() as u32);
+        (first, end)
+    }
+
+    fn state_of_events(&self, now: u64, component: &Component, state: &mut Vec<u64>) {
+        let own = self.events.iter().filter(|event| self.is_of(component, event.1));
+        let mut own: Vec<(u64, u64)> = own.map(|&(time, event)| (time.wrapping_sub(now), event.word())).collect();
+        own.sort_unstable();
+        state.extend(own.iter().flat_map(|&(time, word)| [time, word]));
+    }
+
+    /// Whether an event is one of a set. A wake that was brought forward is none of anybody's.
+    fn is_of(&self, component: &Component, event: Event) -> bool {
+        match event {
+            Event::Ready(id) | Event::Come(id) | Event::Sent(id) | Event::Ended(id) => {
+                component.transfers.binary_search(&id).is_ok()
+            }
+            Event::Visible(queue) => {
+                let link = self.first_queue.partition_point(|&first| first <= queue) as u32 - 1;
+                component.links.binary_search(&link).is_ok()
+            }
+            Event::Wake(link) => component.links.binary_search(&link).is_ok(),
+        }
+    }
+
+    /// Nothing from outside happens before this: `until`, or the first end that another set could have.
+    fn bound(&self, now: u64, until: u64, component: &Component) -> u64 {
+        let mut bound = until.min(self.notices.next_time());
+        for (id, transfer) in (0..).zip(&self.transfers) {
+            let Some(transfer) = transfer.as_ref().filter(|t| t.missing > 0) else { continue };
+            if component.transfers.binary_search(&id).is_ok() {
+                continue;
+            }
+            let link = &self.network.links[transfer.route[0] as usize];
+            let packets = transfer.left.div_ceil(u64::from(link.payload)).saturating_sub(1);
+            let least = packets.saturating_mul(link.rate.time(u64::from(link.payload + link.header)));
+            // A set that was moved on is ahead of now.
+            bound = bound.min(transfer.ready.max(now).saturating_add(least));
+        }
+        bound
+    }
+
+    /// Moves a set on by as many periods as fit before `bound`. Returns whether any do.
+    fn skip(&mut self, now: u64, bound: u64, component: &Component, saved: &Saved) -> bool {
+        let period = now - saved.time;
+        if period == 0 || bound <= now {
+            return false;
+        }
+        let mut n = (bound - 1 - now) / period;
+        for (&id, (before, _)) in component.transfers.iter().zip(&saved.transfers) {
+            let transfer = self.transfer(id);
+            let sent = before.left - transfer.left;
+            let spare = transfer.left.saturating_sub(2 * u64::from(transfer.payload));
+            n = n.min(spare.checked_div(sent).unwrap_or(u64::MAX));
+        }
+        if n == 0 {
+            return false;
+        }
+        self.add_periods(n, component, saved);
+        for (&link, &(digest, visible, granted)) in component.links.iter().zip(&saved.links) {
+            self.digests[link as usize].repeat(digest, n, period);
+            self.visible[link as usize].repeat(visible, n, period);
+            self.granted[link as usize].repeat(granted, n, period);
+        }
+        self.shift(now, n * period, component);
+        true
+    }
+
+    /// Adds `n` times what has been counted since a state was saved.
+    fn add_periods(&mut self, n: u64, component: &Component, saved: &Saved) {
+        for (&link, before) in component.links.iter().zip(&saved.counts) {
+            let counts = &mut self.counts[link as usize];
+            let packets = n * (counts.packets - before.packets);
+            counts.packets += packets;
+            self.periods.skipped += packets;
+            counts.payload += n * (counts.payload - before.payload);
+            counts.wire += n * (counts.wire - before.wire);
+            counts.busy += n * (counts.busy - before.busy);
+        }
+        for (&id, (before, held)) in component.transfers.iter().zip(&saved.transfers) {
+            let transfer = self.transfer_mut(id);
+            transfer.left -= n * (before.left - transfer.left);
+            transfer.missing -= n * (before.missing - transfer.missing);
+            transfer.granted += n * (transfer.granted - before.granted);
+            transfer.come += n * (transfer.come - before.come);
+            transfer.held.repeat(held, n);
+        }
+    }
+
+    /// Moves all times of a set that matter from now on by `span`.
+    fn shift(&mut self, now: u64, span: u64, component: &Component) {
+        let later = |time: &mut u64| {
+            if *time > now && *time != u64::MAX {
+                *time += span;
+            }
+        };
+        let channels = self.network.channels;
+        for &link in &component.links {
+            let port = &mut self.ports[link as usize];
+            later(&mut port.free_at);
+            later(&mut port.wake_at);
+            later(&mut self.input_busy[link as usize]);
+            (0..channels).for_each(|c| self.credits[(link * channels + c) as usize].shift(span));
+            let (first, end) = self.queues_of(link);
+            for queue in first..end {
+                let mut at = self.queues[queue as usize].first;
+                while at != NONE {
+                    let packet = &mut self.packets[at as usize];
+                    packet.visible += span;
+                    packet.ready += span;
+                    at = packet.next;
+                }
+            }
+        }
+        for &id in &component.transfers {
+            let transfer = self.transfer_mut(id);
+            transfer.ready += span;
+            if let Some(since) = &mut transfer.shut {
+                *since += span;
+            }
+            transfer.held.shift(span);
+        }
+        let events = std::mem::take(&mut self.events);
+        self.events = events
+            .into_iter()
+            .map(|(time, event)| match self.is_of(component, event) {
+                true => (time + span, event),
+                false => (time, event),
+            })
+            .collect();
+    }
+}

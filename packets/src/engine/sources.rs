@@ -1,0 +1,167 @@
+//! Where transfers start: an engine for each, or one queue in which their packets meet.
+
+use std::collections::VecDeque;
+
+use super::events::Event;
+use super::{Engine, HeldCause, NONE};
+use crate::arbiter::draw;
+
+/// Which transfer of a device has the next packet in its queue (packets.md, section 7).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interleave {
+    /// One after the other.
+    RoundRobin,
+    /// Any, with equal probability; numbers of [`draw`].
+    Random {
+        /// Of the sequence.
+        seed: u64,
+    },
+}
+
+/// The transfers that start at a node.
+#[derive(Clone, Debug)]
+pub(super) struct Source {
+    /// Per engine: its transfer. With one queue: the transfer of the packet at its head alone.
+    pub(super) engines: Vec<u32>,
+    free: Vec<u32>,
+    most: u32,
+    queue: Option<SharedQueue>,
+}
+
+/// Transfers whose packets meet in one queue.
+#[derive(Clone, Debug)]
+struct SharedQueue {
+    how: Interleave,
+    waiting: VecDeque<u32>,
+    drawn: u64,
+}
+
+impl Source {
+    pub(super) fn new(most: u32) -> Self {
+        Self { engines: Vec::new(), free: Vec::new(), most, queue: None }
+    }
+
+    pub(super) fn interleave(&mut self, how: Interleave) {
+        self.queue = Some(SharedQueue { how, waiting: VecDeque::new(), drawn: 0 });
+        self.engines = vec![NONE];
+    }
+
+    /// A free engine for a transfer.
+    pub(super) fn begin(&mut self, transfer: u32) -> Option<u32> {
+        if let Some(queue) = &mut self.queue {
+            queue.waiting.push_back(transfer);
+            return Some(0);
+        }
+        let engine = match self.free.pop() {
+            Some(engine) => engine,
+            None if self.engines.len() < self.most as usize => {
+                self.engines.push(NONE);
+                self.engines.len() as u32 - 1
+            }
+            None => return None,
+        };
+        self.engines[engine as usize] = transfer;
+        Some(engine)
+    }
+
+    /// Appends whose turn it is. Returns false where that is drawn.
+    pub(super) fn state(&self, to: &mut Vec<u64>) -> bool {
+        let Some(queue) = &self.queue else { return true };
+        to.push(u64::from(self.engines[0]));
+        to.extend(queue.waiting.iter().map(|&waiting| u64::from(waiting)));
+        queue.how == Interleave::RoundRobin || queue.waiting.len() < 2
+    }
+
+    /// The transfer has no more packets.
+    pub(super) fn end(&mut self, engine: u32, transfer: u32) {
+        match &mut self.queue {
+            Some(queue) => queue.waiting.retain(|&waiting| waiting != transfer),
+            None => {
+                self.engines[engine as usize] = NONE;
+                // The lowest first, so that engines have the same numbers whatever ended before.
+                let at = self.free.partition_point(|&free| free > engine);
+                self.free.insert(at, engine);
+            }
+        }
+    }
+}
+
+impl SharedQueue {
+    fn draw(&mut self, node: u32) -> Option<u32> {
+        match self.how {
+            Interleave::RoundRobin => {
+                let first = self.waiting.pop_front()?;
+                self.waiting.push_back(first);
+                Some(first)
+            }
+            Interleave::Random { seed } => {
+                let at = draw(seed, u64::from(node), self.drawn, self.waiting.len() as u64);
+                self.drawn += 1;
+                self.waiting.get(at as usize).copied()
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// A transfer has a packet to send, now or when its limit allows it.
+    pub(super) fn source_ready(&mut self, now: u64, node: u32, id: u32) {
+        if self.sources[node as usize].queue.is_some() {
+            return self.fill(now, node);
+        }
+        let transfer = self.transfer(id);
+        if transfer.granted - transfer.come >= transfer.window {
+            self.transfer_mut(id).shut = Some(self.own_end(now, id));
+            return;
+        }
+        // A packet that its limit allows earlier than its engine gets to it counts as ready since then.
+        let due = transfer.start.saturating_add(transfer.granted.saturating_mul(transfer.interval));
+        let ready = if transfer.interval == 0 { now } else { due };
+        self.transfer_mut(id).ready = ready;
+        if ready > now {
+            self.hold(self.own_end(now, id), ready, id, HeldCause::Limit);
+            self.events.push(ready, Event::Ready(id));
+        } else {
+            self.ask_from_source(now, id);
+        }
+    }
+
+    /// Draws the packet at the head of a device's queue, where that is empty.
+    fn fill(&mut self, now: u64, node: u32) {
+        let source = &mut self.sources[node as usize];
+        if source.engines[0] != NONE {
+            return;
+        }
+        let Some(id) = source.queue.as_mut().and_then(|queue| queue.draw(node)) else { return };
+        source.engines[0] = id;
+        self.transfer_mut(id).ready = now;
+        self.ask_from_source(now, id);
+    }
+
+    /// A transfer's packet asks for the first link of its route.
+    pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
+        let transfer = self.transfer(id);
+        let (out, engine, channel) = (transfer.route[0], transfer.engine, transfer.channel);
+        let node = self.network.links[out as usize].from;
+        let ready = transfer.ready;
+        self.visible[out as usize].add(ready);
+        self.transfer_mut(id).is_asking = true;
+        self.ask(out, self.slot_of_engine(node, engine, channel));
+        self.begin_wait(now, id);
+    }
+
+    /// The packet of a transfer at an engine has been granted: its next one, or the next one of another transfer.
+    pub(super) fn source_granted(&mut self, now: u64, node: u32, engine: u32, id: u32) {
+        let is_shared = self.sources[node as usize].queue.is_some();
+        let is_last = self.transfer(id).left == 0;
+        if is_last {
+            self.sources[node as usize].end(engine, id);
+        }
+        if is_shared {
+            self.sources[node as usize].engines[0] = NONE;
+            self.fill(now, node);
+        } else if !is_last {
+            self.source_ready(now, node, id);
+        }
+    }
+}

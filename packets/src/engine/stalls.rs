@@ -1,0 +1,180 @@
+//! Why a source that has a packet ready does not send it: looked up when the wait begins.
+
+use super::{Engine, NONE};
+
+/// Why a packet that is ready at its source does not start.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum HeldCause {
+    /// Another transfer sends over the link.
+    Arbitration,
+    /// It waits behind another transfer's packet in a queue further on.
+    HeadOfLine,
+    /// A buffer is full of its own packets, or smaller than what is under way on its link.
+    Credit,
+    /// As many packets are under way as its window allows.
+    Window,
+    /// Its own limit.
+    Limit,
+}
+
+/// Time that the source of a transfer was held up for one reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// Why.
+    pub cause: HeldCause,
+    /// The link that decides: the one that sends another packet, or that has too little credit.
+    pub link: u32,
+    /// The transfer that is responsible; `None` where it is none.
+    pub by: Option<u32>,
+    /// Picoseconds.
+    pub time: u64,
+}
+
+/// The waits of one transfer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Log {
+    sums: Vec<Held>,
+    /// The wait that is going on.
+    open: Option<Wait>,
+}
+
+/// A wait that goes on.
+#[derive(Clone, Copy, Debug)]
+struct Wait {
+    since: u64,
+    reason: Option<Reason>,
+}
+
+/// Why, at which link, and the responsible transfer or [`NONE`].
+type Reason = (HeldCause, u32, u32);
+
+impl Log {
+    fn add(&mut self, (cause, link, by): Reason, time: u64) {
+        let by = (by != NONE).then_some(by);
+        match self.sums.iter_mut().find(|held| (held.cause, held.link, held.by) == (cause, link, by)) {
+            Some(held) => held.time += time,
+            None => self.sums.push(Held { cause, link, by, time }),
+        }
+    }
+
+    /// Appends the wait that is going on, relative to now.
+    pub(super) fn state(&self, now: u64, to: &mut Vec<u64>) {
+        let Some(Wait { since, reason }) = self.open else { return to.push(u64::MAX) };
+        to.push(since.wrapping_sub(now));
+        if let Some((cause, link, by)) = reason {
+            to.extend([cause as u64, u64::from(link) << 32 | u64::from(by)]);
+        }
+    }
+
+    /// Moves the wait that is going on by `span`.
+    pub(super) fn shift(&mut self, span: u64) {
+        if let Some(wait) = &mut self.open {
+            wait.since += span;
+        }
+    }
+
+    /// Adds `n` times what has come since `before`.
+    pub(super) fn repeat(&mut self, before: &Self, n: u64) {
+        for held in &mut self.sums {
+            let same = |b: &&Held| (b.cause, b.link, b.by) == (held.cause, held.link, held.by);
+            let earlier = before.sums.iter().find(same).map_or(0, |before| before.time);
+            held.time += n * (held.time - earlier);
+        }
+    }
+
+    pub(super) fn sorted(&self) -> Vec<Held> {
+        let mut sums = self.sums.clone();
+        sums.sort_by_key(|held| (std::cmp::Reverse(held.time), held.cause, held.link, held.by));
+        sums
+    }
+}
+
+impl Engine {
+    /// The packet of a transfer waits at its source from now on, or from when the one before it has left.
+    pub(super) fn begin_wait(&mut self, now: u64, id: u32) {
+        let since = self.own_end(now, id);
+        let out = self.transfer(id).route[0];
+        let port = &mut self.ports[out as usize];
+        if !port.unexplained.contains(&id) {
+            port.unexplained.push(id);
+        }
+        self.transfer_mut(id).held.open = Some(Wait { since, reason: None });
+    }
+
+    /// The packet of a transfer is sent from its source at `now`.
+    pub(super) fn end_wait(&mut self, now: u64, id: u32) {
+        let log = &mut self.transfer_mut(id).held;
+        if let Some(Wait { since, reason: Some(reason) }) = log.open.take()
+            && now > since
+        {
+            log.add(reason, now - since);
+        }
+    }
+
+    /// The reasons of waits at an output's source that have begun by `now`.
+    pub(super) fn explain_waits(&mut self, now: u64, out: u32) {
+        if self.ports[out as usize].unexplained.is_empty() {
+            return;
+        }
+        let mut waiting = std::mem::take(&mut self.ports[out as usize].unexplained);
+        waiting.retain(|&id| {
+            let Some(Wait { since, reason: None }) = self.transfer(id).held.open else { return false };
+            if since > now {
+                return true;
+            }
+            let reason = self.reason(now, id);
+            if let Some(open) = &mut self.transfer_mut(id).held.open {
+                open.reason = Some(reason);
+            }
+            false
+        });
+        self.ports[out as usize].unexplained = waiting;
+    }
+
+    /// From when on a packet of a transfer is held up: when the one before it has left.
+    pub(super) fn own_end(&self, now: u64, id: u32) -> u64 {
+        let port = &self.ports[self.transfer(id).route[0] as usize];
+        if port.sending == id { port.free_at.max(now) } else { now }
+    }
+
+    /// Time that a transfer's next packet is not ready, by its window or limit.
+    pub(super) fn hold(&mut self, from: u64, to: u64, id: u32, cause: HeldCause) {
+        let out = self.transfer(id).route[0];
+        if to > from {
+            self.transfer_mut(id).held.add((cause, out, NONE), to - from);
+        }
+    }
+
+    /// From a source that cannot send to what sends instead.
+    fn reason(&self, now: u64, id: u32) -> Reason {
+        let (mut out, channel) = (self.transfer(id).route[0], self.transfer(id).channel);
+        let port = &self.ports[out as usize];
+        if port.free_at > now {
+            return (HeldCause::Arbitration, out, port.sending);
+        }
+        for _ in 0..self.ports.len() {
+            let Some((transfer, next)) = self.head_behind(out, channel) else { break };
+            let port = &self.ports[next as usize];
+            if port.free_at > now {
+                return match (transfer == id, port.sending == id) {
+                    (true, true) => (HeldCause::Credit, next, NONE),
+                    (true, false) => (HeldCause::Arbitration, next, port.sending),
+                    (false, _) => (HeldCause::HeadOfLine, next, transfer),
+                };
+            }
+            out = next;
+        }
+        (HeldCause::Credit, out, NONE)
+    }
+
+    /// The transfer of the first packet in the buffer at the far end of a link, and the link that it waits for.
+    pub(super) fn head_behind(&self, link: u32, channel: u32) -> Option<(u32, u32)> {
+        let to = self.network.links[link as usize].to;
+        let queues = super::queues_per_channel(&self.network, to);
+        let first = self.first_queue[link as usize] + channel * queues;
+        let heads = (first..first + queues).map(|queue| self.queues[queue as usize].first);
+        let head = heads.filter(|&head| head != NONE).min_by_key(|&head| self.packets[head as usize].visible)?;
+        let packet = &self.packets[head as usize];
+        Some((packet.transfer, self.transfer(packet.transfer).route[packet.hop as usize]))
+    }
+}

@@ -1,0 +1,79 @@
+//! What goes into the engine and comes out of it.
+
+/// A transfer to send.
+#[derive(Clone, Debug)]
+pub struct TransferSpec<'a> {
+    /// Bytes of payload.
+    pub bytes: u64,
+    /// Its links in order of travel; not empty.
+    pub route: &'a [u32],
+    /// Its channel.
+    pub channel: u32,
+    /// Its priority, larger is served first.
+    pub priority: i64,
+    /// Its weight, above 0.
+    pub weight: f64,
+    /// Picoseconds between the times at which its packets are ready, at least; 0 for no limit.
+    pub interval: u64,
+    /// Packets under way at most.
+    pub window: Option<u64>,
+}
+
+/// What happened to a transfer.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Notice {
+    /// Its last byte has left its source.
+    Sent(u32),
+    /// Its last byte is at its destination.
+    Ended(u32),
+}
+
+/// Why a run of packets cannot go on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PacketError {
+    /// A transfer begins where all engines are busy, or on a route that is none.
+    #[error("transfer {transfer} cannot begin: no engine of its source is free")]
+    Engines {
+        /// The transfer.
+        transfer: u32,
+    },
+    /// An arbiter chose somebody who had not asked.
+    #[error("the arbiter of link {link} chose requester {slot}, which does not ask")]
+    Slot {
+        /// The output.
+        link: u32,
+        /// The answer.
+        slot: u32,
+    },
+    /// Full buffers wait for each other.
+    #[error("deadlock: full buffers wait for each other")]
+    Deadlock {
+        /// The links whose buffers are full, each waiting for the next, the last for the first; empty where nobody waits for
+        /// anybody in a circle.
+        cycle: Vec<u32>,
+    },
+    /// More hops than allowed.
+    #[error("more than {most} hops")]
+    Hops {
+        /// The limit.
+        most: u64,
+    },
+}
+
+/// What crossed a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LinkCounts {
+    /// Packets, pieces of split ones each.
+    pub packets: u64,
+    /// Bytes of payload.
+    pub payload: u64,
+    /// Bytes with headers.
+    pub wire: u64,
+    /// Picoseconds in which it sent.
+    pub busy: u64,
+    /// Most bytes in the buffer at its far end, those on their way to it included.
+    pub deepest: u64,
+    /// Sum over packets of the time from when one could have been sent over it to when it was, its last piece if it is split;
+    /// ps.
+    pub waited: u64,
+}

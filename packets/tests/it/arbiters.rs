@@ -1,0 +1,95 @@
+//! Port arbiters, at one switch with sources that always send.
+
+use std::collections::BTreeMap;
+
+use weir_packets::arbiter::{
+    ArrivalOrder, DeficitRoundRobin, Fixed, GrantView, Granted, Head, OldestFirst, PortArbiter, Random, RoundRobin,
+    StrictPriority, WeightedRoundRobin,
+};
+
+fn head(slot: u32, bytes: u32) -> Head {
+    let (ready, visible) = (u64::from(slot), 100 - u64::from(slot));
+    Head { slot, channel: 0, bytes, payload: bytes, ready, visible, transfer: slot, priority: 0, weight: 1.0 }
+}
+
+/// Who is served in a row of grants, all asking all the time; bytes per slot.
+fn served(arbiter: &mut dyn PortArbiter, heads: &[Head], grants: usize) -> (Vec<u32>, BTreeMap<u32, u64>) {
+    let (mut slots, mut bytes) = (Vec::new(), BTreeMap::new());
+    for now in 0..grants as u64 {
+        let ask = GrantView { out: 3, now, heads };
+        let slot = arbiter.choose(&ask);
+        assert_eq!(arbiter.choose(&ask), slot, "choosing changes nothing");
+        let head = heads.iter().find(|head| head.slot == slot).expect("one that asks");
+        arbiter.commit(&Granted { out: 3, slot, bytes: head.bytes, heads });
+        slots.push(slot);
+        *bytes.entry(slot).or_insert(0) += u64::from(head.bytes);
+    }
+    (slots, bytes)
+}
+
+#[test]
+fn round_robin_goes_round() {
+    let heads = [head(1, 10), head(4, 10), head(70, 10)];
+    let (slots, _) = served(&mut RoundRobin::default(), &heads, 7);
+    assert_eq!(slots, [1, 4, 70, 1, 4, 70, 1]);
+}
+
+#[test]
+fn weights_count_packets_in_a_row() {
+    let heads = [head(1, 10), head(4, 900)];
+    let weights = BTreeMap::from([((3, 1), 3), ((9, 4), 7)]);
+    let (slots, _) = served(&mut WeightedRoundRobin::new(weights), &heads, 8);
+    assert_eq!(slots, [1, 1, 1, 4, 1, 1, 1, 4]);
+}
+
+/// Fair in bytes, whatever the sizes: within a quantum and a packet of each other.
+#[test]
+fn deficits_make_round_robin_fair_in_bytes() {
+    for quantum in [1, 100, 512, 5000] {
+        let heads = [head(0, 88), head(2, 280), head(5, 1500)];
+        let (_, bytes) = served(&mut DeficitRoundRobin::new(quantum, BTreeMap::new()), &heads, 20_000);
+        let (least, most) = (bytes.values().min().unwrap(), bytes.values().max().unwrap());
+        assert!(most - least <= quantum + 1500, "{quantum}: {bytes:?}");
+        let weights = BTreeMap::from([((3, 2), 3)]);
+        let (_, bytes) = served(&mut DeficitRoundRobin::new(quantum, weights), &heads, 20_000);
+        assert!(bytes[&2].abs_diff(3 * bytes[&0]) <= 3 * (quantum + 1500), "{quantum}: {bytes:?}");
+    }
+}
+
+/// Who was away has no credit from then, and who is alone collects none.
+#[test]
+fn deficits_of_those_who_are_away_are_gone() {
+    let mut arbiter = DeficitRoundRobin::new(100, BTreeMap::new());
+    let both = [head(0, 1000), head(1, 100)];
+    served(&mut arbiter, &both, 5);
+    arbiter.commit(&Granted { out: 3, slot: 1, bytes: 100, heads: &[] });
+    let mut state = Vec::new();
+    assert!(arbiter.state(3, &mut state));
+    assert_eq!(state, [1], "no deficit is left");
+}
+
+#[test]
+fn the_oldest_the_first_to_arrive_the_lowest() {
+    let heads = [head(1, 10), head(4, 10), head(7, 10)];
+    assert_eq!(served(&mut OldestFirst, &heads, 2).0, [1, 1], "the least `ready`");
+    assert_eq!(served(&mut ArrivalOrder, &heads, 2).0, [7, 7], "the least `visible`");
+    assert_eq!(served(&mut Fixed, &heads, 2).0, [1, 1]);
+}
+
+#[test]
+fn priorities_go_first_and_take_turns_among_equals() {
+    let mut heads = [head(1, 10), head(4, 10), head(7, 10)];
+    heads[1].priority = 2;
+    heads[2].priority = 2;
+    assert_eq!(served(&mut StrictPriority::default(), &heads, 4).0, [4, 7, 4, 7]);
+}
+
+#[test]
+fn random_choices_are_uniform_and_the_same_again() {
+    let heads = [head(1, 1), head(4, 1), head(7, 1)];
+    let (first, counts) = served(&mut Random::new(5), &heads, 30_000);
+    assert!(counts.values().all(|count| count.abs_diff(10_000) < 300), "{counts:?}");
+    assert_eq!(served(&mut Random::new(5), &heads, 30_000).0, first);
+    assert_ne!(served(&mut Random::new(6), &heads, 100).0, first[..100]);
+    assert!(!Random::new(5).state(3, &mut Vec::new()), "runs with it do not repeat");
+}

@@ -1,0 +1,6 @@
+//! Tests of the packet engine.
+
+mod arbiters;
+mod golden;
+mod net;
+mod physics;

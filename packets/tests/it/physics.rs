@@ -1,0 +1,274 @@
+//! Closed forms and published figures that come out of packets (packets.md, sections 1 and 6).
+
+use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use weir_packets::arbiter::{OldestFirst, PortArbiter, Random, RoundRobin};
+use weir_packets::{Engine, Inputs, Interleave, Network, NodeSettings, Queues, Switching, WireRate};
+
+use crate::net::{Tree, at_once, link, node, spec};
+
+/// A chain of switches between two devices: `hops` links one way.
+fn chain(hops: u32, rate: WireRate) -> Tree {
+    Tree::new((0..=hops).map(|node| node.checked_sub(1)).collect(), link(rate))
+}
+
+proptest! {
+    /// Alone: end = n · ser(packet) + Σ latency + (h − 1) · ser(header), or (h − 1) · ser(packet) stored and forwarded.
+    #[test]
+    fn a_lone_transfer_ends_by_the_closed_form(
+        hops in 1..6_u32, packets in 1..40_u64, payload in 1..1000_u32, header in 0..100_u32, latency in 0..500_000_u64,
+        bandwidth in 1e8..1e11_f64, stored: bool,
+    ) {
+        let rate = WireRate::wire(bandwidth).unwrap();
+        let mut tree = chain(hops, rate);
+        let switching = if stored { Switching::StoreAndForward } else { Switching::CutThrough };
+        tree.link = weir_packets::LinkSettings {
+            payload, header, latency, credit_return: latency, buffer: None, switching, ..tree.link
+        };
+        let whole = rate.time(u64::from(payload + header));
+        let forward = if stored { whole } else { rate.time(u64::from(header)) };
+        let end = packets * whole + u64::from(hops) * latency + u64::from(hops - 1) * forward;
+        let times = at_once(&tree, &mut tree.round_robin(), &[(0, hops, packets * u64::from(payload))]);
+        prop_assert_eq!(times, [(packets * whole, end)]);
+    }
+
+    /// Random transfers over random trees: all end, no byte and no credit is lost, and two runs are the same.
+    #[test]
+    fn random_trees_deliver_everything(
+        parents in prop::collection::vec(any::<u32>(), 2..14),
+        pairs in prop::collection::vec((any::<u32>(), any::<u32>(), 1..6000_u64), 1..12),
+        split in prop::option::of(1..300_u32), voq: bool, parallel: bool, buffer in 280..3000_u64, stored: bool,
+    ) {
+        let parents: Vec<_> = (0..=parents.len() as u32).map(|n| (n > 0).then(|| parents[n as usize - 1] % n)).collect();
+        let count = parents.len() as u32;
+        let mut tree = Tree::new(parents, link(WireRate::goodput(1e10, 256, 24).unwrap()));
+        tree.link.buffer = Some(buffer);
+        tree.link.switching = if stored { Switching::StoreAndForward } else { Switching::CutThrough };
+        let queues = if voq { Queues::Voq } else { Queues::Fifo };
+        let inputs = if parallel { Inputs::Parallel } else { Inputs::Serial };
+        tree.nodes.fill(NodeSettings { split, queues, inputs, engines: 12 });
+        let transfers: Vec<_> = pairs.iter().map(|&(from, to, bytes)| {
+            let from = from % count;
+            (from, (from + 1 + to % (count - 1)) % count, bytes)
+        }).collect();
+        let run = || {
+            let mut engine = tree.round_robin();
+            let times = at_once(&tree, &mut engine, &transfers);
+            (times, engine.fingerprint(), engine.counts().to_vec())
+        };
+        let (times, fingerprint, counts) = run();
+        prop_assert_eq!(run(), (times.clone(), fingerprint, counts.clone()));
+        prop_assert!(times.iter().all(|&(sent, end)| sent > 0 && end > sent));
+        let routes = transfers.iter().map(|&(from, to, bytes)| (tree.route(from, to), bytes));
+        let mut carried = vec![0; counts.len()];
+        for (route, bytes) in routes {
+            route.iter().for_each(|&link| carried[link as usize] += bytes);
+        }
+        prop_assert_eq!(carried, counts.iter().map(|counts| counts.payload).collect::<Vec<_>>());
+        prop_assert!(counts.iter().all(|counts| counts.deepest <= buffer));
+    }
+}
+
+/// A buffer of b packets under a credit loop L lets a link carry min(1, b · ser / (L + ser)).
+#[test]
+fn buffers_below_the_credit_loop() {
+    for buffers in 1..30_u64 {
+        let rate = WireRate::goodput(1e10, 256, 24).unwrap();
+        let mut tree = chain(1, rate);
+        tree.link.buffer = Some(buffers * 280);
+        let packets = 10_000;
+        let end = at_once(&tree, &mut tree.round_robin(), &[(0, 1, packets * 256)])[0].0 as f64;
+        let ser = 25_600.0;
+        let share = (buffers as f64 * ser / (200_000.0 + ser)).min(1.0);
+        let found = packets as f64 * ser / end;
+        assert!((found / share - 1.0).abs() < 2e-3, "{buffers}: {found} of {share}");
+    }
+}
+
+/// Example 1 of the congestion paper: sources at 0.6, 0.4, 0.3 and 0.5 of a port get it in proportion where the oldest packet
+/// is served first.
+#[test]
+fn oldest_first_shares_in_proportion() {
+    let mut parents = vec![None, Some(0), Some(0)];
+    parents.extend([Some(1); 4].into_iter().chain([Some(2); 4]));
+    let tree = Tree::new(parents, link(WireRate::goodput(1e10, 256, 24).unwrap()));
+    let links = tree.links().len();
+    let mut engine = tree.engine(vec![Box::new(OldestFirst)], vec![0; links]);
+    for (id, share) in [0.6, 0.4, 0.3, 0.5].into_iter().enumerate() {
+        let id = id as u32;
+        let interval = (25_600.0_f64 / share).ceil() as u64;
+        let route = tree.route(3 + id, 7 + id);
+        engine.admit(0, id, &weir_packets::TransferSpec { interval, ..spec(100_000_000, &route) }).unwrap();
+    }
+    engine.step(0).unwrap();
+    let until = 2_000_000_000;
+    engine.advance(until, &|| false).unwrap();
+    for (id, expected) in [0.333, 0.222, 0.167, 0.278].into_iter().enumerate() {
+        let sent = engine.sent_bytes(id as u32, 100_000_000) as f64 / (until as f64 / 25_600.0 * 256.0);
+        assert!((sent - expected).abs() < 0.002, "{id}: {sent}");
+    }
+}
+
+/// T2 with pieces of 64 B below the root complex: 4 → 1 alone against 0 → 1 alone, and 0 → 1 beside 4 → 1.
+#[test]
+fn a_root_complex_that_splits_packets_costs_what_headers_cost() {
+    let mut tree = Tree::t2(link(WireRate::wire(15.753846153e9).unwrap()));
+    let size = 10_000_000;
+    for (header, split, lone, beside) in
+        [(20, 64, 1.218, 1.305), (24, 64, 1.257, f64::NAN), (20, 96, f64::NAN, 1.39), (20, 128, f64::NAN, 1.54)]
+    {
+        tree.link.header = header;
+        tree.nodes[0].split = Some(split);
+        let end = |transfers: &[(u32, u32, u64)]| at_once(&tree, &mut tree.round_robin(), transfers)[0].1 as f64;
+        let alone = end(&[(7, 8, size)]);
+        let found = end(&[(11, 8, size)]) / alone;
+        assert!(lone.is_nan() || (found - lone).abs() < 0.002, "{header} + {split}: {found}");
+        let found = end(&[(7, 8, size), (11, 8, size)]) / alone;
+        assert!(beside.is_nan() || (found - beside).abs() < 0.02, "{header} + {split} beside: {found}");
+    }
+}
+
+/// PCIe Gen3 x8: 57.88 Gb/s on the wire; s bytes take as much as s + 24 ⌈s / 256⌉.
+#[test]
+fn writes_over_gen3_x8_reach_the_published_rate() {
+    let rate = WireRate::wire(57.88e9 / 8.0).unwrap();
+    for size in [64_u64, 256, 300, 1024, 1_000_000] {
+        let mut tree = chain(1, rate);
+        tree.link.buffer = None;
+        let sent = at_once(&tree, &mut tree.round_robin(), &[(0, 1, size)])[0].0;
+        let found = size as f64 * 8e12 / sent as f64;
+        let expected = 57.88e9 * size as f64 / (size + 24 * size.div_ceil(256)) as f64;
+        assert!((found / expected - 1.0).abs() < 1e-3, "{size}: {found} of {expected}");
+    }
+    let full = 57.88 * 256.0 / 280.0;
+    assert!((full - 52.92_f64).abs() < 0.01, "the figure of SIGCOMM'18");
+}
+
+/// A switch with `n` inputs that are always full, each packet for any of `n` outputs.
+fn saturated(n: u32, queues: Queues, arbiter: Box<dyn PortArbiter>) -> f64 {
+    let parents = std::iter::once(None).chain(std::iter::repeat_n(Some(0), n as usize)).collect();
+    let mut tree = Tree::new(parents, link(WireRate::wire(1e10).unwrap()));
+    tree.link = weir_packets::LinkSettings { payload: 100, header: 0, latency: 0, credit_return: 0, ..tree.link };
+    tree.link.buffer = Some(if queues == Queues::Voq { 1_000_000 } else { 1000 });
+    tree.nodes.fill(NodeSettings { queues, engines: 64, ..node() });
+    let links = tree.links().len();
+    let mut engine = tree.engine(vec![arbiter], vec![0; links]);
+    for source in 0..n {
+        engine.interleave(1 + source, Interleave::Random { seed: 7 });
+        for to in 0..n {
+            // Back to oneself goes over the switch, too.
+            let route = [2 * source, 2 * to + 1];
+            engine.admit(0, source * n + to, &spec(1 << 40, &route)).unwrap();
+        }
+    }
+    engine.step(0).unwrap();
+    let slot = 10_000;
+    let (warm, until) = (2_000 * slot, 60_000 * slot);
+    engine.advance(warm, &|| false).unwrap();
+    let before: u64 = (0..n).map(|to| engine.counts()[2 * to as usize + 1].packets).sum();
+    engine.advance(until, &|| false).unwrap();
+    let after: u64 = (0..n).map(|to| engine.counts()[2 * to as usize + 1].packets).sum();
+    (after - before) as f64 / (58_000.0 * f64::from(n))
+}
+
+/// Karol, Hluchyj, Morgan (1987), Table I: saturation of N inputs with one queue each.
+#[test]
+fn first_in_first_out_inputs_saturate_where_karol_says() {
+    for (n, expected) in [(2, 0.75), (3, 0.6825), (4, 0.6553), (8, 0.6184)] {
+        let found = saturated(n, Queues::Fifo, Box::new(Random::new(3)));
+        assert!((found / expected - 1.0).abs() < 0.01, "{n}: {found} of {expected}");
+    }
+}
+
+#[test]
+fn queues_for_each_output_do_not_saturate() {
+    let found = saturated(4, Queues::Voq, Box::new(RoundRobin::default()));
+    assert!(found >= 0.985, "{found}");
+}
+
+/// Three switches in a ring, each sending two hops on: with buffers of one packet they wait for each other.
+#[test]
+fn a_ring_with_small_buffers_is_a_deadlock() {
+    let rate = WireRate::wire(1e10).unwrap();
+    let base = weir_packets::LinkSettings { buffer: Some(280), ..link(rate) };
+    // Switches 0 to 2 with devices 3 to 5: links 0 to 2 round the ring, then to and from each device.
+    let mut links: Vec<_> =
+        (0..3).map(|at| weir_packets::LinkSettings { from: at, to: (at + 1) % 3, ..base }).collect();
+    links.extend((0..3).flat_map(|at| [(at + 3, at), (at, at + 3)]).map(|(from, to)| weir_packets::LinkSettings {
+        from,
+        to,
+        ..base
+    }));
+    let network = Network::new(links, vec![node(); 6], 1).unwrap();
+    let mut engine = Engine::new(network, vec![Box::new(RoundRobin::default())], vec![0; 9].into());
+    for at in 0..3_u32 {
+        let route = [3 + 2 * at, at, (at + 1) % 3, 4 + 2 * ((at + 2) % 3)];
+        engine.admit(0, at, &spec(100_000, &route)).unwrap();
+    }
+    engine.step(0).unwrap();
+    let found = engine.advance(u64::MAX, &|| false).unwrap_err();
+    assert_eq!(found, weir_packets::PacketError::Deadlock { cycle: vec![0, 1, 2] });
+}
+
+/// With and without skipping ahead: the same picoseconds, counts, waits and grants.
+#[test]
+fn skipping_ahead_changes_nothing() {
+    let mut skipped = 0;
+    for seed in 0..60_u64 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut below = |end: u64| random.next_u64() % end;
+        let count = 3 + below(9) as u32;
+        let parents = (0..count).map(|n| (n > 0).then(|| below(u64::from(n)) as u32)).collect();
+        let mut tree = Tree::new(parents, link(WireRate::wire(1e10 + below(3) as f64 * 1e9).unwrap()));
+        tree.link.buffer = Some(600 + below(6000));
+        let queues = if below(3) == 0 { Queues::Voq } else { Queues::Fifo };
+        let split = (below(2) == 0).then(|| 64 + below(100) as u32);
+        tree.nodes.fill(NodeSettings { queues, split, ..node() });
+        let transfers: Vec<_> = (0..1 + below(6))
+            .map(|_| {
+                let from = below(u64::from(count)) as u32;
+                let to = (from + 1 + below(u64::from(count) - 1) as u32) % count;
+                (
+                    tree.route(from, to),
+                    200_000 + below(800_000),
+                    below(4) * 20_000,
+                    (below(4) == 0).then(|| 2 + below(20)),
+                    below(3) * 1_000_000,
+                )
+            })
+            .collect();
+        let mut run = |skips: bool| {
+            let engine = tree.round_robin();
+            let mut engine = if skips { engine } else { engine.without_skipping() };
+            let mut starts: Vec<_> = (0..).zip(&transfers).map(|(id, t)| (t.4, id)).collect();
+            starts.sort_unstable();
+            let (mut times, mut starts) = (Vec::new(), starts.into_iter().peekable());
+            loop {
+                let until = starts.peek().map_or(u64::MAX, |next| next.0);
+                let now = engine.advance(until, &|| false).unwrap().min(until);
+                if now == u64::MAX {
+                    break;
+                }
+                while let Some(notice) = engine.take_notice(now) {
+                    times.push(notice);
+                }
+                while let Some((_, id)) = starts.next_if(|next| next.0 == now) {
+                    let (route, bytes, interval, window, _) = &transfers[id as usize];
+                    let spec =
+                        weir_packets::TransferSpec { interval: *interval, window: *window, ..spec(*bytes, route) };
+                    engine.admit(now, id, &spec).unwrap();
+                }
+                engine.step(now).unwrap();
+            }
+            assert!(engine.is_drained(u64::MAX));
+            skipped += engine.skipped_hops();
+            let held: Vec<_> = (0..transfers.len() as u32).map(|id| engine.held(id)).collect();
+            (times, engine.hops(), engine.counts().to_vec(), held, engine.fingerprint())
+        };
+        let (with, without) = (run(true), run(false));
+        assert_eq!(with.0, without.0, "seed {seed}");
+        assert!(with == without, "seed {seed}: {with:?}\n{without:?}");
+    }
+    assert!(skipped > 100_000, "{skipped} hops were skipped: the fast way ran");
+}
