@@ -96,7 +96,7 @@ impl Processor {
     /// What a lone copy between two NUMA nodes of two sockets reaches, in MB/s each way, and where that is from. Measured: the median over
     /// machines of each one's median. Where the copy's slot carries no more, the sockets may carry more.
     ///
-    /// - Zen 2: 23.4 of the slot's 24 GB/s (Rome). Sapphire Rapids: 56 GB/s, the slot's (each one machine, weir's issue 18).
+    /// - Zen 2: 23.4 of the slot's 24 GB/s (Rome). Sapphire Rapids: 56 GB/s, the slot's (one machine each, no public page).
     /// - Zen 4: 43.2 (two EPYC 9124), 39 (two EPYC 9374F). Zen 5: 38 (two EPYC 9575F, 8 pairs, 36 to 42). All voipmonitor/rtx6kpro,
     ///   `hardware/epyc9124-direct-attach.md`, `pcie-bandwidth.md`, `asus-esc8000a-e13p-broadcom-switches.md`.
     /// - Others: NCCL's (`src/graph/topo.h`).
