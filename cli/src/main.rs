@@ -56,6 +56,6 @@ fn main() -> ExitCode {
         Command::Init(command) => commands::init::run(&command),
         Command::Man(command) => commands::man::run(&command),
     };
-    let exit = result.unwrap_or_else(print);
+    let exit = result.unwrap_or_else(print).max(plugins::failed_at_end());
     if interrupt::requested() { Exit::Interrupted.into() } else { exit.into() }
 }

@@ -80,3 +80,10 @@ pub(crate) fn watch() -> Result<Watchdog, Error> {
     Watchdog::start(limit, report)
         .map_err(|error| Error::new(ErrorKind::Plugin, format!("plugins cannot be watched: {error}; use --no-plugins")))
 }
+
+/// Says what plugins did while their instances were destroyed, after the results, which stand.
+pub(crate) fn failed_at_end() -> Exit {
+    let failures = weir_plugin_host::take_failures();
+    failures.iter().for_each(|failure| message(&format!("error: {failure}")));
+    if failures.is_empty() { Exit::Ok } else { Exit::Plugin }
+}

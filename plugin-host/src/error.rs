@@ -77,6 +77,12 @@ pub enum PluginError {
         /// The signal or exit code.
         how: String,
     },
+    /// Its start-up code, or a function that lists its tables, has changed how numbers are rounded.
+    #[error("{}, while it was opened, {}", path.display(), crate::rounding::CHANGED)]
+    Floats {
+        /// The library.
+        path: PathBuf,
+    },
     /// The probe did not end.
     #[error("{} was still being opened after {seconds} s and was stopped: its start-up code does not return", path.display())]
     ProbeTimeout {

@@ -1,22 +1,22 @@
 //! What instances of all kinds share: a state, the texts of errors, and an end after a panic.
 
 use std::ffi::c_void;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use weir_plugin_api::abi::{DestroyFn, ErrorBuffer, Host, code};
 use weir_plugin_api::{CallError, Slice};
 
 use crate::call::{Call, CallSlot};
+use crate::failures;
 use crate::host::InstanceHost;
-use crate::rounding::FloatControl;
+use crate::rounding;
 
 /// Room for the text of an error, in bytes (*assumed*: a line for a person is shorter).
 const ERROR_CAPACITY: usize = 2048;
 
 /// An instance inside of a library. After a panic it is never called again, but for `destroy` when it is dropped.
 pub(crate) struct Instance {
-    path: PathBuf,
     state: *mut c_void,
     destroy: DestroyFn,
     /// Why the instance is called no more.
@@ -48,12 +48,11 @@ impl Instance {
         let mut state = std::ptr::null_mut();
         let mut error_memory = vec![0; ERROR_CAPACITY];
         let mut err = ErrorBuffer::new(&mut error_memory);
-        let floats = FloatControl::now();
-        let code = slot.run(Call::Create, || create(host.as_ptr(), &raw mut state, &raw mut err));
-        let unchanged = check_floats(path, Call::Create, floats);
-        answer(path, Call::Create, code, &err)?;
-        let made = Self { path: path.to_owned(), state, destroy, stopped: None, error_memory, _host: host, slot };
-        unchanged.map(|()| made)
+        let place = err.place();
+        let (code, is_kept) = slot.run_code(Call::Create, || create(host.as_ptr(), &raw mut state, &raw mut err));
+        answer(path, Call::Create, code, &err, place)?;
+        let made = Self { state, destroy, stopped: None, error_memory, _host: host, slot };
+        floats_kept(path, Call::Create, is_kept).map(|()| made)
     }
 
     /// Calls a function of the table, unless the instance has been stopped.
@@ -70,10 +69,10 @@ impl Instance {
             return Err(error.clone());
         }
         let mut err = ErrorBuffer::new(&mut self.error_memory);
-        let (state, floats) = (self.state, FloatControl::now());
-        let code = self.slot.run(call, || f(state, &raw mut err));
-        let unchanged = check_floats(&self.path, call, floats);
-        let result = answer(&self.path, call, code, &err).and(unchanged);
+        let (state, place) = (self.state, err.place());
+        let (code, is_kept) = self.slot.run_code(call, || f(state, &raw mut err));
+        let path = &self.slot.path;
+        let result = answer(path, call, code, &err, place).and(floats_kept(path, call, is_kept));
         if code != code::ERROR
             && let Err(error) = &result
         {
@@ -94,40 +93,45 @@ impl Instance {
 
     /// That what a call did is wrong.
     pub(crate) fn failed(&self, call: Call, what: &str) -> CallError {
-        CallError::Failed(format!("{} of {} {what}", call.word(), self.path.display()))
+        CallError::Failed(format!("{} of {} {what}", call.word(), self.slot.path.display()))
     }
 }
 
-/// Restores how numbers are rounded.
-///
-/// # Errors
-/// A call has changed it.
+/// Whether a call left the floating-point environment as it was.
 #[inline]
-fn check_floats(path: &Path, call: Call, before: FloatControl) -> Result<(), CallError> {
-    if FloatControl::now() == before {
+fn floats_kept(path: &Path, call: Call, is_kept: bool) -> Result<(), CallError> {
+    if is_kept {
         return Ok(());
     }
-    before.restore();
-    let what =
-        "left the floating-point environment changed (rounding, tiny numbers or traps); restore it before returning";
-    Err(CallError::Failed(format!("{} of {} {what}", call.word(), path.display())))
+    Err(CallError::Failed(format!("{} of {} {}", call.word(), path.display(), rounding::CHANGED)))
 }
 
+/// What a call says by its code. `place` is that of the error's text: the plugin may have put another one there.
 #[inline]
-fn answer(path: &Path, call: Call, code: i32, err: &ErrorBuffer<'_>) -> Result<(), CallError> {
+fn answer(
+    path: &Path,
+    call: Call,
+    code: i32,
+    err: &ErrorBuffer<'_>,
+    place: (*const u8, usize),
+) -> Result<(), CallError> {
     if code == code::OK {
         return Ok(());
     }
-    let place = || format!("{} of {}", call.word(), path.display());
+    let of = || format!("{} of {}", call.word(), path.display());
+    if err.place() != place {
+        let what = "failed, and moved the place of its error's text; write at `err->data`, and leave that as it is";
+        return Err(CallError::Failed(format!("{} {what}", of())));
+    }
     let text = err.text();
     Err(match code {
-        code::ERROR if text.is_empty() => CallError::Failed(format!("{} failed without giving a reason", place())),
+        code::ERROR if text.is_empty() => CallError::Failed(format!("{} failed without giving a reason", of())),
         code::ERROR if call.may_refuse() => CallError::Refused(text),
         code::ERROR => CallError::Failed(text),
-        code::PANIC if text.is_empty() => CallError::Panicked(format!("in {}, without a text", place())),
-        code::PANIC => CallError::Panicked(format!("{text} (in {})", place())),
+        code::PANIC if text.is_empty() => CallError::Panicked(format!("in {}, without a text", of())),
+        code::PANIC => CallError::Panicked(format!("{text} (in {})", of())),
         other => {
-            let what = format!("{} returned {other}, which is none of 0, 1 and 2; it is not called again", place());
+            let what = format!("{} returned {other}, which is none of 0, 1 and 2; it is not called again", of());
             CallError::Failed(what)
         }
     })
@@ -138,7 +142,10 @@ impl Drop for Instance {
         let (destroy, state) = (self.destroy, self.state);
         // SAFETY: `create` of the same table succeeded for this state, and a value is dropped once; `_host` outlives this
         // call.
-        self.slot.run(Call::Destroy, || unsafe { destroy(state) });
+        let ((), is_kept) = self.slot.run_code(Call::Destroy, || unsafe { destroy(state) });
+        if let Err(error) = floats_kept(&self.slot.path, Call::Destroy, is_kept) {
+            failures::note(&self.slot.plugin, error);
+        }
     }
 }
 

@@ -42,7 +42,11 @@ impl Library {
         let path = absolute(file)?;
         let sha256 = sha256_of(&path)?;
         let slot = CallSlot::register(file_name(&path), path.clone());
-        slot.run(Call::Open, || Self::load(path, sha256))
+        let (loaded, is_kept) = slot.run_code(Call::Open, || Self::load(path, sha256));
+        loaded.and_then(|library| match is_kept {
+            true => Ok(library),
+            false => Err(PluginError::Floats { path: library.path }),
+        })
     }
 
     /// Reads all that the library at `path` lists; at least one arbiter or model.

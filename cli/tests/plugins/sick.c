@@ -3,11 +3,29 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
 
-enum { STALLS, FORGETS, OVERFILLS, HANGS, FORGETS_LONE, FAILS_LONE, CRASHES, ABORTS, EXITS, PRINTS, ROUNDS, CRASHES_AT };
+enum {
+    STALLS, FORGETS, OVERFILLS, HANGS, FORGETS_LONE, FAILS_LONE, CRASHES, ABORTS, EXITS, PRINTS, ROUNDS, CRASHES_AT,
+    OVERRUNS, SCRIBBLES, ABORTS_AT_EXIT, CRASHES_IN_DESTROY, ROUNDS_IN_DESTROY, HANGS_IN_DESTROY
+};
+
+__attribute__((constructor)) static void start_up(void)
+{
+    if (MODE == ABORTS_AT_EXIT) {
+        atexit(abort);
+    }
+}
+
+static void round_down(void)
+{
+#ifdef __SSE__
+    _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
+#endif
+}
 
 static int32_t create(const weir_host *host, const weir_fabric *fabric, const char *params, size_t len, void **state,
                       weir_err *err)
@@ -24,7 +42,16 @@ static int32_t create(const weir_host *host, const weir_fabric *fabric, const ch
 
 static void destroy(void *state)
 {
+    volatile int forever = MODE == HANGS_IN_DESTROY;
     (void)state;
+    while (forever) {
+    }
+    if (MODE == CRASHES_IN_DESTROY) {
+        *(volatile int *volatile)NULL = 1;
+    }
+    if (MODE == ROUNDS_IN_DESTROY) {
+        round_down();
+    }
 }
 
 static int32_t reset(void *state, weir_err *err)
@@ -74,11 +101,23 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
     if (MODE == PRINTS) {
         printf("a word of the plugin\n");
     }
-#ifdef __SSE__
     if (MODE == ROUNDS) {
-        _MM_SET_ROUNDING_MODE(_MM_ROUND_TOWARD_ZERO);
+        round_down();
     }
-#endif
+    if (MODE == OVERRUNS) {
+        /* Beyond the slots of the rates, to the end of the heap. */
+        volatile double *slots = rates;
+        for (;; slots++) {
+            *slots = 1.0;
+        }
+    }
+    if (MODE == SCRIBBLES) {
+        int descriptor;
+        for (descriptor = 3; descriptor < 64; descriptor++) {
+            ssize_t written = write(descriptor, "scribble", 8);
+            (void)written;
+        }
+    }
     if (MODE == FORGETS_LONE && lone) {
         return WEIR_OK;
     }

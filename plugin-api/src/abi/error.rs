@@ -38,6 +38,13 @@ impl<'a> ErrorBuffer<'a> {
         self.len = len;
     }
 
+    /// Where the text stands, and how much has room there: a faulty plugin may put another place here, so the host compares
+    /// it before it reads the text.
+    #[must_use]
+    pub fn place(&self) -> (*const u8, usize) {
+        (self.data, self.capacity)
+    }
+
     /// The text as one line: bytes that are not UTF-8 are replaced, control characters become spaces. A length beyond
     /// the capacity, as a faulty plugin may leave it, is read as the capacity.
     #[must_use]

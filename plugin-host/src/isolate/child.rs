@@ -14,6 +14,7 @@ use super::plans::PlanFrame;
 use super::views::{FabricFrame, HeldFabric, HeldPhase, PhaseFrame};
 use super::wire::{ArbiterListing, Ask, Listing, ModelListing, StepFrame, Tell, receive, send};
 use crate::descriptors::child_pipes;
+use crate::failures;
 use crate::library::Library;
 
 /// First argument of the program that opens a library for another one; a command line that sees it calls [`child_main`]
@@ -139,7 +140,12 @@ impl Served {
                 self.model(fabric, pipe, |model, around| model.alternatives(&operation, around, &mut list))?;
                 return Ok(Tell::Alternatives(list.into()));
             }
-            Ask::Destroy => self.clear(),
+            Ask::Destroy => {
+                self.clear();
+                if let Some((_, error)) = failures::take().pop() {
+                    return Err(error);
+                }
+            }
             Ask::Route(_) => return Err(out_of_step()),
         }
         Ok(Tell::Done)
