@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::weir;
+use crate::common::{json_lines, weir};
 use crate::plugins::Place;
 
 const RUN: [&str; 6] = ["run", "s.yaml", "--plugin", "sick.so", "--arbiter", "sick"];
@@ -82,4 +82,14 @@ fn no_child_outlives_a_killed_run() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(!lives(), "process {child} goes on");
+}
+
+/// It writes to each of the descriptors that follow the standard ones.
+#[test]
+fn a_result_on_stdout_has_nothing_that_a_plugin_writes_to_descriptors() {
+    let place = Place::sick("SCRIBBLES");
+    for isolate in [None, Some("--isolate")] {
+        let ended = place.run(&RUN.into_iter().chain(["--json"]).chain(isolate).collect::<Vec<_>>());
+        assert_eq!((ended.code, json_lines(&ended.stdout).len()), (0, 1), "{} {}", ended.stdout, ended.stderr);
+    }
 }
