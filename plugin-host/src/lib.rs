@@ -25,6 +25,7 @@ mod host;
 mod instance;
 mod isolate;
 mod library;
+mod list_file;
 mod load;
 mod loaded;
 mod loaded_model;
