@@ -14,7 +14,6 @@ extern crate self as weir_optimize;
 
 mod compact;
 mod distribution;
-mod line_digest;
 pub mod order;
 pub mod parameters;
 pub mod placement;
@@ -23,7 +22,7 @@ pub mod sweep;
 pub mod text;
 
 pub use distribution::Distribution;
-pub use line_digest::{DigestedLine, check_digest, with_digest};
+pub use weir_digest::{DigestedLine, check_digest, with_digest};
 
 /// Picoseconds per second; exact.
 const PS_PER_S: f64 = weir_sim_core::api::PS_PER_S as f64;

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use crate::record::{Record, record};
+use crate::rounding;
 use crate::stuck::StuckCall;
 
 /// The calls into a plugin.
@@ -78,6 +80,8 @@ pub(crate) struct CallSlot {
     pub(crate) plugin: String,
     pub(crate) path: PathBuf,
     state: AtomicU64,
+    /// Whom a crash in a call is named after; `None` where the call runs in a child.
+    record: Option<&'static Record>,
     /// Where the call runs in a child: ends that, with the call that does not return.
     end_child: Option<Box<EndChild>>,
 }
@@ -91,17 +95,17 @@ impl fmt::Debug for CallSlot {
 }
 
 thread_local! {
-    /// The call that this thread is in; null for none. Without initialisation or end of its own, a signal may read it.
-    static RUNNING: Cell<*const CallSlot> = const { Cell::new(std::ptr::null()) };
+    /// The call that this thread is in. Without initialisation or end of its own, a signal may read it.
+    static RUNNING: Cell<Option<(&'static Record, Call)>> = const { Cell::new(None) };
 }
 
 /// Notes a call of this thread until the guard is dropped; calls may be nested.
-struct Running(*const CallSlot);
+struct Running(Option<(&'static Record, Call)>);
 
 impl Running {
     #[inline]
-    fn note(slot: &CallSlot) -> Self {
-        Self(RUNNING.replace(slot))
+    fn note(record: Option<&'static Record>, call: Call) -> Self {
+        Self(RUNNING.replace(record.map(|record| (record, call))))
     }
 }
 
@@ -112,9 +116,9 @@ impl Drop for Running {
     }
 }
 
-/// The call that this thread is in; null for none.
+/// The call that this thread is in.
 #[cfg(unix)]
-pub(crate) fn running() -> *const CallSlot {
+pub(crate) fn running() -> Option<(&'static Record, Call)> {
     RUNNING.get()
 }
 
@@ -136,7 +140,8 @@ impl CallSlot {
     }
 
     fn register_ending(plugin: String, path: PathBuf, end_child: Option<Box<EndChild>>) -> Arc<Self> {
-        let slot = Arc::new(Self { plugin, path, state: AtomicU64::new(0), end_child });
+        let record = end_child.is_none().then(|| record(&plugin, &path));
+        let slot = Arc::new(Self { plugin, path, state: AtomicU64::new(0), record, end_child });
         let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
         slots.retain(|slot| slot.strong_count() > 0);
         slots.push(Arc::downgrade(&slot));
@@ -158,11 +163,18 @@ impl CallSlot {
         self.noted(call, f)
     }
 
+    /// Runs a call of the plugin's code in this process, and restores the floating-point environment after it. The second
+    /// value says whether the call left that as it was.
+    #[inline]
+    pub(crate) fn run_code<T>(&self, call: Call, f: impl FnOnce() -> T) -> (T, bool) {
+        rounding::kept(|| self.run(call, f))
+    }
+
     #[inline]
     fn noted<T>(&self, call: Call, f: impl FnOnce() -> T) -> T {
         let idle = (self.state.load(Relaxed) & !CALL_BITS).wrapping_add(ONE_CALL);
         self.state.store(idle | call as u64, Relaxed);
-        let _running = Running::note(self);
+        let _running = Running::note(self.record, call);
         let result = f();
         self.state.store(idle, Relaxed);
         result

@@ -1,7 +1,7 @@
 //! The plugins that a user has added: `plugins.json` in the user's configuration.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
@@ -10,6 +10,7 @@ use weir_plugin_api::Registry;
 
 use crate::error::PluginError;
 use crate::library::{absolute, sha256_of};
+use crate::list_file::{self, why};
 use crate::names::{check_free, check_model_free, shared_operation};
 use crate::probe::{Probed, ProbedArbiter, ProbedModel, probe};
 
@@ -19,8 +20,6 @@ pub(crate) const CONFIG_DIR_VARIABLE: &str = "WEIR_CONFIG_DIR";
 const FILE_NAME: &str = "plugins.json";
 /// Locked while the list is changed; the list itself cannot be, since each change is another file.
 const LOCK_NAME: &str = "plugins.lock";
-/// Version of the file's format.
-const FORMAT: u32 = 1;
 
 /// A library that the user has added.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -55,13 +54,6 @@ impl PluginRecord {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileFormat {
-    format: u32,
-    plugins: Vec<PluginRecord>,
-}
-
 /// The user's list of plugins.
 #[derive(Clone, Debug)]
 pub struct PluginConfig {
@@ -89,21 +81,8 @@ impl PluginConfig {
     /// The file is damaged or unreadable.
     pub fn in_folder(folder: &Path) -> Result<Self, PluginError> {
         let file = folder.join(FILE_NAME);
-        let config = |problem| PluginError::Config { path: file.clone(), problem };
-        let text = match read_limited(&file) {
-            Ok(text) => text,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Self { file, records: Vec::new() }),
-            Err(e) => return Err(config(format!("cannot be read: {}", why(&e)))),
-        };
-        let format: FileFormat = serde_json::from_str(&text).map_err(|e| {
-            let place = format!("line {}, column {}", e.line(), e.column());
-            config(format!("is not a plugin list of weir ({place}); delete it and add your plugins again"))
-        })?;
-        if format.format != FORMAT {
-            let problem = format!("has format {}, and this weir reads {FORMAT}; update weir", format.format);
-            return Err(config(problem));
-        }
-        Ok(Self { file, records: format.plugins })
+        let records = list_file::read(&file).map_err(|problem| PluginError::Config { path: file.clone(), problem })?;
+        Ok(Self { file, records })
     }
 
     /// The file that holds the list.
@@ -236,33 +215,16 @@ impl PluginConfig {
 
     /// Writes the list beside the file and renames it over, so that no one ever reads half a list.
     fn save(&mut self, records: Vec<PluginRecord>) -> Result<(), PluginError> {
-        let format = FileFormat { format: FORMAT, plugins: records };
-        let text = serde_json::to_string_pretty(&format).map_err(|e| self.not_saved(&e.into()))?;
+        let text = list_file::written(&records).map_err(|e| self.not_saved(&e))?;
         let mut beside = tempfile::NamedTempFile::new_in(self.folder()).map_err(|e| self.not_saved(&e))?;
-        let written = writeln!(beside, "{text}").and_then(|()| beside.as_file().sync_all());
+        let written = beside.write_all(text.as_bytes()).and_then(|()| beside.as_file().sync_all());
         written.map_err(|e| self.not_saved(&e))?;
         beside.persist(&self.file).map_err(|e| self.not_saved(&e.error))?;
         // The new name is on the disk with its folder; not every system lets folders be opened.
         let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
-        self.records = format.plugins;
+        self.records = records;
         Ok(())
     }
-}
-
-/// Bytes of a list at most (*assumed*: ten thousand libraries).
-const MOST_BYTES: u64 = 16 << 20;
-
-/// The text of a regular file: a pipe would be waited for, and an endless one fill the memory.
-fn read_limited(file: &Path) -> io::Result<String> {
-    if !fs::metadata(file)?.is_file() && !fs::metadata(file)?.is_dir() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "not a file"));
-    }
-    let mut text = String::new();
-    File::open(file)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(ErrorKind::FileTooLarge.into());
-    }
-    Ok(text)
 }
 
 /// Whether no model of another library has a model's name or serves its operations.
@@ -291,27 +253,5 @@ fn name_taken(record: &PluginRecord, what: &'static str, name: &str, other: &Plu
         name: name.to_owned(),
         by: format!("listed by {} too", other.path.display()),
         remedy: format!("rename one, or run `weir plugin remove {name}` first"),
-    }
-}
-
-/// What is wrong and what to do. The system's own text may name a temporary file.
-fn why(error: &io::Error) -> String {
-    let kind = error.kind();
-    match kind {
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-            format!("its folder is a file; move that away, or set {CONFIG_DIR_VARIABLE}")
-        }
-        ErrorKind::IsADirectory => format!("it is a folder; move it away, or set {CONFIG_DIR_VARIABLE}"),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            format!("{kind}; change the permissions of it and its folder, or set {CONFIG_DIR_VARIABLE} to another one")
-        }
-        ErrorKind::InvalidInput => {
-            format!("it is no file but a device, pipe or socket; remove it, or set {CONFIG_DIR_VARIABLE}")
-        }
-        ErrorKind::FileTooLarge => {
-            format!("it has more than {} MiB; delete it and add your plugins again", MOST_BYTES >> 20)
-        }
-        ErrorKind::InvalidData => "it is not text; delete it and add your plugins again".to_owned(),
-        _ => format!("{kind}; check the folder and the space left"),
     }
 }

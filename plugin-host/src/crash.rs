@@ -7,7 +7,8 @@ use std::ffi::c_int;
 use std::sync::Once;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::call::{Call, running};
+use crate::call::running;
+use crate::record::libraries;
 
 /// The code with which the program ends.
 static EXIT: AtomicI32 = AtomicI32::new(1);
@@ -20,8 +21,8 @@ const SIGNALS: [(c_int, &str); 5] = [
     (libc::SIGABRT, "SIGABRT"),
 ];
 
-/// From now on a plugin that crashes, or calls `exit`, is named on stderr, and the program ends with a code. Only `_exit`
-/// goes unnoticed.
+/// From now on a plugin that crashes, or calls `exit`, is named on stderr, and the program ends with a code. A crash outside
+/// of any call, while libraries are open, names these. Only `_exit` goes unnoticed.
 pub fn name_crashes(exit_code: i32) {
     static ONCE: Once = Once::new();
     EXIT.store(exit_code, Ordering::Relaxed);
@@ -44,7 +45,8 @@ pub fn name_crashes(exit_code: i32) {
 extern "C" fn crashed(signal: c_int) {
     let name = SIGNALS.iter().find(|(known, _)| *known == signal).map_or("a signal", |(_, name)| name);
     end_named("crashed in", name);
-    // Not in a plugin: the default action ends the program.
+    end_with_suspects(name);
+    // No plugin is there: the default action ends the program.
     // SAFETY: it may be called in a handler.
     unsafe { libc::raise(signal) };
 }
@@ -55,30 +57,38 @@ extern "C" fn exited() {
 
 /// Names the plugin that this thread is in, and ends the program; returns where it is in none.
 fn end_named(what: &str, how: &str) {
-    let running = running();
-    if running.is_null() {
+    let Some((record, call)) = running() else { return };
+    let what = [b") ", what.as_bytes(), b" ", call.word().as_bytes(), b" (", how.as_bytes(), b"); "];
+    write(&[b"error: plugin `", record.plugin(), b"` (", record.path()]);
+    write(&what);
+    end(b"the run has failed; remove it with `weir plugin remove`, or report it to its author\n");
+}
+
+/// Names all libraries that are open, and ends the program; returns where none is. A thread of theirs may have crashed, a
+/// function that they left for the end of the program, or code of weir whose memory they have overwritten.
+fn end_with_suspects(signal: &str) {
+    if libraries().next().is_none() {
         return;
     }
-    // SAFETY: the slot is borrowed by the call that is running.
-    let slot = unsafe { &*running };
-    let call = Call::of(slot.state()).map_or("a call", Call::word);
-    let path = slot.path.as_os_str().as_encoded_bytes();
-    for part in [
-        b"error: plugin `".as_slice(),
-        slot.plugin.as_bytes(),
-        b"` (",
-        path,
-        b") ",
-        what.as_bytes(),
-        b" ",
-        call.as_bytes(),
-        b" (",
-        how.as_bytes(),
-        b"); the run has failed; remove it with `weir plugin remove`, or report it to its author\n",
-    ] {
-        // SAFETY: the bytes are valid; what stderr does not take has nowhere to be told.
+    write(&[
+        b"error: weir crashed (",
+        signal.as_bytes(),
+        b") outside of a plugin's call, with plugins open that may be the cause:",
+    ]);
+    libraries().for_each(|library| write(&[b" `", library.plugin(), b"` (", library.path(), b")"]));
+    end(b"; run it without them, or with --isolate\n");
+}
+
+/// Writes to stderr. What that does not take has nowhere to be told.
+fn write(parts: &[&[u8]]) {
+    for part in parts {
+        // SAFETY: the bytes are valid, and a handler may write.
         unsafe { libc::write(libc::STDERR_FILENO, part.as_ptr().cast(), part.len()) };
     }
+}
+
+fn end(words: &[u8]) {
+    write(&[words]);
     // SAFETY: nothing runs after it, no handler of the plugin's either.
     unsafe { libc::_exit(EXIT.load(Ordering::Relaxed)) };
 }

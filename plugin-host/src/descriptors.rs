@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 #[cfg(unix)]
-use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,14 +27,14 @@ pub(crate) fn child_pipes() -> std::io::Result<(Box<dyn Read>, Box<dyn Write>)> 
     #[cfg(unix)]
     {
         keep_stdout()?;
-        let kept = KEPT.get().ok_or_else(|| std::io::Error::other("stdout is not kept"))?.try_clone()?;
-        let input = std::fs::File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
+        let kept = KEPT.get().ok_or_else(|| std::io::Error::other("stdout is not kept"))?;
+        let (kept, input) = (duplicate(kept.as_fd())?, duplicate(std::io::stdin().as_fd())?);
         let nothing = File::open("/dev/null")?;
         // SAFETY: both descriptors are open.
         if unsafe { libc::dup2(nothing.as_raw_fd(), libc::STDIN_FILENO) } == -1 {
             return Err(std::io::Error::last_os_error());
         }
-        let watched = input.try_clone()?;
+        let watched = duplicate(input.as_fd())?;
         std::thread::spawn(move || end_with(&watched));
         Ok((Box::new(input), Box::new(kept)))
     }
@@ -67,6 +67,21 @@ pub fn kept_stdout() -> Option<&'static File> {
     KEPT.get()
 }
 
+/// Numbers from which descriptors of weir's own are taken, the first that the system allows: beyond those that a plugin
+/// writes to by mistake, such as one that it has closed. Whoever looks for them finds them.
+#[cfg(unix)]
+const FROM: [libc::c_int; 3] = [500, 100, 3];
+
+/// Another descriptor of the same file, with a high number, which no program started later gets.
+#[cfg(unix)]
+fn duplicate(file: BorrowedFd<'_>) -> std::io::Result<File> {
+    // SAFETY: the call makes a new descriptor, which nobody else has.
+    let copy = |from: libc::c_int| unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, from) };
+    let descriptor = FROM.into_iter().map(copy).find(|&descriptor| descriptor != -1);
+    // SAFETY: as above.
+    descriptor.map(|new| unsafe { File::from_raw_fd(new) }).ok_or_else(std::io::Error::last_os_error)
+}
+
 /// From now on, what anyone prints to stdout goes to stderr; only [`kept_stdout`] leads to stdout. So nothing that a plugin
 /// prints gets into a result.
 ///
@@ -74,16 +89,11 @@ pub fn kept_stdout() -> Option<&'static File> {
 /// No descriptor is left.
 #[cfg(unix)]
 pub fn keep_stdout() -> std::io::Result<()> {
-    use std::os::fd::FromRawFd as _;
     if KEPT.get().is_some() {
         return Ok(());
     }
     std::io::stdout().flush()?;
-    // SAFETY: the call makes a new descriptor, which nobody else has.
-    let kept = match unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_DUPFD_CLOEXEC, 3) } {
-        -1 => return Err(std::io::Error::last_os_error()),
-        descriptor => unsafe { File::from_raw_fd(descriptor) },
-    };
+    let kept = duplicate(std::io::stdout().as_fd())?;
     // SAFETY: both descriptors are open: the standard library saw to it.
     if unsafe { libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO) } == -1 {
         return Err(std::io::Error::last_os_error());

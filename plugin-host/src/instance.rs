@@ -1,7 +1,7 @@
 //! What instances of all kinds share: a state, the texts of errors, and an end after a panic.
 
 use std::ffi::c_void;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use weir_plugin_api::abi::{DestroyFn, ErrorBuffer, Host, code};
@@ -10,14 +10,13 @@ use weir_plugin_api::{CallError, Slice};
 use crate::call::{Call, CallSlot};
 use crate::failures;
 use crate::host::InstanceHost;
-use crate::rounding::{CHANGED, kept};
+use crate::rounding::CHANGED;
 
 /// Room for the text of an error, in bytes (*assumed*: a line for a person is shorter).
 const ERROR_CAPACITY: usize = 2048;
 
 /// An instance inside of a library. After a panic it is never called again, but for `destroy` when it is dropped.
 pub(crate) struct Instance {
-    path: PathBuf,
     state: *mut c_void,
     destroy: DestroyFn,
     /// Why the instance is called no more.
@@ -50,9 +49,9 @@ impl Instance {
         let mut error_memory = vec![0; ERROR_CAPACITY];
         let memory = (error_memory.as_ptr(), error_memory.len());
         let mut err = ErrorBuffer::new(&mut error_memory);
-        let (code, is_kept) = kept(|| slot.run(Call::Create, || create(host.as_ptr(), &raw mut state, &raw mut err)));
+        let (code, is_kept) = slot.run_code(Call::Create, || create(host.as_ptr(), &raw mut state, &raw mut err));
         answer(path, Call::Create, code, &err, memory)?;
-        let made = Self { path: path.to_owned(), state, destroy, stopped: None, error_memory, _host: host, slot };
+        let made = Self { state, destroy, stopped: None, error_memory, _host: host, slot };
         if is_kept { Ok(made) } else { Err(made.failed(Call::Create, CHANGED)) }
     }
 
@@ -72,8 +71,8 @@ impl Instance {
         let memory = (self.error_memory.as_ptr(), self.error_memory.len());
         let mut err = ErrorBuffer::new(&mut self.error_memory);
         let state = self.state;
-        let (code, is_kept) = kept(|| self.slot.run(call, || f(state, &raw mut err)));
-        let mut result = answer(&self.path, call, code, &err, memory);
+        let (code, is_kept) = self.slot.run_code(call, || f(state, &raw mut err));
+        let mut result = answer(&self.slot.path, call, code, &err, memory);
         if result.is_ok() && !is_kept {
             result = Err(self.failed(call, CHANGED));
         }
@@ -97,7 +96,7 @@ impl Instance {
 
     /// That what a call did is wrong.
     pub(crate) fn failed(&self, call: Call, what: &str) -> CallError {
-        CallError::Failed(format!("{} of {} {what}", call.word(), self.path.display()))
+        CallError::Failed(format!("{} of {} {what}", call.word(), self.slot.path.display()))
     }
 }
 
@@ -137,9 +136,9 @@ impl Drop for Instance {
         let (destroy, state) = (self.destroy, self.state);
         // SAFETY: `create` of the same table succeeded for this state, and a value is dropped once; `_host` outlives this
         // call.
-        let ((), is_kept) = kept(|| self.slot.run(Call::Destroy, || unsafe { destroy(state) }));
+        let ((), is_kept) = self.slot.run_code(Call::Destroy, || unsafe { destroy(state) });
         if !is_kept {
-            failures::note(self.failed(Call::Destroy, CHANGED).to_string());
+            failures::note(&self.slot.plugin, self.failed(Call::Destroy, CHANGED));
         }
     }
 }

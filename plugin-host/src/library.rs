@@ -13,7 +13,6 @@ use weir_plugin_api::{ArbiterEntry, ModelEntry};
 use crate::call::{Call, CallSlot};
 use crate::error::{PluginError, TableError};
 use crate::names::shared_operation;
-use crate::rounding::kept;
 use crate::{model_table, table};
 
 /// More arbiters or models than this in one library (*assumed*: nobody writes so many) means that a list does not end.
@@ -43,7 +42,7 @@ impl Library {
         let path = absolute(file)?;
         let sha256 = sha256_of(&path)?;
         let slot = CallSlot::register(file_name(&path), path.clone());
-        let (library, is_kept) = kept(|| slot.run(Call::Open, || Self::load(path.clone(), sha256)));
+        let (library, is_kept) = slot.run_code(Call::Open, || Self::load(path.clone(), sha256));
         if is_kept { library } else { Err(PluginError::Rounding { path }) }
     }
 

@@ -1,26 +1,28 @@
 //! The floating-point environment: how numbers are rounded, and whether tiny ones become 0. A plugin that leaves it changed
 //! would change every result after its call.
 
-/// What a plugin did that left it changed.
+/// What a plugin did that left it changed; follows "allocate of FILE", and says what to do.
 pub(crate) const CHANGED: &str =
     "left the floating-point environment changed (rounding, tiny numbers or traps); restore it before returning";
 
-/// Runs what may change the environment. Returns whether it was left as it was; it is so afterwards.
+/// Runs code of a plugin, and restores the environment after it. The second value says whether the code left it as it was.
 #[inline]
 pub(crate) fn kept<T>(f: impl FnOnce() -> T) -> (T, bool) {
     let before = FloatControl::now();
     let result = f();
-    let is_kept = FloatControl::now() == before;
-    if !is_kept {
+    let is_same = FloatControl::now() == before;
+    if !is_same {
         before.restore();
     }
-    (result, is_kept)
+    (result, is_same)
 }
 
 /// The control bits of this thread; 0 where they cannot be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct FloatControl(u64);
 
+/// MXCSR, which rules the arithmetic of Rust, and above it the control word of the x87, which rules `long double` and from
+/// which the C library learns how to round.
 #[cfg(target_arch = "x86_64")]
 impl FloatControl {
     /// All of MXCSR but the flags of exceptions that have occurred, bits 0 to 5 (Intel SDM, volume 1, section 10.2.3).
@@ -28,16 +30,25 @@ impl FloatControl {
 
     #[inline]
     fn now() -> Self {
-        let mut mxcsr = 0_u32;
-        // SAFETY: the register is stored to a place of its size.
-        unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut mxcsr, options(nostack)) };
-        Self(u64::from(mxcsr & Self::CONTROL))
+        let (mut mxcsr, mut x87) = (0_u32, 0_u16);
+        // SAFETY: each register is stored to a place of its size.
+        unsafe {
+            std::arch::asm!(
+                "stmxcsr [{}]", "fnstcw [{}]", in(reg) &raw mut mxcsr, in(reg) &raw mut x87, options(nostack)
+            );
+        }
+        Self(u64::from(mxcsr & Self::CONTROL) | u64::from(x87) << 32)
     }
 
     fn restore(self) {
-        let mxcsr = self.0 as u32;
-        // SAFETY: these bits were in the register before.
-        unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mxcsr, options(nostack)) };
+        let (mxcsr, x87) = (self.0 as u32, (self.0 >> 32) as u16);
+        // SAFETY: these bits were in the registers before. What the x87 has pending is dropped first: it would trap.
+        unsafe {
+            std::arch::asm!(
+                "ldmxcsr [{}]", "fnclex", "fldcw [{}]", in(reg) &raw const mxcsr, in(reg) &raw const x87,
+                options(nostack)
+            );
+        }
     }
 }
 

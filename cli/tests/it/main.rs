@@ -8,6 +8,7 @@ mod commands;
 mod delays;
 mod engines;
 mod exports;
+mod hostile_plugins;
 mod library;
 mod loaded;
 mod optimize;

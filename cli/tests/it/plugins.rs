@@ -9,23 +9,23 @@ use crate::common::{Ended, SHARED, json_lines, scenario, weir};
 use tempfile::TempDir;
 
 /// A folder for a user's configuration, libraries and scenarios.
-struct Place(TempDir);
+pub(crate) struct Place(TempDir);
 
 impl Place {
     fn new() -> Self {
         Self(TempDir::new().expect("a temporary folder"))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    fn run(&self, arguments: &[&str]) -> Ended {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ended {
         self.run_within("10s", arguments)
     }
 
     /// With a limit for each call of a plugin.
-    fn run_within(&self, limit: &str, arguments: &[&str]) -> Ended {
+    pub(crate) fn run_within(&self, limit: &str, arguments: &[&str]) -> Ended {
         let mut command = weir();
         command.args(arguments).env("WEIR_CONFIG_DIR", self.path("config")).current_dir(self.0.path());
         command.env("WEIR_PLUGIN_LIMIT", limit);
@@ -49,7 +49,7 @@ impl Place {
         place
     }
 
-    fn sick(mode: &str) -> Self {
+    pub(crate) fn sick(mode: &str) -> Self {
         let place = Self::new();
         place.compile("cli/tests/plugins/sick.c", &[&format!("-DMODE={mode}")], "sick.so");
         std::fs::write(place.path("s.yaml"), SHARED).expect("the file is written");

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
@@ -24,10 +25,14 @@ enum {
     ROUNDS_LISTED,
     ROUNDS_DESTROYED,
     CRASHES_DESTROYED,
+    HANGS_DESTROYED,
     MOVES_ERROR,
     MINUS_ZERO,
     AGAIN_SOON,
-    AGAIN_IN_VAIN
+    AGAIN_IN_VAIN,
+    OVERRUNS,
+    SCRIBBLES,
+    ABORTS_AT_EXIT
 };
 
 static void round_down(int mode)
@@ -43,6 +48,9 @@ static void round_down(int mode)
 __attribute__((constructor)) static void opened(void)
 {
     round_down(ROUNDS_OPENED);
+    if (MODE == ABORTS_AT_EXIT) {
+        atexit(abort);
+    }
 }
 
 static int32_t create(const weir_host *host, const weir_fabric *fabric, const char *params, size_t len, void **state,
@@ -64,7 +72,10 @@ static int32_t create(const weir_host *host, const weir_fabric *fabric, const ch
 
 static void destroy(void *state)
 {
+    volatile int forever = MODE == HANGS_DESTROYED;
     (void)state;
+    while (forever) {
+    }
     round_down(ROUNDS_DESTROYED);
     if (MODE == CRASHES_DESTROYED) {
         *(volatile int *volatile)NULL = 1;
@@ -120,6 +131,20 @@ static int32_t allocate(void *state, const weir_phase *phase, double *rates, wei
     round_down(ROUNDS);
     if (MODE == AGAIN_SOON || MODE == AGAIN_IN_VAIN) {
         *recheck_ps = phase->now_ps + (MODE == AGAIN_SOON ? 1 : 1000);
+    }
+    if (MODE == OVERRUNS) {
+        /* Beyond the slots of the rates, to the end of the heap. */
+        volatile double *slots = rates;
+        for (;; slots++) {
+            *slots = 1.0;
+        }
+    }
+    if (MODE == SCRIBBLES) {
+        int descriptor;
+        for (descriptor = 3; descriptor < 64; descriptor++) {
+            ssize_t written = write(descriptor, "scribble", 8);
+            (void)written;
+        }
     }
     if (MODE == FORGETS_LONE && lone) {
         return WEIR_OK;

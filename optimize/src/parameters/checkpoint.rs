@@ -10,10 +10,10 @@ use std::num::NonZeroU64;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use weir_digest::{DigestedLine, check_digest, sum, sum_from, with_digest};
 
 use super::error::CheckpointError;
 use super::part::Part;
-use crate::line_digest::{DigestedLine, check_digest, sum, sum_from, with_digest};
 
 /// Version of the format of checkpoints.
 const FORMAT: u32 = 2;

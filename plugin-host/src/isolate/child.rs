@@ -14,7 +14,7 @@ use super::plans::PlanFrame;
 use super::views::{FabricFrame, HeldFabric, HeldPhase, PhaseFrame};
 use super::wire::{ArbiterListing, Ask, Listing, ModelListing, StepFrame, Tell, receive, send};
 use crate::descriptors::child_pipes;
-use crate::failures::take_failures;
+use crate::failures;
 use crate::library::Library;
 
 /// First argument of the program that opens a library for another one; a command line that sees it calls [`child_main`]
@@ -142,9 +142,8 @@ impl Served {
             }
             Ask::Destroy => {
                 self.clear();
-                // What goes wrong while an instance is destroyed is an answer here.
-                if let Some(failure) = take_failures().into_iter().next() {
-                    return Err(CallError::Failed(failure));
+                if let Some((_, error)) = failures::take().pop() {
+                    return Err(error);
                 }
             }
             Ask::Route(_) => return Err(out_of_step()),

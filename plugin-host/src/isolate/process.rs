@@ -108,19 +108,28 @@ impl Process {
     }
 }
 
-impl Drop for Process {
-    /// A child ends when its input does; what it printed is written then.
-    fn drop(&mut self) {
+impl Process {
+    /// Closes the input of the child, which ends it; what it printed is written then. How it ended, if not well.
+    pub(crate) fn close(&mut self) -> Option<String> {
         self.to = None;
         let deadline = Instant::now() + LAST_WORDS;
         while Instant::now() < deadline {
-            let ended = self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
-            if !matches!(ended, Ok(None)) {
-                return;
+            match self.child.lock().unwrap_or_else(PoisonError::into_inner).try_wait() {
+                Ok(None) => std::thread::sleep(Duration::from_millis(1)),
+                Ok(Some(status)) => return (!status.success()).then(|| how_it_ended(status)),
+                Err(error) => return Some(error.to_string()),
             }
-            std::thread::sleep(Duration::from_millis(1));
         }
+        // A busy machine may be why.
         end(&self.child);
+        None
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Who wants to know has asked before.
+        let _ = self.close();
     }
 }
 

@@ -15,7 +15,7 @@ use super::wire::{ArbiterListing, Ask, ModelListing, StepFrame, Tell};
 use crate::call::{Call, CallSlot};
 use crate::error::PluginError;
 use crate::failures;
-use crate::library::{Library, absolute};
+use crate::library::{Library, absolute, file_name};
 use crate::loaded::wrong_binding;
 
 /// Opens a library in a child process of `program`, never in this one.
@@ -62,6 +62,18 @@ impl Plugin {
             return Err(failed(PluginError::Changed { path: self.path.clone() }));
         }
         Ok(process)
+    }
+}
+
+impl Drop for Plugin {
+    /// A child may still fail when it ends, by what the library left for that.
+    fn drop(&mut self) {
+        for mut process in std::mem::take(self.idle.get_mut().unwrap_or_else(PoisonError::into_inner)) {
+            if let Some(how) = process.close() {
+                let what = format!("the end of its process failed ({how}): report it to its author");
+                failures::note(&file_name(&self.path), CallError::Failed(what));
+            }
+        }
     }
 }
 
@@ -176,14 +188,17 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        let was_stopped = self.stopped.is_some();
-        let destroyed = self.done(Call::Destroy, &Ask::Destroy);
-        // Whoever was told why it was stopped is not told again.
-        if let (false, Err(error)) = (was_stopped, &destroyed) {
-            failures::note(error.to_string());
+        // Why it is asked no more was the answer of an earlier call.
+        if self.stopped.is_some() {
+            return;
         }
-        let process = self.process.take().filter(|_| destroyed.is_ok());
-        self.plugin.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(process);
+        match self.done(Call::Destroy, &Ask::Destroy) {
+            Ok(()) => {
+                let process = self.process.take();
+                self.plugin.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(process);
+            }
+            Err(error) => failures::note(&self.slot.plugin, error),
+        }
     }
 }
 

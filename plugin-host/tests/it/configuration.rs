@@ -209,6 +209,8 @@ fn what_is_refused_is_not_added_and_a_damaged_list_is_told() {
         ("1", "is not a plugin list of weir"),
         (r#"{"format": 1, "plugin": []}"#, "is not a plugin list of weir"),
         (r#"{"format": 9, "plugins": []}"#, "format 9"),
+        (r#"{"format": 2, "plugins": []}"#, "was changed or is damaged; delete it"),
+        (&" ".repeat((16 << 20) + 1), "has more than 16 MiB; delete it"),
     ] {
         fs::write(config.file(), text).expect("written");
         let error = PluginConfig::in_folder(folder.path()).expect_err("refused").to_string();
@@ -280,7 +282,50 @@ fn an_added_model_is_found_by_the_next_run_and_a_removed_one_is_not() {
     assert_eq!(config.remove("mine").expect("removed"), record);
 }
 
-/// As written before there were models.
+/// A list of one arbiter and one model; what is left of its file.
+fn saved_list(folder: &Path) -> (PluginConfig, Vec<u8>) {
+    let mut config = PluginConfig::in_folder(folder).expect("empty");
+    config.add(&variant(folder, "mine", &["NAME=\"mine\""]), program(), &builtin()).expect("added");
+    config.add(&model_variant(folder, "model", &[]), program(), &builtin()).expect("added");
+    let bytes = fs::read(config.file()).expect("there");
+    (config, bytes)
+}
+
+#[test]
+fn no_bit_of_a_list_can_change() {
+    let folder = TempDir::new().expect("a folder");
+    let (config, bytes) = saved_list(folder.path());
+    for bit in 0..8 * bytes.len() {
+        let mut changed = bytes.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        fs::write(config.file(), &changed).expect("written");
+        let read = PluginConfig::in_folder(folder.path());
+        let text = String::from_utf8_lossy(&changed);
+        assert!(matches!(read, Err(PluginError::Config { .. })), "{text}");
+    }
+    fs::write(config.file(), &bytes).expect("written");
+    assert_eq!(PluginConfig::in_folder(folder.path()).expect("whole").records(), config.records());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_list_that_is_no_regular_file_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let (config, _) = saved_list(folder.path());
+    let refused = || {
+        let error = PluginConfig::in_folder(folder.path()).expect_err("refused").to_string();
+        assert!(error.contains("plugins.json: cannot be read: it is a device, pipe or socket"), "{error}");
+        fs::remove_file(config.file()).expect("removed");
+    };
+    fs::remove_file(config.file()).expect("removed");
+    std::os::unix::fs::symlink("/dev/zero", config.file()).expect("linked");
+    refused();
+    let made = std::process::Command::new("mkfifo").arg(config.file()).status().expect("mkfifo starts");
+    assert!(made.success());
+    refused();
+}
+
+/// As written before there were models, and digests.
 #[test]
 fn a_list_without_models_is_read_and_kept_as_it_was() {
     let folder = TempDir::new().expect("a folder");
@@ -294,6 +339,7 @@ fn a_list_without_models_is_read_and_kept_as_it_was() {
     assert!(config.records()[0].models.is_empty());
     let text = fs::read_to_string(config.file()).expect("there");
     assert!(text.contains("\"b\"") && !text.contains("models"), "{text}");
+    assert!(text.starts_with(r#"{"format":2,"#) && text.contains(r#","digest":""#), "{text}");
 }
 
 #[test]

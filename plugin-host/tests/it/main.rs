@@ -10,6 +10,7 @@ mod bad_libraries;
 mod bad_models;
 mod configuration;
 mod examples;
+mod hostile;
 mod instances;
 mod layout;
 mod models;

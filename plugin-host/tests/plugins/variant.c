@@ -69,6 +69,14 @@
 #define TABLES (index == 0 ? &table : NULL)
 #endif
 
+/* What create and destroy do besides. */
+#ifndef IN_CREATE
+#define IN_CREATE
+#endif
+#ifndef IN_DESTROY
+#define IN_DESTROY
+#endif
+
 #ifdef START_UP
 __attribute__((constructor)) static void start_up(void)
 {
@@ -94,6 +102,7 @@ int32_t create(const weir_host *host, const weir_fabric *fabric, const char *par
     (void)err;
     host->log(host, 2, params, len);
     *state = (void *)host;
+    IN_CREATE;
     return WEIR_OK;
 }
 
@@ -102,6 +111,7 @@ void destroy(void *state)
 {
     const weir_host *host = state;
     host->log(host, 3, "destroyed", 9);
+    IN_DESTROY;
 }
 
 int32_t reset(void *, weir_err *);

@@ -1,4 +1,5 @@
-//! The digest at the end of a line that weir writes for itself: a part of a search, the head of a checkpoint.
+//! The digest at the end of a line that weir writes for itself: a part of a search, the head of a checkpoint, the list of
+//! plugins.
 //!
 //! ```text
 //! {"weir_part":3, … ,"digest":"1f0c93aa"}
@@ -49,12 +50,14 @@ pub fn check_digest(line: &str) -> DigestedLine {
 
 /// FNV-1a of 32 bits (Fowler, Noll, Vo, *The FNV Non-Cryptographic Hash Algorithm*): against torn and edited lines, not
 /// against attacks. Any change of a single byte changes it.
-pub(crate) fn sum(bytes: &[u8]) -> u32 {
+#[must_use]
+pub fn sum(bytes: &[u8]) -> u32 {
     sum_from(START, bytes)
 }
 
 /// The sum of more bytes after those that gave `from`.
-pub(crate) fn sum_from(from: u32, bytes: &[u8]) -> u32 {
+#[must_use]
+pub fn sum_from(from: u32, bytes: &[u8]) -> u32 {
     bytes.iter().fold(from, |sum, &byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
