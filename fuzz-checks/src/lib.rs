@@ -4,7 +4,10 @@
 //! with seeds that they change.
 
 mod fits;
+mod movers;
+mod own_files;
 mod scenarios;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -16,7 +19,10 @@ use weir_report::{Column, Comparison};
 use weir_scenario::{LoadOptions, Machine};
 
 pub use fits::fits;
+pub use movers::movers;
+pub use own_files::{checkpoint, list};
 pub use scenarios::scenario;
+pub use tables::table;
 
 /// A kind of input.
 pub struct Target {
@@ -29,13 +35,17 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 10] = [
     Target { name: "scenario", check: scenario, seeds: scenarios::seeds },
     Target { name: "dump", check: dump, seeds: || corpus("dump") },
     Target { name: "log", check: log, seeds: || corpus("log") },
     Target { name: "fit", check: fits, seeds: || corpus("fit") },
     Target { name: "saved", check: saved, seeds: saved_seeds },
     Target { name: "part", check: part, seeds: || corpus("part") },
+    Target { name: "checkpoint", check: checkpoint, seeds: own_files::checkpoint_seeds },
+    Target { name: "list", check: list, seeds: own_files::list_seeds },
+    Target { name: "table", check: table, seeds: tables::seeds },
+    Target { name: "movers", check: movers, seeds: movers::seeds },
 ];
 
 /// The root of the repository.

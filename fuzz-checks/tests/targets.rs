@@ -149,3 +149,23 @@ fn saved() {
 fn part() {
     target("part");
 }
+
+#[test]
+fn checkpoint() {
+    target("checkpoint");
+}
+
+#[test]
+fn list() {
+    target("list");
+}
+
+#[test]
+fn table() {
+    target("table");
+}
+
+#[test]
+fn movers() {
+    target("movers");
+}

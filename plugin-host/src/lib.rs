@@ -37,6 +37,7 @@ mod rounding;
 mod sinks;
 mod stuck;
 mod table;
+mod table_parts;
 mod watchdog;
 
 pub use config::{PluginConfig, PluginRecord};
@@ -53,4 +54,5 @@ pub use library::Library;
 pub use load::{Place, Refusal, load_configured, load_file, load_unprobed};
 pub use probe::{Probed, ProbedArbiter, ProbedModel, probe, probe_within};
 pub use stuck::StuckCall;
+pub use table_parts::TableParts;
 pub use watchdog::Watchdog;
