@@ -70,8 +70,11 @@ pub(crate) fn cause(error: &std::io::Error) -> String {
         }
         source = inner.source();
     }
+    // The kind of whatever has none with a name, such as an error of the disk: only the system's words tell what it is.
+    let unnamed = std::io::Error::from_raw_os_error(i32::MAX).kind();
     match error.kind() {
         std::io::ErrorKind::Other => error.to_string(),
+        kind if kind == unnamed => error.to_string(),
         kind => kind.to_string(),
     }
 }
@@ -109,6 +112,13 @@ mod tests {
             assert_eq!(cause(&error), "no storage space");
         }
         assert_eq!(cause(&IoError::other("three rows too few")), "three rows too few");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_error_of_the_disk_is_told_in_the_systems_words() {
+        const EIO: i32 = 5;
+        assert_eq!(cause(&std::io::Error::from_raw_os_error(EIO)), "Input/output error (os error 5)");
     }
 
     #[test]
