@@ -95,6 +95,19 @@ impl Gpu {
         }
     }
 
+    /// The generation of NVLink that the chip has (NVIDIA's white papers and data sheets: P100 has 1; V100 and TU10x 2; A100 and GA10x 3; H100
+    /// 4; B200 and B300 5). `None` where it has none, or no paper says.
+    pub(crate) fn nvlink_generation(self) -> Option<u8> {
+        match self {
+            Self::Nvidia(60) => Some(1),
+            Self::Nvidia(70..=75) => Some(2),
+            Self::Nvidia(80..=86) => Some(3),
+            Self::Nvidia(90) => Some(4),
+            Self::Nvidia(100..=103) => Some(5),
+            Self::Nvidia(_) | Self::Amd(_) | Self::Unknown => None,
+        }
+    }
+
     /// By RCCL's attribute `gcn`: `906`, `910` for gfx90a in old dumps, `gfx90a:sramecc+`.
     pub(crate) fn of_gcn(text: &str) -> Self {
         let word = text.split(':').next().unwrap_or("").trim();
@@ -117,6 +130,9 @@ mod tests {
         let expected = [60, 70, 80, 86, 90, 86, 89, 100, 120, 103].map(Gpu::Nvidia);
         assert_eq!(nvidia.map(|id| Gpu::of_ids(0x10de, id)), expected);
         assert_eq!([0x1021, 0x3001, 0xffff, 0x22a3, 0x1af1].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 5]);
+        let nvlink = expected.map(|gpu| gpu.nvlink_generation());
+        assert_eq!(nvlink, [Some(1), Some(2), Some(3), Some(3), Some(4), Some(3), None, Some(5), None, Some(5)]);
+        assert_eq!((Gpu::Unknown.nvlink_generation(), Gpu::Amd(0x942).nvlink_generation()), (None, None));
         assert_eq!(Gpu::of_ids(0x1002, 0x74a1), Gpu::Amd(0x942));
         assert_eq!(Gpu::of_gcn("gfx90a:sramecc+:xnack-"), Gpu::Amd(0x90a));
         assert_eq!((Gpu::of_gcn("906"), Gpu::of_gcn("910")), (Gpu::Amd(0x906), Gpu::Amd(0x90a)));

@@ -79,7 +79,7 @@ fn a_switch_is_added() {
     let text = preset(8, &of_device("0x2330"));
     let import = good(added(&text, "nvswitch"));
     assert_eq!((import.counts.nvlinks, warnings(&import).as_str()), (8 * 18, ""));
-    assert!(import.yaml.contains("  - { between: [gpu7, nvswitch], type: nvlink-x18 }"), "{}", import.yaml);
+    assert!(import.yaml.contains("  - { between: [gpu7, nvswitch], type: nvlink4-x18 }"), "{}", import.yaml);
     assert!(import.yaml.contains("# assumed: `--add nvswitch`: 8 GPUs have 18 NVLinks each"), "{}", import.yaml);
     assert_eq!(good(added(&text, "nvswitch=h100")).yaml, import.yaml);
     let switched = good(added(&sample("nccl-aws-p4d-24xl-8xA100.xml"), "nvswitch"));

@@ -67,7 +67,7 @@ fn links_that_lead_nowhere() {
     // Virtual machines hide the switches' bus ids.
     let hidden = good(&system(&link("fffffff:ffff:ff", "12", "0x068000")));
     assert_eq!((hidden.counts.nvlinks, warnings(&hidden)), (12, String::new()));
-    assert!(hidden.yaml.contains("nvlink-x12: { bandwidth: 274.32GB/s, kind: nvlink }"));
+    assert!(hidden.yaml.contains("nvlink3-x12: { bandwidth: 274.32GB/s, kind: nvlink }"));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn links_told_by_one_end_only_and_in_two_numbers() {
     let both = [with("0000:01:00.0", "0000:02:00.0", 2), with("0000:02:00.0", "0000:01:00.0", 2)].concat();
     let import = good(&system(&both));
     assert_eq!((import.counts.nvlinks, warnings(&import)), (2, String::new()));
-    assert!(import.yaml.contains("between: [gpu0, gpu1], type: nvlink-x2"));
+    assert!(import.yaml.contains("between: [gpu0, gpu1], type: nvlink2-x2"));
     let other = [with("0000:01:00.0", "0000:02:00.0", 2), with("0000:02:00.0", "0000:01:00.0", 1)].concat();
     assert!(warnings(&good(&system(&other))).contains("reports 2 links to 0000:02:00.0, which reports 1"));
 }
