@@ -35,8 +35,8 @@ const NVIDIA: [(u16, Option<u16>); 18] = [
     (0x3300, None),
 ];
 
-/// Chips by device id (`pci.ids`, vendor 1002; LLVM, "User Guide for AMDGPU Backend", processors).
-const AMD: [(u16, u16); 23] = [
+/// Chips by device id (`pci.ids`, vendor 1002, and AMD's libdrm, `data/amdgpu.ids`; LLVM, "User Guide for AMDGPU Backend", processors).
+const AMD: [(u16, u16); 28] = [
     (0x66a0, 0x906),
     (0x66a1, 0x906),
     (0x66a2, 0x906),
@@ -53,13 +53,18 @@ const AMD: [(u16, u16); 23] = [
     (0x74a1, 0x942),
     (0x74a2, 0x942),
     (0x74a5, 0x942),
+    (0x74a8, 0x942),
     (0x74a9, 0x942),
     (0x74b5, 0x942),
+    (0x74b6, 0x942),
     (0x74b9, 0x942),
+    (0x74bc, 0x942),
     (0x74bd, 0x942),
     (0x75a0, 0x950),
     (0x75a3, 0x950),
     (0x75a8, 0x950),
+    (0x75b0, 0x950),
+    (0x75b3, 0x950),
 ];
 
 /// Vendor ids of PCI (pci-ids.ucw.cz).

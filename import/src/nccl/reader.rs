@@ -8,9 +8,9 @@ use crate::class::{self, Identity};
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, DeviceKind, Machine, Parent, Root, Up};
+use crate::module::Module;
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
-use crate::sxm::Sxm;
 use crate::xml::{self, Lines};
 
 /// The machine as far as it was read.
@@ -223,7 +223,7 @@ fn device(node: Node<'_, '_>, kind: DeviceKind, bus: Option<BusId>, gpu: Option<
     }
     if kind == DeviceKind::Gpu {
         device.gpu = generation_of(node, gpu);
-        device.sxm = ids(node).and_then(|(vendor, device)| Sxm::of_ids(vendor, device));
+        device.module = ids(node).and_then(|(vendor, device)| Module::of_ids(vendor, device));
         device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
     }
     device

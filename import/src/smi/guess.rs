@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::matrix::{Matrix, Way};
+use super::matrix::{Matrix, NumaNodes, Way};
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, DeviceKind, End, Machine, Parent, Root, Up, Wire};
@@ -19,6 +19,7 @@ pub(super) fn machine(matrix: &Matrix, findings: &mut Findings) -> Result<Machin
     let switches = groups(matrix, |i, j| matrix.ways[i][j] == Way::Pix);
     check(matrix, &nodes, &boards, &switches, findings);
     let places = places(matrix, &nodes, findings);
+    report_several(matrix, findings);
     let mut guess = Guess { machine: Machine::default(), roots: BTreeMap::new(), switches: BTreeMap::new() };
     let mut devices = Vec::with_capacity(matrix.names.len());
     for (i, name) in matrix.names.iter().enumerate() {
@@ -57,8 +58,11 @@ impl Guess {
         if let Some(&root) = self.roots.get(&group) {
             return Ok(root);
         }
-        let members = (0..matrix.names.len()).filter(|&j| nodes[j] == group);
-        let numa = members.filter_map(|j| matrix.numa[j]).next();
+        let taken: Vec<u32> = self.machine.roots.iter().filter_map(|root| root.numa).collect();
+        let members = || (0..matrix.names.len()).filter(|&j| nodes[j] == group).map(|j| &matrix.numa[j]);
+        // A device that is near to one node tells more than those that are near to several.
+        let (several, one): (Vec<&NumaNodes>, Vec<_>) = members().partition(|numa| numa.are_several());
+        let numa = one.into_iter().chain(several).find_map(|numa| numa.first_but(&taken));
         let root = self.machine.root(Root { numa, ..Root::default() })?;
         self.roots.insert(group, root);
         Ok(root)
@@ -98,8 +102,9 @@ fn groups(matrix: &Matrix, joined: impl Fn(usize, usize) -> bool) -> Vec<usize> 
 
 /// Warns where the matrix contradicts itself: other cells join a pair whose own cell or affinity says that it is farther apart.
 fn check(matrix: &Matrix, nodes: &[usize], boards: &[usize], switches: &[usize], findings: &mut Findings) {
-    let agree =
-        |i: usize, j: usize| (matrix.numa[i].is_none() || matrix.numa[j].is_none()) || matrix.numa[i] == matrix.numa[j];
+    let agree = |i: usize, j: usize| {
+        !(matrix.numa[i].is_known() && matrix.numa[j].is_known()) || matrix.numa[i].meet(&matrix.numa[j])
+    };
     let farther = |i: usize, j: usize| match matrix.ways[i][j] {
         Way::Sys => nodes[i] == nodes[j],
         Way::Phb | Way::Node => boards[i] == boards[j],
@@ -119,16 +124,17 @@ fn check(matrix: &Matrix, nodes: &[usize], boards: &[usize], switches: &[usize],
 /// The NUMA node of each device. NVLinks hide what is between two GPUs: then affinities decide, else it is assumed.
 fn numa_nodes(matrix: &Matrix, findings: &mut Findings) -> Vec<usize> {
     let has_cpus = |i: usize| matrix.cpus[i].starts_with(|c: char| c.is_ascii_digit());
-    let near = |i: usize, j: usize| match (matrix.numa[i], matrix.numa[j]) {
-        (Some(a), Some(b)) => a == b,
-        _ => has_cpus(i) && has_cpus(j) && matrix.cpus[i] == matrix.cpus[j],
+    let near = |i: usize, j: usize| {
+        let (a, b) = (&matrix.numa[i], &matrix.numa[j]);
+        let known = a.is_known() && b.is_known();
+        if known { a == b } else { has_cpus(i) && has_cpus(j) && matrix.cpus[i] == matrix.cpus[j] }
     };
     let nodes = groups(matrix, |i, j| match matrix.ways[i][j] {
         Way::Pix | Way::Pxb | Way::Phb | Way::Node => true,
         Way::Nv(_) => near(i, j),
         Way::Sys | Way::Own => false,
     });
-    let alone = (0..nodes.len()).filter(|&i| matrix.numa[i].is_none() && !has_cpus(i));
+    let alone = (0..nodes.len()).filter(|&i| !matrix.numa[i].is_known() && !has_cpus(i));
     let hidden = alone.filter(|&i| matrix.ways[i].iter().all(|way| matches!(way, Way::Nv(_) | Way::Own)));
     let hidden: Vec<&str> = hidden.map(|i| matrix.names[i].as_str()).take(8).collect();
     if !hidden.is_empty() && nodes.len() > 1 {
@@ -139,6 +145,18 @@ fn numa_nodes(matrix: &Matrix, findings: &mut Findings) -> Vec<usize> {
     nodes
 }
 
+/// Devices whose affinity is of several NUMA nodes, as in virtual machines and where a socket is cut into several nodes.
+fn report_several(matrix: &Matrix, findings: &mut Findings) {
+    let several: Ids =
+        (0..matrix.names.len()).filter(|&i| matrix.numa[i].are_several()).map(|i| &matrix.names[i]).collect();
+    if !several.is_empty() {
+        let message = "{} are near to several NUMA nodes by their affinity: each is put on the first, or the first that no other \
+                       root complex has";
+        let help = "move them below the right `rc` in the written file, if one node is nearer than the others";
+        findings.of_ids(Level::Assumed, message, &several, Some(help.to_owned()));
+    }
+}
+
 /// On which root complex each device is put, by group: that of its NUMA node. Network cards that are `SYS` to all GPUs, without an
 /// affinity of their own, do not show their node. Where GPUs show two and more nodes, such cards are put on the first; where they show
 /// one, the cards are on another one, the same for all.
@@ -146,7 +164,7 @@ fn places(matrix: &Matrix, nodes: &[usize], findings: &mut Findings) -> Vec<usiz
     let is_gpu = |i: usize| matrix.names[i].starts_with("GPU");
     let all = 0..nodes.len();
     let shown: BTreeSet<usize> =
-        all.clone().filter(|&i| is_gpu(i) || matrix.numa[i].is_some()).map(|i| nodes[i]).collect();
+        all.clone().filter(|&i| is_gpu(i) || matrix.numa[i].is_known()).map(|i| nodes[i]).collect();
     let lost: Vec<usize> = all.filter(|&i| !shown.contains(&nodes[i])).collect();
     let Some(&first) = lost.first() else { return nodes.to_vec() };
     let several = shown.len() > 1;

@@ -1,6 +1,6 @@
 //! The text of the matrix: columns may be apart by tabs or spaces, or by nothing where they were pasted.
 
-use super::matrix::{Matrix, Way};
+use super::matrix::{Matrix, NumaNodes, Way};
 use crate::finding::{Findings, Level};
 use crate::refusal::Refusal;
 
@@ -76,7 +76,7 @@ fn check_names(names: &[String]) -> Result<(), Refusal> {
 struct MatrixRow {
     ways: Vec<Way>,
     cpus: String,
-    numa: Option<u32>,
+    numa: NumaNodes,
 }
 
 /// The devices of the head: names of GPUs and network cards up to `CPU Affinity`.
@@ -130,7 +130,7 @@ fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<MatrixRow
     }
     let mut words = rest.split_whitespace();
     let cpus = words.next().unwrap_or("").to_owned();
-    let numa = words.next().and_then(|word| word.parse().ok()).filter(|&numa| numa < 1024);
+    let numa = words.next().map(NumaNodes::read).unwrap_or_default();
     Ok(MatrixRow { ways, cpus, numa })
 }
 
@@ -179,7 +179,7 @@ fn matrix(names: Vec<String>, rows: Vec<Option<MatrixRow>>, findings: &mut Findi
         }
     }
     report_unlike(&unlike, findings);
-    let numa = rows.iter().map(|row| row.numa).collect();
+    let numa = rows.iter().map(|row| row.numa.clone()).collect();
     let (ways, cpus) = rows.into_iter().map(|row| (row.ways, row.cpus)).unzip();
     Ok(Matrix { names, ways, numa, cpus })
 }
