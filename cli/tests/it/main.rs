@@ -10,6 +10,7 @@ mod engines;
 mod exports;
 mod library;
 mod loaded;
+mod measure;
 mod optimize;
 mod optimize_parts;
 mod outputs;
