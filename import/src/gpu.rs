@@ -67,6 +67,31 @@ const AMD: [(u16, u16); 28] = [
     (0x75b3, 0x950),
 ];
 
+/// Products whose links matter, with ten times their compute capability; what is not here has no NVLink, or is not known.
+const PRODUCTS: [(&str, u16); 21] = [
+    ("P100", 60),
+    ("V100", 70),
+    ("GV100", 70),
+    ("T4", 75),
+    ("A100", 80),
+    ("A800", 80),
+    ("A30", 80),
+    ("A10", 86),
+    ("A10G", 86),
+    ("A40", 86),
+    ("A6000", 86),
+    ("L4", 89),
+    ("L40", 89),
+    ("L40S", 89),
+    ("H100", 90),
+    ("H200", 90),
+    ("H800", 90),
+    ("H20", 90),
+    ("B200", 100),
+    ("GB200", 100),
+    ("B300", 103),
+];
+
 /// Vendor ids of PCI (pci-ids.ucw.cz).
 pub(crate) const VENDOR_NVIDIA: u16 = 0x10de;
 pub(crate) const VENDOR_AMD: u16 = 0x1002;
@@ -111,6 +136,13 @@ impl Gpu {
             Self::Nvidia(100..=103) => Some(5),
             Self::Nvidia(_) | Self::Amd(_) | Self::Unknown => None,
         }
+    }
+
+    /// By the product name that NVIDIA's tools print, by its first word that is a model: compute capabilities by NVIDIA's list "CUDA GPUs".
+    pub(crate) fn of_product(name: &str) -> Self {
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let known = |word: &str| PRODUCTS.iter().find(|(model, _)| *model == word).map(|(_, sm)| Self::Nvidia(*sm));
+        words.filter_map(known).next().unwrap_or_default()
     }
 
     /// By RCCL's attribute `gcn`: `906`, `910` for gfx90a in old dumps, `gfx90a:sramecc+`.

@@ -80,7 +80,9 @@ pub(crate) struct Device {
     /// The number that the dump gives a GPU.
     pub(crate) number: Option<u32>,
     pub(crate) gpu: Gpu,
-    /// The model, where it is known and has NVLink.
+    /// Whether the dump gives its model by numbers of vendor and device.
+    pub(crate) has_model: bool,
+    /// The model, where it is known and is a module with links to others.
     pub(crate) module: Option<Module>,
     /// Name or model; may be any text of the dump.
     pub(crate) label: String,
@@ -93,12 +95,12 @@ impl Device {
     pub(crate) fn new(kind: DeviceKind, bus: Option<BusId>, up: Up) -> Self {
         let (parent, children, depth) = (Parent::Root(0), Vec::new(), 0);
         let (number, gpu, module, label) = (None, Gpu::Unknown, None, String::new());
-        Self { kind, bus, up, parent, children, number, gpu, module, label, depth }
+        Self { kind, bus, up, parent, children, number, gpu, has_model: false, module, label, depth }
     }
 
-    /// Whether the dump does not say which GPU it is.
+    /// Whether the dump does not say which GPU it is: at most of which generation.
     pub(crate) fn is_nameless(&self) -> bool {
-        self.gpu == Gpu::Unknown && self.module.is_none() && self.label.is_empty()
+        !self.has_model && self.module.is_none() && self.label.is_empty()
     }
 
     pub(crate) fn pcie(&self) -> Option<PcieLink> {

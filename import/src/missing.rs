@@ -6,6 +6,7 @@ use crate::adding::{self, MESH, dump_running, gpus, with_laterals};
 use crate::all_to_all::{all_to_all, rounded};
 use crate::bandwidth::{Figures, gigabytes, nvlinks, xgmis};
 use crate::finding::{Findings, Ids, Level};
+use crate::gpu::Gpu;
 use crate::machine::Machine;
 use crate::module::{AddedLinks, Addition, Joined, Module};
 use crate::names::Names;
@@ -25,8 +26,12 @@ pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, finding
             let model = Lacking { machine, names, all, without };
             model.report(figures, findings);
         }
-        let nameless = gpus.iter().all(|&gpu| machine.devices[gpu].is_nameless() && !joined.contains(&gpu));
-        if machine.is_preset && gpus.len() > 1 && nameless {
+        let may_have = |gpu: Gpu| gpu == Gpu::Unknown || gpu.nvlink_generation().is_some();
+        let nameless = |&gpu: &usize| {
+            let device = &machine.devices[gpu];
+            device.is_nameless() && may_have(device.gpu) && !joined.contains(&gpu)
+        };
+        if gpus.len() > 1 && gpus.iter().all(nameless) {
             unknown(machine, &gpus, figures, findings);
         }
     }
@@ -112,23 +117,25 @@ fn rate(machine: &Machine, gpus: &[usize], figures: Figures) -> String {
     })
 }
 
-/// Reports the GPUs of a preset that names no model.
+/// Reports the GPUs of a file that names no model of them: real dumps do.
 fn unknown(machine: &Machine, gpus: &[usize], figures: Figures, findings: &mut Findings) {
+    let what = if machine.is_preset { "the file is a static preset that names" } else { "the file names" };
     let message = format!(
-        "NVLink may be missing: the file is a static preset that names no model of its {} GPUs and no NVLink, which NCCL finds when it \
-         runs{}",
+        "NVLink may be missing: {what} no model of its {} GPUs and no NVLink, which NCCL finds when it runs{}",
         gpus.len(),
         rate(machine, gpus, figures)
     );
-    let example = "nvswitch=h100".parse::<Addition>();
-    let help = match example.map(|example| adding::plan(machine, example).is_ok()) {
-        Ok(true) => format!(
+    let fits =
+        |&model: &Module| adding::plan(machine, Addition { links: AddedLinks::NvSwitch, model: Some(model) }).is_ok();
+    let models: Vec<String> = Module::all().filter(fits).map(|model| model.to_string()).collect();
+    let help = if models.is_empty() {
+        "dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any NCCL program".to_owned()
+    } else {
+        format!(
             "if they are SXM GPUs with NVSwitches, import again with `--add nvswitch=MODEL` (one of {}); V100 SXM2 (NDv2) has a hybrid cube \
              mesh instead; best: dump the running machine",
-            Module::words(AddedLinks::NvSwitch)
-        ),
-        _ => "dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any NCCL program"
-            .to_owned(),
+            models.join(", ")
+        )
     };
     findings.warning(message, help);
 }

@@ -121,6 +121,11 @@ impl Module {
         if self.has_xgmi() { "xGMI links" } else { "NVLinks" }
     }
 
+    /// All models.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        MODELS.into_iter()
+    }
+
     /// The words of all models whose links an addition adds.
     pub(crate) fn words(added: AddedLinks) -> String {
         let fits = MODELS.iter().filter(|model| match model.joined {

@@ -6,7 +6,9 @@
 //! GPU0     X      PIX     SYS     0-31            0
 //! ```
 
+mod check;
 mod guess;
+mod listed;
 mod matrix;
 mod text;
 
@@ -38,5 +40,5 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
         "the tree is a guess: `nvidia-smi topo -m` shows what is between two devices, but no bus ids, speeds or widths",
         Format::NvidiaSmi.better_dump(false),
     );
-    guess::machine(&matrix, findings)
+    guess::machine(&matrix, &listed::read(text), findings)
 }

@@ -223,6 +223,8 @@ fn device(node: Node<'_, '_>, kind: DeviceKind, bus: Option<BusId>, gpu: Option<
     }
     if kind == DeviceKind::Gpu {
         device.gpu = generation_of(node, gpu);
+        // Files that somebody wrote have zeros there, where they do not know it.
+        device.has_model = ids(node).is_some_and(|(vendor, _)| !matches!(vendor, 0 | 0xffff));
         device.module = ids(node).and_then(|(vendor, device)| Module::of_ids(vendor, device));
         device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
     }

@@ -81,3 +81,10 @@ pub(super) struct Matrix {
     /// The CPU affinity of each row, where the text has it.
     pub(super) cpus: Vec<String>,
 }
+
+impl Matrix {
+    /// Whether two devices have the affinity of one NUMA node, the same.
+    pub(super) fn of_one_node(&self, i: usize, j: usize) -> bool {
+        self.numa[i].0.len() == 1 && self.numa[i] == self.numa[j]
+    }
+}

@@ -128,10 +128,20 @@ fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<MatrixRow
         let message = format!("row {}: no X where the device meets itself", names[own]);
         return Err(Refusal::new(message).help("columns are lost; paste all of `nvidia-smi topo -m`"));
     }
+    let (cpus, numa) = affinities(rest);
+    Ok(MatrixRow { ways, cpus: cpus.to_owned(), numa: NumaNodes::read(numa) })
+}
+
+/// The CPU affinity and the NUMA affinity behind the cells of a row. Tabs keep the columns apart where the first one is empty.
+fn affinities(rest: &str) -> (&str, &str) {
+    if rest.contains('\t') {
+        // What stands before the first tab is the end of the last cell, unless that tab was lost.
+        let lost = rest.split('\t').next().is_some_and(|text| !text.trim().is_empty());
+        let mut columns = rest.split('\t').skip(usize::from(!lost)).map(str::trim);
+        return (columns.next().unwrap_or(""), columns.next().unwrap_or(""));
+    }
     let mut words = rest.split_whitespace();
-    let cpus = words.next().unwrap_or("").to_owned();
-    let numa = words.next().map(NumaNodes::read).unwrap_or_default();
-    Ok(MatrixRow { ways, cpus, numa })
+    (words.next().unwrap_or(""), words.next().unwrap_or(""))
 }
 
 /// A cell at the beginning of a text, and the rest.

@@ -227,3 +227,60 @@ fn affinities_to_several_numa_nodes() {
     assert_eq!((whole.counts.sockets, whole.counts.roots), (Some(2), 8));
     assert!(whole.tree.contains("12 links between NUMA nodes  package"), "{}", whole.tree);
 }
+
+#[test]
+fn affinities_whose_columns_are_empty() {
+    // A machine whose nodes have processors that alternate: nvidia-smi leaves the CPU affinity of the first out.
+    let text = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\nGPU0\t X \tNV18\t\t0\t\tN/A\nGPU1\tNV18\t X \t1\t1\t\tN/A\n";
+    let import = good(text);
+    assert_eq!(import.counts.roots, 2);
+    assert!(import.yaml.contains("numa: 0") && import.yaml.contains("numa: 1"), "{}", import.yaml);
+    let lost = good(&text.replace("NV18\t\t0", "NV18\t0-7\t0").replace(" X \t1\t1", " X 8-15\t1"));
+    assert_eq!(lost.counts.roots, 2);
+}
+
+#[test]
+fn a_virtual_machine_with_a_bus_for_each_device() {
+    let row = |own: usize, numa: usize| {
+        let cells: Vec<&str> = (0..5)
+            .map(|other| {
+                if other == own {
+                    " X "
+                } else if own + other == 4 && own % 4 == 0 {
+                    "PIX"
+                } else {
+                    "SYS"
+                }
+            })
+            .collect();
+        let name = if own < 4 { format!("GPU{own}") } else { "NIC0".to_owned() };
+        let affinity = if own < 4 { format!("\t0-7\t{numa}\t\tN/A") } else { String::new() };
+        format!("{name}\t{}{affinity}\n", cells.join("\t"))
+    };
+    let rows: String = [0, 0, 1, 1, 0].into_iter().enumerate().map(|(own, numa)| row(own, numa)).collect();
+    let import = good(&format!("\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n{rows}"));
+    assert_eq!((import.counts.roots, import.counts.gpus, import.counts.nics), (2, 4, 1));
+    assert!(!warnings(&import).contains("contradicts"), "{}", warnings(&import));
+    let assumed =
+        import.findings.iter().find(|finding| finding.message.contains("SYS to others of their NUMA affinity"));
+    assert!(assumed.is_some_and(|finding| finding.message.starts_with("GPU0, GPU1, GPU2, GPU3 are")));
+}
+
+#[test]
+fn models_beside_a_matrix() {
+    let matrix = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV18\t0-7\t0\nGPU1\tNV18\t X \t0-7\t0\n";
+    let list = "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-0)\nGPU 1: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n";
+    let named = good(&format!("{list}{matrix}"));
+    assert!(named.yaml.contains("nvlink4-x18: { bandwidth: 383.4GB/s, kind: nvlink }"), "{}", named.yaml);
+    assert!(named.yaml.contains("# NVIDIA H100 80GB HBM3"), "{}", named.yaml);
+    let help: Vec<&str> = named.findings.iter().filter_map(|finding| finding.help.as_deref()).collect();
+    assert!(help.iter().any(|help| help.contains("generation: 5")), "the chip tells what its slot can be: {help:?}");
+    let plain = good(matrix);
+    assert!(plain.yaml.contains("nvlink-x18: { bandwidth: 360GB/s, kind: nvlink }"), "{}", plain.yaml);
+    assert!(
+        plain.findings.iter().any(|finding| finding.help.as_ref().is_some_and(|help| help.contains("nvidia-smi -L")))
+    );
+    let table = "|   0  NVIDIA H100 80GB HBM3          On  |   00000000:19:00.0 Off |                    0 |\n\
+                 |   1  NVIDIA H100 80GB HBM3          On  |   00000000:2D:00.0 Off |                    0 |\n";
+    assert!(good(&format!("{table}{matrix}")).yaml.contains("bus_id: \"0000:2d:00.0\""));
+}

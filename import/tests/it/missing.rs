@@ -255,3 +255,21 @@ fn xgmi_that_is_missing() {
     assert!(warnings(&good(read(&tree))).contains("are MI300X, by device id or name"));
     assert_eq!(good(added(&tree, "xgmi")).counts.xgmi, 1);
 }
+
+#[test]
+fn a_file_with_generations_but_no_models() {
+    // As AWS writes it for p5: `<gpu>` with a compute capability, no numbers of vendor and device.
+    let gpu = |n: usize, sm: u16| {
+        format!(
+            "<pci busid=\"0000:{n:02x}:00.0\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"><gpu dev=\"{n}\" \
+             sm=\"{sm}\"/></pci>"
+        )
+    };
+    let of = |sm: u16| format!("<system version=\"1\"><cpu numaid=\"0\">{}{}</cpu></system>", gpu(0, sm), gpu(1, sm));
+    let warned = warnings(&good(read(&of(90))));
+    assert!(warned.contains("NVLink may be missing: the file names no model of its 2 GPUs"), "{warned}");
+    assert!(warned.contains("one of h100, h800, h20, h200)"), "what a chip of this generation can be: {warned}");
+    assert_eq!(good(added(&of(90), "nvswitch=h100")).counts.nvlinks, 36);
+    added(&of(90), "nvswitch=a100").expect_err("another generation");
+    assert_eq!(warnings(&good(read(&of(89)))), "", "AD10x have no NVLink");
+}

@@ -127,6 +127,17 @@ fn bridges_far_below_their_devices() {
 }
 
 #[test]
+fn links_inside_a_package() {
+    // An MI250X, whose chip can PCIe 4.0, below the bridge inside its package, whose other side has 8 lanes.
+    let gpu =
+        pci(2, "0x038000", "vendor=\"0x1002\" device=\"0x7408\"", "32.0 GT/s PCIe", 16, "<gpu dev=\"0\" gcn=\"910\"/>");
+    let import = good(&system(&pci(1, "0x060400", "vendor=\"0x1002\" device=\"0x14a0\"", "16.0 GT/s PCIe", 8, &gpu)));
+    assert_eq!(warnings(&import), "", "its bridge is as fast as it should be");
+    assert!(import.yaml.contains("gpu0: { kind: gpu, link: pcie4-x16"), "{}", import.yaml);
+    assert!(import.findings.iter().any(|finding| finding.message.contains("0000:02:00.0 report a newer PCIe than")));
+}
+
+#[test]
 fn the_remedy_for_a_bridge_of_a_virtual_machine_works() {
     // As IBM's H100 machines report: bridges of 2.5 GT/s x1 above devices of 32 GT/s and width 0.
     let gpu =
