@@ -26,9 +26,10 @@ const CARDS: [&str; 9] = [
     "network",
 ];
 
-/// Makers by words of their names.
-const MAKERS: [(&str, u16); 4] = [
+/// Makers by words of their names; lists of names before 2012 have `nVidia`.
+const MAKERS: [(&str, u16); 5] = [
     ("NVIDIA Corporation", VENDOR_NVIDIA),
+    ("nVidia Corporation", VENDOR_NVIDIA),
     ("[AMD/ATI]", VENDOR_AMD),
     ("Intel Corporation", VENDOR_INTEL),
     ("Xilinx", VENDOR_XILINX),

@@ -83,8 +83,14 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// Whether two devices have the affinity of one NUMA node, the same.
+    /// Whether two devices have the affinity of one NUMA node, the same; where no column has it, to the same processors, if devices
+    /// differ in that.
     pub(super) fn of_one_node(&self, i: usize, j: usize) -> bool {
-        self.numa[i].0.len() == 1 && self.numa[i] == self.numa[j]
+        if self.numa[i].is_known() || self.numa[j].is_known() {
+            return self.numa[i].0.len() == 1 && self.numa[i] == self.numa[j];
+        }
+        let has_cpus = |cpus: &String| cpus.starts_with(|c: char| c.is_ascii_digit());
+        let differ = || self.cpus.iter().any(|cpus| has_cpus(cpus) && *cpus != self.cpus[i]);
+        has_cpus(&self.cpus[i]) && self.cpus[i] == self.cpus[j] && differ()
     }
 }

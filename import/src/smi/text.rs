@@ -132,13 +132,16 @@ fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<MatrixRow
     Ok(MatrixRow { ways, cpus: cpus.to_owned(), numa: NumaNodes::read(numa) })
 }
 
-/// The CPU affinity and the NUMA affinity behind the cells of a row. Tabs keep the columns apart where the first one is empty.
+/// The CPU affinity and the NUMA affinity behind the cells of a row. Tabs keep the columns apart where the first one is empty; drivers
+/// before the column `GPU NUMA ID` write two of them between the affinities.
 fn affinities(rest: &str) -> (&str, &str) {
     if rest.contains('\t') {
         // What stands before the first tab is the end of the last cell, unless that tab was lost.
         let lost = rest.split('\t').next().is_some_and(|text| !text.trim().is_empty());
-        let mut columns = rest.split('\t').skip(usize::from(!lost)).map(str::trim);
-        return (columns.next().unwrap_or(""), columns.next().unwrap_or(""));
+        let columns: Vec<&str> = rest.split('\t').skip(usize::from(!lost)).map(str::trim).collect();
+        let at = |column: usize| columns.get(column).copied().unwrap_or("");
+        let old = columns.len() <= 3 && at(1).is_empty();
+        return (at(0), if old { at(2) } else { at(1) });
     }
     let mut words = rest.split_whitespace();
     (words.next().unwrap_or(""), words.next().unwrap_or(""))

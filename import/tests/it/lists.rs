@@ -35,6 +35,7 @@ fn names_of_a_tree() {
         "NVIDIA Corporation Device 2330",
         "NVIDIA Corporation GA102 [GeForce RTX 3090] [10de:2204]",
         "NVIDIA Corporation GK210GL [Tesla K80]",
+        "nVidia Corporation GF100GL [Tesla T20 Processor]",
     ] {
         assert_eq!(of(name), (1, 0, 0), "{name}");
     }
@@ -237,6 +238,16 @@ fn affinities_whose_columns_are_empty() {
     assert!(import.yaml.contains("numa: 0") && import.yaml.contains("numa: 1"), "{}", import.yaml);
     let lost = good(&text.replace("NV18\t\t0", "NV18\t0-7\t0").replace(" X \t1\t1", " X 8-15\t1"));
     assert_eq!(lost.counts.roots, 2);
+    // Drivers of 2021 put two tabs between the affinities, and had no further column.
+    let old = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tSYS\t0-7\t\t0\nGPU1\tSYS\t X \t8-15\t\t1\n";
+    assert!(good(old).yaml.contains("numa: 1"), "{}", good(old).yaml);
+    // Where no column tells NUMA nodes, the processors do, unless all are the same.
+    let cpus = |last: &str| {
+        good(&format!(
+            "\tGPU0\tGPU1\tGPU2\tCPU Affinity\nGPU0\t X \tSYS\tSYS\t0-7\nGPU1\tSYS\t X \tSYS\t0-7\nGPU2\tSYS\tSYS\t X \t{last}\n"
+        ))
+    };
+    assert_eq!((cpus("8-15").counts.roots, cpus("0-7").counts.roots), (2, 3));
 }
 
 #[test]
