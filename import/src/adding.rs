@@ -25,7 +25,7 @@ pub(crate) fn add(machine: &mut Machine, addition: Addition, findings: &mut Find
     for (at, &gpu) in gpus.iter().enumerate() {
         machine.devices[gpu].gpu = model.gpu();
         match (addition.links, model.joined) {
-            (AddedLinks::Xgmi, Joined::ByXgmi(board)) => {
+            (AddedLinks::Xgmi, Joined::AllToAll(board)) => {
                 let wire = Wire::Xgmi(model.gpu(), model.links / (board - 1));
                 gpus[at + 1..].iter().for_each(|&other| machine.lateral(End::Device(gpu), End::Device(other), wire));
             }
@@ -48,7 +48,7 @@ pub(crate) fn add(machine: &mut Machine, addition: Addition, findings: &mut Find
 fn added(links: AddedLinks, model: Module, gpus: usize) -> String {
     let name = model.name;
     match (links, model.joined) {
-        (AddedLinks::Xgmi, Joined::ByXgmi(board)) => format!(
+        (AddedLinks::Xgmi, Joined::AllToAll(board)) => format!(
             "`--add xgmi`: {gpus} GPUs have {} xGMI link each to every other one, as a board of {board} {name} has by AMD's data sheet; the \
              dump has none",
             model.links / (board - 1)
@@ -104,7 +104,7 @@ pub(crate) fn plan(machine: &Machine, Addition { links, model: named }: Addition
             format!("of GPUs that are or may be {name} the dump has {} on {} machines", gpus.len(), hosts.len());
         return refused(message, "give the dump of one machine with several GPUs".to_owned());
     }
-    if let Joined::ByXgmi(board) = model.joined
+    if let Joined::AllToAll(board) = model.joined
         && gpus.len() > board as usize
     {
         let message = format!("the dump has {} GPUs, a board of {name} {board}", gpus.len());
@@ -145,14 +145,14 @@ fn model(
 fn unfit(model: Module, links: AddedLinks) -> Option<(String, String)> {
     let name = model.name;
     match (model.joined, links) {
-        (Joined::ByNvSwitch, AddedLinks::NvSwitch) | (Joined::ByXgmi(_), AddedLinks::Xgmi) => None,
-        (Joined::ByNvLink, AddedLinks::NvSwitch) => {
+        (Joined::Switched, AddedLinks::NvSwitch) | (Joined::AllToAll(_), AddedLinks::Xgmi) => None,
+        (Joined::Paired, AddedLinks::NvSwitch) => {
             Some((format!("{name} has no NVSwitch: {MESH}"), dump_running(model)))
         }
-        (Joined::ByXgmi(_), AddedLinks::NvSwitch) => {
+        (Joined::AllToAll(_), AddedLinks::NvSwitch) => {
             Some((format!("{name} has xGMI, no NVLink"), "use `--add xgmi`".to_owned()))
         }
-        (Joined::ByNvSwitch, AddedLinks::Xgmi) => {
+        (Joined::Switched, AddedLinks::Xgmi) => {
             Some((format!("{name} has NVLink, no xGMI"), "use `--add nvswitch`".to_owned()))
         }
         _ => Some((format!("{name} has no links that are the same on all machines"), dump_running(model))),

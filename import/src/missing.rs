@@ -94,7 +94,7 @@ impl Lacking<'_> {
                     links.word()
                 )
             }
-            (Err(_), Joined::ByNvLink) => format!("`--add nvswitch` is not for them: {MESH}; {}", dump_running(model)),
+            (Err(_), Joined::Paired) => format!("`--add nvswitch` is not for them: {MESH}; {}", dump_running(model)),
             (Err(_), _) => dump_running(model),
         }
     }

@@ -13,7 +13,7 @@ pub struct Module {
     /// The word on the command line.
     word: &'static str,
     pub(crate) name: &'static str,
-    /// What names of `lspci` contain.
+    /// What names of `lspci` or `nvidia-smi` contain.
     spellings: &'static [&'static str],
     devices: &'static [u16],
     /// NVLinks or xGMI links of one module to others.
@@ -25,16 +25,16 @@ pub struct Module {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Joined {
     /// NVLinks of each with the NVSwitches.
-    ByNvSwitch,
+    Switched,
     /// NVLinks with each other: eight in a hybrid cube mesh, four all with all.
-    ByNvLink,
+    Paired,
     /// xGMI links of each with all others of a board of so many.
-    ByXgmi(u32),
+    AllToAll(u32),
     /// xGMI links in a way that is the machine's own.
-    ByXgmiOfMachine,
+    OfMachine,
 }
 
-use Joined::{ByNvLink, ByNvSwitch, ByXgmi, ByXgmiOfMachine};
+use Joined::{AllToAll, OfMachine, Paired, Switched};
 
 const fn model(
     word: &'static str,
@@ -55,33 +55,40 @@ const fn model(
 /// platforms (8 modules, each with 7 links to the others) and RCCL's models of them (`tools/topo_expl/models/topo_8p_942vm.xml`,
 /// `topo_8p_950.xml`); MI250X has 8 links a die (AMD's CDNA 2 white paper), MI300A 6 to others (AMD's CDNA 3 white paper).
 const MODELS: [Module; 20] = [
-    model("p100", "P100 SXM2", &["P100 SXM2", "P100-SXM2"], &[0x15f9, 0x15fc], 4, ByNvLink),
+    model("p100", "P100 SXM2", &["P100 SXM2", "P100-SXM2"], &[0x15f9, 0x15fc], 4, Paired),
     model(
         "v100",
         "V100 SXM2",
         &["V100 SXM2", "V100-SXM2", "V100 DGXS", "GV100 DGX1-V", "GV100 SXM2"],
         &[0x1db0, 0x1db1, 0x1db2, 0x1db5, 0x1db7, 0x1dbd, 0x1df5],
         6,
-        ByNvLink,
+        Paired,
     ),
-    model("v100-sxm3", "V100 SXM3", &["V100 SXM3", "V100-SXM3"], &[0x1db8], 6, ByNvSwitch),
-    model("a100", "A100 SXM4", &["A100 SXM", "A100-SXM"], &[0x20b0, 0x20b2, 0x20b3], 12, ByNvSwitch),
-    model("a800", "A800 SXM4", &["A800 SXM", "A800-SXM"], &[0x20bd, 0x20f3], 8, ByNvSwitch),
-    model("h100", "H100 SXM5", &["H100 SXM", "H100-SXM"], &[0x2330, 0x2336, 0x2337, 0x2338, 0x2339], 18, ByNvSwitch),
-    model("h800", "H800 SXM5", &["[H800]", "H800 SXM"], &[0x2324], 8, ByNvSwitch),
-    model("h20", "H20", &["[H20]", "[H20 "], &[0x230e, 0x2328, 0x2329, 0x232c], 18, ByNvSwitch),
-    model("h200", "H200 SXM5", &["H200 SXM"], &[0x2335], 18, ByNvSwitch),
-    model("b100", "B100", &["B100]"], &[0x2920, 0x29bc], 18, ByNvSwitch),
-    model("b200", "B200", &["[B200]"], &[0x2901], 18, ByNvSwitch),
-    model("gb200", "GB200", &["GB200]"], &[0x2941], 18, ByNvSwitch),
-    model("b300", "B300", &["B300 SXM"], &[0x3182], 18, ByNvSwitch),
-    model("gb300", "GB300", &["GB300]"], &[0x31c2], 18, ByNvSwitch),
-    model("mi250x", "MI250X", &["MI250X"], &[0x7408, 0x740c], 8, ByXgmiOfMachine),
-    model("mi300a", "MI300A", &["MI300A"], &[0x74a0], 6, ByXgmiOfMachine),
-    model("mi300x", "MI300X", &["MI300X"], &[0x74a1, 0x74a9, 0x74b5, 0x74bd], 7, ByXgmi(8)),
-    model("mi308x", "MI308X", &["MI308X"], &[0x74a2, 0x74a8, 0x74b6, 0x74bc], 7, ByXgmi(8)),
-    model("mi325x", "MI325X", &["MI325X"], &[0x74a5, 0x74b9], 7, ByXgmi(8)),
-    model("mi350x", "MI350X or MI355X", &["MI350X", "MI355X"], &[0x75a0, 0x75a3, 0x75b0, 0x75b3], 7, ByXgmi(8)),
+    model("v100-sxm3", "V100 SXM3", &["V100 SXM3", "V100-SXM3"], &[0x1db8], 6, Switched),
+    model("a100", "A100 SXM4", &["A100 SXM", "A100-SXM"], &[0x20b0, 0x20b2, 0x20b3], 12, Switched),
+    model("a800", "A800 SXM4", &["A800 SXM", "A800-SXM"], &[0x20bd, 0x20f3], 8, Switched),
+    model(
+        "h100",
+        "H100 SXM5",
+        &["H100 SXM", "H100-SXM", "H100 80GB HBM3"],
+        &[0x2330, 0x2336, 0x2337, 0x2338, 0x2339],
+        18,
+        Switched,
+    ),
+    model("h800", "H800 SXM5", &["[H800]", "H800 SXM"], &[0x2324], 8, Switched),
+    model("h20", "H20", &["[H20]", "[H20 "], &[0x230e, 0x2328, 0x2329, 0x232c], 18, Switched),
+    model("h200", "H200 SXM5", &["H200 SXM"], &[0x2335], 18, Switched),
+    model("b100", "B100", &["B100]"], &[0x2920, 0x29bc], 18, Switched),
+    model("b200", "B200", &["[B200]", "NVIDIA B200"], &[0x2901], 18, Switched),
+    model("gb200", "GB200", &["GB200]"], &[0x2941], 18, Switched),
+    model("b300", "B300", &["B300 SXM"], &[0x3182], 18, Switched),
+    model("gb300", "GB300", &["GB300]"], &[0x31c2], 18, Switched),
+    model("mi250x", "MI250X", &["MI250X"], &[0x7408, 0x740c], 8, OfMachine),
+    model("mi300a", "MI300A", &["MI300A"], &[0x74a0], 6, OfMachine),
+    model("mi300x", "MI300X", &["MI300X"], &[0x74a1, 0x74a9, 0x74b5, 0x74bd], 7, AllToAll(8)),
+    model("mi308x", "MI308X", &["MI308X"], &[0x74a2, 0x74a8, 0x74b6, 0x74bc], 7, AllToAll(8)),
+    model("mi325x", "MI325X", &["MI325X"], &[0x74a5, 0x74b9], 7, AllToAll(8)),
+    model("mi350x", "MI350X or MI355X", &["MI350X", "MI355X"], &[0x75a0, 0x75a3, 0x75b0, 0x75b3], 7, AllToAll(8)),
 ];
 
 impl Module {
@@ -90,11 +97,11 @@ impl Module {
         MODELS.into_iter().find(|model| model.vendor() == vendor && model.devices.contains(&device))
     }
 
-    /// By the name that `lspci` prints.
+    /// By the name that `lspci` or `nvidia-smi` prints.
     pub(crate) fn of_name(name: &str) -> Option<Self> {
         let maker = |model: &Self| if model.has_xgmi() { "AMD" } else { "NVIDIA" };
         let fits = |model: &Self| model.spellings.iter().any(|spelling| name.contains(spelling));
-        MODELS.into_iter().find(|model| name.contains(maker(model)) && fits(model))
+        MODELS.into_iter().find(|model| (name.contains(maker(model)) || name.starts_with("Tesla ")) && fits(model))
     }
 
     fn vendor(self) -> u16 {
@@ -108,7 +115,7 @@ impl Module {
 
     /// Whether its links are xGMI, not NVLink.
     pub(crate) fn has_xgmi(self) -> bool {
-        matches!(self.joined, ByXgmi(_) | ByXgmiOfMachine)
+        matches!(self.joined, AllToAll(_) | OfMachine)
     }
 
     /// What its links are called.
@@ -129,9 +136,9 @@ impl Module {
     /// The words of all models whose links an addition adds.
     pub(crate) fn words(added: AddedLinks) -> String {
         let fits = MODELS.iter().filter(|model| match model.joined {
-            ByNvSwitch => added == AddedLinks::NvSwitch,
-            ByXgmi(_) => added == AddedLinks::Xgmi,
-            ByNvLink | ByXgmiOfMachine => false,
+            Switched => added == AddedLinks::NvSwitch,
+            AllToAll(_) => added == AddedLinks::Xgmi,
+            Paired | OfMachine => false,
         });
         fits.map(|model| model.word).collect::<Vec<_>>().join(", ")
     }
@@ -207,6 +214,14 @@ mod tests {
         assert_eq!(named("NVIDIA Corporation GA100 [A100 SXM4 40GB]"), Some("a100"));
         assert_eq!(named("NVIDIA Corporation GH100 [H100 SXM5 80GB] (rev a1)"), Some("h100"));
         assert_eq!(named("NVIDIA Corporation GA100 [A100 PCIe 40GB]"), None);
+        let smi = [
+            "NVIDIA A100-SXM4-80GB",
+            "Tesla V100-SXM2-32GB",
+            "NVIDIA H100 80GB HBM3",
+            "NVIDIA H100 PCIe",
+            "NVIDIA H200 NVL",
+        ];
+        assert_eq!(smi.map(named), [Some("a100"), Some("v100"), Some("h100"), None, None]);
         let mi300x = "Advanced Micro Devices, Inc. [AMD/ATI] Aqua Vanjaram [Instinct MI300X]";
         assert_eq!((named(mi300x), named("x [Instinct MI300X]")), (Some("mi300x"), None));
     }

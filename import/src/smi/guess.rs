@@ -43,7 +43,7 @@ pub(super) fn machine(
         device.label.clone_from(name);
         if let Some(listed) = device.number.and_then(|number| listed.get(&number)) {
             device.label.clone_from(&listed.name);
-            (device.bus, device.gpu) = (listed.bus, listed.gpu());
+            (device.bus, device.gpu, device.module) = (listed.bus, listed.gpu(), listed.module());
         }
         devices.push(guess.machine.device(parent, device)?);
     }

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::bus::BusId;
 use crate::gpu::Gpu;
+use crate::module::Module;
 
 /// A GPU of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,6 +22,11 @@ impl Listed {
     /// Its generation.
     pub(super) fn gpu(&self) -> Gpu {
         Gpu::of_product(&self.name)
+    }
+
+    /// The model, where it is a module with links to others. `nvidia-smi topo -mp` leaves these out.
+    pub(super) fn module(&self) -> Option<Module> {
+        Module::of_name(&self.name)
     }
 }
 

@@ -291,6 +291,10 @@ fn models_beside_a_matrix() {
     assert!(
         plain.findings.iter().any(|finding| finding.help.as_ref().is_some_and(|help| help.contains("nvidia-smi -L")))
     );
+    // The matrix of PCIe alone: what it leaves out is missing.
+    let pcie = list.to_owned() + &matrix.replace("NV18", "SYS");
+    let warned = warnings(&good(&pcie));
+    assert!(warned.contains("NVLink is missing: GPUs gpu0, gpu1 are H100 SXM5"), "{warned}");
     let table = "|   0  NVIDIA H100 80GB HBM3          On  |   00000000:19:00.0 Off |                    0 |\n\
                  |   1  NVIDIA H100 80GB HBM3          On  |   00000000:2D:00.0 Off |                    0 |\n";
     assert!(good(&format!("{table}{matrix}")).yaml.contains("bus_id: \"0000:2d:00.0\""));

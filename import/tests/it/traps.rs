@@ -103,6 +103,9 @@ fn xgmi_c2c_and_cards_without_pcie() {
     assert!(import.yaml.contains("c2c: { bandwidth: 447.12GB/s, kind: nvlink }"));
     assert!(import.yaml.contains("port0:"), "the way over the chip-to-chip link is the shorter one");
     assert!(import.yaml.contains("port-10000Mb: { bandwidth: 10000Mb/s }"));
+    // Slingshot cards report 200 Tb/s.
+    let fast = good(&system("<nic><net name=\"cxi0\" dev=\"0\" speed=\"200000000\"/></nic>"));
+    assert!(fast.yaml.contains("port-10000Mb") && !fast.yaml.contains("200000"), "{}", fast.yaml);
 }
 
 #[test]
