@@ -257,7 +257,7 @@ fn a_virtual_machine_with_a_bus_for_each_device() {
             .map(|other| {
                 if other == own {
                     " X "
-                } else if own + other == 4 && own % 4 == 0 {
+                } else if own + other == 4 && own.is_multiple_of(4) {
                     "PIX"
                 } else {
                     "SYS"
