@@ -131,9 +131,14 @@ fn unknown(machine: &Machine, gpus: &[usize], figures: Figures, findings: &mut F
     let help = if models.is_empty() {
         "dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any NCCL program".to_owned()
     } else {
+        // Of the models without an NVSwitch, clouds have this one.
+        let mesh = if models.iter().any(|word| word.starts_with("v100")) {
+            "; V100 SXM2 (NDv2) has a hybrid cube mesh instead"
+        } else {
+            ""
+        };
         format!(
-            "if they are SXM GPUs with NVSwitches, import again with `--add nvswitch=MODEL` (one of {}); V100 SXM2 (NDv2) has a hybrid cube \
-             mesh instead; best: dump the running machine",
+            "if they are SXM GPUs with NVSwitches, import again with `--add nvswitch=MODEL` (one of {}){mesh}; best: dump the running machine",
             models.join(", ")
         )
     };

@@ -1,13 +1,13 @@
 //! `<nvlink>`, `<xgmi>` and `<c2c>` below a `<gpu>`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roxmltree::Node;
 
 use super::reader::{Reader, cut, elements};
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
-use crate::finding::{Ids, Level};
+use crate::finding::Level;
 use crate::machine::{DeviceKind, End, Wire};
 use crate::xml;
 
@@ -41,18 +41,18 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
 
     /// The devices by host and bus id.
     fn by_bus(&mut self) -> ByBus {
-        let (mut by_bus, mut twins) = (ByBus::new(), Ids::default());
+        let (mut by_bus, mut twins) = (ByBus::new(), BTreeSet::new());
         for (index, device) in self.machine.devices.iter().enumerate() {
             let Some(bus) = device.bus else { continue };
             let host = self.machine.roots[self.machine.root_of(index)].host;
             if by_bus.insert((host, bus), index).is_some() {
-                twins.add(&bus.to_string());
+                twins.insert(bus.to_string());
             }
         }
         if !twins.is_empty() {
             let help = "links name the last one; give each device its own `busid`";
             let message = "two devices have the bus id {}";
-            self.findings.of_ids(Level::Warning, message, &twins, Some(help.to_owned()));
+            self.findings.of_ids(Level::Warning, message, &twins.iter().collect(), Some(help.to_owned()));
         }
         by_bus
     }

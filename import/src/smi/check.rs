@@ -62,7 +62,7 @@ impl Groups<'_> {
 
     fn report_apart(&self, apart: &BTreeSet<usize>, findings: &mut Findings) {
         if !apart.is_empty() {
-            let message = "{} are SYS to others of their NUMA affinity, as in virtual machines: those of one affinity are put on one NUMA node";
+            let message = "{} are SYS to others of the same affinity, as in virtual machines: those of one affinity are put on one NUMA node";
             let help = "move them below the right `rc` in the written file, if the affinities are wrong".to_owned();
             let ids = apart.iter().map(|&i| &self.matrix.names[i]).collect();
             findings.of_ids(Level::Assumed, message, &ids, Some(help));

@@ -272,8 +272,7 @@ fn a_virtual_machine_with_a_bus_for_each_device() {
     let import = good(&format!("\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\tCPU Affinity\tNUMA Affinity\tGPU NUMA ID\n{rows}"));
     assert_eq!((import.counts.roots, import.counts.gpus, import.counts.nics), (2, 4, 1));
     assert!(!warnings(&import).contains("contradicts"), "{}", warnings(&import));
-    let assumed =
-        import.findings.iter().find(|finding| finding.message.contains("SYS to others of their NUMA affinity"));
+    let assumed = import.findings.iter().find(|finding| finding.message.contains("SYS to others of the same affinity"));
     assert!(assumed.is_some_and(|finding| finding.message.starts_with("GPU0, GPU1, GPU2, GPU3 are")));
 }
 
