@@ -94,7 +94,7 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
     // These two do not name the processor.
     let (lscpu, text) = match format {
         Format::Lspci | Format::NvidiaSmi => {
-            lscpu::split(&text, |line| lspci::is_sure_start(line) || smi::is_head(line))
+            lscpu::split(&text, |line| lspci::is_sure_start(line) || smi::begins(line))
         }
         Format::Nccl | Format::Hwloc => (None, text),
     };

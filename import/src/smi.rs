@@ -22,6 +22,11 @@ pub(crate) fn is_head(line: &str) -> bool {
     text::without_escapes(line).trim_start().starts_with("GPU0")
 }
 
+/// Whether a line begins a matrix, or the list of GPUs before one.
+pub(crate) fn begins(line: &str) -> bool {
+    is_head(line) || listed::is_row(line)
+}
+
 /// Refuses what other tools write of the same look.
 pub(crate) fn refuse_others(text: &str) -> Result<(), Refusal> {
     let rocm = ["ROCm System Management Interface", "ROCm SMI", "Weight between two GPUs", "Hops between two GPUs"];

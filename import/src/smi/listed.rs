@@ -40,6 +40,11 @@ pub(super) fn read(text: &str) -> BTreeMap<u32, Listed> {
     all
 }
 
+/// Whether a line lists a GPU.
+pub(super) fn is_row(line: &str) -> bool {
+    of_list(line).or_else(|| of_table(line)).is_some()
+}
+
 fn of_list(line: &str) -> Option<(u32, Listed)> {
     let (number, rest) = line.trim().strip_prefix("GPU ")?.split_once(": ")?;
     let (name, _) = rest.split_once(" (UUID")?;

@@ -290,6 +290,8 @@ fn models_beside_a_matrix() {
     assert!(
         plain.findings.iter().any(|finding| finding.help.as_ref().is_some_and(|help| help.contains("nvidia-smi -L")))
     );
+    let all = good(&format!("{}{list}{matrix}", lscpu(1, 1)));
+    assert!(all.yaml.contains("nvlink4-x18"), "the list is no part of the output of lscpu: {}", all.yaml);
     // The matrix of PCIe alone: what it leaves out is missing.
     let pcie = list.to_owned() + &matrix.replace("NV18", "SYS");
     let warned = warnings(&good(&pcie));
