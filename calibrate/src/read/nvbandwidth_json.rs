@@ -46,7 +46,6 @@ fn test(source: &Source<'_>, case: &Placed) -> Result<TestCase, Box<Diagnostic>>
     };
     Ok(TestCase {
         at: place(source, case.get("name").unwrap_or(case)),
-        description: text("bandwidth_description").unwrap_or("").to_owned(),
         unusable: unusable(case),
         rows: rows.iter().enumerate().map(row).collect::<Result<_, _>>()?,
         name,

@@ -29,13 +29,7 @@ pub(super) fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic
         if let Some(name) = text.strip_prefix("Running ").and_then(tested) {
             columns = 0;
             let at = source.place_of(line, name);
-            all.push(TestCase {
-                name: name.to_owned(),
-                at,
-                description: String::new(),
-                unusable: None,
-                rows: Vec::new(),
-            });
+            all.push(TestCase { name: name.to_owned(), at, unusable: None, rows: Vec::new() });
             continue;
         }
         let Some(case) = all.last_mut() else { continue };
@@ -47,10 +41,6 @@ pub(super) fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic
             _ if columns == 0 && words.iter().all(number) => columns = words.len(),
             [first, ref cells @ ..] if columns > 0 && number(&first) => {
                 case.rows.push(row(source, line, cells, columns)?);
-            }
-            // The first matrix says what a test measures: of later ones, sums and second streams, the rows follow it.
-            _ if columns == 0 && case.description.is_empty() && text.contains("(column)") => {
-                text.clone_into(&mut case.description);
             }
             _ => {}
         }

@@ -51,8 +51,8 @@ fn text_of_nvbandwidth_is_read_as_its_json() {
             ("cpu0", "gpu1", 1, 24.2),
             ("cpu0", "gpu0", 2, 20.0),
             ("cpu0", "gpu1", 2, 20.1),
-            ("gpu0", "gpu1", 1, 23.0),
-            ("gpu1", "gpu0", 1, 23.5),
+            ("gpu1", "gpu0", 1, 23.0),
+            ("gpu0", "gpu1", 1, 23.5),
             ("gpu0", "cpu0", 4, 12.0),
             ("gpu1", "cpu0", 4, 12.1),
             ("gpu1", "gpu0", 1, 22.0),
@@ -67,6 +67,46 @@ fn text_of_nvbandwidth_is_read_as_its_json() {
     let cut = &NVBANDWIDTH[..NVBANDWIDTH.find("24.20").unwrap()];
     let error = read(&machine, cut, &ReadOptions::default()).unwrap_err();
     assert!(error.contains("log:10:") && error.contains("1 cells, and the matrix 2 columns"), "{error}");
+}
+
+/// A device reads from the one of the column, and writes to it, whatever the arrow of the title; the measured stream of a
+/// two-way write turned around with version 0.6, which prints both streams and their sum.
+#[test]
+fn nvbandwidth_reads_go_from_the_column_to_the_row() {
+    let machine = machine(SOCKETS, &[]);
+    let matrix = |title: &str, values: [&str; 2]| {
+        format!(
+            "memcpy CE GPU(row) {title} bandwidth (GB/s)\n           0         1\n 0       N/A     {}\n 1     {}       N/A\n\n",
+            values[0], values[1]
+        )
+    };
+    let log = |test: &str, matrices: &[String]| format!("Running {test}.\n{}", matrices.concat());
+    let one = |arrow: &str| vec![matrix(&format!("{arrow} GPU(column)"), ["20", "21"])];
+    let streams = |word: &str| {
+        let title = |end: &str| format!("<-> GPU(column) {end}");
+        vec![
+            matrix(&title(&format!("{word}1")), ["20", "21"]),
+            matrix(&title(&format!("{word}2")), ["22", "23"]),
+            matrix(&title("Total"), ["42", "44"]),
+        ]
+    };
+    let (to_row, to_column) =
+        ([("gpu1", "gpu0", 20.0), ("gpu0", "gpu1", 21.0)], [("gpu0", "gpu1", 20.0), ("gpu1", "gpu0", 21.0)]);
+    for (test, matrices, expected) in [
+        ("device_to_device_memcpy_read_ce", one("->"), to_row),
+        ("device_to_device_memcpy_read_ce", one("<-"), to_row),
+        ("device_to_device_memcpy_write_ce", one("<-"), to_column),
+        ("device_to_device_memcpy_write_ce", one("->"), to_column),
+        ("device_to_device_bidirectional_memcpy_read_ce", one("<->"), to_row),
+        ("device_to_device_bidirectional_memcpy_read_ce", streams("Read"), to_row),
+        ("device_to_device_bidirectional_memcpy_write_ce", one("<->"), to_column),
+        ("device_to_device_bidirectional_memcpy_write_ce", streams("Write"), to_row),
+    ] {
+        let (_, found) =
+            read(&machine, &log(test, &matrices), &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let all: Vec<_> = each(&machine, &found).into_iter().map(|(from, to, _, rate)| (from, to, rate)).collect();
+        assert_eq!(all, expected, "{test}");
+    }
 }
 
 #[test]
