@@ -36,6 +36,7 @@ mod structure;
 mod told;
 mod wanted;
 mod whole_types;
+mod wires;
 
 use weir_scenario::{ArbiterSpec, Machine};
 
