@@ -12,9 +12,12 @@
 //! are skipped, as are all tests that are no copies over links. The buffer is 512 MiB unless the log says
 //! otherwise (common.h, defaultBufferSize; older versions 64 MiB).
 
+use std::collections::BTreeMap;
+
 use weir_plugin_api::NodeId;
 use weir_scenario::{Diagnostic, Position};
 
+use super::bus;
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
 use super::source::{Source, Span};
@@ -102,11 +105,26 @@ struct State {
     used: Used,
 }
 
+/// What stands in a log: the bytes of each copy, the tests, and the line about each GPU, such as `0: NVIDIA H100
+/// (00000000:1b:00)`.
+pub(super) struct Contents {
+    pub(super) bytes: Option<u64>,
+    pub(super) cases: Vec<TestCase>,
+    pub(super) gpus: Vec<String>,
+}
+
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let (bytes, cases) = match source.text.trim_start().starts_with('{') {
-        true => nvbandwidth_json::tests(source)?,
-        false => (None, nvbandwidth_text::tests(source)?),
+    let Contents { bytes, cases, gpus } = match source.text.trim_start().starts_with('{') {
+        true => nvbandwidth_json::contents(source)?,
+        false => nvbandwidth_text::contents(source)?,
     };
+    let found = match source.options.devices {
+        Some(_) => None,
+        None => bus::devices(source.machine, &addresses(&gpus), "GPU")
+            .map_err(|message| source.error(Span::line(1), message, bus::REMEDY))?,
+    };
+    let found = found.map(|devices| source.with_devices(devices, bus::BY));
+    let source = found.as_ref().unwrap_or(source);
     let bytes = bytes.unwrap_or(BYTES);
     let (mut log, mut state) = (Log::default(), State { bytes, cells: 0, used: Used::default() });
     for case in &cases {
@@ -117,6 +135,18 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
         log.notes.push(format!("{}: copies of {} MiB", source.file, bytes >> 20));
     }
     Ok(log)
+}
+
+/// The PCI address of each GPU: in brackets behind its name.
+fn addresses(gpus: &[String]) -> BTreeMap<usize, String> {
+    let address = |line: &String| {
+        let (number, rest) = line.split_once(':')?;
+        let parts = rest.split('(').skip(1).filter_map(|part| part.split_once(')'));
+        // The machine may stand in brackets, too.
+        let address = parts.map(|(text, _)| text).find(|text| text.contains(':'))?;
+        Some((number.trim().parse().ok()?, address.to_owned()))
+    };
+    gpus.iter().filter_map(address).collect()
 }
 
 /// What a test of this name measures, or why it is not used. `streams`: it has a matrix for each of two streams.

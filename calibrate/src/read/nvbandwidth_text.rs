@@ -3,7 +3,7 @@
 
 use weir_scenario::Diagnostic;
 
-use super::nvbandwidth::{TestCase, TestCell};
+use super::nvbandwidth::{Contents, TestCase, TestCell};
 use super::source::{LogLine, Source, Span};
 use super::tag::untagged;
 
@@ -21,8 +21,13 @@ fn tested(text: &str) -> Option<&str> {
     (word && kinds.iter().any(|kind| name.ends_with(kind))).then_some(name)
 }
 
+pub(super) fn contents(source: &Source<'_>) -> Result<Contents, Box<Diagnostic>> {
+    let gpu = |line: LogLine<'_>| untagged(line.text).0.trim().strip_prefix("Device ").map(str::to_owned);
+    Ok(Contents { bytes: None, cases: tests(source)?, gpus: source.lines().filter_map(gpu).collect() })
+}
+
 /// The tests of a text.
-pub(super) fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
+fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
     let (mut all, mut columns): (Vec<TestCase>, usize) = (Vec::new(), 0);
     for line in source.lines() {
         let text = untagged(line.text).0.trim();
