@@ -117,7 +117,7 @@ fn by_name(name: &str, doubted: bool, given: f64) -> Option<WireBound> {
         ("pcie" | "pci", None) if generation.is_none() => fastest_pcie(PCIE_WIDEST).filter(fits),
         ("nvlink", width) => nvlink(generation, width, if doubted { f64::INFINITY } else { given }),
         ("xgmi", Some(width)) => {
-            Some(WireBound { most: XGMI * width as f64, what: format!("{width} xGMI links each way") })
+            Some(WireBound { most: XGMI * width as f64, what: format!("{width} xGMI links") })
         }
         _ => None,
     }
@@ -136,7 +136,7 @@ fn nvlink(generation: Option<u64>, width: Option<u64>, given: f64) -> Option<Wir
     };
     let most = NVLINK[at].each * links as f64;
     let fits = generation.is_some() || given.is_infinite() || given <= most * ROUNDED;
-    fits.then(|| WireBound { most, what: format!("NVLink {} x{links} each way", at + 1) })
+    fits.then(|| WireBound { most, what: format!("NVLink {} x{links}", at + 1) })
 }
 
 /// The number at the beginning of a text, 1 to 99, and what follows.
