@@ -116,9 +116,7 @@ fn by_name(name: &str, doubted: bool, given: f64) -> Option<WireBound> {
         },
         ("pcie" | "pci", None) if generation.is_none() => fastest_pcie(PCIE_WIDEST).filter(fits),
         ("nvlink", width) => nvlink(generation, width, if doubted { f64::INFINITY } else { given }),
-        ("xgmi", Some(width)) => {
-            Some(WireBound { most: XGMI * width as f64, what: format!("{width} xGMI links") })
-        }
+        ("xgmi", Some(width)) => Some(WireBound { most: XGMI * width as f64, what: format!("{width} xGMI links") }),
         _ => None,
     }
 }
