@@ -37,7 +37,7 @@ pub fn warnings(machine: &Machine, experiments: &[Experiment], fit: &Fit, made: 
         all.push(text.to_owned());
     }
     all.extend(above_cuts(machine, experiments, fit));
-    all.extend(proposals(machine, experiments));
+    all.extend(proposals(machine, experiments, fit));
     let of = |held_out: bool| fit.rows.iter().filter(move |row| row.held_out == held_out);
     let poor = |held_out: bool| rms(of(held_out)).filter(|&mean| mean > POOR).map(|mean| (held_out, mean));
     let Some((held_out, mean)) = poor(false).or_else(|| poor(true)) else { return all };
@@ -79,9 +79,16 @@ fn above_cuts(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Optio
         format!("\n  `{}` over {place}: measured {measured}, it carries {carries}{row}", experiment.name)
     };
     let lines: String = found.iter().take(WORST).map(line).collect();
+    let rings = match found.iter().any(|(at, _)| experiments[*at].kernels) {
+        true => {
+            "\n  a collective above what its ring can carry ran by another algorithm, such as reduction in the switch (NVLS): measure \
+             with NCCL_ALGO=Ring and NCCL_NVLS_ENABLE=0"
+        }
+        false => "",
+    };
     Some(format!(
         "{count} not explained by this topology, under any arbiter:{lines}\n  see that the topology has every link, that the \
-         devices are those of the log, and that the numbers were copied right; leave out what cannot be"
+         devices are those of the log, and that the numbers were copied right; leave out what cannot be{rings}"
     ))
 }
 

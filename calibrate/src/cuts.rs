@@ -94,8 +94,8 @@ fn crossed(fabric: &Fabric, links: &[LinkId]) -> BTreeMap<CutPlace, f64> {
     all
 }
 
-/// The groups of a log that a fitted topology does not explain, each with its place among the experiments: several transfers
-/// over a link that are faster than it is after the fit, and than any lone copy over it was. A lone copy that a fit misses is
+/// The groups of a log that a fitted topology does not explain, each with its place among the experiments: several transfers, or
+/// a collective, over a link that are faster than it is after the fit, and than any lone copy over it was. A lone copy that a fit misses is
 /// an error of the fit.
 #[must_use]
 pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> Vec<(usize, Exceeded)> {
@@ -108,8 +108,11 @@ pub fn not_explained(fabric: &Fabric, experiments: &[Experiment], fit: &Fit) -> 
             carries[link.index()] = carries[link.index()].max(lone.bytes / lone.seconds);
         }
     }
-    let several = |above: &Exceeded| above.transfers.len() > 1;
-    let found = timed.iter().map(|timed| exceeded(fabric, &carries, timed).filter(several));
+    let found = timed.iter().zip(experiments).map(|(timed, experiment)| {
+        // Of a collective one transfer may say it: its algorithm is assumed, and others carry less over a link.
+        let counts = |above: &Exceeded| above.transfers.len() > 1 || experiment.kernels && timed.len() > 1;
+        exceeded(fabric, &carries, timed).filter(counts)
+    });
     found.enumerate().filter_map(|(at, above)| Some((at, above?))).collect()
 }
 

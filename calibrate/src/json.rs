@@ -25,7 +25,7 @@ pub fn json(report: &FitReport<'_>) -> Value {
     json!({
         "weir": 1, "kind": ResultKind::Calibration, "topology": machine.file, "arbiter": { "name": name, "params": params },
         "parameters": fit.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "unclear": fit.unclear.iter().map(|group| unclear(fit, group)).collect::<Vec<_>>(),
+        "unclear": fit.unclear.iter().map(unclear).collect::<Vec<_>>(),
         "rms_fitted": rms(fit.rows.iter().filter(|r| !r.held_out)),
         "rms_held_out": rms(fit.rows.iter().filter(|r| r.held_out)),
         "correlations": fit.correlated.iter().map(|pair| correlation(fit, pair)).collect::<Vec<_>>(),
@@ -41,6 +41,7 @@ pub fn json(report: &FitReport<'_>) -> Value {
 fn parameter(f: &Fitted) -> Value {
     let (state, error) = match f.known {
         Known::Error(error) => ("fitted", Some(error)),
+        Known::IfNarrowest(error) => ("if narrowest", Some(error)),
         Known::Exactly => ("fitted", None),
         Known::Together => ("together", None),
         Known::Unseen => ("unseen", None),
@@ -54,10 +55,9 @@ fn parameter(f: &Fitted) -> Value {
     })
 }
 
-fn unclear(fit: &Fit, group: &Unclear) -> Value {
-    let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
+fn unclear(group: &Unclear) -> Value {
     json!({
-        "parameters": names, "hardly": group.how == Unseparated::Hardly,
+        "parameters": group.names, "hardly": group.how == Unseparated::Hardly,
         "narrowest": group.how == Unseparated::Narrowest, "told": group.told, "remedy": group.remedy,
     })
 }

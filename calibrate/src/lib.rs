@@ -9,6 +9,7 @@ pub mod cuts;
 pub mod fit;
 mod json;
 pub mod measurement;
+pub mod picture;
 mod proposals;
 pub mod read;
 mod report;

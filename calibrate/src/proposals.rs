@@ -7,16 +7,20 @@
 //!
 //! The figure is the geometric mean over the rows: that which fits them best where all get equal parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use weir_plugin_api::{Direction, LinkId, NodeId, NodeKind};
 use weir_report::rate;
 use weir_scenario::Machine;
 
+use crate::fit::Fit;
 use crate::measurement::{Experiment, MeasuredEnd};
 
 /// Part of a lone copy's rate below which a copy is slowed by those beside it; *assumed*, the error that a prediction may have.
 const SLOWED: f64 = 0.9;
+/// Part of the measured time that a row's simulation may lack before the topology counts as lacking something, half of what
+/// a slowed copy is slower; *assumed*.
+const UNEXPLAINED: f64 = 0.05;
 /// Rows that a proposal names.
 const NAMED: usize = 3;
 
@@ -40,15 +44,18 @@ struct Asking<'a> {
     rows: Vec<&'a str>,
 }
 
-/// The lines to add to a topology, each with the rows that ask for it.
-pub(crate) fn proposals(machine: &Machine, experiments: &[Experiment]) -> Vec<String> {
+/// The lines to add to a topology, each with the rows that ask for it. Rows that the fitted topology explains ask for nothing:
+/// their copies share links that it has.
+pub(crate) fn proposals(machine: &Machine, experiments: &[Experiment], fit: &Fit) -> Vec<String> {
+    let slow = fit.rows.iter().filter(|row| row.error() < -UNEXPLAINED);
+    let unexplained: BTreeSet<(usize, usize)> = slow.map(|row| (row.experiment, row.row)).collect();
     let mut all: BTreeMap<Lacking, Asking<'_>> = BTreeMap::new();
     let lone = slowest(experiments.iter().filter(|e| e.transfers.len() == 1));
     let of_pairs = |e: &&Experiment| e.transfers.len() == 2 && is_both_ways(e);
     let pairs = slowest(experiments.iter().filter(of_pairs));
-    for experiment in experiments.iter().filter(|e| is_both_ways(e)) {
+    for (place, experiment) in experiments.iter().enumerate().filter(|(_, e)| is_both_ways(e)) {
         let Some((lacking, count)) = lacking(machine, experiment) else { continue };
-        for (ends, measured) in rates(experiment) {
+        for (_, ends, measured) in rates(experiment).filter(|(row, ..)| unexplained.contains(&(place, *row))) {
             let Some(&alone) = lone.get(&ends) else { continue };
             // What a link shares does not count for the memory behind it.
             let expected = match (lacking, pairs.get(&ends)) {
@@ -71,19 +78,19 @@ fn is_both_ways(e: &Experiment) -> bool {
     e.transfers.len() > 1 && e.transfers.iter().all(|t| back(t.from, t.to))
 }
 
-/// Source, destination and bytes per second of each transfer whose end was measured.
-fn rates(e: &Experiment) -> impl Iterator<Item = ((NodeId, NodeId), f64)> {
-    e.rows.iter().filter_map(|row| {
+/// The place of the row, the source and destination, and the bytes per second of each transfer whose end was measured.
+fn rates(e: &Experiment) -> impl Iterator<Item = (usize, (NodeId, NodeId), f64)> {
+    e.rows.iter().enumerate().filter_map(|(at_row, row)| {
         let MeasuredEnd::Transfer(at) = row.end else { return None };
         let transfer = e.transfers.get(at)?;
         let bytes = transfer.bytes as f64 * f64::from(e.messages);
-        Some(((transfer.from, transfer.to), bytes / row.seconds))
+        Some((at_row, (transfer.from, transfer.to), bytes / row.seconds))
     })
 }
 
 fn slowest<'a>(experiments: impl Iterator<Item = &'a Experiment>) -> Rates {
     let mut all = Rates::new();
-    for (ends, rate) in experiments.flat_map(rates) {
+    for (_, ends, rate) in experiments.flat_map(rates) {
         all.entry(ends).and_modify(|least| *least = rate.min(*least)).or_insert(rate);
     }
     all

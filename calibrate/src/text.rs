@@ -30,6 +30,9 @@ pub fn quantity(kind: ParameterKind, value: f64) -> String {
 pub(crate) fn uncertainty(fitted: &Fitted) -> String {
     match fitted.known {
         Known::Error(error) => format!("± {}", small(fitted.parameter.kind, error)),
+        Known::IfNarrowest(error) => {
+            format!("± {} if it is the narrowest, see below", small(fitted.parameter.kind, error))
+        }
         Known::Exactly => "no more rows than parameters: error not known".to_owned(),
         Known::Together => "not determined by itself, see below".to_owned(),
         Known::Unseen => "no fitted row depends on it: unchanged".to_owned(),
@@ -92,9 +95,8 @@ fn values(fit: &Fit) -> String {
 fn unclear(fit: &Fit) -> String {
     let mut out = String::new();
     for group in &fit.unclear {
-        let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
         let how = group.how.words();
-        let _ = writeln!(out, "\nthe data {how}: {}", clean(&names.join("; ")));
+        let _ = writeln!(out, "\nthe data {how}: {}", clean(&group.names.join("; ")));
         if let Some(told) = &group.told {
             let _ = writeln!(out, "  they tell {}", clean(told));
         }

@@ -188,21 +188,30 @@ pub fn histogram(pairs: &[Pair]) -> ErrorHistogram {
 /// Columns of the longest bar of a histogram.
 const BAR: u64 = 50;
 
-/// A histogram for a person: a bar for each bin.
-#[must_use]
-pub fn histogram_text(histogram: &ErrorHistogram) -> String {
+/// The shares within ±5, 10 and 15 % for a person.
+pub(crate) fn shares_text(histogram: &ErrorHistogram) -> String {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let mut out = format!(
-        "within ±5 %: {}, ±10 %: {}, ±15 %: {}\n",
+    format!(
+        "within ±5 %: {}, ±10 %: {}, ±15 %: {}",
         percent(histogram.within_5_percent),
         percent(histogram.within_10_percent),
         percent(histogram.within_15_percent)
-    );
+    )
+}
+
+/// The edge of a bin in percent; nothing where the bin has no edge.
+pub(crate) fn bin_edge(edge: Option<f64>) -> String {
+    edge.map_or_else(String::new, |edge| format!("{:+.0} %", edge * 100.0 + 0.0))
+}
+
+/// A histogram for a person: a bar for each bin.
+#[must_use]
+pub fn histogram_text(histogram: &ErrorHistogram) -> String {
+    let mut out = format!("{}\n", shares_text(histogram));
     let most = histogram.bins.iter().map(|bin| bin.count).max().unwrap_or(0).max(1);
-    let edge = |edge: Option<f64>| edge.map_or_else(String::new, |edge| format!("{:+.0} %", edge * 100.0 + 0.0));
     for ErrorBin { from, to, count } in &histogram.bins {
         let bar = "█".repeat((count * BAR).div_ceil(most) as usize);
-        let line = format!("{:>6} to {:>6} {count:>6} {bar}", edge(*from), edge(*to));
+        let line = format!("{:>6} to {:>6} {count:>6} {bar}", bin_edge(*from), bin_edge(*to));
         out.push_str(line.trim_end());
         out.push('\n');
     }

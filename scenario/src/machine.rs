@@ -114,6 +114,12 @@ impl Machine {
         self.topology.names.path(node)
     }
 
+    /// The PCI address of a node, as `bus_id` gives it.
+    #[must_use]
+    pub fn bus_id(&self, node: NodeId) -> Option<&str> {
+        self.topology.places.iter().find(|(of, _)| *of == node)?.1.bus_id.as_deref()
+    }
+
     /// Transfers that a node sends at once; `None` for no limit.
     #[must_use]
     pub fn send_slots(&self, node: NodeId) -> Option<u32> {

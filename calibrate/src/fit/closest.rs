@@ -19,7 +19,7 @@ const LEFT: f64 = 0.1;
 const ROUNDED: f64 = 1e-7;
 /// Difference of the criterion that is no evidence (Kass and Raftery, *Bayes Factors*, JASA 90, 1995: below 2 "not worth
 /// more than a bare mention").
-const ALIKE: f64 = 2.0;
+pub(super) const ALIKE: f64 = 2.0;
 
 /// Number of devices behind a link, whatever side has fewer; memory of a host counts as behind none and comes last.
 fn shared_by(machine: &Machine, parameter: &Parameter) -> usize {
@@ -71,7 +71,7 @@ pub(super) fn leaves_much(problem: &Problem<'_>, solved: &Solved) -> bool {
 }
 
 /// Schwarz's criterion of a fit by so many bandwidths, down to rounding.
-fn criterion(problem: &Problem<'_>, squares: f64, bandwidths: usize) -> f64 {
+pub(super) fn criterion(problem: &Problem<'_>, squares: f64, bandwidths: usize) -> f64 {
     schwarz(problem.rows(), squares, bandwidths, ROUNDED * ROUNDED)
 }
 
@@ -125,42 +125,4 @@ fn without_needless(problem: &Problem<'_>, mut sparse: Sparse) -> Result<Sparse,
         }
     }
     Ok(sparse)
-}
-
-/// A bandwidth that rows depend on, and those that could be the narrowest in its place.
-pub(super) struct StandIns {
-    pub(super) taken: usize,
-    /// At least one.
-    pub(super) others: Vec<usize>,
-    /// The coordinates with the first of the others in its place.
-    pub(super) with_first: Vec<f64>,
-}
-
-/// The bandwidths that others could stand in for: with it wide open, another value of one of them explains the rows as well.
-pub(super) fn stand_ins(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<StandIns>, FitError> {
-    let bandwidths =
-        |idle: bool| (0..solved.at.len()).filter(move |&i| solved.is_capacity(i) && solved.idle[i] == idle);
-    let enough = criterion(problem, solved.squares, 1) + ALIKE;
-    let mut all = Vec::new();
-    for taken in bandwidths(false) {
-        let (mut others, mut with_first) = (Vec::new(), None);
-        for other in bandwidths(true) {
-            let at = swapped(problem, solved, taken, other)?;
-            let squares = problem.squares(&solved.setting(problem, &at))?;
-            if criterion(problem, squares, 1) <= enough {
-                others.push(other);
-                with_first.get_or_insert(at);
-            }
-        }
-        all.extend(with_first.map(|with_first| StandIns { taken, others, with_first }));
-    }
-    Ok(all)
-}
-
-/// The coordinates with `taken` wide open, and `other` where it explains the rows best: as narrow as `taken` was, or at
-/// another throughput that was measured.
-fn swapped(problem: &Problem<'_>, solved: &Solved, taken: usize, other: usize) -> Result<Vec<f64>, FitError> {
-    let mut at = solved.at.clone();
-    (at[other], at[taken]) = (solved.at[taken], problem.wide());
-    start::better_of(problem, &solved.parameters, &at, &[other])
 }

@@ -2,7 +2,6 @@
 
 use super::bounds;
 use super::certainty::{Certainty, Coupled, LEAST_COLUMN, certainty};
-use super::closest::{StandIns, stand_ins};
 use super::error::FitError;
 use super::outcome::{Compared, Fit, Fitted, Known, Unclear, Unseparated};
 use super::parameter::{Parameter, ParameterKind};
@@ -10,6 +9,7 @@ use super::problem::Problem;
 use super::separate::{self, Shift};
 use super::shared;
 use super::solve::{Solved, unseen_restored};
+use super::stand_ins::{StandIns, stand_ins};
 use super::told::told;
 
 /// Judges the values found: errors, what is coupled, and each row.
@@ -20,9 +20,15 @@ pub(super) fn finish(problem: &Problem<'_>, solved: Solved, notes: Vec<String>) 
     let values = solved.values();
     let setting = problem.setting(&solved.parameters, &values);
     let problem = Problem { base: &setting, ..*problem };
-    let Judged { known, certainty, moving } = judged(&problem, &solved, &coupled)?;
+    let Judged { mut known, certainty, moving } = judged(&problem, &solved, &coupled)?;
     let mut unclear = coupled.iter().map(|group| unclear(&problem, &solved, group)).collect::<Result<Vec<_>, _>>()?;
-    unclear.extend(narrowest(&problem, &solved)?);
+    for group in narrowest(&problem, &solved)? {
+        let taken = &mut known[group.parameters[0]];
+        if let Known::Error(error) = *taken {
+            *taken = Known::IfNarrowest(error);
+        }
+        unclear.push(group);
+    }
     let rows = compared(&problem)?;
     let each = solved.parameters.into_iter().zip(values).zip(known);
     let parameters = each.map(|((parameter, value), known)| Fitted { parameter, value, known }).collect();
@@ -109,7 +115,8 @@ fn unclear(problem: &Problem<'_>, solved: &Solved, group: &Coupled) -> Result<Un
     let how = if group.hardly { Unseparated::Hardly } else { Unseparated::NotAtAll };
     // Where values may be anything together, the combination that may not is what the data tell.
     let told = if group.hardly { None } else { told(&solved.parameters, &solved.values(), group) };
-    Ok(Unclear { parameters: group.parameters.clone(), how, told, remedy })
+    let names = group.parameters.iter().map(|&i| solved.parameters[i].name.clone()).collect();
+    Ok(Unclear { parameters: group.parameters.clone(), names, how, told, remedy })
 }
 
 /// The coordinates with bandwidths that no row depends on wide open.
@@ -123,10 +130,12 @@ fn cleared(problem: &Problem<'_>, solved: &Solved) -> Vec<f64> {
 fn narrowest(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<Unclear>, FitError> {
     let mut all = Vec::new();
     for StandIns { taken, others, with_first } in stand_ins(problem, solved)? {
-        let other = solved.setting(problem, &with_first);
+        let other = problem.setting_at(&with_first.parameters, &with_first.at);
         let remedy = separate::between(problem, &other)?;
-        let parameters = std::iter::once(taken).chain(others).collect();
-        all.push(Unclear { parameters, how: Unseparated::Narrowest, told: None, remedy });
+        let names = std::iter::once(solved.parameters[taken].name.clone());
+        let names = names.chain(others.iter().map(|other| other.name.clone())).collect();
+        let parameters = std::iter::once(taken).chain(others.iter().map(|other| other.parameter)).collect();
+        all.push(Unclear { parameters, names, how: Unseparated::Narrowest, told: None, remedy });
     }
     Ok(all)
 }

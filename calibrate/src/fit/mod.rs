@@ -1,9 +1,9 @@
 //! The fit: parameters whose simulated times are nearest to the measured ones.
 //!
 //! ```text
-//! experiments ─► hold some out ─► one value per type: start, ─► finer    ─► Fit: values, errors, rows
-//!                (wanted)         least squares, nearest links  parameters  (finish, certainty, separate)
-//!                                 (whole_types: start, solve,   (refine)
+//! experiments ─► hold some out ─► one value per type, or per direction: ─► finer    ─► Fit: values, errors, rows
+//!                (wanted)         start, least squares, nearest links      parameters  (finish, certainty, separate,
+//!                                 (structure: whole_types, start, solve,   (refine)    stand_ins)
 //!                                 problem, closest)
 //! ```
 //!
@@ -30,10 +30,13 @@ mod shared;
 mod simulator;
 mod slots;
 mod solve;
+mod stand_ins;
 mod start;
+mod structure;
 mod told;
 mod wanted;
 mod whole_types;
+mod wires;
 
 use weir_scenario::{ArbiterSpec, Machine};
 
@@ -68,8 +71,7 @@ pub fn fit(
     let problem = Problem { machine, arbiter, experiments, simulator: &simulator, fitted: &fitted, base: &base };
     let mut notes = slots::notes(machine, experiments);
     let parameters = wanted::wanted(&problem, options, &mut notes)?;
-    let solved = whole_types::solve(&problem, parameters)?;
-    let solved = refine::refine(&problem, solved, options.finer)?;
+    let solved = structure::best(&problem, parameters, options.finer)?;
     let fit = finish::finish(&problem, solved, notes)?;
     bounds::check(&problem, &fit)?;
     Ok(fit)

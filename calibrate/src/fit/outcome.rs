@@ -9,6 +9,9 @@ use super::parameter::{Parameter, Setting};
 pub enum Known {
     /// Fitted, with its standard error in the unit of the value.
     Error(f64),
+    /// Fitted, with its standard error if it is the narrowest link; others in its place explain the rows as well, and it may
+    /// then be anything above.
+    IfNarrowest(f64),
     /// Fitted, but there are no more rows than parameters, so that nothing is known of its error.
     Exactly,
     /// Not determined: others can make up for it.
@@ -63,6 +66,8 @@ impl Unseparated {
 pub struct Unclear {
     /// Places among the parameters.
     pub parameters: Vec<usize>,
+    /// Their names, with the direction where only one of a parameter's is meant.
+    pub names: Vec<String>,
     /// Whether another measurement could tell them apart at all.
     pub how: Unseparated,
     /// The combination of them that the data tell, as an equation, where there is a simple one.

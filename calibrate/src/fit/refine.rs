@@ -8,7 +8,7 @@ use weir_plugin_api::LinkId;
 use weir_scenario::Machine;
 
 use super::certainty::{Coupled, certainty};
-use super::criterion::schwarz;
+use super::criterion::{CLEARLY, schwarz};
 use super::error::FitError;
 use super::options::Choice;
 use super::parameter::{Direction, Parameter, ParameterKind, below};
@@ -16,8 +16,6 @@ use super::problem::{EXPLAINED, Problem};
 use super::solve::{Solved, solve_from};
 use super::{closest, start};
 
-/// Fall of the criterion that counts: "very strong" evidence (Kass and Raftery, *Bayes Factors*, JASA 90, 1995).
-const CLEARLY: f64 = 10.0;
 /// Difference of the criterion between splits that are alike: the first is taken, that of the links nearest the devices.
 const ALIKE: f64 = 1e-3;
 /// Splits of one fit at most.
@@ -92,7 +90,7 @@ fn best_split(problem: &Problem<'_>, solved: &Solved) -> Result<Option<Solved>, 
 }
 
 /// A parameter of both directions in two: up and down.
-fn directions(parameter: &Parameter) -> Option<[Parameter; 2]> {
+pub(super) fn directions(parameter: &Parameter) -> Option<[Parameter; 2]> {
     let half = |direction, side: &str, down: u32| Parameter {
         name: format!("{}, {side}", parameter.name),
         links: parameter.links.iter().copied().filter(|l| l.0 % 2 == down).collect(),

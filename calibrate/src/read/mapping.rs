@@ -35,9 +35,15 @@ impl Used {
             Some(_) => out = format!("{out}; {}", pairs(&format!("host memory of {number}"), &self.hosts, host)),
             None => {}
         }
-        let given = source.options.devices.is_some() && (hosts.is_empty() || source.options.host.is_some());
+        let of_host = hosts.is_empty() || source.options.host.is_some();
+        let given = source.options.devices.is_some() && of_host;
         let others = if hosts.is_empty() { "--devices" } else { "--devices, --host" };
-        Some(if given { out } else { format!("{out} (assumed; name others by {others})") })
+        Some(match (given, source.known_by) {
+            (true, _) => out,
+            (_, Some(by)) if of_host => format!("{out} (by {by})"),
+            (_, Some(by)) => format!("{out} (devices by {by}; name another host by --host)"),
+            _ => format!("{out} (assumed; name others by {others})"),
+        })
     }
 }
 

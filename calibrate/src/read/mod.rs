@@ -1,12 +1,14 @@
 //! Readers of logs: which kind a log is, and what it measured.
 
 mod bandwidth_test;
+mod bus;
 mod csv;
 mod devices;
 mod json;
 mod mapping;
 mod matrix;
 mod nccl;
+mod nccl_head;
 mod number;
 mod nvbandwidth;
 mod nvbandwidth_json;
@@ -71,7 +73,7 @@ pub fn read_log_text(
     options: &ReadOptions,
 ) -> Result<(LogKind, Log), Box<Diagnostic>> {
     let (devices, host) = (devices::numbered(machine, options)?, devices::host(machine, options)?);
-    let source = Source { file, text, machine, options, devices, host };
+    let source = Source { file, text, machine, options, devices, known_by: None, host };
     let kind = options.kind.or_else(|| LogKind::of(text)).ok_or_else(|| unknown(&source))?;
     let log = match kind {
         LogKind::Csv => csv::read(&source),

@@ -1,11 +1,11 @@
 //! Tables of nccl-tests: `size count type redop root time algbw busbw #wrong`, the last four twice, out of place and in
 //! place. Older versions leave `redop` and `root` empty where a collective has none, and call the last `error`.
 //!
-//! A collective is simulated as a ring: n ranks in the order of `--devices`, each sending to the next in equal steps
-//! (nccl-tests, doc/PERFORMANCE.md, from which the bytes per rank are). Where each two ranks have links of their own (xGMI),
-//! as many rings as links share the bytes, so that with S bytes and n ranks each pair carries 2·S/n each way in an
-//! all-reduce, and S/n in an all-gather or reduce-scatter. Kernels move the bytes: no copy engine has a queue of them. Where nccl chooses a tree or a switch that
-//! reduces, this is not what ran; the fit's errors then say so.
+//! A collective is simulated as a ring: n ranks in their order, each sending to the next in equal steps (nccl-tests,
+//! doc/PERFORMANCE.md, from which the bytes per rank are). Where each two ranks have links of their own (xGMI), as many rings
+//! as links share the bytes, so that with S bytes and n ranks each pair carries 2·S/n each way in an all-reduce, and S/n in an
+//! all-gather or reduce-scatter. Kernels move the bytes: no copy engine has a queue of them. Rows for which NCCL says that it
+//! took another algorithm are skipped; of others that are faster than a ring the fit says so.
 
 use std::collections::BTreeSet;
 
@@ -13,79 +13,24 @@ use weir_plugin_api::NodeId;
 use weir_scenario::{Diagnostic, Machine};
 use weir_sim_core::Routes;
 
+use super::bus;
 use super::mapping::Used;
+use super::nccl_head::TableHead;
 use super::number::{self, MOST_ROWS};
 use super::options::Collective;
 use super::source::{LogLine, Source, Span};
 use super::tag::untagged;
 use crate::measurement::{Experiment, Log, MeasuredEnd, MeasuredTime, Transfer};
 
-/// Columns of a table, where its header is gone.
-const COLUMNS: [&str; 13] =
-    ["size", "count", "type", "redop", "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong"];
-/// Columns of the part in place.
-const IN_PLACE: usize = 4;
-
-/// What the lines above a row say.
-struct TableHead {
-    /// Ranks of the run that the lines belong to.
-    ranks: usize,
-    /// The machines of these ranks.
-    hosts: BTreeSet<String>,
-    /// The program that the log names last.
-    program: Option<Result<Collective, String>>,
-    /// Columns: how many, and which hold times.
-    columns: usize,
-    times: Vec<usize>,
-}
-
-impl TableHead {
-    fn new() -> Self {
-        let mut table = Self { ranks: 0, hosts: BTreeSet::new(), program: None, columns: 0, times: Vec::new() };
-        table.header(&COLUMNS);
-        table
-    }
-
-    fn header(&mut self, words: &[&str]) {
-        self.columns = words.len();
-        self.times = (0..words.len()).filter(|&at| words[at] == "time").collect();
-    }
-
-    /// A line that is no row.
-    fn line(&mut self, text: &str) {
-        let words: Vec<&str> = text.trim_start_matches(['#', ' ']).split_whitespace().collect();
-        match words[..] {
-            ["size", ..] if words.contains(&"time") => self.header(&words),
-            // A run begins: earlier ranks are those of the run before.
-            ["nThread", ..] => (self.ranks, self.hosts) = (0, BTreeSet::new()),
-            _ => {
-                let rank = rank_of(text).filter(|&rank| rank < MOST_ROWS);
-                self.ranks = self.ranks.max(rank.map_or(0, |rank| rank + 1));
-                let host = rank.and_then(|_| words.iter().skip_while(|word| **word != "on").nth(1));
-                self.hosts.extend(host.map(|host| (*host).to_owned()));
-            }
-        }
-        self.program = program_of(text).or(self.program.take());
-    }
-
-    /// The fields that hold times; `None` for a row that was cut off. Fewer fields than columns lack the part in place,
-    /// or the empty ones before the time.
-    fn times<'a>(&self, fields: &[&'a str]) -> Option<Vec<&'a str>> {
-        let missing = self.columns.checked_sub(fields.len())?;
-        let first = *self.times.first()?;
-        match missing {
-            0 => self.times.iter().map(|&at| fields.get(at).copied()).collect(),
-            IN_PLACE => fields.get(first).map(|&field| vec![field]),
-            1 | 2 if first >= 5 => self.times.iter().map(|&at| fields.get(at - missing).copied()).collect(),
-            _ => None,
-        }
-    }
-}
+/// Machines that a message names at most.
+const MOST_NAMED: usize = 4;
 
 /// What is known of the log so far.
 struct NcclReader<'a> {
     source: &'a Source<'a>,
     head: TableHead,
+    /// The devices of the last ranks that were used, where the log says them.
+    named: Option<NamedDevices>,
     used: Used,
     rows: usize,
     log: Log,
@@ -93,16 +38,17 @@ struct NcclReader<'a> {
 
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     let (head, used, log) = (TableHead::new(), Used::default(), Log::default());
-    let mut reader = NcclReader { source, head, used, rows: 0, log };
+    let mut reader = NcclReader { source, head, named: None, used, rows: 0, log };
     for line in source.lines() {
         reader.line(line)?;
     }
-    let NcclReader { used, rows, mut log, .. } = reader;
+    let NcclReader { used, rows, mut log, named, .. } = reader;
     if rows == 0 {
         let help = "the log may have been cut off; rows follow the header with algbw and busbw";
         return Err(source.error(Span::line(1), "the log has no row of a table", help));
     }
-    log.notes.extend(used.note(source, "rank"));
+    let found = named.map(|named| source.with_devices(named.devices, named.by));
+    log.notes.extend(used.note(found.as_ref().unwrap_or(source), "rank"));
     if !log.experiments.is_empty() {
         log.notes.push(format!("{}: collectives are simulated as rings in the order of the devices", source.file));
     }
@@ -140,7 +86,10 @@ impl NcclReader<'_> {
         }
         let bytes = number::bytes(size, "the size").map_err(|problem| source.wrong(line, size, problem))?;
         match experiment(source, &self.head, bytes) {
-            Ok(ring) => self.times(line, size, &ring, times),
+            Ok(ring) => {
+                self.times(line, size, &ring, times);
+                self.named = ring.named;
+            }
             Err(why) => source.skip(&mut self.log, source.place_of(line, size), format!("{size} B"), why),
         }
         Ok(())
@@ -163,27 +112,18 @@ impl NcclReader<'_> {
     }
 }
 
-/// The rank of `#  Rank  3 Group  0 Pid …`.
-fn rank_of(line: &str) -> Option<usize> {
-    let mut words = line.trim_start_matches(['#', ' ']).split_whitespace();
-    (words.next()? == "Rank").then(|| words.next()?.parse().ok())?
-}
-
-/// The program that a line names, such as `# Collective test starting: all_reduce_perf`: its collective, or its name where
-/// that is none that weir knows.
-fn program_of(line: &str) -> Option<Result<Collective, String>> {
-    let word = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).find(|word| word.ends_with("_perf"))?;
-    let names = ["all_reduce_perf", "all_gather_perf", "reduce_scatter_perf", "alltoall_perf", "sendrecv_perf"];
-    Some(match names.iter().position(|name| *name == word) {
-        Some(at) => Ok(Collective::ALL[at]),
-        None => Err(word.to_owned()),
-    })
-}
-
 /// A collective without its time.
 struct Ring {
     experiment: Experiment,
     ranks: usize,
+    /// The devices, where the log says them.
+    named: Option<NamedDevices>,
+}
+
+/// The devices of ranks, and by what in the log they are known.
+struct NamedDevices {
+    devices: Vec<NodeId>,
+    by: &'static str,
 }
 
 /// The collective that the command line or the log names, or why there is none.
@@ -200,20 +140,19 @@ fn collective(source: &Source<'_>, head: &TableHead) -> Result<Collective, Strin
 /// The transfers of a collective of `size` bytes, or why there are none.
 fn experiment(source: &Source<'_>, head: &TableHead, size: u64) -> Result<Ring, String> {
     let collective = collective(source, head)?;
-    let devices = &source.devices;
+    ran_as_a_ring(head, size)?;
+    let named = match source.options.devices {
+        Some(_) => None,
+        None => named_devices(source, head)?,
+    };
+    let devices = named.as_ref().map_or(&source.devices, |named| &named.devices);
     // Without lines of ranks, the devices that are named are the ranks.
     let n = if head.ranks == 0 { devices.len() } else { head.ranks };
     if n < 2 {
         return Err("a collective of fewer than two ranks moves nothing over links".to_owned());
     }
     if n > devices.len() {
-        let hosts = head.hosts.len();
-        let remedy = match hosts > 1 {
-            true => {
-                format!("its ranks are on {hosts} machines: give a topology of all of them, and name all by --devices")
-            }
-            false => "name all by --devices, or give a topology with as many GPUs".to_owned(),
-        };
+        let remedy = "name all by --devices, or give a topology with as many GPUs";
         return Err(format!("the log has {n} ranks and there are {} devices: {remedy}", devices.len()));
     }
     let ranks = n as u64;
@@ -235,7 +174,50 @@ fn experiment(source: &Source<'_>, head: &TableHead, size: u64) -> Result<Ring, 
         Collective::SendRecv => ring(size, 1),
         Collective::AllToAll => of(all_to_all(&devices[..n], size), 1),
     };
-    Ok(Ring { experiment, ranks: n })
+    Ok(Ring { experiment, ranks: n, named })
+}
+
+/// The devices of the ranks by their PCI addresses, else by the numbers of the devices where these are not those of the ranks.
+fn named_devices(source: &Source<'_>, head: &TableHead) -> Result<Option<NamedDevices>, String> {
+    of_one_machine(head)?;
+    let found = bus::devices(source.machine, &head.addresses, "rank");
+    if let Some(devices) = found.map_err(|message| format!("{message}: {}", bus::REMEDY))? {
+        return Ok(Some(NamedDevices { devices, by: bus::BY }));
+    }
+    // Ranks that see one device each all call it 0: their numbers say nothing.
+    let distinct: BTreeSet<&usize> = head.numbers.values().collect();
+    let all =
+        head.ranks > 0 && distinct.len() == head.ranks && head.numbers.iter().any(|(rank, number)| rank != number);
+    let devices: Option<Vec<NodeId>> = (0..head.ranks).map(|rank| source.device(*head.numbers.get(&rank)?)).collect();
+    let by = "the log's device numbers; name others by --devices";
+    Ok(devices.filter(|_| all).map(|devices| NamedDevices { devices, by }))
+}
+
+/// Refuses ranks on several machines: a topology of one is none of all, though it may have as many GPUs.
+fn of_one_machine(head: &TableHead) -> Result<(), String> {
+    match head.hosts.len() {
+        0 | 1 => Ok(()),
+        count => {
+            let hosts: Vec<&str> = head.hosts.iter().map(String::as_str).take(MOST_NAMED).collect();
+            let more = if count > MOST_NAMED { ", …" } else { "" };
+            let hosts = hosts.join(", ");
+            Err(format!(
+                "its {} ranks are on {count} machines ({hosts}{more}): give a topology of all of them, and name all by --devices",
+                head.ranks
+            ))
+        }
+    }
+}
+
+/// Refuses bytes for which NCCL says that it took another algorithm.
+fn ran_as_a_ring(head: &TableHead, size: u64) -> Result<(), String> {
+    match head.algorithms.get(&size) {
+        Some(algorithm) if algorithm != "ring" => Err(format!(
+            "NCCL ran it by the algorithm {algorithm}, and weir simulates rings: measure with NCCL_ALGO=Ring and \
+             NCCL_NVLS_ENABLE=0"
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The same bytes from each device to the next, and from the last to the first.

@@ -1,5 +1,10 @@
 //! Output of `nvbandwidth`, as JSON (`-j`) or as text: test cases with matrices in GB/s (10^9 bytes per second).
 //!
+//! Which way bytes go is told by the test's name: the device of a row reads from that of the column, or writes to it. The
+//! arrow of a description points the other way in all versions up to 0.8 (`GPU(row) -> GPU(column)` of a read), and is not
+//! used. The measured copy of a two-way write goes from the column to the row since version 0.6, which prints three
+//! matrices, and from the row to the column before (testcases_ce.cpp, DeviceToDeviceBidirWriteCE).
+//!
 //! One-way tests measure one pair at a time. In two-way tests by the copy engine the measured copy is accompanied by one
 //! the other way; in `all_to_host` and `host_to_all` all other devices copy, too, in their two-way forms both ways. What
 //! accompanies a copy from or to a host has twice its bytes, so that it lasts as long (testcases_ce.cpp). In `all_to_one` and
@@ -7,9 +12,12 @@
 //! are skipped, as are all tests that are no copies over links. The buffer is 512 MiB unless the log says
 //! otherwise (common.h, defaultBufferSize; older versions 64 MiB).
 
+use std::collections::BTreeMap;
+
 use weir_plugin_api::NodeId;
 use weir_scenario::{Diagnostic, Position};
 
+use super::bus;
 use super::mapping::Used;
 use super::number::{self, MOST_ROWS};
 use super::source::{Source, Span};
@@ -35,8 +43,9 @@ enum Beside {
 enum Between {
     HostToDevice,
     DeviceToHost,
-    /// The column's device reads from, or the row's writes to, the other: row to column.
+    /// The row's device writes to the column's.
     RowToColumn,
+    /// The row's device reads from the column's.
     ColumnToRow,
     /// All other devices write to the column's device, or it reads from them.
     AllToColumn,
@@ -72,7 +81,6 @@ pub(super) struct TestCell {
 pub(super) struct TestCase {
     pub(super) name: String,
     pub(super) at: Position,
-    pub(super) description: String,
     /// Why it is not used, though its name may be known.
     pub(super) unusable: Option<String>,
     /// The rows of its matrix, empty where it has none.
@@ -97,11 +105,26 @@ struct State {
     used: Used,
 }
 
+/// What stands in a log: the bytes of each copy, the tests, and the line about each GPU, such as `0: NVIDIA H100
+/// (00000000:1b:00)`.
+pub(super) struct Contents {
+    pub(super) bytes: Option<u64>,
+    pub(super) cases: Vec<TestCase>,
+    pub(super) gpus: Vec<String>,
+}
+
 pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
-    let (bytes, cases) = match source.text.trim_start().starts_with('{') {
-        true => nvbandwidth_json::tests(source)?,
-        false => (None, nvbandwidth_text::tests(source)?),
+    let Contents { bytes, cases, gpus } = match source.text.trim_start().starts_with('{') {
+        true => nvbandwidth_json::contents(source)?,
+        false => nvbandwidth_text::contents(source)?,
     };
+    let found = match source.options.devices {
+        Some(_) => None,
+        None => bus::devices(source.machine, &addresses(&gpus), "GPU")
+            .map_err(|message| source.error(Span::line(1), message, bus::REMEDY))?,
+    };
+    let found = found.map(|devices| source.with_devices(devices, bus::BY));
+    let source = found.as_ref().unwrap_or(source);
     let bytes = bytes.unwrap_or(BYTES);
     let (mut log, mut state) = (Log::default(), State { bytes, cells: 0, used: Used::default() });
     for case in &cases {
@@ -114,13 +137,26 @@ pub(super) fn read(source: &Source<'_>) -> Result<Log, Box<Diagnostic>> {
     Ok(log)
 }
 
-/// What a test of this name measures, or why it is not used.
-fn meaning(name: &str, description: &str) -> Result<Copies, &'static str> {
+/// The PCI address of each GPU: in brackets behind its name.
+fn addresses(gpus: &[String]) -> BTreeMap<usize, String> {
+    let address = |line: &String| {
+        let (number, rest) = line.split_once(':')?;
+        let parts = rest.split('(').skip(1).filter_map(|part| part.split_once(')'));
+        // The machine may stand in brackets, too.
+        let address = parts.map(|(text, _)| text).find(|text| text.contains(':'))?;
+        Some((number.trim().parse().ok()?, address.to_owned()))
+    };
+    gpus.iter().filter_map(address).collect()
+}
+
+/// What a test of this name measures, or why it is not used. `streams`: it has a matrix for each of two streams.
+fn meaning(name: &str, streams: bool) -> Result<Copies, &'static str> {
     if !name.ends_with("_ce") {
         return Err("only copies by the copy engine (_ce) are used: kernels (_sm) and latencies are not transfers");
     }
-    let all = if name.contains("bidirectional") { Beside::AllBothWays } else { Beside::AllOthers };
-    let beside = if name.contains("bidirectional") { Beside::TheOtherWay } else { Beside::Nothing };
+    let two_way = name.contains("bidirectional");
+    let all = if two_way { Beside::AllBothWays } else { Beside::AllOthers };
+    let beside = if two_way { Beside::TheOtherWay } else { Beside::Nothing };
     let between = match name {
         _ if name.starts_with("multinode") || name.contains("local") => {
             return Err("not between two devices of this topology");
@@ -131,10 +167,9 @@ fn meaning(name: &str, description: &str) -> Result<Copies, &'static str> {
         _ if name.starts_with("host_to_all") => return Ok(Copies { between: Between::HostToDevice, beside: all }),
         _ if name.starts_with("all_to_one_write") || name.starts_with("one_to_all_read") => Between::AllToColumn,
         _ if name.starts_with("all_to_one_read") || name.starts_with("one_to_all_write") => Between::ColumnToAll,
-        _ if name.starts_with("device_to_device") && description.contains("->") && !description.contains("<->") => {
-            Between::RowToColumn
+        _ if name.starts_with("device_to_device") && (name.contains("read") || streams && two_way) => {
+            Between::ColumnToRow
         }
-        _ if name.starts_with("device_to_device") && name.contains("read") => Between::ColumnToRow,
         _ if name.starts_with("device_to_device") => Between::RowToColumn,
         _ => return Err("the test is not one whose copies weir knows"),
     };
@@ -145,7 +180,8 @@ impl State {
     fn test(&mut self, source: &Source<'_>, case: &TestCase, log: &mut Log) -> Result<(), Box<Diagnostic>> {
         let none = || "it has no bandwidth_matrix: run it again, with -j".to_owned();
         let usable = case.unusable.clone().map_or(Ok(()), Err).and_then(|()| {
-            let copies = meaning(&case.name, &case.description).map_err(str::to_owned)?;
+            let streams = case.rows.first().is_some_and(|first| case.rows.len() > first.len());
+            let copies = meaning(&case.name, streams).map_err(str::to_owned)?;
             if case.rows.is_empty() { Err(none()) } else { Ok(copies) }
         });
         match usable {

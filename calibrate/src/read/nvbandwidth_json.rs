@@ -4,11 +4,10 @@ use weir_scenario::{Diagnostic, Position};
 
 use super::json::Placed;
 use super::number;
-use super::nvbandwidth::{TestCase, TestCell};
+use super::nvbandwidth::{Contents, TestCase, TestCell};
 use super::source::{Source, Span};
 
-/// The bytes of each copy, where the log has them, and the tests.
-pub(super) fn tests(source: &Source<'_>) -> Result<(Option<u64>, Vec<TestCase>), Box<Diagnostic>> {
+pub(super) fn contents(source: &Source<'_>) -> Result<Contents, Box<Diagnostic>> {
     let root = Placed::read(source.text).map_err(|error| {
         let help = "save the whole output of `nvbandwidth -j`: it may have been cut off";
         let span = Span { line: error.line().max(1) as u32, column: error.column().max(1) as u32, width: 1 };
@@ -25,7 +24,9 @@ pub(super) fn tests(source: &Source<'_>) -> Result<(Option<u64>, Vec<TestCase>),
     })?;
     let mib = within("bufferSize").and_then(|size| size.cell_text().parse::<u64>().ok());
     let bytes = mib.filter(|mib| (1..=1 << 30).contains(mib)).map(|mib| mib << 20);
-    Ok((bytes, cases.iter().map(|case| test(source, case)).collect::<Result<_, _>>()?))
+    let gpus = within("GPU Device list").and_then(Placed::list).unwrap_or(&[]);
+    let gpus = gpus.iter().filter_map(Placed::text).map(str::to_owned).collect();
+    Ok(Contents { bytes, cases: cases.iter().map(|case| test(source, case)).collect::<Result<_, _>>()?, gpus })
 }
 
 fn test(source: &Source<'_>, case: &Placed) -> Result<TestCase, Box<Diagnostic>> {
@@ -46,7 +47,6 @@ fn test(source: &Source<'_>, case: &Placed) -> Result<TestCase, Box<Diagnostic>>
     };
     Ok(TestCase {
         at: place(source, case.get("name").unwrap_or(case)),
-        description: text("bandwidth_description").unwrap_or("").to_owned(),
         unusable: unusable(case),
         rows: rows.iter().enumerate().map(row).collect::<Result<_, _>>()?,
         name,

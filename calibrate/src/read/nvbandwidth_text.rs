@@ -3,7 +3,7 @@
 
 use weir_scenario::Diagnostic;
 
-use super::nvbandwidth::{TestCase, TestCell};
+use super::nvbandwidth::{Contents, TestCase, TestCell};
 use super::source::{LogLine, Source, Span};
 use super::tag::untagged;
 
@@ -21,21 +21,20 @@ fn tested(text: &str) -> Option<&str> {
     (word && kinds.iter().any(|kind| name.ends_with(kind))).then_some(name)
 }
 
+pub(super) fn contents(source: &Source<'_>) -> Result<Contents, Box<Diagnostic>> {
+    let gpu = |line: LogLine<'_>| untagged(line.text).0.trim().strip_prefix("Device ").map(str::to_owned);
+    Ok(Contents { bytes: None, cases: tests(source)?, gpus: source.lines().filter_map(gpu).collect() })
+}
+
 /// The tests of a text.
-pub(super) fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
+fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic>> {
     let (mut all, mut columns): (Vec<TestCase>, usize) = (Vec::new(), 0);
     for line in source.lines() {
         let text = untagged(line.text).0.trim();
         if let Some(name) = text.strip_prefix("Running ").and_then(tested) {
             columns = 0;
             let at = source.place_of(line, name);
-            all.push(TestCase {
-                name: name.to_owned(),
-                at,
-                description: String::new(),
-                unusable: None,
-                rows: Vec::new(),
-            });
+            all.push(TestCase { name: name.to_owned(), at, unusable: None, rows: Vec::new() });
             continue;
         }
         let Some(case) = all.last_mut() else { continue };
@@ -47,10 +46,6 @@ pub(super) fn tests(source: &Source<'_>) -> Result<Vec<TestCase>, Box<Diagnostic
             _ if columns == 0 && words.iter().all(number) => columns = words.len(),
             [first, ref cells @ ..] if columns > 0 && number(&first) => {
                 case.rows.push(row(source, line, cells, columns)?);
-            }
-            // The first matrix says what a test measures: of later ones, sums and second streams, the rows follow it.
-            _ if columns == 0 && case.description.is_empty() && text.contains("(column)") => {
-                text.clone_into(&mut case.description);
             }
             _ => {}
         }

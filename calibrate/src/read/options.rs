@@ -1,7 +1,7 @@
 //! Which kind a log is, and what the command line says about logs.
 
 use super::tag::untagged;
-use super::{bandwidth_test, matrix, nvbandwidth_text, perftest};
+use super::{bandwidth_test, matrix, nccl_head, nvbandwidth_text, perftest};
 
 /// A program or format that logs come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,7 +82,8 @@ impl LogKind {
         if head.contains("Peer-to-Peer") || head.contains("Bandwidth Matrix (GB/s)") {
             return Some(Self::P2p);
         }
-        if head.lines().any(|l| l.contains("size") && l.contains("algbw") && l.contains("busbw")) {
+        let titled = |l: &str| l.contains("size") && l.contains("algbw") && l.contains("busbw");
+        if head.lines().any(|l| titled(l) || nccl_head::is_row(l)) {
             return Some(Self::Nccl);
         }
         if head.lines().any(|l| l.trim_start().starts_with("# OSU ") || l.trim_start().starts_with("# Size ")) {

@@ -48,10 +48,18 @@ pub(crate) struct Source<'a> {
     pub(crate) machine: &'a Machine,
     pub(crate) options: &'a ReadOptions,
     pub(crate) devices: Vec<NodeId>,
+    /// By what in the log the devices are known, for a person; `None` where nothing in it says them.
+    pub(crate) known_by: Option<&'static str>,
     pub(crate) host: Option<NodeId>,
 }
 
 impl Source<'_> {
+    /// The same with devices that something in the log says.
+    pub(crate) fn with_devices(&self, devices: Vec<NodeId>, by: &'static str) -> Self {
+        let Self { file, text, machine, options, host, .. } = *self;
+        Self { file, text, machine, options, devices, known_by: Some(by), host }
+    }
+
     pub(crate) fn lines(&self) -> impl Iterator<Item = LogLine<'_>> {
         (1..).zip(self.text.lines()).map(|(number, text)| LogLine { number, text })
     }

@@ -80,10 +80,9 @@ fn comment(fit: &Fit, logs: &[String]) -> String {
         let _ = writeln!(out, "# {}: {value}, {}", fitted.parameter.name, uncertainty(fitted));
     }
     for group in &fit.unclear {
-        let names: Vec<&str> = group.parameters.iter().map(|&i| &*fit.parameters[i].parameter.name).collect();
         let how = group.how.words();
         let told = group.told.as_ref().map_or_else(String::new, |told| format!("; they tell {told}"));
-        let _ = writeln!(out, "# The data {how}: {}{told}; {}", names.join("; "), group.remedy);
+        let _ = writeln!(out, "# The data {how}: {}{told}; {}", group.names.join("; "), group.remedy);
     }
     out + &scenario_hints(fit)
 }

@@ -62,13 +62,31 @@ fn a_fit_above_the_wire_is_refused_with_the_likely_reason() {
     let copies = lone(&machine, &[("cpu0", "gpu0", 25.1), ("cpu0", "gpu1", 25.2)]);
     let text = fit(&machine, &built_in("max-min"), &copies, &FitOptions::default()).unwrap_err().to_string();
     assert!(text.contains("later generation") && !text.contains("lacks a link"), "{text}");
-    // What is only said to be so, or not said at all, has no bound; nor has what the wire carries.
+    // What is only said to be so may be of the fastest generation; what is not said at all has no bound.
     for slot in
         ["pcie3-x16-doubtful: { bandwidth: 12GB/s }", "slot: { bandwidth: 12GB/s }", "pcie4-x16: { bandwidth: 9GB/s }"]
     {
         let machine = slots(slot, 2);
         let copies = lone(&machine, &[("cpu0", "gpu0", 25.1), ("cpu0", "gpu1", 25.2)]);
         fit(&machine, &built_in("max-min"), &copies, &FitOptions::default()).expect("a fit");
+    }
+}
+
+/// A link that is only said to be of a generation, or not said to be of one, carries no more than the fastest that there is.
+#[test]
+fn a_doubtful_link_is_bound_by_the_fastest_generation() {
+    for (slot, what) in [
+        (
+            "pcie3-x16-assumed: { generation: 3, width: 16, efficiency: 0.76171875 }",
+            "PCIe 6.0 x16, the fastest that there is, carries 118",
+        ),
+        ("pcie4-x8-doubtful: { bandwidth: 12GB/s }", "PCIe 6.0 x8, the fastest that there is, carries 59"),
+        ("pcie: { bandwidth: 12GB/s }", "PCIe 6.0 x16, the fastest that there is, carries 118"),
+    ] {
+        let machine = slots(slot, 2);
+        let copies = lone(&machine, &[("cpu0", "gpu0", 259.0), ("cpu0", "gpu1", 259.1)]);
+        let text = fit(&machine, &built_in("max-min"), &copies, &FitOptions::default()).unwrap_err().to_string();
+        assert!(text.contains(what), "{text}");
     }
 }
 
@@ -104,12 +122,18 @@ fn a_collective_uses_all_links_between_its_ranks() {
 /// An all-reduce that the switch reduces is faster than any ring over the GPU's links.
 #[test]
 fn a_collective_faster_than_its_ring_is_refused_with_what_to_run() {
-    let machine = slots("nvlink4-x18: { bandwidth: 370GB/s, kind: nvlink }", 8);
-    let log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
+    for slot in
+        ["nvlink4-x18: { bandwidth: 370GB/s, kind: nvlink }", "nvlink-x18: { bandwidth: 383.4GB/s, kind: nvlink }"]
+    {
+        let machine = slots(slot, 8);
+        let log = "# Collective test starting: all_reduce_perf\n# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n\
                17179869184 1 float sum -1 62334.0 275.6 482.3 0 62334.0 275.6 482.3 0\n";
-    let (_, log) = read_log_text("log", log, &machine, &ReadOptions::default()).expect("a log");
-    let error = fit(&machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string();
-    assert!(error.contains("482.") && error.contains("450.") && error.contains("NCCL_ALGO=Ring"), "{error}");
+        let (_, log) = read_log_text("log", log, &machine, &ReadOptions::default()).expect("a log");
+        let error =
+            fit(&machine, &built_in("max-min"), &log.experiments, &FitOptions::default()).unwrap_err().to_string();
+        assert!(error.contains("482.") && error.contains("450.") && error.contains("NCCL_ALGO=Ring"), "{error}");
+        assert!(error.contains("above what a ring can carry") && error.contains("below the 700.000 GB/s"), "{error}");
+    }
 }
 
 /// Copies over the root complex tell B · (1 − tau) alone.

@@ -4,6 +4,7 @@
 mod common;
 
 mod cuts;
+mod directions;
 mod host_memory;
 mod impossible;
 mod loggp;

@@ -31,7 +31,9 @@ impl Count {
     fn add(&mut self, fit: &Fit, name: &str, expected: f64) {
         let fitted = fit.parameters.iter().find(|f| f.parameter.name.starts_with(name));
         let fitted = fitted.unwrap_or_else(|| panic!("no {name} in {:#?}", fit.parameters));
-        let Known::Error(error) = fitted.known else { panic!("{name} has no error: {fitted:?}") };
+        let (Known::Error(error) | Known::IfNarrowest(error)) = fitted.known else {
+            panic!("{name} has no error: {fitted:?}")
+        };
         // Of the size of the noise: tau is a difference of two times.
         assert!(
             error < 5.0 * NOISE * expected && error > NOISE * expected / 50.0,

@@ -110,8 +110,8 @@ fn nvbandwidth_is_read_with_what_ran_beside() {
         ("cpu0", "gpu0", 1, 20.0),
         ("cpu0", "gpu1", 1, 10.0),
         ("gpu0", "cpu0", 2, 8.5),
-        ("gpu0", "gpu1", 1, 5.0),
-        ("gpu1", "gpu0", 1, 6.0),
+        ("gpu1", "gpu0", 1, 5.0),
+        ("gpu0", "gpu1", 1, 6.0),
         ("gpu0", "cpu0", 8, 3.0),
     ];
     assert_eq!(all, expected);

@@ -51,8 +51,8 @@ fn text_of_nvbandwidth_is_read_as_its_json() {
             ("cpu0", "gpu1", 1, 24.2),
             ("cpu0", "gpu0", 2, 20.0),
             ("cpu0", "gpu1", 2, 20.1),
-            ("gpu0", "gpu1", 1, 23.0),
-            ("gpu1", "gpu0", 1, 23.5),
+            ("gpu1", "gpu0", 1, 23.0),
+            ("gpu0", "gpu1", 1, 23.5),
             ("gpu0", "cpu0", 4, 12.0),
             ("gpu1", "cpu0", 4, 12.1),
             ("gpu1", "gpu0", 1, 22.0),
@@ -67,6 +67,46 @@ fn text_of_nvbandwidth_is_read_as_its_json() {
     let cut = &NVBANDWIDTH[..NVBANDWIDTH.find("24.20").unwrap()];
     let error = read(&machine, cut, &ReadOptions::default()).unwrap_err();
     assert!(error.contains("log:10:") && error.contains("1 cells, and the matrix 2 columns"), "{error}");
+}
+
+/// A device reads from the one of the column, and writes to it, whatever the arrow of the title; the measured stream of a
+/// two-way write turned around with version 0.6, which prints both streams and their sum.
+#[test]
+fn nvbandwidth_reads_go_from_the_column_to_the_row() {
+    let machine = machine(SOCKETS, &[]);
+    let matrix = |title: &str, values: [&str; 2]| {
+        format!(
+            "memcpy CE GPU(row) {title} bandwidth (GB/s)\n           0         1\n 0       N/A     {}\n 1     {}       N/A\n\n",
+            values[0], values[1]
+        )
+    };
+    let log = |test: &str, matrices: &[String]| format!("Running {test}.\n{}", matrices.concat());
+    let one = |arrow: &str| vec![matrix(&format!("{arrow} GPU(column)"), ["20", "21"])];
+    let streams = |word: &str| {
+        let title = |end: &str| format!("<-> GPU(column) {end}");
+        vec![
+            matrix(&title(&format!("{word}1")), ["20", "21"]),
+            matrix(&title(&format!("{word}2")), ["22", "23"]),
+            matrix(&title("Total"), ["42", "44"]),
+        ]
+    };
+    let (to_row, to_column) =
+        ([("gpu1", "gpu0", 20.0), ("gpu0", "gpu1", 21.0)], [("gpu0", "gpu1", 20.0), ("gpu1", "gpu0", 21.0)]);
+    for (test, matrices, expected) in [
+        ("device_to_device_memcpy_read_ce", one("->"), to_row),
+        ("device_to_device_memcpy_read_ce", one("<-"), to_row),
+        ("device_to_device_memcpy_write_ce", one("<-"), to_column),
+        ("device_to_device_memcpy_write_ce", one("->"), to_column),
+        ("device_to_device_bidirectional_memcpy_read_ce", one("<->"), to_row),
+        ("device_to_device_bidirectional_memcpy_read_ce", streams("Read"), to_row),
+        ("device_to_device_bidirectional_memcpy_write_ce", one("<->"), to_column),
+        ("device_to_device_bidirectional_memcpy_write_ce", streams("Write"), to_row),
+    ] {
+        let (_, found) =
+            read(&machine, &log(test, &matrices), &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let all: Vec<_> = each(&machine, &found).into_iter().map(|(from, to, _, rate)| (from, to, rate)).collect();
+        assert_eq!(all, expected, "{test}");
+    }
 }
 
 #[test]
@@ -232,4 +272,123 @@ fn outputs_that_are_no_logs_are_named_with_what_to_run() {
         let error = read(&machine, text, &ReadOptions::default()).unwrap_err();
         assert!(error.contains(tool) && error.contains(remedy), "{error}");
     }
+}
+
+const RANKS: [&str; 2] = ["0000:1b:00", "0000:1c:00"];
+
+/// A log of an all-reduce by ranks on machines, each with a device's number and PCI address.
+fn nccl_log(ranks: &[(&str, usize, &str)], between: &str) -> String {
+    let mut text =
+        "# Collective test starting: all_reduce_perf\n# nThread 1 nGpus 1 minBytes 1 maxBytes 2\n".to_owned();
+    for (rank, (host, device, address)) in ranks.iter().enumerate() {
+        text += &format!(
+            "#  Rank  {rank} Group  0 Pid  12345 on      {host} device  {device} [{address}] NVIDIA H100 PCIe\n"
+        );
+    }
+    text + "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n"
+        + between
+        + "   268435456      67108864     float     sum      -1  9400.00   28.56   28.56    N/A    N/A    N/A    N/A    N/A\n"
+}
+
+/// GPUs in another order than their PCI addresses, and one without an address where `gap`.
+fn addressed(gap: bool) -> Machine {
+    let last = if gap { "" } else { ", bus_id: \"0000:1b:00.0\"" };
+    crate::common::machine_of(&format!(
+        "weir: 1\nlink_types: {{ slot: {{ bandwidth: 50GB/s }} }}\ntree:\n  rc0:\n    kind: root-complex\n    children:\n      \
+         gpu0: {{ kind: gpu, link: slot, bus_id: \"0000:1d:00.0\" }}\n      gpu1: {{ kind: gpu, link: slot, bus_id: \"0000:1c:00.0\" }}\n      \
+         gpu2: {{ kind: gpu, link: slot{last} }}\n"
+    ))
+}
+
+#[test]
+fn ranks_of_nccl_tests_are_the_devices_at_their_pci_addresses() {
+    let machine = addressed(false);
+    let log = nccl_log(&[("node1", 0, RANKS[0]), ("node1", 1, RANKS[1])], "");
+    let (_, found) = read(&machine, &log, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(each(&machine, &found)[0].0, "gpu2");
+    assert!(found.notes[0].contains("rank 0 = rc0/gpu2, 1 = rc0/gpu1 (by the `bus_id`"), "{:?}", found.notes);
+    // The bus alone, as older versions print it.
+    let old = nccl_log(&[("node1", 0, "0x1d"), ("node1", 1, "0x1b")], "");
+    let (_, found) = read(&machine, &old, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(each(&machine, &found)[0].0, "gpu0");
+    // Device numbers count where there are no addresses.
+    let plain = addressed(true);
+    let turned = nccl_log(&[("node1", 2, "?"), ("node1", 1, "?")], "");
+    let (_, found) = read(&plain, &turned, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(each(&plain, &found)[0].0, "gpu2");
+    assert!(found.notes[0].contains("device numbers"), "{:?}", found.notes);
+    // The command line comes first; addresses that are not known, or not of this machine.
+    let named = ReadOptions { devices: Some("gpu0,gpu1".to_owned()), ..ReadOptions::default() };
+    assert_eq!(each(&machine, &read(&machine, &log, &named).expect("a log").1)[0].0, "gpu0");
+    let machine = addressed(true);
+    assert_eq!(each(&machine, &read(&machine, &log, &ReadOptions::default()).expect("a log").1)[0].0, "gpu0");
+    let machine = addressed(false);
+    let other = nccl_log(&[("node1", 0, "0000:91:00"), ("node1", 1, RANKS[1])], "");
+    let (_, found) = read(&machine, &other, &ReadOptions::default()).expect("a log");
+    assert!(found.experiments.is_empty());
+    let why = &found.skipped[0].why;
+    assert!(why.contains("rank 0") && why.contains("0000:91:00") && why.contains("--devices"), "{why}");
+}
+
+#[test]
+fn ranks_on_two_machines_are_no_ranks_of_one() {
+    let machine = addressed(false);
+    let log = nccl_log(&[("node1", 0, RANKS[0]), ("node2", 0, RANKS[0])], "");
+    let (_, found) = read(&machine, &log, &ReadOptions::default()).expect("a log");
+    assert!(found.experiments.is_empty());
+    let why = &found.skipped[0].why;
+    assert!(why.contains("2 machines (node1, node2)") && why.contains("topology of all of them"), "{why}");
+    let named = ReadOptions { devices: Some("gpu[0-1]".to_owned()), ..ReadOptions::default() };
+    assert_eq!(read(&machine, &log, &named).expect("a log").1.experiments.len(), 1);
+}
+
+#[test]
+fn what_nccl_says_of_its_algorithm_is_used() {
+    let machine = addressed(false);
+    for (line, rows) in [
+        ("n:1:1 [0] NCCL INFO 268435456 Bytes -> Algo 1 proto 2 time 54.7\n", 1),
+        ("n:1:1 [0] NCCL INFO AllReduce: 268435456 Bytes -> Algo NVLS proto SIMPLE channel{Lo..Hi}={0..15}\n", 0),
+        ("n:1:1 [0] NCCL INFO 8 Bytes -> Algo 0 proto 1 time 54.7\n", 1),
+    ] {
+        let log = nccl_log(&[("node1", 0, RANKS[0]), ("node1", 1, RANKS[1])], line);
+        let (_, found) = read(&machine, &log, &ReadOptions::default()).expect("a log");
+        assert_eq!(found.experiments.len(), rows, "{line}");
+        assert!(rows > 0 || found.skipped[0].why.contains("algorithm nvls"), "{:?}", found.skipped);
+    }
+}
+
+#[test]
+fn rows_of_nccl_tests_without_a_header_are_recognised() {
+    let machine = addressed(false);
+    let rows = "   268435456      67108864     float     sum      -1  9400.00   28.56   28.56    N/A    N/A    N/A    N/A    N/A\n";
+    let options = ReadOptions { collective: Some(weir_calibrate::Collective::AllReduce), ..ReadOptions::default() };
+    let (kind, found) = read(&machine, rows, &options).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((kind, found.experiments.len()), (LogKind::Nccl, 1));
+    let error = read(&machine, &rows.replace("28.56", "18.56"), &options).unwrap_err();
+    assert!(error.contains("not recognised"), "{error}");
+}
+
+/// As text and as JSON; the machine's name in brackets is no address.
+#[test]
+fn gpus_of_nvbandwidth_are_the_devices_at_their_pci_addresses() {
+    let machine = addressed(false);
+    let text = |first: &str| {
+        format!(
+            "Device 0: NVIDIA H100 ({first})\nDevice 1: NVIDIA H100 (00000000:1c:00)\n\nRunning device_to_device_memcpy_write_ce.\n\
+             memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)\n           0         1\n 0       N/A     40.0\n 1     41.0       N/A\n"
+        )
+    };
+    let json = r#"{ "nvbandwidth": { "GPU Device list": ["0: NVIDIA H100 (00000000:1b:00): (node1)", "1: NVIDIA H100 (00000000:1c:00): (node1)"],
+        "testcases": [ { "name": "device_to_device_memcpy_write_ce", "bandwidth_matrix": [["N/A", "40"], ["41", "N/A"]] } ] } }"#;
+    for log in [text("00000000:1b:00"), json.to_owned()] {
+        let (_, found) = read(&machine, &log, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(each(&machine, &found), [("gpu2", "gpu1", 1, 40.0), ("gpu1", "gpu2", 1, 41.0)]);
+        assert!(
+            found.notes[0].contains("GPU 0 = rc0/gpu2") && found.notes[0].contains("`bus_id`"),
+            "{:?}",
+            found.notes
+        );
+    }
+    let error = read(&machine, &text("00000000:91:00"), &ReadOptions::default()).unwrap_err();
+    assert!(error.contains("GPU 0 is the device at 00000000:91:00") && error.contains("--devices"), "{error}");
 }

@@ -30,6 +30,9 @@ pub(crate) struct ValidateArgs {
     /// Print how the errors are spread: the shares within ±5, 10 and 15 %, and a histogram
     #[arg(long)]
     pub(crate) histogram: bool,
+    /// Write the histogram as an SVG picture, a panel for each arbiter
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
     /// Print one JSON object per arbiter
     #[arg(long)]
     pub(crate) json: bool,

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use weir::{Error, RunOptions};
 use weir_calibrate::cuts::{TimedTransfer, exceeded, place_name};
+use weir_calibrate::picture::{Panel, histogram_svg};
 use weir_calibrate::read::{MeasuredRow, MeasuredTable, measured_rows, read_text};
 use weir_calibrate::validate::{
     Matched, Pair, Simulated, disagreeing, histogram, histogram_text, matched, summary, worst_first,
@@ -35,16 +37,22 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Error> {
     if let Some(target) = &args.csv {
         check_target("--csv", target, &[file, &args.measured])?;
     }
+    if let Some(target) = &args.svg {
+        let csv = args.csv.iter().map(PathBuf::as_path);
+        let others: Vec<&Path> = [file.as_path(), &args.measured].into_iter().chain(csv).collect();
+        check_target("--svg", target, &others)?;
+    }
     let rows = rows(args)?;
     let all = arbiters(&args.scenario.plugins)?;
     let scenario = load(file, &args.scenario, &all)?;
     let mut output = Output::open(None)?;
-    let mut csv = CSV_HEADER.to_owned();
+    let (mut csv, mut panels) = (CSV_HEADER.to_owned(), Vec::new());
     for (i, spec) in scenario.arbiters().iter().enumerate() {
         warn_of(&scenario, spec)?;
         simulate::report(&scenario, spec, &RunOptions::default(), |run| {
             let comparison = Validation::new(args, scenario.contents(), run, &rows)?;
             csv.push_str(&comparison.csv());
+            panels.push(comparison.panel());
             output.result(|writer| match args.json {
                 true => serde_json::to_writer(&mut *writer, &comparison.result())
                     .map_err(std::io::Error::from)
@@ -55,6 +63,9 @@ pub(crate) fn run(args: &ValidateArgs) -> Result<Exit, Error> {
     }
     if let Some(target) = &args.csv {
         replace(target, csv.as_bytes())?;
+    }
+    if let Some(target) = &args.svg {
+        replace(target, histogram_svg(&panels).as_bytes())?;
     }
     output.finish()?;
     Ok(Exit::Ok)
@@ -121,6 +132,12 @@ impl<'a> Validation<'a> {
     fn why(&self, pair: &Pair) -> (Option<String>, Option<String>) {
         let Some(task) = self.tasks[pair.simulated] else { return (None, None) };
         (place_text(self.run, task), cause_text(self.run, task))
+    }
+
+    /// The histogram of the errors under this arbiter.
+    fn panel(&self) -> Panel {
+        let title = format!("{}, {}", self.run.scenario.name, self.run.arbiter.title());
+        Panel { title, histogram: histogram(&self.matched.pairs) }
     }
 
     fn text(&self) -> String {

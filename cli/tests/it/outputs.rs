@@ -210,7 +210,7 @@ fn files_are_written_whatever_stdout_takes() {
         (&["optimize", &grid, "--csv", "a"], &["a"]),
         (&["tune", &tuned, "--sizes", "1KiB..4KiB", "-o", "a"], &["a"]),
         (&["calibrate", &cables, "--from", &measured, "-o", "a"], &["a"]),
-        (&["validate", &eight, "--measured", &timed, "--csv", "a"], &["a"]),
+        (&["validate", &eight, "--measured", &timed, "--csv", "a", "--svg", "b"], &["a", "b"]),
         (&["import", &dump, "-o", "a"], &["a"]),
         (&["init", "a"], &["a"]),
     ];
@@ -260,6 +260,22 @@ fn files_of_users_that_begin_as_leftovers_do_stay() {
     assert_eq!(run(&["run", &file, "--json", "-o", &target("out.json")]).code, 0);
     let exists = [".weir-settings", ".weir-baseline.json", dead].map(|name| folder.path().join(name).exists());
     assert_eq!(exists, [true, true, !cfg!(unix)]);
+}
+
+#[test]
+fn errors_of_each_arbiter_are_drawn() {
+    let folder = folder();
+    let target = folder.path().join("errors.svg");
+    let target = target.to_str().expect("UTF-8");
+    let [eight, timed] = ["measured/h2d-eight-gpus.yaml", "measured/h2d-eight-gpus.csv"].map(scenario);
+    let both = ["validate", &eight, "--measured", &timed, "--arbiter", "max-min", "--arbiter", "equal-share"];
+    let ended = run(&[&both[..], &["--svg", target]].concat());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let drawn = std::fs::read_to_string(target).expect("is written");
+    assert_eq!(drawn.matches("within ±5 %").count(), 2, "{drawn}");
+    assert!(drawn.contains(", max-min") && drawn.contains(", equal-share"), "{drawn}");
+    let ended = run(&[&both[..], &["--csv", target, "--svg", target]].concat());
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""));
 }
 
 #[test]

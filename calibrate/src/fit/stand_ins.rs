@@ -1,0 +1,118 @@
+//! Which bandwidths could be the narrowest in the place of one that was taken to be: with that one wide open, another value
+//! of one of them explains the rows as well.
+//!
+//! A bandwidth of both directions can stand in by one direction alone, whatever the rows tell of the other.
+
+use super::closest::{ALIKE, criterion};
+use super::error::FitError;
+use super::parameter::{Parameter, ParameterKind};
+use super::problem::Problem;
+use super::refine::directions;
+use super::solve::Solved;
+use super::start;
+
+/// A bandwidth that rows depend on, and those that could be the narrowest in its place.
+pub(super) struct StandIns {
+    pub(super) taken: usize,
+    /// At least one.
+    pub(super) others: Vec<StandIn>,
+    /// The first of the others in its place.
+    pub(super) with_first: Candidate,
+}
+
+/// A bandwidth, or one direction of it, that could be the narrowest in the place of another.
+pub(super) struct StandIn {
+    /// The place of the parameter.
+    pub(super) parameter: usize,
+    /// Its name, with the direction where only that stands in.
+    pub(super) name: String,
+}
+
+/// Parameters at coordinates. Of two for one link the last counts.
+#[derive(Clone)]
+pub(super) struct Candidate {
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) at: Vec<f64>,
+}
+
+/// The bandwidths that others could stand in for.
+pub(super) fn stand_ins(problem: &Problem<'_>, solved: &Solved) -> Result<Vec<StandIns>, FitError> {
+    let capacities = || (0..solved.at.len()).filter(|&i| solved.is_capacity(i));
+    let moving = solved.moving(problem)?;
+    let mut all = Vec::new();
+    for taken in capacities().filter(|&i| !solved.idle[i]) {
+        let search = Search { problem, solved, taken, moving: &moving };
+        let (mut others, mut with_first) = (Vec::new(), None);
+        for other in capacities().filter(|&i| i != taken) {
+            let Some((stand_in, candidate)) = search.stand_in(other)? else { continue };
+            others.push(stand_in);
+            with_first.get_or_insert(candidate);
+        }
+        all.extend(with_first.map(|with_first| StandIns { taken, others, with_first }));
+    }
+    Ok(all)
+}
+
+/// The search for what could be the narrowest in the place of one bandwidth.
+struct Search<'a> {
+    problem: &'a Problem<'a>,
+    solved: &'a Solved,
+    taken: usize,
+    /// The parameters that rows depend on.
+    moving: &'a [usize],
+}
+
+impl Search<'_> {
+    /// Another bandwidth in the place of the one taken: as it is where no row depends on it, else one direction of it.
+    fn stand_in(&self, other: usize) -> Result<Option<(StandIn, Candidate)>, FitError> {
+        // What no row depends on may be just as narrow, by chance or because another was found from it.
+        let is_open = |i: usize| i == self.taken || self.solved.idle[i] && self.solved.is_capacity(i);
+        let wide = self.problem.wide();
+        let at = self.solved.at.iter().enumerate().map(|(i, &at)| if is_open(i) { wide } else { at }).collect();
+        let open = Candidate { parameters: self.solved.parameters.clone(), at };
+        let parameter = &self.solved.parameters[other];
+        if self.solved.idle[other]
+            && let Some(candidate) = self.as_good(open.clone(), other, other)?
+        {
+            return Ok(Some((StandIn { parameter: other, name: parameter.name.clone() }, candidate)));
+        }
+        let halves = directions(parameter).filter(|_| parameter.kind == ParameterKind::Bandwidth);
+        for half in halves.into_iter().flatten().filter(|half| !half.links.is_empty()) {
+            let (name, mut with_half) = (half.name.clone(), open.clone());
+            with_half.parameters.push(half);
+            with_half.at.push(self.problem.wide());
+            let place = with_half.at.len() - 1;
+            if let Some(candidate) = self.as_good(with_half, place, other)? {
+                return Ok(Some((StandIn { parameter: other, name }, candidate)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A candidate with the parameter `other`, one of the `whole` or a half of it, where it explains the rows best: as narrow
+    /// as what it stands in for was, or at another throughput that was measured, and then at the least squares near it.
+    /// `None` where the rows fit less well.
+    fn as_good(&self, mut candidate: Candidate, other: usize, whole: usize) -> Result<Option<Candidate>, FitError> {
+        candidate.at[other] = self.solved.at[self.taken];
+        candidate.at = start::better_of(self.problem, &candidate.parameters, &candidate.at, &[other])?;
+        if self.is_as_good(&candidate)? {
+            return Ok(Some(candidate));
+        }
+        // The other half stays where it is: it must not be what stands in.
+        let moves = |&i: &usize| i != self.taken && i != whole && !self.solved.idle[i];
+        let mut moves: Vec<usize> = self.moving.iter().copied().filter(moves).collect();
+        moves.push(other);
+        let base = self.problem.setting_at(&candidate.parameters, &candidate.at);
+        let moved: Vec<Parameter> = moves.iter().map(|&i| candidate.parameters[i].clone()).collect();
+        let from: Vec<f64> = moves.iter().map(|&i| candidate.at[i]).collect();
+        let found = Problem { base: &base, ..*self.problem }.solve(&moved, &from)?;
+        moves.iter().zip(found).for_each(|(&i, u)| candidate.at[i] = candidate.parameters[i].within_limits(u));
+        Ok(self.is_as_good(&candidate)?.then_some(candidate))
+    }
+
+    fn is_as_good(&self, candidate: &Candidate) -> Result<bool, FitError> {
+        let squares = self.problem.squares(&self.problem.setting_at(&candidate.parameters, &candidate.at))?;
+        let enough = criterion(self.problem, self.solved.squares, 1) + ALIKE;
+        Ok(criterion(self.problem, squares, 1) <= enough)
+    }
+}
