@@ -54,8 +54,17 @@ pub struct PacketCounts {
     pub fingerprint: u64,
     /// Per directed link.
     pub links: Vec<PacketLinkTotals>,
-    /// Per task: why its source had to wait, from the longest wait on; empty for tasks that carry no bytes.
-    pub held: Vec<Vec<Held>>,
+    /// Per task; nothing for tasks that carry no bytes.
+    pub transfers: Vec<PacketTransfer>,
+}
+
+/// The packets of a transfer.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PacketTransfer {
+    /// How many leave its source.
+    pub packets: u64,
+    /// Why its source had to wait, from the longest wait on.
+    pub held: Vec<Held>,
 }
 
 /// Packets that crossed a directed link.
@@ -206,14 +215,22 @@ impl<'a> Packets<'a> {
     }
 
     pub(crate) fn counts(&self) -> PacketCounts {
-        let tasks = 0..self.simulation.tasks.tasks().len() as u32;
+        let transfers = (0..).zip(self.simulation.tasks.tasks());
         PacketCounts {
             hops: self.engine.hops(),
             skipped_hops: self.engine.skipped_hops(),
             fingerprint: self.engine.fingerprint(),
             links: self.engine.counts(),
-            held: tasks.map(|task| self.engine.held(task)).collect(),
+            transfers: transfers.map(|(id, task)| self.transfer(id, task.work)).collect(),
         }
+    }
+
+    fn transfer(&self, id: u32, work: Work) -> PacketTransfer {
+        let Work::Carries { bytes, class } = work else { return PacketTransfer::default() };
+        let Simulation { routes, tasks, .. } = self.simulation;
+        let first = routes.links(tasks.classes.route(class)).first();
+        let payload = first.map_or(1, |link| self.settings.links[link.index()].payload);
+        PacketTransfer { packets: bytes.div_ceil(u64::from(payload)), held: self.engine.held(id) }
     }
 }
 

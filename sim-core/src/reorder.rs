@@ -9,7 +9,7 @@ use weir_plugin_api::Binding;
 use crate::answer::AnswerError;
 use crate::audit_error::AuditError;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
-use crate::packets::PacketCounts;
+use crate::packets::{PacketCounts, PacketTransfer};
 use crate::tasks::{Follows, Places, TaskGraph, TaskId};
 
 impl Places {
@@ -59,8 +59,11 @@ impl Places {
             let by = held.by.map(|by| self.task.get(by as usize).map_or(by, |task| task.0));
             Held { by, ..*held }
         };
-        let held = |place: &u32| packets.held[*place as usize].iter().map(own).collect();
-        PacketCounts { held: self.place.iter().map(held).collect(), ..packets }
+        let transfer = |place: &u32| {
+            let of = &packets.transfers[*place as usize];
+            PacketTransfer { held: of.held.iter().map(own).collect(), ..*of }
+        };
+        PacketCounts { transfers: self.place.iter().map(transfer).collect(), ..packets }
     }
 
     pub(crate) fn phase(&self, mut phase: PhaseRecord) -> PhaseRecord {

@@ -157,9 +157,13 @@ impl Engine {
             let port = &self.ports[next as usize];
             if port.free_at > now {
                 return match (transfer == id, port.sending == id) {
-                    (true, true) => (HeldCause::Credit, next, NONE),
-                    (true, false) => (HeldCause::Arbitration, next, port.sending),
                     (false, _) => (HeldCause::HeadOfLine, next, transfer),
+                    (true, false) => (HeldCause::Arbitration, next, port.sending),
+                    // Its turn; the link is its own only if nobody else asks for it.
+                    (true, true) => match self.another_asking(next, id) {
+                        Some(other) => (HeldCause::Arbitration, next, other),
+                        None => (HeldCause::Credit, next, NONE),
+                    },
                 };
             }
             out = next;
@@ -167,10 +171,17 @@ impl Engine {
         (HeldCause::Credit, out, NONE)
     }
 
+    /// Another transfer that asks for an output, the first by requester.
+    fn another_asking(&self, out: u32, id: u32) -> Option<u32> {
+        let words = (0..).zip(&self.ports[out as usize].asking);
+        let slots = words
+            .flat_map(|(word, bits)| (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit));
+        slots.map(|slot| self.asked(out, slot).transfer).find(|&transfer| transfer != id)
+    }
+
     /// The transfer of the first packet in the buffer at the far end of a link, and the link that it waits for.
     pub(super) fn head_behind(&self, link: u32, channel: u32) -> Option<(u32, u32)> {
-        let to = self.network.links[link as usize].to;
-        let queues = super::queues_per_channel(&self.network, to);
+        let queues = super::queues_per_channel(&self.network, &self.network.links[link as usize]);
         let first = self.first_queue[link as usize] + channel * queues;
         let heads = (first..first + queues).map(|queue| self.queues[queue as usize].first);
         let head = heads.filter(|&head| head != NONE).min_by_key(|&head| self.packets[head as usize].visible)?;
