@@ -37,6 +37,11 @@ impl Credit {
         None
     }
 
+    /// Whether `bytes` more than those in the buffer, or on their way to it, have no room.
+    pub(super) fn is_full(&self, bytes: u64) -> bool {
+        self.buffer.is_some_and(|buffer| self.inside + bytes > buffer)
+    }
+
     pub(super) fn take(&mut self, bytes: u64) {
         self.inside += bytes;
         if self.buffer.is_some() {

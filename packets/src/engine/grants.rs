@@ -190,7 +190,9 @@ impl Engine {
         let sent = now.saturating_add(link.rate.time(u64::from(bytes)));
         self.note(now, sent, out, &asked, bytes);
         self.ports[out as usize].asking[slot as usize / 64] &= !(1 << (slot % 64));
-        self.ports[out as usize].free_at = sent;
+        let port = &mut self.ports[out as usize];
+        port.before = if port.free_at == now { port.sending } else { NONE };
+        port.free_at = sent;
         let requester = self.requester(out, slot);
         let hop = match requester {
             Requester::Queue(queue) => self.leave_queue(now, sent, queue, input, asked.piece, out),

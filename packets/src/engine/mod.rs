@@ -94,6 +94,8 @@ struct Port {
     wake_at: u64,
     /// The transfer that sends, or was last to.
     sending: u32,
+    /// The one that sent until `sending` began; [`NONE`] where the link was idle then.
+    before: u32,
     /// A bit for each requester.
     asking: Box<[u64]>,
     /// Someone asks who had no credit when it was looked at.
@@ -161,6 +163,7 @@ impl Engine {
                 free_at: 0,
                 wake_at: u64::MAX,
                 sending: NONE,
+                before: NONE,
                 asking: vec![0; (requesters as usize).div_ceil(64)].into(),
                 is_starved: false,
                 is_marked: false,

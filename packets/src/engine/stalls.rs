@@ -154,21 +154,32 @@ impl Engine {
         }
         for _ in 0..self.ports.len() {
             let Some((transfer, next)) = self.head_behind(out, channel) else { break };
-            let port = &self.ports[next as usize];
-            if port.free_at > now {
-                return match (transfer == id, port.sending == id) {
-                    (false, _) => (HeldCause::HeadOfLine, next, transfer),
-                    (true, false) => (HeldCause::Arbitration, next, port.sending),
-                    // Its turn; the link is its own only if nobody else asks for it.
-                    (true, true) => match self.another_asking(next, id) {
-                        Some(other) => (HeldCause::Arbitration, next, other),
-                        None => (HeldCause::Credit, next, NONE),
-                    },
-                };
-            }
             out = next;
+            let port = &self.ports[next as usize];
+            if port.free_at <= now {
+                continue;
+            }
+            if transfer != id {
+                return (HeldCause::HeadOfLine, next, transfer);
+            }
+            if let Some(other) = self.served_beside(next, id) {
+                return (HeldCause::Arbitration, next, other);
+            }
+            // It has the link for itself: what it waits for is the link's rate, or room further on.
+            let link = &self.network.links[next as usize];
+            let packet = u64::from(link.payload) + u64::from(link.header);
+            if !self.credits[(next * self.network.channels + channel) as usize].is_full(packet) {
+                break;
+            }
         }
         (HeldCause::Credit, out, NONE)
+    }
+
+    /// Another transfer that an output serves now, or has served right before, or that asks for it.
+    fn served_beside(&self, out: u32, id: u32) -> Option<u32> {
+        let port = &self.ports[out as usize];
+        let served = [port.sending, port.before].into_iter().find(|&other| other != NONE && other != id);
+        served.or_else(|| self.another_asking(out, id))
     }
 
     /// Another transfer that asks for an output, the first by requester.
