@@ -14,6 +14,7 @@ mod loaded;
 mod optimize;
 mod optimize_parts;
 mod outputs;
+mod packets;
 mod plugins;
 mod report;
 mod routing;
