@@ -168,7 +168,7 @@ impl Engine {
             // It has the link for itself: what it waits for is the link's rate, or room further on.
             let link = &self.network.links[next as usize];
             let packet = u64::from(link.payload) + u64::from(link.header);
-            if !self.credits[(next * self.network.channels + channel) as usize].is_full(packet) {
+            if !self.credits[(next * self.network.channels + channel) as usize].is_full(now, packet) {
                 break;
             }
         }

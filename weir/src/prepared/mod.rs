@@ -84,8 +84,9 @@ impl<'a> PreparedRun<'a> {
         let mut arbiter = self.arbiter()?;
         let packets = self.packets();
         let options = match &packets {
-            Some(_) if options.explain => return Err(self.no_rates()),
-            Some(packets) => sim::RunOptions { sharing: Sharing::Packets(packets), phases: false, ..options },
+            Some(packets) => {
+                sim::RunOptions { sharing: Sharing::Packets(packets), phases: false, explain: false, ..options }
+            }
             None => options,
         };
         let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
@@ -146,7 +147,7 @@ impl<'a> PreparedRun<'a> {
         self.spec.packets.as_ref().map(|plan| plan.on(self.fabric))
     }
 
-    fn no_rates(&self) -> Error {
+    pub(crate) fn no_rates(&self) -> Error {
         let what = "packets have no rates to explain, and no phases";
         Error::input(format!("{}: {what}: run it with `--fidelity fluid`", self.scenario.file))
     }
