@@ -67,10 +67,10 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
 }
 
 /// A dump of a machine: its topology file is read by weir itself, without a finding, and is the same a second time. The same with
-/// NVLinks that are added.
+/// NVLinks or xGMI links that are added.
 pub fn dump(bytes: &[u8]) {
-    let nvswitch = "nvswitch=h100".parse().expect("a model");
-    for add in [None, Some(nvswitch)] {
+    let added = |text: &str| Some(text.parse().expect("a model"));
+    for add in [None, added("nvswitch=h100"), added("xgmi=mi300x")] {
         dump_with(bytes, &weir_import::Options { add, ..weir_import::Options::default() });
     }
 }

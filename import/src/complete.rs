@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::finding::Findings;
+use crate::finding::{Findings, Ids, Level};
 use crate::machine::{Device, DeviceKind, End, Machine, Parent, Up, Wire};
 use crate::pcie::{Doubt, PcieLink, USUAL_WIDTH};
 
 pub(crate) fn complete(machine: &mut Machine, findings: &mut Findings) {
     merge_functions(machine, findings);
+    inner_links(machine, findings);
     doubt_gpus(machine);
     doubt_bridges(machine);
     machine.guess_processors();
@@ -48,6 +49,26 @@ fn merge_functions(machine: &mut Machine, findings: &mut Findings) {
         }
         let gone: BTreeSet<usize> = gone.into_iter().map(|(child, _)| child).collect();
         machine.children_mut(parent).retain(|child| !gone.contains(child));
+    }
+}
+
+/// A GPU that reports a newer generation than its chip can reports a link inside its package, such as that below the bridges inside AMD's
+/// accelerators: it gets the chip's, so that no bridge above seems too slow.
+fn inner_links(machine: &mut Machine, findings: &mut Findings) {
+    let mut ids = Ids::default();
+    for device in machine.devices.iter_mut().filter(|device| device.kind == DeviceKind::Gpu) {
+        let Some(chip) = device.gpu.pcie_generation() else { continue };
+        if let Up::Pcie(link) = &mut device.up
+            && link.generation > chip
+            && !matches!(link.doubt, Some(Doubt::Nothing | Doubt::Speed | Doubt::Product))
+        {
+            link.generation = chip;
+            ids.add(&device.bus.map_or_else(String::new, |bus| bus.to_string()));
+        }
+    }
+    if !ids.is_empty() {
+        let message = "GPUs {} report a newer PCIe than their chips can, as a link inside a package does: that of the chip is written";
+        findings.of_ids(Level::Note, message, &ids, None);
     }
 }
 

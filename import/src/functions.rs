@@ -115,7 +115,8 @@ impl Functions {
         let kind = function.kind.unwrap_or(DeviceKind::Switch);
         let mut device = Device::new(kind, function.bus, Up::Pcie(link));
         device.gpu = function.gpu;
-        device.sxm = function.sxm.filter(|_| kind == DeviceKind::Gpu);
+        device.has_model = !function.maker.is_empty();
+        device.module = function.module.filter(|_| kind == DeviceKind::Gpu);
         device.number = function.number;
         device.label = std::mem::take(&mut function.label);
         device

@@ -35,8 +35,8 @@ const NVIDIA: [(u16, Option<u16>); 18] = [
     (0x3300, None),
 ];
 
-/// Chips by device id (`pci.ids`, vendor 1002; LLVM, "User Guide for AMDGPU Backend", processors).
-const AMD: [(u16, u16); 23] = [
+/// Chips by device id (`pci.ids`, vendor 1002, and AMD's libdrm, `data/amdgpu.ids`; LLVM, "User Guide for AMDGPU Backend", processors).
+const AMD: [(u16, u16); 28] = [
     (0x66a0, 0x906),
     (0x66a1, 0x906),
     (0x66a2, 0x906),
@@ -53,13 +53,43 @@ const AMD: [(u16, u16); 23] = [
     (0x74a1, 0x942),
     (0x74a2, 0x942),
     (0x74a5, 0x942),
+    (0x74a8, 0x942),
     (0x74a9, 0x942),
     (0x74b5, 0x942),
+    (0x74b6, 0x942),
     (0x74b9, 0x942),
+    (0x74bc, 0x942),
     (0x74bd, 0x942),
     (0x75a0, 0x950),
     (0x75a3, 0x950),
     (0x75a8, 0x950),
+    (0x75b0, 0x950),
+    (0x75b3, 0x950),
+];
+
+/// Products whose links matter, with ten times their compute capability; what is not here has no NVLink, or is not known.
+const PRODUCTS: [(&str, u16); 21] = [
+    ("P100", 60),
+    ("V100", 70),
+    ("GV100", 70),
+    ("T4", 75),
+    ("A100", 80),
+    ("A800", 80),
+    ("A30", 80),
+    ("A10", 86),
+    ("A10G", 86),
+    ("A40", 86),
+    ("A6000", 86),
+    ("L4", 89),
+    ("L40", 89),
+    ("L40S", 89),
+    ("H100", 90),
+    ("H200", 90),
+    ("H800", 90),
+    ("H20", 90),
+    ("B200", 100),
+    ("GB200", 100),
+    ("B300", 103),
 ];
 
 /// Vendor ids of PCI (pci-ids.ucw.cz).
@@ -95,6 +125,26 @@ impl Gpu {
         }
     }
 
+    /// The generation of NVLink that the chip has (NVIDIA's white papers and data sheets: P100 has 1; V100 and TU10x 2; A100 and GA10x 3; H100
+    /// 4; B200 and B300 5). `None` where it has none, or no paper says.
+    pub(crate) fn nvlink_generation(self) -> Option<u8> {
+        match self {
+            Self::Nvidia(60) => Some(1),
+            Self::Nvidia(70..=75) => Some(2),
+            Self::Nvidia(80..=86) => Some(3),
+            Self::Nvidia(90) => Some(4),
+            Self::Nvidia(100..=103) => Some(5),
+            Self::Nvidia(_) | Self::Amd(_) | Self::Unknown => None,
+        }
+    }
+
+    /// By the product name that NVIDIA's tools print, by its first word that is a model: compute capabilities by NVIDIA's list "CUDA GPUs".
+    pub(crate) fn of_product(name: &str) -> Self {
+        let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let known = |word: &str| PRODUCTS.iter().find(|(model, _)| *model == word).map(|(_, sm)| Self::Nvidia(*sm));
+        words.filter_map(known).next().unwrap_or_default()
+    }
+
     /// By RCCL's attribute `gcn`: `906`, `910` for gfx90a in old dumps, `gfx90a:sramecc+`.
     pub(crate) fn of_gcn(text: &str) -> Self {
         let word = text.split(':').next().unwrap_or("").trim();
@@ -117,6 +167,9 @@ mod tests {
         let expected = [60, 70, 80, 86, 90, 86, 89, 100, 120, 103].map(Gpu::Nvidia);
         assert_eq!(nvidia.map(|id| Gpu::of_ids(0x10de, id)), expected);
         assert_eq!([0x1021, 0x3001, 0xffff, 0x22a3, 0x1af1].map(|id| Gpu::of_ids(0x10de, id)), [Gpu::Unknown; 5]);
+        let nvlink = expected.map(|gpu| gpu.nvlink_generation());
+        assert_eq!(nvlink, [Some(1), Some(2), Some(3), Some(3), Some(4), Some(3), None, Some(5), None, Some(5)]);
+        assert_eq!((Gpu::Unknown.nvlink_generation(), Gpu::Amd(0x942).nvlink_generation()), (None, None));
         assert_eq!(Gpu::of_ids(0x1002, 0x74a1), Gpu::Amd(0x942));
         assert_eq!(Gpu::of_gcn("gfx90a:sramecc+:xnack-"), Gpu::Amd(0x90a));
         assert_eq!((Gpu::of_gcn("906"), Gpu::of_gcn("910")), (Gpu::Amd(0x906), Gpu::Amd(0x90a)));

@@ -16,9 +16,9 @@ use crate::finding::{Findings, Ids, Level};
 use crate::functions::{Function, Functions};
 use crate::gpu::Gpu;
 use crate::machine::{DeviceKind, Machine};
+use crate::module::Module;
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
-use crate::sxm::Sxm;
 use crate::xml::{self, Dump};
 use distances::Matrices;
 use nodes::{Nodes, info, is, objects};
@@ -105,7 +105,7 @@ impl Reader {
             maker: ids.map_or_else(String::new, |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: info(node, "PCIDevice").is_some_and(|name| name.contains("Virtual Function")),
             gpu: ids.map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
-            sxm: ids.and_then(|(vendor, device)| Sxm::of_ids(vendor, device)),
+            module: ids.and_then(|(vendor, device)| Module::of_ids(vendor, device)),
             above: node.parent().and_then(|above| self.of_node.get(&above.id().get()).copied()),
             root: nodes.near(node).0,
             ..Function::default()

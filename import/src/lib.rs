@@ -9,6 +9,8 @@
 //! What a dump does not say is assumed; what it says is written even where it is doubtful. A finding reports both, with the
 //! bus id and the key that changes it. Numbers are measured medians, or NCCL's own, see `bandwidth` and `pcie`.
 
+mod adding;
+mod all_to_all;
 mod bandwidth;
 mod bus;
 mod class;
@@ -25,6 +27,7 @@ mod lscpu;
 mod lspci;
 mod machine;
 mod missing;
+mod module;
 mod names;
 mod nccl;
 mod pcie;
@@ -33,7 +36,6 @@ mod recognise;
 mod refusal;
 mod show;
 mod smi;
-mod sxm;
 mod xml;
 mod yaml;
 
@@ -42,8 +44,8 @@ pub use decode::MOST_BYTES;
 pub use finding::{Finding, Level};
 pub use format::Format;
 pub use machine::Counts;
+pub use module::{AddedLinks, Addition, Module};
 pub use refusal::Refusal;
-pub use sxm::{Addition, Sxm};
 
 /// What to make of a dump.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -90,9 +92,9 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
         None => recognise::format(&text)?,
     };
     // These two do not name the processor.
-    let (processor, text) = match format {
+    let (lscpu, text) = match format {
         Format::Lspci | Format::NvidiaSmi => {
-            lscpu::split(&text, |line| lspci::is_sure_start(line) || smi::is_head(line))
+            lscpu::split(&text, |line| lspci::is_sure_start(line) || smi::begins(line))
         }
         Format::Nccl | Format::Hwloc => (None, text),
     };
@@ -103,11 +105,11 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
         Format::NvidiaSmi => smi::read(&text, &mut findings)?,
         Format::Lspci => lspci::read(&text, &mut findings)?,
     };
-    if let Some(processor) = processor {
-        machine.set_processor(processor);
+    if let Some(lscpu) = lscpu {
+        lscpu.complete(&mut machine, &mut findings)?;
     }
     if let Some(addition) = options.add {
-        missing::add(&mut machine, addition, &mut findings)?;
+        adding::add(&mut machine, addition, &mut findings)?;
     }
     complete::complete(&mut machine, &mut findings);
     let names = names::Names::of(&machine);

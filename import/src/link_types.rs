@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bandwidth::{Figures, MEMORY, Sourced, gigabytes, nvlinks, xgmis};
+use crate::gpu::Gpu;
 use crate::machine::{Machine, Up, Wire};
 use crate::pcie::{Doubt, PcieLink};
 
@@ -78,23 +79,23 @@ impl LinkTypes {
         self.pcie.get(&link).map_or("", String::as_str)
     }
 
-    /// What changes numbers of the type of a PCIe link. A type whose figure is no product of generation and width is changed as a
-    /// whole, as one to generation 6 is.
+    /// What changes numbers of the type of a PCIe link, so that it has the figure of a dump that says them. Generations reach
+    /// different shares of the raw figure: a type that changes its generation is changed as a whole.
     pub(crate) fn settings(&self, name: &str, link: PcieLink, changes: &[Change]) -> Vec<String> {
         let target = changes.iter().fold(link, |link, change| match *change {
             Change::Generation(generation) => PcieLink { generation, ..link },
             Change::Width(width) => PcieLink { width, ..link },
         });
         let key = format!("--set topology.link_types.{name}");
-        let product = |link: PcieLink| self.figures == Figures::Raw || link.efficiency().is_some();
-        if product(link) && product(target) {
+        let raw = self.figures == Figures::Raw;
+        if raw || (link.efficiency().is_some() && link.efficiency() == target.efficiency()) {
             let one = |change: &Change| match change {
                 Change::Generation(generation) => format!("{key}.generation={generation}"),
                 Change::Width(width) => format!("{key}.width={width}"),
             };
             return changes.iter().map(one).collect();
         }
-        if !product(link) && !product(target) {
+        if link.efficiency().is_none() && target.efficiency().is_none() {
             return vec![format!("{key}.bandwidth={}GB/s", effective(target))];
         }
         vec![format!("--set 'topology.link_types.{name}={}'", pcie_type(target, self.figures, "").body)]
@@ -166,7 +167,7 @@ fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, S
             let source = format!("as between sockets, since NCCL does not distinguish the two: {source}");
             ("package".to_owned(), "package", "Between two NUMA nodes of one package", Sourced { megabytes, source })
         }
-        Wire::NvLink(gpu, links) => (format!("nvlink-x{links}"), "nvlink", "NVLink", nvlinks(gpu, links, figures)),
+        Wire::NvLink(gpu, links) => (nvlink_name(gpu, links), "nvlink", "NVLink", nvlinks(gpu, links, figures)),
         Wire::Xgmi(gpu, links) => (format!("xgmi-x{links}"), "xgmi", "xGMI", xgmis(gpu, links, figures)),
         Wire::C2c(megabytes) => {
             let source = "as reported".to_owned();
@@ -181,6 +182,12 @@ fn parts(wire: Wire, figures: Figures) -> (String, &'static str, &'static str, S
             (format!("xgmi-{}GB", gigabytes(megabytes)), "xgmi", "xGMI", Sourced { megabytes, source })
         }
     }
+}
+
+/// `nvlink4-x18`: with the generation where the GPU tells it, since only then `weir calibrate` knows what the wires carry.
+fn nvlink_name(gpu: Gpu, links: u32) -> String {
+    let generation = gpu.nvlink_generation().map_or_else(String::new, |generation| generation.to_string());
+    format!("nvlink{generation}-x{links}")
 }
 
 /// The effective figure of a link, in GB/s.

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
 use crate::gpu::Gpu;
+use crate::module::Module;
 use crate::pcie::{Doubt, PcieLink};
 use crate::refusal::Refusal;
-use crate::sxm::Sxm;
 
 /// Bridges above each other at most; *assumed*, real machines have 6. Topology files nest twice as deep, and may 64 times.
 pub(crate) const DEPTH: usize = 24;
@@ -80,8 +80,10 @@ pub(crate) struct Device {
     /// The number that the dump gives a GPU.
     pub(crate) number: Option<u32>,
     pub(crate) gpu: Gpu,
-    /// The model, where it is known and has NVLink.
-    pub(crate) sxm: Option<Sxm>,
+    /// Whether the dump gives its model by numbers of vendor and device.
+    pub(crate) has_model: bool,
+    /// The model, where it is known and is a module with links to others.
+    pub(crate) module: Option<Module>,
     /// Name or model; may be any text of the dump.
     pub(crate) label: String,
     /// Number of bridges above it.
@@ -92,13 +94,13 @@ impl Device {
     /// A device before it is put into a machine.
     pub(crate) fn new(kind: DeviceKind, bus: Option<BusId>, up: Up) -> Self {
         let (parent, children, depth) = (Parent::Root(0), Vec::new(), 0);
-        let (number, gpu, sxm, label) = (None, Gpu::Unknown, None, String::new());
-        Self { kind, bus, up, parent, children, number, gpu, sxm, label, depth }
+        let (number, gpu, module, label) = (None, Gpu::Unknown, None, String::new());
+        Self { kind, bus, up, parent, children, number, gpu, has_model: false, module, label, depth }
     }
 
-    /// Whether the dump does not say which GPU it is.
+    /// Whether the dump does not say which GPU it is: at most of which generation.
     pub(crate) fn is_nameless(&self) -> bool {
-        self.gpu == Gpu::Unknown && self.sxm.is_none() && self.label.is_empty()
+        !self.has_model && self.module.is_none() && self.label.is_empty()
     }
 
     pub(crate) fn pcie(&self) -> Option<PcieLink> {

@@ -1,180 +1,146 @@
-//! GPUs that have NVLink by their model, in a dump that has none: what it lacks, what that costs, and `--add nvswitch`.
+//! GPUs that have NVLink or xGMI by their model, in a dump that has none: what it lacks, and what that costs.
 
 use std::collections::BTreeSet;
 
-use crate::bandwidth::{Figures, gigabytes, nvlinks};
+use crate::adding::{self, MESH, dump_running, gpus, with_laterals};
+use crate::all_to_all::{all_to_all, rounded};
+use crate::bandwidth::{Figures, gigabytes, nvlinks, xgmis};
 use crate::finding::{Findings, Ids, Level};
-use crate::machine::{Device, DeviceKind, End, Machine, Parent, Up, Wire};
+use crate::gpu::Gpu;
+use crate::machine::Machine;
+use crate::module::{AddedLinks, Addition, Joined, Module};
 use crate::names::Names;
-use crate::refusal::Refusal;
-use crate::sxm::{Addition, Joined, Sxm};
 
-/// Adds what the user asks for.
-pub(crate) fn add(machine: &mut Machine, addition: Addition, findings: &mut Findings) -> Result<(), Refusal> {
-    let Addition::NvSwitch(named) = addition;
-    let gpus = gpus(machine, None);
-    let model = model_for_switch(machine, &gpus, named)?;
-    for &gpu in &gpus {
-        machine.devices[gpu].gpu = model.gpu();
-        machine.lateral(End::Device(gpu), End::NvSwitch, Wire::NvLink(model.gpu(), model.links));
-    }
-    let few = if gpus.len() <= 4 { "; boards of four GPUs and fewer may join them directly instead" } else { "" };
-    findings.assumed(
-        format!(
-            "`--add nvswitch`: {} GPUs have {} NVLinks each to one NVSwitch, as {} has by NVIDIA's data sheet; the dump has none{few}",
-            gpus.len(),
-            model.links,
-            model.name
-        ),
-        "compare with `nvidia-smi topo -m` of the machine",
-    );
-    Ok(())
-}
-
-/// The model whose NVLinks are added.
-fn model_for_switch(machine: &Machine, gpus: &[usize], named: Option<Sxm>) -> Result<Sxm, Refusal> {
-    let refused = |message: String, help: String| Err(Refusal::new(format!("--add nvswitch: {message}")).help(help));
-    let joined = with_laterals(machine);
-    if gpus.iter().any(|gpu| joined.contains(gpu)) {
-        return refused("the dump has links between GPUs already".to_owned(), "leave out `--add`".to_owned());
-    }
-    let hosts: BTreeSet<usize> = gpus.iter().map(|&gpu| machine.roots[machine.root_of(gpu)].host).collect();
-    if gpus.len() < 2 || hosts.len() > 1 {
-        let message = format!("the dump has {} GPUs on {} machines", gpus.len(), hosts.len());
-        return refused(message, "give the dump of one machine with several GPUs".to_owned());
-    }
-    let known: Vec<Option<Sxm>> = gpus.iter().map(|&gpu| machine.devices[gpu].sxm).collect();
-    let named_by_id = known.iter().flatten().next().copied();
-    if let (Some(named), Some(known)) = (named, named_by_id.filter(|known| named != Some(*known))) {
-        let message = format!("the dump's GPUs are {}, not {}", known.name, named.name);
-        return refused(message, "leave out the model".to_owned());
-    }
-    let Some(model) = named.or(named_by_id.filter(|_| known.iter().all(|one| *one == known[0]))) else {
-        let message = "the dump does not say that its GPUs are of one SXM model".to_owned();
-        return refused(
-            message,
-            format!("name the model if they are: `--add nvswitch=MODEL`, one of {}", Sxm::words()),
-        );
-    };
-    match model.joined {
-        Joined::ByNvSwitch => Ok(model),
-        Joined::Directly => refused(format!("{} has no NVSwitch: {MESH}", model.name), DIRECTLY.to_owned()),
-    }
-}
-
-const MESH: &str = "its NVLinks join GPUs directly, eight in a hybrid cube mesh (DGX-1, NDv2, p3.16xlarge)";
-const DIRECTLY: &str = "dump the running machine, which says who is joined with whom (`NCCL_TOPO_DUMP_FILE=topology.xml`, or \
-     `nvidia-smi topo -m`), or write the pairs under `links` with `kind: nvlink`";
-
-/// Reports GPUs with NVLinks that the dump does not have.
+/// Reports GPUs with links that the dump does not have.
 pub(crate) fn report(machine: &Machine, names: &Names, figures: Figures, findings: &mut Findings) {
     let hosts: BTreeSet<usize> = machine.roots.iter().map(|root| root.host).collect();
     let joined = with_laterals(machine);
     for host in hosts {
         let gpus = gpus(machine, Some(host));
-        let without: Vec<usize> = gpus.iter().copied().filter(|gpu| !joined.contains(gpu)).collect();
-        if gpus.len() < 2 || without.is_empty() {
-            continue;
-        }
-        let rate = all_to_all(machine, &gpus, figures).filter(|_| without.len() == gpus.len());
-        let rate = rate.map_or_else(String::new, |rate| {
-            format!(": all-to-all between them runs over PCIe and sockets, at {} GB/s per GPU", rounded(rate))
-        });
         let models: BTreeSet<&str> =
-            without.iter().filter_map(|&gpu| machine.devices[gpu].sxm).map(|m| m.name).collect();
+            gpus.iter().filter_map(|&gpu| machine.devices[gpu].module).map(|model| model.name).collect();
         for name in models {
-            let of_model = |gpu: &&usize| machine.devices[**gpu].sxm.is_some_and(|model| model.name == name);
-            let of_model: Vec<usize> = without.iter().filter(of_model).copied().collect();
-            missing(machine, names, &of_model, &rate, figures, findings);
+            let is = |gpu: &usize| machine.devices[*gpu].module.is_some_and(|model| model.name == name);
+            let all: Vec<usize> = gpus.iter().copied().filter(is).collect();
+            let without: Vec<usize> = all.iter().copied().filter(|gpu| !joined.contains(gpu)).collect();
+            let model = Lacking { machine, names, all, without };
+            model.report(figures, findings);
         }
-        if machine.is_preset && without.iter().all(|&gpu| machine.devices[gpu].is_nameless()) {
-            unknown(without.len(), &rate, findings);
+        let may_have = |gpu: Gpu| gpu == Gpu::Unknown || gpu.nvlink_generation().is_some();
+        let nameless = |&gpu: &usize| {
+            let device = &machine.devices[gpu];
+            device.is_nameless() && may_have(device.gpu) && !joined.contains(&gpu)
+        };
+        if gpus.len() > 1 && gpus.iter().all(nameless) {
+            unknown(machine, &gpus, figures, findings);
         }
     }
 }
 
-/// Reports GPUs of one model.
-fn missing(machine: &Machine, names: &Names, gpus: &[usize], rate: &str, figures: Figures, findings: &mut Findings) {
-    let Some(model) = gpus.first().and_then(|&gpu| machine.devices[gpu].sxm) else { return };
-    let id =
-        |&gpu: &usize| machine.devices[gpu].bus.map_or_else(|| names.device(gpu).to_owned(), |bus| bus.to_string());
-    let ids: Ids = gpus.iter().map(id).collect();
-    let with = nvlinks(model.gpu(), model.links, figures);
-    let carry = format!("{} GB/s ({})", gigabytes(with.megabytes), with.source);
-    let message = format!(
-        "NVLink is missing: GPUs {{}} are {}, by device id or name, and have {} NVLinks each, of which the dump has none{rate}; their \
-         NVLinks carry {carry} of each GPU",
-        model.name, model.links
-    );
-    let help = match model.joined {
-        Joined::ByNvSwitch => {
-            "import again with `--add nvswitch`, which adds them; or dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml`"
-                .to_owned()
-        }
-        Joined::Directly => format!("`--add nvswitch` is not for them: {MESH}; {DIRECTLY}"),
-    };
-    findings.of_ids(Level::Warning, &message, &ids, Some(help));
+/// GPUs of one model.
+struct Lacking<'m> {
+    machine: &'m Machine,
+    names: &'m Names,
+    all: Vec<usize>,
+    /// Those of them without links to others.
+    without: Vec<usize>,
 }
 
-/// Reports the GPUs of a preset that names no model.
-fn unknown(gpus: usize, rate: &str, findings: &mut Findings) {
+impl Lacking<'_> {
+    fn report(&self, figures: Figures, findings: &mut Findings) {
+        let Some(model) = self.without.first().and_then(|&gpu| self.machine.devices[gpu].module) else { return };
+        let (name, fabric, kind, links) = (model.name, model.fabric(), model.kind(), model.links);
+        if self.all.len() == 1 {
+            let message = format!(
+                "GPU {{}} is {name}, by device id or name: its {links} {kind} are left out, as they lead to no GPU of the dump"
+            );
+            findings.of_ids(Level::Note, &message, &self.ids(), None);
+        } else if self.without.len() < self.all.len() {
+            let message =
+                format!("GPUs {{}} have no {fabric} in the dump, others of their model ({name}) have: {OVER_PCIE}");
+            let show = if model.has_xgmi() { "rocm-smi --showtopo" } else { "nvidia-smi nvlink --status" };
+            let help = format!("look at `{show}`, and dump again with all GPUs and working links");
+            findings.of_ids(Level::Warning, &message, &self.ids(), Some(help));
+        } else {
+            self.missing(model, figures, findings);
+        }
+    }
+
+    /// None of them has links.
+    fn missing(&self, model: Module, figures: Figures, findings: &mut Findings) {
+        let with = match model.has_xgmi() {
+            true => xgmis(model.gpu(), model.links, figures),
+            false => nvlinks(model.gpu(), model.links, figures),
+        };
+        let carry = format!("{} GB/s ({})", gigabytes(with.megabytes), with.source);
+        let (name, fabric, kind, links) = (model.name, model.fabric(), model.kind(), model.links);
+        let message = format!(
+            "{fabric} is missing: GPUs {{}} are {name}, by device id or name, and have {links} {kind} each, of which the dump has none{}; \
+             their {kind} carry {carry} of each GPU",
+            rate(self.machine, &self.all, figures)
+        );
+        findings.of_ids(Level::Warning, &message, &self.ids(), Some(self.help(model)));
+    }
+
+    /// What to do: an addition is proposed where the command accepts it.
+    fn help(&self, model: Module) -> String {
+        let links = if model.has_xgmi() { AddedLinks::Xgmi } else { AddedLinks::NvSwitch };
+        match (adding::plan(self.machine, Addition { links, model: None }), model.joined) {
+            (Ok(_), _) => {
+                let run = if model.has_xgmi() { "RCCL" } else { "NCCL" };
+                format!(
+                    "import again with `--add {}`, which adds them; or dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the \
+                     environment of any {run} program",
+                    links.word()
+                )
+            }
+            (Err(_), Joined::Paired) => format!("`--add nvswitch` is not for them: {MESH}; {}", dump_running(model)),
+            (Err(_), _) => dump_running(model),
+        }
+    }
+
+    fn ids(&self) -> Ids {
+        let id = |&gpu: &usize| {
+            let bus = self.machine.devices[gpu].bus;
+            bus.map_or_else(|| self.names.device(gpu).to_owned(), |bus| bus.to_string())
+        };
+        self.without.iter().map(id).collect()
+    }
+}
+
+const OVER_PCIE: &str = "copies to and from them run over PCIe and sockets";
+
+/// What GPUs get without their links.
+fn rate(machine: &Machine, gpus: &[usize], figures: Figures) -> String {
+    all_to_all(machine, gpus, figures).map_or_else(String::new, |rate| {
+        format!(": all-to-all between them runs over PCIe and sockets, at {} GB/s per GPU", rounded(rate))
+    })
+}
+
+/// Reports the GPUs of a file that names no model of them: real dumps do.
+fn unknown(machine: &Machine, gpus: &[usize], figures: Figures, findings: &mut Findings) {
+    let what = if machine.is_preset { "the file is a static preset that names" } else { "the file names" };
     let message = format!(
-        "NVLink may be missing: the file is a static preset that names no model of its {gpus} GPUs and no NVLink, which NCCL finds when it \
-         runs{rate}"
+        "NVLink may be missing: {what} no model of its {} GPUs and no NVLink, which NCCL finds when it runs{}",
+        gpus.len(),
+        rate(machine, gpus, figures)
     );
-    let help = format!(
-        "if they are SXM GPUs with NVSwitches, import again with `--add nvswitch=MODEL` (one of {}); V100 SXM2 (NDv2) has a hybrid cube \
-         mesh instead; best: dump the running machine",
-        Sxm::words()
-    );
+    let fits =
+        |&model: &Module| adding::plan(machine, Addition { links: AddedLinks::NvSwitch, model: Some(model) }).is_ok();
+    let models: Vec<String> = Module::all().filter(fits).map(|model| model.to_string()).collect();
+    let help = if models.is_empty() {
+        "dump the running machine: `NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any NCCL program".to_owned()
+    } else {
+        // Of the models without an NVSwitch, clouds have this one.
+        let mesh = if models.iter().any(|word| word.starts_with("v100")) {
+            "; V100 SXM2 (NDv2) has a hybrid cube mesh instead"
+        } else {
+            ""
+        };
+        format!(
+            "if they are SXM GPUs with NVSwitches, import again with `--add nvswitch=MODEL` (one of {}){mesh}; best: dump the running machine",
+            models.join(", ")
+        )
+    };
     findings.warning(message, help);
-}
-
-/// The GPUs of a machine of the dump, or of all.
-fn gpus(machine: &Machine, host: Option<usize>) -> Vec<usize> {
-    let is = |&index: &usize| {
-        let gpu = machine.devices[index].kind == DeviceKind::Gpu;
-        gpu && host.is_none_or(|host| machine.roots[machine.root_of(index)].host == host)
-    };
-    machine.in_order().into_iter().filter(is).collect()
-}
-
-/// The devices that have links beside PCIe to others.
-fn with_laterals(machine: &Machine) -> BTreeSet<usize> {
-    let wires = machine.laterals.iter().filter(|(_, wire)| !matches!(wire, Wire::C2c(_)));
-    let ends = wires.flat_map(|((a, b), _)| [*a, *b]);
-    ends.filter_map(|end| if let End::Device(device) = end { Some(device) } else { None }).collect()
-}
-
-/// What each GPU sends in all, in MB/s, where all send to all others at one rate: that of the link with the least bandwidth for each of
-/// the pairs that cross it. `None` where that does not join all.
-fn all_to_all(machine: &Machine, gpus: &[usize], figures: Figures) -> Option<u64> {
-    let all = gpus.len() as u64;
-    let (mut below, mut in_root) = (vec![0_u64; machine.devices.len()], vec![0_u64; machine.roots.len()]);
-    for &gpu in gpus {
-        let mut at = Parent::Device(gpu);
-        while let Parent::Device(device) = at {
-            below[device] += 1;
-            at = machine.devices[device].parent;
-        }
-        in_root[machine.root_of(gpu)] += 1;
-    }
-    let share = |megabytes: u64, pairs: u64| (pairs > 0).then(|| megabytes / pairs);
-    let up = |(device, &inside): (&Device, &u64)| match device.up {
-        Up::Pcie(link) => share(link.megabytes(figures), inside * (all - inside)),
-        Up::Network(_) => None,
-    };
-    let sockets = machine.laterals.iter().filter_map(|(ends, wire)| match (ends, wire) {
-        ((End::Root(a), End::Root(b)), Wire::Socket(processor) | Wire::Package(processor)) => {
-            share(processor.socket_link().megabytes, in_root[*a] * in_root[*b])
-        }
-        _ => None,
-    });
-    let least = machine.devices.iter().zip(&below).filter_map(up).chain(sockets).min()?;
-    Some(least * (all - 1))
-}
-
-/// MB/s as GB/s with one digit behind the point.
-fn rounded(megabytes: u64) -> String {
-    format!("{:.1}", megabytes as f64 / 1000.0)
 }

@@ -67,7 +67,7 @@ fn line(device: &Device, name: &str, types: &LinkTypes) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("  ")
 }
 
-/// `gpu0 – nvswitch  nvlink-x18`; sockets are summed up.
+/// `gpu0 – nvswitch  nvlink4-x18`; sockets are summed up.
 fn laterals(machine: &Machine, names: &Names, types: &LinkTypes) -> Vec<String> {
     let mut lines = Vec::new();
     let mut between: BTreeMap<&str, usize> = BTreeMap::new();

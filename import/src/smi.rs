@@ -6,7 +6,9 @@
 //! GPU0     X      PIX     SYS     0-31            0
 //! ```
 
+mod check;
 mod guess;
+mod listed;
 mod matrix;
 mod text;
 
@@ -18,6 +20,11 @@ use crate::refusal::Refusal;
 /// Whether a line may be the head of a matrix.
 pub(crate) fn is_head(line: &str) -> bool {
     text::without_escapes(line).trim_start().starts_with("GPU0")
+}
+
+/// Whether a line begins a matrix, or the list of GPUs before one.
+pub(crate) fn begins(line: &str) -> bool {
+    is_head(line) || listed::is_row(line)
 }
 
 /// Refuses what other tools write of the same look.
@@ -38,5 +45,5 @@ pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refus
         "the tree is a guess: `nvidia-smi topo -m` shows what is between two devices, but no bus ids, speeds or widths",
         Format::NvidiaSmi.better_dump(false),
     );
-    guess::machine(&matrix, findings)
+    guess::machine(&matrix, &listed::read(text), findings)
 }

@@ -6,6 +6,7 @@ Built, not yet measured: nobody has run this on a GPU so far. See README.md.
 
 import argparse
 import csv
+import ctypes
 import os
 import statistics
 import sys
@@ -16,7 +17,14 @@ COLUMNS = ["id", "from", "to", "bytes", "seconds", "group", "what", "streams"]
 HOST_TESTS = ["copy", "both", "streams", "mapped"]
 PEER_TESTS = ["peer", "peer-both", "sets"]
 TESTS = HOST_TESTS + PEER_TESTS
-UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "B": 1}
+UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9, "B": 1}
+# Streams of one device that PyTorch has (c10/cuda/CUDAStream.cpp, kStreamsPerPool); a further one is the first again.
+POOL = 32
+# How long the GPU waits while work is enqueued, in cycles: some 10 ms, and 1 ms for each stream (assumed: enqueueing takes some 10 us).
+GATE, GATE_PER_STREAM = 20_000_000, 2_000_000
+# Read by CUDA when it starts. Devices are numbered by bus id, as nvidia-smi and `weir import` number them; without the second, 8
+# hardware queues hold all streams, and those that share one wait for each other.
+ENVIRONMENT = {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_DEVICE_MAX_CONNECTIONS": "32"}
 
 
 def size(text):
@@ -26,7 +34,7 @@ def size(text):
             value = int(text[: -len(unit)]) * factor
             if 0 < value <= 1 << 36:
                 return value
-    raise argparse.ArgumentTypeError(f"`{text}` is no size: write 1KiB, 64MiB or 1GiB, at most 64GiB")
+    raise argparse.ArgumentTypeError(f"`{text}` is no size: write 4kB, 64MiB or 1GiB, at most 64GiB")
 
 
 def positive(text):
@@ -123,10 +131,35 @@ def mapped_kernel():
 
     @triton.jit
     def read(source, target, total, BLOCK: tl.constexpr):
-        at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+        # In 64 bits, as a copy may have more than 2^31 bytes.
+        at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
         tl.store(target + at, tl.load(source + at, mask=at < total), mask=at < total)
 
     return read
+
+
+def new_streams(torch, count):
+    """Different streams of the current device, also where PyTorch would hand out the same ones again."""
+    if count <= POOL:
+        return [torch.cuda.Stream() for _ in range(count)]
+    streams = []
+    for _ in range(count):
+        handle = ctypes.c_void_p()
+        torch.cuda.check_error(torch.cuda.cudart().cudaStreamCreate(ctypes.addressof(handle)))
+        streams.append(torch.cuda.ExternalStream(handle.value))
+    return streams
+
+
+def opened_gate(torch, streams):
+    """An event of the current device that comes once all is enqueued, so that the time to enqueue is not measured; `streams` wait for it."""
+    # Not the default stream, for which streams made without PyTorch wait.
+    gate, begin = torch.cuda.Stream(), torch.cuda.Event(enable_timing=True)
+    with torch.cuda.stream(gate):
+        torch.cuda._sleep(GATE + GATE_PER_STREAM * len(streams))
+        begin.record(gate)
+    for stream in streams:
+        stream.wait_event(begin)
+    return begin
 
 
 class Bench:
@@ -146,14 +179,9 @@ class Bench:
         """Median seconds of `work` between the common start of the streams and the last end of each of them."""
         torch, samples = self.torch, []
         for repeat in range(self.args.repeats + 2):
-            begin, ends = self.event(), [self.event() for _ in streams]
+            ends = [self.event() for _ in streams]
             torch.cuda.synchronize()
-            first = torch.cuda.current_stream()
-            # The GPU waits while everything is enqueued, so that the time to enqueue is not measured.
-            torch.cuda._sleep(20_000_000)
-            begin.record(first)
-            for stream in streams:
-                stream.wait_event(begin)
+            begin = opened_gate(torch, streams)
             work()
             for stream, end in zip(streams, ends):
                 end.record(stream)
@@ -208,7 +236,7 @@ class Bench:
         """Copies in, kernel and copies out, cut in `number` parts: an `offload` of weir."""
         torch = self.torch
         host, device = self.buffers(count)
-        streams = [torch.cuda.Stream() for _ in range(number)]
+        streams = new_streams(torch, number)
         parts = list(zip(host.chunk(number), device.chunk(number)))
 
         def work():
@@ -248,7 +276,7 @@ class Bench:
 
 
 class Peers:
-    """Copies between GPUs, each on a stream of its source, all from one start."""
+    """Copies between GPUs, each on a stream of its source, all from one start. The source writes."""
 
     def __init__(self, torch, args):
         self.torch, self.args = torch, args
@@ -257,37 +285,46 @@ class Peers:
         """Median seconds of each copy, from a common start to its end, by the clock of the first source."""
         torch, samples = self.torch, []
         first = flows[0][0]
-        buffers, streams, helpers = [], [], []
+        buffers, sources, targets, helpers = [], [], [], []
         for a, b in flows:
-            with torch.cuda.device(a):
-                streams.append(torch.cuda.Stream())
-                source = torch.empty(count, dtype=torch.uint8, device=f"cuda:{a}")
+            for gpu, streams in [(a, sources), (b, targets), (first, helpers)]:
+                with torch.cuda.device(gpu):
+                    streams.append(torch.cuda.Stream())
+            source = torch.empty(count, dtype=torch.uint8, device=f"cuda:{a}")
             buffers.append((source, torch.empty(count, dtype=torch.uint8, device=f"cuda:{b}")))
-            with torch.cuda.device(first):
-                helpers.append(torch.cuda.Stream())
         for repeat in range(self.args.repeats + 2):
             for gpu in {gpu for flow in flows for gpu in flow}:
                 torch.cuda.synchronize(gpu)
             torch.cuda.set_device(first)
-            begin, ends = torch.cuda.Event(enable_timing=True), []
-            # The GPU waits while everything is enqueued, so that the time to enqueue is not measured.
-            torch.cuda._sleep(20_000_000)
-            begin.record(torch.cuda.current_stream())
-            for stream, (source, target) in zip(streams, buffers):
-                stream.wait_event(begin)
-                with torch.cuda.stream(stream):
+            begin = opened_gate(torch, sources)
+            for source_stream, target_stream, (source, target) in zip(sources, targets, buffers):
+                # PyTorch lets the copy wait for the current stream of the target's device, and that stream for the copy
+                # (aten/src/ATen/native/cuda/Copy.cu). With one of its own it waits for no other copy to the same device.
+                with torch.cuda.stream(target_stream), torch.cuda.stream(source_stream):
                     target.copy_(source, non_blocking=True)
-            # Times are between events of one GPU: a stream of the first one waits for each copy.
-            for stream, helper in zip(streams, helpers):
-                helper.wait_stream(stream)
-                end = torch.cuda.Event(enable_timing=True)
-                end.record(helper)
-                ends.append(end)
-            for helper in helpers:
-                helper.synchronize()
+            ends = [self.end(first, flow, *streams) for flow, *streams in zip(flows, sources, helpers)]
+            for end in ends:
+                end.synchronize()
             if repeat >= 2:  # the first two warm up
                 samples.append([begin.elapsed_time(end) / 1e3 for end in ends])
         return [statistics.median(column) for column in zip(*samples)]
+
+    def end(self, first, flow, stream, helper):
+        """An event behind a copy. Times are between events of one GPU: for other sources a stream of the first one waits."""
+        if flow[0] != first:
+            helper.wait_stream(stream)
+            stream = helper
+        end = self.torch.cuda.Event(enable_timing=True)
+        end.record(stream)
+        return end
+
+    def warn(self):
+        """Names pairs whose copies go over host memory, where the topology says another route."""
+        gpus = sorted(set(self.args.gpus))
+        can = self.torch.cuda.can_device_access_peer
+        far = [f"{a}>{b}" for a in gpus for b in gpus if a != b and not can(a, b)]
+        if far:
+            print("measure.py: no peer access, these copies go over host memory: " + " ".join(far), file=sys.stderr)
 
     def measure(self, test, flows, count):
         name = self.args.gpu_name.format
@@ -296,16 +333,31 @@ class Peers:
             yield [f"{group}-{a}>{b}", name(a), name(b), count, f"{seconds:.9f}", group, "copy", 1]
 
 
-def measure(args, writer):
+def opened(gpus):
+    """The torch module, with the devices that are asked for."""
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     try:
         import torch
     except ImportError:
         sys.exit("measure.py: PyTorch is not installed: pip install torch (or look at the plan with --dry-run)")
     if not torch.cuda.is_available():
         sys.exit("measure.py: PyTorch finds no CUDA device: check nvidia-smi (or look at the plan with --dry-run)")
+    for gpu in gpus:
+        try:
+            torch.cuda.get_device_name(gpu)
+        except (AssertionError, RuntimeError):
+            sys.exit(f"measure.py: there is no CUDA device {gpu}: nvidia-smi -L lists them, CUDA_VISIBLE_DEVICES hides some")
+    return torch
+
+
+def measure(args, writer):
+    torch = opened(args.gpus)
     host = any(test in HOST_TESTS for test in args.tests)
     benches = {gpu: Bench(torch, args, gpu) for gpu in args.gpus} if host else {}
     peers = Peers(torch, args)
+    if any(test in PEER_TESTS for test in args.tests):
+        peers.warn()
     for test, gpu, count, streams in plan(args):
         if test in PEER_TESTS:
             for row in peers.measure(test, gpu, count):

@@ -38,19 +38,32 @@ pub(crate) fn by_generation(entry: &ArbiterEntry, generation: u8) -> (Map<String
 
 #[cfg(test)]
 mod tests {
+    use super::by_generation;
     use crate::Registry;
+
+    #[test]
+    fn a_policy_without_a_constant_to_fit_comes_first() {
+        let registry = Registry::built_in().expect("built in");
+        for generation in [None, Some(3), Some(5), Some(6)] {
+            let arbiters = registry.map_for(&["memory"], generation).expect("two arbiters");
+            assert_eq!(arbiters.map, "{default: input-fifo, memory: max-min}");
+            assert!(arbiters.sources.is_empty());
+        }
+    }
 
     #[test]
     fn tau_is_that_of_the_generation() {
         let registry = Registry::built_in().expect("built in");
-        let of = |generation| registry.map_for(&["memory"], generation).expect("two arbiters");
-        assert_eq!(of(None).map, "{default: pcie-congestion, memory: max-min}");
-        assert_eq!((of(Some(3)).map, of(Some(4)).map), (of(None).map, of(None).map));
-        for generation in [5, 6] {
-            assert_eq!(of(Some(generation)).map, "{default: {name: pcie-congestion, tau: 0}, memory: max-min}");
+        let entry = registry.get("pcie-congestion").expect("built in");
+        let of = |generation| by_generation(entry, generation);
+        for generation in [3, 4] {
+            let (params, sources) = of(generation);
+            assert!(params.is_empty() && sources[0].contains("the default") && sources[0].contains("K80"));
         }
-        assert!(of(None).sources.is_empty());
-        assert!(of(Some(3)).sources[0].contains("the default") && of(Some(3)).sources[0].contains("K80"));
-        assert!(of(Some(5)).sources[0].starts_with("tau of pcie-congestion for PCIe 5.0: 0, "));
+        for generation in [5, 6] {
+            let (params, sources) = of(generation);
+            assert_eq!(params["tau"], 0);
+            assert!(sources[0].starts_with(&format!("tau of pcie-congestion for PCIe {generation}.0: 0, ")));
+        }
     }
 }

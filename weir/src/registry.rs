@@ -36,13 +36,14 @@ impl Registry {
     }
 
     /// The arbiters for a machine with links of these kinds beside PCIe: the first one that is made for PCIe links, before
-    /// others one that `weir calibrate` can fit to the machine, with the parameters of the machine's generation of PCIe, and
-    /// for these kinds the one of scenarios that name none. `None` if one of the two is missing.
+    /// others one without a constant that must be fitted to the machine, since nothing of it was measured; with the
+    /// parameters of the machine's generation of PCIe; and for these kinds the one of scenarios that name none. `None` if
+    /// one of the two is missing.
     #[must_use]
     pub fn map_for(&self, kinds: &[&str], generation: Option<u8>) -> Option<MachineArbiters> {
         let made_for_pcie = || self.iter().filter(|entry| entry.flags.contains(Flags::FOR_PCIE));
-        let fitted = made_for_pcie().find(|entry| entry.params_schema.contains("\"x-weir-fit\""));
-        let for_pcie = fitted.or_else(|| made_for_pcie().next())?;
+        let without_fit = made_for_pcie().find(|entry| !entry.params_schema.contains("\"x-weir-fit\""));
+        let for_pcie = without_fit.or_else(|| made_for_pcie().next())?;
         let other = self.default_arbiter()?;
         let mut spec = ArbiterSpec::plain(for_pcie);
         let (params, sources) = generation.map(|generation| by_generation(for_pcie, generation)).unwrap_or_default();

@@ -11,6 +11,7 @@ mod exports;
 mod hostile_plugins;
 mod library;
 mod loaded;
+mod measure;
 mod optimize;
 mod optimize_parts;
 mod outputs;

@@ -3,9 +3,9 @@
 use crate::bus::BusId;
 use crate::gpu::Gpu;
 use crate::machine::DeviceKind;
+use crate::module::Module;
 use crate::pcie::PcieLink;
 use crate::refusal::Refusal;
-use crate::sxm::Sxm;
 
 /// Functions at most; *assumed*, as [`crate::machine::DEVICES`].
 const MOST: usize = 200_000;
@@ -31,7 +31,7 @@ pub(crate) struct Function {
     pub(crate) link: Option<PcieLink>,
     pub(crate) port: Port,
     pub(crate) gpu: Gpu,
-    pub(crate) sxm: Option<Sxm>,
+    pub(crate) module: Option<Module>,
     /// Who made it, in whatever words the dump has; the same for all functions of a card.
     pub(crate) maker: String,
     /// Whether the dump calls it a virtual function.

@@ -2,7 +2,7 @@
 
 use crate::gpu::{Gpu, VENDOR_AMD, VENDOR_INTEL, VENDOR_NVIDIA, VENDOR_XILINX};
 use crate::machine::DeviceKind;
-use crate::sxm::Sxm;
+use crate::module::Module;
 
 /// Words of names that are neither GPU nor network card, though a maker of those made them.
 pub(super) const ASIDE: [&str; 13] = [
@@ -26,9 +26,10 @@ const CARDS: [&str; 9] = [
     "network",
 ];
 
-/// Makers by words of their names.
-const MAKERS: [(&str, u16); 4] = [
+/// Makers by words of their names; lists of names before 2012 have `nVidia`.
+const MAKERS: [(&str, u16); 5] = [
     ("NVIDIA Corporation", VENDOR_NVIDIA),
+    ("nVidia Corporation", VENDOR_NVIDIA),
     ("[AMD/ATI]", VENDOR_AMD),
     ("Intel Corporation", VENDOR_INTEL),
     ("Xilinx", VENDOR_XILINX),
@@ -39,7 +40,7 @@ pub(super) struct DeviceName {
     pub(super) vendor: Option<u16>,
     pub(super) device: Option<u16>,
     pub(super) gpu: Gpu,
-    pub(super) sxm: Option<Sxm>,
+    pub(super) module: Option<Module>,
     /// The same for all functions of a card.
     pub(super) maker: String,
     pub(super) is_virtual: bool,
@@ -57,11 +58,14 @@ impl DeviceName {
         let vendor = ids.map(|(vendor, _)| vendor).or(maker);
         let device = ids.map(|(_, device)| device).or(number);
         let first = name.split_whitespace().next().unwrap_or("");
+        // A label is cut: it may lack the end of the name.
+        let module = vendor.zip(device).and_then(|(v, d)| Module::of_ids(v, d)).or_else(|| Module::of_name(name));
+        let gpu = vendor.zip(device).map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device));
         Self {
             vendor,
             device,
-            gpu: vendor.zip(device).map_or(Gpu::Unknown, |(vendor, device)| Gpu::of_ids(vendor, device)),
-            sxm: vendor.zip(device).and_then(|(v, d)| Sxm::of_ids(v, d)).or_else(|| Sxm::of_name(&label)),
+            gpu: if gpu == Gpu::Unknown { module.map_or(gpu, Module::gpu) } else { gpu },
+            module,
             maker: ids.map_or_else(|| first.to_owned(), |(vendor, _)| format!("{vendor:04x}")),
             is_virtual: name.contains("Virtual Function"),
             is_nameless: number.is_some() || label.ends_with("Device"),

@@ -179,10 +179,10 @@ impl Reader {
         if kind.is_none() && !of_processor && !ASIDE.iter().any(|word| text.contains(word)) {
             self.unclear.add(&id.to_string());
         }
-        let DeviceName { gpu, sxm, maker, is_virtual, .. } = named;
+        let DeviceName { gpu, module, maker, is_virtual, .. } = named;
         let above = bus.bridge;
         let function =
-            Function { kind, bus: Some(id), gpu, sxm, maker, is_virtual, label, above, ..Function::default() };
+            Function { kind, bus: Some(id), gpu, module, maker, is_virtual, label, above, ..Function::default() };
         self.functions.add(function).map(drop)
     }
 

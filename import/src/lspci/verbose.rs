@@ -244,7 +244,7 @@ fn as_function(listed: Listed, above: Option<usize>, root: usize) -> Function {
         link: Some(link),
         port: listed.port,
         gpu: named.gpu,
-        sxm: named.sxm,
+        module: named.module,
         maker: named.maker,
         is_virtual: named.is_virtual,
         label: label(&listed.name),

@@ -1,12 +1,13 @@
 //! `<nvlink>`, `<xgmi>` and `<c2c>` below a `<gpu>`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use roxmltree::Node;
 
 use super::reader::{Reader, cut, elements};
 use crate::bandwidth::Processor;
 use crate::bus::BusId;
+use crate::finding::Level;
 use crate::machine::{DeviceKind, End, Wire};
 use crate::xml;
 
@@ -40,14 +41,18 @@ impl<'a, 'd: 'a> Reader<'_, 'a, 'd> {
 
     /// The devices by host and bus id.
     fn by_bus(&mut self) -> ByBus {
-        let mut by_bus = ByBus::new();
+        let (mut by_bus, mut twins) = (ByBus::new(), BTreeSet::new());
         for (index, device) in self.machine.devices.iter().enumerate() {
             let Some(bus) = device.bus else { continue };
             let host = self.machine.roots[self.machine.root_of(index)].host;
             if by_bus.insert((host, bus), index).is_some() {
-                let message = format!("two devices have the bus id {bus}");
-                self.findings.warning(message, "links name the second one; give each device its own `busid`");
+                twins.insert(bus.to_string());
             }
+        }
+        if !twins.is_empty() {
+            let help = "links name the last one; give each device its own `busid`";
+            let message = "two devices have the bus id {}";
+            self.findings.of_ids(Level::Warning, message, &twins.iter().collect(), Some(help.to_owned()));
         }
         by_bus
     }

@@ -8,9 +8,9 @@ use crate::class::{self, Identity};
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, DeviceKind, Machine, Parent, Root, Up};
+use crate::module::Module;
 use crate::pcie::{self, PcieLink};
 use crate::refusal::Refusal;
-use crate::sxm::Sxm;
 use crate::xml::{self, Lines};
 
 /// The machine as far as it was read.
@@ -223,7 +223,9 @@ fn device(node: Node<'_, '_>, kind: DeviceKind, bus: Option<BusId>, gpu: Option<
     }
     if kind == DeviceKind::Gpu {
         device.gpu = generation_of(node, gpu);
-        device.sxm = ids(node).and_then(|(vendor, device)| Sxm::of_ids(vendor, device));
+        // Files that somebody wrote have zeros there, where they do not know it.
+        device.has_model = ids(node).is_some_and(|(vendor, _)| !matches!(vendor, 0 | 0xffff));
+        device.module = ids(node).and_then(|(vendor, device)| Module::of_ids(vendor, device));
         device.number = gpu.and_then(|gpu| xml::number(gpu, "dev"));
     }
     device
@@ -237,12 +239,15 @@ fn is_leaf(node: Node<'_, '_>) -> bool {
     !elements(node).any(|child| child.has_tag_name("pci"))
 }
 
+/// Mb/s of a port at most; *assumed*: 1.6 Tb/s are announced, and some cards report numbers far above.
+const MOST_PORT: u32 = 10_000_000;
+
 /// The names of the ports below a `<nic>`, or the `<nic>` of a `<pci>`, and their speeds together in Mb/s.
 fn nets(node: Node<'_, '_>) -> (String, u32) {
     let nic = elements(node).find(|child| child.has_tag_name("nic")).unwrap_or(node);
     let (mut names, mut speed) = (Vec::new(), 0_u32);
     for net in elements(nic).filter(|child| child.has_tag_name("net")) {
-        let megabits = xml::number(net, "speed").unwrap_or(0);
+        let megabits = xml::number(net, "speed").filter(|&megabits| megabits <= MOST_PORT).unwrap_or(0);
         speed = speed.saturating_add(megabits);
         let name = cut(net.attribute("name").unwrap_or("?"));
         names.push(if megabits > 0 { format!("{name} {} Gb/s", f64::from(megabits) / 1000.0) } else { name });

@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::matrix::{Matrix, Way};
+use super::check::Groups;
+use super::listed::Listed;
+use super::matrix::{Matrix, NumaNodes, Way};
 use crate::finding::{Findings, Ids, Level};
 use crate::gpu::Gpu;
 use crate::machine::{Device, DeviceKind, End, Machine, Parent, Root, Up, Wire};
@@ -13,12 +15,17 @@ use crate::refusal::Refusal;
 /// NVLinks of one GPU at most (18 on NVIDIA's H100 and B200): where a matrix has more in a row, they lead to an NVSwitch.
 const LINKS: u32 = 18;
 
-pub(super) fn machine(matrix: &Matrix, findings: &mut Findings) -> Result<Machine, Refusal> {
+pub(super) fn machine(
+    matrix: &Matrix,
+    listed: &BTreeMap<u32, Listed>,
+    findings: &mut Findings,
+) -> Result<Machine, Refusal> {
     let nodes = numa_nodes(matrix, findings);
     let boards = groups(matrix, |i, j| matrix.ways[i][j] <= Way::Pxb);
     let switches = groups(matrix, |i, j| matrix.ways[i][j] == Way::Pix);
-    check(matrix, &nodes, &boards, &switches, findings);
+    Groups { matrix, nodes: &nodes, boards: &boards, switches: &switches }.check(findings);
     let places = places(matrix, &nodes, findings);
+    report_several(matrix, findings);
     let mut guess = Guess { machine: Machine::default(), roots: BTreeMap::new(), switches: BTreeMap::new() };
     let mut devices = Vec::with_capacity(matrix.names.len());
     for (i, name) in matrix.names.iter().enumerate() {
@@ -34,6 +41,10 @@ pub(super) fn machine(matrix: &Matrix, findings: &mut Findings) -> Result<Machin
         let mut device = Device::new(kind, None, Up::Pcie(PcieLink::new(None, None)));
         device.number = name.strip_prefix("GPU").and_then(|number| number.parse().ok());
         device.label.clone_from(name);
+        if let Some(listed) = device.number.and_then(|number| listed.get(&number)) {
+            device.label.clone_from(&listed.name);
+            (device.bus, device.gpu, device.module) = (listed.bus, listed.gpu(), listed.module());
+        }
         devices.push(guess.machine.device(parent, device)?);
     }
     let Guess { mut machine, switches, .. } = guess;
@@ -57,8 +68,11 @@ impl Guess {
         if let Some(&root) = self.roots.get(&group) {
             return Ok(root);
         }
-        let members = (0..matrix.names.len()).filter(|&j| nodes[j] == group);
-        let numa = members.filter_map(|j| matrix.numa[j]).next();
+        let taken: Vec<u32> = self.machine.roots.iter().filter_map(|root| root.numa).collect();
+        let members = || (0..matrix.names.len()).filter(|&j| nodes[j] == group).map(|j| &matrix.numa[j]);
+        // A device that is near to one node tells more than those that are near to several.
+        let (several, one): (Vec<&NumaNodes>, Vec<_>) = members().partition(|numa| numa.are_several());
+        let numa = one.into_iter().chain(several).find_map(|numa| numa.first_but(&taken));
         let root = self.machine.root(Root { numa, ..Root::default() })?;
         self.roots.insert(group, root);
         Ok(root)
@@ -96,39 +110,22 @@ fn groups(matrix: &Matrix, joined: impl Fn(usize, usize) -> bool) -> Vec<usize> 
     group
 }
 
-/// Warns where the matrix contradicts itself: other cells join a pair whose own cell or affinity says that it is farther apart.
-fn check(matrix: &Matrix, nodes: &[usize], boards: &[usize], switches: &[usize], findings: &mut Findings) {
-    let agree =
-        |i: usize, j: usize| (matrix.numa[i].is_none() || matrix.numa[j].is_none()) || matrix.numa[i] == matrix.numa[j];
-    let farther = |i: usize, j: usize| match matrix.ways[i][j] {
-        Way::Sys => nodes[i] == nodes[j],
-        Way::Phb | Way::Node => boards[i] == boards[j],
-        Way::Pxb => switches[i] == switches[j],
-        Way::Pix | Way::Nv(_) | Way::Own => false,
-    };
-    let pairs = (0..matrix.names.len()).flat_map(|i| (i + 1..matrix.names.len()).map(move |j| (i, j)));
-    let wrong = pairs.filter(|&(i, j)| farther(i, j) || (nodes[i] == nodes[j] && !agree(i, j)));
-    let wrong: Ids = wrong.map(|(i, j)| format!("{} and {}", matrix.names[i], matrix.names[j])).collect();
-    if !wrong.is_empty() {
-        let message = "the matrix contradicts itself: other cells put {} nearer to each other than their own cell or NUMA affinity does";
-        let help = "they are put together; look at these cells, and move the devices in the written file";
-        findings.of_ids(Level::Warning, message, &wrong, Some(help.to_owned()));
-    }
-}
-
 /// The NUMA node of each device. NVLinks hide what is between two GPUs: then affinities decide, else it is assumed.
 fn numa_nodes(matrix: &Matrix, findings: &mut Findings) -> Vec<usize> {
     let has_cpus = |i: usize| matrix.cpus[i].starts_with(|c: char| c.is_ascii_digit());
-    let near = |i: usize, j: usize| match (matrix.numa[i], matrix.numa[j]) {
-        (Some(a), Some(b)) => a == b,
-        _ => has_cpus(i) && has_cpus(j) && matrix.cpus[i] == matrix.cpus[j],
+    let near = |i: usize, j: usize| {
+        let (a, b) = (&matrix.numa[i], &matrix.numa[j]);
+        let known = a.is_known() && b.is_known();
+        if known { a == b } else { has_cpus(i) && has_cpus(j) && matrix.cpus[i] == matrix.cpus[j] }
     };
     let nodes = groups(matrix, |i, j| match matrix.ways[i][j] {
         Way::Pix | Way::Pxb | Way::Phb | Way::Node => true,
         Way::Nv(_) => near(i, j),
-        Way::Sys | Way::Own => false,
+        // Virtual machines show a bus of its own for each device, but the affinities of the real one.
+        Way::Sys => matrix.of_one_node(i, j),
+        Way::Own => false,
     });
-    let alone = (0..nodes.len()).filter(|&i| matrix.numa[i].is_none() && !has_cpus(i));
+    let alone = (0..nodes.len()).filter(|&i| !matrix.numa[i].is_known() && !has_cpus(i));
     let hidden = alone.filter(|&i| matrix.ways[i].iter().all(|way| matches!(way, Way::Nv(_) | Way::Own)));
     let hidden: Vec<&str> = hidden.map(|i| matrix.names[i].as_str()).take(8).collect();
     if !hidden.is_empty() && nodes.len() > 1 {
@@ -139,6 +136,18 @@ fn numa_nodes(matrix: &Matrix, findings: &mut Findings) -> Vec<usize> {
     nodes
 }
 
+/// Devices whose affinity is of several NUMA nodes, as in virtual machines and where a socket is cut into several nodes.
+fn report_several(matrix: &Matrix, findings: &mut Findings) {
+    let several: Ids =
+        (0..matrix.names.len()).filter(|&i| matrix.numa[i].are_several()).map(|i| &matrix.names[i]).collect();
+    if !several.is_empty() {
+        let message = "{} are near to several NUMA nodes by their affinity: each is put on the first, or the first that no other \
+                       root complex has";
+        let help = "move them below the right `rc` in the written file, if one node is nearer than the others";
+        findings.of_ids(Level::Assumed, message, &several, Some(help.to_owned()));
+    }
+}
+
 /// On which root complex each device is put, by group: that of its NUMA node. Network cards that are `SYS` to all GPUs, without an
 /// affinity of their own, do not show their node. Where GPUs show two and more nodes, such cards are put on the first; where they show
 /// one, the cards are on another one, the same for all.
@@ -146,7 +155,7 @@ fn places(matrix: &Matrix, nodes: &[usize], findings: &mut Findings) -> Vec<usiz
     let is_gpu = |i: usize| matrix.names[i].starts_with("GPU");
     let all = 0..nodes.len();
     let shown: BTreeSet<usize> =
-        all.clone().filter(|&i| is_gpu(i) || matrix.numa[i].is_some()).map(|i| nodes[i]).collect();
+        all.clone().filter(|&i| is_gpu(i) || matrix.numa[i].is_known()).map(|i| nodes[i]).collect();
     let lost: Vec<usize> = all.filter(|&i| !shown.contains(&nodes[i])).collect();
     let Some(&first) = lost.first() else { return nodes.to_vec() };
     let several = shown.len() > 1;
@@ -174,11 +183,12 @@ fn nvlinks(matrix: &Matrix, machine: &mut Machine, devices: &[usize], findings: 
         let most = all.clone().map(|j| links(i, j)).max().unwrap_or(0);
         any |= most > 0;
         if through_switch && most > 0 {
-            machine.lateral(End::Device(devices[i]), End::NvSwitch, Wire::NvLink(Gpu::Unknown, most));
+            let gpu = machine.devices[devices[i]].gpu;
+            machine.lateral(End::Device(devices[i]), End::NvSwitch, Wire::NvLink(gpu, most));
         }
         for j in i + 1..matrix.names.len() {
             if !through_switch && links(i, j) > 0 {
-                let wire = Wire::NvLink(Gpu::Unknown, links(i, j));
+                let wire = Wire::NvLink(machine.devices[devices[i]].gpu, links(i, j));
                 machine.lateral(End::Device(devices[i]), End::Device(devices[j]), wire);
             }
         }
@@ -189,6 +199,16 @@ fn nvlinks(matrix: &Matrix, machine: &mut Machine, devices: &[usize], findings: 
         } else {
             "join GPUs directly"
         };
-        findings.assumed(format!("NVLinks {how}; 20 GB/s each"), "change the types `nvlink-x…` where you know better");
+        let unknown = devices.iter().any(|&device| {
+            machine.devices[device].kind == DeviceKind::Gpu && machine.devices[device].gpu == Gpu::Unknown
+        });
+        let (each, help) = match unknown {
+            true => (
+                "; 20 GB/s each, as the text does not name the GPUs",
+                "change the types `nvlink-x…` where you know better, or put the output of `nvidia-smi -L` before the matrix",
+            ),
+            false => ("", "compare with `nvidia-smi nvlink --status`"),
+        };
+        findings.assumed(format!("NVLinks {how}{each}"), help);
     }
 }

@@ -1,6 +1,6 @@
 //! The text of the matrix: columns may be apart by tabs or spaces, or by nothing where they were pasted.
 
-use super::matrix::{Matrix, Way};
+use super::matrix::{Matrix, NumaNodes, Way};
 use crate::finding::{Findings, Level};
 use crate::refusal::Refusal;
 
@@ -76,7 +76,7 @@ fn check_names(names: &[String]) -> Result<(), Refusal> {
 struct MatrixRow {
     ways: Vec<Way>,
     cpus: String,
-    numa: Option<u32>,
+    numa: NumaNodes,
 }
 
 /// The devices of the head: names of GPUs and network cards up to `CPU Affinity`.
@@ -128,10 +128,23 @@ fn row(line: &str, rest: &str, names: &[String], own: usize) -> Result<MatrixRow
         let message = format!("row {}: no X where the device meets itself", names[own]);
         return Err(Refusal::new(message).help("columns are lost; paste all of `nvidia-smi topo -m`"));
     }
+    let (cpus, numa) = affinities(rest);
+    Ok(MatrixRow { ways, cpus: cpus.to_owned(), numa: NumaNodes::read(numa) })
+}
+
+/// The CPU affinity and the NUMA affinity behind the cells of a row. Tabs keep the columns apart where the first one is empty; drivers
+/// before the column `GPU NUMA ID` write two of them between the affinities.
+fn affinities(rest: &str) -> (&str, &str) {
+    if rest.contains('\t') {
+        // What stands before the first tab is the end of the last cell, unless that tab was lost.
+        let lost = rest.split('\t').next().is_some_and(|text| !text.trim().is_empty());
+        let columns: Vec<&str> = rest.split('\t').skip(usize::from(!lost)).map(str::trim).collect();
+        let at = |column: usize| columns.get(column).copied().unwrap_or("");
+        let old = columns.len() <= 3 && at(1).is_empty();
+        return (at(0), if old { at(2) } else { at(1) });
+    }
     let mut words = rest.split_whitespace();
-    let cpus = words.next().unwrap_or("").to_owned();
-    let numa = words.next().and_then(|word| word.parse().ok()).filter(|&numa| numa < 1024);
-    Ok(MatrixRow { ways, cpus, numa })
+    (words.next().unwrap_or(""), words.next().unwrap_or(""))
 }
 
 /// A cell at the beginning of a text, and the rest.
@@ -179,7 +192,7 @@ fn matrix(names: Vec<String>, rows: Vec<Option<MatrixRow>>, findings: &mut Findi
         }
     }
     report_unlike(&unlike, findings);
-    let numa = rows.iter().map(|row| row.numa).collect();
+    let numa = rows.iter().map(|row| row.numa.clone()).collect();
     let (ways, cpus) = rows.into_iter().map(|row| (row.ways, row.cpus)).unzip();
     Ok(Matrix { names, ways, numa, cpus })
 }

@@ -52,7 +52,7 @@ pub fn registry() -> Registry {
 /// The map of arbiters that `weir import` prints.
 pub fn arbiters(import: &Import) -> String {
     let kinds: String = import.kinds_beside_pcie.iter().map(|kind| format!(", {kind}: max-min")).collect();
-    format!("{{default: pcie-congestion{kinds}}}")
+    format!("{{default: input-fifo{kinds}}}")
 }
 
 /// Panics unless a topology, with the arbiters for its kinds of links, is read without error and warning, as `weir check`

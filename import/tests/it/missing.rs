@@ -1,4 +1,4 @@
-//! SXM machines whose dump has no NVLink: what is missing is said, and `--add nvswitch` adds it.
+//! Machines with SXM or OAM modules whose dump has no NVLink or xGMI: what is missing is said, and `--add` adds it.
 
 use crate::common::{check, read, sample, warnings};
 use weir_import::{Addition, Import, Options, Refusal, import};
@@ -79,7 +79,7 @@ fn a_switch_is_added() {
     let text = preset(8, &of_device("0x2330"));
     let import = good(added(&text, "nvswitch"));
     assert_eq!((import.counts.nvlinks, warnings(&import).as_str()), (8 * 18, ""));
-    assert!(import.yaml.contains("  - { between: [gpu7, nvswitch], type: nvlink-x18 }"), "{}", import.yaml);
+    assert!(import.yaml.contains("  - { between: [gpu7, nvswitch], type: nvlink4-x18 }"), "{}", import.yaml);
     assert!(import.yaml.contains("# assumed: `--add nvswitch`: 8 GPUs have 18 NVLinks each"), "{}", import.yaml);
     assert_eq!(good(added(&text, "nvswitch=h100")).yaml, import.yaml);
     let switched = good(added(&sample("nccl-aws-p4d-24xl-8xA100.xml"), "nvswitch"));
@@ -117,7 +117,7 @@ fn where_no_switch_belongs() {
     assert_eq!(good(added(&preset(8, &of_device("0x1db8")), "nvswitch")).counts.nvlinks, 8 * 6, "SXM3 has one");
     says(&preset(8, &of_device("0x20b2")), "nvswitch=h100", "are A100 SXM4, not H100 SXM5");
     says(&preset(8, &of_device("0x2237")), "nvswitch", "does not say");
-    says(&preset(1, &of_device("0x20b2")), "nvswitch", "1 GPUs");
+    says(&preset(1, &of_device("0x20b2")), "nvswitch", "has 1 on 1 machines");
     says(&sample("nccl-oci-bm-8xH100.xml"), "nvswitch", "has links between GPUs already");
     let two = preset(4, &of_device("0x2330")).replace("numaid=\"1\"", "numaid=\"1\" host_hash=\"0x2\"");
     says(&two, "nvswitch", "on 2 machines");
@@ -139,4 +139,137 @@ fn other_formats_know_models_too() {
     let tree = "-[0000:00]-+-01.0-[01]----00.0  NVIDIA Corporation GA100 [A100 SXM4 40GB]\n           \\-02.0-[02]----00.0  NVIDIA Corporation GA100 [A100 SXM4 40GB]\n";
     assert!(warnings(&good(read(tree))).contains("A100 SXM4"), "{}", warnings(&good(read(tree))));
     assert_eq!(good(added(tree, "nvswitch")).counts.nvlinks, 24);
+}
+
+/// A preset with GPUs of these attributes on one NUMA node.
+fn of_gpus(attributes: &[&str]) -> String {
+    let gpu = |(n, attributes): (usize, &&str)| {
+        let link = "link_speed=\"32 GT/s\" link_width=\"16\"";
+        format!("<pci busid=\"0000:{:02x}:00.0\" class=\"0x030200\" {attributes} {link}/>\n", n + 1)
+    };
+    let gpus: String = attributes.iter().enumerate().map(gpu).collect();
+    format!("<system version=\"1\"><cpu numaid=\"0\" arch=\"arm64\">\n{gpus}</cpu></system>")
+}
+
+const H100: &str = "vendor=\"0x10de\" device=\"0x2330\"";
+const A100: &str = "vendor=\"0x10de\" device=\"0x20b2\"";
+const T4: &str = "vendor=\"0x10de\" device=\"0x1eb8\"";
+const MI300X: &str = "vendor=\"0x1002\" device=\"0x74a1\"";
+
+/// What a warning proposes is accepted, and what is refused is not proposed.
+#[test]
+fn what_is_proposed_is_what_is_accepted() {
+    let mi250x = "vendor=\"0x1002\" device=\"0x7408\"";
+    let v100 = "vendor=\"0x10de\" device=\"0x1db1\"";
+    let cases: [(&[&str], Option<&str>); 11] = [
+        (&[H100; 8], Some("nvswitch")),
+        (&[H100, H100, ""], Some("nvswitch")),
+        (&[H100, H100, T4], Some("nvswitch")),
+        (&[H100, H100, A100, A100], None),
+        (&[H100, A100], None),
+        (&[H100, T4], None),
+        (&[v100; 8], None),
+        (&[MI300X; 8], Some("xgmi")),
+        (&[MI300X; 9], None),
+        (&[MI300X, MI300X, H100, H100], None),
+        (&[mi250x; 8], None),
+    ];
+    for (gpus, expected) in cases {
+        let text = of_gpus(gpus);
+        let import = good(read(&text));
+        for add in ["nvswitch", "xgmi"] {
+            let proposed = import.findings.iter().filter_map(|finding| finding.help.as_deref());
+            let proposed = proposed.filter(|help| help.contains(&format!("again with `--add {add}`"))).count() > 0;
+            let accepted = added(&text, add);
+            assert_eq!((proposed, accepted.is_ok()), (expected == Some(add), expected == Some(add)), "{gpus:?} {add}");
+            accepted.into_iter().for_each(|import| check(&import));
+        }
+    }
+}
+
+#[test]
+fn gpus_of_another_model_get_no_links() {
+    // A third GPU that is a card, or of which the file says nothing.
+    for other in [T4, ""] {
+        let text = of_gpus(&[H100, H100, other]);
+        // Two ways share nothing but the slots of 55.2 GB/s.
+        assert!(warnings(&good(read(&text))).contains("at 55.2 GB/s per GPU"), "{}", warnings(&good(read(&text))));
+        for add in ["nvswitch", "nvswitch=h100"] {
+            let import = good(added(&text, add));
+            assert_eq!(import.counts.nvlinks, 2 * 18);
+            let warned = warnings(&import);
+            assert!(warned.contains("GPUs 0000:03:00.0 get no links by `--add nvswitch`"), "{warned}");
+        }
+    }
+    // Of GPUs whose chip is another one none is taken for a named model.
+    let refusal = added(&of_gpus(&[T4, T4]), "nvswitch=h100").expect_err("is refused").to_string();
+    assert!(refusal.contains("are or may be H100 SXM5 the dump has 0"), "{refusal}");
+}
+
+#[test]
+fn one_module_alone_has_nobody_to_be_joined_with() {
+    for gpus in [&[H100][..], &[H100, T4]] {
+        let import = good(read(&of_gpus(gpus)));
+        assert!(!warnings(&import).contains("NVLink"), "{}", warnings(&import));
+        let note = import.findings.iter().find(|finding| finding.message.contains("H100 SXM5")).expect("a note");
+        assert!(note.message.contains("18 NVLinks are left out, as they lead to no GPU of the dump"), "{note}");
+    }
+}
+
+#[test]
+fn one_gpu_whose_links_are_down() {
+    let gpu = |bus: u8, links: &str| {
+        format!(
+            "<pci busid=\"0000:{bus:02x}:00.0\" class=\"0x030200\" {H100} link_speed=\"32 GT/s\" link_width=\"16\"><gpu dev=\"{bus}\" \
+             sm=\"90\">{links}</gpu></pci>"
+        )
+    };
+    let switched = "<nvlink target=\"0000:90:00.0\" count=\"18\" tclass=\"0x068000\"/>";
+    let text = [gpu(1, switched), gpu(2, switched), gpu(3, "")].concat();
+    let warned = warnings(&good(read(&format!("<system version=\"1\"><cpu numaid=\"0\">{text}</cpu></system>"))));
+    assert!(warned.contains("GPUs 0000:03:00.0 have no NVLink in the dump, others of their model"), "{warned}");
+    assert!(!warned.contains("--add"), "{warned}");
+}
+
+#[test]
+fn xgmi_that_is_missing() {
+    let text = of_gpus(&[MI300X; 8]);
+    let warned = warnings(&good(read(&text)));
+    for words in [
+        "xGMI is missing: GPUs 0000:01:00.0, ",
+        "are MI300X, by device id or name, and have 7 xGMI links each, of which the dump has none: all-to-all",
+        "carry 336 GB/s (7 x 48 GB/s each way",
+        "--add xgmi",
+        "RCCL",
+    ] {
+        assert!(warned.contains(words), "{words}: {warned}");
+    }
+    let import = good(added(&text, "xgmi"));
+    assert_eq!((import.counts.xgmi, warnings(&import).as_str()), (8 * 7 / 2, ""));
+    assert!(import.yaml.contains("  - { between: [gpu0, gpu7], type: xgmi-x1 }"), "{}", import.yaml);
+    assert!(import.yaml.contains("xgmi-x1: { bandwidth: 48GB/s, kind: xgmi }"), "{}", import.yaml);
+    let mi250x = warnings(&good(read(&of_gpus(&["vendor=\"0x1002\" device=\"0x7408\""; 8]))));
+    assert!(mi250x.contains("are MI250X") && mi250x.contains("rocm-smi --showtopo"), "{mi250x}");
+    let name = "Advanced Micro Devices, Inc. [AMD/ATI] Aqua Vanjaram [Instinct MI300X]";
+    let tree = format!("-[0000:00]-+-01.0-[01]----00.0  {name}\n           \\-02.0-[02]----00.0  {name}\n");
+    assert!(warnings(&good(read(&tree))).contains("are MI300X, by device id or name"));
+    assert_eq!(good(added(&tree, "xgmi")).counts.xgmi, 1);
+}
+
+#[test]
+fn a_file_with_generations_but_no_models() {
+    // As AWS writes it for p5: `<gpu>` with a compute capability, no numbers of vendor and device.
+    let gpu = |n: usize, sm: u16| {
+        format!(
+            "<pci busid=\"0000:{n:02x}:00.0\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"><gpu dev=\"{n}\" \
+             sm=\"{sm}\"/></pci>"
+        )
+    };
+    let of = |sm: u16| format!("<system version=\"1\"><cpu numaid=\"0\">{}{}</cpu></system>", gpu(0, sm), gpu(1, sm));
+    let warned = warnings(&good(read(&of(90))));
+    assert!(warned.contains("NVLink may be missing: the file names no model of its 2 GPUs"), "{warned}");
+    assert!(warned.contains("one of h100, h800, h20, h200)"), "what a chip of this generation can be: {warned}");
+    assert_eq!(good(added(&of(90), "nvswitch=h100")).counts.nvlinks, 36);
+    added(&of(90), "nvswitch=a100").expect_err("another generation");
+    assert_eq!(warnings(&good(read(&of(89)))), "", "AD10x have no NVLink");
 }

@@ -8,9 +8,11 @@ use weir_import::{Options, import};
 
 /// The list of lspci beside the real dumps.
 const LIST: &[u8] = include_bytes!("../data/lspci-vv.txt");
+/// `(lscpu; nvidia-smi -L; nvidia-smi topo -m)` likewise: two sockets of four NUMA nodes each, made up.
+const THREE: &[u8] = include_bytes!("../data/lscpu-nvidia-smi.txt");
 
 fn texts() -> Vec<String> {
-    let texts = samples().into_iter().map(|(_, bytes)| bytes).chain([LIST.to_vec()]);
+    let texts = samples().into_iter().map(|(_, bytes)| bytes).chain([LIST.to_vec(), THREE.to_vec()]);
     texts.map(|bytes| String::from_utf8(bytes).expect("is text")).collect()
 }
 

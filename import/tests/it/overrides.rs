@@ -35,6 +35,12 @@ fn tried(text: &str, figures: Figures) -> Vec<String> {
     settings.into_iter().map(|(key, value)| format!("{}={value}", key.replace("topology.link_types.", ""))).collect()
 }
 
+/// The edit that makes another link of a type.
+fn whole(name: &str, generation: u8, width: u8) -> String {
+    let efficiency = ["0.75", "0.75", "0.76171875", "0.834716796875", "0.8759765625"][usize::from(generation - 1)];
+    format!("{name}={{ generation: {generation}, width: {width}, efficiency: {efficiency} }}")
+}
+
 fn system(devices: &str) -> String {
     format!("<system version=\"1\"><cpu numaid=\"0\" arch=\"arm64\">{devices}</cpu></system>")
 }
@@ -48,20 +54,37 @@ fn gpu(bus: u8, speed: &str, width: &str, sm: u16) -> String {
 #[test]
 fn each_doubt_has_its_own() {
     let one = |speed: &str, width: &str, sm: u16| tried(&system(&gpu(1, speed, width, sm)), Figures::Effective);
-    assert_eq!(one("2.5 GT/s", "16", 60), ["pcie1-x16-doubtful.generation=3"], "a P100 can no more");
-    assert_eq!(one("2.5 GT/s", "16", 80), ["pcie1-x16-doubtful.generation=4"]);
-    assert_eq!(one("5 GT/s", "16", 90), ["pcie2-x16-doubtful.generation=5"]);
+    assert_eq!(one("2.5 GT/s", "16", 60), [whole("pcie1-x16-doubtful", 3, 16)], "a P100 can no more");
+    assert_eq!(one("2.5 GT/s", "16", 80), [whole("pcie1-x16-doubtful", 4, 16)]);
+    assert_eq!(one("5 GT/s", "16", 90), [whole("pcie2-x16-doubtful", 5, 16)]);
     assert_eq!(one("16 GT/s", "4", 90), ["pcie4-x4-doubtful.width=16"]);
     assert!(one("", "8", 70).is_empty(), "3.0 is written already, and a V100 can no more");
     assert_eq!(one("", "0", 70), ["pcie3-x16-assumed.width=8"]);
-    assert_eq!(one("", "8", 90), ["pcie3-x8-assumed.generation=5"]);
+    assert_eq!(one("", "8", 90), [whole("pcie3-x8-assumed", 5, 8)]);
     assert_eq!(one("16 GT/s", "0", 90), ["pcie4-x16-assumed.width=8"]);
-    assert_eq!(one("", "0", 80), ["pcie3-x16-assumed.generation=4", "pcie3-x16-assumed.width=8"]);
+    assert_eq!(one("", "0", 80), [whole("pcie3-x16-assumed", 4, 16), "pcie3-x16-assumed.width=8".to_owned()]);
     let bridge = |inner: &str| {
         let link = "class=\"0x060400\" link_speed=\"2.5 GT/s\" link_width=\"16\"";
         system(&format!("<pci busid=\"0000:20:00.0\" {link}>{inner}</pci>"))
     };
-    assert_eq!(tried(&bridge(&gpu(1, "32 GT/s", "16", 90)), Figures::Effective), ["pcie1-x16-doubtful.generation=5"]);
+    assert_eq!(tried(&bridge(&gpu(1, "32 GT/s", "16", 90)), Figures::Effective), [whole("pcie1-x16-doubtful", 5, 16)]);
+}
+
+#[test]
+fn a_remedy_leads_to_the_figure_of_a_dump_that_says_it() {
+    let imported = |speed: &str, width: &str, figures: Figures| {
+        let text = system(&gpu(1, speed, width, 90));
+        import(text.as_bytes(), "x", &Options { figures, ..Options::default() }).expect("is read")
+    };
+    for figures in [Figures::Effective, Figures::Raw] {
+        for speed in ["", "2.5 GT/s", "5 GT/s"] {
+            let guessed = imported(speed, "16", figures);
+            let [edit] = &settings(&guessed)[..] else { panic!("one edit: {:?}", settings(&guessed)) };
+            let edited = load(&guessed.yaml, vec![edit.clone()]);
+            let known = load(&imported("32 GT/s", "16", figures).yaml, Vec::new());
+            assert_eq!(edited.fabric.bandwidths(), known.fabric.bandwidths(), "{speed} {edit:?}");
+        }
+    }
 }
 
 #[test]
@@ -93,7 +116,7 @@ fn a_link_without_speed_and_width_is_a_warning_with_its_bus_id() {
         let import = read(text).expect("is read");
         let warned = crate::common::warnings(&import);
         assert!(warned.contains("no link speed and width of 0000:01:00.0"), "{warned}");
-        assert!(warned.contains("`--set topology.link_types.pcie3-x16-assumed.generation=4`"), "{warned}");
+        assert!(warned.contains("`--set 'topology.link_types.pcie3-x16-assumed={ generation: 4, width: 16, efficiency: 0.834716796875 }'`"), "{warned}");
         assert_eq!(tried(text, Figures::Effective).len(), 2);
     }
 }
@@ -110,10 +133,10 @@ fn the_two_ends_of_a_link_in_hwloc() {
     };
     let settings = |port: &str, gpu: &str| tried(&hwloc(port, gpu), Figures::Effective);
     assert_eq!(settings("7.876923", "15.753846"), ["pcie3-x16-doubtful.width=8"]);
-    assert_eq!(settings("63.015385", "15.753846"), ["pcie3-x16-doubtful.generation=5"]);
+    assert_eq!(settings("63.015385", "15.753846"), [whole("pcie3-x16-doubtful", 5, 16)]);
     // NVML tells hwloc no speed above 8 GT/s.
     let both = hwloc("15.753846", "15.753846");
-    assert_eq!(tried(&both, Figures::Effective), ["pcie3-x16-doubtful.generation=5"]);
+    assert_eq!(tried(&both, Figures::Effective), [whole("pcie3-x16-doubtful", 5, 16)]);
     let warned = crate::common::warnings(&read(&both).expect("is read"));
     assert!(warned.contains("0000:01:00.0 are faster than") && warned.contains("8 GT/s"), "{warned}");
     assert!(settings("63.015385", "63.015385").is_empty());

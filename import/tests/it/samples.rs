@@ -146,15 +146,19 @@ fn text_samples_have_what_their_lines_say() {
 fn traps_of_the_samples_are_told() {
     let h100 = read(&sample("nccl-oci-bm-8xH100.xml")).expect("is read");
     let warned = warnings(&h100);
-    for words in ["0000:08:00.0", "0000:d1:00.0", "--set topology.link_types.pcie2-x16-doubtful.generation=5"] {
+    for words in [
+        "0000:08:00.0",
+        "0000:d1:00.0",
+        "--set 'topology.link_types.pcie2-x16-doubtful={ generation: 5, width: 16, efficiency: 0.8759765625 }'",
+    ] {
         assert!(warned.contains(words), "{words}: {warned}");
     }
-    assert!(h100.yaml.contains("  nvlink-x18: { bandwidth: 383.4GB/s, kind: nvlink }"), "{}", h100.yaml);
+    assert!(h100.yaml.contains("  nvlink4-x18: { bandwidth: 383.4GB/s, kind: nvlink }"), "{}", h100.yaml);
     assert!(h100.yaml.contains("  pcie5-x16: { generation: 5, width: 16, efficiency: 0.8759765625 }"));
     assert!(h100.yaml.contains("  socket: { bandwidth: 56GB/s, kind: qpi }"));
     let rccl = read(&sample("rccl-8gpu-pcie-switches.xml")).expect("is read");
     assert_eq!(warnings(&rccl), "", "bridges one generation below their GPUs are what that machine has");
     let power = read(&sample("hwloc3-power8-4xP100-nvlink.xml")).expect("is read");
     assert!(warnings(&power).contains("0002:01:00.0"), "root ports of 7.88 GB/s above GPUs of 15.75 GB/s");
-    assert!(power.yaml.contains("nvlink-x2: { bandwidth: 36GB/s, kind: nvlink }"));
+    assert!(power.yaml.contains("nvlink1-x2: { bandwidth: 36GB/s, kind: nvlink }"));
 }

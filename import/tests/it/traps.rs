@@ -67,7 +67,7 @@ fn links_that_lead_nowhere() {
     // Virtual machines hide the switches' bus ids.
     let hidden = good(&system(&link("fffffff:ffff:ff", "12", "0x068000")));
     assert_eq!((hidden.counts.nvlinks, warnings(&hidden)), (12, String::new()));
-    assert!(hidden.yaml.contains("nvlink-x12: { bandwidth: 274.32GB/s, kind: nvlink }"));
+    assert!(hidden.yaml.contains("nvlink3-x12: { bandwidth: 274.32GB/s, kind: nvlink }"));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn links_told_by_one_end_only_and_in_two_numbers() {
     let both = [with("0000:01:00.0", "0000:02:00.0", 2), with("0000:02:00.0", "0000:01:00.0", 2)].concat();
     let import = good(&system(&both));
     assert_eq!((import.counts.nvlinks, warnings(&import)), (2, String::new()));
-    assert!(import.yaml.contains("between: [gpu0, gpu1], type: nvlink-x2"));
+    assert!(import.yaml.contains("between: [gpu0, gpu1], type: nvlink2-x2"));
     let other = [with("0000:01:00.0", "0000:02:00.0", 2), with("0000:02:00.0", "0000:01:00.0", 1)].concat();
     assert!(warnings(&good(&system(&other))).contains("reports 2 links to 0000:02:00.0, which reports 1"));
 }
@@ -103,6 +103,9 @@ fn xgmi_c2c_and_cards_without_pcie() {
     assert!(import.yaml.contains("c2c: { bandwidth: 447.12GB/s, kind: nvlink }"));
     assert!(import.yaml.contains("port0:"), "the way over the chip-to-chip link is the shorter one");
     assert!(import.yaml.contains("port-10000Mb: { bandwidth: 10000Mb/s }"));
+    // Slingshot cards report 200 Tb/s.
+    let fast = good(&system("<nic><net name=\"cxi0\" dev=\"0\" speed=\"200000000\"/></nic>"));
+    assert!(fast.yaml.contains("port-10000Mb") && !fast.yaml.contains("200000"), "{}", fast.yaml);
 }
 
 #[test]

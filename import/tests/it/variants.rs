@@ -49,7 +49,7 @@ fn a_grace_board() {
     };
     let import = good(&system(&[board(0), board(1)].concat()));
     assert_eq!((import.counts.gpus, import.counts.nvlinks, warnings(&import).as_str()), (4, 4 * 18, ""));
-    assert!(import.yaml.contains("nvlink-x18: { bandwidth: 721.8GB/s, kind: nvlink }"), "{}", import.yaml);
+    assert!(import.yaml.contains("nvlink5-x18: { bandwidth: 721.8GB/s, kind: nvlink }"), "{}", import.yaml);
     assert!(import.yaml.contains("c2c: { bandwidth: 447.12GB/s, kind: nvlink }"));
     assert!(import.yaml.contains("socket: { bandwidth: 6GB/s, kind: qpi }") && import.yaml.contains("ARM_BW"));
     for number in 0..4 {
@@ -58,7 +58,7 @@ fn a_grace_board() {
             "{}",
             import.yaml
         );
-        assert!(import.yaml.contains(&format!("between: [gpu{number}, nvswitch], type: nvlink-x18")));
+        assert!(import.yaml.contains(&format!("between: [gpu{number}, nvswitch], type: nvlink5-x18")));
     }
 }
 
