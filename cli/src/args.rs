@@ -77,6 +77,10 @@ pub(crate) struct ScenarioArgs {
     /// repeated
     #[arg(long = "arbiter", value_name = "NAME|MAP")]
     pub(crate) arbiters: Vec<String>,
+    /// Simulate by rates (`fluid`), packet by packet (`packet`), or both (`fluid,packet`), instead of what the scenario says;
+    /// a map such as '{packet: {buffer: 64KiB}}' sets what links do; may be repeated
+    #[arg(long, value_name = "NAME|MAP")]
+    pub(crate) fidelity: Vec<String>,
     /// Change a value of the scenario before it is read, such as arbiter.tau=0.1; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE", value_parser = crate::values::edit)]
     pub(crate) set: Vec<(String, String)>,

@@ -54,7 +54,20 @@ fn opener(options: LoadOptions, arbiters: &Arbiters) -> Opener {
 /// What the command line, and further edits, make of a file.
 pub(crate) fn options(args: &ScenarioArgs, edits: &[(String, String)]) -> LoadOptions {
     let set = [&args.set, edits].concat();
-    LoadOptions { library: args.library.clone(), set, arbiters: args.arbiters.clone(), stream: false }
+    let (library, arbiters) = (args.library.clone(), args.arbiters.clone());
+    LoadOptions { library, set, arbiters, fidelity: fidelities(&args.fidelity), stream: false }
+}
+
+/// Each fidelity that is asked for: names may stand in one word with commas between.
+fn fidelities(asked: &[String]) -> Vec<String> {
+    let each = |text: &String| -> Vec<String> {
+        if text.contains('{') {
+            vec![text.clone()]
+        } else {
+            text.split(',').map(|name| name.trim().to_owned()).collect()
+        }
+    };
+    asked.iter().flat_map(each).collect()
 }
 
 /// Whether a file stands for standard input.

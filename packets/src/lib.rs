@@ -17,5 +17,7 @@ mod network;
 mod wire;
 
 pub use engine::{Engine, Held, HeldCause, Interleave, LinkCounts, Notice, PacketError, TransferSpec};
-pub use network::{Inputs, LinkSettings, Network, NetworkError, NodeSettings, Queues, Switching};
+pub use network::{
+    Inputs, LinkSettings, MOST_HEADER, MOST_PAYLOAD, Network, NetworkError, NodeSettings, Queues, Switching,
+};
 pub use wire::WireRate;

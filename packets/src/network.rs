@@ -55,6 +55,10 @@ pub struct LinkSettings {
     pub header: u32,
     /// When packets from this link can be sent on.
     pub switching: Switching,
+    /// Queues of that buffer.
+    pub queues: Queues,
+    /// What it can send to at once.
+    pub inputs: Inputs,
 }
 
 /// A node.
@@ -62,10 +66,6 @@ pub struct LinkSettings {
 pub struct NodeSettings {
     /// Largest payload on links that leave it downwards, of packets that came in by another port.
     pub split: Option<u32>,
-    /// Queues of its inputs.
-    pub queues: Queues,
-    /// What its inputs can do at once.
-    pub inputs: Inputs,
     /// Transfers that may start here at the same time, at most.
     pub engines: u32,
 }

@@ -68,11 +68,15 @@ pub enum Cause {
     Waiting = 8,
     /// A transfer of higher priority is served first.
     Priority = 9,
+    /// A buffer further on is full of its own packets, or smaller than what is under way on its link.
+    Credit = 10,
+    /// As many of its packets are under way as its window allows.
+    Window = 11,
 }
 
 impl Cause {
     /// All causes, by number.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Unknown,
         Self::FullRate,
         Self::OwnLimit,
@@ -83,6 +87,8 @@ impl Cause {
         Self::HeadOfLine,
         Self::Waiting,
         Self::Priority,
+        Self::Credit,
+        Self::Window,
     ];
 }
 

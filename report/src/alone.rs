@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
+use rustc_hash::FxHashMap;
+
 use weir_plugin_api::{CallError, ClassId, LinkId, PhaseView, RateArbiter, SimDuration, SimTime, TransferId};
-use weir_sim_core::{Answer, AnswerError, Classes, Departure, Fabric, Routes, TaskGraph, time_to_send};
+use weir_sim_core::{
+    Answer, AnswerError, Classes, Departure, Fabric, PacketSettings, Routes, TaskGraph, packet_time_alone, time_to_send,
+};
 
 /// Why a time is not known although the arbiter was asked.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -31,8 +35,17 @@ pub struct Alone<'a> {
     /// Those of the run and, where any has a limit, the same without.
     classes: Cow<'a, Classes>,
     routes: &'a Routes,
-    /// `None`: nobody is asked, and no time is known.
-    state: Option<RefCell<State>>,
+    source: Source,
+}
+
+/// Who knows the times.
+enum Source {
+    /// Nobody.
+    Unknown,
+    /// An arbiter of rates.
+    Arbiter(RefCell<State>),
+    /// Packets, sent alone. Times by size and class, as far as they were asked for.
+    Packets(Box<PacketSettings>, RefCell<FxHashMap<(u64, ClassId), Option<SimDuration>>>),
 }
 
 struct State {
@@ -56,13 +69,20 @@ impl<'a> Alone<'a> {
             rates: vec![None; classes.len()],
             trouble: None,
         };
-        Self { fabric, classes, routes, state: Some(RefCell::new(state)) }
+        Self { fabric, classes, routes, source: Source::Arbiter(RefCell::new(state)) }
+    }
+
+    /// Sends the packets of a lone transfer.
+    #[must_use]
+    pub fn of_packets(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes, settings: PacketSettings) -> Self {
+        let source = Source::Packets(Box::new(settings), RefCell::default());
+        Self { fabric, classes: with_unlimited(tasks.classes()), routes, source }
     }
 
     /// Asks nobody: no time is known. For a run that was interrupted, whose user does not want to wait.
     #[must_use]
     pub fn unknown(fabric: &'a Fabric, tasks: &'a TaskGraph, routes: &'a Routes) -> Self {
-        Self { fabric, classes: Cow::Borrowed(tasks.classes()), routes, state: None }
+        Self { fabric, classes: Cow::Borrowed(tasks.classes()), routes, source: Source::Unknown }
     }
 
     /// From ready to end of a transfer that is alone: the time to issue it, and [`Self::time`].
@@ -74,7 +94,18 @@ impl<'a> Alone<'a> {
     /// it fails, gives a wrong answer or 0, or asks to be called again while nothing changes.
     #[must_use]
     pub fn time(&self, bytes: u64, class: ClassId) -> Option<SimDuration> {
-        let mut state = self.state.as_ref()?.borrow_mut();
+        let state = match &self.source {
+            Source::Unknown => return None,
+            Source::Packets(settings, known) => {
+                let send = || {
+                    let route = self.routes.links(self.classes.route(class));
+                    packet_time_alone(settings, self.fabric, route, bytes, self.classes.limit(class))
+                };
+                return *known.borrow_mut().entry((bytes, class)).or_insert_with(send);
+            }
+            Source::Arbiter(state) => state,
+        };
+        let mut state = state.borrow_mut();
         let rate = match state.rates[class.index()] {
             Some(rate) => rate,
             None => {
@@ -96,7 +127,10 @@ impl<'a> Alone<'a> {
     /// The first failure or wrong answer so far, for a warning: the times it concerns are `None`.
     #[must_use]
     pub fn trouble(&self) -> Option<AloneError> {
-        self.state.as_ref()?.borrow().trouble.clone()
+        match &self.source {
+            Source::Arbiter(state) => state.borrow().trouble.clone(),
+            Source::Unknown | Source::Packets(..) => None,
+        }
     }
 
     fn ask(&self, state: &mut State, class: ClassId) -> Option<f64> {

@@ -44,13 +44,17 @@ pub enum CauseKind {
     EarlierTransfer,
     /// Others have a higher priority.
     HigherPriority,
+    /// A buffer further on has no room for its packets.
+    Credit,
+    /// As many of its packets are under way as its window allows.
+    Window,
     /// It lost most of its time before its start: its engine was busy.
     EngineBusy,
 }
 
 impl CauseKind {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::MostLoadedLink,
         Self::FullRate,
         Self::OwnLimit,
@@ -64,6 +68,8 @@ impl CauseKind {
         Self::HeadOfLine,
         Self::EarlierTransfer,
         Self::HigherPriority,
+        Self::Credit,
+        Self::Window,
         Self::EngineBusy,
     ];
 
@@ -83,12 +89,14 @@ impl CauseKind {
             Cause::HeadOfLine => Self::HeadOfLine,
             Cause::Waiting => Self::EarlierTransfer,
             Cause::Priority => Self::HigherPriority,
+            Cause::Credit => Self::Credit,
+            Cause::Window => Self::Window,
         }
     }
 
     /// Whether no other transfer has a part in its rate.
     pub(crate) fn is_own(self) -> bool {
-        matches!(self, Self::FullRate | Self::OwnLimit | Self::EngineBusy)
+        matches!(self, Self::FullRate | Self::OwnLimit | Self::Window | Self::EngineBusy)
     }
 
     /// In words, without the transfer responsible.
@@ -108,6 +116,8 @@ impl CauseKind {
             Self::HeadOfLine => "head-of-line blocked",
             Self::EarlierTransfer => "waits for an earlier transfer",
             Self::HigherPriority => "others have a higher priority",
+            Self::Credit => "no room in a buffer ahead",
+            Self::Window => "its window of packets",
             Self::EngineBusy => "queued for its engine",
         }
     }
@@ -128,6 +138,8 @@ impl CauseKind {
             Self::HeadOfLine => "it queues behind a transfer that is held back further on",
             Self::EarlierTransfer => "the link serves a transfer first that came before",
             Self::HigherPriority => "they are served first",
+            Self::Credit => "a buffer further on is full, or smaller than what is under way",
+            Self::Window => "as many of its packets are under way as `window` allows",
             Self::EngineBusy => "an engine serves only so many at once",
         }
     }
@@ -136,7 +148,15 @@ impl CauseKind {
     pub(crate) fn sentence(self, by: Option<&str>) -> String {
         let words = self.words();
         match (self, by) {
-            (Self::MostLoadedLink | Self::FullRate | Self::OwnLimit | Self::RootComplex, _) => words.to_owned(),
+            (
+                Self::MostLoadedLink
+                | Self::FullRate
+                | Self::OwnLimit
+                | Self::RootComplex
+                | Self::Credit
+                | Self::Window,
+                _,
+            ) => words.to_owned(),
             (Self::HeadOfLine, None) => words.to_owned(),
             (Self::HeadOfLine, Some(by)) => format!("{words} behind {by}"),
             // Of the memory of a node the cause says so itself.

@@ -4,18 +4,19 @@ use std::path::{Path, PathBuf};
 
 use weir_plugin_api::Registry;
 
-use crate::arbiter;
+use crate::arbiter::{self, ArbiterSpec};
 use crate::context::{Context, Fields, Read};
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::files::Files;
 use crate::format::{KeyTable, Shape, optional, required};
 use crate::input::{Input, Parsed};
 use crate::optimize;
+use crate::packets::{self, Fidelity};
 use crate::reach;
 use crate::scenario::{Parts, Scenario};
 use crate::topology::{self, Topology};
 use crate::version::{self, VERSION};
-use crate::workload::{self, Setting, WorkloadKeys};
+use crate::workload::{self, Setting, Workload, WorkloadKeys};
 use crate::yaml::{self, Data, Edit, Value};
 
 /// What the command line adds to a file.
@@ -27,6 +28,8 @@ pub struct LoadOptions {
     pub set: Vec<(String, String)>,
     /// Arbiters in place of the file's: names, or maps such as `{name: NAME, PARAMETER: VALUE}`.
     pub arbiters: Vec<String>,
+    /// Fidelities in place of the file's: `fluid`, `packet`, or maps such as `{packet: {buffer: 64KiB}}`.
+    pub fidelity: Vec<String>,
     /// Whether the transfers of traces are to be read while they are simulated ([`Scenario::stream`]): the workload must
     /// be nothing but traces without `after`, sorted by start.
     pub stream: bool,
@@ -66,6 +69,7 @@ pub(crate) static SCENARIO: KeyTable = KeyTable::new(
             Shape::OneOrMore(1, &Shape::Registered("arbiter")),
             "The policy that divides bandwidth; of a list each runs in turn.",
         ),
+        optional("fidelity", Shape::Named(&packets::FIDELITY), ""),
         required("workload", Shape::List(0, &Shape::Map(&workload::OPERATION)), "What is transferred and computed."),
         workload::ROUTING,
         workload::NIC,
@@ -97,6 +101,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     version::check(context, &fields)?;
     let title = title(context, &fields, &name);
     let arbiters = arbiter::read(context, fields.get("arbiter"), &options.arbiters, registry);
+    let fidelities = packets::read(context, fields.get("fidelity"), &options.fidelity);
     let operations = fields.require(context, "workload");
     let has_topology = fields.get("topology").is_some() || !operations.is_ok_and(|list| only_models(list, registry));
     let (topology, topology_file) = match has_topology {
@@ -119,6 +124,7 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     if workload.routes.has_branches() && topology.fabric.shared().is_empty() {
         arbiters.iter_mut().for_each(|spec| spec.compose(&topology.fabric));
     }
+    let arbiters = with_packets(context, fidelities?, arbiters, (&topology, &workload))?;
     Ok(Parts {
         name: title?,
         file: name,
@@ -131,6 +137,21 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
         arbiters,
         default_arbiter: registry.default_arbiter().unwrap_or_default().to_owned(),
     })
+}
+
+/// What is run: each arbiter where a fidelity is fluid, and each way to send packets, in the order of the fidelities.
+fn with_packets(
+    context: &mut Context,
+    fidelities: Vec<Fidelity>,
+    arbiters: Vec<ArbiterSpec>,
+    (topology, workload): (&Topology, &Workload),
+) -> Read<Vec<ArbiterSpec>> {
+    let specs = fidelities.iter().map(|fidelity| match fidelity {
+        Fidelity::Fluid => Ok(arbiters.clone()),
+        Fidelity::Packet(run) => packets::spec(context, run, topology, workload).map(|spec| vec![spec]),
+    });
+    let specs: Vec<_> = specs.collect::<Read<_>>()?;
+    Ok(specs.into_iter().flatten().collect())
 }
 
 /// The name, or the file's when it has none.

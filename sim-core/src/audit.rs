@@ -20,6 +20,8 @@ const ROUNDED: SimDuration = SimDuration(2);
 pub(crate) struct Audit<'a> {
     simulation: Simulation<'a>,
     classes: Vec<ClassAudit>,
+    /// Packets fill buffers: the last byte may leave before the narrowest link has carried the others.
+    has_buffers: bool,
     /// The first fault found.
     fault: Option<AuditError>,
 }
@@ -36,7 +38,13 @@ struct ClassAudit {
 impl<'a> Audit<'a> {
     pub(crate) fn new(simulation: &Simulation<'a>) -> Self {
         let classes = vec![ClassAudit::default(); simulation.tasks.classes.len()];
-        Self { simulation: *simulation, classes, fault: None }
+        Self { simulation: *simulation, classes, has_buffers: false, fault: None }
+    }
+
+    /// The same for a run with buffers, which only the first link of a route slows down.
+    pub(crate) fn with_buffers(mut self) -> Self {
+        self.has_buffers = true;
+        self
     }
 
     /// A transfer has sent its last byte, so long after its start.
@@ -45,7 +53,7 @@ impl<'a> Audit<'a> {
         let own = &mut self.classes[class.index()];
         own.sent += bytes;
         if own.full_rate == 0.0 {
-            own.full_rate = highest(&self.simulation, class);
+            own.full_rate = highest(&self.simulation, class, self.has_buffers);
         }
         let most = own.full_rate * (1.0 + ROOM) * (took.0 + ROUNDED.0) as f64 / PS_PER_S as f64;
         if bytes as f64 > most {
@@ -103,8 +111,10 @@ impl<'a> Audit<'a> {
 
 /// The full rate of a class.
 #[cold]
-fn highest(Simulation { fabric, routes, tasks }: &Simulation<'_>, class: ClassId) -> f64 {
-    full_rate(fabric, routes.has_branches(), routes.links(tasks.classes.route(class)), tasks.classes.limit(class))
+fn highest(Simulation { fabric, routes, tasks }: &Simulation<'_>, class: ClassId, first_only: bool) -> f64 {
+    let links = routes.links(tasks.classes.route(class));
+    let links = if first_only { &links[..1] } else { links };
+    full_rate(fabric, routes.has_branches(), links, tasks.classes.limit(class))
 }
 
 fn crossed(link: LinkId, total: &LinkTotals, bandwidth: f64, room: f64) -> Result<(), AuditError> {

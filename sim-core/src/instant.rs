@@ -36,7 +36,9 @@ pub(crate) struct Instant<'a, S> {
 }
 
 impl<'a, S: Store> Instant<'a, S> {
-    pub(crate) fn new(simulation: &Simulation<'a>, store: S) -> Self {
+    /// `has_buffers`: transfers go packet by packet.
+    pub(crate) fn new(simulation: &Simulation<'a>, store: S, has_buffers: bool) -> Self {
+        let audit = Audit::new(simulation);
         let graph = simulation.tasks;
         Self {
             graph,
@@ -51,7 +53,7 @@ impl<'a, S: Store> Instant<'a, S> {
             arrived: Vec::new(),
             ended: Vec::new(),
             fingerprint: Fingerprint::new(),
-            audit: Audit::new(simulation),
+            audit: if has_buffers { audit.with_buffers() } else { audit },
             events: 0,
             makespan: SimTime::ZERO,
         }
@@ -90,7 +92,8 @@ impl<'a, S: Store> Instant<'a, S> {
     #[inline(never)]
     pub(crate) fn drain(&mut self, now: SimTime, flows: &mut Mover<'_>) {
         flows.take_ended(now, &mut self.ended);
-        self.complete(now);
+        self.complete(now, flows.tells_arrivals());
+        flows.take_arrived(&mut self.arrived);
         loop {
             self.happen(now);
             self.grant(now);
@@ -114,7 +117,7 @@ impl<'a, S: Store> Instant<'a, S> {
     #[inline(never)]
     fn happen_due(&mut self, now: SimTime) {
         while let Some(event) = self.queue.pop_due(now, EventPhase::Completion) {
-            self.sent(now, event.task(), SimDuration::ZERO);
+            self.sent(now, event.task(), Some(SimDuration::ZERO));
         }
         self.arrive(now);
         while let Some(event) = self.queue.pop_due(now, EventPhase::Timer) {
@@ -148,8 +151,8 @@ impl<'a, S: Store> Instant<'a, S> {
         }
     }
 
-    /// Transfers whose last byte leaves now.
-    fn complete(&mut self, now: SimTime) {
+    /// Transfers whose last byte leaves now. They arrive after the latencies, or when the mover tells it.
+    fn complete(&mut self, now: SimTime, is_told: bool) {
         if self.ended.is_empty() {
             return;
         }
@@ -160,23 +163,23 @@ impl<'a, S: Store> Instant<'a, S> {
             self.store.note(e.task, e.bytes, e.bottleneck);
             let took = now - self.store.times(e.task).start;
             self.audit.sent(e.task, e.class, e.bytes, took);
-            self.sent(now, e.task, self.routes.latency(route));
+            self.sent(now, e.task, (!is_told).then(|| self.routes.latency(route)));
         }
         self.ended = ended;
         self.ended.clear();
     }
 
-    /// A task's work is done: its slot is free; it ends after the latency.
-    fn sent(&mut self, now: SimTime, task: TaskId, latency: SimDuration) {
+    /// A task's work is done: its slot is free; it ends after the latency, if that is known.
+    fn sent(&mut self, now: SimTime, task: TaskId, latency: Option<SimDuration>) {
         self.store.times(task).sent = now;
         let engine = self.store.task(task).engine;
         if engine != EngineId::NONE {
             self.engines.release(engine, now, task);
         }
-        if latency == SimDuration::ZERO {
-            self.arrived.push(task);
-        } else {
-            self.schedule(now.after(latency), TaskEvent::Arrives(task));
+        match latency {
+            None => {}
+            Some(SimDuration::ZERO) => self.arrived.push(task),
+            Some(latency) => self.schedule(now.after(latency), TaskEvent::Arrives(task)),
         }
     }
 
@@ -252,7 +255,7 @@ impl<'a, S: Store> Instant<'a, S> {
             self.begin(now, task);
             self.count(now, Happened::Start, task);
             match self.store.task(task).work {
-                Work::Nothing { .. } | Work::Lasts(SimDuration::ZERO) => self.sent(now, task, SimDuration::ZERO),
+                Work::Nothing { .. } | Work::Lasts(SimDuration::ZERO) => self.sent(now, task, Some(SimDuration::ZERO)),
                 Work::Lasts(span) => self.schedule(now.after(span), TaskEvent::Over(task)),
                 Work::Carries { bytes, class } => flows.admit(now, task, class, bytes),
             }
@@ -320,6 +323,7 @@ impl<'a, S: Store> Instant<'a, S> {
             arbitrations: flows.arbitrations(),
             remarks: flows.remarks(),
             incremental: flows.is_incremental(),
+            packets: flows.packet_counts(),
             tasks: Vec::new(),
             sent_bytes: Vec::new(),
             bottlenecks: Vec::new(),

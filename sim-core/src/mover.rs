@@ -1,9 +1,10 @@
-//! The two ways of moving bytes, behind one interface; they know nothing of each other.
+//! The ways of moving bytes, behind one interface; they know nothing of each other.
 //!
 //! | | what it takes | an event costs |
 //! |---|---|---|
 //! | [`Flows`] | any arbiter | the transfers connected to the change |
 //! | [`Incremental`] | a policy whose answers are changes, without phases | the links and bundles whose share changes |
+//! | [`Packets`] | no policy of rates: port arbiters | one link crossed by one packet |
 
 use std::borrow::Cow;
 
@@ -13,6 +14,7 @@ use crate::answer::AnswerError;
 use crate::flows::{Ended, Flows};
 use crate::incremental::{Incremental, IncrementalRequest};
 use crate::outcome::{Bottleneck, LinkTotals, RemarkCount, SimError};
+use crate::packets::{PacketCounts, Packets};
 use crate::setup::{RunOptions, Sharing, Simulation};
 use crate::stream::Census;
 use crate::tasks::TaskId;
@@ -23,6 +25,8 @@ pub(crate) enum Mover<'a> {
     Plain(Box<Flows<'a>>),
     /// By a policy whose answers are changes, class by class.
     Incremental(Box<Incremental<'a>>),
+    /// Packet by packet.
+    Packets(Box<Packets<'a>>),
 }
 
 impl<'a> Mover<'a> {
@@ -33,9 +37,12 @@ impl<'a> Mover<'a> {
         census: Option<&Census>,
         arbiter: &'a mut dyn RateArbiter,
         flags: Flags,
-        options: &RunOptions<'_>,
+        options: &RunOptions<'a>,
     ) -> Result<Self, SimError> {
         let Simulation { fabric, routes, tasks } = *simulation;
+        if let Sharing::Packets(settings) = options.sharing {
+            return Ok(Self::Packets(Box::new(Packets::new(simulation, settings)?)));
+        }
         if options.phases || options.explain {
             tracing::debug!("phase by phase: phases are recorded");
         } else {
@@ -52,6 +59,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.admit(now, task, class, bytes),
             Self::Incremental(shares) => shares.admit(now, task, class, bytes),
+            Self::Packets(packets) => packets.admit(now, task, class, bytes),
         }
     }
 
@@ -61,6 +69,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.next_end(),
             Self::Incremental(shares) => shares.next_end(),
+            Self::Packets(packets) => packets.next_end(),
         }
     }
 
@@ -69,6 +78,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.take_ended(now, out),
             Self::Incremental(shares) => shares.take_ended(now, out),
+            Self::Packets(packets) => packets.take_ended(now, out),
         }
     }
 
@@ -77,7 +87,7 @@ impl<'a> Mover<'a> {
     pub(crate) fn recheck(&self) -> SimTime {
         match self {
             Self::Plain(flows) => flows.recheck(),
-            Self::Incremental(_) => SimTime::NEVER,
+            Self::Incremental(_) | Self::Packets(_) => SimTime::NEVER,
         }
     }
 
@@ -87,6 +97,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.is_outdated(now),
             Self::Incremental(shares) => shares.is_outdated(),
+            Self::Packets(_) => true,
         }
     }
 
@@ -99,6 +110,7 @@ impl<'a> Mover<'a> {
                 span.in_scope(|| shares.arbitrate(now)).map_err(|error| failed(now, error))?;
                 Ok(true)
             }
+            Self::Packets(packets) => packets.step(now).map(|()| false),
         }
     }
 
@@ -106,7 +118,7 @@ impl<'a> Mover<'a> {
     pub(crate) fn plain(&mut self) -> Option<&mut Flows<'a>> {
         match self {
             Self::Plain(flows) => Some(flows),
-            Self::Incremental(_) => None,
+            Self::Incremental(_) | Self::Packets(_) => None,
         }
     }
 
@@ -114,6 +126,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.len(),
             Self::Incremental(shares) => shares.len(),
+            Self::Packets(packets) => packets.len(),
         }
     }
 
@@ -122,6 +135,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.rates().collect(),
             Self::Incremental(shares) => shares.rates(now),
+            Self::Packets(_) => Vec::new(),
         }
     }
 
@@ -130,6 +144,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.close(now),
             Self::Incremental(shares) => shares.close(now),
+            Self::Packets(packets) => packets.close(),
         }
     }
 
@@ -138,6 +153,35 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.link_totals(now),
             Self::Incremental(shares) => shares.link_totals(now),
+            Self::Packets(packets) => packets.link_totals(),
+        }
+    }
+
+    /// Goes on until the next end of a transfer is known, or to the last instant before `until`; only packets have to.
+    pub(crate) fn advance(&mut self, now: SimTime, until: SimTime, options: &RunOptions<'_>) -> Result<(), SimError> {
+        match self {
+            Self::Packets(packets) => packets.advance(now, until, options),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it tells when transfers arrive; else they do after the latencies of their routes.
+    pub(crate) fn tells_arrivals(&self) -> bool {
+        matches!(self, Self::Packets(_))
+    }
+
+    /// Takes out the transfers that have arrived, where it tells that.
+    pub(crate) fn take_arrived(&mut self, out: &mut Vec<TaskId>) {
+        if let Self::Packets(packets) = self {
+            packets.take_arrived(out);
+        }
+    }
+
+    /// What packets did, where there are any.
+    pub(crate) fn packet_counts(&self) -> Option<PacketCounts> {
+        match self {
+            Self::Packets(packets) => Some(packets.counts()),
+            _ => None,
         }
     }
 
@@ -151,6 +195,7 @@ impl<'a> Mover<'a> {
         match self {
             Self::Plain(flows) => flows.arbitrations(),
             Self::Incremental(shares) => shares.arbitrations(),
+            Self::Packets(_) => 0,
         }
     }
 
@@ -158,7 +203,7 @@ impl<'a> Mover<'a> {
     pub(crate) fn remarks(&self) -> Vec<RemarkCount> {
         match self {
             Self::Plain(flows) => flows.remarks(),
-            Self::Incremental(_) => Vec::new(),
+            Self::Incremental(_) | Self::Packets(_) => Vec::new(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use weir_plugin_api::{Binding, LinkId, Remark, SimDuration, SimTime};
 
+use crate::packets::PacketCounts;
 use crate::tasks::TaskId;
 
 /// How a run ended.
@@ -138,6 +139,8 @@ pub struct Outcome {
     pub remarks: Vec<RemarkCount>,
     /// Whether rates were kept up by the arbiter's incremental side instead of being asked for phase by phase.
     pub incremental: bool,
+    /// What packets did, where transfers went packet by packet.
+    pub packets: Option<PacketCounts>,
 }
 
 /// Why a run cannot go on.
@@ -174,6 +177,14 @@ pub enum SimError {
         passed: SimDuration,
         /// The active transfers, in id order.
         active: Vec<TaskId>,
+    },
+    /// Packets cannot go on.
+    #[error("at {time}: {error}")]
+    Packets {
+        /// When.
+        time: SimTime,
+        /// Why.
+        error: weir_packets::PacketError,
     },
     /// What came out cannot be.
     #[error("{0}")]

@@ -3,11 +3,13 @@
 //! Ids decide among equals: in the queues of engines, and in the order in which an arbiter is shown transfers, hence in
 //! the last bits of its sums. A task that is to come k-th must be the k-th in all of these, so it runs under that id.
 
+use weir_packets::{Held, PacketError};
 use weir_plugin_api::Binding;
 
 use crate::answer::AnswerError;
 use crate::audit_error::AuditError;
 use crate::outcome::{Bottleneck, Outcome, PhaseRecord, SimError};
+use crate::packets::{PacketCounts, PacketTransfer};
 use crate::tasks::{Follows, Places, TaskGraph, TaskId};
 
 impl Places {
@@ -41,6 +43,7 @@ impl Places {
             bottlenecks: self.place.iter().map(|p| self.bottleneck(outcome.bottlenecks[at(p)])).collect(),
             queued_behind: self.place.iter().map(|p| original(outcome.queued_behind[at(p)])).collect(),
             phases: outcome.phases.map(|phases| phases.into_iter().map(|phase| self.phase(phase)).collect()),
+            packets: outcome.packets.map(|packets| self.packets(packets)),
             ..outcome
         }
     }
@@ -49,6 +52,18 @@ impl Places {
         let binding = bottleneck.binding;
         let by = self.task.get(binding.by as usize).map_or(binding.by, |task| task.0);
         Bottleneck { binding: Binding { by, ..binding }, ..bottleneck }
+    }
+
+    fn packets(&self, packets: PacketCounts) -> PacketCounts {
+        let own = |held: &Held| {
+            let by = held.by.map(|by| self.task.get(by as usize).map_or(by, |task| task.0));
+            Held { by, ..*held }
+        };
+        let transfer = |place: &u32| {
+            let of = &packets.transfers[*place as usize];
+            PacketTransfer { held: of.held.iter().map(own).collect(), ..*of }
+        };
+        PacketCounts { transfers: self.place.iter().map(transfer).collect(), ..packets }
     }
 
     pub(crate) fn phase(&self, mut phase: PhaseRecord) -> PhaseRecord {
@@ -82,6 +97,10 @@ impl Places {
             }
             SimError::BeyondHorizon { tasks, .. } => many(tasks),
             SimError::Stuck { active, .. } => many(active),
+            SimError::Packets { error: PacketError::Engines { transfer }, .. } => {
+                *transfer = self.original(TaskId(*transfer)).0;
+            }
+            SimError::Packets { .. } => {}
         }
         error
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use weir_plugin_api::{IncrementalEntry, SimTime};
 
 use crate::fabric::Fabric;
+use crate::packets::PacketSettings;
 use crate::routes::Routes;
 use crate::tasks::TaskGraph;
 
@@ -27,6 +28,8 @@ pub enum Sharing<'a> {
         /// full.
         peaks_below: usize,
     },
+    /// Nobody: transfers go packet by packet, and ports choose. The arbiter is not asked.
+    Packets(&'a PacketSettings),
 }
 
 /// What to record beside the plain result, and when to stop.

@@ -75,7 +75,8 @@ impl Simulation<'_> {
         listener: Option<&mut dyn FnMut(PhaseRecord)>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, None, arbiter, flags, &options)?;
-        let end = End::of(Instant::new(self, Whole::new(self.tasks)), flows, options, listener)?;
+        let instant = Instant::new(self, Whole::new(self.tasks), flows.tells_arrivals());
+        let end = End::of(instant, flows, options, listener)?;
         end.instant.outcome(end.stop, end.now, end.flows, end.phases)
     }
 
@@ -93,7 +94,8 @@ impl Simulation<'_> {
         options: RunOptions<'_>,
     ) -> Result<Outcome, SimError> {
         let flows = Mover::new(self, Some(traffic.census), arbiter, flags, &options)?;
-        let end = End::of(Instant::new(self, Streamed::new(traffic)), flows, options, None)?;
+        let instant = Instant::new(self, Streamed::new(traffic), flows.tells_arrivals());
+        let end = End::of(instant, flows, options, None)?;
         end.instant.leave(end.stop, end.now, end.flows, end.phases)
     }
 }
@@ -121,6 +123,7 @@ impl<'a, 'm, S: Store> End<'a, 'm, S> {
             if instant.halted() {
                 return Err(SimError::Halted);
             }
+            flows.advance(clock.now, instant.next_time(), &options)?;
             let next = instant.next_time().min(flows.next_end()).min(flows.recheck());
             if next.is_never() {
                 finished(&mut flows, &instant, clock.now)?;

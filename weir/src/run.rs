@@ -174,6 +174,9 @@ impl Run {
     /// # Errors
     /// As [`Self::transfers`].
     pub fn explanation(&self) -> Result<String, Error> {
+        if let Some(error) = self.scenario.without_rates(&self.arbiter) {
+            return Err(error);
+        }
         self.report(text::explain)
     }
 

@@ -190,6 +190,13 @@ impl Scenario {
         StreamedRun::new(self.prepared(arbiter))
     }
 
+    /// Why a run cannot be explained: its transfers go packet by packet. `None` where it can.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_rates(&self, arbiter: &ArbiterSpec) -> Option<Error> {
+        arbiter.packets.is_some().then(|| self.prepared(arbiter).no_rates())
+    }
+
     pub(crate) fn prepared<'a>(&'a self, arbiter: &'a ArbiterSpec) -> PreparedRun<'a> {
         PreparedRun::new(&self.contents, arbiter)
     }

@@ -56,7 +56,11 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
         Err(failure) => return print(failure),
     };
     let mut exit = Exit::Ok;
-    let others = if args.scenario.arbiters.is_empty() { scenario.other_arbiters() } else { Vec::new() };
+    let others = if args.scenario.arbiters.is_empty() && args.scenario.fidelity.is_empty() {
+        scenario.other_arbiters()
+    } else {
+        Vec::new()
+    };
     let chosen = scenario.arbiters().iter().map(|spec| (spec, true));
     for (spec, asked_for) in chosen.chain(others.iter().map(|spec| (spec, false))) {
         if interrupt::requested() {

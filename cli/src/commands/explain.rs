@@ -38,6 +38,10 @@ fn explain(file: &Path, mut later: bool, args: &ExplainArgs, all: &Arbiters, out
             break;
         }
         warn_of(&scenario, spec)?;
+        if let Some(error) = scenario.without_rates(spec) {
+            exit = exit.max(print(error));
+            continue;
+        }
         let gap = if later { "\n" } else { "" };
         let explained = simulate::report(&scenario, spec, &options, |run| {
             Ok(out.result(|writer| match args.json {

@@ -233,6 +233,9 @@ fn add_run(scenario: &Scenario, spec: &ArbiterSpec, args: &ReportArgs, page: &mu
     page.widening(run.widenings(Some(interrupt::flag()))?.into_iter().next());
     drop(running);
     let mut record = Record::Explained;
+    if spec.packets.is_some() {
+        return simulate::hand_over(&run, |run| page.add_run(run).map_err(Error::input));
+    }
     if transfers > FEW {
         record = simulate::hand_over(&run, |run| {
             let record = Record::fitting(run, transfers);

@@ -15,6 +15,7 @@ mod measure;
 mod optimize;
 mod optimize_parts;
 mod outputs;
+mod packets;
 mod plugins;
 mod report;
 mod routing;

@@ -37,6 +37,12 @@ impl Credit {
         None
     }
 
+    /// Whether the near end knows of no room for `bytes` at `now`.
+    pub(super) fn is_full(&self, now: u64, bytes: u64) -> bool {
+        let known = || self.returns.iter().take_while(|known| known.0 <= now).map(|known| known.1).sum::<u64>();
+        self.buffer.is_some() && self.available < bytes && self.available + known() < bytes
+    }
+
     pub(super) fn take(&mut self, bytes: u64) {
         self.inside += bytes;
         if self.buffer.is_some() {

@@ -18,8 +18,8 @@ pub(super) struct Offer {
 
 /// The packet of a requester, as far as a grant needs it.
 #[derive(Clone, Copy)]
-struct Asked {
-    transfer: u32,
+pub(super) struct Asked {
+    pub(super) transfer: u32,
     /// Bytes of payload to send.
     piece: u32,
     ready: u64,
@@ -135,7 +135,7 @@ impl Engine {
         self.network.inputs[node as usize].get(place as usize).copied().unwrap_or(NONE)
     }
 
-    fn asked(&self, out: u32, slot: u32) -> Asked {
+    pub(super) fn asked(&self, out: u32, slot: u32) -> Asked {
         match self.requester(out, slot) {
             Requester::Queue(queue) => {
                 let packet = &self.packets[self.queues[queue as usize].first as usize];
@@ -172,7 +172,7 @@ impl Engine {
     /// Whether another offer to the same input comes first.
     fn declines(&self, offers: &[Offer], at: usize) -> bool {
         let Offer { out, input, .. } = offers[at];
-        if input == NONE || !self.is_serial(self.network.links[input as usize].to) {
+        if input == NONE || !self.is_serial(input) {
             return false;
         }
         let last = self.accepted[input as usize];
@@ -190,7 +190,9 @@ impl Engine {
         let sent = now.saturating_add(link.rate.time(u64::from(bytes)));
         self.note(now, sent, out, &asked, bytes);
         self.ports[out as usize].asking[slot as usize / 64] &= !(1 << (slot % 64));
-        self.ports[out as usize].free_at = sent;
+        let port = &mut self.ports[out as usize];
+        port.before = if port.free_at == now { port.sending } else { NONE };
+        port.free_at = sent;
         let requester = self.requester(out, slot);
         let hop = match requester {
             Requester::Queue(queue) => self.leave_queue(now, sent, queue, input, asked.piece, out),
@@ -243,7 +245,7 @@ impl Engine {
         let room = piece + if rest == 0 { link.header } else { 0 };
         let channel = self.transfer(transfer).channel;
         self.give(sent.saturating_add(link.credit_return), input, channel, room);
-        if self.is_serial(link.to) {
+        if self.is_serial(input) {
             self.input_busy[input as usize] = sent;
         }
         if rest == 0 {

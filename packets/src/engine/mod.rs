@@ -17,7 +17,7 @@ mod types;
 use std::collections::VecDeque;
 
 use crate::arbiter::{Head, PortArbiter};
-use crate::network::{Inputs, Network, Queues};
+use crate::network::{Inputs, LinkSettings, Network, Queues};
 use credit::Credit;
 use events::{Event, Events};
 pub use sources::Interleave;
@@ -94,6 +94,8 @@ struct Port {
     wake_at: u64,
     /// The transfer that sends, or was last to.
     sending: u32,
+    /// The one that sent until `sending` began; [`NONE`] where the link was idle then.
+    before: u32,
     /// A bit for each requester.
     asking: Box<[u64]>,
     /// Someone asks who had no credit when it was looked at.
@@ -161,6 +163,7 @@ impl Engine {
                 free_at: 0,
                 wake_at: u64::MAX,
                 sending: NONE,
+                before: NONE,
                 asking: vec![0; (requesters as usize).div_ceil(64)].into(),
                 is_starved: false,
                 is_marked: false,
@@ -173,7 +176,7 @@ impl Engine {
         let (mut first_queue, mut queues) = (Vec::new(), 0);
         for link in &network.links {
             first_queue.push(queues);
-            queues += network.channels * queues_per_channel(&network, link.to);
+            queues += network.channels * queues_per_channel(&network, link);
         }
         let sources = network.nodes.iter().map(|node| Source::new(node.engines)).collect();
         Self {
@@ -399,7 +402,7 @@ impl Engine {
 
     /// The queue of a packet that came over `input` and waits for `out`.
     fn queue_of(&self, input: u32, channel: u32, out: u32) -> u32 {
-        let per_channel = queues_per_channel(&self.network, self.network.links[input as usize].to);
+        let per_channel = queues_per_channel(&self.network, &self.network.links[input as usize]);
         let place = if per_channel == 1 { 0 } else { self.network.output_place[out as usize] };
         self.first_queue[input as usize] + channel * per_channel + place
     }
@@ -426,8 +429,8 @@ impl Engine {
         }
     }
 
-    fn is_serial(&self, node: u32) -> bool {
-        self.network.nodes[node as usize].inputs == Inputs::Serial
+    fn is_serial(&self, input: u32) -> bool {
+        self.network.links[input as usize].inputs == Inputs::Serial
     }
 
     fn new_packet(&mut self, packet: Packet) -> u32 {
@@ -440,10 +443,10 @@ impl Engine {
     }
 }
 
-fn queues_per_channel(network: &Network, node: u32) -> u32 {
-    match network.nodes[node as usize].queues {
+fn queues_per_channel(network: &Network, input: &LinkSettings) -> u32 {
+    match input.queues {
         Queues::Fifo => 1,
-        Queues::Voq => network.outputs[node as usize].len().max(1) as u32,
+        Queues::Voq => network.outputs[input.to as usize].len().max(1) as u32,
     }
 }
 

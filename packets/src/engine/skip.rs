@@ -218,7 +218,7 @@ impl Engine {
             let port = &self.ports[link as usize];
             let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
             state.extend([port.free_at.saturating_sub(now), wake_at]);
-            state.extend([u64::from(port.is_starved), u64::from(port.sending)]);
+            state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
             state.extend([self.input_busy[link as usize].saturating_sub(now), u64::from(self.accepted[link as usize])]);
             state.extend(port.asking.iter());
             for channel in 0..channels {

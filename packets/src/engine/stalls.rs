@@ -154,23 +154,45 @@ impl Engine {
         }
         for _ in 0..self.ports.len() {
             let Some((transfer, next)) = self.head_behind(out, channel) else { break };
-            let port = &self.ports[next as usize];
-            if port.free_at > now {
-                return match (transfer == id, port.sending == id) {
-                    (true, true) => (HeldCause::Credit, next, NONE),
-                    (true, false) => (HeldCause::Arbitration, next, port.sending),
-                    (false, _) => (HeldCause::HeadOfLine, next, transfer),
-                };
-            }
             out = next;
+            let port = &self.ports[next as usize];
+            if port.free_at <= now {
+                continue;
+            }
+            if transfer != id {
+                return (HeldCause::HeadOfLine, next, transfer);
+            }
+            if let Some(other) = self.served_beside(next, id) {
+                return (HeldCause::Arbitration, next, other);
+            }
+            // It has the link for itself: what it waits for is the link's rate, or room further on.
+            let link = &self.network.links[next as usize];
+            let packet = u64::from(link.payload) + u64::from(link.header);
+            if !self.credits[(next * self.network.channels + channel) as usize].is_full(now, packet) {
+                break;
+            }
         }
         (HeldCause::Credit, out, NONE)
     }
 
+    /// Another transfer that an output serves now, or has served right before, or that asks for it.
+    fn served_beside(&self, out: u32, id: u32) -> Option<u32> {
+        let port = &self.ports[out as usize];
+        let served = [port.sending, port.before].into_iter().find(|&other| other != NONE && other != id);
+        served.or_else(|| self.another_asking(out, id))
+    }
+
+    /// Another transfer that asks for an output, the first by requester.
+    fn another_asking(&self, out: u32, id: u32) -> Option<u32> {
+        let words = (0..).zip(&self.ports[out as usize].asking);
+        let slots = words
+            .flat_map(|(word, bits)| (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit));
+        slots.map(|slot| self.asked(out, slot).transfer).find(|&transfer| transfer != id)
+    }
+
     /// The transfer of the first packet in the buffer at the far end of a link, and the link that it waits for.
     pub(super) fn head_behind(&self, link: u32, channel: u32) -> Option<(u32, u32)> {
-        let to = self.network.links[link as usize].to;
-        let queues = super::queues_per_channel(&self.network, to);
+        let queues = super::queues_per_channel(&self.network, &self.network.links[link as usize]);
         let first = self.first_queue[link as usize] + channel * queues;
         let heads = (first..first + queues).map(|queue| self.queues[queue as usize].first);
         let head = heads.filter(|&head| head != NONE).min_by_key(|&head| self.packets[head as usize].visible)?;

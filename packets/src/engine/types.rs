@@ -52,6 +52,9 @@ pub enum PacketError {
         /// anybody in a circle.
         cycle: Vec<u32>,
     },
+    /// Links and nodes make no network.
+    #[error("{0}")]
+    Network(#[from] crate::NetworkError),
     /// More hops than allowed.
     #[error("more than {most} hops")]
     Hops {

@@ -26,11 +26,13 @@ pub fn link(rate: WireRate) -> LinkSettings {
         payload: 256,
         header: 24,
         switching: Switching::CutThrough,
+        queues: Queues::Fifo,
+        inputs: Inputs::Serial,
     }
 }
 
 pub fn node() -> NodeSettings {
-    NodeSettings { split: None, queues: Queues::Fifo, inputs: Inputs::Serial, engines: 64 }
+    NodeSettings { split: None, engines: 64 }
 }
 
 impl Tree {

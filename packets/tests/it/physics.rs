@@ -45,9 +45,9 @@ proptest! {
         let mut tree = Tree::new(parents, link(WireRate::goodput(1e10, 256, 24).unwrap()));
         tree.link.buffer = Some(buffer);
         tree.link.switching = if stored { Switching::StoreAndForward } else { Switching::CutThrough };
-        let queues = if voq { Queues::Voq } else { Queues::Fifo };
-        let inputs = if parallel { Inputs::Parallel } else { Inputs::Serial };
-        tree.nodes.fill(NodeSettings { split, queues, inputs, engines: 12 });
+        tree.link.queues = if voq { Queues::Voq } else { Queues::Fifo };
+        tree.link.inputs = if parallel { Inputs::Parallel } else { Inputs::Serial };
+        tree.nodes.fill(NodeSettings { split, engines: 12 });
         let transfers: Vec<_> = pairs.iter().map(|&(from, to, bytes)| {
             let from = from % count;
             (from, (from + 1 + to % (count - 1)) % count, bytes)
@@ -151,7 +151,7 @@ fn saturated(n: u32, queues: Queues, arbiter: Box<dyn PortArbiter>) -> f64 {
     let mut tree = Tree::new(parents, link(WireRate::wire(1e10).unwrap()));
     tree.link = weir_packets::LinkSettings { payload: 100, header: 0, latency: 0, credit_return: 0, ..tree.link };
     tree.link.buffer = Some(if queues == Queues::Voq { 1_000_000 } else { 1000 });
-    tree.nodes.fill(NodeSettings { queues, engines: 64, ..node() });
+    tree.link.queues = queues;
     let links = tree.links().len();
     let mut engine = tree.engine(vec![arbiter], vec![0; links]);
     for source in 0..n {
@@ -222,9 +222,9 @@ fn skipping_ahead_changes_nothing() {
         let parents = (0..count).map(|n| (n > 0).then(|| below(u64::from(n)) as u32)).collect();
         let mut tree = Tree::new(parents, link(WireRate::wire(1e10 + below(3) as f64 * 1e9).unwrap()));
         tree.link.buffer = Some(600 + below(6000));
-        let queues = if below(3) == 0 { Queues::Voq } else { Queues::Fifo };
+        tree.link.queues = if below(3) == 0 { Queues::Voq } else { Queues::Fifo };
         let split = (below(2) == 0).then(|| 64 + below(100) as u32);
-        tree.nodes.fill(NodeSettings { queues, split, ..node() });
+        tree.nodes.fill(NodeSettings { split, ..node() });
         let transfers: Vec<_> = (0..1 + below(6))
             .map(|_| {
                 let from = below(u64::from(count)) as u32;

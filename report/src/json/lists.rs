@@ -1,11 +1,11 @@
 //! The lists of a result: each makes one row at a time while it is written.
 
-use weir_plugin_api::{Direction, LinkId, NodeId};
+use weir_plugin_api::{Direction, LinkId, NodeId, SimDuration};
 use weir_scenario::{Regions, Scenario};
-use weir_sim_core::{Departure, LinkTotals, PhaseRecord, PhaseStep, TaskId};
+use weir_sim_core::{Departure, HeldCause, LinkTotals, PacketCounts, PhaseRecord, PhaseStep, TaskId};
 
 use super::list::RowMaker;
-use super::rows::{ExplainRow, ExplainedRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
+use super::rows::{ExplainRow, ExplainedRow, HeldRow, LinkRow, Name, NodeRow, PhaseRow, StepRow, TransferRow};
 use crate::cause::link_of;
 use crate::link::Ends;
 use crate::pairs::Pairs;
@@ -31,10 +31,38 @@ impl<'a> Transfers<'a> {
     fn row(&self, task: TaskId) -> Option<TransferRow<'a>> {
         let Run { scenario, alone, arbiter, .. } = self.run;
         let row = transfer_row(scenario, alone, arbiter.regions, &self.run.departure(task)?)?;
+        let row =
+            self.run.outcome.packets.as_ref().map_or(row.clone(), |packets| self.with_packets(row, packets, task));
         let Some(carried) = self.full.then(|| self.run.carried(task)).flatten() else { return Some(row) };
         let (links, shares): (Vec<_>, Vec<_>) = carried.shares(scenario).into_iter().unzip();
         let route = Some(links.into_iter().map(|link: LinkId| link.0).collect());
         Some(TransferRow { route, shares: shares.iter().any(|&share| share < 1.0).then_some(shares), ..row })
+    }
+}
+
+impl<'a> Transfers<'a> {
+    fn with_packets(&self, row: TransferRow<'a>, packets: &PacketCounts, task: TaskId) -> TransferRow<'a> {
+        let Some(of) = packets.transfers.get(task.index()) else { return row };
+        let scenario = self.run.scenario;
+        let held = of.held.iter().map(|held| HeldRow {
+            cause: held_word(held.cause).into(),
+            link: (held.link != u32::MAX).then(|| Ends::of(scenario, LinkId(held.link))),
+            by: held.by.map(|by| scenario.task_name(TaskId(by))),
+            time_s: SimDuration(held.time).seconds(),
+        });
+        let sent = seconds(self.run.outcome.tasks[task.index()].sent);
+        TransferRow { packets: Some(of.packets), sent_s: sent, held: held.collect(), ..row }
+    }
+}
+
+/// What a source's packets waited for, as results name it.
+fn held_word(cause: HeldCause) -> &'static str {
+    match cause {
+        HeldCause::Arbitration => "arbitration",
+        HeldCause::HeadOfLine => "head-of-line",
+        HeldCause::Credit => "credit",
+        HeldCause::Window => "window",
+        HeldCause::Limit => "limit",
     }
 }
 
@@ -58,6 +86,9 @@ pub(crate) fn transfer_row<'a>(
         end_s: seconds(times.end),
         end_ps: picoseconds(times.end),
         mean_bps: mean_rate_of(transfer),
+        packets: None,
+        sent_s: None,
+        held: Vec::new(),
         sent_bytes: times.end.is_never().then_some(*sent_bytes),
         alone_s: alone.of(transfer).map(|t| t.seconds()),
         delay: Delay::of(alone, transfer),
@@ -81,7 +112,19 @@ impl<'a> RowMaker for Links<'a> {
         let totals = &self.run.outcome.links;
         let wanted = (0..totals.len()).filter(|&i| self.full || totals[i].bytes > 0);
         let regions = self.run.arbiter.regions.filter(|_| self.full);
-        wanted.map(move |i| link_row(self.run.scenario, regions, LinkId::from_index(i), totals[i], self.full))
+        wanted.map(move |i| {
+            let row = link_row(self.run.scenario, regions, LinkId::from_index(i), totals[i], self.full);
+            let Some(counts) = self.run.outcome.packets.as_ref().and_then(|packets| packets.links.get(i)) else {
+                return row;
+            };
+            LinkRow {
+                packets: Some(counts.packets),
+                wire_bytes: Some(counts.wire),
+                deepest_bytes: Some(counts.deepest),
+                mean_wait_s: Some(SimDuration(counts.waited / counts.packets.max(1)).seconds()),
+                ..row
+            }
+        })
     }
 }
 
@@ -119,6 +162,10 @@ fn link_row<'a>(
         to,
         bytes: total.bytes,
         busy_s: total.busy.seconds(),
+        packets: None,
+        wire_bytes: None,
+        deepest_bytes: None,
+        mean_wait_s: None,
         peak_bps: total.peak,
         bandwidth_bps: full.then_some(link.bandwidth),
         latency_s: full.then(|| link.latency.seconds()),

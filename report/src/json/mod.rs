@@ -96,6 +96,9 @@ pub(crate) struct RunJson<'a> {
     /// The policy that divided the bandwidth.
     #[serde(borrow)]
     pub(crate) arbiter: ArbiterJson<'a>,
+    /// `packet` where transfers went packet by packet; absent where bandwidth was divided by rates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fidelity: Option<PacketFidelity>,
     /// Whether every task ended; false after an interrupt or `--until`.
     pub(crate) complete: bool,
     /// Only when not complete: the simulated time reached.
@@ -117,6 +120,12 @@ pub(crate) struct RunJson<'a> {
     pub(crate) makespan_ps: u64,
     /// Starts and ends of transfers and tasks.
     events: u64,
+    /// Links that packets crossed, each packet counted on each link, skipped ones included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hops: Option<u64>,
+    /// Those of them that were not simulated, because they repeat what was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    skipped_hops: Option<u64>,
     /// The random generator behind the workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     generator: Option<Cow<'a, str>>,
@@ -154,6 +163,14 @@ enum RunKind {
     Run,
 }
 
+/// That transfers went packet by packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum PacketFidelity {
+    /// Packets, credits and ports.
+    Packet,
+}
+
 /// How many transfers were streamed.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields, rename = "Streamed")]
@@ -182,6 +199,7 @@ impl<'a> RunJson<'a> {
         let outcome = run.outcome;
         let stopped = (!run.complete()).then_some(outcome.now);
         let phases = outcome.phases.as_deref();
+        let packets = outcome.packets.as_ref();
         Self {
             weir: 1,
             kind: ResultKind::Run,
@@ -190,14 +208,17 @@ impl<'a> RunJson<'a> {
             file: (&*run.scenario.file).into(),
             input_sha256: (&*run.scenario.input_sha256).into(),
             arbiter: ArbiterJson::new(run),
+            fidelity: packets.map(|_| PacketFidelity::Packet),
             complete: run.complete(),
             stopped_s: stopped.map(|t| t.seconds()),
             stopped_ps: stopped.map(|t| t.0),
             remarks: run.remarks(),
-            fingerprint: format!("{:016x}", outcome.fingerprint),
+            fingerprint: format!("{:016x}", packets.map_or(outcome.fingerprint, |packets| packets.fingerprint)),
             makespan_s: outcome.makespan.seconds(),
             makespan_ps: outcome.makespan.0,
             events: outcome.events,
+            hops: packets.map(|packets| packets.hops),
+            skipped_hops: packets.map(|packets| packets.skipped_hops),
             generator: run.scenario.generator.as_deref().map(Into::into),
             streamed: None,
             transfers: List::Made(Transfers { run, full: detail.full }),

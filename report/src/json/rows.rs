@@ -53,6 +53,15 @@ pub(crate) struct TransferRow<'a> {
     /// Only of an unfinished transfer: whole bytes sent so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sent_bytes: Option<u64>,
+    /// Runs of packets: its packets where it starts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) packets: Option<u64>,
+    /// Runs of packets: its last byte left its source; null if that did not happen.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
+    pub(crate) sent_s: Option<f64>,
+    /// Runs of packets: how long its source had a packet ready that did not start, by what held it, longest first.
+    #[serde(borrow, default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) held: Vec<HeldRow<'a>>,
     /// Ready to end of the same transfer alone under the same arbiter, with the time to issue it; null where the arbiter
     /// has no steady answer, and after an interrupt.
     #[serde(deserialize_with = "time")]
@@ -74,6 +83,24 @@ pub(crate) struct TransferRow<'a> {
     /// Full results, of a transfer that takes several routes at once: the part of its bytes that each link of `route` carries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shares: Option<Vec<f64>>,
+}
+
+/// What held packets of a transfer back at its source.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Held")]
+pub(crate) struct HeldRow<'a> {
+    /// `arbitration`, `head-of-line`, `credit`, `window` or `limit`.
+    #[serde(borrow)]
+    pub(crate) cause: Cow<'a, str>,
+    /// The link where; null for a window or a limit.
+    #[serde(borrow)]
+    pub(crate) link: Option<Ends<'a>>,
+    /// The transfer responsible; null where it is its own.
+    #[serde(borrow)]
+    pub(crate) by: Option<Cow<'a, str>>,
+    /// How long, seconds.
+    #[serde(deserialize_with = "time")]
+    pub(crate) time_s: f64,
 }
 
 impl TransferRow<'_> {
@@ -107,6 +134,18 @@ pub(crate) struct LinkRow<'a> {
     /// Time with a rate above 0.
     #[serde(deserialize_with = "time")]
     pub(crate) busy_s: f64,
+    /// Runs of packets: those that crossed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) packets: Option<u64>,
+    /// Runs of packets: bytes that crossed it, headers included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) wire_bytes: Option<u64>,
+    /// Runs of packets: most bytes in the buffer at its far end, those on their way to it included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) deepest_bytes: Option<u64>,
+    /// Runs of packets: mean time that a packet waited for it, seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "time")]
+    pub(crate) mean_wait_s: Option<f64>,
     /// Largest sum of rates; null where it is not known (very large runs).
     #[serde(rename = "peak_Bps")]
     pub(crate) peak_bps: Option<f64>,

@@ -16,6 +16,8 @@ export interface RunResult {
   input_sha256: string;
   /** The policy that divided the bandwidth. */
   arbiter: Arbiter;
+  /** `packet` where transfers went packet by packet; absent where bandwidth was divided by rates. */
+  fidelity?: PacketFidelity | null;
   /** Whether every task ended; false after an interrupt or `--until`. */
   complete: boolean;
   /** Only when not complete: the simulated time reached. */
@@ -32,6 +34,10 @@ export interface RunResult {
   makespan_ps: number;
   /** Starts and ends of transfers and tasks. */
   events: number;
+  /** Links that packets crossed, each packet counted on each link, skipped ones included. */
+  hops?: number | null;
+  /** Those of them that were not simulated, because they repeat what was. */
+  skipped_hops?: number | null;
   /** The random generator behind the workload. */
   generator?: string | null;
   /** Only where transfers were streamed: `transfers` is empty then. */
@@ -274,6 +280,9 @@ export interface Region {
   top: string;
 }
 
+/** That transfers went packet by packet. */
+export type PacketFidelity = "packet";
+
 /** How many transfers were streamed. */
 export interface Streamed {
   /** Number of transfers in the scenario. */
@@ -304,6 +313,12 @@ export interface Transfer {
   mean_Bps: number | null;
   /** Only of an unfinished transfer: whole bytes sent so far. */
   sent_bytes?: number | null;
+  /** Runs of packets: its packets where it starts. */
+  packets?: number | null;
+  /** Runs of packets: its last byte left its source; null if that did not happen. */
+  sent_s?: number | null;
+  /** Runs of packets: how long its source had a packet ready that did not start, by what held it, longest first. */
+  held?: Held[] | null;
   /** Ready to end of the same transfer alone under the same arbiter, with the time to issue it; null where the arbiter has no steady answer, and after an interrupt. */
   alone_s: number | null;
   /** By how much longer it took than alone, in parts; null where its time alone is not known, or it has not ended. */
@@ -320,6 +335,26 @@ export interface Transfer {
   shares?: number[] | null;
 }
 
+/** What held packets of a transfer back at its source. */
+export interface Held {
+  /** `arbitration`, `head-of-line`, `credit`, `window` or `limit`. */
+  cause: string;
+  /** The link where; null for a window or a limit. */
+  link: Ends | null;
+  /** The transfer responsible; null where it is its own. */
+  by: string | null;
+  /** How long, seconds. */
+  time_s: number;
+}
+
+/** The two nodes of a directed link. */
+export interface Ends {
+  /** The node it leaves. */
+  from: string;
+  /** The node it enters. */
+  to: string;
+}
+
 /** By how much longer a transfer took, from ready to end, than alone and without its `limit`. The parts add up to that difference, but for the rounding of numbers. What a model lets pass before the first byte, such as the overhead of a LogGP message, belongs to the time alone. */
 export interface Delay {
   /** It waited for its engine, seconds. */
@@ -330,14 +365,6 @@ export interface Delay {
   cut_s: number;
   /** Its `limit` was below what it would have had alone, seconds. */
   own_limit_s: number;
-}
-
-/** The two nodes of a directed link. */
-export interface Ends {
-  /** The node it leaves. */
-  from: string;
-  /** The node it enters. */
-  to: string;
 }
 
 /** The parts of which the words of `cause` are made. */
@@ -361,7 +388,7 @@ export interface Cause {
 }
 
 /** What kept a transfer at its rate. */
-export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "engine-busy";
+export type CauseKind = "most-loaded-link" | "full-rate" | "own-limit" | "shared-link" | "shared-bandwidth" | "upstream-port" | "downstream-port" | "lateral-link" | "root-complex-shared" | "root-complex" | "head-of-line" | "earlier-transfer" | "higher-priority" | "credit" | "window" | "engine-busy";
 
 /** One direction between two nodes, with what crossed it. */
 export interface Link {
@@ -375,6 +402,14 @@ export interface Link {
   bytes: number;
   /** Time with a rate above 0. */
   busy_s: number;
+  /** Runs of packets: those that crossed it. */
+  packets?: number | null;
+  /** Runs of packets: bytes that crossed it, headers included. */
+  wire_bytes?: number | null;
+  /** Runs of packets: most bytes in the buffer at its far end, those on their way to it included. */
+  deepest_bytes?: number | null;
+  /** Runs of packets: mean time that a packet waited for it, seconds. */
+  mean_wait_s?: number | null;
   /** Largest sum of rates; null where it is not known (very large runs). */
   peak_Bps: number | null;
   /** Full results: bandwidth, bytes per second. */
@@ -842,6 +877,8 @@ export const CAUSE_WORDS: Record<CauseKind, string> = {
   "head-of-line": "head-of-line blocked",
   "earlier-transfer": "waits for an earlier transfer",
   "higher-priority": "others have a higher priority",
+  "credit": "no room in a buffer ahead",
+  "window": "its window of packets",
   "engine-busy": "queued for its engine",
 };
 
@@ -860,6 +897,8 @@ export const CAUSE_MEANINGS: Record<CauseKind, string> = {
   "head-of-line": "it queues behind a transfer that is held back further on",
   "earlier-transfer": "the link serves a transfer first that came before",
   "higher-priority": "they are served first",
+  "credit": "a buffer further on is full, or smaller than what is under way",
+  "window": "as many of its packets are under way as `window` allows",
   "engine-busy": "an engine serves only so many at once",
 };
 

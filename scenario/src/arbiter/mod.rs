@@ -12,6 +12,7 @@ use weir_plugin_api::{ArbiterEntry, Registry};
 use crate::Position;
 use crate::context::{Context, Problem, Read};
 use crate::diagnostic::quoted;
+use crate::packets::PacketPlan;
 use crate::schema::{NoNames, Schema};
 use crate::yaml::{self, Data, Entry, Value};
 pub use parameter::{ArbiterParameter, ArbiterValues};
@@ -34,6 +35,8 @@ pub struct ArbiterSpec {
     pub entry: Arc<ArbiterEntry>,
     /// The parts of the fabric that have a policy each; `None` where one policy has the whole fabric.
     pub regions: Option<Arc<Regions>>,
+    /// How packets cross the fabric; `None` where bandwidth is divided by rates.
+    pub packets: Option<Arc<PacketPlan>>,
     /// What the registry knows of a policy for the whole fabric that `entry` composes over its connected parts.
     whole: Option<Arc<ArbiterEntry>>,
 }
@@ -43,7 +46,16 @@ impl ArbiterSpec {
     #[must_use]
     pub fn plain(entry: &Arc<ArbiterEntry>) -> Self {
         let (name, entry) = (entry.name.clone(), entry.clone());
-        Self { name, params: Map::new(), written: Map::new(), position: None, entry, regions: None, whole: None }
+        Self {
+            name,
+            params: Map::new(),
+            written: Map::new(),
+            position: None,
+            entry,
+            regions: None,
+            packets: None,
+            whole: None,
+        }
     }
 
     /// The arbiter as the scenario writes it: the name, or a map.

@@ -195,7 +195,16 @@ impl ArbiterSpec {
         let name = map_text(policies.iter().map(|(key, spec)| (key, spec.text())));
         let written = policies.iter().map(|(key, spec)| (key.clone(), written(spec))).collect();
         let entry = Arc::new(entry(&name, &regions.division, policies));
-        Self { name, params: Map::new(), written, position, entry, regions: Some(Arc::new(regions)), whole: None }
+        Self {
+            name,
+            params: Map::new(),
+            written,
+            position,
+            entry,
+            regions: Some(Arc::new(regions)),
+            packets: None,
+            whole: None,
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::link_type::LinkType;
 use super::names::NodeNames;
 use super::networks::Network;
 use super::template::{Each, NodeTemplate, Template, TopologyTemplate};
-use super::{LinkTypeOf, Place};
+use super::{LinkTypeOf, PacketText, Place};
 use crate::context::{Context, Read, Reported};
 use crate::source::Span;
 
@@ -29,6 +29,7 @@ pub(super) struct Expansion<'b> {
     pub(super) places: Vec<(NodeId, Place)>,
     pub(super) types: Vec<LinkTypeOf>,
     pub(super) kinds: Vec<KindId>,
+    pub(super) packets: PacketText,
     /// The first pair of links of each type that stands in its place, by that place.
     in_place: FxHashMap<Span, u32>,
     name: String,
@@ -145,6 +146,7 @@ impl<'b> Expansion<'b> {
         let in_place = || LinkTypeOf::InPlace(*self.in_place.entry(place).or_insert(pair));
         self.types.push(link.named.map_or_else(in_place, LinkTypeOf::Named));
         self.kinds.push(kind);
+        self.packets.links.extend(link.packet.as_ref().map(|packet| (pair, packet.clone())));
     }
 
     /// Adds all nodes of a template below a parent.
@@ -180,6 +182,7 @@ impl<'b> Expansion<'b> {
         if template.overhead > SimDuration::ZERO {
             self.overheads.insert(node, template.overhead);
         }
+        self.packets.splits.extend(template.split.map(|split| (node, split)));
         if let Some(memory) = template.memory {
             self.builder.share_node(node, memory);
             self.written_memory.push((node, span));

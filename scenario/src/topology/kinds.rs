@@ -62,6 +62,11 @@ impl Kinds {
         self.names().zip(used).filter(|(_, used)| *used).map(|(word, _)| word).collect()
     }
 
+    /// The word of the kind of each directed link.
+    pub(crate) fn words_of_links(&self) -> impl Iterator<Item = &str> {
+        self.of_links().map(|kind| &*self.words[kind])
+    }
+
     /// The number of the kind of each directed link.
     pub(crate) fn of_links(&self) -> impl Iterator<Item = usize> {
         self.of_pairs.iter().flat_map(|kind| [kind.0 as usize; 2])

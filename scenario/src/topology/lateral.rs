@@ -40,7 +40,7 @@ pub(super) struct End {
 }
 
 /// What links beside the tree are made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MadeOf {
     pub(super) link: LinkType,
     pub(super) kind: KindId,

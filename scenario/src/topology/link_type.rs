@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -13,12 +14,21 @@ use super::kinds::{KindId, Kinds};
 use crate::context::{Context, Fields, Read, Reported};
 use crate::diagnostic::quoted;
 use crate::format::{Definition, KeyTable, Shape, optional};
+use crate::packets::{LINK_PACKET, PacketKeys, link_keys};
 use crate::source::Span;
 use crate::units::{self, Decimal};
 use crate::yaml::{Data, Entry, Value};
 
+/// What a type says of packets.
+#[derive(PartialEq, Debug)]
+pub(crate) struct LinkPacket {
+    /// The PCIe generation.
+    pub(crate) generation: Option<u8>,
+    pub(crate) keys: PacketKeys,
+}
+
 /// What a link is made of.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LinkType {
     /// Bytes per second towards the root, or from first to second.
     pub(crate) up: f64,
@@ -29,13 +39,15 @@ pub(crate) struct LinkType {
     pub(crate) kind: Option<KindId>,
     /// Bytes per second that both directions have together; `None` where each has its own alone.
     pub(crate) shared: Option<f64>,
+    /// `None` where neither a generation nor `packet` is given.
+    pub(crate) packet: Option<Arc<LinkPacket>>,
     /// Which of the types under `link_types` it is; `None` for one that stands in its place.
     pub(crate) named: Option<u32>,
 }
 
 impl LinkType {
     /// The link to build; it has this kind.
-    pub(crate) fn spec(self, kind: KindId) -> LinkSpec {
+    pub(crate) fn spec(&self, kind: KindId) -> LinkSpec {
         LinkSpec { up: self.up, down: self.down, latency: self.latency, kind: kind.link_kind() }
     }
 }
@@ -128,6 +140,7 @@ pub(super) static LINK_TYPE: KeyTable = KeyTable::new(
             Shape::Text,
             "pcie, qpi, nvlink, network, memory, or any other word; `arbiter` can name a policy for each.",
         ),
+        optional("packet", Shape::Map(&LINK_PACKET), "How the link carries packets, in runs with `fidelity: packet`."),
     ],
 )
 .in_one_of(&FORMS);
@@ -181,7 +194,7 @@ impl LinkTypes {
         };
         if let Some(named) = self.named.find(&scalar.text) {
             named.used.set(true);
-            return Ok((named.link.ok_or(Reported)?, Some(&scalar.text)));
+            return Ok((named.link.clone().ok_or(Reported)?, Some(&scalar.text)));
         }
         let help = match units::bandwidth(&scalar.text) {
             Ok(_) => format!("write `{{ bandwidth: {} }}` in its place", scalar.text),
@@ -233,6 +246,7 @@ fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> 
             word => word.map(|word| Some(kinds.of(word))),
         },
     };
+    let packet = fields.get("packet").map(|value| link_keys(context, value, what)).transpose();
     let efficiency = efficiency?;
     let shared = fields.parse_or(context, "shared", None, |text| {
         units::bandwidth(text)?.bytes_per_second(&efficiency, text).map(Some)
@@ -244,7 +258,18 @@ fn read(context: &mut Context, value: &Value, what: &str, kinds: &mut Kinds) -> 
         let message = "`shared` has no effect: both directions together carry no more";
         context.warn(span, message, "remove it, or lower it");
     }
-    Ok(LinkType { up, down, latency: latency?, kind: kind?, shared, named: None })
+    let packet = packet_of(&fields, packet?);
+    Ok(LinkType { up, down, latency: latency?, kind: kind?, shared, packet, named: None })
+}
+
+/// What a type says of packets, if anything.
+fn packet_of(fields: &Fields<'_>, keys: Option<PacketKeys>) -> Option<Arc<LinkPacket>> {
+    let generation = match fields.get("generation").map(|value| &value.data) {
+        Some(Data::Scalar(scalar)) => scalar.text.parse().ok(),
+        _ => None,
+    };
+    let given = keys.is_some() || generation.is_some();
+    given.then(|| Arc::new(LinkPacket { generation, keys: keys.unwrap_or_default() }))
 }
 
 /// Both bandwidths, from the one of three forms that is given.

@@ -12,6 +12,8 @@ mod networks;
 mod template;
 mod tree;
 
+use std::sync::Arc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use weir_plugin_api::{NodeId, SimDuration};
 use weir_sim_core::{Fabric, FabricBuilder, SharedBandwidth};
@@ -27,6 +29,7 @@ pub(crate) use engines::sends;
 pub use engines::{DeviceEngines, SlotsDiffer};
 use expansion::Expansion;
 pub(crate) use kinds::Kinds;
+pub(crate) use link_type::LinkPacket;
 pub(crate) use link_type::texts as link_type_texts;
 pub use link_type::{BandwidthForm, LinkTypeText};
 use machines::MachineReader;
@@ -62,6 +65,16 @@ pub(crate) struct Topology {
     /// Per pair of directed links: which type it has.
     pub(crate) types: Vec<LinkTypeOf>,
     pub(crate) kinds: Kinds,
+    pub(crate) packets: PacketText,
+}
+
+/// What the topology says of packets.
+#[derive(Debug, Default)]
+pub(crate) struct PacketText {
+    /// By pair of directed links, of those whose type says anything.
+    pub(crate) links: Vec<(u32, Arc<LinkPacket>)>,
+    /// `split` of nodes, bytes of payload.
+    pub(crate) splits: Vec<(NodeId, u32)>,
 }
 
 /// Which type a link has.
@@ -98,6 +111,7 @@ impl Topology {
             unused_types: Vec::new(),
             types: Vec::new(),
             kinds: Kinds::default(),
+            packets: PacketText::default(),
         }
     }
 }
@@ -142,6 +156,7 @@ pub(crate) fn read(context: &mut Context, files: &mut Files, value: &Value, file
         unused_types: reader.unused_types,
         types: expansion.types,
         kinds: kinds.with_pairs(expansion.kinds),
+        packets: expansion.packets,
     })
 }
 

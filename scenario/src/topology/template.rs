@@ -45,6 +45,8 @@ pub(super) struct NodeTemplate {
     pub(super) overhead: SimDuration,
     /// Bytes per second that all its links have together.
     pub(super) memory: Option<f64>,
+    /// Largest payload, in bytes, on links that leave it downwards of packets that came in by another port.
+    pub(super) split: Option<u32>,
     pub(super) place: Place,
     /// What lies below each of them.
     pub(super) children: Vec<Template>,

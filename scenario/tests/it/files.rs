@@ -163,7 +163,7 @@ fn with_options(text: &str, set: &[(&str, &str)], arbiters: &[&str]) -> Result<S
         library: None,
         set: set.iter().map(|&(p, v)| (p.to_owned(), v.to_owned())).collect(),
         arbiters: arbiters.iter().map(|&a| a.to_owned()).collect(),
-        stream: false,
+        ..LoadOptions::default()
     };
     load(Input::text(text, "-", None), &options, &registry())
 }

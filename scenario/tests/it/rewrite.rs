@@ -106,7 +106,7 @@ fn edits_and_arbiters_of_the_command_line() {
         set: vec![("workload[0].transfer.size".into(), "3MB".into())],
         arbiters: vec!["max-min".into(), "{name: pcie-congestion, tau: 0.1}".into()],
         library: None,
-        stream: false,
+        ..LoadOptions::default()
     };
     let written = changed(TEXT, &options, &[]).unwrap();
     assert!(written.contains("size: 3MB } # near"), "{written}");

@@ -3,7 +3,9 @@
 use weir_plugin_api::{CallError, LinkId, SimDuration, SimTime};
 use weir_report::instant;
 use weir_scenario::Diagnostic;
-use weir_sim_core::{AdmissionError, AnswerError, AuditError, MOST_ROUNDS, SimError, TaskId};
+use weir_sim_core::{
+    AdmissionError, AnswerError, AuditError, MOST_ROUNDS, NetworkError, PacketError, SimError, TaskId,
+};
 
 use super::PreparedRun;
 use crate::{Error, ErrorKind};
@@ -44,9 +46,52 @@ impl PreparedRun<'_> {
             SimError::BeyondHorizon { time, tasks } => (self.beyond_horizon(*time, tasks), ErrorKind::Stopped),
             SimError::Stuck { time, passed, active } => (self.stuck(*time, *passed, active), ErrorKind::Plugin),
             SimError::Audit(error) => (self.impossible(error), ErrorKind::Plugin),
+            SimError::Packets { time, error } => self.packets_stopped(*time, error),
             SimError::Halted => (error.to_string(), ErrorKind::Stopped),
         };
         Error::new(kind, format!("{}: under arbiter `{}`, {what}", self.scenario.file, self.spec.name))
+    }
+
+    fn packets_stopped(&self, time: SimTime, error: &PacketError) -> (String, ErrorKind) {
+        let at = format!("at {} ({time})", instant(time));
+        match error {
+            PacketError::Deadlock { cycle } if cycle.is_empty() => {
+                (format!("deadlock {at}: packets wait, and no port serves them"), ErrorKind::Stopped)
+            }
+            PacketError::Deadlock { cycle } => {
+                let links: Vec<_> = cycle.iter().chain(cycle.first()).map(|&link| self.link(LinkId(link))).collect();
+                let what = format!("deadlock {at}: full buffers wait for each other: {}", links.join(" waits for "));
+                (format!("{what}; send some of the transfers over other links"), ErrorKind::Stopped)
+            }
+            PacketError::Hops { most } => {
+                let help = "send less, or give `payload` larger packets";
+                (
+                    format!("{at} packets have crossed {most} links, the most that a run simulates; {help}"),
+                    ErrorKind::Stopped,
+                )
+            }
+            PacketError::Slot { link, slot } => {
+                let link = self.link(LinkId(*link));
+                (
+                    format!("{at} the port arbiter of link {link} chose requester {slot}, which does not ask"),
+                    ErrorKind::Plugin,
+                )
+            }
+            PacketError::Network(NetworkError::Requesters { link, requesters }) => {
+                let what =
+                    format!("{requesters} transfers and links may ask for link {} at once", self.link(LinkId(*link)));
+                let help = "a port serves at most 4096: give the devices there `engines`, or use `fidelity: fluid`";
+                (format!("{what}; {help}"), ErrorKind::Input)
+            }
+            PacketError::Engines { transfer } => {
+                let name = self.scenario.task_name(TaskId(*transfer));
+                (
+                    format!("{at} transfer `{name}` found no engine; this is a defect of weir, report it"),
+                    ErrorKind::Plugin,
+                )
+            }
+            PacketError::Network(error) => (error.to_string(), ErrorKind::Input),
+        }
     }
 
     fn deadlock(&self, time: SimTime, waiting: &[TaskId], queued: &[TaskId]) -> String {

@@ -6,7 +6,9 @@ mod stream;
 use weir_plugin_api::{ArbiterEntry, ClassId, Flags, RateArbiter};
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, Scenario};
-use weir_sim_core::{self as sim, Fabric, Outcome, PhaseRecord, Sharing, Simulation, Stop, admit, make_arbiter};
+use weir_sim_core::{
+    self as sim, Fabric, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation, Stop, admit, make_arbiter,
+};
 
 pub use stream::StreamedRun;
 
@@ -80,6 +82,13 @@ impl<'a> PreparedRun<'a> {
     /// Runs the scenario with the engine's own options: searches compare results to the picosecond.
     pub(crate) fn outcome(&self, options: sim::RunOptions<'_>) -> Result<Outcome, Error> {
         let mut arbiter = self.arbiter()?;
+        let packets = self.packets();
+        let options = match &packets {
+            Some(packets) => {
+                sim::RunOptions { sharing: Sharing::Packets(packets), phases: false, explain: false, ..options }
+            }
+            None => options,
+        };
         let _run = tracing::debug_span!("run", arbiter = self.spec.name).entered();
         let outcome = self.simulation().run(&mut *arbiter, self.spec.entry.flags, options);
         outcome.map_err(|error| self.stopped(&error))
@@ -91,6 +100,9 @@ impl<'a> PreparedRun<'a> {
         options: sim::RunOptions<'_>,
         listener: &mut dyn FnMut(PhaseRecord),
     ) -> Result<Outcome, Error> {
+        if self.spec.packets.is_some() {
+            return Err(self.no_rates());
+        }
         let mut arbiter = self.arbiter()?;
         let outcome = self.simulation().run_with_listener(&mut *arbiter, self.spec.entry.flags, options, listener);
         outcome.map_err(|error| self.stopped(&error))
@@ -124,7 +136,20 @@ impl<'a> PreparedRun<'a> {
         if outcome.stop == Stop::Cancelled {
             return Ok(Alone::unknown(self.fabric, &s.tasks, &s.routes));
         }
+        if let Some(packets) = self.packets() {
+            return Ok(Alone::of_packets(self.fabric, &s.tasks, &s.routes, packets));
+        }
         Ok(Alone::new(self.fabric, &s.tasks, &s.routes, self.make()?))
+    }
+
+    /// How packets cross this fabric, in a run of packets.
+    fn packets(&self) -> Option<PacketSettings> {
+        self.spec.packets.as_ref().map(|plan| plan.on(self.fabric))
+    }
+
+    pub(crate) fn no_rates(&self) -> Error {
+        let what = "packets have no rates to explain, and no phases";
+        Error::input(format!("{}: {what}: run it with `--fidelity fluid`", self.scenario.file))
     }
 
     /// The options with the incremental side for large runs, where there is one; `params` are [`Self::params`].

@@ -106,7 +106,7 @@ pub(super) fn levels(
     let levels = shape.levels();
     let mut made_of = |context: &mut Context, value: &Value| {
         let (link, _) = types.resolve(context, value)?;
-        Ok(MadeOf { link, kind: link.kind.unwrap_or(KindId::NETWORK), place: value.span })
+        Ok(MadeOf { kind: link.kind.unwrap_or(KindId::NETWORK), link, place: value.span })
     };
     let mut all = match &value.data {
         Data::Mapping(_) => {

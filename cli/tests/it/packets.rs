@@ -1,0 +1,193 @@
+//! Runs packet by packet: golden ends through the whole command, what it refuses, and what it says of waits.
+//!
+//! The ends are those of packets.md, section 6, and of prototypes; tables are worked out by hand where a test says so.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{self, Ended, json_lines, weir};
+
+/// T2 of Martinasso et al., SC16: a root complex, two switches, four boards, eight GPUs.
+fn t2(packet: &str, workload: &[(&str, &str, &str)]) -> String {
+    let transfer = |(id, from, to): &(&str, &str, &str)| {
+        format!("  - transfer: {{ id: {id}, from: {from}, to: {to}, size: 10MB }}\n")
+    };
+    let workload: String = workload.iter().map(transfer).collect();
+    let board = |name: &str, gpus: &str| {
+        format!("{name}: {{ kind: switch, link: pcie, children: {{ '{gpus}': {{ kind: gpu, link: pcie }} }} }}")
+    };
+    format!(
+        "weir: 1
+fidelity: {{ packet: {{ {packet} }} }}
+topology:
+  link_types: {{ pcie: {{ bandwidth: 15.753846153GB/s, latency: 100ns, packet: {{ rate: wire }} }} }}
+  tree:
+    rc:
+      kind: root-complex
+      children:
+        plx0: {{ kind: switch, link: pcie, children: {{ {}, {} }} }}
+        plx1: {{ kind: switch, link: pcie, children: {{ {}, {} }} }}
+workload:
+{workload}",
+        board("a", "gpu[0-1]"),
+        board("b", "gpu[2-3]"),
+        board("c", "gpu[4-5]"),
+        board("d", "gpu[6-7]"),
+    )
+}
+
+fn ended(text: &str, arguments: &[&str]) -> Ended {
+    let folder = TempDir::new().expect("a folder");
+    std::fs::write(folder.path().join("s.yaml"), text).expect("written");
+    let mut command = weir();
+    common::ended(command.args(arguments).current_dir(folder.path()).output().expect("the command starts"))
+}
+
+fn result(text: &str) -> Value {
+    let ended = ended(text, &["run", "s.yaml", "--json"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    json_lines(&ended.stdout).remove(0)
+}
+
+fn ends(result: &Value) -> Vec<u64> {
+    let transfers = result["transfers"].as_array().expect("a list");
+    transfers.iter().map(|transfer| transfer["end_ps"].as_u64().expect("it has ended")).collect()
+}
+
+#[test]
+fn golden_ends_to_the_picosecond() {
+    for (to, end) in [("gpu1", 694_499_161), ("gpu2", 694_702_209), ("gpu4", 694_905_257)] {
+        let result = result(&t2("", &[("a", "gpu0", to)]));
+        assert_eq!((result["fidelity"].as_str(), ends(&result)), (Some("packet"), vec![end]));
+        assert_eq!(result["transfers"][0]["packets"], 39063);
+        assert_eq!(result["transfers"][0]["alone_s"], result["transfers"][0]["end_s"]);
+    }
+}
+
+#[test]
+fn skipping_ahead_changes_nothing() {
+    let workload = [("a", "gpu0", "gpu2"), ("b", "gpu1", "gpu4"), ("c", "gpu3", "gpu2"), ("d", "gpu6", "gpu4")];
+    let [mut fast, mut slow] = ["", "skip_ahead: false"].map(|keys| result(&t2(keys, &workload)));
+    assert!(fast["skipped_hops"].as_u64() > Some(100_000));
+    for result in [&mut fast, &mut slow] {
+        let all = result.as_object_mut().expect("an object");
+        all.retain(|key, _| !["skipped_hops", "arbiter", "input_sha256"].contains(&key.as_str()));
+    }
+    assert_eq!(fast, slow);
+}
+
+/// Links of 10 GB/s with full packets: `b` and `a` have half of the second link each, and `b` another way out.
+#[test]
+fn waits_name_the_link_and_the_culprit() {
+    let result = result(&t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu4", "gpu1")]));
+    for (transfer, culprit) in [(0, "b"), (1, "a")] {
+        let held = &result["transfers"][transfer]["held"][0];
+        assert_eq!((&held["cause"], &held["by"]), (&"arbitration".into(), &culprit.into()), "{result}");
+        assert_eq!((&held["link"]["from"], &held["link"]["to"]), (&"a".into(), &"gpu1".into()));
+    }
+    let link =
+        result["links"].as_array().expect("a list").iter().find(|link| link["to"] == "gpu1").expect("it is used");
+    assert_eq!((&link["packets"], &link["bytes"]), (&78126.into(), &20_000_000.into()));
+    assert_eq!(link["wire_bytes"], 20_000_000 + 78126 * 24);
+}
+
+#[test]
+fn both_fidelities_stand_side_by_side() {
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    let ended = ended(&text, &["run", "s.yaml", "--json", "--fidelity", "fluid,packet"]);
+    let results = json_lines(&ended.stdout);
+    let names: Vec<_> = results.iter().map(|result| (&result["arbiter"]["name"], result.get("fidelity"))).collect();
+    assert_eq!(names, [(&"max-min".into(), None), (&"packet".into(), Some(&"packet".into()))], "{}", ended.stderr);
+}
+
+/// Four switches in a ring, each with a host that sends over three links, all the same way round.
+fn ring(buffer: &str) -> String {
+    let transfer = |i: usize| {
+        let (next, after, to) = ((i + 1) % 4, (i + 2) % 4, (i + 3) % 4);
+        format!("  - transfer: {{ id: t{i}, from: h{i}, to: h{to}, size: 1MB, via: [sw{next}, sw{after}] }}\n")
+    };
+    let workload: String = (0..4).map(transfer).collect();
+    format!(
+        "weir: 1
+fidelity: {{ packet: {{ buffer: {buffer}, payload: 256B, header: 24B }} }}
+topology:
+  link_types: {{ l: {{ bandwidth: 10GB/s, latency: 10ns, kind: network }} }}
+  tree: {{ 'h[0-3]': {{ kind: host }}, 'sw[0-3]': {{ kind: network }} }}
+  links:
+    - {{ between: ['h[0-3]', 'sw[0-3]'], type: l }}
+    - {{ between: [sw0, sw1], type: l }}
+    - {{ between: [sw1, sw2], type: l }}
+    - {{ between: [sw2, sw3], type: l }}
+    - {{ between: [sw3, sw0], type: l }}
+workload:
+{workload}"
+    )
+}
+
+#[test]
+fn a_deadlock_names_the_links_of_its_circle() {
+    let deadlock = ended(&ring("280B"), &["run", "s.yaml"]);
+    assert_eq!(deadlock.code, 3, "{}{}", deadlock.stdout, deadlock.stderr);
+    let words = "full buffers wait for each other: ";
+    assert!(deadlock.stderr.contains(words), "{}", deadlock.stderr);
+    for link in ["sw0 → sw1", "sw1 → sw2", "sw2 → sw3", "sw3 → sw0"] {
+        assert!(deadlock.stderr.contains(link), "{link}: {}", deadlock.stderr);
+    }
+    let roomy = ended(&ring("unlimited"), &["run", "s.yaml"]);
+    assert_eq!(roomy.code, 0, "{}", roomy.stderr);
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_place() {
+    let pair = [("a", "gpu0", "gpu1")];
+    for (keys, words) in [
+        ("buffer: 200B", "holds 200 B, packets have 280 B"),
+        ("payload: 0B", "payload"),
+        ("payload: 65KiB", "give 1B to 64KiB"),
+        ("header: 5KiB", "give at most 4KiB"),
+        ("port_arbiter: round-robbin", "did you mean `round-robin`"),
+        ("port_arbiter: { name: random, quantum: 1B }", "`random` has no parameter `quantum`"),
+        ("port_arbiter: { name: weighted-round-robin, weights: { gpu9: 2 } }", "gpu9"),
+        ("queues: fifos", "write `fifo` or `voq`"),
+        ("bufer: 1KiB", "did you mean `buffer`"),
+        ("window: 0", "window"),
+    ] {
+        let ended = ended(&t2(keys, &pair), &["run", "s.yaml"]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{keys}: {}", ended.stderr);
+        assert!(ended.stderr.contains(words) && ended.stderr.contains("s.yaml:2:"), "{keys}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_packets_do_not_have_is_refused() {
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    for (old, new, words) in [
+        ("rate: wire } }", "rate: wire }, shared: 20GB/s }", "packets know no `shared` of links"),
+        ("'gpu[0-1]': { kind: gpu,", "'gpu[0-1]': { split: 64B, kind: gpu,", "a gpu forwards no packets"),
+    ] {
+        let ended = ended(&text.replacen(old, new, 1), &["run", "s.yaml"]);
+        assert_eq!(ended.code, 2, "{}", ended.stderr);
+        assert!(ended.stderr.contains(words), "{}", ended.stderr);
+    }
+    let explained = ended(&text, &["explain", "s.yaml"]);
+    assert_eq!(explained.code, 2, "{}", explained.stderr);
+    assert!(explained.stderr.contains("packets have no rates to explain"), "{}", explained.stderr);
+}
+
+#[test]
+fn both_fidelities_are_on_one_page() {
+    let text = t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu4", "gpu1")]);
+    let reported = ended(&text, &["report", "s.yaml", "--fidelity", "fluid,packet", "-o", "-"]);
+    assert_eq!(reported.code, 0, "{}", reported.stderr);
+    assert!(reported.stderr.contains("2 runs"), "{}", reported.stderr);
+}
+
+/// Buffers below the credit loop starve links: 1000 B hold three packets of 280 B, of which 200 ns and more are under way.
+#[test]
+fn a_buffer_below_the_credit_loop_is_warned_of() {
+    let text = t2("buffer: 1kB", &[("a", "gpu0", "gpu1")]);
+    let warned = ended(&text, &["check", "s.yaml"]);
+    assert!(warned.stderr.contains("too small for its latency: it carries at most 24.5 %"), "{}", warned.stderr);
+    let end = ends(&result(&text))[0];
+    assert!(end.abs_diff(2_855_500_000) < 100_000, "{end}");
+}

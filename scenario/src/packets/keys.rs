@@ -1,0 +1,162 @@
+//! `packet` of a link type and of `fidelity`: how links carry packets.
+
+use std::sync::Arc;
+
+use weir_packets::{Inputs, MOST_HEADER, MOST_PAYLOAD, Queues, Switching};
+use weir_plugin_api::SimDuration;
+
+use super::ports::{self, PORTS, PortChoice};
+use crate::context::{Context, Fields, Problem, Read};
+use crate::diagnostic::quoted;
+use crate::format::{Key, KeyTable, Shape, optional};
+use crate::units;
+use crate::yaml::Value;
+
+/// What `bandwidth` counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Rate {
+    /// Payload of full packets: a lone transfer ends as in a fluid run.
+    Goodput,
+    /// Payload and headers.
+    Wire,
+}
+
+/// What is given; the rest is as the kind of the link has it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct PacketKeys {
+    pub(crate) payload: Option<u32>,
+    pub(crate) header: Option<u32>,
+    /// Bytes; the inner `None` for one that is never full.
+    pub(crate) buffer: Option<Option<u64>>,
+    pub(crate) credit_return: Option<SimDuration>,
+    pub(crate) queues: Option<Queues>,
+    pub(crate) inputs: Option<Inputs>,
+    pub(crate) switching: Option<Switching>,
+    pub(crate) rate: Option<Rate>,
+    /// Port arbiters of links towards the root, away from it, and beside the tree.
+    pub(crate) ports: [Option<Arc<PortChoice>>; 3],
+}
+
+const BUFFER: [Shape; 2] = [Shape::Named(&units::BYTES), Shape::Choice(|| vec!["unlimited".into()])];
+
+/// The keys of both maps.
+const LINK_KEYS: [Key; 9] = [
+    optional("payload", Shape::Named(&units::BYTES), "Largest payload of a packet."),
+    optional("header", Shape::Named(&units::BYTES), "Header of each packet on the wire."),
+    optional("buffer", Shape::Either(&BUFFER), "Input buffer at the far end; 16KiB by default."),
+    optional("credit_return", Shape::Named(&units::TIME), "From free room to the sender; the latency by default."),
+    optional("queues", Shape::Choice(|| vec!["fifo".into(), "voq".into()]), "Queues of the input buffer."),
+    optional("inputs", Shape::Choice(|| vec!["serial".into(), "parallel".into()]), "Outputs it sends to at once."),
+    optional(
+        "switching",
+        Shape::Choice(|| vec!["cut-through".into(), "store-and-forward".into()]),
+        "When a packet can be sent on.",
+    ),
+    optional("rate", Shape::Choice(|| vec!["goodput".into(), "wire".into()]), "What `bandwidth` counts."),
+    optional("port_arbiter", Shape::Named(&PORTS), "Which of those that ask for the link is served."),
+];
+
+pub(crate) static LINK_PACKET: KeyTable =
+    KeyTable::new("link_packet", "How links of the type carry packets.", &LINK_KEYS);
+
+/// Those of links, and what only a run has.
+const RUN_KEYS: [Key; 11] = {
+    let mut keys =
+        [optional("window", Shape::Whole(&[("minimum", 1)]), "Packets of a transfer under way at most."); 11];
+    let mut at = 0;
+    while at < LINK_KEYS.len() {
+        keys[at] = LINK_KEYS[at];
+        at += 1;
+    }
+    let choice = Shape::Choice(|| vec![true.into(), false.into()]);
+    keys[LINK_KEYS.len()] = optional("skip_ahead", choice, "Whether periods are skipped; results are the same.");
+    keys
+};
+
+/// `packet` of `fidelity`.
+pub(super) static RUN_PACKET: KeyTable =
+    KeyTable::new("fidelity_packet", "How links carry packets, unless their types say it.", &RUN_KEYS);
+
+/// Reads `packet` of a link type.
+pub(crate) fn read(context: &mut Context, value: &Value, what: &str) -> Read<PacketKeys> {
+    let what = format!("`packet` of {what}");
+    let fields = context.fields(value, &what, &LINK_PACKET)?;
+    keys(context, &fields)
+}
+
+/// Reads the keys that both maps have.
+pub(super) fn keys(context: &mut Context, fields: &Fields<'_>) -> Read<PacketKeys> {
+    let payload = fields.parse_or(context, "payload", None, payload);
+    let header = fields.parse_or(context, "header", None, header);
+    let buffer = fields.parse_or(context, "buffer", None, buffer);
+    let credit_return = fields.parse_or(context, "credit_return", None, |text| units::duration(text).map(Some));
+    let queues = choice(context, fields, "queues", [("fifo", Queues::Fifo), ("voq", Queues::Voq)]);
+    let inputs = choice(context, fields, "inputs", [("serial", Inputs::Serial), ("parallel", Inputs::Parallel)]);
+    let switching = [("cut-through", Switching::CutThrough), ("store-and-forward", Switching::StoreAndForward)];
+    let switching = choice(context, fields, "switching", switching);
+    let rate = choice(context, fields, "rate", [("goodput", Rate::Goodput), ("wire", Rate::Wire)]);
+    let ports = fields.get("port_arbiter").map(|value| ports::read(context, value)).transpose();
+    Ok(PacketKeys {
+        payload: payload?,
+        header: header?,
+        buffer: buffer?,
+        credit_return: credit_return?,
+        queues: queues?,
+        inputs: inputs?,
+        switching: switching?,
+        rate: rate?,
+        ports: ports?.unwrap_or_default(),
+    })
+}
+
+impl PacketKeys {
+    /// These, with those of `outer` where nothing is given.
+    pub(super) fn or(&self, outer: &Self) -> Self {
+        let port = |way: usize| self.ports[way].clone().or_else(|| outer.ports[way].clone());
+        Self {
+            payload: self.payload.or(outer.payload),
+            header: self.header.or(outer.header),
+            buffer: self.buffer.or(outer.buffer),
+            credit_return: self.credit_return.or(outer.credit_return),
+            queues: self.queues.or(outer.queues),
+            inputs: self.inputs.or(outer.inputs),
+            switching: self.switching.or(outer.switching),
+            rate: self.rate.or(outer.rate),
+            ports: [port(0), port(1), port(2)],
+        }
+    }
+}
+
+fn payload(text: &str) -> Result<Option<u32>, Problem> {
+    match units::byte_size(text)? {
+        bytes @ 1.. if bytes <= u64::from(MOST_PAYLOAD) => Ok(Some(bytes as u32)),
+        _ => Err(Problem::new(format!("no packet has a payload of {text}"), "give 1B to 64KiB")),
+    }
+}
+
+fn header(text: &str) -> Result<Option<u32>, Problem> {
+    match units::byte_size(text)? {
+        bytes if bytes <= u64::from(MOST_HEADER) => Ok(Some(bytes as u32)),
+        _ => Err(Problem::new(format!("no packet has a header of {text}"), "give at most 4KiB")),
+    }
+}
+
+fn buffer(text: &str) -> Result<Option<Option<u64>>, Problem> {
+    if text == "unlimited" { Ok(Some(None)) } else { units::byte_size(text).map(|bytes| Some(Some(bytes))) }
+}
+
+/// The value of a key that is one of some words.
+fn choice<T: Copy, const N: usize>(
+    context: &mut Context,
+    fields: &Fields<'_>,
+    key: &str,
+    words: [(&str, T); N],
+) -> Read<Option<T>> {
+    fields.parse_or(context, key, None, |text| match words.iter().find(|(word, _)| *word == text) {
+        Some((_, value)) => Ok(Some(*value)),
+        None => {
+            let known = words.map(|(word, _)| format!("`{word}`")).join(" or ");
+            Err(Problem::new(format!("{} is not known", quoted(text)), format!("write {known}")))
+        }
+    })
+}

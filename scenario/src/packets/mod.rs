@@ -1,0 +1,119 @@
+//! `fidelity`: whether a run divides bandwidth by rates, or sends packets.
+
+mod defaults;
+mod keys;
+mod plan;
+mod ports;
+
+use serde_json::{Map, Value as Json};
+
+use crate::Position;
+use crate::context::{Context, Read};
+use crate::diagnostic::quoted;
+use crate::format::{Definition, KeyTable, Shape, optional};
+use crate::source::Span;
+use crate::units;
+use crate::yaml::{self, Data, Value};
+use keys::RUN_PACKET;
+pub(crate) use keys::{LINK_PACKET, PacketKeys, read as link_keys};
+pub use plan::PacketPlan;
+pub(crate) use plan::spec;
+
+/// One way to simulate the scenario.
+#[derive(Clone, Debug)]
+pub(crate) enum Fidelity {
+    /// By rates, under each arbiter of the scenario.
+    Fluid,
+    /// Packet by packet.
+    Packet(Box<PacketRun>),
+}
+
+/// A run of packets as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct PacketRun {
+    keys: PacketKeys,
+    window: Option<u64>,
+    skips: bool,
+    span: Span,
+    position: Option<Position>,
+    written: Map<String, Json>,
+}
+
+static WITH_KEYS: KeyTable = KeyTable::new(
+    "fidelity_map",
+    "Packets, and how links carry them.",
+    &[optional("packet", Shape::Map(&RUN_PACKET), "How links carry packets, unless their types say it.")],
+);
+
+const ONE: Shape = Shape::Either(&[Shape::Choice(|| vec!["fluid".into(), "packet".into()]), Shape::Map(&WITH_KEYS)]);
+
+/// `fidelity` of a scenario.
+pub(crate) static FIDELITY: Definition = Definition {
+    name: "fidelity",
+    about: "`fluid`, by rates (the default), or `packet`; of a list each is run.",
+    shape: Shape::OneOrMore(1, &ONE),
+};
+
+/// The fidelities of the file, or of the command line in their place.
+pub(crate) fn read(context: &mut Context, value: Option<&Value>, options: &[String]) -> Read<Vec<Fidelity>> {
+    let written = match value {
+        None => Ok(vec![Fidelity::Fluid]),
+        Some(Value { data: Data::Sequence(items), span }) if items.is_empty() => {
+            Err(context.error(*span, "the list of fidelities is empty", "write `fluid` or `packet`"))
+        }
+        Some(Value { data: Data::Sequence(items), .. }) => context.each(items, one),
+        Some(value) => one(context, value).map(|one| vec![one]),
+    };
+    if options.is_empty() {
+        return written;
+    }
+    context.each(options, |context, text| {
+        let source = context.sources.add("--fidelity", text);
+        let value = yaml::parse(context, source)?;
+        let mut fidelity = one(context, &value)?;
+        // A name stands for what the file says of it.
+        if let (Fidelity::Packet(asked), Ok(written)) = (&mut fidelity, &written)
+            && asked.written.is_empty()
+            && let Some(Fidelity::Packet(own)) = written.iter().find(|own| matches!(own, Fidelity::Packet(_)))
+        {
+            asked.clone_from(own);
+        }
+        Ok(fidelity)
+    })
+}
+
+fn one(context: &mut Context, value: &Value) -> Read<Fidelity> {
+    if let Data::Mapping(_) = &value.data {
+        let fields = context.fields(value, "`fidelity`", &WITH_KEYS)?;
+        let packet = fields.require(context, "packet")?;
+        return run(context, packet).map(|run| Fidelity::Packet(Box::new(run)));
+    }
+    match context.text(value, "`fidelity`")? {
+        "fluid" => Ok(Fidelity::Fluid),
+        "packet" => {
+            let (keys, position) = (PacketKeys::default(), Some(context.sources.position(value.span)));
+            let run = PacketRun { keys, window: None, skips: true, span: value.span, position, written: Map::new() };
+            Ok(Fidelity::Packet(Box::new(run)))
+        }
+        other => {
+            let help = context.suggestion(other, ["fluid", "packet"], "fidelities");
+            Err(context.error(value.span, format!("no fidelity is named {}", quoted(other)), help))
+        }
+    }
+}
+
+fn run(context: &mut Context, value: &Value) -> Read<PacketRun> {
+    let fields = context.fields(value, "`packet`", &RUN_PACKET)?;
+    let keys = keys::keys(context, &fields)?;
+    let at_least_one = |text: &str| units::at_least_one(text, u64::MAX).map(Some);
+    let window = fields.parse_or(context, "window", None, at_least_one)?;
+    let skips = fields.parse_or(context, "skip_ahead", true, |text| match text {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(crate::context::Problem::new(format!("{} is neither", quoted(text)), "write `true` or `false`")),
+    })?;
+    let Data::Mapping(entries) = &value.data else { unreachable!("fields are those of a map") };
+    let written = entries.iter().map(|entry| (entry.key.to_string(), yaml::flow(&entry.value).into())).collect();
+    let position = Some(context.sources.position(value.span));
+    Ok(PacketRun { keys, window, skips, span: value.span, position, written })
+}

@@ -1,0 +1,325 @@
+//! From what is written to the settings of a run: what each link and port does with packets.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use weir_packets::{LinkSettings, NodeSettings, WireRate};
+use weir_plugin_api::{
+    ArbiterEntry, CallError, ClassId, Direction, Flags, Grant, LinkId, Origin, PhaseView, RateArbiter,
+};
+use weir_sim_core::{Fabric, PacketSettings, PortPolicy, Routes, TaskGraph, Work};
+
+use super::PacketRun;
+use super::defaults::{BUFFER, sizes};
+use super::keys::{PacketKeys, Rate};
+use super::ports::PortChoice;
+use crate::arbiter::ArbiterSpec;
+use crate::context::{Context, Read, Reported};
+use crate::topology::{LinkPacket, Topology};
+use crate::workload::Workload;
+
+/// Hops of a run at most, skipped ones apart, unless the command says otherwise (packets.md, section 3).
+const MOST_HOPS: u64 = 10_000_000_000;
+/// Hops that are expected of a run at most where none are skipped (packets.md, section 3).
+const MOST_WITHOUT_SKIPPING: u128 = 100_000_000_000;
+
+/// How a scenario's links and ports handle packets.
+#[derive(Clone, Debug)]
+pub struct PacketPlan {
+    settings: PacketSettings,
+    /// Per directed link: whether its bandwidth counts headers, too.
+    counts_headers: Vec<bool>,
+}
+
+impl PacketPlan {
+    /// The settings of a run on a fabric with the same links, whose bandwidths may differ.
+    #[must_use]
+    pub fn on(&self, fabric: &Fabric) -> PacketSettings {
+        let mut settings = self.settings.clone();
+        for ((own, link), counts_headers) in settings.links.iter_mut().zip(fabric.links()).zip(&self.counts_headers) {
+            // Every bandwidth was in range when the plan was made, and stays so when a link is widened.
+            own.rate = rate(own, link.bandwidth, *counts_headers).unwrap_or(own.rate);
+        }
+        settings
+    }
+}
+
+fn rate(own: &LinkSettings, bandwidth: f64, counts_headers: bool) -> Option<WireRate> {
+    if counts_headers { WireRate::wire(bandwidth) } else { WireRate::goodput(bandwidth, own.payload, own.header) }
+}
+
+/// The run of packets as it stands beside arbiters of rates.
+pub(crate) fn spec(
+    context: &mut Context,
+    run: &PacketRun,
+    topology: &Topology,
+    workload: &Workload,
+) -> Read<ArbiterSpec> {
+    refuse_others(context, run, topology, workload)?;
+    let mut maker =
+        Maker { context, run, topology, policies: Vec::new(), numbers: FxHashMap::default(), flags: Flags(0) };
+    let plan = maker.plan()?;
+    let flags = maker.flags;
+    check(context, run, topology, workload, &plan)?;
+    let mut spec = ArbiterSpec::plain(&Arc::new(entry(flags)));
+    spec.written.clone_from(&run.written);
+    spec.params.clone_from(&run.written);
+    spec.position.clone_from(&run.position);
+    spec.packets = Some(Arc::new(plan));
+    Ok(spec)
+}
+
+/// Refuses what packets do not have.
+fn refuse_others(context: &mut Context, run: &PacketRun, topology: &Topology, workload: &Workload) -> Read<()> {
+    let problem = if !topology.fabric.shared().is_empty() {
+        Some(("`shared` of links and `memory` of nodes", "leave them out, or run it with `fidelity: fluid`"))
+    } else if workload.routes.has_branches() {
+        Some((
+            "transfers over several routes at once",
+            "give `routing` one way for each pair, or run it with `fidelity: fluid`",
+        ))
+    } else if workload.stream.is_some() {
+        Some((
+            "traces that are read while they are simulated",
+            "leave out `--stream`, or run it with `fidelity: fluid`",
+        ))
+    } else {
+        None
+    };
+    match problem {
+        None => Ok(()),
+        Some((what, help)) => Err(context.error(run.span, format!("packets know no {what}"), help)),
+    }
+}
+
+struct Maker<'m> {
+    context: &'m mut Context,
+    run: &'m PacketRun,
+    topology: &'m Topology,
+    policies: Vec<PortPolicy>,
+    /// The policy of each choice that was met.
+    numbers: FxHashMap<*const PortChoice, u32>,
+    flags: Flags,
+}
+
+impl Maker<'_> {
+    fn plan(&mut self) -> Read<PacketPlan> {
+        let fabric = &self.topology.fabric;
+        let given: FxHashMap<u32, &LinkPacket> =
+            self.topology.packets.links.iter().map(|(pair, given)| (*pair, &**given)).collect();
+        let mut words = self.topology.kinds.words_of_links();
+        let default_port = PortChoice::default_choice();
+        let (mut links, mut counts_headers, mut ports) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, link) in fabric.links().iter().enumerate() {
+            let given = given.get(&(id as u32 / 2));
+            let keys = given.map_or_else(|| self.run.keys.clone(), |given| given.keys.or(&self.run.keys));
+            let generation = given.and_then(|given| given.generation);
+            let sizes = sizes(words.next().unwrap_or_default(), generation).with(&keys);
+            let by_wire = match keys.rate {
+                Some(rate) => rate == Rate::Wire,
+                None => generation.is_some(),
+            };
+            let mut own = LinkSettings {
+                from: link.from.0,
+                to: link.to.0,
+                downwards: link.direction == Direction::Down,
+                rate: WireRate::wire(1.0).ok_or(Reported)?,
+                latency: link.latency.0,
+                credit_return: keys.credit_return.unwrap_or(link.latency).0,
+                buffer: keys.buffer.unwrap_or(Some(BUFFER)),
+                payload: sizes.payload,
+                header: sizes.header,
+                switching: keys.switching.unwrap_or_default(),
+                queues: keys.queues.unwrap_or_default(),
+                inputs: keys.inputs.unwrap_or_default(),
+            };
+            own.rate = rate(&own, link.bandwidth, by_wire).ok_or_else(|| self.too_slow(LinkId(id as u32)))?;
+            links.push(own);
+            counts_headers.push(by_wire);
+            ports.push(port(&keys, link.direction).unwrap_or(&default_port).clone());
+        }
+        let policy_of = self.policies_of(&links, &ports)?;
+        let settings = PacketSettings {
+            links,
+            nodes: self.nodes(),
+            policies: std::mem::take(&mut self.policies),
+            policy_of,
+            window: self.run.window,
+            skips: self.run.skips,
+            most_hops: MOST_HOPS,
+        };
+        Ok(PacketPlan { settings, counts_headers })
+    }
+
+    fn too_slow(&mut self, link: LinkId) -> Reported {
+        let message = format!("{} carries less than 1 B/s, or 10^18", name(self.topology, link));
+        self.context.error(self.run.span, message, "give it another bandwidth, or run it with `fidelity: fluid`")
+    }
+
+    fn nodes(&self) -> Vec<NodeSettings> {
+        let mut nodes = vec![NodeSettings { split: None, engines: 0 }; self.topology.fabric.nodes().len()];
+        self.topology.packets.splits.iter().for_each(|(node, split)| nodes[node.index()].split = Some(*split));
+        nodes
+    }
+
+    /// The number of each link's policy, of which one is made for each that is written.
+    fn policies_of(&mut self, links: &[LinkSettings], ports: &[Arc<PortChoice>]) -> Read<Box<[u32]>> {
+        let mut inputs = vec![Vec::new(); self.topology.fabric.nodes().len()];
+        links.iter().for_each(|link| inputs[link.to as usize].push(link.from));
+        let mut policy_of = Vec::with_capacity(ports.len());
+        for port in ports {
+            let number = match self.numbers.get(&Arc::as_ptr(port)) {
+                Some(&number) => number,
+                None => self.policy(port, links, ports, &inputs)?,
+            };
+            policy_of.push(number);
+        }
+        Ok(policy_of.into())
+    }
+
+    fn policy(
+        &mut self,
+        port: &Arc<PortChoice>,
+        links: &[LinkSettings],
+        ports: &[Arc<PortChoice>],
+        inputs: &[Vec<u32>],
+    ) -> Read<u32> {
+        let outs: Vec<u32> = (0..).zip(ports).filter(|(_, own)| Arc::ptr_eq(own, port)).map(|(out, _)| out).collect();
+        let mut weights = BTreeMap::new();
+        for (name, weight, span) in &port.weights {
+            let node = self.topology.names.resolve(name);
+            let node = node.map_err(|problem| self.context.error(*span, problem.message, problem.help))?;
+            let before = weights.len();
+            for &out in &outs {
+                let own = &inputs[links[out as usize].from as usize];
+                let place = own.iter().position(|&from| from == node.0);
+                weights.extend(place.map(|place| ((out, place as u32), *weight)));
+            }
+            if weights.len() == before {
+                let message = format!("no port with these weights has an input from `{name}`");
+                return Err(self.context.error(*span, message, "name a node that is one link away from such a port"));
+            }
+        }
+        let (number, made) = (self.policies.len() as u32, port.clone());
+        self.policies.push(PortPolicy(Arc::new(move || made.make(&weights))));
+        self.numbers.insert(Arc::as_ptr(port), number);
+        self.flags = self.flags.union(port.flags());
+        Ok(number)
+    }
+}
+
+fn port(keys: &PacketKeys, direction: Direction) -> Option<&Arc<PortChoice>> {
+    let way = match direction {
+        Direction::Up => 0,
+        Direction::Down => 1,
+        Direction::Lateral => 2,
+    };
+    keys.ports[way].as_ref()
+}
+
+/// What stands for the policy of a run of packets: nobody asks it for rates.
+fn entry(flags: Flags) -> ArbiterEntry {
+    ArbiterEntry {
+        name: "packet".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        flags,
+        says_what_it_reads: true,
+        legend: Vec::new(),
+        params_schema: "{}".to_owned(),
+        origin: Origin::BuiltIn,
+        make: Arc::new(|_, _| Ok(Box::new(NoRates) as Box<dyn RateArbiter>)),
+        incremental: None,
+    }
+}
+
+struct NoRates;
+
+impl RateArbiter for NoRates {
+    fn allocate(&mut self, _: &PhaseView<'_>, _: &mut Grant<'_>) -> Result<(), CallError> {
+        Err(CallError::Refused("packets have no rates".to_owned()))
+    }
+}
+
+/// Holds packets against the buffers that they cross, and counts hops.
+fn check(
+    context: &mut Context,
+    run: &PacketRun,
+    topology: &Topology,
+    workload: &Workload,
+    plan: &PacketPlan,
+) -> Read<()> {
+    let Workload { routes, tasks, .. } = workload;
+    for class in 0..tasks.classes().len() {
+        let route = routes.links(tasks.classes().route(ClassId::from_index(class)));
+        fits(context, run, topology, &plan.settings, route)?;
+    }
+    if !run.skips && hops(&plan.settings, routes, tasks) > MOST_WITHOUT_SKIPPING {
+        let message = "with `skip_ahead: false` this is more than 10^11 packets times links";
+        return Err(context.error(run.span, message, "leave `skip_ahead` out, or send less"));
+    }
+    warn_of_small_buffers(context, run, topology, &plan.settings);
+    Ok(())
+}
+
+/// Whether all buffers of a route hold its packets.
+fn fits(
+    context: &mut Context,
+    run: &PacketRun,
+    topology: &Topology,
+    settings: &PacketSettings,
+    route: &[LinkId],
+) -> Read<()> {
+    let mut payload = u32::MAX;
+    for &link in route {
+        let own = &settings.links[link.index()];
+        let split = settings.nodes[own.from as usize].split.filter(|_| own.downwards && payload != u32::MAX);
+        payload = payload.min(own.payload).min(split.unwrap_or(u32::MAX));
+        let packet = u64::from(payload) + u64::from(own.header);
+        if let Some(buffer) = own.buffer.filter(|&buffer| buffer < packet) {
+            let message = format!("the buffer of {} holds {buffer} B, packets have {packet} B", name(topology, link));
+            return Err(context.error(run.span, message, "give `buffer` room for a packet with its header"));
+        }
+    }
+    Ok(())
+}
+
+/// Packets times links that they cross.
+fn hops(settings: &PacketSettings, routes: &Routes, tasks: &TaskGraph) -> u128 {
+    let of = |work: Work| {
+        let Work::Carries { bytes, class } = work else { return 0 };
+        let route = routes.links(tasks.classes().route(class));
+        let smallest = route.iter().map(|link| settings.links[link.index()].payload).min().unwrap_or(1);
+        u128::from(bytes.div_ceil(u64::from(smallest))) * route.len() as u128
+    };
+    tasks.tasks().iter().map(|task| of(task.work)).sum()
+}
+
+/// Warns of the link that its buffer slows most: it carries min(1, b · ser / (L + ser)) of its rate with room for b packets,
+/// L from grant to credit (packets.md, section 1).
+fn warn_of_small_buffers(context: &mut Context, run: &PacketRun, topology: &Topology, settings: &PacketSettings) {
+    let share = |own: &LinkSettings| {
+        let packet = u64::from(own.payload) + u64::from(own.header);
+        let (held, ser) = ((own.buffer? / packet) as f64, own.rate.time(packet) as f64);
+        let around = (own.latency + own.credit_return) as f64 + ser;
+        let least = (around / ser).ceil() as u64 * packet;
+        Some((held * ser / around, least)).filter(|(share, _)| *share < 1.0)
+    };
+    let slow = (0..).zip(&settings.links).filter_map(|(id, own)| Some((LinkId(id), share(own)?)));
+    let slow: Vec<_> = slow.collect();
+    let Some((link, (share, _))) = slow.iter().min_by(|a, b| a.1.0.total_cmp(&b.1.0)) else { return };
+    let least = slow.iter().map(|(_, (_, least))| least).max().unwrap_or(&0);
+    let others = if slow.len() > 1 { format!(", and {} more links theirs", slow.len() - 1) } else { String::new() };
+    let message = format!(
+        "the buffer of {} is too small for its latency: it carries at most {:.1} % of its bandwidth{others}",
+        name(topology, *link),
+        100.0 * share
+    );
+    context.warn(run.span, message, format!("{least} B would do"));
+}
+
+/// A link as messages name it.
+fn name(topology: &Topology, link: LinkId) -> String {
+    let link = topology.fabric.link(link);
+    format!("{}->{}", topology.names.unique_name(link.from), topology.names.unique_name(link.to))
+}

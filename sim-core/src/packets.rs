@@ -1,0 +1,305 @@
+//! Transfers that go packet by packet: the packet engine as a mover of bytes.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use weir_packets::arbiter::PortArbiter;
+use weir_packets::{Engine, Held, HeldCause, LinkSettings, Network, NodeSettings, Notice, PacketError, TransferSpec};
+use weir_plugin_api::{Binding, Cause, ClassId, LinkId, SimDuration, SimTime};
+
+use crate::fabric::Fabric;
+use crate::flows::Ended;
+use crate::outcome::{Bottleneck, LinkTotals, SimError};
+use crate::progress::time_to_send;
+use crate::setup::{RunOptions, Simulation};
+use crate::tasks::{EngineId, TaskId, Work};
+
+/// A port arbiter that runs are made with.
+#[derive(Clone)]
+pub struct PortPolicy(pub Arc<dyn Fn() -> Box<dyn PortArbiter> + Send + Sync>);
+
+impl std::fmt::Debug for PortPolicy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PortPolicy")
+    }
+}
+
+/// How transfers become packets, and which ports serve whom.
+#[derive(Clone, Debug)]
+pub struct PacketSettings {
+    /// Per directed link.
+    pub links: Vec<LinkSettings>,
+    /// Per node; how many transfers start there at once follows from the tasks.
+    pub nodes: Vec<NodeSettings>,
+    /// The port arbiters.
+    pub policies: Vec<PortPolicy>,
+    /// Per directed link: which of them serves it.
+    pub policy_of: Box<[u32]>,
+    /// Packets under way for each transfer at most.
+    pub window: Option<u64>,
+    /// Whether transfers that have come into a period are moved on at once; results are the same.
+    pub skips: bool,
+    /// Links crossed by packets at most, skipped ones apart.
+    pub most_hops: u64,
+}
+
+/// What packets did in a run.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PacketCounts {
+    /// Links crossed by packets, those skipped included.
+    pub hops: u64,
+    /// Those that were skipped.
+    pub skipped_hops: u64,
+    /// A digest of all grants.
+    pub fingerprint: u64,
+    /// Per directed link.
+    pub links: Vec<PacketLinkTotals>,
+    /// Per task; nothing for tasks that carry no bytes.
+    pub transfers: Vec<PacketTransfer>,
+}
+
+/// The packets of a transfer.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PacketTransfer {
+    /// How many leave its source.
+    pub packets: u64,
+    /// Why its source had to wait, from the longest wait on.
+    pub held: Vec<Held>,
+}
+
+/// Packets that crossed a directed link.
+pub use weir_packets::LinkCounts as PacketLinkTotals;
+
+/// The packet engine with the tasks that it serves.
+pub(crate) struct Packets<'a> {
+    simulation: Simulation<'a>,
+    settings: &'a PacketSettings,
+    engine: Engine,
+    next_end: SimTime,
+    arrived: Vec<TaskId>,
+    /// Transfers that have begun and not arrived.
+    active: usize,
+    /// What went wrong when a transfer began; told at the end of the instant.
+    failed: Option<PacketError>,
+}
+
+impl<'a> Packets<'a> {
+    pub(crate) fn new(simulation: &Simulation<'a>, settings: &'a PacketSettings) -> Result<Self, SimError> {
+        let network = Network::new(settings.links.clone(), with_engines(simulation, &settings.nodes), 1);
+        let network = network.map_err(|error| failed(SimTime(0), error.into()))?;
+        let policies = settings.policies.iter().map(|policy| (policy.0)()).collect();
+        let engine = Engine::new(network, policies, settings.policy_of.clone()).with_most_hops(settings.most_hops);
+        let engine = if settings.skips { engine } else { engine.without_skipping() };
+        Ok(Self {
+            simulation: *simulation,
+            settings,
+            engine,
+            next_end: SimTime::NEVER,
+            arrived: Vec::new(),
+            active: 0,
+            failed: None,
+        })
+    }
+
+    pub(crate) fn admit(&mut self, now: SimTime, task: TaskId, class: ClassId, bytes: u64) {
+        let (routes, classes) = (self.simulation.routes, &self.simulation.tasks.classes);
+        let route: Vec<u32> = routes.links(classes.route(class)).iter().map(|link| link.0).collect();
+        let table = classes.table();
+        let spec = TransferSpec {
+            bytes,
+            route: &route,
+            channel: 0,
+            priority: table.priority[class.index()],
+            weight: table.weight[class.index()],
+            interval: interval(self.settings, route[0], classes.limit(class)),
+            window: self.settings.window,
+        };
+        self.active += 1;
+        if let Err(error) = self.engine.admit(now.0, task.0, &spec) {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    pub(crate) fn advance(&mut self, now: SimTime, until: SimTime, options: &RunOptions<'_>) -> Result<(), SimError> {
+        let until = until.0.min(options.until.0.saturating_add(1));
+        let halt = || options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
+        let next = self.engine.advance(until, &halt).map_err(|error| failed(now, error))?;
+        self.next_end = SimTime::ZERO.after(SimDuration(next));
+        Ok(())
+    }
+
+    pub(crate) fn next_end(&self) -> SimTime {
+        self.next_end
+    }
+
+    pub(crate) fn take_ended(&mut self, now: SimTime, out: &mut Vec<Ended>) {
+        while let Some((_, notice)) = self.engine.take_notice(now.0) {
+            match notice {
+                Notice::Sent(id) => {
+                    let task = TaskId(id);
+                    let Work::Carries { bytes, class } = self.simulation.tasks.tasks()[task.index()].work else {
+                        continue;
+                    };
+                    out.push(Ended { task, class, bytes, bottleneck: self.bottleneck(task) });
+                }
+                Notice::Ended(id) => {
+                    self.active -= 1;
+                    self.arrived.push(TaskId(id));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn take_arrived(&mut self, out: &mut Vec<TaskId>) {
+        out.append(&mut self.arrived);
+    }
+
+    /// Does what is due at `now`, with the transfers that have begun.
+    pub(crate) fn step(&mut self, now: SimTime) -> Result<(), SimError> {
+        if let Some(error) = self.failed.take() {
+            return Err(failed(now, error));
+        }
+        self.engine.step(now.0).map_err(|error| failed(now, error))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.active
+    }
+
+    /// What held a transfer back longest: at its source, or nothing but the narrowest link.
+    fn bottleneck(&self, task: TaskId) -> Bottleneck {
+        let held = self.engine.held(task.0);
+        let Some(longest) = held.first() else {
+            return Bottleneck {
+                binding: Binding::new(self.narrowest(task), Cause::FullRate, u32::MAX),
+                time: SimDuration::ZERO,
+                blocked: SimDuration::ZERO,
+            };
+        };
+        let cause = match longest.cause {
+            HeldCause::Arbitration => Cause::SharedLink,
+            HeldCause::HeadOfLine => Cause::HeadOfLine,
+            HeldCause::Credit => Cause::Credit,
+            HeldCause::Window => Cause::Window,
+            HeldCause::Limit => Cause::OwnLimit,
+        };
+        let link = if cause == Cause::OwnLimit { LinkId::NONE } else { LinkId(longest.link) };
+        Bottleneck {
+            binding: Binding::new(link, cause, longest.by.unwrap_or(u32::MAX)),
+            time: SimDuration(longest.time),
+            blocked: SimDuration::ZERO,
+        }
+    }
+
+    fn narrowest(&self, task: TaskId) -> LinkId {
+        let Simulation { fabric, routes, tasks } = self.simulation;
+        let Work::Carries { class, .. } = tasks.tasks()[task.index()].work else { return LinkId::NONE };
+        let links = routes.links(tasks.classes.route(class)).iter().copied();
+        links.min_by(|a, b| fabric.link(*a).bandwidth.total_cmp(&fabric.link(*b).bandwidth)).unwrap_or(LinkId::NONE)
+    }
+
+    pub(crate) fn close(&self) -> Vec<(TaskId, u64, Bottleneck)> {
+        let tasks = (0..).map(TaskId).zip(self.simulation.tasks.tasks());
+        let carried = tasks.filter_map(|(task, of)| match of.work {
+            Work::Carries { bytes, .. } => Some((task, self.engine.sent_bytes(task.0, bytes), bytes)),
+            _ => None,
+        });
+        let unfinished = carried.filter(|&(_, sent, bytes)| sent > 0 && sent < bytes);
+        unfinished.map(|(task, sent, _)| (task, sent, self.bottleneck(task))).collect()
+    }
+
+    pub(crate) fn link_totals(&self) -> Vec<LinkTotals> {
+        let of =
+            |counts: PacketLinkTotals| LinkTotals { bytes: counts.payload, busy: SimDuration(counts.busy), peak: None };
+        self.engine.counts().into_iter().map(of).collect()
+    }
+
+    pub(crate) fn counts(&self) -> PacketCounts {
+        let transfers = (0..).zip(self.simulation.tasks.tasks());
+        PacketCounts {
+            hops: self.engine.hops(),
+            skipped_hops: self.engine.skipped_hops(),
+            fingerprint: self.engine.fingerprint(),
+            links: self.engine.counts(),
+            transfers: transfers.map(|(id, task)| self.transfer(id, task.work)).collect(),
+        }
+    }
+
+    fn transfer(&self, id: u32, work: Work) -> PacketTransfer {
+        let Work::Carries { bytes, class } = work else { return PacketTransfer::default() };
+        let Simulation { routes, tasks, .. } = self.simulation;
+        let first = routes.links(tasks.classes.route(class)).first();
+        let payload = first.map_or(1, |link| self.settings.links[link.index()].payload);
+        PacketTransfer { packets: bytes.div_ceil(u64::from(payload)), held: self.engine.held(id) }
+    }
+}
+
+fn failed(time: SimTime, error: PacketError) -> SimError {
+    SimError::Packets { time, error }
+}
+
+/// Picoseconds between packets of a limited transfer; 0 without a limit.
+fn interval(settings: &PacketSettings, first: u32, limit: f64) -> u64 {
+    if limit.is_finite() { time_to_send(f64::from(settings.links[first as usize].payload), limit).0 } else { 0 }
+}
+
+/// Nodes with as many engines as transfers may start there at once.
+fn with_engines(simulation: &Simulation<'_>, nodes: &[NodeSettings]) -> Vec<NodeSettings> {
+    let Simulation { fabric, routes, tasks } = *simulation;
+    let mut own = vec![Vec::new(); nodes.len()];
+    for task in tasks.tasks() {
+        if let Work::Carries { class, .. } = task.work
+            && let Some(first) = routes.links(tasks.classes.route(class)).first()
+        {
+            own[fabric.link(*first).from.index()].push(task.engine);
+        }
+    }
+    let at_once = |mut engines: Vec<EngineId>| {
+        let transfers = engines.len() as u64;
+        engines.sort_unstable();
+        let free = engines.iter().filter(|&&engine| engine == EngineId::NONE).count() as u64;
+        engines.dedup();
+        let slots = engines
+            .iter()
+            .filter(|&&engine| engine != EngineId::NONE)
+            .map(|&engine| tasks.engines()[engine.0 as usize].slots);
+        slots.map(u64::from).fold(free, u64::saturating_add).min(transfers).min(u64::from(u32::MAX)) as u32
+    };
+    nodes.iter().zip(own).map(|(node, engines)| NodeSettings { engines: at_once(engines), ..*node }).collect()
+}
+
+/// From start to end of a lone transfer; `None` where it never ends.
+#[must_use]
+pub fn packet_time_alone(
+    settings: &PacketSettings,
+    fabric: &Fabric,
+    route: &[LinkId],
+    bytes: u64,
+    limit: f64,
+) -> Option<SimDuration> {
+    // Its links and their nodes alone, in a chain.
+    let links =
+        (0..).zip(route).map(|(at, link)| LinkSettings { from: at, to: at + 1, ..settings.links[link.index()] });
+    let first = fabric.link(*route.first()?).from;
+    let nodes = std::iter::once(first).chain(route.iter().map(|link| fabric.link(*link).to));
+    let nodes = nodes.map(|node| NodeSettings { engines: 1, ..settings.nodes[node.index()] }).collect();
+    let network = Network::new(links.collect(), nodes, 1).ok()?;
+    let policies = settings.policies.iter().map(|policy| (policy.0)()).collect();
+    let policy_of = route.iter().map(|link| settings.policy_of[link.index()]).collect();
+    let mut engine = Engine::new(network, policies, policy_of).with_most_hops(settings.most_hops);
+    let own: Vec<u32> = (0..route.len() as u32).collect();
+    let interval = interval(settings, route[0].0, limit);
+    let spec =
+        TransferSpec { bytes, route: &own, channel: 0, priority: 0, weight: 1.0, interval, window: settings.window };
+    engine.admit(0, 0, &spec).ok()?;
+    engine.step(0).ok()?;
+    loop {
+        let next = engine.advance(u64::MAX, &|| false).ok().filter(|next| *next != u64::MAX)?;
+        while let Some((time, notice)) = engine.take_notice(next) {
+            if notice == Notice::Ended(0) {
+                return Some(SimDuration(time));
+            }
+        }
+        engine.step(next).ok()?;
+    }
+}
