@@ -121,10 +121,19 @@ impl<'a> Packets<'a> {
     }
 
     pub(crate) fn advance(&mut self, now: SimTime, until: SimTime, options: &RunOptions<'_>) -> Result<(), SimError> {
-        let until = until.0.min(options.until.0.saturating_add(1));
         let halt = || options.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed));
-        let next = self.engine.advance(until, &halt).map_err(|error| failed(now, error))?;
-        self.next_end = SimTime::ZERO.after(SimDuration(next));
+        let limit = until.0.min(options.until.0.saturating_add(1));
+        let mut next = self.engine.advance(limit, &halt).map_err(|error| failed(now, error))?;
+        if until.is_never() && self.engine.is_idle() {
+            // Nothing happens any more, at whatever time: the engine tells a deadlock from an end.
+            next = self.engine.advance(u64::MAX, &halt).map_err(|error| failed(now, error))?;
+        }
+        self.next_end = match next {
+            // The run ends here: it was stopped, or the next end comes after the last instant.
+            u64::MAX if halt() => now,
+            u64::MAX if self.active > 0 => SimTime(options.until.0.saturating_add(1)),
+            next => SimTime(next),
+        };
         Ok(())
     }
 

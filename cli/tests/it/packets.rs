@@ -92,6 +92,17 @@ fn waits_name_the_link_and_the_culprit() {
 }
 
 #[test]
+fn a_run_that_stops_has_sent_whole_packets() {
+    let text = t2("", &[("a", "gpu0", "gpu1"), ("b", "gpu4", "gpu1")]);
+    let ended = ended(&text, &["run", "s.yaml", "--json", "--until", "100us"]);
+    let result = json_lines(&ended.stdout).remove(0);
+    assert_eq!((&result["complete"], &result["stopped_ps"]), (&false.into(), &100_000_000.into()), "{}", ended.stderr);
+    // At half of 14.4 GB/s, and what the buffers hold.
+    let sent = result["transfers"][0]["sent_bytes"].as_u64().expect("it goes on");
+    assert!((710_000..760_000).contains(&sent) && sent.is_multiple_of(256), "{sent}");
+}
+
+#[test]
 fn both_fidelities_stand_side_by_side() {
     let text = t2("", &[("a", "gpu0", "gpu1")]);
     let ended = ended(&text, &["run", "s.yaml", "--json", "--fidelity", "fluid,packet"]);
@@ -133,6 +144,8 @@ fn a_deadlock_names_the_links_of_its_circle() {
     for link in ["sw0 → sw1", "sw1 → sw2", "sw2 → sw3", "sw3 → sw0"] {
         assert!(deadlock.stderr.contains(link), "{link}: {}", deadlock.stderr);
     }
+    let stopped = ended(&ring("280B"), &["run", "s.yaml", "--until", "1s"]);
+    assert_eq!((stopped.code, stopped.stderr), (3, deadlock.stderr));
     let roomy = ended(&ring("unlimited"), &["run", "s.yaml"]);
     assert_eq!(roomy.code, 0, "{}", roomy.stderr);
 }

@@ -276,6 +276,12 @@ impl Engine {
         Ok(())
     }
 
+    /// Whether nothing will happen unless a transfer is admitted.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.events.next_time() == u64::MAX && self.notices.next_time() == u64::MAX
+    }
+
     /// Goes on until the next notice is due, or to the last instant before `until`. Returns when the next notice is due
     /// ([`u64::MAX`] for none). `halt` is asked now and then, and ends it early.
     ///

@@ -67,7 +67,7 @@ fn of_delay(row: &TransferRow<'_>) -> Option<String> {
         .then(|| format!("`{id}` took {} s, but alone_s and the parts of `delay` are {parts} s", end - ready))
 }
 
-/// All bytes are sent before the end; where latencies are known, just before.
+/// All bytes are sent before the end; where latencies are known, just before. Packets wait in buffers, too.
 fn of_sending(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
     let (TransferRow { id, bytes, .. }, end) = (row, row.end_s?);
     let (_, sent) = row.sending()?;
@@ -76,8 +76,13 @@ fn of_sending(row: &TransferRow<'_>, links: &[LinkRow<'_>]) -> Option<String> {
     };
     let latency = row.route.as_ref().filter(|_| row.shares.is_none()).and_then(latency);
     let is_late = above(sent, end);
-    let is_early = latency.is_some_and(|latency| differ(sent + latency, end));
-    (is_late || is_early).then(|| format!("`{id}` sends {bytes} B until {sent} s by its mean_Bps, and ends at {end} s"))
+    let is_early = latency.is_some_and(|latency| match row.sent_s {
+        None => differ(sent + latency, end),
+        Some(_) => above(sent + latency, end),
+    });
+    let is_other = row.sent_s.is_some_and(|told| differ(sent, told));
+    (is_late || is_early || is_other)
+        .then(|| format!("`{id}` sends {bytes} B until {sent} s by its mean_Bps, and ends at {end} s"))
 }
 
 fn of_link(row: &LinkRow<'_>, span: f64, events: u64) -> Option<String> {
