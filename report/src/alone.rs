@@ -43,7 +43,7 @@ enum Source {
     /// Nobody.
     Unknown,
     /// An arbiter of rates.
-    Arbiter(RefCell<State>),
+    Arbiter(Box<RefCell<State>>),
     /// Packets, sent alone. Times by size and class, as far as they were asked for.
     Packets(Box<PacketSettings>, RefCell<FxHashMap<(u64, ClassId), Option<SimDuration>>>),
 }
@@ -69,7 +69,7 @@ impl<'a> Alone<'a> {
             rates: vec![None; classes.len()],
             trouble: None,
         };
-        Self { fabric, classes, routes, source: Source::Arbiter(RefCell::new(state)) }
+        Self { fabric, classes, routes, source: Source::Arbiter(Box::new(RefCell::new(state))) }
     }
 
     /// Sends the packets of a lone transfer.

@@ -3,11 +3,13 @@
 //! Choosing is apart from committing, because an input may decline: it may be offered several outputs at once. Among equals
 //! requesters go by their slot: by channel, then by link id of the input, then by engine.
 
+mod built_in;
 mod deficit;
 mod keyed;
 mod random;
 mod rotation;
 
+pub use built_in::{BUILT_IN, PortEntry, PortParams};
 pub use deficit::DeficitRoundRobin;
 pub use keyed::{ArrivalOrder, Fixed, OldestFirst, StrictPriority};
 pub use random::{Random, draw};

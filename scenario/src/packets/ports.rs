@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use weir_packets::arbiter::{
-    ArrivalOrder, DeficitRoundRobin, Fixed, OldestFirst, PortArbiter, Random, RoundRobin, StrictPriority,
-    WeightedRoundRobin,
-};
+use weir_packets::arbiter::{BUILT_IN, PortArbiter, PortEntry, PortParams};
 use weir_sim_core::api::Flags;
 
 use crate::context::{Context, Problem, Read};
@@ -16,64 +13,47 @@ use crate::source::Span;
 use crate::units;
 use crate::yaml::{self, Data, Value};
 
-/// Bytes that a visit of `deficit-round-robin` adds (packets.md, section 2).
-const QUANTUM: u64 = 512;
-/// The default.
-const ROUND_ROBIN: &str = "round-robin";
-
-/// The built-in ones, and which parameters each takes.
-const KNOWN: [(&str, &[&str]); 8] = [
-    (ROUND_ROBIN, &[]),
-    ("deficit-round-robin", &["quantum", "weights"]),
-    ("weighted-round-robin", &["weights"]),
-    ("oldest-first", &[]),
-    ("arrival-order", &[]),
-    ("strict-priority", &[]),
-    ("fixed", &[]),
-    ("random", &["seed"]),
-];
-
 /// A port arbiter with its parameters.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PortChoice {
-    pub(crate) name: &'static str,
-    quantum: u64,
-    seed: u64,
+    entry: &'static PortEntry,
+    params: PortParams,
     /// Names of the nodes that inputs come from, with their weights.
-    pub(crate) weights: Vec<(Box<str>, u32, Span)>,
+    pub(super) weights: Vec<(Box<str>, u32, Span)>,
+}
+
+impl PartialEq for PortChoice {
+    fn eq(&self, other: &Self) -> bool {
+        (self.entry.name, &self.params, &self.weights) == (other.entry.name, &other.params, &other.weights)
+    }
 }
 
 impl PortChoice {
     /// The one of links that say none.
     pub(super) fn default_choice() -> Arc<Self> {
-        Arc::new(Self { name: ROUND_ROBIN, quantum: QUANTUM, seed: 0, weights: Vec::new() })
+        Arc::new(Self { entry: &BUILT_IN[0], params: PortParams::default(), weights: Vec::new() })
     }
 
     /// A new instance, with weights by output and requester.
     pub(super) fn make(&self, weights: &BTreeMap<(u32, u32), u32>) -> Box<dyn PortArbiter> {
-        match self.name {
-            "deficit-round-robin" => Box::new(DeficitRoundRobin::new(self.quantum, weights.clone())),
-            "weighted-round-robin" => Box::new(WeightedRoundRobin::new(weights.clone())),
-            "oldest-first" => Box::new(OldestFirst),
-            "arrival-order" => Box::new(ArrivalOrder),
-            "strict-priority" => Box::new(StrictPriority::default()),
-            "fixed" => Box::new(Fixed),
-            "random" => Box::new(Random::new(self.seed)),
-            _ => Box::new(RoundRobin::default()),
-        }
+        (self.entry.make)(&PortParams { weights: weights.clone(), ..self.params.clone() })
     }
 
     /// What it reads of transfers.
     pub(super) fn flags(&self) -> Flags {
-        if self.name == "strict-priority" { Flags::READS_PRIORITY } else { Flags(0) }
+        if self.entry.reads_priority { Flags::READS_PRIORITY } else { Flags(0) }
     }
+}
+
+fn names() -> impl Iterator<Item = &'static str> + Clone {
+    BUILT_IN.iter().map(|entry| entry.name)
 }
 
 static PORT: KeyTable = KeyTable::new(
     "port_arbiter",
     "A port arbiter with parameters.",
     &[
-        required("name", Shape::Choice(|| KNOWN.map(|(name, _)| name.into()).to_vec()), "Which one."),
+        required("name", Shape::Choice(|| names().map(Into::into).collect()), "Which one."),
         optional("quantum", Shape::Named(&units::BYTES), "Bytes that a visit adds; 512B by default."),
         optional(
             "weights",
@@ -84,7 +64,7 @@ static PORT: KeyTable = KeyTable::new(
     ],
 );
 
-const ONE: Shape = Shape::Either(&[Shape::Choice(|| KNOWN.map(|(name, _)| name.into()).to_vec()), Shape::Map(&PORT)]);
+const ONE: Shape = Shape::Either(&[Shape::Choice(|| names().map(Into::into).collect()), Shape::Map(&PORT)]);
 
 static BY_WAY: KeyTable = KeyTable::new(
     "port_arbiters",
@@ -123,20 +103,20 @@ fn one(context: &mut Context, value: &Value) -> Read<PortChoice> {
     };
     let name_value = fields.map_or(Ok(value), |fields| fields.require(context, "name"))?;
     let text = context.text(name_value, "the name of a port arbiter")?;
-    let Some(&(name, takes)) = KNOWN.iter().find(|(name, _)| *name == text) else {
-        let help = context.suggestion(text, KNOWN.map(|(name, _)| name), "port arbiters");
+    let Some(entry) = BUILT_IN.iter().find(|entry| entry.name == text) else {
+        let help = context.suggestion(text, names(), "port arbiters");
         return Err(context.error(name_value.span, format!("no port arbiter is named {}", quoted(text)), help));
     };
-    let mut choice = PortChoice { name, quantum: QUANTUM, seed: 0, weights: Vec::new() };
+    let mut choice = PortChoice { entry, params: PortParams::default(), weights: Vec::new() };
     let Some(fields) = fields else { return Ok(choice) };
     for key in ["quantum", "weights", "seed"] {
-        if let (Some(entry), false) = (fields.entry(key), takes.contains(&key)) {
-            let message = format!("port arbiter `{name}` has no parameter `{key}`");
-            return Err(context.error(entry.key_span, message, "remove it"));
+        if let (Some(given), false) = (fields.entry(key), entry.takes.contains(&key)) {
+            let message = format!("port arbiter `{}` has no parameter `{key}`", entry.name);
+            return Err(context.error(given.key_span, message, "remove it"));
         }
     }
-    choice.quantum = fields.parse_or(context, "quantum", QUANTUM, quantum)?;
-    choice.seed = fields.parse_or(context, "seed", 0, |text| units::whole_number(text, u64::MAX))?;
+    choice.params.quantum = fields.parse_or(context, "quantum", choice.params.quantum, quantum)?;
+    choice.params.seed = fields.parse_or(context, "seed", 0, |text| units::whole_number(text, u64::MAX))?;
     choice.weights = fields.get("weights").map_or(Ok(Vec::new()), |value| weights(context, value))?;
     Ok(choice)
 }
