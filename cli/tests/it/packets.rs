@@ -162,7 +162,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         ("port_arbiter: { name: random, quantum: 1B }", "`random` has no parameter `quantum`"),
         ("port_arbiter: { name: weighted-round-robin, weights: { gpu9: 2 } }", "gpu9"),
         ("queues: fifos", "write `fifo` or `voq`"),
-        ("bufer: 1KiB", "did you mean `buffer`"),
+        ("buffers: 1KiB", "did you mean `buffer`"),
         ("window: 0", "window"),
     ] {
         let ended = ended(&t2(keys, &pair), &["run", "s.yaml"]);

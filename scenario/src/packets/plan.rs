@@ -295,15 +295,15 @@ fn hops(settings: &PacketSettings, routes: &Routes, tasks: &TaskGraph) -> u128 {
     tasks.tasks().iter().map(|task| of(task.work)).sum()
 }
 
-/// Warns of the link that its buffer slows most: it carries min(1, b · ser / (L + ser)) of its rate with room for b packets,
-/// L from grant to credit (packets.md, section 1).
+/// Warns of the link that its buffer slows most: it carries min(1, b · s / (L + s)) of its rate with room for b packets
+/// that take s each, L from grant to credit (packets.md, section 1).
 fn warn_of_small_buffers(context: &mut Context, run: &PacketRun, topology: &Topology, settings: &PacketSettings) {
     let share = |own: &LinkSettings| {
         let packet = u64::from(own.payload) + u64::from(own.header);
-        let (held, ser) = ((own.buffer? / packet) as f64, own.rate.time(packet) as f64);
-        let around = (own.latency + own.credit_return) as f64 + ser;
-        let least = (around / ser).ceil() as u64 * packet;
-        Some((held * ser / around, least)).filter(|(share, _)| *share < 1.0)
+        let (held, sends) = ((own.buffer? / packet) as f64, own.rate.time(packet) as f64);
+        let around = (own.latency + own.credit_return) as f64 + sends;
+        let least = (around / sends).ceil() as u64 * packet;
+        Some((held * sends / around, least)).filter(|(share, _)| *share < 1.0)
     };
     let slow = (0..).zip(&settings.links).filter_map(|(id, own)| Some((LinkId(id), share(own)?)));
     let slow: Vec<_> = slow.collect();
