@@ -79,7 +79,9 @@ enum weir_cause {
     WEIR_CAUSE_ROOT_COMPLEX = 6, /* the reduced capacity of the root complex's port */
     WEIR_CAUSE_HEAD_OF_LINE = 7, /* blocking behind a transfer that is cut further on */
     WEIR_CAUSE_WAITING = 8,      /* another transfer is served first, by order of arrival */
-    WEIR_CAUSE_PRIORITY = 9      /* a transfer of higher priority is served first */
+    WEIR_CAUSE_PRIORITY = 9,     /* a transfer of higher priority is served first */
+    WEIR_CAUSE_CREDIT = 10,      /* no room in a buffer: of runs of packets, not for arbiters of rates */
+    WEIR_CAUSE_WINDOW = 11       /* as many packets under way as the window allows: of runs of packets, too */
 };
 
 /* Where a directed link leads. */

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use weir_packets::arbiter::PortArbiter;
-use weir_packets::{Engine, Held, HeldCause, LinkSettings, Network, NodeSettings, Notice, PacketError, TransferSpec};
-use weir_plugin_api::{Binding, Cause, ClassId, LinkId, SimDuration, SimTime};
+use weir_packets::{
+    Engine, Held, HeldCause, Interleave, LinkSettings, Network, NodeSettings, Notice, PacketError, TransferSpec,
+};
+use weir_plugin_api::{Binding, Cause, ClassId, LinkId, NodeId, SimDuration, SimTime};
 
 use crate::fabric::Fabric;
 use crate::flows::Ended;
@@ -35,6 +37,8 @@ pub struct PacketSettings {
     pub policies: Vec<PortPolicy>,
     /// Per directed link: which of them serves it.
     pub policy_of: Box<[u32]>,
+    /// Nodes whose transfers take turns in another order than round robin.
+    pub interleaves: Vec<(NodeId, Interleave)>,
     /// Packets under way for each transfer at most.
     pub window: Option<u64>,
     /// Whether transfers that have come into a period are moved on at once; results are the same.
@@ -89,7 +93,8 @@ impl<'a> Packets<'a> {
         let network = network.map_err(|error| failed(SimTime(0), error.into()))?;
         let policies = settings.policies.iter().map(|policy| (policy.0)()).collect();
         let engine = Engine::new(network, policies, settings.policy_of.clone()).with_most_hops(settings.most_hops);
-        let engine = if settings.skips { engine } else { engine.without_skipping() };
+        let mut engine = if settings.skips { engine } else { engine.without_skipping() };
+        settings.interleaves.iter().for_each(|(node, how)| engine.interleave(node.0, *how));
         Ok(Self {
             simulation: *simulation,
             settings,

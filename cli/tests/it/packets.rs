@@ -102,6 +102,38 @@ fn a_run_that_stops_has_sent_whole_packets() {
     assert!((710_000..760_000).contains(&sent) && sent.is_multiple_of(256), "{sent}");
 }
 
+/// Two copies of a device to two others, of which one is slow: in one queue they wait for each other.
+#[test]
+fn copies_that_share_a_queue_of_their_device_wait_for_each_other() {
+    let text = |interleave: &str| {
+        format!(
+            "weir: 1
+fidelity: {{ packet: {{ buffer: 1120B }} }}
+topology:
+  link_types: {{ fast: {{ bandwidth: 10GB/s }}, slow: {{ bandwidth: 1GB/s }} }}
+  tree:
+    sw: {{ kind: root-complex, children: {{ a: {{ kind: gpu, link: fast, engines: 2{interleave} }},
+      b: {{ kind: gpu, link: fast }}, c: {{ kind: gpu, link: slow }} }} }}
+workload:
+  - transfer: {{ id: ab, from: a, to: b, size: 1MB }}
+  - transfer: {{ id: ac, from: a, to: c, size: 1MB }}"
+        )
+    };
+    // Packets alternate, and the switch's input sends one after the other: 25.6 and 256 ns for each pair of 256 B.
+    let end = ends(&result(&text(", interleave: round-robin")))[0];
+    assert!((1_098_000_000..1_101_000_000).contains(&end), "{end}");
+    // The sums are the same, whatever the order; only the last packets tell.
+    let random = ends(&result(&text(", interleave: { name: random, seed: 3 }")))[0];
+    assert!((1_000_000_000..1_101_000_000).contains(&random) && random != end, "{random}");
+    // Each asks for itself: the fast one does not wait.
+    let apart = ends(&result(&text("")))[0];
+    assert!(apart > 150_000_000, "{apart}");
+    let limited = text(", interleave: random").replace("size: 1MB }", "size: 1MB, limit: 1GB/s }");
+    let ended = ended(&limited, &["run", "s.yaml"]);
+    assert_eq!(ended.code, 2, "{}", ended.stderr);
+    assert!(ended.stderr.contains("`a` has `interleave`"), "{}", ended.stderr);
+}
+
 #[test]
 fn both_fidelities_stand_side_by_side() {
     let text = t2("", &[("a", "gpu0", "gpu1")]);
@@ -177,6 +209,8 @@ fn what_packets_do_not_have_is_refused() {
     for (old, new, words) in [
         ("rate: wire } }", "rate: wire }, shared: 20GB/s }", "packets know no `shared` of links"),
         ("'gpu[0-1]': { kind: gpu,", "'gpu[0-1]': { split: 64B, kind: gpu,", "a gpu forwards no packets"),
+        ("plx0: { kind: switch,", "plx0: { interleave: random, kind: switch,", "sends no transfers of its own"),
+        ("'gpu[0-1]': { kind: gpu,", "'gpu[0-1]': { interleave: any, kind: gpu,", "write `round-robin` or `random`"),
     ] {
         let ended = ended(&text.replacen(old, new, 1), &["run", "s.yaml"]);
         assert_eq!(ended.code, 2, "{}", ended.stderr);

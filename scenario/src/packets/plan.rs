@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use weir_packets::{LinkSettings, NodeSettings, WireRate};
 use weir_plugin_api::{
     ArbiterEntry, CallError, ClassId, Direction, Flags, Grant, LinkId, Origin, PhaseView, RateArbiter,
@@ -145,6 +145,7 @@ impl Maker<'_> {
             nodes: self.nodes(),
             policies: std::mem::take(&mut self.policies),
             policy_of,
+            interleaves: self.topology.packets.interleaves.clone(),
             window: self.run.window,
             skips: self.run.skips,
             most_hops: MOST_HOPS,
@@ -254,12 +255,32 @@ fn check(
         let route = routes.links(tasks.classes().route(ClassId::from_index(class)));
         fits(context, run, topology, &plan.settings, route)?;
     }
+    refuse_paced_queues(context, run, topology, workload)?;
     if !run.skips && hops(&plan.settings, routes, tasks) > MOST_WITHOUT_SKIPPING {
         let message = "with `skip_ahead: false` this is more than 10^11 packets times links";
         return Err(context.error(run.span, message, "leave `skip_ahead` out, or send less"));
     }
     warn_of_small_buffers(context, run, topology, &plan.settings);
     Ok(())
+}
+
+/// Refuses limits and windows of transfers that share a queue of their device.
+fn refuse_paced_queues(context: &mut Context, run: &PacketRun, topology: &Topology, workload: &Workload) -> Read<()> {
+    let classes = workload.tasks.classes();
+    let sources = (0..classes.len()).map(ClassId::from_index).filter_map(|class| {
+        let first = workload.routes.links(classes.route(class)).first()?;
+        let paced = run.window.is_some() || classes.limit(class).is_finite();
+        paced.then_some(topology.fabric.link(*first).from)
+    });
+    let sources: FxHashSet<_> = sources.collect();
+    match topology.packets.interleaves.iter().find(|(node, _)| sources.contains(node)) {
+        None => Ok(()),
+        Some((node, _)) => {
+            let name = topology.names.unique_name(*node);
+            let message = format!("`{name}` has `interleave`, and sends transfers with a `limit` or a `window`");
+            Err(context.error(run.span, message, "remove one of them: packets of one queue wait for each other"))
+        }
+    }
 }
 
 /// Whether all buffers of a route hold its packets.

@@ -12,6 +12,7 @@ use super::lateral::{End, Lateral, MadeOf};
 use super::link_type::LinkType;
 use super::names::NodeNames;
 use super::networks::Network;
+use super::node_packets::NodePackets;
 use super::template::{Each, NodeTemplate, Template, TopologyTemplate};
 use super::{LinkTypeOf, PacketText, Place};
 use crate::context::{Context, Read, Reported};
@@ -182,7 +183,9 @@ impl<'b> Expansion<'b> {
         if template.overhead > SimDuration::ZERO {
             self.overheads.insert(node, template.overhead);
         }
-        self.packets.splits.extend(template.split.map(|split| (node, split)));
+        let NodePackets { split, interleave } = template.packets;
+        self.packets.splits.extend(split.map(|split| (node, split)));
+        self.packets.interleaves.extend(interleave.map(|how| (node, how)));
         if let Some(memory) = template.memory {
             self.builder.share_node(node, memory);
             self.written_memory.push((node, span));

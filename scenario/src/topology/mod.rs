@@ -9,12 +9,14 @@ mod link_type;
 mod machines;
 mod names;
 mod networks;
+mod node_packets;
 mod template;
 mod tree;
 
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use weir_packets::Interleave;
 use weir_plugin_api::{NodeId, SimDuration};
 use weir_sim_core::{Fabric, FabricBuilder, SharedBandwidth};
 
@@ -75,6 +77,8 @@ pub(crate) struct PacketText {
     pub(crate) links: Vec<(u32, Arc<LinkPacket>)>,
     /// `split` of nodes, bytes of payload.
     pub(crate) splits: Vec<(NodeId, u32)>,
+    /// `interleave` of nodes.
+    pub(crate) interleaves: Vec<(NodeId, Interleave)>,
 }
 
 /// Which type a link has.

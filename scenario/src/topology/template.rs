@@ -11,6 +11,7 @@ use super::lateral::Lateral;
 use super::limits::{NODES, too_many_links, too_many_nodes};
 use super::link_type::LinkType;
 use super::networks::Network;
+use super::node_packets::NodePackets;
 use crate::brackets::NamePattern;
 use crate::context::{Context, Read};
 use crate::diagnostic::quoted;
@@ -45,8 +46,7 @@ pub(super) struct NodeTemplate {
     pub(super) overhead: SimDuration,
     /// Bytes per second that all its links have together.
     pub(super) memory: Option<f64>,
-    /// Largest payload, in bytes, on links that leave it downwards of packets that came in by another port.
-    pub(super) split: Option<u32>,
+    pub(super) packets: NodePackets,
     pub(super) place: Place,
     /// What lies below each of them.
     pub(super) children: Vec<Template>,

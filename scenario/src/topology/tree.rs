@@ -4,12 +4,12 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
-use weir_packets::MOST_PAYLOAD;
 use weir_plugin_api::{NodeKind, SimDuration};
 
 use super::engines::EnginesText;
 use super::limits::{NODES, too_many_nodes};
 use super::link_type::{LINK, LinkType, LinkTypes};
+use super::node_packets::{self, INTERLEAVE};
 use super::template::{Each, NodeTemplate, Template, TopologyTemplate};
 use super::{Place, TOPOLOGY};
 use crate::brackets::{NAME_BYTES, NamePattern};
@@ -41,6 +41,11 @@ static NODE: KeyTable = KeyTable::new(
             "split",
             Shape::Named(&units::BYTES),
             "Largest payload of packets that it forwards downwards; larger ones are cut. In runs with `fidelity: packet`.",
+        ),
+        optional(
+            "interleave",
+            INTERLEAVE,
+            "Order in which transfers that it sends at once take turns; in runs with `fidelity: packet`.",
         ),
         optional("repeat", Shape::Whole(&[("minimum", 1)]), "Node `x` becomes x0, x1, ..."),
         optional("bus_id", Shape::Pattern(|| BUS_ID.to_owned()), "The node's PCI address; no effect on a run."),
@@ -204,7 +209,6 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
     let below = fields.get("children").map_or(Ok(Vec::new()), |value| children(context, types, value));
     let overhead = fields.parse_or(context, "overhead", SimDuration::ZERO, units::duration);
     let memory = fields.get("memory").map(|value| memory(context, value, &what)).transpose();
-    let split = fields.parse_or(context, "split", None, split);
     let (names, kind, engines, link, children) = (names?, kind?, engines?, link?, below?);
     let place = place?;
     for key in ["engines", "overhead"] {
@@ -214,17 +218,13 @@ fn template(context: &mut Context, types: &mut LinkTypes, entry: &Entry, root: b
             return Err(context.error(value.span, message, help));
         }
     }
-    let split = split?;
-    if split.is_some() && !is_inner(kind) {
-        let message = format!("{what}: a {} forwards no packets", kind.word());
-        return Err(context.error(fields.span_of("split"), message, "remove `split`, or move it to a switch"));
-    }
+    let packets = node_packets::read(context, &fields, &what, kind)?;
     let below = children.iter().fold(1, |sum: u64, t| sum.saturating_add(t.total));
     let total = below.saturating_mul(names.count());
     if total > NODES {
         return Err(too_many_nodes(context, fields.get("repeat").map_or(entry.key_span, |v| v.span)));
     }
-    let node = NodeTemplate { kind, link, engines, overhead: overhead?, memory: memory?, split, place, children };
+    let node = NodeTemplate { kind, link, engines, overhead: overhead?, memory: memory?, packets, place, children };
     Ok(Template { names, each: Each::Node(Box::new(node)), span: entry.key_span, total })
 }
 
@@ -270,13 +270,6 @@ fn engines(context: &mut Context, value: &Value, what: &str) -> Read<EnginesText
         return Err(context.error(fields.span_of("send"), message, "remove `send`, or give `copy: 2`"));
     }
     Ok(text)
-}
-
-fn split(text: &str) -> Result<Option<u32>, Problem> {
-    match units::byte_size(text)? {
-        bytes @ 1.. if bytes <= u64::from(MOST_PAYLOAD) => Ok(Some(bytes as u32)),
-        _ => Err(Problem::new(format!("no packet has a payload of {text}"), "give 1B to 64KiB")),
-    }
 }
 
 /// Reads `memory`, bytes per second.
