@@ -46,7 +46,7 @@ pub(crate) enum Command {
     Optimize(OptimizeArgs),
     /// Join the parts of a search that was split by `optimize --shard`
     Merge(MergeArgs),
-    /// Make a topology file from a dump of a machine: NCCL, hwloc, nvidia-smi or lspci
+    /// Make a topology file from a dump of a machine: NCCL, hwloc, nvidia-smi, rocm-smi or lspci
     Import(ImportArgs),
     /// Fit the values of a topology to measured transfers
     Calibrate(CalibrateArgs),

@@ -88,7 +88,7 @@ fn alternatives(doubt: Doubt, group: &DoubtfulLinks, fastest: u8) -> Vec<Vec<Cha
 /// How much a doubt matters. Where a whole format has no links, its reader says so once.
 fn level(doubt: Doubt, format: Format) -> Level {
     match (doubt, format) {
-        (Doubt::Product, _) | (Doubt::Nothing, Format::NvidiaSmi | Format::Lspci) => Level::Assumed,
+        (Doubt::Product, _) | (Doubt::Nothing, Format::NvidiaSmi | Format::RocmSmi | Format::Lspci) => Level::Assumed,
         _ => Level::Warning,
     }
 }

@@ -11,13 +11,15 @@ pub enum Format {
     Hwloc,
     /// The matrix of `nvidia-smi topo -m`.
     NvidiaSmi,
+    /// The output of `rocm-smi --showtopo`.
+    RocmSmi,
     /// `lspci -tv` or `lspci -vv`.
     Lspci,
 }
 
 impl Format {
     /// Every format, in the order in which lists name them.
-    pub const ALL: [Self; 4] = [Self::Nccl, Self::Hwloc, Self::NvidiaSmi, Self::Lspci];
+    pub const ALL: [Self; 5] = [Self::Nccl, Self::Hwloc, Self::NvidiaSmi, Self::RocmSmi, Self::Lspci];
 
     /// The word on the command line.
     #[must_use]
@@ -26,6 +28,7 @@ impl Format {
             Self::Nccl => "nccl",
             Self::Hwloc => "hwloc",
             Self::NvidiaSmi => "nvidia-smi",
+            Self::RocmSmi => "rocm-smi",
             Self::Lspci => "lspci",
         }
     }
@@ -57,6 +60,7 @@ impl fmt::Display for Format {
             Self::Nccl => "NCCL topology XML",
             Self::Hwloc => "hwloc XML",
             Self::NvidiaSmi => "nvidia-smi topo -m",
+            Self::RocmSmi => "rocm-smi --showtopo",
             Self::Lspci => "lspci",
         })
     }

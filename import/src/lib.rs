@@ -1,9 +1,9 @@
 //! Reads a dump of a machine into a topology file of weir: text in, topology and findings out.
 //!
 //! ```text
-//! bytes ─► decode ─► recognise ─► nccl, hwloc, smi, lspci ─► Machine ─► complete ─► yaml (the topology file)
-//!          (text)    (format)     (one file per format)       (tree,     (ports,     show (the tree for a person)
-//!                                                              laterals)  doubts)    findings
+//! bytes ─► decode ─► recognise ─► nccl, hwloc, smi, rocm, lspci ─► Machine ─► complete ─► yaml (the topology file)
+//!          (text)    (format)     (one file per format)            (tree,     (ports,     show (the tree for a person)
+//!                                                                   laterals)  doubts)    findings
 //! ```
 //!
 //! What a dump does not say is assumed; what it says is written even where it is doubtful. A finding reports both, with the
@@ -34,6 +34,7 @@ mod pcie;
 mod printable;
 mod recognise;
 mod refusal;
+mod rocm;
 mod show;
 mod smi;
 mod xml;
@@ -91,11 +92,12 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
         Some(format) => format,
         None => recognise::format(&text)?,
     };
-    // These two do not name the processor.
+    // These do not name the processor.
     let (lscpu, text) = match format {
         Format::Lspci | Format::NvidiaSmi => {
             lscpu::split(&text, |line| lspci::is_sure_start(line) || smi::begins(line))
         }
+        Format::RocmSmi => lscpu::split(&text, rocm::begins),
         Format::Nccl | Format::Hwloc => (None, text),
     };
     let mut findings = finding::Findings::default();
@@ -103,6 +105,7 @@ pub fn import(bytes: &[u8], name: &str, options: &Options) -> Result<Import, Ref
         Format::Nccl => nccl::read(&text, &mut findings)?,
         Format::Hwloc => hwloc::read(&text, &mut findings)?,
         Format::NvidiaSmi => smi::read(&text, &mut findings)?,
+        Format::RocmSmi => rocm::read(&text, &mut findings)?,
         Format::Lspci => lspci::read(&text, &mut findings)?,
     };
     if let Some(lscpu) = lscpu {

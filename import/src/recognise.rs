@@ -2,10 +2,10 @@
 
 use crate::format::Format;
 use crate::refusal::Refusal;
-use crate::{lspci, smi};
+use crate::{lspci, rocm, smi};
 
 /// The remedy where a text is no known dump.
-const FORMATS: &str = "give NCCL topology XML, hwloc XML, or the output of `nvidia-smi topo -m`, `lspci -tv` or `lspci -vv`; \
+const FORMATS: &str = "give NCCL topology XML, hwloc XML, or the output of `nvidia-smi topo -m`, `rocm-smi --showtopo`, `lspci -tv` or `lspci -vv`; \
      `--as` names the kind";
 
 /// The format of a text, by its content.
@@ -14,7 +14,9 @@ pub(crate) fn format(text: &str) -> Result<Format, Refusal> {
     if start.starts_with('<') {
         return xml(start);
     }
-    smi::refuse_others(text)?;
+    if rocm::line_of(text).is_some() {
+        return Ok(Format::RocmSmi);
+    }
     if text.lines().any(smi::is_head) {
         return Ok(Format::NvidiaSmi);
     }

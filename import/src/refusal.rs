@@ -27,6 +27,12 @@ impl Refusal {
         self
     }
 
+    /// The same with a line, where it has none.
+    pub(crate) fn or_at(mut self, line: u32) -> Self {
+        self.line = self.line.or(Some(line));
+        self
+    }
+
     /// The same with its column.
     pub(crate) fn column(mut self, column: u32) -> Self {
         self.column = Some(column);

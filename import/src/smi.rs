@@ -16,6 +16,7 @@ use crate::finding::Findings;
 use crate::format::Format;
 use crate::machine::Machine;
 use crate::refusal::Refusal;
+use crate::rocm;
 
 /// Whether a line may be the head of a matrix.
 pub(crate) fn is_head(line: &str) -> bool {
@@ -27,19 +28,11 @@ pub(crate) fn begins(line: &str) -> bool {
     is_head(line) || listed::is_row(line)
 }
 
-/// Refuses what other tools write of the same look.
-pub(crate) fn refuse_others(text: &str) -> Result<(), Refusal> {
-    let rocm = ["ROCm System Management Interface", "ROCm SMI", "Weight between two GPUs", "Hops between two GPUs"];
-    let line = (1..).zip(text.lines()).find(|(_, line)| rocm.iter().any(|words| line.contains(words)));
-    line.map_or(Ok(()), |(line, _)| {
-        let help = "give RCCL's dump (`NCCL_TOPO_DUMP_FILE=topology.xml` in the environment of any RCCL program), `lstopo --of xml`, or \
-                    `sudo lspci -Dvvnn`";
-        Err(Refusal::new("this is the output of rocm-smi, which is not read").at(line).help(help))
-    })
-}
-
 pub(crate) fn read(text: &str, findings: &mut Findings) -> Result<Machine, Refusal> {
-    refuse_others(text)?;
+    if let Some(line) = rocm::line_of(text) {
+        let refusal = Refusal::new("this is the output of rocm-smi, not of nvidia-smi").at(line);
+        return Err(refusal.help("leave out `--as`, or write `--as rocm-smi`"));
+    }
     let matrix = text::read(text, findings)?;
     findings.warning(
         "the tree is a guess: `nvidia-smi topo -m` shows what is between two devices, but no bus ids, speeds or widths",

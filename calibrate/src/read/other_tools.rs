@@ -11,7 +11,7 @@ const TOOLS: [OtherTool; 7] = [
     OtherTool {
         mark: &["Weight between two GPUs", "Hops between two GPUs", "Link Type between two GPUs"],
         tool: "`rocm-smi --showtopo`, which has weights and hops and no measured bandwidth",
-        remedy: "run `rocm-bandwidth-test -a` or `TransferBench p2p`; for a topology import RCCL's dump (`weir import`)",
+        remedy: "run `rocm-bandwidth-test -a` or `TransferBench p2p`; for a topology, import it (`weir import`), or better RCCL's dump",
     },
     OtherTool {
         mark: &["Bandwidth between two GPUs"],

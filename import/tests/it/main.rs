@@ -11,6 +11,7 @@ mod mutations;
 mod odd;
 mod overrides;
 mod random;
+mod rocm;
 mod samples;
 mod traps;
 mod variants;

@@ -10,9 +10,11 @@ use weir_import::{Options, import};
 const LIST: &[u8] = include_bytes!("../data/lspci-vv.txt");
 /// `(lscpu; nvidia-smi -L; nvidia-smi topo -m)` likewise: two sockets of four NUMA nodes each, made up.
 const THREE: &[u8] = include_bytes!("../data/lscpu-nvidia-smi.txt");
+/// `(lscpu; rocm-smi --showtopo …)` likewise.
+const ROCM: &[u8] = include_bytes!("../data/rocm-smi.txt");
 
 fn texts() -> Vec<String> {
-    let texts = samples().into_iter().map(|(_, bytes)| bytes).chain([LIST.to_vec(), THREE.to_vec()]);
+    let texts = samples().into_iter().map(|(_, bytes)| bytes).chain([LIST, THREE, ROCM].map(<[u8]>::to_vec));
     texts.map(|bytes| String::from_utf8(bytes).expect("is text")).collect()
 }
 
@@ -103,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn numbers_changed(which in 0..10_usize, places in prop::collection::vec((0.0..1.0, 0..9_usize), 1..4)) {
+    fn numbers_changed(which in 0..11_usize, places in prop::collection::vec((0.0..1.0, 0..9_usize), 1..4)) {
         let values = ["-1", "0", "", "1", "63", "4294967296", "99999999999999999999999", "0x10", "1e9"];
         let texts = texts();
         let mut text = texts[which % texts.len()].clone();
@@ -116,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn lines_moved(which in 0..10_usize, from in 0.0..1.0, to in 0.0..1.0, many in 1..6_usize) {
+    fn lines_moved(which in 0..11_usize, from in 0.0..1.0, to in 0.0..1.0, many in 1..6_usize) {
         let texts = texts();
         let mut lines: Vec<&str> = texts[which % texts.len()].lines().collect();
         let at = |share: f64, length: usize| (length as f64 * share) as usize;
@@ -128,7 +130,7 @@ proptest! {
     }
 
     #[test]
-    fn two_ids_swapped(which in 0..10_usize, one in 0.0..1.0, other in 0.0..1.0) {
+    fn two_ids_swapped(which in 0..11_usize, one in 0.0..1.0, other in 0.0..1.0) {
         let texts = texts();
         let mut text = texts[which % texts.len()].clone();
         let ids = bus_ids(&text);

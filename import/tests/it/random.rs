@@ -43,7 +43,7 @@ proptest! {
     }
 
     #[test]
-    fn mutations(which in 0..9_usize, changes in prop::collection::vec((0.0..1.0, 0..PIECES.len(), 0..24_usize), 1..12), kind in 0..5_usize) {
+    fn mutations(which in 0..9_usize, changes in prop::collection::vec((0.0..1.0, 0..PIECES.len(), 0..24_usize), 1..12), kind in 0..6_usize) {
         let samples = samples();
         let mut bytes = samples[which % samples.len()].1.clone();
         for (share, piece, length) in changes {
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn noise(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[ +\\\\|\\[\\]0-9a-f:.X<>A-Z-]{0,200}", kind in 0..5_usize) {
+    fn noise(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[ +\\\\|\\[\\]0-9a-f:.X<>A-Z-]{0,200}", kind in 0..6_usize) {
         let format = Format::ALL.get(kind).copied();
         tried(&bytes, format);
         tried(text.as_bytes(), format);
