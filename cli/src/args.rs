@@ -1,6 +1,7 @@
 //! The command line.
 
 mod calibrate;
+mod plugin;
 mod search;
 mod validate;
 
@@ -10,6 +11,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use weir_report::TABLES;
 
 pub(crate) use calibrate::{CalibrateArgs, FitWhat, PerLink};
+pub(crate) use plugin::{PluginAction, PluginArgs};
 pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs};
 pub(crate) use validate::{Since, ValidateArgs};
 
@@ -319,36 +321,6 @@ pub(crate) struct ReportArgs {
     /// The page to write (default: report.html)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-}
-
-/// `weir plugin`.
-#[derive(clap::Args, Debug)]
-pub(crate) struct PluginArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub(crate) action: PluginAction,
-}
-
-/// What to do with plugins.
-#[derive(Subcommand, Debug)]
-pub(crate) enum PluginAction {
-    /// List all arbiters and models, built in and added
-    List {
-        /// Print one JSON object
-        #[arg(long)]
-        json: bool,
-    },
-    /// Trust a shared library: probe it and remember its path and SHA-256
-    Add {
-        /// The library
-        file: PathBuf,
-    },
-    /// Forget a library
-    Remove {
-        /// The name of one of its arbiters or models, or its path
-        #[arg(value_name = "NAME|FILE")]
-        what: String,
-    },
 }
 
 /// `weir schema`.

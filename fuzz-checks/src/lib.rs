@@ -6,6 +6,7 @@
 mod fits;
 mod movers;
 mod own_files;
+mod packet_runs;
 mod scenarios;
 mod tables;
 
@@ -21,6 +22,7 @@ use weir_scenario::{LoadOptions, Machine};
 pub use fits::fits;
 pub use movers::movers;
 pub use own_files::{checkpoint, list};
+pub use packet_runs::packets;
 pub use scenarios::scenario;
 pub use tables::table;
 
@@ -35,7 +37,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "scenario", check: scenario, seeds: scenarios::seeds },
     Target { name: "dump", check: dump, seeds: || corpus("dump") },
     Target { name: "log", check: log, seeds: || corpus("log") },
@@ -46,6 +48,7 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "list", check: list, seeds: own_files::list_seeds },
     Target { name: "table", check: table, seeds: tables::seeds },
     Target { name: "movers", check: movers, seeds: movers::seeds },
+    Target { name: "packets", check: packets, seeds: packet_runs::seeds },
 ];
 
 /// The root of the repository.

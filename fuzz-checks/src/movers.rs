@@ -36,11 +36,11 @@ pub fn movers(bytes: &[u8]) {
     }
 }
 
-struct World {
-    fabric: Fabric,
+pub(crate) struct World {
+    pub(crate) fabric: Fabric,
     routes: Routes,
     tasks: TaskGraph,
-    sizes: Vec<u64>,
+    pub(crate) sizes: Vec<u64>,
     layers: bool,
     /// No queues, waits, narrow limits or equal sizes.
     steady: bool,
@@ -48,7 +48,7 @@ struct World {
 
 impl World {
     /// Reads a tree and its transfers, as long as there are bytes; `None` where they are too few.
-    fn read(bytes: &mut impl Iterator<Item = u8>) -> Option<Self> {
+    pub(crate) fn read(bytes: &mut impl Iterator<Item = u8>) -> Option<Self> {
         let (options, nodes) = (bytes.next()?, usize::from(bytes.next()?) % MOST.0 + 2);
         let (fabric, leaves) = tree(nodes, bytes)?;
         let (layers, steady) = (options & 1 != 0, options & 2 != 0);
@@ -83,7 +83,7 @@ impl World {
         Some(Self { fabric, routes, tasks: graph.build().ok()?, sizes, layers, steady })
     }
 
-    fn run(&self, name: &str, sharing: Sharing<'_>) -> Outcome {
+    pub(crate) fn run(&self, name: &str, sharing: Sharing<'_>) -> Outcome {
         let mut registry = Registry::new();
         weir_arbiters::register(&mut registry).expect("distinct names");
         let entry = registry.get(name).expect("built in");

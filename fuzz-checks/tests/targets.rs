@@ -169,3 +169,8 @@ fn table() {
 fn movers() {
     target("movers");
 }
+
+#[test]
+fn packets() {
+    target("packets");
+}

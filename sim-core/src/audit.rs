@@ -113,8 +113,10 @@ impl<'a> Audit<'a> {
 #[cold]
 fn highest(Simulation { fabric, routes, tasks }: &Simulation<'_>, class: ClassId, first_only: bool) -> f64 {
     let links = routes.links(tasks.classes.route(class));
-    let links = if first_only { &links[..1] } else { links };
-    full_rate(fabric, routes.has_branches(), links, tasks.classes.limit(class))
+    let limit = tasks.classes.limit(class);
+    // A limit paces packets: the last one leaves at the rate of the link.
+    let (links, limit) = if first_only { (&links[..1], f64::INFINITY) } else { (links, limit) };
+    full_rate(fabric, routes.has_branches(), links, limit)
 }
 
 fn crossed(link: LinkId, total: &LinkTotals, bandwidth: f64, room: f64) -> Result<(), AuditError> {

@@ -8,6 +8,8 @@ mod credit;
 mod deadlock;
 mod events;
 mod grants;
+mod requesters;
+mod results;
 mod skip;
 mod sources;
 mod stalls;
@@ -17,9 +19,10 @@ mod types;
 use std::collections::VecDeque;
 
 use crate::arbiter::{Head, PortArbiter};
-use crate::network::{Inputs, LinkSettings, Network, Queues};
+use crate::network::Network;
 use credit::Credit;
 use events::{Event, Events};
+use requesters::queues_per_channel;
 pub use sources::Interleave;
 use sources::Source;
 pub use stalls::{Held, HeldCause};
@@ -334,109 +337,12 @@ impl Engine {
         }
     }
 
-    /// How the source of a transfer was held up until now, from the longest on.
-    #[must_use]
-    pub fn held(&self, id: u32) -> Vec<Held> {
-        self.transfers.get(id as usize).and_then(Option::as_ref).map_or_else(Vec::new, |t| t.held.sorted())
-    }
-
-    /// Bytes of payload of a transfer that have left its source.
-    #[must_use]
-    pub fn sent_bytes(&self, id: u32, total: u64) -> u64 {
-        self.transfers.get(id as usize).and_then(Option::as_ref).map_or(0, |t| total - t.left)
-    }
-
-    /// What crossed each link until now.
-    #[must_use]
-    pub fn counts(&self) -> Vec<LinkCounts> {
-        let mut waiting = vec![0_u64; self.counts.len()];
-        for queue in &self.queues {
-            let mut at = queue.first;
-            while at != NONE {
-                let packet = &self.packets[at as usize];
-                let out = self.transfer(packet.transfer).route[packet.hop as usize] as usize;
-                waiting[out] = waiting[out].wrapping_add(packet.visible);
-                at = packet.next;
-            }
-        }
-        for id in self.sources.iter().flat_map(|source| &source.engines).filter(|&&id| id != NONE) {
-            let transfer = self.transfer(*id);
-            if transfer.is_asking {
-                let out = transfer.route[0] as usize;
-                waiting[out] = waiting[out].wrapping_add(transfer.ready);
-            }
-        }
-        let links = self.counts.iter().zip(&self.visible).zip(&self.granted).zip(waiting);
-        let waited = |((counts, visible), granted): ((&LinkCounts, &TimeSum), &TimeSum), waiting: u64| LinkCounts {
-            waited: granted.sum.wrapping_sub(visible.sum).wrapping_add(waiting),
-            ..*counts
-        };
-        links.map(|(sums, waiting)| waited(sums, waiting)).collect()
-    }
-
-    /// Packets times links until now, those that were skipped included.
-    #[must_use]
-    pub fn hops(&self) -> u64 {
-        self.hops + self.periods.skipped
-    }
-
-    /// Those that were skipped.
-    #[must_use]
-    pub fn skipped_hops(&self) -> u64 {
-        self.periods.skipped
-    }
-
-    /// A digest of all grants: time, link, transfer.
-    #[must_use]
-    pub fn fingerprint(&self) -> u64 {
-        self.digests.iter().fold(0, |sum: u64, digest| sum.wrapping_add(digest.value()))
-    }
-
-    /// Whether every buffer is empty and every credit at home, at a time when all notices were taken.
-    #[must_use]
-    pub fn is_drained(&mut self, now: u64) -> bool {
-        self.queues.iter().all(|queue| queue.first == NONE) && self.credits.iter_mut().all(|credit| credit.is_home(now))
-    }
-
     fn transfer(&self, id: u32) -> &Transfer {
         self.transfers[id as usize].as_ref().expect("a transfer under way")
     }
 
     fn transfer_mut(&mut self, id: u32) -> &mut Transfer {
         self.transfers[id as usize].as_mut().expect("a transfer under way")
-    }
-
-    /// The queue of a packet that came over `input` and waits for `out`.
-    fn queue_of(&self, input: u32, channel: u32, out: u32) -> u32 {
-        let per_channel = queues_per_channel(&self.network, &self.network.links[input as usize]);
-        let place = if per_channel == 1 { 0 } else { self.network.output_place[out as usize] };
-        self.first_queue[input as usize] + channel * per_channel + place
-    }
-
-    /// The number of a queue's input, or of an engine, among the requesters of an output.
-    fn slot_of_input(&self, input: u32, channel: u32) -> u32 {
-        let node = self.network.links[input as usize].to;
-        channel * self.network.stride(node) + self.network.input_place[input as usize]
-    }
-
-    fn slot_of_engine(&self, node: u32, engine: u32, channel: u32) -> u32 {
-        channel * self.network.stride(node) + self.network.inputs[node as usize].len() as u32 + engine
-    }
-
-    /// Who has a slot at an output.
-    fn requester(&self, out: u32, slot: u32) -> Requester {
-        let node = self.network.links[out as usize].from;
-        let inputs = &self.network.inputs[node as usize];
-        let stride = self.network.stride(node);
-        let (channel, place) = (slot / stride, slot % stride);
-        match inputs.get(place as usize) {
-            Some(&input) => Requester::Queue(self.queue_of(input, channel, out)),
-            None => Requester::Engine { node, engine: place - inputs.len() as u32 },
-        }
-    }
-
-    fn is_serial(&self, input: u32) -> bool {
-        self.network.links[input as usize].inputs == Inputs::Serial
     }
 
     fn new_packet(&mut self, packet: Packet) -> u32 {
@@ -446,13 +352,6 @@ impl Engine {
         }
         self.packets.push(packet);
         self.packets.len() as u32 - 1
-    }
-}
-
-fn queues_per_channel(network: &Network, input: &LinkSettings) -> u32 {
-    match input.queues {
-        Queues::Fifo => 1,
-        Queues::Voq => network.outputs[input.to as usize].len().max(1) as u32,
     }
 }
 

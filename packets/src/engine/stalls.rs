@@ -192,7 +192,7 @@ impl Engine {
 
     /// The transfer of the first packet in the buffer at the far end of a link, and the link that it waits for.
     pub(super) fn head_behind(&self, link: u32, channel: u32) -> Option<(u32, u32)> {
-        let queues = super::queues_per_channel(&self.network, &self.network.links[link as usize]);
+        let queues = super::requesters::queues_per_channel(&self.network, &self.network.links[link as usize]);
         let first = self.first_queue[link as usize] + channel * queues;
         let heads = (first..first + queues).map(|queue| self.queues[queue as usize].first);
         let head = heads.filter(|&head| head != NONE).min_by_key(|&head| self.packets[head as usize].visible)?;

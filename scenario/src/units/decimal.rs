@@ -46,7 +46,7 @@ impl Decimal {
         }
         if let Some(b'e' | b'E') = bytes.get(end) {
             let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-            let length = bytes.get(end + 1 + sign).map_or(0, |_| run(end + 1 + sign));
+            let length = run(end + 1 + sign);
             // Without digits the letter belongs to what follows.
             if length > 0 {
                 let at = end + 1 + sign;

@@ -390,3 +390,16 @@ fn a_set_order_replaces_that_of_ids() {
     // Task 3 takes the first place from task 2, which gets the last: 3, 0, 1, 2.
     assert_eq!(starts(&[&[2, 0, 1], &[3, 2]]), [4, 5, 7, 0]);
 }
+
+/// A task that is ready just when its engine's slot is free has not waited for anybody.
+#[test]
+fn who_comes_when_the_slot_is_free_is_queued_behind_nobody() {
+    let mut d = Desk::new();
+    let engine = d.engine(1);
+    let first = d.add(engine, Service::PLAIN, lasts(10), &[]);
+    let on_time = d.at(10, engine, Service::PLAIN, lasts(10), &[]);
+    let early = d.at(15, engine, Service::PLAIN, lasts(10), &[]);
+    let outcome = d.run();
+    assert_eq!(spans(&outcome, [first, on_time, early]), [(0, 10), (10, 20), (20, 30)]);
+    assert_eq!(outcome.queued_behind, [TaskId::NONE, TaskId::NONE, on_time]);
+}

@@ -1,0 +1,82 @@
+//! One load sent packet by packet, with periods skipped and without.
+
+use std::sync::Arc;
+
+use weir_packets::arbiter::{BUILT_IN, PortParams};
+use weir_packets::{Inputs, Interleave, LinkSettings, NodeSettings, Queues, Switching, WireRate};
+use weir_plugin_api::{Direction, NodeId};
+use weir_sim_core::{Fabric, PacketSettings, PortPolicy, Sharing, Stop};
+
+use crate::movers::World;
+
+/// Packets of an input, about.
+const MOST_PACKETS: u64 = 4000;
+
+/// Every byte arrives, on trees nothing waits for ever, and skipping changes nothing but how much is simulated.
+pub fn packets(bytes: &[u8]) {
+    let mut bytes = bytes.iter().copied();
+    let mut options = [0; 6];
+    for slot in &mut options {
+        let Some(byte) = bytes.next() else { return };
+        *slot = byte;
+    }
+    let Some(world) = World::read(&mut bytes) else { return };
+    let payload = (world.sizes.iter().sum::<u64>() / MOST_PACKETS).clamp(64, 65_536) as u32;
+    let settings = settings(&world.fabric, payload, options);
+    let [fast, slow] = [true, false].map(|skips| {
+        let settings = PacketSettings { skips, ..settings.clone() };
+        world.run("max-min", Sharing::Packets(&settings))
+    });
+    for outcome in [&fast, &slow] {
+        assert_eq!(outcome.stop, Stop::Finished);
+        assert_eq!(outcome.sent_bytes, world.sizes);
+    }
+    assert_eq!(fast.tasks, slow.tasks);
+    let [fast, slow] = [fast, slow].map(|outcome| outcome.packets.expect("packets"));
+    assert_eq!((fast.fingerprint, fast.hops, &fast.links), (slow.fingerprint, slow.hops, &slow.links));
+    assert_eq!((&fast.transfers, slow.skipped_hops), (&slow.transfers, 0));
+}
+
+fn settings(fabric: &Fabric, payload: u32, options: [u8; 6]) -> PacketSettings {
+    let [port, kinds, header, buffer, window, split] = options;
+    let bit = |bit: u8| kinds >> bit & 1 == 1;
+    let header = u32::from(header);
+    let packet = u64::from(payload + header);
+    let link = |link: &weir_sim_core::Link| LinkSettings {
+        from: link.from.0,
+        to: link.to.0,
+        downwards: link.direction == Direction::Down,
+        rate: WireRate::goodput(link.bandwidth, payload, header).expect("a bandwidth in range"),
+        latency: link.latency.0,
+        credit_return: link.latency.0,
+        buffer: (buffer < 200).then(|| packet * (1 + u64::from(buffer) % 20)),
+        payload,
+        header,
+        switching: if bit(0) { Switching::StoreAndForward } else { Switching::CutThrough },
+        queues: if bit(1) { Queues::Voq } else { Queues::Fifo },
+        inputs: if bit(2) { Inputs::Parallel } else { Inputs::Serial },
+    };
+    let links: Vec<_> = fabric.links().iter().map(link).collect();
+    let entry = &BUILT_IN[usize::from(port) % BUILT_IN.len()];
+    let policy = PortPolicy(Arc::new(|| (entry.make)(&PortParams::default())));
+    let (count, nodes) = (links.len(), fabric.nodes().len());
+    let split = (split > 0).then(|| payload.div_ceil(u32::from(split % 4) + 1));
+    PacketSettings {
+        links,
+        nodes: vec![NodeSettings { split, engines: 0 }; nodes],
+        policies: vec![policy],
+        policy_of: vec![0; count].into(),
+        interleaves: if bit(3) { vec![(NodeId(1), Interleave::RoundRobin)] } else { Vec::new() },
+        window: (window > 128).then(|| u64::from(window) - 128),
+        skips: true,
+        most_hops: u64::MAX,
+    }
+}
+
+/// Those of both movers, with all kinds of ports and buffers before them.
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let loads = crate::movers::seeds().into_iter().enumerate();
+    loads
+        .map(|(n, load)| [&[n as u8, (n * 5) as u8, 24, (n * 17) as u8, (n * 16) as u8, n as u8 % 3], &*load].concat())
+        .collect()
+}

@@ -1,0 +1,70 @@
+//! What a run has done so far.
+
+use super::sums::TimeSum;
+use super::{Engine, Held, LinkCounts, NONE};
+
+impl Engine {
+    /// How the source of a transfer was held up until now, from the longest on.
+    #[must_use]
+    pub fn held(&self, id: u32) -> Vec<Held> {
+        self.transfers.get(id as usize).and_then(Option::as_ref).map_or_else(Vec::new, |t| t.held.sorted())
+    }
+
+    /// Bytes of payload of a transfer that have left its source.
+    #[must_use]
+    pub fn sent_bytes(&self, id: u32, total: u64) -> u64 {
+        self.transfers.get(id as usize).and_then(Option::as_ref).map_or(0, |t| total - t.left)
+    }
+
+    /// What crossed each link until now.
+    #[must_use]
+    pub fn counts(&self) -> Vec<LinkCounts> {
+        let mut waiting = vec![0_u64; self.counts.len()];
+        for queue in &self.queues {
+            let mut at = queue.first;
+            while at != NONE {
+                let packet = &self.packets[at as usize];
+                let out = self.transfer(packet.transfer).route[packet.hop as usize] as usize;
+                waiting[out] = waiting[out].wrapping_add(packet.visible);
+                at = packet.next;
+            }
+        }
+        for id in self.sources.iter().flat_map(|source| &source.engines).filter(|&&id| id != NONE) {
+            let transfer = self.transfer(*id);
+            if transfer.is_asking {
+                let out = transfer.route[0] as usize;
+                waiting[out] = waiting[out].wrapping_add(transfer.ready);
+            }
+        }
+        let links = self.counts.iter().zip(&self.visible).zip(&self.granted).zip(waiting);
+        let waited = |((counts, visible), granted): ((&LinkCounts, &TimeSum), &TimeSum), waiting: u64| LinkCounts {
+            waited: granted.sum.wrapping_sub(visible.sum).wrapping_add(waiting),
+            ..*counts
+        };
+        links.map(|(sums, waiting)| waited(sums, waiting)).collect()
+    }
+
+    /// Packets times links until now, those that were skipped included.
+    #[must_use]
+    pub fn hops(&self) -> u64 {
+        self.hops + self.periods.skipped
+    }
+
+    /// Those that were skipped.
+    #[must_use]
+    pub fn skipped_hops(&self) -> u64 {
+        self.periods.skipped
+    }
+
+    /// A digest of all grants: time, link, transfer.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        self.digests.iter().fold(0, |sum: u64, digest| sum.wrapping_add(digest.value()))
+    }
+
+    /// Whether every buffer is empty and every credit at home, at a time when all notices were taken.
+    #[must_use]
+    pub fn is_drained(&mut self, now: u64) -> bool {
+        self.queues.iter().all(|queue| queue.first == NONE) && self.credits.iter_mut().all(|credit| credit.is_home(now))
+    }
+}
