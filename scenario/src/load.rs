@@ -124,7 +124,14 @@ pub(crate) fn parts(context: &mut Context, opened: Opened, options: &LoadOptions
     if workload.routes.has_branches() && topology.fabric.shared().is_empty() {
         arbiters.iter_mut().for_each(|spec| spec.compose(&topology.fabric));
     }
-    let arbiters = with_packets(context, fidelities?, arbiters, (&topology, &workload))?;
+    let fidelities = fidelities?;
+    // A file may have both, for whoever chooses on the command line.
+    let asks_for_rates = fields.get("arbiter").is_some() && options.fidelity.is_empty() || !options.arbiters.is_empty();
+    if let (true, [Fidelity::Packet(run)]) = (asks_for_rates, &*fidelities) {
+        let help = "leave it out, or run both: `fidelity: [fluid, packet]`";
+        context.warn(run.span(), "the arbiter has no effect: transfers go packet by packet", help);
+    }
+    let arbiters = with_packets(context, fidelities, arbiters, (&topology, &workload))?;
     Ok(Parts {
         name: title?,
         file: name,

@@ -135,6 +135,23 @@ workload:
 }
 
 #[test]
+fn an_arbiter_without_effect_is_warned_of() {
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    let words = "the arbiter has no effect";
+    let with_key = format!("{text}arbiter: max-min\n");
+    for (text, arguments, warns) in [
+        (&text, &["run", "s.yaml"][..], false),
+        (&with_key, &["run", "s.yaml"], true),
+        (&with_key, &["run", "s.yaml", "--fidelity", "packet"], false),
+        (&with_key, &["run", "s.yaml", "--fidelity", "fluid,packet"], false),
+        (&text, &["run", "s.yaml", "--arbiter", "max-min"], true),
+    ] {
+        let ended = ended(text, arguments);
+        assert_eq!((ended.code, ended.stderr.contains(words)), (0, warns), "{arguments:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
 fn both_fidelities_stand_side_by_side() {
     let text = t2("", &[("a", "gpu0", "gpu1")]);
     let ended = ended(&text, &["run", "s.yaml", "--json", "--fidelity", "fluid,packet"]);

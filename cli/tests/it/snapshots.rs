@@ -86,7 +86,7 @@ fn table(file: &Path, own: &[Value], builtin: &[String]) -> String {
     let named = |arbiter: &&String| own.iter().any(|result| result["arbiter"]["name"] == arbiter.as_str());
     let mut lines: Vec<String> = own.iter().map(line).collect();
     for arbiter in builtin.iter().filter(|arbiter| !named(arbiter)) {
-        let ended = run(&["run", path, "--json", "--arbiter", arbiter]);
+        let ended = run(&["run", path, "--json", "--fidelity", "fluid", "--arbiter", arbiter]);
         if ended.code == 0 {
             lines.extend(json_lines(&ended.stdout).iter().map(line));
         } else {

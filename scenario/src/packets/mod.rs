@@ -39,6 +39,13 @@ pub(crate) struct PacketRun {
     written: Map<String, Json>,
 }
 
+impl PacketRun {
+    /// Where it is asked for.
+    pub(crate) fn span(&self) -> Span {
+        self.span
+    }
+}
+
 static WITH_KEYS: KeyTable = KeyTable::new(
     "fidelity_map",
     "Packets, and how links carry them.",
