@@ -180,6 +180,11 @@ fn outside_brackets(text: &str) -> Vec<&str> {
 }
 
 fn read(context: &mut Context, path: &Path, options: &LoadOptions, registry: &Registry) -> Read<Machine> {
+    if let Some(fidelity) = options.fidelity.first() {
+        let source = context.sources.add("--fidelity", fidelity);
+        let span = Span { source, line: 1, column: 1, width: fidelity.chars().count() as u32 };
+        return Err(context.error(span, "links are fitted by rates, not by packets", "leave it out"));
+    }
     let Parsed { mut files, mut root, .. } = Input::from(path).parse(context, options.library.as_deref())?;
     let is_scenario = !is_topology(&root);
     let mut listed = options.arbiters.len() > 1;

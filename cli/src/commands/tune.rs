@@ -38,7 +38,12 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Error> {
     let mut stdout = Output::open(None)?;
     let arbiters = arbiters(&args.scenario.plugins)?;
     let tuner = Tuner { file, args, arbiters: &arbiters };
-    let tuning = tuner.tuning(load(file, &args.scenario, &arbiters)?.contents())?;
+    let scenario = load(file, &args.scenario, &arbiters)?;
+    if scenario.arbiters().first().is_some_and(|spec| spec.packets.is_some()) {
+        // They would be tried by rates all the same, and the table would say otherwise.
+        return Err(Error::input("`weir tune` tries packet sizes by rates, under an arbiter: give `--fidelity fluid`"));
+    }
+    let tuning = tuner.tuning(scenario.contents())?;
     if let (Some(table), [operation]) = (&mut table, &tuning.operations[..]) {
         table.result(|writer| operation.write_csv(writer))?;
     }

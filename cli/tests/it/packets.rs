@@ -135,6 +135,31 @@ workload:
 }
 
 #[test]
+fn commands_that_need_rates_refuse_packets() {
+    let text = t2("", &[("a", "gpu0", "gpu1")]);
+    let tuned = ended(&text, &["tune", "s.yaml", "--sizes", "1MB"]);
+    assert!(tuned.code == 2 && tuned.stderr.contains("give `--fidelity fluid`"), "{}", tuned.stderr);
+    let fitted = ended(&text, &["calibrate", "s.yaml", "--from", "s.yaml", "--fidelity", "packet"]);
+    assert!(fitted.code == 2 && fitted.stderr.contains("fitted by rates, not by packets"), "{}", fitted.stderr);
+}
+
+/// Packets.md, section 6: the fastest halo exchanges of the library on T2, whose root complex forwards 128 B at a time.
+#[test]
+fn halo_exchanges_take_as_many_lone_messages_as_the_prototype_found() {
+    let topology = t2("", &[("a", "gpu0", "gpu1")]);
+    let topology = topology.replace("kind: root-complex\n", "kind: root-complex\n      split: 128B\n");
+    let lone = ends(&result(&topology.replace("size: 10MB", "size: 300MB")))[0] as f64;
+    let (head, _) = topology.split_once("workload:").expect("a workload");
+    for (name, messages) in [("2d", 4.34), ("3d", 4.50)] {
+        let file = common::library().join(format!("pcie/halo-{name}-fastest.yaml"));
+        let halo = std::fs::read_to_string(file).expect("a scenario of the library");
+        let (_, workload) = halo.split_once("\nworkload:").expect("a workload");
+        let makespan = result(&format!("{head}workload:{workload}"))["makespan_ps"].as_f64().expect("a number");
+        assert!((makespan / lone - messages).abs() < 0.005, "{name}: {}", makespan / lone);
+    }
+}
+
+#[test]
 fn an_arbiter_without_effect_is_warned_of() {
     let text = t2("", &[("a", "gpu0", "gpu1")]);
     let words = "the arbiter has no effect";

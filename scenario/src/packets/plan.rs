@@ -154,7 +154,7 @@ impl Maker<'_> {
     }
 
     fn too_slow(&mut self, link: LinkId) -> Reported {
-        let message = format!("{} carries less than 1 B/s, or 10^18", name(self.topology, link));
+        let message = format!("the bandwidth of {} is not between 1 B/s and 10^18 B/s", name(self.topology, link));
         self.context.error(self.run.span, message, "give it another bandwidth, or run it with `fidelity: fluid`")
     }
 
