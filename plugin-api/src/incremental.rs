@@ -1,13 +1,13 @@
 //! The contract of an incremental arbiter: the policy of the rate arbiter of its name, event by event.
 //!
 //! ```text
-//! class (equal route, limit, priority) ─► group (equal level, whatever it is) ─► root (has the level)
+//! class (equal route, limit, priority) ─► node ─► … ─► root (has the level)
 //! ```
 //!
 //! A rate arbiter gets a phase and answers with all its rates. An incremental one keeps its state: it learns which
-//! classes gain and lose weight, and answers with what changes, levels of roots, roots of groups, groups of classes. The rate
-//! of a transfer is its weight times the level of its root. So an event costs what it changes, not what is active; what clocks,
-//! sizes and ends do with levels is the host's.
+//! classes gain and lose weight, and answers with what changes: levels of roots, and what hangs below what. The rate of a
+//! transfer is its weight times the level of the root above its class. So an event costs what it changes, not what is active;
+//! what clocks, sizes and ends do with levels is the host's. The simplest arbiter hangs nothing: every class is a root.
 //!
 //! It is an interface inside of the program: shared libraries have none (docs/plugin-abi.md says why).
 //!
@@ -15,20 +15,22 @@
 //! choice (a power of two of them make 1 B/s), and so are capacities; every capacity is below 2^61. Weights are scaled to
 //! integers. The mathematics of fair shares in this form is in docs/incremental.md.
 
-use crate::{CallError, LinkId, SimTime};
+use crate::{CallError, Cause, FabricView, LinkId, SimTime};
 
 /// A rate per unit of weight, in the host's units.
 pub type Level = u64;
 
-/// The level of a root without members; as a limit, none.
+/// The level of a root with nothing below it; as a limit, none.
 pub const NO_LEVEL: Level = u64::MAX;
 
-/// The id of no class, group or root.
+/// The id of no class and no node.
 pub const NO_ID: u32 = u32::MAX;
 
 /// What an instance is built for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Setting<'a> {
+    /// The fabric, as the rate arbiter sees it.
+    pub fabric: FabricView<'a>,
     /// Bandwidth of each directed link of the fabric, in units; then of each bandwidth that links share, as a further link of
     /// the classes that take it.
     pub capacities: &'a [u64],
@@ -37,7 +39,7 @@ pub struct Setting<'a> {
     pub shared: u32,
     /// At most so many of them will be crossed.
     pub links: u32,
-    /// At most so many classes will have weight at once.
+    /// Ids of classes are below this; nodes of the arbiter's own are numbered from here on.
     pub classes: u32,
     /// How many different priorities transfers have.
     pub priorities: u32,
@@ -65,7 +67,8 @@ pub struct ClassInfo<'a> {
 pub struct WeightChange {
     /// The class, below [`Setting::classes`].
     pub class: u32,
-    /// The weight of the transfer, a whole number of at least 1.
+    /// The weight of the transfer, a whole number of at least 1; 1 where the rate arbiter lacks
+    /// [`READS_WEIGHT`](crate::Flags::READS_WEIGHT).
     pub weight: u32,
 }
 
@@ -76,73 +79,74 @@ pub struct Change<'a> {
     pub now: SimTime,
     /// One entry per transfer that has ended.
     pub removed: &'a [WeightChange],
-    /// One entry per transfer that has begun. A class that loses its last weight gets none in the same change.
+    /// One entry per transfer that has begun, in order of (arrival, id) where classes are served in turn. A class that loses its
+    /// last weight gets none in the same change.
     pub added: &'a [WeightChange],
 }
 
-/// A group that is new, or hangs below another root now.
+/// A node that hangs below another one from now on.
+///
+/// Nodes are the classes, by their ids, and nodes of the arbiter's own, with ids from [`Setting::classes`] on, below that + the
+/// fabric's links + twice the classes + the links of all classes together. A node runs on the clock of the one that it hangs
+/// below; one that hangs below none is a root, as all are in the beginning, and a class again when it gets weight after it had
+/// none. A node that nothing hangs below costs nothing, and may be used for something else later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct GroupMove {
-    /// The group; ids are the arbiter's, below the fabric's links + twice the classes + the links of all classes together.
-    pub group: u32,
-    /// The root that it hangs below now, an id of the arbiter's in the same range.
-    pub root: u32,
-}
-
-/// A class that is new, or in another group now.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ClassMove {
-    /// The class, below [`Setting::classes`].
-    pub class: u32,
-    /// The group that it belongs to now.
-    pub group: u32,
+pub struct Hang {
+    /// The node.
+    pub node: u32,
+    /// What it hangs below, a node of the arbiter's own; [`NO_ID`] for nothing: then it is a root.
+    pub below: u32,
 }
 
 /// A new level of a root.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RootLevel {
-    /// The root, an id of the arbiter's.
+    /// The root.
     pub root: u32,
-    /// The link that holds its members back, one of the route of each; [`LinkId::NONE`] where it is their limit.
-    pub link: LinkId,
-    /// [`NO_LEVEL`] where it has no members.
+    /// [`NO_LEVEL`] where no class is below it.
     pub level: Level,
 }
 
-/// What changes, all of it at the instant of the change: only where things end up counts. It is read in the order of the
-/// fields; classes that are forgotten need not be listed.
+/// What changes, all of it at the instant of the change: only where things end up counts. First all nodes are hung, in the
+/// order of the list and at no time in a circle; then roots get their levels. Classes that are forgotten need not be listed.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// Groups that are new or hang below another root.
-    pub groups: Vec<GroupMove>,
-    /// Classes that are new or in another group.
-    pub classes: Vec<ClassMove>,
-    /// Groups that have no class any more; their ids may be used again in a later answer.
-    pub dropped: Vec<u32>,
-    /// Roots whose level has changed.
+    /// Nodes that hang elsewhere.
+    pub hung: Vec<Hang>,
+    /// Roots whose level has changed, or that were none before.
     pub levels: Vec<RootLevel>,
 }
 
 impl Answer {
     /// Empties it; memory is kept.
     pub fn clear(&mut self) {
-        self.groups.clear();
-        self.classes.clear();
-        self.dropped.clear();
+        self.hung.clear();
         self.levels.clear();
     }
 
-    /// Entries of all four lists together.
+    /// Entries of both lists together.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.groups.len() + self.classes.len() + self.dropped.len() + self.levels.len()
+        self.hung.len() + self.levels.len()
     }
 
-    /// Whether all levels, groups and classes stay as they are.
+    /// Whether all levels and nodes stay as they are.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// What holds a class back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Holder {
+    /// The link, one of its route; [`LinkId::NONE`] where it is its limit.
+    pub link: LinkId,
+    /// Why. [`Cause::SharedLink`] says that all below the same root share the link: the host names one of them, if there is
+    /// another one.
+    pub cause: Cause,
+    /// A class that holds it back, perhaps itself (then another transfer of it is meant); [`NO_ID`] where none is at hand.
+    pub by: u32,
 }
 
 /// What an arbiter knows of the load of a link.
@@ -163,33 +167,30 @@ impl LinkUse {
 
 /// A policy whose answers are changes.
 ///
-/// A transfer that shares no link with another runs at the full rate of its narrowest link, or at its limit: the host sees to
-/// that, and does not tell the arbiter. Of the others, the sum of weight times level must be at most the capacity on each
-/// link, and a level at most the class's limit. The host checks every answer for ids that do not exist and classes that are left out,
-/// and sums up all links now and then, as often as that costs no more than the answers themselves; it refuses, and never
-/// repairs.
+/// The host does not tell the arbiter of a transfer that shares no link with another: it runs at the full rate of its narrowest
+/// link, at its limit, or at [`Self::alone`]. Of the others, the sum of weight times level must be at most the capacity on each
+/// link, and a level at most the class's limit. The host checks every answer for ids that do not exist, circles, and classes
+/// without a level, and sums up all links now and then, as often as that costs no more than the answers themselves; it refuses,
+/// and never repairs.
 pub trait IncrementalArbiter: Send {
-    /// Announces a class that gets weight in the next call of [`Self::arbitrate`]. It is forgotten with the call that takes its last
-    /// weight. Ids are counted from 0; those of forgotten classes are used again.
+    /// The most that the level of a class may be while a transfer of it shares no link, if that is less than its links and
+    /// its limit allow; asked once for equal classes.
+    fn alone(&self, _class: &ClassInfo<'_>) -> Level {
+        NO_LEVEL
+    }
+
+    /// Announces a class that gets weight in the next call of [`Self::settle`]. It is forgotten with the call that takes its
+    /// last weight. Ids are counted from 0; those of forgotten classes are used again.
     fn add_class(&mut self, id: u32, class: &ClassInfo<'_>);
 
     /// Takes a change in, and says what it changes; `answer` is empty.
     ///
     /// # Errors
     /// Any [`CallError`]; the run ends with its text.
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError>;
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError>;
 
-    /// A class that is served before those of a root on its link, for results that say who holds them back. Like
-    /// [`Self::beside`] asked of roots with members only.
-    fn above(&self, _root: u32) -> Option<u32> {
-        None
-    }
-
-    /// A class other than `class` that crosses the link of a root but hangs below another one, for results that say who shares
-    /// it; `None` where none is at hand.
-    fn beside(&self, _root: u32, _class: u32) -> Option<u32> {
-        None
-    }
+    /// What holds a class with weight back; of a class in turn, its first transfer.
+    fn holder(&self, class: u32) -> Holder;
 
     /// The use of a link up to `now`, by the transfers that the arbiter knows of.
     fn link_use(&self, _link: LinkId, _now: SimTime) -> LinkUse {
@@ -208,6 +209,10 @@ pub trait IncrementalArbiter: Send {
 /// An incremental arbiter that stands beside the rate arbiter of the same policy: that one accepts routes, explains phases,
 /// and serves runs that record them.
 pub trait IncrementalPlugin: IncrementalArbiter + Sized + 'static {
+    /// Whether the transfers of a class are served one after the other, in order of (arrival, id): only the first one moves,
+    /// at the level of the class, and it alone counts in the loads of links.
+    const IN_TURN: bool = false;
+
     /// Builds an instance; `params` are those of the rate arbiter.
     ///
     /// # Errors

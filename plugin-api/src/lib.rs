@@ -26,7 +26,7 @@ pub use arbiter::{ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, Rate
 pub use error::CallError;
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{
-    Answer, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalPlugin, Level, LinkUse, NO_ID,
+    Answer, Change, ClassInfo, Hang, Holder, IncrementalArbiter, IncrementalPlugin, Level, LinkUse, NO_ID,
     NO_LEVEL, RootLevel, Setting, WeightChange,
 };
 pub use model::{
