@@ -26,8 +26,8 @@ pub use arbiter::{ArbiterPlugin, Binding, Cause, Flags, Grant, LegendEntry, Rate
 pub use error::CallError;
 pub use ids::{ClassId, LinkId, NodeId, RouteId, TransferId};
 pub use incremental::{
-    Answer, Change, ClassInfo, Hang, Holder, IncrementalArbiter, IncrementalPlugin, Level, LinkUse, NO_ID,
-    NO_LEVEL, RootLevel, Setting, WeightChange,
+    Answer, Change, ClassInfo, Hang, Holder, IncrementalArbiter, IncrementalPlugin, Level, LinkUse, NO_ID, NO_LEVEL,
+    RootLevel, Setting, WeightChange,
 };
 pub use model::{
     Alternative, EngineScope, Estimate, Estimates, Model, ModelPlugin, Moment, Plan, PlannedEngine, PlannedTask,
