@@ -168,15 +168,15 @@ impl LinkUse {
 /// A policy whose answers are changes.
 ///
 /// The host does not tell the arbiter of a transfer that shares no link with another: it runs at the full rate of its narrowest
-/// link, at its limit, or at [`Self::alone`]. Of the others, the sum of weight times level must be at most the capacity on each
+/// link, at its limit, or as [`Self::alone`] says. Of the others, the sum of weight times level must be at most the capacity on each
 /// link, and a level at most the class's limit. The host checks every answer for ids that do not exist, circles, and classes
 /// without a level, and sums up all links now and then, as often as that costs no more than the answers themselves; it refuses,
 /// and never repairs.
 pub trait IncrementalArbiter: Send {
-    /// The most that the level of a class may be while a transfer of it shares no link, if that is less than its links and
-    /// its limit allow; asked once for equal classes.
-    fn alone(&self, _class: &ClassInfo<'_>) -> Level {
-        NO_LEVEL
+    /// The level of a class whose one transfer shares no link, and the link that sets it, where that is not its narrowest link
+    /// at its full capacity; asked once for equal classes.
+    fn alone(&self, _class: &ClassInfo<'_>) -> Option<(LinkId, Level)> {
+        None
     }
 
     /// Announces a class that gets weight in the next call of [`Self::settle`]. It is forgotten with the call that takes its

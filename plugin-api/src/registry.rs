@@ -107,13 +107,15 @@ impl ArbiterEntry {
 pub struct IncrementalEntry {
     /// Builds an instance, or refuses parameters that it does not serve.
     pub make: MakeIncremental,
+    /// [`IncrementalPlugin::IN_TURN`].
+    pub in_turn: bool,
 }
 
 impl IncrementalEntry {
     /// That of a type of this program.
     #[must_use]
     pub fn of<I: IncrementalPlugin>() -> Self {
-        Self { make: Arc::new(|setting, params| Ok(Box::new(I::create(setting, params)?))) }
+        Self { make: Arc::new(|setting, params| Ok(Box::new(I::create(setting, params)?))), in_turn: I::IN_TURN }
     }
 }
 

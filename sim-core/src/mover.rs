@@ -234,8 +234,8 @@ fn incremental<'a>(
         tracing::debug!(transfers, from, "phase by phase: there are too few transfers");
         return Ok(None);
     }
-    let (reads_priority, wants_peaks) = (flags.contains(Flags::READS_PRIORITY), transfers < peaks_below);
-    let request = IncrementalRequest { entry, params, reads_priority, wants_peaks };
+    let wants_peaks = transfers < peaks_below;
+    let request = IncrementalRequest { entry, params, flags, wants_peaks };
     let made = Incremental::new(fabric, routes, tasks, &census, &request)?;
     match &made {
         Some(_) => tracing::debug!(transfers, "incrementally"),

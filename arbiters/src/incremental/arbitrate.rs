@@ -1,8 +1,8 @@
 //! One call: weights come and go, shares are made right, and what changed is reported.
 
 use weir_plugin_api::{
-    Answer, CallError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
-    SimTime, WeightChange,
+    Answer, CallError, Cause, Change, ClassInfo, Hang, Holder, IncrementalArbiter, LinkId, LinkUse, RootLevel, SimTime,
+    WeightChange,
 };
 
 use super::state::{Link, Shares};
@@ -16,7 +16,7 @@ impl IncrementalArbiter for Shares {
         self.set_class(id, class.links, class.limit);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
         for &WeightChange { class, weight } in change.removed {
             self.take_weight(class, weight);
         }
@@ -37,11 +37,16 @@ impl IncrementalArbiter for Shares {
         reported
     }
 
-    fn beside(&self, root: u32, class: u32) -> Option<u32> {
-        let link = &self.links[root as usize];
+    fn holder(&self, class: u32) -> Holder {
+        let link = &self.links[self.link_record_of(class)];
+        if link.is_limit {
+            return Holder { link: LinkId::NONE, cause: Cause::OwnLimit, by: NONE };
+        }
+        // One that crosses the link and is held back elsewhere; those that it holds back are below its node.
         let crossing = link.cells_in.iter().map(|c| self.hops[self.cells[c.cell as usize].head as usize].bundle);
         let mut heads = crossing.map(|bundle| self.bundles[bundle as usize].head);
-        heads.find(|&other| other != NONE && other != class)
+        let by = heads.find(|&other| other != NONE && other != class).unwrap_or(NONE);
+        Holder { link: link.id, cause: Cause::SharedLink, by }
     }
 
     fn link_use(&self, link: LinkId, _now: SimTime) -> LinkUse {
@@ -169,26 +174,19 @@ impl Shares {
             let record = &mut self.bundles[bundle as usize];
             record.is_moved = false;
             if record.link != NONE {
-                record.is_known = true;
-                answer.groups.push(GroupMove { group: bundle, root: record.link });
+                answer.hung.push(Hang { node: record.node, below: self.links[record.link as usize].node });
             }
         }
         for &class in &self.moved_classes {
             let record = &mut self.classes[class as usize];
             record.is_moved = false;
             if record.bundle != NONE {
-                answer.classes.push(ClassMove { class, group: record.bundle });
+                answer.hung.push(Hang { node: class, below: self.bundles[record.bundle as usize].node });
             }
         }
-        for &bundle in &self.dissolved {
-            if std::mem::take(&mut self.bundles[bundle as usize].is_known) {
-                answer.dropped.push(bundle);
-            }
-            self.free_bundles.push(bundle);
-        }
+        self.free_bundles.append(&mut self.dissolved);
         self.moved_bundles.clear();
         self.moved_classes.clear();
-        self.dissolved.clear();
         self.report_links(answer)
     }
 
@@ -215,7 +213,7 @@ impl Shares {
             }
             if record.share != record.reported {
                 record.reported = record.share;
-                answer.levels.push(RootLevel { root, link: record.id, level: record.share });
+                answer.levels.push(RootLevel { root: record.node, level: record.share });
             }
         }
         self.touched.clear();

@@ -19,8 +19,8 @@ impl Shares {
             index
         } else {
             let (link, head, floor) = (NONE, NONE, INF);
-            let (is_moved, is_known) = (false, false);
-            self.bundles.push(Bundle { first: 0, count: 0, link, head, weight: 0, floor, is_moved, is_known });
+            let node = self.add_node();
+            self.bundles.push(Bundle { first: 0, count: 0, link, head, weight: 0, floor, node, is_moved: false });
             (self.bundles.len() - 1) as u32
         };
         let first = self.new_hops(index, count);

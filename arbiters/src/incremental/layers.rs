@@ -5,12 +5,12 @@
 //! (docs/arbiters.md) a remainder of at most 1e-9 of the bandwidth counts as 0.
 
 use weir_plugin_api::{
-    Answer, CallError, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, LinkId, LinkUse, RootLevel,
-    SimTime, WeightChange,
+    Answer, CallError, Cause, Change, ClassInfo, Hang, Holder, IncrementalArbiter, LinkId, LinkUse, RootLevel, SimTime,
+    WeightChange,
 };
 
-use super::Level;
 use super::state::Shares;
+use super::{Level, NONE};
 
 /// A remainder of one part in so many counts as nothing, as in the arbiter.
 const REMAINDER: u64 = 1_000_000_000;
@@ -19,10 +19,9 @@ const REMAINDER: u64 = 1_000_000_000;
 pub(super) struct Layer {
     priority: i64,
     pub(super) shares: Shares,
-    /// Its classes, roots and groups as the host knows them.
+    /// Its classes as the host knows them, and its other nodes.
     classes: Vec<u32>,
-    roots: Vec<u32>,
-    groups: Vec<u32>,
+    nodes: Vec<u32>,
     free_classes: Vec<u32>,
     /// What it uses of each link, in units.
     pub(super) used: Vec<Level>,
@@ -40,9 +39,9 @@ pub struct Layers {
     pub(super) layers: Vec<Layer>,
     /// Per class of the host: its priority, and its number there.
     classes: Vec<(i64, u32)>,
-    /// Per root of the host: its priority, and its number there.
-    roots: Vec<(i64, u32)>,
-    groups: u32,
+    /// The first id of nodes that are no classes, and the next one.
+    first_node: u32,
+    next_node: u32,
     links: Vec<Line>,
     /// Links whose load may have changed in this call.
     touched: Vec<LinkId>,
@@ -61,10 +60,10 @@ struct Line {
 
 impl Layers {
     /// For links of these capacities, in units.
-    pub(super) fn new(capacities: Vec<u64>) -> Self {
+    pub(super) fn new(capacities: Vec<u64>, first_node: u32) -> Self {
         let links = vec![Line::default(); capacities.len()];
-        let (layers, classes, roots, touched) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { capacities, layers, classes, roots, groups: 0, links, touched, answer: Answer::default() }
+        let (layers, classes, touched, answer) = (Vec::new(), Vec::new(), Vec::new(), Answer::default());
+        Self { capacities, layers, classes, first_node, next_node: first_node, links, touched, answer }
     }
 
     fn find(&self, priority: i64) -> Result<usize, usize> {
@@ -75,12 +74,11 @@ impl Layers {
     fn layer(&mut self, priority: i64) -> usize {
         self.find(priority).unwrap_or_else(|at| {
             let left = (0..self.capacities.len()).map(|link| self.left(link, at)).collect();
-            let shares = Shares::new(left, false).be_layer();
-            let (classes, roots, groups, free_classes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            let shares = Shares::new(left, self.first_node, false).be_layer();
+            let (classes, nodes, free_classes) = (Vec::new(), Vec::new(), Vec::new());
             let (removed, added, used) = (Vec::new(), Vec::new(), vec![0; self.capacities.len()]);
             let is_squeezed = false;
-            let layer =
-                Layer { priority, shares, classes, roots, groups, free_classes, used, removed, added, is_squeezed };
+            let layer = Layer { priority, shares, classes, nodes, free_classes, used, removed, added, is_squeezed };
             self.layers.insert(at, layer);
             at
         })
@@ -102,7 +100,7 @@ impl Layers {
         layer.is_squeezed = false;
         self.answer.clear();
         let change = Change { now, removed: &layer.removed, added: &layer.added };
-        layer.shares.arbitrate(&change, &mut self.answer)?;
+        layer.shares.settle(&change, &mut self.answer)?;
         layer.removed.clear();
         layer.added.clear();
         self.translate(at, answer);
@@ -115,6 +113,12 @@ impl Layers {
         }
         self.layers[at].shares.loads = loads;
         Ok(())
+    }
+
+    /// A class on a link that is served before those of a layer.
+    fn above(&self, at: usize, link: LinkId) -> Option<u32> {
+        let mut above = self.layers[..at].iter().filter(|layer| layer.used[link.index()] > 0);
+        above.find_map(|layer| layer.shares.any_on(link).map(|class| layer.classes[class as usize]))
     }
 
     fn squeeze(&mut self, link: LinkId, above: usize) {
@@ -146,27 +150,18 @@ impl Layers {
 
     /// Adds an answer of one layer to that of all.
     fn translate(&mut self, at: usize, answer: &mut Answer) {
-        let Self { layers, roots, groups, answer: own, .. } = self;
-        let layer = &mut layers[at];
-        let mut root = |local: u32| {
-            while layer.roots.len() <= local as usize {
-                roots.push((layer.priority, layer.roots.len() as u32));
-                layer.roots.push((roots.len() - 1) as u32);
+        let Self { layers, first_node, next_node, answer: own, .. } = self;
+        let Layer { classes, nodes, .. } = &mut layers[at];
+        let mut node = |local: u32| {
+            let Some(at) = local.checked_sub(*first_node) else { return classes[local as usize] };
+            while nodes.len() <= at as usize {
+                nodes.push(*next_node);
+                *next_node += 1;
             }
-            layer.roots[local as usize]
+            nodes[at as usize]
         };
-        let mut group = |local: u32| {
-            while layer.groups.len() <= local as usize {
-                layer.groups.push(*groups);
-                *groups += 1;
-            }
-            layer.groups[local as usize]
-        };
-        answer.groups.extend(own.groups.iter().map(|m| GroupMove { group: group(m.group), root: root(m.root) }));
-        let class = |local: u32| layer.classes[local as usize];
-        answer.classes.extend(own.classes.iter().map(|m| ClassMove { class: class(m.class), group: group(m.group) }));
-        answer.dropped.extend(own.dropped.iter().map(|&g| group(g)));
-        answer.levels.extend(own.levels.iter().map(|&level| RootLevel { root: root(level.root), ..level }));
+        answer.hung.extend(own.hung.iter().map(|hang| Hang { node: node(hang.node), below: node(hang.below) }));
+        answer.levels.extend(own.levels.iter().map(|&level| RootLevel { root: node(level.root), ..level }));
     }
 }
 
@@ -185,7 +180,7 @@ impl IncrementalArbiter for Layers {
         layer.shares.add_class(local, class);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
         for (entries, is_added) in [(change.removed, false), (change.added, true)] {
             for &WeightChange { class, weight } in entries {
                 let (priority, local) = self.classes[class as usize];
@@ -205,22 +200,19 @@ impl IncrementalArbiter for Layers {
         Ok(())
     }
 
-    fn above(&self, root: u32) -> Option<u32> {
-        let (priority, local) = self.roots[root as usize];
-        let at = self.find(priority).ok()?;
-        let link = self.layers[at].shares.link_of(local);
-        if link.is_none() {
-            return None;
+    fn holder(&self, class: u32) -> Holder {
+        let (priority, local) = self.classes[class as usize];
+        let Ok(at) = self.find(priority) else {
+            return Holder { link: LinkId::NONE, cause: Cause::OwnLimit, by: NONE };
+        };
+        let Holder { link, cause, by } = self.layers[at].shares.holder(local);
+        if !link.is_none()
+            && let Some(by) = self.above(at, link)
+        {
+            return Holder { link, cause: Cause::Priority, by };
         }
-        let mut above = self.layers[..at].iter().filter(|layer| layer.used[link.index()] > 0);
-        above.find_map(|layer| layer.shares.any_on(link).map(|class| layer.classes[class as usize]))
-    }
-
-    fn beside(&self, root: u32, class: u32) -> Option<u32> {
-        let (priority, local) = self.roots[root as usize];
-        let layer = &self.layers[self.find(priority).ok()?];
-        let (_, class) = self.classes[class as usize];
-        layer.shares.beside(local, class).map(|class| layer.classes[class as usize])
+        let by = self.layers[at].classes.get(by as usize).copied().unwrap_or(NONE);
+        Holder { link, cause, by }
     }
 
     fn link_use(&self, link: LinkId, now: SimTime) -> LinkUse {

@@ -5,7 +5,7 @@
 //!                                              └► quiet (links that cannot be full are left out)
 //! ```
 //!
-//! A bundle is a group of the answer, a link or a common limit its root. The mathematics is in docs/incremental.md.
+//! Bundles are nodes of the answer, each below that of a link or a common limit. The mathematics is in docs/incremental.md.
 
 mod arbitrate;
 mod bundles;
@@ -35,7 +35,7 @@ const MOST_PRIORITIES: u32 = 32;
 impl IncrementalPlugin for Shares {
     fn create(setting: &Setting<'_>, params: &str) -> Result<Self, CallError> {
         let NoParams {} = decode(MaxMin::NAME, params)?;
-        Ok(Self::new(setting.capacities.to_vec(), !setting.wants_peaks))
+        Ok(Self::new(setting.capacities.to_vec(), setting.classes, !setting.wants_peaks))
     }
 }
 
@@ -49,6 +49,6 @@ impl IncrementalPlugin for Layers {
         if setting.shared > 0 && setting.priorities > 1 {
             return Err(CallError::Refused("what links share is divided whatever the priorities".to_owned()));
         }
-        Ok(Self::new(setting.capacities.to_vec()))
+        Ok(Self::new(setting.capacities.to_vec(), setting.classes))
     }
 }

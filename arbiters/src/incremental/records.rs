@@ -6,7 +6,8 @@ use super::state::{Class, Link, Shares};
 use super::{INF, Level, NONE};
 
 impl Shares {
-    fn push_link(&mut self, mut link: Link) -> u32 {
+    fn push_link(&mut self, id: LinkId, capacity: u64, is_limit: bool) -> u32 {
+        let mut link = Link::new(self.add_node(), id, capacity, is_limit);
         link.is_awake = !self.sleepy;
         self.links.push(link);
         (self.links.len() - 1) as u32
@@ -24,7 +25,7 @@ impl Shares {
             (record.id, record.capacity, record.hint) = (id, capacity, 0);
             index
         } else {
-            self.push_link(Link::new(id, capacity, false))
+            self.push_link(id, capacity, false)
         };
         self.links[index as usize].peak = peak;
         self.record_of[id.index()] = index;
@@ -56,7 +57,7 @@ impl Shares {
         }
         if limit != INF {
             let known = self.limit_of.get(&limit).copied();
-            let record = known.unwrap_or_else(|| self.push_link(Link::new(LinkId::NONE, limit, true)));
+            let record = known.unwrap_or_else(|| self.push_link(LinkId::NONE, limit, true));
             self.limit_of.insert(limit, record);
             self.class_links[at] = record;
         }

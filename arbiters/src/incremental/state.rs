@@ -4,7 +4,7 @@
 //! class (equal links) ─► bundle (equal awake links) ─► the link that holds it back
 //! ```
 //!
-//! A bundle is a group of the answer, a link or limit its root.
+//! Bundles are nodes of the answer, each below that of its link or limit.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -47,10 +47,10 @@ pub(super) struct Bundle {
     pub(super) weight: u64,
     /// At most the promise of each of its classes.
     pub(super) floor: Level,
+    /// As the host knows it.
+    pub(super) node: u32,
     /// Whether it is in `moved_bundles`.
     pub(super) is_moved: bool,
-    /// Whether the host knows it.
-    pub(super) is_known: bool,
 }
 
 /// A bundle on one of its links: a member of the cell there; on the link that holds it back, of that link's own list where
@@ -121,8 +121,9 @@ pub(super) struct Link {
     pub(super) weight: u64,
     /// Key in the queue of the relaxation; [`INF`] when it is not in.
     pub(super) queued: Level,
-    /// The share that the host knows.
+    /// The share that the host knows, and the node that has it.
     pub(super) reported: Level,
+    pub(super) node: u32,
     /// The link of the fabric; [`LinkId::NONE`] for a limit.
     pub(super) id: LinkId,
     /// The first hop of the bundles that it holds back, where links may be quiet.
@@ -145,8 +146,9 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn new(id: LinkId, capacity: u64, is_limit: bool) -> Self {
+    pub(super) fn new(node: u32, id: LinkId, capacity: u64, is_limit: bool) -> Self {
         Self {
+            node,
             capacity,
             is_limit,
             share: INF,
@@ -261,13 +263,16 @@ pub struct Shares {
     /// Largest loads of the fabric's links without a record so far, in units.
     pub(super) peaks: Vec<u64>,
     pub(super) limit_of: FxHashMap<Level, u32>,
+    /// The id of the next node.
+    pub(super) next_node: u32,
 }
 
 impl Shares {
-    /// For links of these capacities, in units. Where links may be quiet, an event costs less in large runs, and the peaks
-    /// of their loads are not known.
-    pub(super) fn new(capacities: Vec<u64>, quiet: bool) -> Self {
+    /// For links of these capacities, in units; its nodes are counted from `first_node` on. Where links may be quiet, an event
+    /// costs less in large runs, and the peaks of their loads are not known.
+    pub(super) fn new(capacities: Vec<u64>, first_node: u32, quiet: bool) -> Self {
         Self {
+            next_node: first_node,
             peaks: vec![0; capacities.len()],
             record_of: vec![NONE; capacities.len()],
             capacities,
@@ -330,9 +335,15 @@ impl Shares {
         self.links.get(self.record_of[link.index()] as usize).is_some_and(|record| record.weight > 0)
     }
 
-    /// The link of a root.
-    pub(super) fn link_of(&self, root: u32) -> LinkId {
-        self.links[root as usize].id
+    /// A new node.
+    pub(super) fn add_node(&mut self) -> u32 {
+        self.next_node += 1;
+        self.next_node - 1
+    }
+
+    /// The record of the link that holds a class back.
+    pub(super) fn link_record_of(&self, class: u32) -> usize {
+        self.bundles[self.classes[class as usize].bundle as usize].link as usize
     }
 
     /// The most updates of one link in one instant so far.

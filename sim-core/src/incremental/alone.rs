@@ -7,13 +7,22 @@
 use weir_plugin_api::{Cause, LinkId};
 
 use super::NONE;
-use super::clocks::{Clocks, Transfer};
+use super::clocks::{Clocks, Terms, Transfer};
 use super::events::Gone;
 use super::numbers::{Level, time_until};
 use super::soonest::NEVER;
 
 /// In the place of a link: its own limit binds.
 const LIMIT: u32 = NONE - 1;
+
+/// What a link bears of a transfer alone on it.
+#[inline]
+fn capacity_alone(capacity: u64, link: u32, alone: Option<(u32, Level)>) -> u64 {
+    match alone {
+        Some((by, level)) if by == link => level.min(capacity),
+        _ => capacity,
+    }
+}
 
 impl Clocks {
     /// Whether a transfer, counted in the weights of its links, is the only one on all of them.
@@ -26,12 +35,14 @@ impl Clocks {
     /// Lets a transfer run by itself from `now` on.
     pub(super) fn place_alone(&mut self, slot: u32, now: u64) {
         let Transfer { path, weight, .. } = self.transfers[slot as usize];
-        let (mut level, mut holder) = (self.limit_of(path), LIMIT);
+        let Terms { limit, alone, .. } = self.terms[self.paths[path as usize].terms as usize];
+        let (mut level, mut holder) = (limit, LIMIT);
         for at in self.links_of(path) {
             let link = self.path_links[at];
             let record = &mut self.links[link as usize];
             record.alone = slot;
-            let own = if weight == 1 { record.capacity } else { record.capacity / u64::from(weight) };
+            let capacity = capacity_alone(record.capacity, link, alone);
+            let own = if weight == 1 { capacity } else { capacity / u64::from(weight) };
             if own < level || own == level && holder == LIMIT {
                 (level, holder) = (own, link);
             }
@@ -39,7 +50,8 @@ impl Clocks {
         for at in self.links_of(path) {
             let link = self.path_links[at];
             let record = &mut self.links[link as usize];
-            let load = if link == holder { record.capacity } else { level.saturating_mul(u64::from(weight)) };
+            let capacity = capacity_alone(record.capacity, link, alone);
+            let load = if link == holder { capacity } else { level.saturating_mul(u64::from(weight)) };
             record.peak = record.peak.max(load);
         }
         let transfer = &mut self.transfers[slot as usize];
@@ -76,15 +88,16 @@ impl Clocks {
         let transfer = &self.transfers[slot as usize];
         let link = self.links.get(transfer.holder as usize).map_or(LinkId::NONE, |link| link.id);
         let cause = if link.is_none() { Cause::OwnLimit } else { Cause::FullRate };
-        Gone { id: transfer.id, link, time: now - transfer.start, cause, by: NONE }
+        Gone { id: transfer.id, link, time: now - transfer.start, cause, by: NONE, blocked: None }
     }
 
     /// The level of a transfer by itself, and what is left of its work at `now`.
     pub(super) fn standing_alone(&self, slot: u32, now: u64) -> (Level, i128) {
         let transfer = &self.transfers[slot as usize];
+        let Terms { limit, alone, .. } = self.terms[self.paths[transfer.path as usize].terms as usize];
         let level = match self.links.get(transfer.holder as usize) {
-            Some(link) => link.capacity / u64::from(transfer.weight),
-            None => self.limit_of(transfer.path),
+            Some(link) => capacity_alone(link.capacity, transfer.holder, alone) / u64::from(transfer.weight),
+            None => limit,
         };
         (level, transfer.work - i128::from(level) * i128::from(now - transfer.start))
     }

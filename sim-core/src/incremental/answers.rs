@@ -4,7 +4,7 @@
 //! done after the first answer, then at growing distances, in the end once answers of as many entries have come in as there are
 //! links, classes and hops, so it costs no more than they did.
 
-use weir_plugin_api::{Answer, CallError, ClassMove, GroupMove, RootLevel};
+use weir_plugin_api::{Answer, CallError, IncrementalArbiter, LinkId, RootLevel};
 
 use super::NONE;
 use super::clocks::Clocks;
@@ -12,6 +12,8 @@ use super::numbers::{INF, Level};
 
 /// No capacity is above 2^61 units, hence no level.
 const MOST: Level = 1 << 61;
+/// A load may be above a capacity by the 2^-29th part of it, 1.9e-9, as rates may that are asked for phase by phase.
+const TOLERANCE_BITS: u32 = 29;
 
 /// That an answer makes no sense.
 fn wrong(what: String) -> CallError {
@@ -19,51 +21,65 @@ fn wrong(what: String) -> CallError {
 }
 
 impl Clocks {
-    /// Checks the ids of an answer.
-    pub(super) fn check_answer(&mut self, answer: &Answer) -> Result<(), CallError> {
-        self.unsummed += answer.len();
-        // No id makes tables longer than the changes.
-        let most = self.fabric_links as usize + self.path_links.len() + 2 * self.paths.len();
-        for &GroupMove { group, root } in &answer.groups {
-            if group as usize >= most || root as usize >= most {
-                return Err(wrong(format!("group {group} below root {root}: ids must be below {most}")));
-            }
-        }
-        for &ClassMove { class, group } in &answer.classes {
-            if class as usize >= self.classes.len() {
-                return Err(wrong(format!("class {class} in group {group}, of {} classes", self.classes.len())));
-            }
-        }
-        answer.levels.iter().try_for_each(|level| self.check_level(level, most))
+    /// No id makes tables longer than the changes.
+    fn most_nodes(&self) -> u64 {
+        u64::from(self.nodes.first_own)
+            + u64::from(self.fabric_links)
+            + self.path_links.len() as u64
+            + 2 * self.paths.len() as u64
     }
 
-    fn check_level(&self, new: &RootLevel, most: usize) -> Result<(), CallError> {
-        let &RootLevel { root, link, level } = new;
-        if root as usize >= most {
-            return Err(wrong(format!("root {root} has a level: ids must be below {most}")));
+    /// Checks the levels of an answer; [`Self::check_hang`] and [`Self::check_root`] do the ids.
+    pub(super) fn check_answer(&mut self, answer: &Answer) -> Result<(), CallError> {
+        self.unsummed += answer.len();
+        let level = answer.levels.iter().find(|new| new.level > MOST && new.level != INF);
+        match level {
+            None => Ok(()),
+            Some(RootLevel { root, level }) => {
+                Err(wrong(format!("root {root} has the level {level}, above 2^61, the largest capacity")))
+            }
         }
-        if link.0 >= self.fabric_links && !link.is_none() {
-            return Err(wrong(format!("root {root} is held back by link {} of {}", link.0, self.fabric_links)));
+    }
+
+    /// Checks a node that hangs elsewhere, and makes both nodes known.
+    #[inline]
+    pub(super) fn check_hang(&mut self, node: u32, below: u32) -> Result<(), CallError> {
+        self.check_node(node)?;
+        if below == NONE {
+            return Ok(());
         }
-        if level > MOST && level != INF {
-            return Err(wrong(format!("root {root} has the level {level}, above 2^61, the largest capacity")));
+        if below < self.nodes.first_own {
+            return Err(wrong(format!("node {node} hangs below class {below}")));
+        }
+        self.check_node(below)?;
+        if self.nodes.is_above(node, below) {
+            return Err(wrong(format!("node {node} hangs below {below}, and that below {node}")));
         }
         Ok(())
     }
 
-    /// Whether a class has a place where its transfers can be put.
     #[inline]
-    pub(super) fn check_place(&self, class: u32) -> Result<(), CallError> {
-        self.check_group(class, self.classes[class as usize].group).map(|_| ())
+    fn check_node(&mut self, node: u32) -> Result<(), CallError> {
+        if node < self.nodes.first_own {
+            if !self.nodes.has_class(node) {
+                return Err(wrong(format!("there is no class {node}")));
+            }
+        } else if u64::from(node) >= self.most_nodes() {
+            return Err(wrong(format!("there is a node {node}: ids must be below {}", self.most_nodes())));
+        }
+        self.nodes.ensure(node);
+        Ok(())
     }
 
-    /// The root of a group in which a class may be.
+    /// Checks a node that gets a level, and makes it known.
     #[inline]
-    pub(super) fn check_group(&self, class: u32, group: u32) -> Result<u32, CallError> {
-        match self.groups.get(group as usize) {
-            Some(group) if group.root != NONE => Ok(group.root),
-            _ => Err(wrong(format!("class {class} has weight, and no group that hangs below a root"))),
+    pub(super) fn check_root(&mut self, root: u32) -> Result<(), CallError> {
+        self.check_node(root)?;
+        let below = self.nodes.at(root).below;
+        if below != NONE {
+            return Err(wrong(format!("node {root} gets a level, and hangs below {below}")));
         }
+        Ok(())
     }
 
     /// That a root with members has no level.
@@ -71,13 +87,8 @@ impl Clocks {
         wrong(format!("root {root} has members and no level"))
     }
 
-    /// That a dropped group has classes.
-    pub(super) fn still_used(group: u32) -> CallError {
-        wrong(format!("it drops group {group}, which has classes"))
-    }
-
     /// Sums up all links when that is due.
-    pub(super) fn check_loads(&mut self) -> Result<(), CallError> {
+    pub(super) fn check_loads(&mut self, arbiter: &dyn IncrementalArbiter) -> Result<(), CallError> {
         if self.unsummed < self.sum_after {
             return Ok(());
         }
@@ -85,35 +96,23 @@ impl Clocks {
         // The first answer is summed up, and then at growing distances: a wrong policy is wrong from the beginning.
         self.sum_after = (4 * self.sum_after.max(1)).min(self.links.len() + self.classes.len() * hops);
         self.unsummed = 0;
-        self.sum_loads()
+        self.sum_loads(arbiter)
     }
 
     /// Sums up all links: none above its capacity, no class above its limit, each limited on its route.
-    pub(super) fn sum_loads(&mut self) -> Result<(), CallError> {
+    pub(super) fn sum_loads(&mut self, arbiter: &dyn IncrementalArbiter) -> Result<(), CallError> {
         let mut loads = std::mem::take(&mut self.loads);
         loads.clear();
         loads.resize(self.links.len(), 0_u128);
         for (index, class) in self.classes.iter().enumerate().filter(|(_, class)| class.weight > 0) {
-            let root = &self.roots[self.groups[class.group as usize].root as usize];
-            let (links, limit) = (&self.path_links[self.links_of(class.path)], self.limit_of(class.path));
-            if root.level > limit {
-                return Err(wrong(format!("class {index} is above its limit: {} of {limit}", root.level)));
-            }
-            if root.link.is_none() && root.level < limit {
-                let what = format!("class {index} is said to be held back by its limit, and is below it");
-                return Err(wrong(what));
-            }
-            if !root.link.is_none() && !links.iter().any(|&l| self.links[l as usize].id == root.link) {
-                return Err(wrong(format!(
-                    "class {index} is held back by link {}, which it does not cross",
-                    root.link.0
-                )));
-            }
-            for &link in links {
-                loads[link as usize] += u128::from(class.weight) * u128::from(root.level);
+            let level = self.nodes.level_of(index as u32);
+            self.check_holder(index as u32, level, arbiter.holder(index as u32).link)?;
+            let weight = if self.turns.is_some() { 1 } else { class.weight };
+            for &link in &self.path_links[self.links_of(class.path)] {
+                loads[link as usize] += u128::from(weight) * u128::from(level);
             }
         }
-        let over = self.links.iter().zip(&loads).find(|(link, load)| **load > u128::from(link.capacity));
+        let over = self.links.iter().zip(&loads).find(|(link, load)| **load > most_load(link.capacity));
         let result = match over {
             None => Ok(()),
             Some((link, load)) => {
@@ -124,4 +123,25 @@ impl Clocks {
         self.loads = loads;
         result
     }
+
+    /// Checks what is said to hold a class back.
+    fn check_holder(&self, class: u32, level: Level, holder: LinkId) -> Result<(), CallError> {
+        let path = self.classes[class as usize].path;
+        let (links, limit) = (&self.path_links[self.links_of(path)], self.limit_of(path));
+        if level > limit {
+            return Err(wrong(format!("class {class} is above its limit: {level} of {limit}")));
+        }
+        if holder.is_none() && level < limit {
+            return Err(wrong(format!("class {class} is said to be held back by its limit, and is below it")));
+        }
+        if !holder.is_none() && !links.iter().any(|&l| self.links[l as usize].id == holder) {
+            return Err(wrong(format!("class {class} is held back by link {}, which it does not cross", holder.0)));
+        }
+        Ok(())
+    }
+}
+
+/// The most that a link may carry: its capacity, and what rates that are rounded as floats may be above it.
+fn most_load(capacity: u64) -> u128 {
+    u128::from(capacity) + u128::from(capacity >> TOLERANCE_BITS)
 }

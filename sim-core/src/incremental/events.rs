@@ -1,6 +1,6 @@
 //! What happens at an instant: ends leave, arrivals are placed, the arbiter says what changes, the next ends are found.
 
-use weir_plugin_api::{CallError, Cause, Change, IncrementalArbiter, LinkId, SimTime, WeightChange};
+use weir_plugin_api::{CallError, Cause, Change, Holder, IncrementalArbiter, LinkId, SimTime, WeightChange};
 
 use super::NONE;
 use super::clocks::{Clocks, Transfer};
@@ -20,6 +20,8 @@ pub(crate) struct Gone {
     /// One that is served before it there, or another one that the link limits, or else crosses it; [`NONE`] where there
     /// is none.
     pub(crate) by: u32,
+    /// For how long it had no rate, where that is known.
+    pub(crate) blocked: Option<u64>,
 }
 
 impl Clocks {
@@ -64,6 +66,10 @@ impl Clocks {
             let first = slots.len();
             self.take_ended_of(root, now, &mut slots);
             for &slot in &slots[first..] {
+                if let Some(gone) = self.gone_in_turn(slot, 0, now) {
+                    out.push(gone);
+                    continue;
+                }
                 let equal = slots[first..].iter().copied().find(|&other| other != slot);
                 out.push(self.gone(slot, now, equal, arbiter));
             }
@@ -77,52 +83,59 @@ impl Clocks {
     /// Takes the ends below one root out of the heaps. Weights stay until all ends of the instant are known, so that
     /// equals name each other.
     fn take_ended_of(&mut self, root: u32, now: u64, slots: &mut Vec<u32>) {
-        let record = &mut self.roots[root as usize];
+        let record = &mut self.nodes.roots[root as usize];
         record.advance(now);
-        let until = record.clock.saturating_add(i128::from(record.level >> 10));
-        self.mark(root);
-        while let Some((end, group)) = self.roots[root as usize].heap.first()
+        let (top, until) = (record.node, record.clock.saturating_add(i128::from(record.level >> 10)));
+        self.nodes.mark(root);
+        while let Some((end, mut first)) = self.nodes.at(top).heap.first()
             && end <= until
         {
-            let Some((_, class)) = self.groups[group as usize].heap.first() else { break };
-            let Some((_, slot)) = self.classes[class as usize].heap.first() else { break };
-            self.classes[class as usize].heap.remove(slot, &mut self.transfer_places);
-            self.key_class(class);
-            slots.push(slot);
+            let mut class = top;
+            while class >= self.nodes.first_own {
+                class = first;
+                let Some((_, next)) = self.nodes.at(class).heap.first() else { return };
+                first = next;
+            }
+            self.nodes.at_mut(class).heap.remove(first, &mut self.transfer_places);
+            self.next_in_turn(class, now);
+            self.nodes.pass_on(class);
+            slots.push(first);
         }
     }
 
     /// What limited a transfer; `equal` is another one that ends with it below the same root.
     pub(super) fn gone(&self, slot: u32, now: u64, equal: Option<u32>, arbiter: &dyn IncrementalArbiter) -> Gone {
         let Transfer { id, class, start, .. } = self.transfers[slot as usize];
-        let (root, since) = self.root_and_since(class);
-        let (link, time) = (self.roots[root as usize].link, now - since.max(start));
-        let gone = |cause, by: Option<u32>| Gone {
-            id,
-            link,
-            time,
-            cause,
-            by: by.map_or(NONE, |slot| self.transfers[slot as usize].id),
+        let (root, since) = self.nodes.root_and_since(class);
+        let Holder { link, cause, by } = arbiter.holder(class);
+        let named = match cause {
+            Cause::OwnLimit => None,
+            Cause::SharedLink => equal.or_else(|| self.beside(root, slot)).or_else(|| self.another_of(by, slot)),
+            _ => self.another_of(by, slot),
         };
-        if link.is_none() {
-            return gone(Cause::OwnLimit, None);
-        }
-        let above = arbiter.above(root).and_then(|class| self.classes[class as usize].heap.ids().next());
-        if above.is_some() {
-            return gone(Cause::Priority, above);
-        }
-        match equal.or_else(|| self.beside(root, slot, arbiter)) {
-            None => gone(Cause::FullRate, None),
-            by => gone(Cause::SharedLink, by),
-        }
+        let cause = if cause == Cause::SharedLink && named.is_none() { Cause::FullRate } else { cause };
+        let by = named.map_or(NONE, |slot| self.transfers[slot as usize].id);
+        let blocked = self.turns.as_ref().map(|_| 0);
+        Gone { id, link, time: now - since.max(start), cause, by, blocked }
     }
 
-    /// A transfer other than `slot` on the link of a root, as far as first ones tell: of those that it limits, else any.
-    fn beside(&self, root: u32, slot: u32, arbiter: &dyn IncrementalArbiter) -> Option<u32> {
-        let of_class = |class: u32| self.classes[class as usize].heap.ids().take(2).find(|&other| other != slot);
-        let of_group = |group: u32| self.groups[group as usize].heap.ids().take(2).find_map(of_class);
-        let below = self.roots[root as usize].heap.ids().take(2).find_map(of_group);
-        below.or_else(|| arbiter.beside(root, self.transfers[slot as usize].class).and_then(of_class))
+    /// A transfer other than `slot` below a root, as far as first ones tell.
+    fn beside(&self, root: u32, slot: u32) -> Option<u32> {
+        if root < self.nodes.first_own {
+            return self.another_of(root, slot);
+        }
+        self.nodes.at(root).heap.ids().take(2).find_map(|node| self.beside(node, slot))
+    }
+
+    /// A transfer of a class other than `slot`.
+    fn another_of(&self, class: u32, slot: u32) -> Option<u32> {
+        let known = self.nodes.has_class(class).then(|| self.nodes.at(class).heap.ids());
+        known.into_iter().flatten().take(2).find(|&other| other != slot)
+    }
+
+    /// The first transfer of a class.
+    pub(super) fn first_of(&self, class: u32) -> Option<u32> {
+        if self.nodes.has_class(class) { self.nodes.at(class).heap.first().map(|(_, slot)| slot) } else { None }
     }
 
     /// Takes the weight of an ended transfer off its links, and its class out of its group if it was the last.
@@ -138,7 +151,7 @@ impl Clocks {
         let record = &mut self.classes[class as usize];
         record.weight -= u64::from(weight);
         if record.weight == 0 {
-            record.group = NONE;
+            self.nodes.release(class);
             self.paths[path as usize].class = NONE;
             self.emptied.push(class);
         }
@@ -165,17 +178,21 @@ impl Clocks {
             }
         }
         self.arrivals.clear();
+        if self.turns.is_some() {
+            let transfers = &self.transfers;
+            self.placed.sort_unstable_by_key(|&slot| (transfers[slot as usize].start, transfers[slot as usize].id));
+        }
         if self.removed.is_empty() && self.placed.is_empty() {
             return Ok(());
         }
         self.ask(now, arbiter)?;
         self.apply(now)?;
         for at in 0..self.placed.len() {
-            self.place(self.placed[at], now)?;
+            self.place(self.placed[at], now, arbiter);
         }
         self.placed.clear();
         self.conclude(now)?;
-        self.check_loads()
+        self.check_loads(arbiter)
     }
 
     fn ask(&mut self, now: u64, arbiter: &mut dyn IncrementalArbiter) -> Result<(), CallError> {
@@ -189,7 +206,7 @@ impl Clocks {
         }
         let change = Change { now: SimTime(now), removed: &self.removed, added: &self.added };
         let mut answer = std::mem::take(&mut self.answer);
-        arbiter.arbitrate(&change, &mut answer)?;
+        arbiter.settle(&change, &mut answer)?;
         self.removed.clear();
         self.added.clear();
         self.free_classes.append(&mut self.emptied);
@@ -217,31 +234,35 @@ impl Clocks {
         is_first
     }
 
-    /// Puts a transfer on the clock of its class, which has a group by now.
-    fn place(&mut self, slot: u32, now: u64) -> Result<(), CallError> {
+    /// Puts a transfer on the clock of its class, or behind others of that.
+    fn place(&mut self, slot: u32, now: u64, arbiter: &dyn IncrementalArbiter) {
         let Transfer { class, weight, work, start, holder, .. } = self.transfers[slot as usize];
-        self.check_place(class)?;
-        let record = &self.classes[class as usize];
-        let end = self.clock_of(record.group, now) - record.offset + work;
+        self.classes[class as usize].weight += u64::from(weight);
+        if self.turns.is_some() {
+            if self.wait_in_turn(slot, now) {
+                return;
+            }
+            self.note_first(slot, now, arbiter);
+        }
         if holder != NONE {
-            self.keep_since(class, holder, start);
+            self.keep_since(class, holder, start, arbiter);
             self.transfers[slot as usize].holder = NONE;
         }
-        let record = &mut self.classes[class as usize];
-        record.weight += u64::from(weight);
-        record.heap.set(end, slot, &mut self.transfer_places);
-        self.key_class(class);
-        Ok(())
+        let end = self.nodes.clock_of(class, now) + work;
+        self.nodes.at_mut(class).heap.set(end, slot, &mut self.transfer_places);
+        self.nodes.pass_on(class);
     }
 
     /// A transfer that was alone until now, and is still limited by the same link, has been so since its start.
-    fn keep_since(&mut self, class: u32, holder: u32, start: u64) {
+    fn keep_since(&mut self, class: u32, holder: u32, start: u64, arbiter: &dyn IncrementalArbiter) {
         let holder = self.links.get(holder as usize).map_or(LinkId::NONE, |link| link.id);
-        let group = self.classes[class as usize].group;
-        let record = &mut self.groups[group as usize];
-        if self.roots[record.root as usize].link == holder && record.heap.first().is_none() {
-            record.since = start;
-            self.classes[class as usize].since = start;
+        if arbiter.holder(class).link != holder {
+            return;
+        }
+        let mut node = class;
+        while self.nodes.at(node).below != NONE && self.nodes.at(node).heap.first().is_none() {
+            self.nodes.at_mut(node).since = start;
+            node = self.nodes.at(node).below;
         }
     }
 }

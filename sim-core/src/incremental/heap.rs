@@ -29,6 +29,24 @@ impl Item {
     }
 }
 
+/// Where ids are in the heap that each is in; [`OUT`] for none.
+pub(crate) trait Places {
+    fn place(&self, id: u32) -> u32;
+    fn place_mut(&mut self, id: u32) -> &mut u32;
+}
+
+impl Places for Vec<u32> {
+    #[inline]
+    fn place(&self, id: u32) -> u32 {
+        self[id as usize]
+    }
+
+    #[inline]
+    fn place_mut(&mut self, id: u32) -> &mut u32 {
+        &mut self[id as usize]
+    }
+}
+
 /// Ids with keys, the least first. Equal keys leave in an order that depends on nothing but the calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heap {
@@ -48,18 +66,18 @@ impl Heap {
     }
 
     /// The key of an id that is in the heap.
-    pub(crate) fn key(&self, id: u32, places: &[u32]) -> i128 {
-        self.items[places[id as usize] as usize].key()
+    pub(crate) fn key(&self, id: u32, places: &impl Places) -> i128 {
+        self.items[places.place(id) as usize].key()
     }
 
     /// Puts an id in, or changes its key.
-    pub(crate) fn set(&mut self, key: i128, id: u32, places: &mut [u32]) {
-        let place = places[id as usize];
+    pub(crate) fn set(&mut self, key: i128, id: u32, places: &mut impl Places) {
+        let place = places.place(id);
         if place == OUT {
             let place = self.items.len();
             self.items.push(Item::new(key, id));
             if place == 0 {
-                places[id as usize] = 0;
+                *places.place_mut(id) = 0;
             } else {
                 self.rise(place, places);
             }
@@ -77,8 +95,8 @@ impl Heap {
     }
 
     /// Takes an id out, if it is in.
-    pub(crate) fn remove(&mut self, id: u32, places: &mut [u32]) {
-        let place = std::mem::replace(&mut places[id as usize], OUT);
+    pub(crate) fn remove(&mut self, id: u32, places: &mut impl Places) {
+        let place = std::mem::replace(places.place_mut(id), OUT);
         if place == OUT {
             return;
         }
@@ -93,7 +111,7 @@ impl Heap {
         }
     }
 
-    fn rise(&mut self, mut at: usize, places: &mut [u32]) {
+    fn rise(&mut self, mut at: usize, places: &mut impl Places) {
         let items = self.items.as_mut_slice();
         let item = items[at];
         while at > 0 {
@@ -107,7 +125,7 @@ impl Heap {
         put(items, at, item, places);
     }
 
-    fn sink(&mut self, mut at: usize, places: &mut [u32]) {
+    fn sink(&mut self, mut at: usize, places: &mut impl Places) {
         let items = self.items.as_mut_slice();
         let item = items[at];
         loop {
@@ -130,8 +148,8 @@ impl Heap {
 }
 
 #[inline]
-fn put(items: &mut [Item], at: usize, item: Item, places: &mut [u32]) {
-    places[item.id as usize] = at as u32;
+fn put(items: &mut [Item], at: usize, item: Item, places: &mut impl Places) {
+    *places.place_mut(item.id) = at as u32;
     items[at] = item;
 }
 

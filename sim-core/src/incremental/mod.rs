@@ -14,6 +14,7 @@ mod answers;
 mod clocks;
 mod events;
 mod heap;
+mod nodes;
 mod numbers;
 mod paths;
 mod progress;
@@ -21,12 +22,13 @@ mod resources;
 mod soonest;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use ordered_float::OrderedFloat;
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{
-    Binding, CallError, Cause, ClassId, HORIZON, IncrementalArbiter, IncrementalEntry, LinkId, NO_ID as NONE, RouteId,
-    Setting, SimDuration, SimTime,
+    Binding, CallError, Cause, ClassId, Flags, HORIZON, IncrementalArbiter, IncrementalEntry, LinkId, NO_ID as NONE,
+    RouteId, Setting, SimDuration, SimTime,
 };
 
 use crate::fabric::Fabric;
@@ -46,8 +48,7 @@ pub(crate) struct Incremental<'a> {
     routes: &'a Routes,
     tasks: &'a TaskGraph,
     scale: Scale,
-    /// Whether classes differ by priority.
-    reads_priority: bool,
+    flags: Flags,
     clocks: Clocks,
     arbiter: Box<dyn IncrementalArbiter>,
     /// Per resource of the fabric, its record in `clocks`; [`NONE`] until a transfer takes it.
@@ -71,8 +72,8 @@ pub(crate) struct IncrementalRequest<'a> {
     pub(crate) entry: &'a IncrementalEntry,
     /// The arbiter's parameters, a JSON object.
     pub(crate) params: &'a str,
-    /// Whether the arbiter reads priorities.
-    pub(crate) reads_priority: bool,
+    /// What the arbiter reads: priorities and weights of others are all the same to it.
+    pub(crate) flags: Flags,
     /// Whether the peaks of all links must be known in the end.
     pub(crate) wants_peaks: bool,
 }
@@ -99,12 +100,13 @@ impl<'a> Incremental<'a> {
         census: &Census,
         asked: &IncrementalRequest<'_>,
     ) -> Result<Option<Self>, CallError> {
-        let IncrementalRequest { entry, params, reads_priority, wants_peaks } = *asked;
-        let Some((scale, used)) = fitting_scale(fabric, routes, tasks, census) else { return Ok(None) };
+        let IncrementalRequest { entry, params, flags, wants_peaks } = *asked;
+        let Some((scale, used)) = fitting_scale(fabric, routes, tasks, census, flags) else { return Ok(None) };
         let classes = tasks.classes.len();
         let resources = Resources(fabric);
         let capacities: Vec<u64> = resources.bandwidths().map(|b| scale.units(b)).collect();
         let setting = Setting {
+            fabric: fabric.view(),
             capacities: &capacities,
             shared: fabric.shared().len() as u32,
             links: used as u32,
@@ -117,13 +119,17 @@ impl<'a> Incremental<'a> {
             Err(CallError::Refused(_)) => return Ok(None),
             made => made?,
         };
+        let mut clocks = Clocks::with_room(resources.len(), used, classes);
+        if entry.in_turn {
+            clocks.serve_in_turn();
+        }
         Ok(Some(Self {
             fabric,
             routes,
             tasks,
             scale,
-            reads_priority,
-            clocks: Clocks::with_room(resources.len(), used, classes),
+            flags,
+            clocks,
             arbiter,
             record_of: vec![NONE; resources.len()],
             class_of: vec![ClassPath { path: NONE, weight: 0 }; classes],
@@ -156,13 +162,13 @@ impl<'a> Incremental<'a> {
     /// Makes a class of the tasks known, with the links it crosses.
     fn learn(&mut self, id: ClassId) -> ClassPath {
         let (route, limit) = (self.tasks.classes.route(id), self.tasks.classes.limit(id));
-        let weight = self.scale.weight(self.tasks.classes.weight(id));
+        let weight = self.scale.weight(weight(self.tasks, id, self.flags));
         let resources = Resources(self.fabric);
         let binds = || limit < resources.bandwidth(resources.narrowest(self.routes.links(route)));
         let limit =
             if limit.is_finite() && binds() { (self.scale.units(limit) / u64::from(weight)).max(1) } else { INF };
         // Where priorities mean nothing, transfers of all priorities are of one class.
-        let priority = if self.reads_priority { self.tasks.classes.priority(id) } else { 0 };
+        let priority = if self.flags.contains(Flags::READS_PRIORITY) { self.tasks.classes.priority(id) } else { 0 };
         let known = if limit == INF && priority == 0 {
             Some(self.unlimited[route.index()]).filter(|&path| path != NONE)
         } else {
@@ -183,7 +189,8 @@ impl<'a> Incremental<'a> {
                 *record = self.clocks.add_link(resource, self.scale.units(resources.bandwidth(resource)));
             }
         }
-        let path = self.clocks.add_path(taken.iter().map(|link| self.record_of[link.index()]), limit, priority);
+        let records = taken.iter().map(|link| self.record_of[link.index()]);
+        let path = self.clocks.add_path(records, limit, priority, &*self.arbiter);
         if limit == INF && priority == 0 {
             self.unlimited[route.index()] = path;
         } else {
@@ -244,7 +251,11 @@ impl<'a> Incremental<'a> {
                 if is_shared { Binding::of_shared(link, number, by) } else { Binding::new(link, cause, by) }
             }
         };
-        let blocked = if self.clocks.has_blocked() { SimDuration::FOREVER } else { SimDuration::ZERO };
+        let blocked = match gone.blocked {
+            Some(blocked) => SimDuration(blocked),
+            None if self.clocks.has_blocked() => SimDuration::FOREVER,
+            None => SimDuration::ZERO,
+        };
         Bottleneck { binding, time: SimDuration(gone.time), blocked }
     }
 
@@ -320,6 +331,11 @@ impl<'a> Incremental<'a> {
     }
 }
 
+/// The weight of a class as far as the arbiter reads it.
+fn weight(tasks: &TaskGraph, class: ClassId, flags: Flags) -> f64 {
+    if flags.contains(Flags::READS_WEIGHT) { tasks.classes.weight(class) } else { 1.0 }
+}
+
 /// How many different priorities there are.
 fn priorities(tasks: &TaskGraph, census: &Census) -> u32 {
     let used = census.per_class().iter().enumerate().filter(|&(_, &count)| count > 0);
@@ -331,13 +347,19 @@ fn priorities(tasks: &TaskGraph, census: &Census) -> u32 {
 
 /// The scale for all transfers, and how many resources they take; `None` where no scale is exact enough, or a transfer takes
 /// a resource twice.
-fn fitting_scale(fabric: &Fabric, routes: &Routes, tasks: &TaskGraph, census: &Census) -> Option<(Scale, usize)> {
+fn fitting_scale(
+    fabric: &Fabric,
+    routes: &Routes,
+    tasks: &TaskGraph,
+    census: &Census,
+    flags: Flags,
+) -> Option<(Scale, usize)> {
     let most_bytes = census.most_bytes().max(1);
     let resources = Resources(fabric);
     let (mut load, mut weights, mut limited) = (vec![0.0; resources.len()], Vec::new(), Vec::new());
     for (class, &count) in census.per_class().iter().enumerate().filter(|&(_, &count)| count > 0) {
         let id = ClassId::from_index(class);
-        let weight = tasks.classes.weight(id);
+        let weight = weight(tasks, id, flags);
         if weights.last() != Some(&weight) {
             weights.push(weight);
         }

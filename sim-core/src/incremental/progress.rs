@@ -22,15 +22,22 @@ impl Clocks {
     /// All active transfers that have been placed, by id.
     pub(crate) fn standings(&self, now: u64, arbiter: &dyn IncrementalArbiter) -> Vec<Standing> {
         let mut all: Vec<Standing> = Vec::with_capacity(self.active());
-        for class in self.classes.iter().filter(|class| class.weight > 0) {
-            let root = self.groups[class.group as usize].root;
-            let level = self.roots[root as usize].level;
-            let clock = self.clock_of(class.group, now) - class.offset;
-            for slot in class.heap.ids() {
+        for (index, _) in self.classes.iter().enumerate().filter(|(_, class)| class.weight > 0) {
+            let class = index as u32;
+            let level = self.nodes.level_of(class);
+            let level = if level == INF { 0 } else { level };
+            let clock = self.nodes.clock_of(class, now);
+            let heap = &self.nodes.at(class).heap;
+            for slot in heap.ids() {
                 let Transfer { id, weight, .. } = self.transfers[slot as usize];
-                let left = class.heap.key(slot, &self.transfer_places) - clock;
-                let level = if level == INF { 0 } else { level };
-                all.push(Standing { id, weight, level, left, gone: self.gone(slot, now, None, arbiter) });
+                let left = heap.key(slot, &self.transfer_places) - clock;
+                let gone = self.gone_in_turn(slot, left, now).unwrap_or_else(|| self.gone(slot, now, None, arbiter));
+                all.push(Standing { id, weight, level, left, gone });
+            }
+            for slot in self.turns.iter().flat_map(|turns| turns.behind(class)) {
+                let Transfer { id, weight, work, .. } = self.transfers[slot as usize];
+                let gone = self.gone_in_turn(slot, work, now).unwrap_or_else(|| self.gone(slot, now, None, arbiter));
+                all.push(Standing { id, weight, level: 0, left: work, gone });
             }
         }
         for slot in self.alone.ids() {

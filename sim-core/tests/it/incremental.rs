@@ -4,8 +4,8 @@ use crate::common::{Case, World, arbiter, case};
 use proptest::prelude::*;
 use weir_arbiters::{Layers, Shares};
 use weir_sim_core::api::{
-    Answer, CallError, Cause, Change, ClassInfo, ClassMove, GroupMove, IncrementalArbiter, IncrementalEntry, LinkId,
-    LinkKind, NodeKind, RootLevel, Setting, SimDuration, SimTime,
+    Answer, CallError, Cause, Change, ClassInfo, Holder, IncrementalArbiter, IncrementalEntry, LinkId, LinkKind,
+    NodeKind, RootLevel, Setting, SimDuration, SimTime,
 };
 use weir_sim_core::{
     AnswerError, EngineId, FabricBuilder, LinkSpec, Outcome, Routes, RunOptions, ServiceId, Sharing, SimError,
@@ -169,7 +169,7 @@ fn phases_are_the_arbiters() {
     }
 }
 
-/// Gives everything a group and a root, and says so twice as high as the link can bear.
+/// Gives each class a level of its own, as high as the link can bear for one.
 struct Greedy {
     capacities: Vec<u64>,
     /// Per class its narrowest link.
@@ -183,19 +183,21 @@ impl IncrementalArbiter for Greedy {
         self.links.extend(narrowest);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
         for added in change.added {
-            let (class, link) = (added.class, self.links[added.class as usize]);
-            answer.groups.push(GroupMove { group: class, root: class });
-            answer.classes.push(ClassMove { class, group: class });
-            answer.levels.push(RootLevel { root: class, link, level: self.capacities[link.index()] });
+            let level = self.capacities[self.links[added.class as usize].index()];
+            answer.levels.push(RootLevel { root: added.class, level });
         }
         Ok(())
+    }
+
+    fn holder(&self, class: u32) -> Holder {
+        Holder { link: self.links[class as usize], cause: Cause::SharedLink, by: class }
     }
 }
 
 fn entry(make: fn(&Setting<'_>) -> Result<Greedy, CallError>) -> IncrementalEntry {
-    IncrementalEntry { make: std::sync::Arc::new(move |setting, _| Ok(Box::new(make(setting)?))) }
+    IncrementalEntry { make: std::sync::Arc::new(move |setting, _| Ok(Box::new(make(setting)?))), in_turn: false }
 }
 
 /// Two transfers at once over the one link of 1000 B/s.
@@ -306,8 +308,8 @@ impl IncrementalArbiter for Spoilt {
         self.shares.add_class(id, class);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
-        self.shares.arbitrate(change, answer)?;
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+        self.shares.settle(change, answer)?;
         self.answers += 1;
         for root in &mut answer.levels {
             if self.answers == self.wrong.0 && root.level != weir_sim_core::api::NO_LEVEL {
@@ -315,6 +317,10 @@ impl IncrementalArbiter for Spoilt {
             }
         }
         Ok(())
+    }
+
+    fn holder(&self, class: u32) -> Holder {
+        self.shares.holder(class)
     }
 
     fn link_use(&self, link: LinkId, now: SimTime) -> weir_sim_core::api::LinkUse {
@@ -337,6 +343,7 @@ fn one_wrong_level_is_noticed_in_what_came_out() {
     let run = |wrong: (u32, fn(u64) -> u64)| {
         let (mut arbiter, flags) = arbiter("max-min", &world.fabric.view());
         let entry = IncrementalEntry {
+            in_turn: false,
             make: std::sync::Arc::new(move |setting, params| {
                 let shares = <Shares as weir_sim_core::api::IncrementalPlugin>::create(setting, params)?;
                 Ok(Box::new(Spoilt { shares, answers: 0, wrong }))

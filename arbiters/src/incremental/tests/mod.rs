@@ -3,10 +3,21 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_plugin_api::{
-    Answer, Change, ClassInfo, IncrementalArbiter, IncrementalPlugin, LinkId, Setting, SimTime, WeightChange,
+    Answer, Change, ClassInfo, FabricView, IncrementalArbiter, IncrementalPlugin, LinkId, Setting, SimTime, Slice,
+    WeightChange,
 };
 
 use super::{INF, Layers, Level, NONE, Shares};
+
+/// More classes than a case has at once.
+const CLASSES: u32 = 1000;
+
+/// These policies do not look at the fabric.
+fn no_fabric() -> FabricView<'static> {
+    let (bandwidth, ids, direction) = (Slice::from(&[][..]), Slice::from(&[][..]), Slice::from(&[][..]));
+    let (kind, node_kind) = (Slice::from(&[][..]), Slice::from(&[][..]));
+    FabricView { bandwidth, from: ids, to: ids, direction, depth: ids, kind, node_kind }
+}
 
 struct Dice(ChaCha8Rng);
 
@@ -19,27 +30,27 @@ impl Dice {
 /// What answers say, and nothing else.
 #[derive(Default)]
 struct Follower {
-    /// Per class its group, per group its root, per root its link and level.
-    group_of: Vec<u32>,
-    root_of: Vec<u32>,
-    levels: Vec<(LinkId, Level)>,
+    /// Per node what it hangs below, and its level as a root.
+    below: Vec<u32>,
+    levels: Vec<Level>,
 }
 
 impl Follower {
     fn follow(&mut self, answer: &Answer) {
-        let most = |ids: &mut dyn Iterator<Item = u32>| ids.max().map_or(0, |id| id as usize + 1);
-        let grow = |len: usize, needed: usize| len.max(needed);
-        let roots = most(&mut answer.groups.iter().map(|m| m.root).chain(answer.levels.iter().map(|l| l.root)));
-        self.root_of.resize(grow(self.root_of.len(), most(&mut answer.groups.iter().map(|m| m.group))), NONE);
-        self.levels.resize(grow(self.levels.len(), roots), (LinkId::NONE, INF));
-        answer.groups.iter().for_each(|m| self.root_of[m.group as usize] = m.root);
-        answer.classes.iter().for_each(|m| self.group_of[m.class as usize] = m.group);
-        answer.dropped.iter().for_each(|&group| self.root_of[group as usize] = NONE);
-        answer.levels.iter().for_each(|l| self.levels[l.root as usize] = (l.link, l.level));
+        let named = answer.hung.iter().map(|h| h.node.max(h.below)).chain(answer.levels.iter().map(|l| l.root));
+        let nodes = named.max().map_or(0, |id| id as usize + 1).max(self.below.len());
+        self.below.resize(nodes, NONE);
+        self.levels.resize(nodes, INF);
+        answer.hung.iter().for_each(|h| self.below[h.node as usize] = h.below);
+        answer.levels.iter().for_each(|l| self.levels[l.root as usize] = l.level);
     }
 
-    fn level(&self, class: usize) -> (LinkId, Level) {
-        self.levels[self.root_of[self.group_of[class] as usize] as usize]
+    fn level(&self, class: u32) -> Level {
+        let mut node = class as usize;
+        while self.below[node] != NONE {
+            node = self.below[node] as usize;
+        }
+        self.levels[node]
     }
 }
 
@@ -137,7 +148,8 @@ impl Case {
             capacities: &self.capacities,
             shared: 0,
             links: 0,
-            classes: 0,
+            classes: CLASSES,
+            fabric: no_fabric(),
             priorities: 3,
             bits: 30,
             wants_peaks: peaks,
@@ -152,8 +164,8 @@ impl Case {
             }
             let change = Change { now: SimTime(now), removed: &removed, added: &added };
             answer.clear();
-            arbiter.arbitrate(&change, &mut answer).expect("it serves all");
-            follower.group_of.resize(self.classes as usize, NONE);
+            arbiter.settle(&change, &mut answer).expect("it serves all");
+            assert!(self.classes <= CLASSES);
             follower.follow(&answer);
             arbiter.verify().expect("all sums are right");
             check(self, &arbiter, &follower);
@@ -165,7 +177,7 @@ impl Case {
     fn loads(&self, follower: &Follower) -> Vec<u128> {
         let mut loads = vec![0; self.capacities.len()];
         for (path, t) in &self.transfers {
-            let (_, level) = follower.level(t.class as usize);
+            let level = follower.level(t.class);
             for link in &self.paths[*path].0 {
                 loads[link.index()] += u128::from(t.weight) * u128::from(level);
             }
@@ -174,13 +186,13 @@ impl Case {
     }
 
     /// No link is overloaded, no limit exceeded, and the link that is named is on the route.
-    fn is_fair(&self, follower: &Follower) {
+    fn is_fair(&self, arbiter: &dyn IncrementalArbiter, follower: &Follower) {
         for (load, &capacity) in self.loads(follower).iter().zip(&self.capacities) {
             assert!(*load <= u128::from(capacity));
         }
         for (path, t) in &self.transfers {
             let (links, limit, _) = &self.paths[*path];
-            let (link, level) = follower.level(t.class as usize);
+            let (link, level) = (arbiter.holder(t.class).link, follower.level(t.class));
             assert!(level <= *limit && (link.is_none() && level == *limit || links.contains(&link)));
         }
     }
@@ -191,11 +203,11 @@ fn shares_are_followed_and_converge_within_few_updates() {
     for seed in 0..150 {
         for peaks in [false, true] {
             let shares = Case::random(seed).run(peaks, |case, shares: &Shares, follower| {
-                case.is_fair(follower);
+                case.is_fair(shares, follower);
                 for (_, t) in &case.transfers {
                     let class = &shares.classes[t.class as usize];
                     let link = &shares.links[shares.bundles[class.bundle as usize].link as usize];
-                    assert_eq!(follower.level(t.class as usize), (link.id, link.share));
+                    assert_eq!(follower.level(t.class), link.share);
                 }
             });
             assert!(shares.most_updates() <= 16, "{} updates of one link", shares.most_updates());
@@ -206,7 +218,7 @@ fn shares_are_followed_and_converge_within_few_updates() {
 #[test]
 fn layers_are_followed_and_the_first_is_max_min() {
     for seed in 0..150 {
-        Case::random(seed).run(true, |case, _: &Layers, follower| case.is_fair(follower));
+        Case::random(seed).run(true, |case, layers: &Layers, follower| case.is_fair(layers, follower));
     }
 }
 

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use weir_arbiters::Shares;
 use weir_plugin_api::{
-    Answer, CallError, Change, ClassInfo, ClassMove, IncrementalArbiter, LinkId, NO_LEVEL, PS_PER_S,
+    Answer, CallError, Change, ClassInfo, Hang, Holder, IncrementalArbiter, NO_ID, NO_LEVEL, PS_PER_S,
 };
 
 use super::cases::Case;
@@ -21,10 +21,14 @@ impl<F: FnMut(&mut Answer) + Send> IncrementalArbiter for Spoilt<F> {
         self.shares.add_class(id, class);
     }
 
-    fn arbitrate(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
-        self.shares.arbitrate(change, answer)?;
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+        self.shares.settle(change, answer)?;
         (self.spoil)(answer);
         Ok(())
+    }
+
+    fn holder(&self, class: u32) -> Holder {
+        self.shares.holder(class)
     }
 }
 
@@ -46,14 +50,13 @@ fn refusals(spoil: impl FnMut(&mut Answer) + Send + Copy) -> Vec<String> {
 #[test]
 fn each_fault_is_told() {
     type Fault = (fn(&mut Answer), &'static str);
-    let faults: [Fault; 9] = [
-        (|a| a.groups.iter_mut().for_each(|m| m.group += 1_000_000), "below root"),
-        (|a| a.groups.iter_mut().for_each(|m| m.root = u32::MAX), "below root 4294967295: ids must be below"),
-        (|a| a.classes.iter_mut().for_each(|m| m.class = 99), "class 99 in group"),
-        (|a| a.classes.clear(), "no group that hangs below a root"),
-        (|a| a.dropped = a.groups.iter().map(|m| m.group).collect(), "no group that hangs below a root"),
+    let faults: [Fault; 8] = [
+        (|a| a.hung.iter_mut().for_each(|h| h.node += 1_000_000), "ids must be below"),
+        (|a| a.hung.iter_mut().for_each(|h| h.below = NO_ID - 1), "there is a node 4294967294: ids must be below"),
+        (|a| a.hung.push(Hang { node: 99, below: NO_ID }), "there is no class 99"),
+        (|a| a.hung.iter_mut().for_each(|h| h.below = 0), "below class 0"),
+        (|a| a.hung.extend(a.hung.clone().iter().map(|h| Hang { node: h.below, below: h.node })), "and that below"),
         (|a| a.levels.clear(), "has members and no level"),
-        (|a| a.levels.iter_mut().for_each(|l| l.link = LinkId(77)), "held back by link 77 of"),
         (|a| a.levels.iter_mut().for_each(|l| l.level = NO_LEVEL - 1), "has the level 18446744073709551614"),
         (|a| a.levels.iter_mut().filter(|l| l.level != NO_LEVEL).for_each(|l| l.level *= 2), "its bandwidth"),
     ];
@@ -86,13 +89,13 @@ fn spoil_one(answer: &mut Answer, dice: &mut ChaCha8Rng) {
     let number = near[(dice.next_u64() % 6) as usize];
     let pick = |len: usize, dice: &mut ChaCha8Rng| (len > 0).then(|| (dice.next_u64() % len as u64) as usize);
     match dice.next_u64() % 8 {
-        0 => answer.dropped.push(number as u32),
-        1 => pick(answer.groups.len(), dice).into_iter().for_each(|at| answer.groups[at].root = number as u32),
-        6 => pick(answer.classes.len(), dice).into_iter().for_each(|at| answer.classes[at].class = number as u32),
-        7 => answer.classes.push(ClassMove { class: number as u32, group: 0 }),
-        2 => pick(answer.groups.len(), dice).into_iter().for_each(|at| _ = answer.groups.remove(at)),
-        3 => pick(answer.classes.len(), dice).into_iter().for_each(|at| answer.classes[at].group = number as u32),
-        4 => pick(answer.levels.len(), dice).into_iter().for_each(|at| answer.levels[at].level <<= number % 64),
+        0 => answer.hung.push(Hang { node: number as u32, below: near[(dice.next_u64() % 6) as usize] as u32 }),
+        1 => pick(answer.hung.len(), dice).into_iter().for_each(|at| answer.hung[at].below = number as u32),
+        2 => pick(answer.hung.len(), dice).into_iter().for_each(|at| answer.hung[at].below = NO_ID),
+        3 => pick(answer.hung.len(), dice).into_iter().for_each(|at| answer.hung[at].node = number as u32),
+        4 => pick(answer.hung.len(), dice).into_iter().for_each(|at| _ = answer.hung.remove(at)),
+        5 => pick(answer.levels.len(), dice).into_iter().for_each(|at| answer.levels[at].level <<= number % 64),
+        6 => pick(answer.levels.len(), dice).into_iter().for_each(|at| _ = answer.levels.remove(at)),
         _ => pick(answer.levels.len(), dice).into_iter().for_each(|at| answer.levels[at].root = number as u32),
     }
 }

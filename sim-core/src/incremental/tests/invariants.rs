@@ -1,47 +1,59 @@
 //! Everything that must hold between two events, recomputed from the transfers, exactly.
 
+use weir_plugin_api::{IncrementalArbiter, LinkId};
+
 use super::super::NONE;
 use super::super::clocks::Clocks;
 use super::super::numbers::{INF, Level};
 
 impl Clocks {
     /// Panics where anything is not as it must be.
-    pub(super) fn check(&mut self) {
-        assert!(
-            self.arrivals.is_empty() && self.removed.is_empty() && self.moved.is_empty() && self.joining.is_empty()
-        );
-        for class in &self.classes {
-            let of_transfers: u64 = class.heap.ids().map(|t| u64::from(self.transfers[t as usize].weight)).sum();
-            assert_eq!((of_transfers, class.group == NONE), (class.weight, class.weight == 0));
+    pub(super) fn check(&mut self, arbiter: &dyn IncrementalArbiter) {
+        assert!(self.arrivals.is_empty() && self.removed.is_empty() && self.joining.is_empty());
+        assert!(self.nodes.moved.is_empty());
+        for (id, class) in (0_u32..).zip(&self.classes) {
+            let first = self.nodes.at(id).heap.ids();
+            let all = first.chain(self.turns.iter().flat_map(|turns| turns.behind(id)));
+            let of_transfers: u64 = all.map(|t| u64::from(self.transfers[t as usize].weight)).sum();
+            assert_eq!(of_transfers, class.weight);
         }
-        for record in &self.groups {
-            let classes: u64 = record.heap.ids().map(|c| self.classes[c as usize].weight).sum();
-            assert_eq!(record.root == NONE, classes == 0, "a free group has no classes");
-        }
-        self.check_roots();
+        self.nodes.ids().for_each(|id| self.check_ends(id));
         self.check_alone();
-        self.sum_loads().expect("no link is overloaded");
+        self.sum_loads(arbiter).expect("no link is overloaded");
     }
 
-    fn check_roots(&self) {
-        for (root, record) in self.roots.iter().enumerate() {
-            assert_eq!(record.level == INF, record.heap.first().is_none(), "a level of nothing");
-            let ends = record.heap.ids().map(|g| record.heap.key(g, &self.group_places));
-            assert_eq!(record.heap.first().map(|(key, _)| key), ends.min());
-            let stands = record.heap.first().is_none() || record.level == 0;
-            assert_eq!(self.due.ids().any(|id| id == root as u32), !stands);
+    /// First ends are passed on, and a root that something hangs below has a level, and is due unless it stands.
+    fn check_ends(&self, id: u32) {
+        let node = self.nodes.at(id);
+        let is_class = id < self.nodes.first_own;
+        let ends =
+            node.heap.ids().map(|x| if is_class { node.heap.key(x, &self.transfer_places) } else { self.nodes.key(x) });
+        let first = node.heap.first().map(|(key, _)| key);
+        assert_eq!(first, ends.min());
+        if node.below != NONE {
+            let is_in = self.nodes.at(node.below).heap.ids().any(|other| other == id);
+            assert_eq!(is_in, first.is_some());
+            assert!(first.is_none_or(|first| first + node.offset == self.nodes.key(id)));
+            assert_eq!(node.root, NONE, "only roots have a clock");
+            return;
         }
+        let Some(root) = self.nodes.roots.get(node.root as usize) else {
+            assert_eq!(first, None, "members without a level");
+            return;
+        };
+        assert_eq!((root.node, root.level == INF), (id, first.is_none()), "a level of nothing");
+        let stands = first.is_none() || root.level == 0;
+        assert_eq!(self.due.ids().any(|id| id == node.root), !stands);
     }
 
     /// The level of a class, and the link that holds it back.
-    fn level_of(&self, class: u32) -> (Level, weir_plugin_api::LinkId) {
-        let root = &self.roots[self.root_and_since(class).0 as usize];
-        (root.level, root.link)
+    fn level_of(&self, class: u32, arbiter: &dyn IncrementalArbiter) -> (Level, LinkId) {
+        (self.nodes.level_of(class), arbiter.holder(class).link)
     }
 
     /// Panics unless every class is at its limit, or has the highest level of a link that is full but for rounding: these two
     /// are what max-min is.
-    pub(super) fn check_max_min(&self) {
+    pub(super) fn check_max_min(&self, arbiter: &dyn IncrementalArbiter) {
         let used = |path: &u32| self.paths[*path as usize].class != NONE;
         let with_weight: Vec<u32> = (0..self.paths.len() as u32).filter(used).collect();
         let mut on = vec![Vec::new(); self.links.len()];
@@ -52,14 +64,14 @@ impl Clocks {
         }
         for &path in &with_weight {
             let class = self.paths[path as usize].class;
-            let (level, holder) = self.level_of(class);
+            let (level, holder) = self.level_of(class, arbiter);
             let Some(link) = self.links.iter().position(|link| link.id == holder) else {
                 assert_eq!(level, self.limit_of(path), "at its limit");
                 continue;
             };
             let (mut load, mut own) = (0, 0);
             for &other in &on[link] {
-                let (theirs, by) = self.level_of(other);
+                let (theirs, by) = self.level_of(other, arbiter);
                 assert!(theirs <= level, "class {other} has more of link {link} than {class}, which it holds back");
                 let weight = u128::from(self.classes[other as usize].weight);
                 load += weight * u128::from(theirs);

@@ -10,13 +10,15 @@ use std::collections::BTreeMap;
 use weir_arbiters::{Layers, Shares};
 use weir_plugin_api::{CallError, IncrementalArbiter, IncrementalPlugin, LinkId, PS_PER_S, Setting};
 
+use crate::fabric::Fabric;
+
 use super::clocks::Clocks;
 use super::events::Gone;
 use super::numbers::{INF, Scale};
 use cases::{Case, Offer};
 
 /// Adds the links and paths of a case; the path of each transfer.
-fn build(case: &Case, scale: Scale, clocks: &mut Clocks) -> Vec<u32> {
+fn build(case: &Case, scale: Scale, clocks: &mut Clocks, arbiter: &dyn IncrementalArbiter) -> Vec<u32> {
     for (link, &capacity) in case.capacities.iter().enumerate() {
         clocks.add_link(LinkId::from_index(link), scale.units(capacity as f64));
     }
@@ -26,7 +28,7 @@ fn build(case: &Case, scale: Scale, clocks: &mut Clocks) -> Vec<u32> {
         let priority = offer.priority;
         *paths
             .entry((offer.route.clone(), limit, priority))
-            .or_insert_with(|| clocks.add_path(offer.route.iter().map(|&l| l as u32), limit, priority))
+            .or_insert_with(|| clocks.add_path(offer.route.iter().map(|&l| l as u32), limit, priority, arbiter))
     };
     case.offers.iter().map(&mut path_of).collect()
 }
@@ -52,8 +54,19 @@ fn scaled(case: &Case, ticks: u64) -> (Scale, Vec<u64>) {
 /// An instance for a case.
 fn create<A: IncrementalPlugin>(case: &Case, ticks: u64, wants_peaks: bool) -> A {
     let capacities = scaled(case, ticks).1;
-    let setting =
-        Setting { capacities: &capacities, shared: 0, links: 0, classes: 0, priorities: 3, bits: 30, wants_peaks };
+    // The policies here do not look at the fabric.
+    let fabric = Fabric::default();
+    let classes = case.offers.len() as u32;
+    let setting = Setting {
+        fabric: fabric.view(),
+        capacities: &capacities,
+        shared: 0,
+        links: 0,
+        classes,
+        priorities: 3,
+        bits: 30,
+        wants_peaks,
+    };
     A::create(&setting, "{}").expect("it needs nothing")
 }
 
@@ -63,8 +76,8 @@ fn run(case: &Case, how: How) -> Vec<u64> {
     run_under((case, PS_PER_S), &mut shares, how.alone, |clocks, shares| {
         if how.checked {
             shares.verify().expect("shares are right");
-            clocks.check();
-            clocks.check_max_min();
+            clocks.check(shares);
+            clocks.check_max_min(shares);
         }
     })
 }
@@ -89,9 +102,9 @@ fn try_run<A: IncrementalArbiter>(
     alone: bool,
     check: impl Fn(&mut Clocks, &A),
 ) -> Result<(Vec<u64>, usize), CallError> {
-    let (scale, mut clocks) = (scaled(case, ticks).0, Clocks::with_room(case.capacities.len(), 0, 0));
+    let (scale, mut clocks) = (scaled(case, ticks).0, Clocks::with_room(case.capacities.len(), 0, case.offers.len()));
     clocks.may_be_alone = alone;
-    let paths = build(case, scale, &mut clocks);
+    let paths = build(case, scale, &mut clocks, arbiter);
     let (mut ends, mut gone) = (vec![0; case.offers.len()], Vec::<Gone>::new());
     let mut next = 0;
     let start_of = |offer: &Offer| offer.start * (ticks / PS_PER_S);
@@ -180,7 +193,7 @@ fn priorities_are_served_one_after_the_other() {
         for alone in [false, true] {
             let mut layers: Layers = create(&case, PS_PER_S, true);
             let ours = run_under((&case, PS_PER_S), &mut layers, alone, |clocks, layers| {
-                clocks.check();
+                clocks.check(layers);
                 layers.verify().expect("every priority is right");
             });
             let slack = 2 * case.offers.len() as u64;
