@@ -53,7 +53,7 @@ fn each_fault_is_told() {
     let faults: [Fault; 8] = [
         (|a| a.hung.iter_mut().for_each(|h| h.node += 1_000_000), "ids must be below"),
         (|a| a.hung.iter_mut().for_each(|h| h.below = NO_ID - 1), "there is a node 4294967294: ids must be below"),
-        (|a| a.hung.push(Hang { node: 99, below: NO_ID }), "there is no class 99"),
+        (|a| a.hung.push(Hang { node: 1, below: NO_ID }), "there is no class 1"),
         (|a| a.hung.iter_mut().for_each(|h| h.below = 0), "below class 0"),
         (|a| a.hung.extend(a.hung.clone().iter().map(|h| Hang { node: h.below, below: h.node })), "and that below"),
         (|a| a.levels.clear(), "has members and no level"),
