@@ -6,6 +6,8 @@
 //! b all have the share of b, so a fall claims whole cells. When all counts are right, each link is looked at once, in any
 //! order: whoever moves goes to the least share of its route.
 
+mod verify;
+
 use rustc_hash::FxHashMap;
 use weir_plugin_api::{
     Answer, ArbiterPlugin as _, CallError, Cause, Change, ClassInfo, Hang, Holder, IncrementalArbiter,
@@ -44,7 +46,7 @@ struct Link {
     before: Level,
     /// At least the share of each class on it that another link holds back.
     hint: Level,
-    /// Transfers that it holds back, and what it has of the others, in units.
+    /// Transfers that it holds back, and what it has of the others, in units, where loads are kept.
     own: u64,
     others: i128,
     /// What the host knows.
@@ -75,6 +77,19 @@ pub struct Parts {
     leaving: Vec<u32>,
     /// Whether loads are kept.
     wants_peaks: bool,
+}
+
+impl Link {
+    /// Notes the load of this moment.
+    fn note_load(&mut self, is_kept: bool) {
+        if self.own > 0 && self.own == self.transfers {
+            // All of a link that holds everybody on it back is in use, but for rounding.
+            self.peak = self.capacity;
+        } else if is_kept {
+            let own = if self.own > 0 { i128::from(self.own) * i128::from(self.share) } else { 0 };
+            self.peak = self.peak.max((own + self.others) as u64);
+        }
+    }
 }
 
 impl Parts {
@@ -158,7 +173,8 @@ impl Parts {
         if share == before {
             return;
         }
-        if record.own > 0 {
+        // A fall changes nothing elsewhere but loads.
+        if record.own > 0 && (share > before || self.wants_peaks) {
             self.feed(link, share, before);
         }
         self.stir(link);
@@ -172,11 +188,14 @@ impl Parts {
     /// What a link holds back has another level now.
     fn feed(&mut self, link: u32, share: Level, before: Level) {
         let outs = std::mem::take(&mut self.cells.of_mut(link).outs);
+        // Where there are cells, both shares are finite, below 2^62.
+        let change = i128::from(share.wrapping_sub(before) as i64);
         for &Out { on, weight, .. } in &outs {
             let record = &mut self.links[on as usize];
             record.hint = record.hint.max(share);
-            record.others += i128::from(weight) * (i128::from(share) - i128::from(before));
-            if self.wants_peaks {
+            record.others += i128::from(weight) * change;
+            // Only a load that grows may be a peak.
+            if self.wants_peaks && change > 0 && record.peak < record.capacity {
                 self.stir(on);
             }
         }
@@ -287,11 +306,7 @@ impl Parts {
                 record.told = level;
                 answer.levels.push(RootLevel { root: self.first_node + link, level });
             }
-            let own = i128::from(record.own) * i128::from(if record.own > 0 { record.share } else { 0 });
-            // All of a link that holds everybody on it back is in use, but for rounding.
-            let is_full = record.own > 0 && record.own == record.transfers;
-            let load = if is_full { record.capacity } else { (own + record.others) as u64 };
-            record.peak = record.peak.max(load);
+            record.note_load(self.wants_peaks);
         }
     }
 }
@@ -368,41 +383,6 @@ impl IncrementalArbiter for Parts {
 
     fn verify(&self) -> Result<(), String> {
         self.check()
-    }
-}
-
-impl Parts {
-    /// Everything from the classes anew.
-    fn check(&self) -> Result<(), String> {
-        let mut sums = vec![(0, 0, 0_i128); self.links.len()];
-        for (id, class) in (0_u32..).zip(&self.classes).filter(|(_, class)| class.transfers > 0) {
-            let share = self.links[class.link as usize].share;
-            if self.links[self.least(id) as usize].share != share {
-                return Err(format!("class {id} is held back by link {}, not by the least share", class.link));
-            }
-            for hop in self.hops_of(id) {
-                let on = self.cells.hops[hop].link;
-                let (all, own, others) = &mut sums[on as usize];
-                *all += class.transfers;
-                if on == class.link {
-                    *own += class.transfers;
-                    continue;
-                }
-                *others += i128::from(class.transfers) * i128::from(share);
-                let cell = self.cells.at(self.cells.hops[hop].cell);
-                if (cell.on, cell.by) != (on, class.link) || share > self.links[on as usize].hint {
-                    return Err(format!("class {id} is in the wrong cell of link {on}, or above its hint"));
-                }
-            }
-        }
-        for (link, (record, &(all, own, others))) in self.links.iter().zip(&sums).enumerate() {
-            let is_limit = link >= self.fabric_links as usize;
-            let is_right = (record.own, record.others) == (own, others) && (is_limit || record.transfers == all);
-            if !is_right || record.is_changed || record.is_stirred || record.before != record.share {
-                return Err(format!("link {link}: {record:?} is not {all}, {own}, {others}"));
-            }
-        }
-        Ok(())
     }
 }
 
