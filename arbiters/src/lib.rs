@@ -21,7 +21,7 @@ mod strict_priority;
 
 pub use incremental::{Layers, Shares};
 pub use input_fifo::InputFifoParams;
-pub use pcie_congestion::PcieCongestionParams;
+pub use pcie_congestion::{Factors, PcieCongestionParams};
 
 /// Makes of one list what is built in and what the shared library exports.
 macro_rules! policies {

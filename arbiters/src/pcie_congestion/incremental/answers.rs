@@ -1,0 +1,79 @@
+//! What has changed is told: links below the next ones up, levels of trees, classes that are at home or have a rate of their
+//! own.
+
+use weir_plugin_api::{Answer, Hang, Level, NO_ID, RootLevel};
+
+use super::{Factors, NONE, UNTOLD};
+
+impl Factors {
+    /// Levels round down.
+    pub(super) fn level(&self, rate: f64) -> Level {
+        (rate * self.scale) as Level
+    }
+
+    pub(super) fn node(&self, up: u32) -> u32 {
+        self.first_node + up
+    }
+
+    /// Tells what the fast way found.
+    pub(super) fn tell(&mut self, answer: &mut Answer) {
+        self.tell_links(answer);
+        let mut away = std::mem::take(&mut self.away);
+        away.retain(|&class| self.tell_home(class, answer));
+        for at in 0..self.exceptions.len() {
+            let (class, level) = (self.exceptions[at].class, self.level(self.exceptions[at].rate));
+            if self.classes[class as usize].told_below != NONE {
+                away.push(class);
+            }
+            self.tell_root(class, level, answer);
+        }
+        self.away = away;
+    }
+
+    /// Tells that a class hangs below its first link, unless it is an exception; whether it is one.
+    fn tell_home(&mut self, class: u32, answer: &mut Answer) -> bool {
+        let Some(of) = self.classes.get_mut(class as usize).filter(|of| of.transfers > 0 && of.told_below == NONE)
+        else {
+            return false;
+        };
+        if self.listed[class as usize] == self.event {
+            return true;
+        }
+        of.told_below = of.route[0];
+        answer.hung.push(Hang { node: class, below: self.first_node + of.route[0] });
+        false
+    }
+
+    /// Tells that a class is a root, and its level.
+    pub(super) fn tell_root(&mut self, class: u32, level: Level, answer: &mut Answer) {
+        let of = &mut self.classes[class as usize];
+        if of.told_below != NONE {
+            (of.told_below, of.told_level) = (NONE, UNTOLD);
+            answer.hung.push(Hang { node: class, below: NO_ID });
+        }
+        if of.told_level != level {
+            of.told_level = level;
+            answer.levels.push(RootLevel { root: class, level });
+        }
+    }
+
+    fn tell_links(&mut self, answer: &mut Answer) {
+        let mut next = self.used_ups.next(0);
+        while let Some(link) = next {
+            next = self.used_ups.next(link + 1);
+            let level = self.sets.level[self.sets.find(link) as usize];
+            let level = if level.is_finite() { self.level(level) } else { UNTOLD };
+            let up = &mut self.links.ups[link as usize];
+            let below = if up.merged { up.parent } else { NONE };
+            if up.told_below != below {
+                (up.told_below, up.told_level) = (below, UNTOLD);
+                let below = if up.merged { self.first_node + up.parent } else { NO_ID };
+                answer.hung.push(Hang { node: self.first_node + link, below });
+            }
+            if !up.merged && level != UNTOLD && up.told_level != level {
+                up.told_level = level;
+                answer.levels.push(RootLevel { root: self.first_node + link, level });
+            }
+        }
+    }
+}
