@@ -3,6 +3,7 @@
 
 use weir_plugin_api::{Answer, Hang, Level, NO_ID, RootLevel};
 
+use super::tables::Up;
 use super::{Factors, NONE, UNTOLD};
 
 impl Factors {
@@ -58,21 +59,21 @@ impl Factors {
     }
 
     fn tell_links(&mut self, answer: &mut Answer) {
-        let mut next = self.used_ups.next(0);
-        while let Some(link) = next {
-            next = self.used_ups.next(link + 1);
-            let level = self.sets.level[self.sets.find(link) as usize];
-            let level = if level.is_finite() { self.level(level) } else { UNTOLD };
+        for link in self.moved.drain(..) {
             let up = &mut self.links.ups[link as usize];
-            let below = if up.merged { up.parent } else { NONE };
+            let below = if up.branch.merged { up.parent } else { NONE };
             if up.told_below != below {
                 (up.told_below, up.told_level) = (below, UNTOLD);
-                let below = if up.merged { self.first_node + up.parent } else { NO_ID };
+                let below = if up.branch.merged { self.first_node + up.parent } else { NO_ID };
                 answer.hung.push(Hang { node: self.first_node + link, below });
             }
-            if !up.merged && level != UNTOLD && up.told_level != level {
-                up.told_level = level;
-                answer.levels.push(RootLevel { root: self.first_node + link, level });
+        }
+        while let Some(top) = self.touched.pop() {
+            let Up { branch, told_level, .. } = self.links.ups[top as usize];
+            let level = self.level(branch.level);
+            if !branch.merged && branch.level.is_finite() && told_level != level {
+                self.links.ups[top as usize].told_level = level;
+                answer.levels.push(RootLevel { root: self.first_node + top, level });
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Classes with a rate of their own: those that throttle nothing, and those that nobody blocks. All others have the level of
 //! their first link.
 
-use super::tables::Up;
+use super::tables::{Up, insert, remove};
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
@@ -24,33 +24,72 @@ impl Factors {
     /// Finds all of them.
     pub(super) fn find_exceptions(&mut self) {
         self.exceptions.clear();
-        self.find_free_starts();
+        while let Some(class) = self.fresh.pop() {
+            self.count_anew(class);
+        }
+        self.seek_unblocked();
+        for at in 0..self.free.len() {
+            self.consider(self.free[at]);
+        }
         self.find_starts_below();
         for at in 0..self.specials.len() {
             self.consider(self.specials[at]);
         }
-        let mut next = self.used_ups.next(0);
-        while let Some(link) = next {
-            next = self.used_ups.next(link + 1);
-            self.find_unblocked(link);
+        for at in 0..self.unblocked.len() {
+            self.consider(self.unblocked[at]);
         }
     }
 
-    /// Classes that no contended link cuts after their first.
-    fn find_free_starts(&mut self) {
-        let mut next = self.used_ups.next(0);
-        while let Some(link) = next {
-            next = self.used_ups.next(link + 1);
-            let up = &self.links.ups[link as usize];
-            let is_free = |slot: &super::tables::Slot| slot.starting > 0 && !self.throttles(up.cut_above, slot);
-            if up.starting.is_empty() || !up.slots.iter().any(is_free) {
-                continue;
+    /// Lists a class, or no more, as one that no contended link cuts after its first one.
+    pub(super) fn count_anew(&mut self, class: u32) {
+        let of = &self.classes[class as usize];
+        let is_free = of.transfers > 0 && of.ups > 0 && !self.is_counted(class);
+        if is_free != of.is_free {
+            self.classes[class as usize].is_free = is_free;
+            let change = if is_free { insert } else { remove };
+            change(&mut self.free, class);
+        }
+    }
+
+    /// Looks for unblocked classes in trees that have changed.
+    fn seek_unblocked(&mut self) {
+        let touched = std::mem::take(&mut self.touched);
+        for &top in &touched {
+            let up = &mut self.links.ups[top as usize];
+            let has_moved = up.branch.level.to_bits() != up.branch.level_before.to_bits();
+            if !up.branch.merged && (up.looked == self.event || has_moved) {
+                up.sought = self.event;
+                up.branch.level_before = up.branch.level;
             }
-            for at in 0..self.links.ups[link as usize].starting.len() {
-                let class = self.links.ups[link as usize].starting[at];
-                if !self.is_counted(class) {
-                    self.consider(class);
+        }
+        let mut unblocked = std::mem::take(&mut self.unblocked);
+        unblocked.retain(|&class| {
+            let of = &self.classes[class as usize];
+            of.transfers > 0 && of.ups > 0 && self.links.ups[self.top(of.route[0]) as usize].sought != self.event
+        });
+        self.unblocked = unblocked;
+        for &top in &touched {
+            if std::mem::take(&mut self.links.ups[top as usize].sought) == self.event {
+                let level = self.links.ups[top as usize].branch.level;
+                if level.is_finite() {
+                    self.seek_in_tree(top, level + self.tolerance);
                 }
+            }
+        }
+        self.touched = touched;
+        self.unblocked.sort_unstable();
+        self.unblocked.dedup();
+    }
+
+    fn seek_in_tree(&mut self, link: u32, level: f64) {
+        let Up { children, branch, .. } = self.links.ups[link as usize];
+        if branch.own <= level {
+            self.find_unblocked(link, level);
+        }
+        for child in children.0..children.1 {
+            let below = self.links.ups[child as usize].branch;
+            if below.merged && below.least <= level {
+                self.seek_in_tree(child, level);
             }
         }
     }
@@ -70,7 +109,7 @@ impl Factors {
     pub(super) fn is_counted(&self, class: u32) -> bool {
         let class = &self.classes[class as usize];
         class.ups > 0
-            && (class.turn() <= self.links.ups[class.route[0] as usize].cut_above
+            && (class.turn() <= self.links.ups[class.route[0] as usize].branch.cut_above
                 || self.pairs[class.pair as usize].cut)
     }
 
@@ -99,31 +138,26 @@ impl Factors {
     }
 
     /// Looks for classes that are not slower than their tree by a descent along the least rates.
-    fn find_unblocked(&mut self, link: u32) {
-        let Up { bandwidth, depth, tree, own, factor, parent, .. } = self.links.ups[link as usize];
-        let level = self.sets.level[self.sets.find(tree) as usize] + EPS * bandwidth;
-        if own.is_finite() && own <= level {
-            let factor = factor * self.links.ups[parent as usize].factor;
-            let mut at = 0;
-            while let Some(&slot) = self.links.ups[link as usize].slots.get(at).filter(|slot| slot.turn() < depth) {
-                if slot.least * factor <= level {
-                    self.descend(link, slot.key, factor, level);
-                }
-                at += 1;
-            }
-        }
-        let mut at = self.links.ups[link as usize].slots.len();
-        while at > 0 && self.links.ups[link as usize].slots[at - 1].turn() == depth {
-            at -= 1;
+    fn find_unblocked(&mut self, link: u32, level: f64) {
+        let Up { depth, factor, parent, .. } = self.links.ups[link as usize];
+        let above = self.links.ups.get(parent as usize).filter(|above| above.contended).map(|above| above.factor);
+        for at in 0..self.links.ups[link as usize].slots.len() {
             let slot = self.links.ups[link as usize].slots[at];
-            let pair = &self.pairs[slot.pair as usize];
-            if pair.cut && slot.least * factor * pair.factor <= level {
-                self.descend(link, slot.key, factor * pair.factor, level);
+            let factor = match (slot.turn() < depth, above) {
+                (true, Some(above)) => factor * above,
+                (true, None) => continue,
+                (false, _) => {
+                    let pair = &self.pairs[slot.pair as usize];
+                    if pair.cut { factor * pair.factor } else { continue }
+                }
+            };
+            if slot.least * factor <= level {
+                self.descend(link, slot.key, factor, level);
             }
         }
     }
 
-    /// Considers the classes of a slot whose x at a link, times `factor`, is at most `level`.
+    /// Lists the classes of a slot whose x at a link, times `factor`, is at most `level`.
     fn descend(&mut self, link: u32, key: u64, factor: f64, level: f64) {
         self.counters.descents += 1;
         let Up { bandwidth, children, .. } = self.links.ups[link as usize];
@@ -132,7 +166,7 @@ impl Factors {
             for at in 0..self.links.ups[link as usize].starting.len() {
                 let class = self.links.ups[link as usize].starting[at];
                 if self.classes[class as usize].key == key {
-                    self.consider(class);
+                    self.unblocked.push(class);
                 }
             }
         }

@@ -28,6 +28,7 @@ impl Factors {
             key: 0,
             transfers: 0,
             crosses: crosses_root_complex(&self.ports, info.links),
+            is_free: false,
             is_foreign: !is_chain || limit < first,
             bandwidth: first,
             narrowest: info.links.iter().map(bandwidth).fold(f64::INFINITY, f64::min),
@@ -92,10 +93,21 @@ impl Factors {
         }
         self.classes[class as usize].route = route;
         self.classes[class as usize].reserved = self.reservation(class);
+        self.fresh.push(class);
     }
 
     fn new_pair(&mut self, from: u32, port: u32) -> u32 {
-        let fresh = Pair { from, port, crossing: 0, sum: 0.0, factor: 1.0, cut: false, listed: false, promise: 1.0 };
+        let fresh = Pair {
+            from,
+            port,
+            crossing: 0,
+            sum: 0.0,
+            factor: 1.0,
+            cut: false,
+            listed: false,
+            promise: 1.0,
+            before: (1.0, false),
+        };
         let id = self.free_pairs.pop().unwrap_or(self.pairs.len() as u32);
         if id as usize == self.pairs.len() {
             self.pairs.push(fresh);
@@ -112,6 +124,9 @@ impl Factors {
     }
 
     fn leave(&mut self, class: u32) {
+        if std::mem::take(&mut self.classes[class as usize].is_free) {
+            remove(&mut self.free, class);
+        }
         let Class { ups, route, .. } = &self.classes[class as usize];
         let (up, down) = route.split_at(*ups as usize);
         up.iter().for_each(|&k| remove(&mut self.links.ups[k as usize].classes, class));

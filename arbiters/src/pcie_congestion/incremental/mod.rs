@@ -28,6 +28,7 @@ mod members;
 mod old_way;
 mod ports;
 mod raises;
+mod specials;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -40,15 +41,16 @@ use weir_plugin_api::{
     LinkUse, NO_ID as NONE, NO_LEVEL, Setting, SimTime,
 };
 
-use super::{PcieCongestion, PcieCongestionParams};
+use super::{EPS, PcieCongestion, PcieCongestionParams};
 use crate::common::params::decode;
 use crate::common::ports::Port;
 use bits::BitSet;
 use exceptions::Exception;
 use ports::{Cut, Inputs, Mark};
 use raises::Extra;
+use specials::Sets;
 use tables::{Class, Links, Pair};
-use trees::Sets;
+use trees::By;
 
 /// A level that was not told.
 const UNTOLD: Level = NO_LEVEL;
@@ -64,6 +66,7 @@ struct Counters {
     /// Steps to unblocked classes, and sums over slots.
     descents: u64,
     bases: u64,
+    exceptions: u64,
 }
 
 /// The incremental side of `pcie-congestion`.
@@ -98,7 +101,23 @@ pub struct Factors {
     specials: Vec<u32>,
     cuts: Vec<Cut>,
     inputs: Inputs,
+    /// Step D1: up links that must be looked at, added up, and trees that must get their levels; links that have left a
+    /// tree or joined one, and trees whose level may have changed.
+    to_grow: BitSet,
+    to_fold: BitSet,
+    to_level: BitSet,
+    moved: Vec<u32>,
+    touched: Vec<u32>,
+    /// Per up link, where the level of its tree comes from.
+    level_by: Vec<By>,
     sets: Sets,
+    /// Far more than eps of any link.
+    tolerance: f64,
+    /// Classes that have come; those that no contended link cuts after their first one; those that may be as slow as their
+    /// tree.
+    fresh: Vec<u32>,
+    free: Vec<u32>,
+    unblocked: Vec<u32>,
     /// Event in which a class was listed as an exception.
     listed: Vec<u64>,
     exceptions: Vec<Exception>,
@@ -132,6 +151,7 @@ impl IncrementalArbiter for Factors {
         self.divide_downward();
         self.block();
         self.find_exceptions();
+        self.counters.exceptions += self.exceptions.len() as u64;
         self.hand_on();
         self.tell(answer);
         Ok(())
@@ -175,7 +195,6 @@ impl Factors {
             tau,
             scale: f64::from(setting.bits).exp2(),
             first_node: setting.classes,
-            ports,
             pairs: Vec::new(),
             free_pairs: Vec::new(),
             classes: Vec::new(),
@@ -194,7 +213,17 @@ impl Factors {
             specials: Vec::new(),
             cuts: Vec::new(),
             inputs: Inputs::default(),
+            to_grow: BitSet::new(ups),
+            to_fold: BitSet::new(ups),
+            to_level: BitSet::new(ups),
+            moved: Vec::new(),
+            touched: Vec::new(),
+            level_by: vec![By::Nobody; ups],
             sets: Sets::new(ups + downs),
+            tolerance: EPS * ports.iter().fold(0.0, |most: f64, port| most.max(port.bandwidth)),
+            fresh: Vec::new(),
+            free: Vec::new(),
+            unblocked: Vec::new(),
             listed: Vec::new(),
             exceptions: Vec::new(),
             extras: vec![Extra::default(); ups + downs],
@@ -202,6 +231,7 @@ impl Factors {
             phase: old_way::Phase::default(),
             was_asked: false,
             counters: Counters::default(),
+            ports,
             links,
         }
     }

@@ -110,6 +110,7 @@ impl Factors {
             pair.listed = up.factor * slot.most > down.bandwidth;
             clamps |= pair.listed;
             pair.sum = up.factor * slot.sum;
+            pair.before = (pair.factor, pair.cut);
             (pair.factor, pair.cut) = (1.0, false);
             sum += pair.sum;
         }
@@ -254,7 +255,37 @@ impl Factors {
 
     fn promise_pairs(&mut self, port: u32) {
         for at in 0..self.links.downs[port as usize].pairs.len() {
-            self.promise_pair(self.links.downs[port as usize].pairs[at]);
+            let id = self.links.downs[port as usize].pairs[at];
+            self.promise_pair(id);
+            self.tell_links_before(id);
+        }
+    }
+
+    /// Where the factor of a pair has changed, so have the links before.
+    fn tell_links_before(&mut self, id: u32) {
+        let Pair { from, port, factor, cut, before, .. } = self.pairs[id as usize];
+        if (factor, cut) == before {
+            return;
+        }
+        self.to_grow.insert(from);
+        if cut == before.1 {
+            return;
+        }
+        self.grow_slot(from, u64::from(self.links.ups[from as usize].depth) << 32 | u64::from(port + 1));
+        for at in 0..self.links.downs[port as usize].classes.len() {
+            let class = self.links.downs[port as usize].classes[at];
+            if self.classes[class as usize].pair == id {
+                self.count_anew(class);
+            }
+        }
+    }
+
+    /// Marks the links of a slot from one downwards.
+    fn grow_slot(&mut self, link: u32, key: u64) {
+        if self.links.ups[link as usize].slot(key).is_ok() {
+            self.to_grow.insert(link);
+            let (first, end) = self.links.ups[link as usize].children;
+            (first..end).for_each(|child| self.grow_slot(child, key));
         }
     }
 

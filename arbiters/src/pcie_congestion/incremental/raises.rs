@@ -208,19 +208,17 @@ impl Factors {
 
     /// Σ of the levels of first links, over the classes of a slot that contended links cut after their first one.
     fn counted(&self, link: u32, key: u64) -> f64 {
-        let Up { children, contended, cut_above, tree, .. } = self.links.ups[link as usize];
+        let Up { children, contended, branch, .. } = self.links.ups[link as usize];
         let up = &self.links.ups[link as usize];
         let Ok(at) = up.slot(key) else { return 0.0 };
         let slot = &up.slots[at];
-        if self.throttles(cut_above, slot) {
-            return f64::from(slot.transfers) * self.sets.level[self.sets.find(tree) as usize];
+        if self.throttles(branch.cut_above, slot) {
+            return f64::from(slot.transfers) * self.up_level(link);
         }
         let below = |child: u32| {
             let from = &self.links.ups[child as usize];
             match from.slot(key) {
-                Ok(at) if contended => {
-                    f64::from(from.slots[at].transfers) * self.sets.level[self.sets.find(from.tree) as usize]
-                }
+                Ok(at) if contended => f64::from(from.slots[at].transfers) * self.up_level(child),
                 Ok(_) => self.counted(child, key),
                 Err(_) => 0.0,
             }

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use weir_plugin_api::{CallError, Direction, FabricView, Level, LinkId};
 
 use super::NONE;
+use super::trees::Branch;
 use crate::common::ports::Port;
 
 /// Parts of the largest bandwidth that reservations count in: what rounds up here does not matter, and sums of 2^23
@@ -64,12 +65,10 @@ pub(super) struct Up {
     pub(super) starting: Vec<u32>,
     /// It has been contended.
     pub(super) was_full: bool,
-    /// Step D1: depth of the next contended link above, 0 for none; whether it is merged with the next one up; the
-    /// topmost link of its tree; the least rate after the cut behind it.
-    pub(super) cut_above: u32,
-    pub(super) merged: bool,
-    pub(super) tree: u32,
-    pub(super) own: f64,
+    /// Step D1; the events in which a link of its tree has changed, and in which unblocked classes were sought in it.
+    pub(super) branch: Branch,
+    pub(super) looked: u64,
+    pub(super) sought: u64,
     /// What was told of its node.
     pub(super) told_below: u32,
     pub(super) told_level: Level,
@@ -91,6 +90,8 @@ pub(super) struct Pair {
     /// Its classes are cut or clamped one by one.
     pub(super) listed: bool,
     pub(super) promise: f64,
+    /// Factor and cut before the event.
+    pub(super) before: (f64, bool),
 }
 
 /// A down link.
@@ -137,6 +138,8 @@ pub(super) struct Class {
     pub(super) key: u64,
     pub(super) transfers: u32,
     pub(super) crosses: bool,
+    /// No contended link cuts it after its first one, with all of its slot: it is listed.
+    pub(super) is_free: bool,
     /// It is served the old way: limited, or its route has a lateral link.
     pub(super) is_foreign: bool,
     /// Of its first link, and of its narrowest one.
@@ -251,10 +254,9 @@ impl Up {
             classes: Vec::new(),
             starting: Vec::new(),
             was_full: false,
-            cut_above: 0,
-            merged: false,
-            tree: NONE,
-            own: f64::INFINITY,
+            branch: Branch::NEW,
+            looked: 0,
+            sought: 0,
             told_below: NONE,
             told_level: super::UNTOLD,
         }

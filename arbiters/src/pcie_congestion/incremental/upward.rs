@@ -46,6 +46,10 @@ impl Factors {
             self.used_ups.remove(link);
         }
         let has_moved = up.factor.to_bits() != factor.to_bits();
+        self.to_grow.insert(link);
+        if has_moved {
+            self.grow_children(self.links.ups[link as usize].children);
+        }
         self.tell_next(link, has_moved, &changed);
         changed.clear();
         self.changed_slots = changed;

@@ -139,6 +139,8 @@ pub(super) struct Both {
     added: Vec<WeightChange>,
     ended: Vec<u32>,
     pub(super) told: usize,
+    /// What the rate arbiter has taken.
+    pub(super) plain_time: std::time::Duration,
 }
 
 impl Both {
@@ -169,6 +171,7 @@ impl Both {
             added: Vec::new(),
             ended: Vec::new(),
             told: 0,
+            plain_time: std::time::Duration::ZERO,
         }
     }
 
@@ -241,6 +244,9 @@ impl Both {
 
     /// Compares all rates with those of the rate arbiter.
     pub(super) fn compare(&mut self, what: &dyn Fn() -> String) {
+        if let Err(text) = self.side.verify() {
+            panic!("{text}: {}", what());
+        }
         let active = self.active();
         let rates = self.expected(&active);
         let mut loads = vec![0.0; self.capacity.len()];
@@ -257,9 +263,6 @@ impl Both {
             }
         }
         assert!(loads.iter().zip(&self.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + 2e-9)));
-        if let Err(text) = self.side.verify() {
-            panic!("{text}: {}", what());
-        }
     }
 
     /// The rate of each active class, by the rate arbiter.
@@ -295,7 +298,9 @@ impl Both {
             return Vec::new();
         }
         let mut grant = Grant { rates: &mut rates, bindings: &mut bindings, recheck: SimTime::NEVER };
+        let clock = std::time::Instant::now();
         self.plain.allocate(&view, &mut grant).expect("rates");
+        self.plain_time += clock.elapsed();
         let mut of_class = vec![0.0; active.len()];
         class.iter().zip(&rates).for_each(|(class, &rate)| of_class[class.index()] = rate);
         of_class

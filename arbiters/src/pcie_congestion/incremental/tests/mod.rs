@@ -1,6 +1,7 @@
 //! Random changes; each rate beside the rate arbiter's after each.
 
 mod case;
+mod loads;
 
 use weir_plugin_api::{NO_LEVEL, NodeKind};
 
