@@ -46,7 +46,7 @@ macro_rules! policies {
 use weir_plugin_api::{ArbiterEntry, ArbiterPlugin as _, Registry, RegistryError};
 
 policies! {
-    pcie_congestion::PcieCongestion;
+    pcie_congestion::PcieCongestion, incremental Factors;
     input_fifo::InputFifo;
     max_min::MaxMin, incremental Shares;
     equal_share::EqualShare;

@@ -12,7 +12,8 @@ impl Factors {
         (rate * self.scale) as Level
     }
 
-    pub(super) fn node(&self, up: u32) -> u32 {
+    /// The node of an up link.
+    fn node(&self, up: u32) -> u32 {
         self.first_node + up
     }
 
@@ -59,13 +60,13 @@ impl Factors {
     }
 
     fn tell_links(&mut self, answer: &mut Answer) {
-        for link in self.moved.drain(..) {
+        while let Some(link) = self.moved.pop() {
             let up = &mut self.links.ups[link as usize];
             let below = if up.branch.merged { up.parent } else { NONE };
             if up.told_below != below {
                 (up.told_below, up.told_level) = (below, UNTOLD);
-                let below = if up.branch.merged { self.first_node + up.parent } else { NO_ID };
-                answer.hung.push(Hang { node: self.first_node + link, below });
+                let below = if below == NONE { NO_ID } else { self.node(below) };
+                answer.hung.push(Hang { node: self.node(link), below });
             }
         }
         while let Some(top) = self.touched.pop() {
@@ -73,7 +74,7 @@ impl Factors {
             let level = self.level(branch.level);
             if !branch.merged && branch.level.is_finite() && told_level != level {
                 self.links.ups[top as usize].told_level = level;
-                answer.levels.push(RootLevel { root: self.first_node + top, level });
+                answer.levels.push(RootLevel { root: self.node(top), level });
             }
         }
     }

@@ -46,9 +46,4 @@ impl BitSet {
         }
         Some(at as u32 * 64 + 63 - word.leading_zeros())
     }
-
-    /// All of them, ascending.
-    pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
-        std::iter::successors(self.next(0), |&number| self.next(number + 1))
-    }
 }

@@ -133,6 +133,7 @@ impl Factors {
         }
         if blocked_at == NONE || !is_counted {
             self.listed[class as usize] = self.event;
+            self.exception_of[class as usize] = self.exceptions.len() as u32;
             self.exceptions.push(Exception { class, rate, arrived, blocked_at, is_counted, raise: 0.0 });
         }
     }

@@ -14,6 +14,7 @@ impl Factors {
             self.classes.resize_with(at + 1, Class::default);
             self.marks.resize_with(at + 1, Default::default);
             self.listed.resize(at + 1, 0);
+            self.exception_of.resize(at + 1, NONE);
         }
         let direction = |link: &weir_plugin_api::LinkId| self.ports[link.index()].direction;
         let bandwidth = |link: &weir_plugin_api::LinkId| self.ports[link.index()].bandwidth;

@@ -120,6 +120,7 @@ pub struct Factors {
     unblocked: Vec<u32>,
     /// Event in which a class was listed as an exception.
     listed: Vec<u64>,
+    exception_of: Vec<u32>,
     exceptions: Vec<Exception>,
     extras: Vec<Extra>,
     plain: PcieCongestion,
@@ -225,6 +226,7 @@ impl Factors {
             free: Vec::new(),
             unblocked: Vec::new(),
             listed: Vec::new(),
+            exception_of: Vec::new(),
             exceptions: Vec::new(),
             extras: vec![Extra::default(); ups + downs],
             plain,

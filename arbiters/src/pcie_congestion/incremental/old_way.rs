@@ -21,7 +21,9 @@ pub(super) struct Phase {
     offsets: Vec<u64>,
     links: Vec<LinkId>,
     rates: Vec<f64>,
-    pub(super) bindings: Vec<Binding>,
+    bindings: Vec<Binding>,
+    /// Per class its first transfer.
+    first: Vec<u32>,
 }
 
 impl Factors {
@@ -37,6 +39,7 @@ impl Factors {
             phase.priority.push(0);
             phase.links.extend(&class.links);
             phase.offsets.push(phase.links.len() as u64);
+            phase.first.push(phase.ids.len() as u32);
             for _ in 0..class.transfers {
                 phase.ids.push(TransferId(phase.ids.len() as u32));
                 phase.class.push(ClassId(number as u32));
@@ -46,12 +49,10 @@ impl Factors {
         let result = phase.rates(&mut self.plain);
         if result.is_ok() {
             self.away.clear();
-            let mut at = 0;
             for number in 0..self.active.len() {
                 let class = self.active[number];
                 self.away.push(class);
-                self.tell_root(class, self.level(phase.rates[at]), answer);
-                at += self.classes[class as usize].transfers as usize;
+                self.tell_root(class, self.level(phase.rates[phase.first[number] as usize]), answer);
             }
         }
         self.phase = phase;
@@ -70,7 +71,14 @@ impl Phase {
         self.priority.clear();
         self.offsets.clear();
         self.links.clear();
+        self.first.clear();
         self.offsets.push(0);
+    }
+
+    /// What binds the class of a number, and the number of the one that is responsible.
+    pub(super) fn binding(&self, number: usize) -> (Binding, Option<usize>) {
+        let binding = self.bindings[self.first[number] as usize];
+        (binding, self.class.get(binding.by as usize).map(|class| class.index()))
     }
 
     fn rates(&mut self, arbiter: &mut impl RateArbiter) -> Result<(), CallError> {

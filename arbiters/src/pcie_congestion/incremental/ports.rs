@@ -36,7 +36,6 @@ struct Input {
     sum: f64,
     crosses: bool,
     quota: f64,
-    is_cut: bool,
 }
 
 const ABOVE: u32 = u32::MAX - 1;
@@ -127,19 +126,19 @@ impl Factors {
         for &id in &pairs {
             let Pair { crossing, listed, sum, .. } = self.pairs[id as usize];
             let sum = if listed { self.clamp(port, |class| class == id) } else { sum };
-            inputs.list.push(Input { from: id, sum, crosses: crossing > 0, quota: f64::INFINITY, is_cut: false });
+            inputs.list.push(Input { from: id, sum, crosses: crossing > 0, quota: f64::INFINITY });
         }
         let down = &mut self.links.downs[port as usize];
         down.pairs = pairs;
         let (starting, above) = (down.starting_transfers, down.above);
         if starting > 0 {
             let (sum, crosses) = (f64::from(starting) * down.bandwidth, down.crossing_starting > 0);
-            inputs.list.push(Input { from: STARTING, sum, crosses, quota: f64::INFINITY, is_cut: false });
+            inputs.list.push(Input { from: STARTING, sum, crosses, quota: f64::INFINITY });
         }
         if above > 0 {
             let crosses = down.crossing_above > 0;
             let sum = self.clamp_above(port);
-            inputs.list.push(Input { from: ABOVE, sum, crosses, quota: f64::INFINITY, is_cut: false });
+            inputs.list.push(Input { from: ABOVE, sum, crosses, quota: f64::INFINITY });
         }
     }
 

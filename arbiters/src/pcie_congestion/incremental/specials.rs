@@ -193,6 +193,16 @@ impl Factors {
         }
     }
 
+    /// Where that comes from.
+    pub(super) fn level_by_hop(&self, class: u32, hop: u32) -> By {
+        let of = &self.classes[class as usize];
+        let link = of.route[hop as usize];
+        if hop < of.ups {
+            return self.level_by[self.top(link) as usize];
+        }
+        self.sets.by[self.sets.find(self.links.ups.len() as u32 + link) as usize]
+    }
+
     /// m of a class's hop, infinite where nobody throttles it.
     pub(super) fn level_of_hop(&self, class: u32, hop: u32) -> f64 {
         let of = &self.classes[class as usize];

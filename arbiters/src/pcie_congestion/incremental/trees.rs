@@ -181,7 +181,7 @@ impl Factors {
             }
         }
         let is_same = branch.least.to_bits() == folded.least.to_bits()
-            && (branch.reach, branch.reach_below) == (folded.reach, folded.reach_below);
+            && (branch.by, branch.reach, branch.reach_below) == (folded.by, folded.reach, folded.reach_below);
         self.links.ups[link as usize].branch = folded;
         if !is_same && parent != NONE {
             self.to_fold.insert(parent);
@@ -242,8 +242,8 @@ impl Factors {
     /// Sets the level of a tree; trees below that depend on it are marked.
     pub(super) fn set_level(&mut self, top: u32, level: f64, by: By) {
         let branch = &mut self.links.ups[top as usize].branch;
-        self.level_by[top as usize] = by;
-        if branch.level.to_bits() != level.to_bits() {
+        let before = std::mem::replace(&mut self.level_by[top as usize], by);
+        if branch.level.to_bits() != level.to_bits() || before != by {
             branch.level = level;
             let depth = self.links.ups[top as usize].depth;
             self.mark_dependent(top, depth, true);

@@ -7,7 +7,7 @@ use weir_plugin_api::{
     IncrementalPlugin as _, Level, LinkId, LinkKind, NO_ID, NO_LEVEL, NodeKind, PhaseView, RateArbiter as _, RouteId,
     RouteTable, Setting, SimTime, TransferId, WeightChange,
 };
-use weir_plugin_api::{ArbiterPlugin as _, Binding, Change};
+use weir_plugin_api::{ArbiterPlugin as _, Binding, Cause, Change};
 
 use super::super::Factors;
 use crate::PcieCongestion;
@@ -110,7 +110,8 @@ impl Tree {
         while let (Some(x), Some(y)) = (up.last(), down.last())
             && x == y
         {
-            (up.pop(), down.pop());
+            up.pop();
+            down.pop();
         }
         let link = |node: u32, down: u32| LinkId(2 * (node - 1) + down);
         up.into_iter().map(|node| link(node, 0)).chain(down.into_iter().rev().map(|node| link(node, 1))).collect()
@@ -248,9 +249,10 @@ impl Both {
             panic!("{text}: {}", what());
         }
         let active = self.active();
-        let rates = self.expected(&active);
+        let (rates, bindings) = self.expected(&active);
         let mut loads = vec![0.0; self.capacity.len()];
-        for (&class, &rate) in active.iter().zip(&rates) {
+        for ((&class, &rate), binding) in active.iter().zip(&rates).zip(&bindings) {
+            self.compare_holder(class, rate, binding, what);
             let level = self.level(class);
             assert_ne!(level, NO_LEVEL, "class {class} has a level: {}", what());
             let found = level as f64 / f64::from(BITS).exp2();
@@ -265,8 +267,29 @@ impl Both {
         assert!(loads.iter().zip(&self.capacity).all(|(load, capacity)| *load <= capacity * (1.0 + 2e-9)));
     }
 
-    /// The rate of each active class, by the rate arbiter.
-    pub(super) fn expected(&mut self, active: &[u32]) -> Vec<f64> {
+    /// What holds a class back is what binds it.
+    fn compare_holder(&self, class: u32, rate: f64, binding: &Binding, what: &dyn Fn() -> String) {
+        let holder = self.side.holder(class);
+        let links = &self.classes[class as usize].0;
+        let narrowest = links.iter().map(|link| self.capacity[link.index()]).fold(f64::INFINITY, f64::min);
+        if (rate - narrowest).abs() <= 1e-12 * narrowest {
+            return assert!(matches!(holder.cause, Cause::FullRate | Cause::OwnLimit));
+        }
+        assert_eq!(holder.cause, binding.cause(), "{holder:?}, not {binding:?}, holds {class}: {}", what());
+        if holder.cause == Cause::HeadOfLine {
+            assert!(links.contains(&holder.link) && holder.by != class, "{}", what());
+            let by = self.level(holder.by) as f64 / f64::from(BITS).exp2();
+            let is_held = by >= rate * (1.0 - 1e-11) - 1e-9 * narrowest;
+            assert!(is_held, "{rate} of {class} is held at {by} by {}: {}", holder.by, what());
+        } else {
+            assert_eq!(holder.link, binding.link, "{holder:?}, not {binding:?}, {}", what());
+            assert_eq!(holder.by == NO_ID, binding.by == u32::MAX, "{holder:?}, not {binding:?}, {}", what());
+        }
+        assert!(holder.by == NO_ID || self.classes[holder.by as usize].2 > u32::from(holder.by == class));
+    }
+
+    /// The rate of each active class, and what binds it, by the rate arbiter.
+    pub(super) fn expected(&mut self, active: &[u32]) -> (Vec<f64>, Vec<Binding>) {
         let (mut class, mut links, mut offsets, mut limit) = (Vec::new(), Vec::new(), vec![0], Vec::new());
         for (number, &id) in active.iter().enumerate() {
             let (route, level, transfers) = &self.classes[id as usize];
@@ -295,14 +318,14 @@ impl Both {
             routes: RouteTable { offsets: (&offsets).into(), links: (&links).into() },
         };
         if id.is_empty() {
-            return Vec::new();
+            return (Vec::new(), Vec::new());
         }
         let mut grant = Grant { rates: &mut rates, bindings: &mut bindings, recheck: SimTime::NEVER };
         let clock = std::time::Instant::now();
         self.plain.allocate(&view, &mut grant).expect("rates");
         self.plain_time += clock.elapsed();
-        let mut of_class = vec![0.0; active.len()];
-        class.iter().zip(&rates).for_each(|(class, &rate)| of_class[class.index()] = rate);
-        of_class
+        let first = |number| class.partition_point(|class| class.index() < number);
+        let firsts: Vec<usize> = (0..active.len()).map(first).collect();
+        (firsts.iter().map(|&at| rates[at]).collect(), firsts.iter().map(|&at| bindings[at]).collect())
     }
 }

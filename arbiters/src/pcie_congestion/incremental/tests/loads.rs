@@ -106,7 +106,7 @@ impl Load {
             // Another program had the processor where it took longer.
             took.time += clock.elapsed().min(Duration::from_micros(500));
             took.events += 1;
-            if took.events % every == 0 {
+            if took.events.is_multiple_of(every) {
                 both.compare(&|| format!("event {}", took.events));
                 took.compared += 1;
             }
