@@ -3,6 +3,7 @@
 
 use weir_plugin_api::{Answer, Hang, Level, NO_ID, RootLevel};
 
+use super::exceptions::Exception;
 use super::tables::Up;
 use super::{Factors, NONE, UNTOLD};
 
@@ -18,32 +19,48 @@ impl Factors {
     }
 
     /// Tells what the fast way found.
+    #[inline(never)]
     pub(super) fn tell(&mut self, answer: &mut Answer) {
         self.tell_links(answer);
         let mut away = std::mem::take(&mut self.away);
-        away.retain(|&class| self.tell_home(class, answer));
+        away.retain(|&class| self.is_away(class, answer));
         for at in 0..self.exceptions.len() {
-            let (class, level) = (self.exceptions[at].class, self.level(self.exceptions[at].rate));
-            if self.classes[class as usize].told_below != NONE {
+            let Exception { class, rate, blocked_at, .. } = self.exceptions[at];
+            let of = &self.classes[class as usize];
+            let (home, was_below) = (of.route[0], of.told_below);
+            let below = if blocked_at < of.ups { of.route[blocked_at as usize] } else { NONE };
+            if of.ups > 0 && was_below == home && below != home {
                 away.push(class);
             }
-            self.tell_root(class, level, answer);
+            if below == NONE {
+                self.tell_root(class, self.level(rate), answer);
+            } else {
+                self.tell_below(class, below, answer);
+            }
         }
         self.away = away;
     }
 
-    /// Tells that a class hangs below its first link, unless it is an exception; whether it is one.
-    fn tell_home(&mut self, class: u32, answer: &mut Answer) -> bool {
-        let Some(of) = self.classes.get_mut(class as usize).filter(|of| of.transfers > 0 && of.told_below == NONE)
-        else {
+    /// Whether a class hangs elsewhere than below its first link; it goes there unless it is an exception.
+    fn is_away(&mut self, class: u32, answer: &mut Answer) -> bool {
+        let of = &self.classes[class as usize];
+        if of.transfers == 0 {
             return false;
-        };
-        if self.listed[class as usize] == self.event {
-            return true;
         }
-        of.told_below = of.route[0];
-        answer.hung.push(Hang { node: class, below: self.first_node + of.route[0] });
+        if self.listed[class as usize] == self.event {
+            return of.ups == 0 || of.told_below != of.route[0];
+        }
+        self.tell_below(class, of.route[0], answer);
         false
+    }
+
+    /// Tells that a class has the level of an up link.
+    fn tell_below(&mut self, class: u32, up: u32, answer: &mut Answer) {
+        let of = &mut self.classes[class as usize];
+        if of.told_below != up {
+            (of.told_below, of.told_level) = (up, UNTOLD);
+            answer.hung.push(Hang { node: class, below: self.first_node + up });
+        }
     }
 
     /// Tells that a class is a root, and its level.

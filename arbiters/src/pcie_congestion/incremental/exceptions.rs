@@ -22,6 +22,7 @@ pub(super) struct Exception {
 
 impl Factors {
     /// Finds all of them.
+    #[inline(never)]
     pub(super) fn find_exceptions(&mut self) {
         self.exceptions.clear();
         while let Some(class) = self.fresh.pop() {
@@ -52,6 +53,7 @@ impl Factors {
     }
 
     /// Looks for unblocked classes in trees that have changed.
+    #[inline(never)]
     fn seek_unblocked(&mut self) {
         let touched = std::mem::take(&mut self.touched);
         for &top in &touched {
@@ -114,6 +116,7 @@ impl Factors {
     }
 
     /// Lists a class if it has a rate of its own.
+    #[inline(never)]
     fn consider(&mut self, class: u32) {
         if self.listed[class as usize] == self.event {
             return;

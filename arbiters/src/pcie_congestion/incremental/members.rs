@@ -42,6 +42,7 @@ impl Factors {
     }
 
     /// Counts transfers of a class that have begun or ended.
+    #[inline(never)]
     pub(super) fn count(&mut self, class: u32, delta: i32) {
         let before = self.classes[class as usize].transfers;
         let after = before.wrapping_add_signed(delta);

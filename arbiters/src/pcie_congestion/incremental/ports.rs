@@ -49,6 +49,7 @@ pub(super) struct Inputs {
 
 impl Factors {
     /// Divides the ports that have changed, and those that are looked at in each event, from the root down.
+    #[inline(never)]
     pub(super) fn divide_downward(&mut self) {
         self.event += 1;
         self.specials.clear();

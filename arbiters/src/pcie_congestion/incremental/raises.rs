@@ -24,6 +24,7 @@ pub(super) struct Extra {
 }
 
 impl Factors {
+    #[inline(never)]
     pub(super) fn hand_on(&mut self) {
         let is_cut = |e: &Exception| e.blocked_at == NONE && self.is_cut(e.class);
         let raised: Vec<usize> = (0..self.exceptions.len()).filter(|&at| is_cut(&self.exceptions[at])).collect();
@@ -78,6 +79,7 @@ impl Factors {
     }
 
     /// Adds an exception to the sums of its links, as far as these are asked for.
+    #[inline(never)]
     fn add_extras(&mut self, at: usize) {
         let Exception { class, rate, blocked_at, is_counted, .. } = self.exceptions[at];
         let transfers = f64::from(self.classes[class as usize].transfers);
@@ -128,6 +130,7 @@ impl Factors {
     }
 
     /// What equation (9) adds to an exception.
+    #[inline(never)]
     fn raise(&mut self, at: usize) -> f64 {
         let Exception { class, arrived, .. } = self.exceptions[at];
         let Class { ups, pair, bandwidth, .. } = self.classes[class as usize];
@@ -194,6 +197,7 @@ impl Factors {
     }
 
     /// Σ r on a link.
+    #[inline(never)]
     fn base(&mut self, link: usize) -> f64 {
         if self.extras[link].base.is_nan() {
             self.counters.bases += 1;

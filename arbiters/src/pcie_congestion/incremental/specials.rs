@@ -55,6 +55,7 @@ impl Sets {
 
 impl Factors {
     /// Puts back what classes of the last event have joined.
+    #[inline(never)]
     pub(super) fn forget_specials(&mut self) {
         for set in self.sets.downs.drain(..) {
             self.sets.joined[set as usize] = set;
@@ -67,6 +68,7 @@ impl Factors {
     }
 
     /// Levels of all that classes throttle which are cut one by one.
+    #[inline(never)]
     pub(super) fn block_specials(&mut self) {
         for at in 0..self.specials.len() {
             self.join_special(self.specials[at]);

@@ -89,6 +89,7 @@ impl Factors {
     }
 
     /// From the root down.
+    #[inline(never)]
     fn grow_trees(&mut self) {
         let mut from = 0;
         while let Some(link) = self.to_grow.next(from) {
@@ -155,6 +156,7 @@ impl Factors {
     }
 
     /// From the leaves up.
+    #[inline(never)]
     fn fold_trees(&mut self) {
         let mut before = self.links.ups.len() as u32;
         while let Some(link) = self.to_fold.previous(before) {
@@ -210,6 +212,7 @@ impl Factors {
 
     /// Levels of trees whose sums have changed, and of trees below that depend on these, as if no class were looked at one
     /// by one.
+    #[inline(never)]
     fn set_levels(&mut self) {
         let mut from = 0;
         while let Some(top) = self.to_level.next(from) {

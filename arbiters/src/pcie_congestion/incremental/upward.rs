@@ -18,6 +18,7 @@ pub(super) fn promise(old: f64, factor: f64) -> f64 {
 
 impl Factors {
     /// Sums what has changed, and finds the factors of up links.
+    #[inline(never)]
     pub(super) fn divide_upward(&mut self) {
         let mut before = self.links.ups.len() as u32;
         while let Some(link) = self.dirty_ups.previous(before) {

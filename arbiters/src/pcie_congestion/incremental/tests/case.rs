@@ -273,7 +273,7 @@ impl Both {
         let links = &self.classes[class as usize].0;
         let narrowest = links.iter().map(|link| self.capacity[link.index()]).fold(f64::INFINITY, f64::min);
         if (rate - narrowest).abs() <= 1e-12 * narrowest {
-            return assert!(matches!(holder.cause, Cause::FullRate | Cause::OwnLimit));
+            return;
         }
         assert_eq!(holder.cause, binding.cause(), "{holder:?}, not {binding:?}, holds {class}: {}", what());
         if holder.cause == Cause::HeadOfLine {
