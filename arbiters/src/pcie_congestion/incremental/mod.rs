@@ -67,6 +67,7 @@ struct Counters {
     descents: u64,
     bases: u64,
     exceptions: u64,
+    raised: u64,
 }
 
 /// The incremental side of `pcie-congestion`.
@@ -123,6 +124,7 @@ pub struct Factors {
     exception_of: Vec<u32>,
     exceptions: Vec<Exception>,
     extras: Vec<Extra>,
+    raised: Vec<usize>,
     plain: PcieCongestion,
     phase: old_way::Phase,
     /// Whether the last answer was the rate arbiter's.
@@ -228,6 +230,7 @@ impl Factors {
             listed: Vec::new(),
             exception_of: Vec::new(),
             exceptions: Vec::new(),
+            raised: Vec::new(),
             extras: vec![Extra::default(); ups + downs],
             plain,
             phase: old_way::Phase::default(),

@@ -26,22 +26,29 @@ pub(super) struct Extra {
 impl Factors {
     #[inline(never)]
     pub(super) fn hand_on(&mut self) {
+        let mut raised = std::mem::take(&mut self.raised);
+        raised.clear();
         let is_cut = |e: &Exception| e.blocked_at == NONE && self.is_cut(e.class);
-        let raised: Vec<usize> = (0..self.exceptions.len()).filter(|&at| is_cut(&self.exceptions[at])).collect();
-        if raised.is_empty() {
-            return;
+        raised.extend((0..self.exceptions.len()).filter(|&at| is_cut(&self.exceptions[at])));
+        if !raised.is_empty() {
+            self.counters.raised += raised.len() as u64;
+            self.hand_on_to(&raised);
         }
-        for &at in &raised {
+        self.raised = raised;
+    }
+
+    fn hand_on_to(&mut self, raised: &[usize]) {
+        for &at in raised {
             self.clear_extras(self.exceptions[at].class);
         }
         for at in 0..self.exceptions.len() {
             self.add_extras(at);
         }
-        for &at in &raised {
+        for &at in raised {
             self.exceptions[at].raise = self.raise(at);
             self.add_raise(at);
         }
-        for &at in &raised {
+        for &at in raised {
             let Exception { class, rate, raise, .. } = self.exceptions[at];
             if raise > 0.0 {
                 let mut fits = 1.0_f64;
@@ -86,7 +93,9 @@ impl Factors {
         let counted = if is_counted { self.level_of_hop(class, 0) } else { 0.0 };
         let mut after = self.classes[class as usize].bandwidth;
         for hop in 0..self.classes[class as usize].route.len() as u32 {
-            after = self.rate_after(class, hop, after);
+            if blocked_at == NONE {
+                after = self.rate_after(class, hop, after);
+            }
             let link = self.link_of_hop(class, hop);
             let extra = &mut self.extras[link];
             if extra.event == self.event {
@@ -101,13 +110,13 @@ impl Factors {
 
     /// y after a hop, from y after the one before.
     fn rate_after(&self, class: u32, hop: u32, before: f64) -> f64 {
-        if let Some(cut) = self.cut_at(class, hop) {
-            return cut;
-        }
         let Class { route, ups, pair, .. } = &self.classes[class as usize];
         let link = route[hop as usize] as usize;
         if hop < *ups {
             return before * self.links.ups[link].factor;
+        }
+        if let Some(cut) = self.cut_at(class, hop) {
+            return cut;
         }
         let turn = if hop == *ups { self.pairs.get(*pair as usize).map_or(1.0, |pair| pair.factor) } else { 1.0 };
         before.min(self.links.downs[link].bandwidth) * turn

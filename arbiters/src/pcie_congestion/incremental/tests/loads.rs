@@ -151,11 +151,12 @@ fn times() {
         let counters = both.side.counters;
         println!(
             "{name:14} {each:7.2} µs an event, the rate arbiter {plain:7.1} µs; told {:.1}, awake {:.1} with {:.1} classes, \
-             exceptions {:.1}, descents {:.1}, bases {:.1}; {} rates compared, worst {:.1e}",
+             exceptions {:.1}, raised {:.1}, descents {:.1}, bases {:.1}; {} rates compared, worst {:.1e}",
             both.told as f64 / f64::from(took.events),
             counters.awake as f64 / f64::from(took.events),
             counters.classes as f64 / f64::from(took.events),
             counters.exceptions as f64 / f64::from(took.events),
+            counters.raised as f64 / f64::from(took.events),
             counters.descents as f64 / f64::from(took.events),
             counters.bases as f64 / f64::from(took.events),
             both.rates,
