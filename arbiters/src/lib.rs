@@ -23,7 +23,7 @@ pub use equal_share::Parts;
 pub use fcfs::Lines;
 pub use incremental::{Layers, Shares};
 pub use input_fifo::InputFifoParams;
-pub use pcie_congestion::PcieCongestionParams;
+pub use pcie_congestion::{Factors, PcieCongestionParams};
 
 /// Makes of one list what is built in and what the shared library exports.
 macro_rules! policies {
@@ -48,7 +48,7 @@ macro_rules! policies {
 use weir_plugin_api::{ArbiterEntry, ArbiterPlugin as _, Registry, RegistryError};
 
 policies! {
-    pcie_congestion::PcieCongestion;
+    pcie_congestion::PcieCongestion, incremental Factors;
     input_fifo::InputFifo;
     max_min::MaxMin, incremental Shares;
     equal_share::EqualShare, incremental Parts;

@@ -47,6 +47,7 @@ mod bindings;
 mod blocking;
 mod downstream;
 mod explain;
+mod incremental;
 mod layout;
 mod upstream;
 
@@ -60,6 +61,7 @@ use weir_plugin_api::{
 use crate::common::groups::{Groups, NONE, lone_binding};
 use crate::common::params::{decode, schema};
 use crate::common::ports::{Port, capacity, crosses_root_complex};
+pub use incremental::Factors;
 use layout::Layout;
 
 /// Performance loss of a transfer that crosses the root complex: 1 − 1/1.21 (section VII, from Fig. 3).

@@ -1,0 +1,98 @@
+//! What has changed is told: links below the next ones up, levels of trees, classes that are at home or have a rate of their
+//! own.
+
+use weir_plugin_api::{Answer, Hang, Level, NO_ID, RootLevel};
+
+use super::exceptions::Exception;
+use super::tables::Up;
+use super::{Factors, NONE, UNTOLD};
+
+impl Factors {
+    /// Levels round down.
+    pub(super) fn level(&self, rate: f64) -> Level {
+        (rate * self.scale) as Level
+    }
+
+    /// The node of an up link.
+    fn node(&self, up: u32) -> u32 {
+        self.first_node + up
+    }
+
+    /// Tells what the fast way found.
+    #[inline(never)]
+    pub(super) fn tell(&mut self, answer: &mut Answer) {
+        self.tell_links(answer);
+        let mut away = std::mem::take(&mut self.away);
+        away.retain(|&class| self.is_away(class, answer));
+        for at in 0..self.exceptions.len() {
+            let Exception { class, rate, blocked_at, .. } = self.exceptions[at];
+            let of = &self.classes[class as usize];
+            let (home, was_below) = (of.route[0], of.told_below);
+            let below = if blocked_at < of.ups { of.route[blocked_at as usize] } else { NONE };
+            if of.ups > 0 && was_below == home && below != home {
+                away.push(class);
+            }
+            if below == NONE {
+                self.tell_root(class, self.level(rate), answer);
+            } else {
+                self.tell_below(class, below, answer);
+            }
+        }
+        self.away = away;
+    }
+
+    /// Whether a class hangs elsewhere than below its first link; it goes there unless it is an exception.
+    fn is_away(&mut self, class: u32, answer: &mut Answer) -> bool {
+        let of = &self.classes[class as usize];
+        if of.transfers == 0 {
+            return false;
+        }
+        if self.listed[class as usize] == self.event {
+            return of.ups == 0 || of.told_below != of.route[0];
+        }
+        self.tell_below(class, of.route[0], answer);
+        false
+    }
+
+    /// Tells that a class has the level of an up link.
+    fn tell_below(&mut self, class: u32, up: u32, answer: &mut Answer) {
+        let of = &mut self.classes[class as usize];
+        if of.told_below != up {
+            (of.told_below, of.told_level) = (up, UNTOLD);
+            answer.hung.push(Hang { node: class, below: self.first_node + up });
+        }
+    }
+
+    /// Tells that a class is a root, and its level.
+    pub(super) fn tell_root(&mut self, class: u32, level: Level, answer: &mut Answer) {
+        let of = &mut self.classes[class as usize];
+        if of.told_below != NONE {
+            (of.told_below, of.told_level) = (NONE, UNTOLD);
+            answer.hung.push(Hang { node: class, below: NO_ID });
+        }
+        if of.told_level != level {
+            of.told_level = level;
+            answer.levels.push(RootLevel { root: class, level });
+        }
+    }
+
+    fn tell_links(&mut self, answer: &mut Answer) {
+        while let Some(link) = self.moved.pop() {
+            let up = &mut self.links.ups[link as usize];
+            let below = if up.branch.merged { up.parent } else { NONE };
+            if up.told_below != below {
+                (up.told_below, up.told_level) = (below, UNTOLD);
+                let below = if below == NONE { NO_ID } else { self.node(below) };
+                answer.hung.push(Hang { node: self.node(link), below });
+            }
+        }
+        while let Some(top) = self.touched.pop() {
+            let Up { branch, told_level, .. } = self.links.ups[top as usize];
+            let level = self.level(branch.level);
+            if !branch.merged && branch.level.is_finite() && told_level != level {
+                self.links.ups[top as usize].told_level = level;
+                answer.levels.push(RootLevel { root: self.node(top), level });
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Classes with a rate of their own: those that throttle nothing, and those that nobody blocks. All others have the level of
+//! their first link.
+
+use super::tables::{Up, insert, remove};
+use super::{Factors, NONE};
+use crate::pcie_congestion::EPS;
+
+/// A class with a rate of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exception {
+    pub(super) class: u32,
+    /// r; then the rate in the end.
+    pub(super) rate: f64,
+    /// ρ'.
+    pub(super) arrived: f64,
+    /// The hop at which it is blocked, or [`NONE`].
+    pub(super) blocked_at: u32,
+    /// It is cut at a contended link: sums over slots count it, at the level of its first link.
+    pub(super) is_counted: bool,
+    pub(super) raise: f64,
+}
+
+impl Factors {
+    /// Finds all of them.
+    #[inline(never)]
+    pub(super) fn find_exceptions(&mut self) {
+        self.exceptions.clear();
+        while let Some(class) = self.fresh.pop() {
+            self.count_anew(class);
+        }
+        self.seek_unblocked();
+        for at in 0..self.free.len() {
+            self.consider(self.free[at]);
+        }
+        self.find_starts_below();
+        for at in 0..self.specials.len() {
+            self.consider(self.specials[at]);
+        }
+        for at in 0..self.unblocked.len() {
+            self.consider(self.unblocked[at]);
+        }
+    }
+
+    /// Lists a class, or no more, as one that no contended link cuts after its first one.
+    pub(super) fn count_anew(&mut self, class: u32) {
+        let of = &self.classes[class as usize];
+        let is_free = of.transfers > 0 && of.ups > 0 && !self.is_counted(class);
+        if is_free != of.is_free {
+            self.classes[class as usize].is_free = is_free;
+            let change = if is_free { insert } else { remove };
+            change(&mut self.free, class);
+        }
+    }
+
+    /// Looks for unblocked classes in trees that have changed.
+    #[inline(never)]
+    fn seek_unblocked(&mut self) {
+        let touched = std::mem::take(&mut self.touched);
+        for &top in &touched {
+            let up = &mut self.links.ups[top as usize];
+            let has_moved = up.branch.level.to_bits() != up.branch.level_before.to_bits();
+            if !up.branch.merged && (up.looked == self.event || has_moved) {
+                up.sought = self.event;
+                up.branch.level_before = up.branch.level;
+            }
+        }
+        let mut unblocked = std::mem::take(&mut self.unblocked);
+        unblocked.retain(|&class| {
+            let of = &self.classes[class as usize];
+            of.transfers > 0 && of.ups > 0 && self.links.ups[self.top(of.route[0]) as usize].sought != self.event
+        });
+        self.unblocked = unblocked;
+        for &top in &touched {
+            if std::mem::take(&mut self.links.ups[top as usize].sought) == self.event {
+                let level = self.links.ups[top as usize].branch.level;
+                if level.is_finite() {
+                    self.seek_in_tree(top, level + self.tolerance);
+                }
+            }
+        }
+        self.touched = touched;
+        self.unblocked.sort_unstable();
+        self.unblocked.dedup();
+    }
+
+    fn seek_in_tree(&mut self, link: u32, level: f64) {
+        let Up { children, branch, .. } = self.links.ups[link as usize];
+        if branch.own <= level {
+            self.find_unblocked(link, level);
+        }
+        for child in children.0..children.1 {
+            let below = self.links.ups[child as usize].branch;
+            if below.merged && below.least <= level {
+                self.seek_in_tree(child, level);
+            }
+        }
+    }
+
+    /// Classes without up links.
+    fn find_starts_below(&mut self) {
+        let mut next = self.starts_below.next(0);
+        while let Some(port) = next {
+            next = self.starts_below.next(port + 1);
+            for at in 0..self.links.downs[port as usize].starting.len() {
+                self.consider(self.links.downs[port as usize].starting[at]);
+            }
+        }
+    }
+
+    /// Whether a contended link cuts a class after its first one, up to its port, with all of its slot.
+    pub(super) fn is_counted(&self, class: u32) -> bool {
+        let class = &self.classes[class as usize];
+        class.ups > 0
+            && (class.turn() <= self.links.ups[class.route[0] as usize].branch.cut_above
+                || self.pairs[class.pair as usize].cut)
+    }
+
+    /// Lists a class if it has a rate of its own.
+    #[inline(never)]
+    fn consider(&mut self, class: u32) {
+        if self.listed[class as usize] == self.event {
+            return;
+        }
+        let arrived = self.rate_so_far(class);
+        let is_counted = self.is_counted(class);
+        let last = if self.last_contended(class) > 0 { 1 } else { self.classes[class as usize].route.len() as u32 };
+        let (mut rate, mut blocked_at) = (arrived, NONE);
+        for hop in 0..last {
+            let level = self.level_of_hop(class, hop);
+            if level < rate {
+                (rate, blocked_at) = (level, hop);
+            }
+        }
+        if rate >= arrived - EPS * self.classes[class as usize].narrowest {
+            (rate, blocked_at) = (arrived, NONE);
+        }
+        if blocked_at == NONE || !is_counted {
+            self.listed[class as usize] = self.event;
+            self.exception_of[class as usize] = self.exceptions.len() as u32;
+            self.exceptions.push(Exception { class, rate, arrived, blocked_at, is_counted, raise: 0.0 });
+        }
+    }
+
+    /// Looks for classes that are not slower than their tree by a descent along the least rates.
+    fn find_unblocked(&mut self, link: u32, level: f64) {
+        let Up { depth, factor, parent, .. } = self.links.ups[link as usize];
+        let above = self.links.ups.get(parent as usize).filter(|above| above.contended).map(|above| above.factor);
+        for at in 0..self.links.ups[link as usize].slots.len() {
+            let slot = self.links.ups[link as usize].slots[at];
+            let factor = match (slot.turn() < depth, above) {
+                (true, Some(above)) => factor * above,
+                (true, None) => continue,
+                (false, _) => {
+                    let pair = &self.pairs[slot.pair as usize];
+                    if pair.cut { factor * pair.factor } else { continue }
+                }
+            };
+            if slot.least * factor <= level {
+                self.descend(link, slot.key, factor, level);
+            }
+        }
+    }
+
+    /// Lists the classes of a slot whose x at a link, times `factor`, is at most `level`.
+    fn descend(&mut self, link: u32, key: u64, factor: f64, level: f64) {
+        self.counters.descents += 1;
+        let Up { bandwidth, children, .. } = self.links.ups[link as usize];
+        let Ok(at) = self.links.ups[link as usize].slot(key) else { return };
+        if self.links.ups[link as usize].slots[at].starting > 0 && bandwidth * factor <= level {
+            for at in 0..self.links.ups[link as usize].starting.len() {
+                let class = self.links.ups[link as usize].starting[at];
+                if self.classes[class as usize].key == key {
+                    self.unblocked.push(class);
+                }
+            }
+        }
+        for child in children.0..children.1 {
+            let from = &self.links.ups[child as usize];
+            let factor = factor * from.factor;
+            if from.slot(key).is_ok_and(|at| from.slots[at].least * factor <= level) {
+                self.descend(child, key, factor, level);
+            }
+        }
+    }
+}

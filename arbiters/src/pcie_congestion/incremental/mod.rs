@@ -1,0 +1,243 @@
+//! The incremental side of `pcie-congestion`.
+//!
+//! ```text
+//! classes ─► slots of up links (B) ─► pairs at ports (C) ─► trees of merged links (D1) ─► exceptions (D2, D3) ─► answer
+//! ```
+//!
+//! Nearly all transfers are blocked at the rate of a few. So rates hang on *levels of up links*: each link is a node, below
+//! the next one up where both are blocked together, and a class hangs below its first link unless it is an *exception*. What is
+//! counted of classes:
+//! - A *slot* of an up link: its classes that turn at one pair of last up link and port. Step B sums slots, from the slots of
+//!   the links that lead there ([`upward`]); only links above a change are summed anew, never by differences.
+//! - A *pair* is an input of a port: step C needs no classes ([`ports`]). Further down they are looked at one by one, on links
+//!   that may be overloaded: each up link and pair *promises* a factor that it does not exceed, and seldom changes it; where
+//!   the classes from above reserve no more than a link carries, it cannot cut.
+//! - Step D1 ([`trees`]): the links that a class throttles are a prefix of its route, and have one level. So each is of one set,
+//!   with one level: the least rate of those that throttle it.
+//! - Exceptions ([`exceptions`]) throttle nothing or are not blocked. Steps D2 and D3 ([`raises`]) are for these; what the
+//!   others have on a link is summed over slots.
+//!
+//! Limited transfers, lateral links, and a class that brings more to an up link than it carries: then the rate arbiter is asked
+//! for all rates ([`old_way`]) until that is over. Without head-of-line blocking the host asks it phase by phase.
+
+mod answers;
+mod bits;
+mod exceptions;
+mod holders;
+mod members;
+mod old_way;
+mod ports;
+mod raises;
+mod specials;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod trees;
+mod upward;
+mod verify;
+
+use weir_plugin_api::{
+    Answer, ArbiterPlugin, CallError, Change, ClassInfo, Holder, IncrementalArbiter, IncrementalPlugin, Level, LinkId,
+    LinkUse, NO_ID as NONE, NO_LEVEL, Setting, SimTime,
+};
+
+use super::{EPS, PcieCongestion, PcieCongestionParams};
+use crate::common::params::decode;
+use crate::common::ports::Port;
+use bits::BitSet;
+use exceptions::Exception;
+use ports::{Cut, Inputs, Mark};
+use raises::Extra;
+use specials::Sets;
+use tables::{Class, Links, Pair};
+use trees::By;
+
+/// A level that was not told.
+const UNTOLD: Level = NO_LEVEL;
+
+/// How often each way was taken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    fast: u64,
+    asked: u64,
+    /// Down links that were looked at closely, and classes there.
+    awake: u64,
+    classes: u64,
+    /// Steps to unblocked classes, and sums over slots.
+    descents: u64,
+    bases: u64,
+    exceptions: u64,
+    raised: u64,
+}
+
+/// The incremental side of `pcie-congestion`.
+#[derive(Debug)]
+pub struct Factors {
+    tau: f64,
+    /// 2 to the power of the host's bits.
+    scale: f64,
+    first_node: u32,
+    ports: Vec<Port>,
+    links: Links,
+    pairs: Vec<Pair>,
+    free_pairs: Vec<u32>,
+    classes: Vec<Class>,
+    /// Classes with transfers, ascending.
+    active: Vec<u32>,
+    /// Those that were told to be roots; perhaps some that have ended.
+    away: Vec<u32>,
+    used_ups: BitSet,
+    dirty_ups: BitSet,
+    dirty_downs: BitSet,
+    /// Down links that are divided in each event; those where classes start.
+    awake: BitSet,
+    starts_below: BitSet,
+    changed_slots: Vec<(u64, u32, bool)>,
+    /// Up links with clamped classes, classes with limits or lateral links: the fast way does not serve these.
+    clamped: u32,
+    foreign: u32,
+    /// Counts events of the fast way; what is marked with another number is of the past.
+    event: u64,
+    marks: Vec<Mark>,
+    specials: Vec<u32>,
+    cuts: Vec<Cut>,
+    inputs: Inputs,
+    /// Step D1: up links that must be looked at, added up, and trees that must get their levels; links that have left a
+    /// tree or joined one, and trees whose level may have changed.
+    to_grow: BitSet,
+    to_fold: BitSet,
+    to_level: BitSet,
+    moved: Vec<u32>,
+    touched: Vec<u32>,
+    /// Per up link, where the level of its tree comes from.
+    level_by: Vec<By>,
+    sets: Sets,
+    /// Far more than eps of any link.
+    tolerance: f64,
+    /// Classes that have come; those that no contended link cuts after their first one; those that may be as slow as their
+    /// tree.
+    fresh: Vec<u32>,
+    free: Vec<u32>,
+    unblocked: Vec<u32>,
+    /// Event in which a class was listed as an exception.
+    listed: Vec<u64>,
+    exception_of: Vec<u32>,
+    exceptions: Vec<Exception>,
+    extras: Vec<Extra>,
+    raised: Vec<usize>,
+    plain: PcieCongestion,
+    phase: old_way::Phase,
+    /// Whether the last answer was the rate arbiter's.
+    was_asked: bool,
+    counters: Counters,
+}
+
+impl IncrementalArbiter for Factors {
+    fn alone(&self, class: &ClassInfo<'_>) -> Option<(LinkId, Level)> {
+        self.lone(class)
+    }
+
+    fn add_class(&mut self, id: u32, class: &ClassInfo<'_>) {
+        self.announce(id, class);
+    }
+
+    fn settle(&mut self, change: &Change<'_>, answer: &mut Answer) -> Result<(), CallError> {
+        change.removed.iter().for_each(|change| self.count(change.class, -1));
+        change.added.iter().for_each(|change| self.count(change.class, 1));
+        self.divide_upward();
+        self.was_asked = self.clamped > 0 || self.foreign > 0;
+        if self.was_asked {
+            self.counters.asked += 1;
+            return self.ask(answer);
+        }
+        self.counters.fast += 1;
+        self.divide_downward();
+        self.block();
+        self.find_exceptions();
+        self.counters.exceptions += self.exceptions.len() as u64;
+        self.hand_on();
+        self.tell(answer);
+        Ok(())
+    }
+
+    fn holder(&self, class: u32) -> Holder {
+        self.held_back(class)
+    }
+
+    fn link_use(&self, link: LinkId, _now: SimTime) -> LinkUse {
+        LinkUse { is_full: self.was_full(link), ..LinkUse::UNKNOWN }
+    }
+
+    fn verify(&self) -> Result<(), String> {
+        self.recompute()
+    }
+}
+
+impl IncrementalPlugin for Factors {
+    fn create(setting: &Setting<'_>, params: &str) -> Result<Self, CallError> {
+        let PcieCongestionParams { tau, hol, root_penalty } = decode(PcieCongestion::NAME, params)?;
+        let plain = PcieCongestion::create(&setting.fabric, params)?;
+        let refuse = |what: &str| Err(CallError::Refused(what.to_owned()));
+        if !hol {
+            return refuse("without head-of-line blocking nearly all rates change in each event");
+        }
+        if setting.shared > 0 {
+            return refuse("the policy does not divide what links share");
+        }
+        let tau = if root_penalty { tau } else { 0.0 };
+        let ports = Port::table(&setting.fabric, tau);
+        let links = Links::new(&setting.fabric, &ports)?;
+        Ok(Self::new(setting, tau, plain, ports, links))
+    }
+}
+
+impl Factors {
+    fn new(setting: &Setting<'_>, tau: f64, plain: PcieCongestion, ports: Vec<Port>, links: Links) -> Self {
+        let (ups, downs) = (links.ups.len(), links.downs.len());
+        Self {
+            tau,
+            scale: f64::from(setting.bits).exp2(),
+            first_node: setting.classes,
+            pairs: Vec::new(),
+            free_pairs: Vec::new(),
+            classes: Vec::new(),
+            active: Vec::new(),
+            away: Vec::new(),
+            used_ups: BitSet::new(ups),
+            dirty_ups: BitSet::new(ups),
+            dirty_downs: BitSet::new(downs),
+            awake: BitSet::new(downs),
+            starts_below: BitSet::new(downs),
+            changed_slots: Vec::new(),
+            clamped: 0,
+            foreign: 0,
+            event: 0,
+            marks: Vec::new(),
+            specials: Vec::new(),
+            cuts: Vec::new(),
+            inputs: Inputs::default(),
+            to_grow: BitSet::new(ups),
+            to_fold: BitSet::new(ups),
+            to_level: BitSet::new(ups),
+            moved: Vec::new(),
+            touched: Vec::new(),
+            level_by: vec![By::Nobody; ups],
+            sets: Sets::new(ups + downs),
+            tolerance: EPS * ports.iter().fold(0.0, |most: f64, port| most.max(port.bandwidth)),
+            fresh: Vec::new(),
+            free: Vec::new(),
+            unblocked: Vec::new(),
+            listed: Vec::new(),
+            exception_of: Vec::new(),
+            exceptions: Vec::new(),
+            raised: Vec::new(),
+            extras: vec![Extra::default(); ups + downs],
+            plain,
+            phase: old_way::Phase::default(),
+            was_asked: false,
+            counters: Counters::default(),
+            ports,
+            links,
+        }
+    }
+}

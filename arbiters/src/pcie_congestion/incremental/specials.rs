@@ -1,0 +1,222 @@
+//! Step D1 for classes that are cut far down, one by one: what they throttle has one level, too, whatever trees it is in.
+
+use super::trees::By;
+use super::{Factors, NONE};
+
+/// Trees that are joined, by their topmost links, and throttled down links, numbered after the up links.
+#[derive(Debug, Default)]
+pub(super) struct Sets {
+    /// Per set what it is joined to, itself where it is not; and its level.
+    joined: Vec<u32>,
+    level: Vec<f64>,
+    by: Vec<By>,
+    /// Event in which a set was listed.
+    listed: Vec<u64>,
+    trees: Vec<u32>,
+    downs: Vec<u32>,
+    /// (set, one with a level that it may not exceed)
+    edges: Vec<(u32, u32)>,
+}
+
+impl Sets {
+    pub(super) fn new(links: usize) -> Self {
+        let (level, by) = (vec![f64::INFINITY; links], vec![By::Nobody; links]);
+        let (joined, listed) = ((0..links as u32).collect(), vec![0; links]);
+        Self { joined, level, by, listed, ..Self::default() }
+    }
+
+    #[inline]
+    fn find(&self, mut set: u32) -> u32 {
+        while self.joined[set as usize] != set {
+            set = self.joined[set as usize];
+        }
+        set
+    }
+
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.find(a), self.find(b));
+        if a != b {
+            self.joined[b as usize] = a;
+            self.lower(a, self.level[b as usize], self.by[b as usize]);
+        }
+    }
+
+    /// Lowers a level; whether that does anything.
+    #[inline]
+    fn lower(&mut self, set: u32, level: f64, by: By) -> bool {
+        let set = self.find(set) as usize;
+        let is_lower = level < self.level[set];
+        if is_lower {
+            (self.level[set], self.by[set]) = (level, by);
+        }
+        is_lower
+    }
+}
+
+impl Factors {
+    /// Puts back what classes of the last event have joined.
+    #[inline(never)]
+    pub(super) fn forget_specials(&mut self) {
+        for set in self.sets.downs.drain(..) {
+            self.sets.joined[set as usize] = set;
+        }
+        for tree in self.sets.trees.drain(..) {
+            self.sets.joined[tree as usize] = tree;
+            self.to_level.insert(tree);
+        }
+        self.sets.edges.clear();
+    }
+
+    /// Levels of all that classes throttle which are cut one by one.
+    #[inline(never)]
+    pub(super) fn block_specials(&mut self) {
+        for at in 0..self.specials.len() {
+            self.join_special(self.specials[at]);
+        }
+        self.bound_by_links_below();
+        if !self.sets.trees.is_empty() || !self.sets.downs.is_empty() {
+            while self.relax() {
+                self.lower_trees();
+            }
+        }
+    }
+
+    /// Joins what a class throttles.
+    fn join_special(&mut self, class: u32) {
+        let last = self.last_contended(class);
+        if last == 0 {
+            return;
+        }
+        let first = self.set_of_hop(class, 0);
+        for hop in 0..last {
+            let set = self.set_of_hop(class, hop);
+            self.list_set(set);
+            self.sets.join(first, set);
+        }
+        self.sets.lower(first, self.marks[class as usize].rate, By::Class(class));
+    }
+
+    /// The set of a class's hop.
+    fn set_of_hop(&self, class: u32, hop: u32) -> u32 {
+        let class = &self.classes[class as usize];
+        let link = class.route[hop as usize];
+        if hop < class.ups { self.top(link) } else { self.links.ups.len() as u32 + link }
+    }
+
+    /// Takes a set in, with the level that it has so far.
+    fn list_set(&mut self, set: u32) {
+        if self.sets.listed[set as usize] == self.event {
+            return;
+        }
+        self.sets.listed[set as usize] = self.event;
+        let (level, by) = match self.links.ups.get(set as usize) {
+            Some(up) => (up.branch.level, self.level_by[set as usize]),
+            None => (f64::INFINITY, By::Nobody),
+        };
+        (self.sets.level[set as usize], self.sets.by[set as usize]) = (level, by);
+        if (set as usize) < self.links.ups.len() {
+            self.sets.trees.push(set);
+            self.touched.push(set);
+        } else {
+            self.sets.downs.push(set);
+        }
+    }
+
+    /// The last hop at which a class is cut at a contended link: it throttles those before. 0 if there are none.
+    pub(super) fn last_contended(&self, class: u32) -> u32 {
+        let mark = &self.marks[class as usize];
+        if mark.event == self.event && mark.contended != NONE {
+            return mark.contended;
+        }
+        let class = &self.classes[class as usize];
+        if self.pairs.get(class.pair as usize).is_some_and(|pair| pair.cut) {
+            return class.ups;
+        }
+        let ups = class.up_links();
+        ups.iter().rposition(|&k| self.links.ups[k as usize].contended).unwrap_or(0) as u32
+    }
+
+    /// Classes on throttled down links that throttle something have a level of at most that link's.
+    fn bound_by_links_below(&mut self) {
+        let first_down = self.links.ups.len() as u32;
+        for at in 0..self.sets.downs.len() {
+            let set = self.sets.downs[at];
+            for at in 0..self.links.downs[(set - first_down) as usize].classes.len() {
+                let class = self.links.downs[(set - first_down) as usize].classes[at];
+                if self.last_contended(class) > 0 {
+                    let tree = self.set_of_hop(class, 0);
+                    self.list_set(tree);
+                    self.sets.edges.push((tree, set));
+                }
+            }
+        }
+    }
+
+    /// Lowers sets to what bounds them; whether any tree has to follow.
+    fn relax(&mut self) -> bool {
+        loop {
+            let mut has_moved = false;
+            for at in 0..self.sets.edges.len() {
+                let (set, bound) = self.sets.edges[at];
+                let bound = self.sets.find(bound) as usize;
+                has_moved |= self.sets.lower(set, self.sets.level[bound], self.sets.by[bound]);
+            }
+            if !has_moved {
+                break;
+            }
+        }
+        let is_lower =
+            |&tree: &u32| self.sets.level[self.sets.find(tree) as usize] < self.links.ups[tree as usize].branch.level;
+        self.sets.trees.iter().any(is_lower)
+    }
+
+    /// Lowers trees to their sets, and those below that depend on them.
+    fn lower_trees(&mut self) {
+        for at in 0..self.sets.trees.len() {
+            let tree = self.sets.trees[at];
+            let set = self.sets.find(tree) as usize;
+            if self.sets.level[set] < self.links.ups[tree as usize].branch.level {
+                self.set_level(tree, self.sets.level[set], self.sets.by[set]);
+            }
+        }
+        let mut from = 0;
+        while let Some(tree) = self.to_level.next(from) {
+            self.to_level.remove(tree);
+            from = tree + 1;
+            self.touched.push(tree);
+            let before = self.links.ups[tree as usize].branch.level;
+            let (level, by) = self.bounded(tree, before, self.level_by[tree as usize]);
+            if level < before {
+                self.set_level(tree, level, by);
+                if self.sets.listed[tree as usize] == self.event {
+                    self.sets.lower(tree, level, by);
+                }
+            }
+        }
+    }
+
+    /// Where that comes from.
+    pub(super) fn level_by_hop(&self, class: u32, hop: u32) -> By {
+        let of = &self.classes[class as usize];
+        let link = of.route[hop as usize];
+        if hop < of.ups {
+            return self.level_by[self.top(link) as usize];
+        }
+        self.sets.by[self.sets.find(self.links.ups.len() as u32 + link) as usize]
+    }
+
+    /// m of a class's hop, infinite where nobody throttles it.
+    pub(super) fn level_of_hop(&self, class: u32, hop: u32) -> f64 {
+        let of = &self.classes[class as usize];
+        let link = of.route[hop as usize];
+        if hop < of.ups {
+            return self.up_level(link);
+        }
+        let set = self.links.ups.len() as u32 + link;
+        if self.sets.listed[set as usize] == self.event {
+            self.sets.level[self.sets.find(set) as usize]
+        } else {
+            f64::INFINITY
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What is kept of links, pairs and classes. Up links are numbered from the root down, children of one link side by side;
+//! down links from the root down as well.
+
+use smallvec::SmallVec;
+use weir_plugin_api::{CallError, Direction, FabricView, Level, LinkId};
+
+use super::NONE;
+use super::trees::Branch;
+use crate::common::ports::Port;
+
+/// Parts of the largest bandwidth that reservations count in: what rounds up here does not matter, and sums of 2^23
+/// transfers fit.
+const RESERVATION_PARTS: f64 = (1_u64 << 40) as f64;
+
+/// The classes on an up link that turn at the same pair.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    /// Depth of the last up link, and the port, one more than its number (0: they end there): the order of slots.
+    pub(super) key: u64,
+    pub(super) pair: u32,
+    /// Transfers; those that start here.
+    pub(super) transfers: u32,
+    pub(super) starting: u32,
+    /// Must be summed anew.
+    pub(super) dirty: bool,
+    /// A class would bring more than the link carries.
+    pub(super) clamped: bool,
+    /// Σ x, the least and the largest x.
+    pub(super) sum: f64,
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+impl Slot {
+    /// Depth of the last up link.
+    #[inline]
+    pub(super) fn turn(&self) -> u32 {
+        (self.key >> 32) as u32
+    }
+}
+
+/// An up link.
+#[derive(Debug)]
+pub(super) struct Up {
+    pub(super) id: LinkId,
+    pub(super) bandwidth: f64,
+    pub(super) depth: u32,
+    /// The next link up, or [`NONE`].
+    pub(super) parent: u32,
+    /// The links that lead here: `children.0..children.1`.
+    pub(super) children: (u32, u32),
+    /// By key: the highest turn first.
+    pub(super) slots: Vec<Slot>,
+    /// S, and C / S where it is contended, else 1.
+    pub(super) sum: f64,
+    pub(super) factor: f64,
+    pub(super) contended: bool,
+    pub(super) clamped: bool,
+    /// The least x of those that go on upwards.
+    pub(super) least_over: f64,
+    /// A bound on the factor that seldom changes.
+    pub(super) promise: f64,
+    /// Classes on it, and those that start here, ascending.
+    pub(super) classes: Vec<u32>,
+    pub(super) starting: Vec<u32>,
+    /// It has been contended.
+    pub(super) was_full: bool,
+    /// Step D1; the events in which a link of its tree has changed, and in which unblocked classes were sought in it.
+    pub(super) branch: Branch,
+    pub(super) looked: u64,
+    pub(super) sought: u64,
+    /// What was told of its node.
+    pub(super) told_below: u32,
+    pub(super) told_level: Level,
+}
+
+/// The classes that turn from one link into one port.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pair {
+    /// The last up link, and the port, or [`NONE`] where they end between the two.
+    pub(super) from: u32,
+    pub(super) port: u32,
+    /// Transfers that cross a root complex.
+    pub(super) crossing: u32,
+    /// R, and R' / R where it is cut.
+    pub(super) sum: f64,
+    pub(super) factor: f64,
+    /// It is cut at a contended port, all of it alike.
+    pub(super) cut: bool,
+    /// Its classes are cut or clamped one by one.
+    pub(super) listed: bool,
+    pub(super) promise: f64,
+    /// Factor and cut before the event.
+    pub(super) before: (f64, bool),
+}
+
+/// A down link.
+#[derive(Debug)]
+pub(super) struct Down {
+    pub(super) id: LinkId,
+    pub(super) bandwidth: f64,
+    pub(super) reduced: f64,
+    pub(super) below_root_complex: bool,
+    /// Pairs that enter, by their links.
+    pub(super) pairs: Vec<u32>,
+    /// Classes on it, and those that start here, ascending.
+    pub(super) classes: Vec<u32>,
+    pub(super) starting: Vec<u32>,
+    /// Transfers that start here, those that come from the down link above; those that cross a root complex.
+    pub(super) starting_transfers: u32,
+    pub(super) above: u32,
+    pub(super) crossing: u32,
+    pub(super) crossing_starting: u32,
+    pub(super) crossing_above: u32,
+    /// At least what comes from above, in parts.
+    pub(super) reserved: u64,
+    /// At least Σ y; exact where it is overloaded.
+    pub(super) flow: f64,
+    pub(super) overloaded: bool,
+    pub(super) was_full: bool,
+}
+
+impl Down {
+    /// C(l).
+    pub(super) fn capacity(&self) -> f64 {
+        if self.below_root_complex && self.crossing > 0 { self.reduced } else { self.bandwidth }
+    }
+}
+
+/// A class.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Class {
+    /// Numbers of its up links, then of its down links.
+    pub(super) route: SmallVec<[u32; 12]>,
+    pub(super) ups: u32,
+    /// Where it turns; [`NONE`] without up links.
+    pub(super) pair: u32,
+    pub(super) key: u64,
+    pub(super) transfers: u32,
+    pub(super) crosses: bool,
+    /// No contended link cuts it after its first one, with all of its slot: it is listed.
+    pub(super) is_free: bool,
+    /// It is served the old way: limited, or its route has a lateral link.
+    pub(super) is_foreign: bool,
+    /// Of its first link, and of its narrowest one.
+    pub(super) bandwidth: f64,
+    pub(super) narrowest: f64,
+    /// What one transfer reserves on the links after its port.
+    pub(super) reserved: u64,
+    /// For the old way.
+    pub(super) links: SmallVec<[LinkId; 12]>,
+    pub(super) limit: f64,
+    /// What was told: the node it hangs below; the level where it is a root.
+    pub(super) told_below: u32,
+    pub(super) told_level: Level,
+}
+
+impl Class {
+    pub(super) fn up_links(&self) -> &[u32] {
+        &self.route[..self.ups as usize]
+    }
+
+    pub(super) fn down_links(&self) -> &[u32] {
+        &self.route[self.ups as usize..]
+    }
+
+    /// Depth of the last up link.
+    #[inline]
+    pub(super) fn turn(&self) -> u32 {
+        (self.key >> 32) as u32
+    }
+}
+
+/// All links of a fabric.
+#[derive(Debug)]
+pub(super) struct Links {
+    pub(super) ups: Vec<Up>,
+    pub(super) downs: Vec<Down>,
+    /// Per link of the fabric its number; [`NONE`] for lateral links.
+    pub(super) number: Vec<u32>,
+    /// Bandwidth of a part of reservations.
+    pub(super) part: f64,
+}
+
+impl Links {
+    pub(super) fn new(fabric: &FabricView<'_>, ports: &[Port]) -> Result<Self, CallError> {
+        let of = |direction| {
+            let mut links: Vec<usize> = (0..fabric.links()).filter(|&l| fabric.direction[l] == direction).collect();
+            links.sort_by_key(|&l| fabric.depth[l]);
+            links
+        };
+        let most = fabric.bandwidth.iter().fold(0.0, |most: f64, &b| most.max(b));
+        let mut links = Self {
+            ups: Vec::new(),
+            downs: Vec::new(),
+            number: vec![NONE; fabric.links()],
+            part: most / RESERVATION_PARTS,
+        };
+        links.add_ups(fabric, of(Direction::Up))?;
+        for l in of(Direction::Down) {
+            links.number[l] = links.downs.len() as u32;
+            links.downs.push(Down::new(LinkId::from_index(l), &ports[l]));
+        }
+        Ok(links)
+    }
+
+    fn add_ups(&mut self, fabric: &FabricView<'_>, mut order: Vec<usize>) -> Result<(), CallError> {
+        let mut above: Vec<u32> = vec![NONE; fabric.node_kind.len()];
+        for &l in &order {
+            let lower = &mut above[fabric.from[l] as usize];
+            if *lower != NONE {
+                return Err(CallError::Refused("a node with two links up is served phase by phase".to_owned()));
+            }
+            *lower = l as u32;
+        }
+        let parent = |l: usize| above[fabric.to[l] as usize];
+        let mut place = vec![0; fabric.links()];
+        let deepest = order.last().map_or(0, |&l| fabric.depth[l]);
+        for depth in 0..=deepest {
+            let first = order.partition_point(|&l| fabric.depth[l] < depth);
+            let end = order.partition_point(|&l| fabric.depth[l] <= depth);
+            order[first..end].sort_by_key(|&l| (place.get(parent(l) as usize).copied().unwrap_or(0), l));
+            (first..end).for_each(|at| place[order[at]] = at);
+        }
+        for l in order {
+            let parent = self.number.get(parent(l) as usize).copied().unwrap_or(NONE);
+            let at = self.ups.len() as u32;
+            self.number[l] = at;
+            self.ups.push(Up::new(LinkId::from_index(l), fabric.bandwidth[l], fabric.depth[l], parent));
+            if let Some(parent) = self.ups.get_mut(parent as usize) {
+                let first = if parent.children.1 == 0 { at } else { parent.children.0 };
+                parent.children = (first, at + 1);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Up {
+    fn new(id: LinkId, bandwidth: f64, depth: u32, parent: u32) -> Self {
+        Self {
+            id,
+            bandwidth,
+            depth,
+            parent,
+            children: (0, 0),
+            slots: Vec::new(),
+            sum: 0.0,
+            factor: 1.0,
+            contended: false,
+            clamped: false,
+            least_over: f64::INFINITY,
+            promise: 1.0,
+            classes: Vec::new(),
+            starting: Vec::new(),
+            was_full: false,
+            branch: Branch::NEW,
+            looked: 0,
+            sought: 0,
+            told_below: NONE,
+            told_level: super::UNTOLD,
+        }
+    }
+
+    /// The slot of a key.
+    #[inline]
+    pub(super) fn slot(&self, key: u64) -> Result<usize, usize> {
+        if self.slots.len() <= 8 {
+            let at = self.slots.iter().position(|slot| slot.key >= key).unwrap_or(self.slots.len());
+            return if self.slots.get(at).is_some_and(|slot| slot.key == key) { Ok(at) } else { Err(at) };
+        }
+        self.slots.binary_search_by_key(&key, |slot| slot.key)
+    }
+}
+
+impl Down {
+    fn new(id: LinkId, port: &Port) -> Self {
+        Self {
+            id,
+            bandwidth: port.bandwidth,
+            reduced: port.reduced,
+            below_root_complex: port.below_root_complex,
+            pairs: Vec::new(),
+            classes: Vec::new(),
+            starting: Vec::new(),
+            starting_transfers: 0,
+            above: 0,
+            crossing: 0,
+            crossing_starting: 0,
+            crossing_above: 0,
+            reserved: 0,
+            flow: 0.0,
+            overloaded: false,
+            was_full: false,
+        }
+    }
+}
+
+/// Puts a number into an ascending list.
+pub(super) fn insert(list: &mut Vec<u32>, number: u32) {
+    if let Err(at) = list.binary_search(&number) {
+        list.insert(at, number);
+    }
+}
+
+/// Takes a number out of an ascending list.
+pub(super) fn remove(list: &mut Vec<u32>, number: u32) {
+    if let Ok(at) = list.binary_search(&number) {
+        list.remove(at);
+    }
+}

@@ -1,0 +1,139 @@
+//! Random changes; each rate beside the rate arbiter's after each.
+
+mod case;
+mod loads;
+
+use weir_plugin_api::{NO_LEVEL, NodeKind};
+
+use case::{Both, Dice, Tree};
+
+/// What random trees have.
+#[derive(Clone, Copy)]
+struct Wanted {
+    nodes: u64,
+    /// Further root complexes.
+    inner_root_complexes: bool,
+    limits: bool,
+    /// Links up are never narrower than those below.
+    wider_upwards: bool,
+}
+
+const BANDWIDTHS: [f64; 4] = [12e9, 8e9, 16e9, 25e9];
+
+fn random_tree(dice: &mut Dice, wanted: Wanted) -> (Tree, f64) {
+    let nodes = 3 + dice.below(wanted.nodes - 2);
+    let (equal, deep) = (dice.below(2) == 0, dice.below(3));
+    let mut parent = vec![0];
+    for node in 1..nodes {
+        let least = if deep == 0 { node.saturating_sub(3) } else { 0 };
+        let most = if deep == 1 { node.div_ceil(3) } else { node };
+        parent.push((least + dice.below(most.max(least + 1) - least)) as u32);
+    }
+    let tau = [0.0, 0.2, 21.0 / 121.0, 0.4][dice.below(4) as usize];
+    let mut kinds = vec![[NodeKind::Switch, NodeKind::RootComplex][dice.below(2) as usize]];
+    for node in 1..nodes as u32 {
+        let is_leaf = !parent[1..].contains(&node);
+        kinds.push(match (is_leaf, dice.below(5)) {
+            (true, 0) => NodeKind::Cpu,
+            (true, _) => NodeKind::Gpu,
+            (false, 0) if wanted.inner_root_complexes => NodeKind::RootComplex,
+            _ => NodeKind::Switch,
+        });
+    }
+    let mut bandwidths: Vec<(f64, f64)> = Vec::new();
+    for _ in 0..nodes {
+        let mut one = || match (equal, dice.below(3)) {
+            (true, _) => BANDWIDTHS[0],
+            (_, 0) => BANDWIDTHS[0] * (0.5 + dice.part()),
+            _ => BANDWIDTHS[dice.below(4) as usize],
+        };
+        bandwidths.push((one(), one()));
+    }
+    if wanted.wider_upwards {
+        for node in (1..nodes as usize).rev() {
+            let above = parent[node] as usize;
+            bandwidths[above].0 = bandwidths[above].0.max(bandwidths[node].0);
+        }
+    }
+    (Tree::new(parent, kinds, &bandwidths), tau)
+}
+
+struct Sum {
+    events: u64,
+    rates: u64,
+    worst: f64,
+    fast: u64,
+    asked: u64,
+    awake: u64,
+    descents: u64,
+    bases: u64,
+}
+
+/// Random events on random trees.
+fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
+    let mut sum = Sum { events: 0, rates: 0, worst: 0.0, fast: 0, asked: 0, awake: 0, descents: 0, bases: 0 };
+    for seed in seeds {
+        let mut dice = Dice::new(seed);
+        let (tree, tau) = random_tree(&mut dice, wanted);
+        let mut both = Both::new(&tree, &format!("{{\"tau\": {tau}}}"));
+        let nodes = tree.parent.len() as u64;
+        let inner = dice.below(2) == 0;
+        let ends: Vec<u32> = if inner { (0..nodes as u32).collect() } else { tree.leaves() };
+        if ends.len() < 2 {
+            continue;
+        }
+        let hot = ends[dice.below(ends.len() as u64) as usize];
+        let aim = 2 + dice.below(40) as usize;
+        let mut transfers: Vec<u32> = Vec::new();
+        for event in 0..45 {
+            for _ in 0..[1, 1, 1, 3][dice.below(4) as usize] {
+                if dice.below(2 * aim as u64) < transfers.len() as u64 {
+                    both.end(transfers.swap_remove(dice.below(transfers.len() as u64) as usize));
+                }
+            }
+            for _ in 0..[1, 1, 1, 8][dice.below(4) as usize] {
+                let from = ends[dice.below(ends.len() as u64) as usize];
+                let to = if dice.below(4) == 0 { hot } else { ends[dice.below(ends.len() as u64) as usize] };
+                if from != to && dice.below(2 * aim as u64) >= transfers.len() as u64 {
+                    let limit = if wanted.limits && dice.below(20) == 0 { 1 << 52 } else { NO_LEVEL };
+                    transfers.push(both.begin(&tree.route(from, to), limit));
+                }
+            }
+            both.settle();
+            both.compare(&|| format!("seed {seed}, event {event}"));
+            sum.events += 1;
+        }
+        let counters = both.side.counters;
+        sum.rates += both.rates;
+        sum.worst = sum.worst.max(both.worst);
+        sum.fast += counters.fast;
+        sum.asked += counters.asked;
+        sum.awake += counters.awake;
+        sum.descents += counters.descents;
+        sum.bases += counters.bases;
+    }
+    println!(
+        "{} events, {} rates, worst {:.1e}; fast {}, asked {}, awake {}, descents {}, bases {}",
+        sum.events, sum.rates, sum.worst, sum.fast, sum.asked, sum.awake, sum.descents, sum.bases
+    );
+    sum
+}
+
+#[test]
+fn every_rate_after_every_event_is_the_rate_arbiters() {
+    let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true };
+    run(0..400, plain);
+    run(1000..1400, Wanted { wider_upwards: false, ..plain });
+    run(2000..2400, Wanted { inner_root_complexes: true, ..plain });
+    run(3000..3200, Wanted { inner_root_complexes: true, limits: true, wider_upwards: false, ..plain });
+}
+
+#[test]
+#[ignore = "minutes"]
+fn every_rate_on_many_trees() {
+    let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true };
+    run(10_000..22_000, plain);
+    run(30_000..36_000, Wanted { wider_upwards: false, ..plain });
+    run(40_000..52_000, Wanted { inner_root_complexes: true, ..plain });
+    run(60_000..64_000, Wanted { inner_root_complexes: true, limits: true, wider_upwards: false, ..plain });
+}
