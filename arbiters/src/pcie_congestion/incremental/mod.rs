@@ -174,6 +174,8 @@ impl IncrementalArbiter for Factors {
 }
 
 impl IncrementalPlugin for Factors {
+    const KNOWS_PEAKS: bool = false;
+
     fn create(setting: &Setting<'_>, params: &str) -> Result<Self, CallError> {
         let PcieCongestionParams { tau, hol, root_penalty } = decode(PcieCongestion::NAME, params)?;
         let plain = PcieCongestion::create(&setting.fabric, params)?;
