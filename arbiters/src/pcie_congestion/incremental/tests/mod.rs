@@ -82,6 +82,7 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
         if ends.len() < 2 {
             continue;
         }
+        let is_local = dice.below(3) == 0;
         let hot = ends[dice.below(ends.len() as u64) as usize];
         let aim = 2 + dice.below(40) as usize;
         let mut transfers: Vec<u32> = Vec::new();
@@ -94,6 +95,12 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
             for _ in 0..[1, 1, 1, 8][dice.below(4) as usize] {
                 let from = ends[dice.below(ends.len() as u64) as usize];
                 let to = if dice.below(4) == 0 { hot } else { ends[dice.below(ends.len() as u64) as usize] };
+                // A near one, so that parts of the tree keep to themselves.
+                let near = ends
+                    .iter()
+                    .copied()
+                    .find(|&end| end != from && tree.parent[end as usize] == tree.parent[from as usize]);
+                let to = if is_local && dice.below(8) > 0 { near.unwrap_or(to) } else { to };
                 if from != to && dice.below(2 * aim as u64) >= transfers.len() as u64 {
                     let limit = if wanted.limits && dice.below(20) == 0 { 1 << 52 } else { NO_LEVEL };
                     transfers.push(both.begin(&tree.route(from, to), limit));
