@@ -19,6 +19,8 @@ mod max_min;
 mod pcie_congestion;
 mod strict_priority;
 
+pub use equal_share::Parts;
+pub use fcfs::Lines;
 pub use incremental::{Layers, Shares};
 pub use input_fifo::InputFifoParams;
 pub use pcie_congestion::{Factors, PcieCongestionParams};
@@ -49,7 +51,7 @@ policies! {
     pcie_congestion::PcieCongestion, incremental Factors;
     input_fifo::InputFifo;
     max_min::MaxMin, incremental Shares;
-    equal_share::EqualShare;
+    equal_share::EqualShare, incremental Parts;
     strict_priority::StrictPriority, incremental Layers;
-    fcfs::Fcfs;
+    fcfs::Fcfs, incremental Lines;
 }

@@ -11,16 +11,20 @@ const BANDWIDTHS: [f64; 6] = [1e8, 1e9, 2e9, 11.6e9, 23.4e9, 4e10];
 /// Most nodes and transfers of one input.
 const MOST: (usize, usize) = (14, 60);
 
+/// The policies that have an incremental side, by name.
+fn policies() -> Vec<(String, IncrementalEntry)> {
+    let mut registry = Registry::new();
+    weir_arbiters::register(&mut registry).expect("distinct names");
+    registry.iter().filter_map(|entry| Some((entry.name.clone(), entry.incremental.clone()?))).collect()
+}
+
 /// Both ways take every byte to its end, and where no tie or queue turns a picosecond into many, the ends are the same but
 /// for rounding, 1 ps per event at most.
 pub fn movers(bytes: &[u8]) {
     let Some(world) = World::read(&mut bytes.iter().copied()) else { return };
-    let (name, entry) = if world.layers {
-        ("strict-priority", IncrementalEntry::of::<weir_arbiters::Layers>())
-    } else {
-        ("max-min", IncrementalEntry::of::<weir_arbiters::Shares>())
-    };
-    let sharing = Sharing::Incremental { entry: &entry, params: "{}", from: 0, peaks_below: usize::MAX };
+    let all = policies();
+    let (name, entry) = &all[usize::from(world.policy) % all.len()];
+    let sharing = Sharing::Incremental { entry, params: "{}", from: 0, peaks_below: usize::MAX };
     let [phases, changes] = [Sharing::ByArbiter, sharing].map(|sharing| world.run(name, sharing));
     for outcome in [&phases, &changes] {
         assert_eq!(outcome.stop, Stop::Finished);
@@ -41,7 +45,7 @@ pub(crate) struct World {
     routes: Routes,
     tasks: TaskGraph,
     pub(crate) sizes: Vec<u64>,
-    layers: bool,
+    policy: u8,
     /// No queues, waits, narrow limits or equal sizes.
     steady: bool,
 }
@@ -51,7 +55,7 @@ impl World {
     pub(crate) fn read(bytes: &mut impl Iterator<Item = u8>) -> Option<Self> {
         let (options, nodes) = (bytes.next()?, usize::from(bytes.next()?) % MOST.0 + 2);
         let (fabric, leaves) = tree(nodes, bytes)?;
-        let (layers, steady) = (options & 1 != 0, options & 2 != 0);
+        let (policy, steady) = (options >> 2, options & 2 != 0);
         let (mut routes, mut graph, mut sizes) = (Routes::new(), TaskGraphBuilder::new(), Vec::new());
         while sizes.len() < MOST.1
             && let Some(drawn) = transfer(bytes)
@@ -80,7 +84,7 @@ impl World {
             }
             sizes.push(size);
         }
-        Some(Self { fabric, routes, tasks: graph.build().ok()?, sizes, layers, steady })
+        Some(Self { fabric, routes, tasks: graph.build().ok()?, sizes, policy, steady })
     }
 
     pub(crate) fn run(&self, name: &str, sharing: Sharing<'_>) -> Outcome {

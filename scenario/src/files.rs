@@ -11,7 +11,7 @@ use crate::context::{Context, Read, Reported};
 use crate::diagnostic::{Diagnostic, quoted};
 use crate::roots::{Library, Missing, Roots};
 use crate::source::Span;
-use crate::yaml::Value;
+use crate::yaml::{Value, path_of};
 
 /// Size of a YAML file at most (format, "Tree, links, names").
 pub(crate) const YAML_BYTES: u64 = 16 << 20;
@@ -116,9 +116,9 @@ impl Files {
         if !self.found.is_empty() {
             let place = |span: &Span| (span.source, span.line, span.column);
             let found: FxHashMap<_, _> = self.found.iter().map(|(span, path)| (place(span), path)).collect();
-            root.each_text(&mut |key, text, span| {
+            root.each_text(&mut |steps, text, span| {
                 if let Some(path) = found.get(&place(&span)) {
-                    all.push(NamedFile { key: key.to_owned(), named: text.to_owned(), path: (*path).clone() });
+                    all.push(NamedFile { key: path_of(steps), named: text.to_owned(), path: (*path).clone() });
                 }
             });
         }

@@ -1,5 +1,6 @@
-//! What several policies share: groups of transfers of one class, progressive filling, ports of PCIe trees, parameters.
+//! What several policies share: cells between links, groups of transfers of one class, progressive filling, ports of PCIe trees, parameters.
 
+pub(crate) mod cells;
 pub(crate) mod fill;
 pub(crate) mod groups;
 pub(crate) mod params;

@@ -38,12 +38,13 @@ impl IncrementalArbiter for Shares {
     }
 
     fn holder(&self, class: u32) -> Holder {
-        let link = &self.links[self.link_record_of(class)];
+        let index = self.link_record_of(class);
+        let link = &self.links[index as usize];
         if link.is_limit {
             return Holder { link: LinkId::NONE, cause: Cause::OwnLimit, by: NONE };
         }
         // One that crosses the link and is held back elsewhere; those that it holds back are below its node.
-        let crossing = link.cells_in.iter().map(|c| self.hops[self.cells[c.cell as usize].head as usize].bundle);
+        let crossing = self.cells.of(index).ins.iter().filter_map(|c| self.cells.members(c.cell).next());
         let mut heads = crossing.map(|bundle| self.bundles[bundle as usize].head);
         let by = heads.find(|&other| other != NONE && other != class).unwrap_or(NONE);
         Holder { link: link.id, cause: Cause::SharedLink, by }

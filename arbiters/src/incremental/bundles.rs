@@ -1,14 +1,15 @@
 //! Bundles: made when the first class needs them, attached to the link that holds them back, moved, dissolved.
 
-use super::state::{Bundle, Hop, Shares, product};
+use super::state::{Bundle, Shares, product};
 use super::{INF, Level, NONE};
+use crate::common::cells::Hop;
 
 impl Shares {
     /// A bundle without classes that crosses these links, held back by none yet.
     pub(super) fn add_bundle(&mut self, links: &[u32]) -> u32 {
         let index = self.new_bundle(links.len());
         for (hop, &link) in self.hops_of(index).zip(links) {
-            self.hops[hop].link = link;
+            self.cells.hops[hop].link = link;
         }
         index
     }
@@ -35,20 +36,20 @@ impl Shares {
         let links = self.links_of(class);
         let bundle = self.new_bundle(links.len());
         let hops = self.hops_of(bundle);
-        for (hop, &link) in self.hops[hops].iter_mut().zip(&self.class_links[links]) {
+        for (hop, &link) in self.cells.hops[hops].iter_mut().zip(&self.class_links[links]) {
             hop.link = link;
         }
         bundle
     }
 
     fn new_hops(&mut self, bundle: u32, count: usize) -> u32 {
-        let fresh = Hop { link: NONE, bundle, cell: NONE, next: NONE, before: NONE };
+        let fresh = Hop::new(NONE, bundle);
         if let Some(first) = self.free_hops.get_mut(count).and_then(Vec::pop) {
-            self.hops[first as usize..first as usize + count].fill(fresh);
+            self.cells.hops[first as usize..first as usize + count].fill(fresh);
             return first;
         }
-        let first = self.hops.len() as u32;
-        self.hops.resize(self.hops.len() + count, fresh);
+        let first = self.cells.hops.len() as u32;
+        self.cells.hops.resize(self.cells.hops.len() + count, fresh);
         first
     }
 
@@ -59,12 +60,12 @@ impl Shares {
         self.bundles[bundle as usize].link = link;
         self.note_bundle(bundle);
         for hop in self.hops_of(bundle) {
-            let on = self.hops[hop].link;
+            let on = self.cells.hops[hop].link;
             if on == link {
                 self.links[on as usize].own += weight;
                 self.join_own(hop);
             } else {
-                self.join_cell(hop, link, weight);
+                self.cells.join(hop, link, weight);
                 self.links[on as usize].count_other(weight, share);
             }
             self.notice(on);
@@ -87,16 +88,16 @@ impl Shares {
         let Bundle { link, weight, first, count, .. } = self.bundles[bundle as usize];
         let others = product(weight, self.links[link as usize].share);
         if self.sleepy {
-            let key: Vec<u32> = self.hops_of(bundle).map(|hop| self.hops[hop].link).collect();
+            let key: Vec<u32> = self.hops_of(bundle).map(|hop| self.cells.hops[hop].link).collect();
             self.bundle_by.remove(key.as_slice());
         }
         for hop in self.hops_of(bundle) {
-            let on = self.hops[hop].link;
+            let on = self.cells.hops[hop].link;
             if on == link {
                 self.links[on as usize].own -= weight;
                 self.leave_own(hop);
             } else {
-                self.leave_cell(hop, weight);
+                self.cells.leave(hop, weight);
                 self.links[on as usize].others -= others;
             }
             self.notice(on);
@@ -117,16 +118,14 @@ impl Shares {
         let share = self.links[link as usize].share;
         let others = product(change.unsigned_abs(), share) * i128::from(change.signum());
         for hop in self.hops_of(bundle) {
-            let on = self.hops[hop].link;
+            let on = self.cells.hops[hop].link;
             let record = &mut self.links[on as usize];
             if on == link {
                 record.own = record.own.wrapping_add_signed(change);
             } else {
                 record.others += others;
                 record.hint = record.hint.max(share);
-                let place = self.cells[self.hops[hop].cell as usize].place_out;
-                let out = &mut self.links[link as usize].cells_out[place as usize];
-                out.weight = out.weight.wrapping_add_signed(change);
+                self.cells.change_weight(hop, change);
             }
             self.notice(on);
         }
@@ -145,20 +144,20 @@ impl Shares {
     }
 
     fn move_hop(&mut self, hop: usize, from: u32, to: u32, weight: u64, left: Level, taken: Level) {
-        let on = self.hops[hop].link;
+        let on = self.cells.hops[hop].link;
         if on == from {
             self.links[on as usize].own -= weight;
             self.leave_own(hop);
-            self.join_cell(hop, to, weight);
+            self.cells.join(hop, to, weight);
             self.links[on as usize].count_other(weight, taken);
         } else if on == to {
-            self.leave_cell(hop, weight);
+            self.cells.leave(hop, weight);
             let record = &mut self.links[on as usize];
             record.others -= product(weight, left);
             record.own += weight;
             self.join_own(hop);
         } else {
-            self.change_cell(hop, to, weight);
+            self.cells.change(hop, to, weight);
             let record = &mut self.links[on as usize];
             record.others += product(weight, taken) - product(weight, left);
             record.hint = record.hint.max(taken);
@@ -171,11 +170,11 @@ impl Shares {
         if !self.sleepy && !self.is_layer {
             return;
         }
-        let on = self.hops[hop].link;
+        let on = self.cells.hops[hop].link;
         let next = std::mem::replace(&mut self.links[on as usize].own_head, hop as u32);
-        (self.hops[hop].next, self.hops[hop].before) = (next, NONE);
+        (self.cells.hops[hop].next, self.cells.hops[hop].before) = (next, NONE);
         if next != NONE {
-            self.hops[next as usize].before = hop as u32;
+            self.cells.hops[next as usize].before = hop as u32;
         }
     }
 
@@ -183,13 +182,13 @@ impl Shares {
         if !self.sleepy && !self.is_layer {
             return;
         }
-        let Hop { link, next, before, .. } = self.hops[hop];
+        let Hop { link, next, before, .. } = self.cells.hops[hop];
         if next != NONE {
-            self.hops[next as usize].before = before;
+            self.cells.hops[next as usize].before = before;
         }
         match before {
             NONE => self.links[link as usize].own_head = next,
-            before => self.hops[before as usize].next = next,
+            before => self.cells.hops[before as usize].next = next,
         }
     }
 

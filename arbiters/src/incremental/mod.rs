@@ -9,7 +9,6 @@
 
 mod arbitrate;
 mod bundles;
-mod cells;
 mod layers;
 mod queue;
 mod quiet;

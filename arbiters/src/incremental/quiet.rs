@@ -115,8 +115,8 @@ impl Shares {
             record.is_broken = false;
             let (share, mut hop, mut floor) = (record.share, record.own_head, INF);
             while hop != NONE {
-                floor = floor.min(self.keep_promises_in(self.hops[hop as usize].bundle, share));
-                hop = self.hops[hop as usize].next;
+                floor = floor.min(self.keep_promises_in(self.cells.hops[hop as usize].member, share));
+                hop = self.cells.hops[hop as usize].next;
             }
             self.links[link as usize].floor = floor;
         }
@@ -208,7 +208,7 @@ impl Shares {
                 record.is_awake = false;
                 self.rebundle(link);
                 let record = &mut self.links[link as usize];
-                debug_assert!(record.others == 0 && record.own == 0 && record.cells_in.is_empty());
+                debug_assert!(record.others == 0 && record.own == 0 && self.cells.of(link).ins.is_empty());
                 (record.hint, record.share) = (0, INF);
             }
         }

@@ -10,6 +10,7 @@ impl Shares {
         let mut link = Link::new(self.add_node(), id, capacity, is_limit);
         link.is_awake = !self.sleepy;
         self.links.push(link);
+        self.cells.add_link();
         (self.links.len() - 1) as u32
     }
 
@@ -39,7 +40,7 @@ impl Shares {
             if record.weight > 0 || record.id.is_none() || self.sleepy {
                 continue;
             }
-            debug_assert!(record.share == INF && record.others == 0 && record.cells_in.is_empty());
+            debug_assert!(record.share == INF && record.others == 0 && self.cells.of(index).ins.is_empty());
             let id = std::mem::replace(&mut record.id, LinkId::NONE);
             self.peaks[id.index()] = record.peak;
             self.record_of[id.index()] = NONE;

@@ -6,8 +6,9 @@
 
 use std::cmp::Reverse;
 
-use super::state::{In, Link, Out, Shares, product};
+use super::state::{Link, Shares, product};
 use super::{INF, Level, NONE};
+use crate::common::cells::{In, Out};
 
 impl Link {
     /// Whether nothing needs to be done; sometimes false for a link that is consistent.
@@ -150,11 +151,11 @@ impl Shares {
     fn find_candidates(&mut self, link: u32, floor: Level) {
         self.candidates.clear();
         let mut rest = 0;
-        for &In { by, cell } in &self.links[link as usize].cells_in {
+        for &In { by, cell } in &self.cells.of(link).ins {
             let record = &self.links[by as usize];
             let share = record.share;
             if share > floor {
-                let weight = record.cells_out[self.cells[cell as usize].place_out as usize].weight;
+                let weight = self.cells.weight(cell);
                 self.candidates.push((share, weight, cell));
             } else {
                 rest = rest.max(share);
@@ -210,7 +211,7 @@ impl Shares {
 
     /// Lets the links that its bundles cross know of a new share.
     fn feed(&mut self, link: u32, share: Level, before: Level) {
-        let cells = std::mem::take(&mut self.links[link as usize].cells_out);
+        let cells = std::mem::take(&mut self.cells.of_mut(link).outs);
         // Where there are cells both shares are finite, below 2^62.
         let (rise, notes_idle) = (i128::from(share.wrapping_sub(before) as i64), self.notes_idle);
         let links = self.links.as_mut_slice();
@@ -222,17 +223,17 @@ impl Shares {
                 self.stirred.push(on);
             }
         }
-        self.links[link as usize].cells_out = cells;
+        self.cells.of_mut(link).outs = cells;
         while let Some(on) = self.stirred.pop() {
             self.touch(on);
         }
     }
 
     fn claim_cell(&mut self, cell: u32, link: u32) {
-        let mut hop = self.cells[cell as usize].head;
+        let mut hop = self.cells.at(cell).head;
         while hop != NONE {
-            let next = self.hops[hop as usize].next;
-            self.move_bundle(self.hops[hop as usize].bundle, link);
+            let next = self.cells.hops[hop as usize].next;
+            self.move_bundle(self.cells.hops[hop as usize].member, link);
             hop = next;
         }
     }

@@ -12,6 +12,7 @@ use weir_plugin_api::LinkId;
 
 use super::queue::Queue;
 use super::{INF, Level, NONE};
+use crate::common::cells::Cells;
 
 /// Transfers over the same links, the limit link included, whatever their weights.
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ pub(super) struct Class {
 /// Classes that cross the same awake links: they have the same share, whatever it is.
 #[derive(Clone, Debug)]
 pub(super) struct Bundle {
-    /// Where its hops begin in `hops`, and how many there are: one per awake link.
+    /// Where its hops begin in `cells.hops`, and how many there are: one per awake link.
     pub(super) first: u32,
     pub(super) count: u32,
     /// The link that holds it back; [`NONE`] for a free record.
@@ -51,45 +52,6 @@ pub(super) struct Bundle {
     pub(super) node: u32,
     /// Whether it is in `moved_bundles`.
     pub(super) is_moved: bool,
-}
-
-/// A bundle on one of its links: a member of the cell there; on the link that holds it back, of that link's own list where
-/// links may be quiet.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hop {
-    pub(super) link: u32,
-    pub(super) bundle: u32,
-    pub(super) cell: u32,
-    pub(super) next: u32,
-    pub(super) before: u32,
-}
-
-/// The bundles that cross link `on` and are held back by another link, `by`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Cell {
-    pub(super) on: u32,
-    pub(super) by: u32,
-    pub(super) head: u32,
-    /// Positions in `cells_in` of `on` and in `cells_out` of `by`.
-    pub(super) place_in: u32,
-    pub(super) place_out: u32,
-    /// Whether it is in `cell_of`.
-    pub(super) is_listed: bool,
-}
-
-/// A cell in the list of the link that it is on, with who holds its bundles back.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct In {
-    pub(super) by: u32,
-    pub(super) cell: u32,
-}
-
-/// A cell in the list of the link that holds its bundles back: where it is, and their weight.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Out {
-    pub(super) on: u32,
-    pub(super) cell: u32,
-    pub(super) weight: u64,
 }
 
 /// A link, or the common limit of some transfers: a link whose share cannot be anything else. What every change of a
@@ -137,8 +99,6 @@ pub(super) struct Link {
     /// Whether it is in `broken`.
     pub(super) is_broken: bool,
 
-    pub(super) cells_in: Vec<In>,
-    pub(super) cells_out: Vec<Out>,
     /// R: weight times promise, summed over all classes on it.
     pub(super) reserved: i128,
     /// The classes on it, each with the position of this link in `class_links`.
@@ -159,8 +119,6 @@ impl Link {
             hint: 0,
             own: 0,
             weight: 0,
-            cells_in: Vec::new(),
-            cells_out: Vec::new(),
             queued: INF,
             is_touched: false,
             updates: 0,
@@ -217,10 +175,9 @@ pub struct Shares {
     pub(super) classes: Vec<Class>,
     pub(super) class_links: Vec<u32>,
     pub(super) bundles: Vec<Bundle>,
-    pub(super) hops: Vec<Hop>,
-    pub(super) cells: Vec<Cell>,
-    /// (on, by) → cell, for cells that were not among the first few on their link; for look-up only.
-    pub(super) cell_of: FxHashMap<(u32, u32), u32>,
+    /// Which bundles cross which links, and who holds them back. A hop whose link holds the bundle back is in that link's own
+    /// list, where links may be quiet.
+    pub(super) cells: Cells,
     /// Links that may not be consistent, by a lower bound of what their share will be.
     pub(super) queue: Queue,
     /// Links whose load or share may have changed in this instant.
@@ -230,7 +187,6 @@ pub struct Shares {
     pub(super) moved_classes: Vec<u32>,
     pub(super) dissolved: Vec<u32>,
     pub(super) free_bundles: Vec<u32>,
-    pub(super) free_cells: Vec<u32>,
     /// Free runs of hops, by their length.
     pub(super) free_hops: Vec<Vec<u32>>,
     /// Kept for their memory.
@@ -314,10 +270,12 @@ impl Shares {
 
     /// A class that crosses a link, if there is one.
     pub(super) fn any_on(&self, link: LinkId) -> Option<u32> {
-        let record = self.links.get(self.record_of[link.index()] as usize)?;
+        let index = self.record_of[link.index()];
+        let record = self.links.get(index as usize)?;
         let own = Some(record.own_head).filter(|&hop| hop != NONE);
-        let hop = own.or_else(|| Some(self.cells[record.cells_in.first()?.cell as usize].head))?;
-        Some(self.bundles[self.hops[hop as usize].bundle as usize].head)
+        let crossing = || self.cells.of(index).ins.first().map(|cell| self.cells.at(cell.cell).head);
+        let hop = own.or_else(crossing)?;
+        Some(self.bundles[self.cells.hops[hop as usize].member as usize].head)
     }
 
     /// Whether a link holds anybody back.
@@ -342,8 +300,8 @@ impl Shares {
     }
 
     /// The record of the link that holds a class back.
-    pub(super) fn link_record_of(&self, class: u32) -> usize {
-        self.bundles[self.classes[class as usize].bundle as usize].link as usize
+    pub(super) fn link_record_of(&self, class: u32) -> u32 {
+        self.bundles[self.classes[class as usize].bundle as usize].link
     }
 
     /// The most updates of one link in one instant so far.

@@ -2,8 +2,9 @@
 
 use weir_plugin_api::LinkId;
 
-use super::state::{Class, In, Link, Shares, product};
+use super::state::{Class, Link, Shares, product};
 use super::{INF, Layers, NONE};
+use crate::common::cells::In;
 
 /// Fails with a text unless something holds.
 macro_rules! ensure {
@@ -90,7 +91,7 @@ impl Shares {
             ensure!(fits, "class {index} was promised more than its quiet limit");
             ensure!((class.first..class.first + class.count).contains(&at), "place of class {index} on link {link}");
         }
-        let is_empty = record.own == 0 && record.cells_in.is_empty() && record.share == INF;
+        let is_empty = record.own == 0 && self.cells.of(link).ins.is_empty() && record.share == INF;
         ensure!(record.is_awake || is_empty, "link {link} is quiet, and has members");
         Ok(())
     }
@@ -113,18 +114,18 @@ impl Shares {
     fn check_cells(&self, link: u32) -> Result<(), String> {
         let record = &self.links[link as usize];
         let most = if record.is_limit { record.capacity } else { record.share };
-        for &In { by, cell: index } in &record.cells_in {
-            let cell = &self.cells[index as usize];
-            let out = self.links[by as usize].cells_out[cell.place_out as usize];
+        for &In { by, cell: index } in &self.cells.of(link).ins {
+            let cell = self.cells.at(index);
+            let out = self.cells.of(by).outs[cell.place_out as usize];
             ensure!((cell.on, cell.by, out.on, out.cell) == (link, by, link, index), "the ends of cell {index}");
             let share = self.links[cell.by as usize].share;
             ensure!(share <= most && share <= record.hint, "link {link} lets others have more than its share");
             let (mut weight, mut hop) = (0, cell.head);
             while hop != NONE {
-                let member = &self.hops[hop as usize];
-                let by = self.bundles[member.bundle as usize].link;
+                let member = &self.cells.hops[hop as usize];
+                let by = self.bundles[member.member as usize].link;
                 ensure!((member.link, member.cell, by) == (link, index, cell.by), "a member of cell {index}");
-                weight += self.bundles[member.bundle as usize].weight;
+                weight += self.bundles[member.member as usize].weight;
                 hop = member.next;
             }
             ensure!(out.weight == weight, "weight of cell {index}");
@@ -135,10 +136,10 @@ impl Shares {
     fn check_own(&self, link: u32, record: &Link) -> Result<(), String> {
         let (mut own, mut hop) = (0, record.own_head);
         while hop != NONE {
-            let bundle = &self.bundles[self.hops[hop as usize].bundle as usize];
+            let bundle = &self.bundles[self.cells.hops[hop as usize].member as usize];
             ensure!(bundle.link == link, "a bundle on the list of link {link}");
             own += bundle.weight;
-            hop = self.hops[hop as usize].next;
+            hop = self.cells.hops[hop as usize].next;
         }
         ensure!(own == record.own, "own bundles of link {link}");
         Ok(())

@@ -243,7 +243,7 @@ fn ctrl_c_leaves_what_has_ended_and_what_has_not() {
     let target = case.text("out.csv");
     let scenario = case.text("s.yaml");
     let mut command = crate::common::weir();
-    command.args(["run", &scenario, "--arbiter", "equal-share", "--stream", &target]);
+    command.args(["run", &scenario, "--arbiter", "input-fifo", "--stream", &target]);
     let (mut child, _log) = crate::common::started(&mut command);
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(!case.path("out.csv").exists(), "nothing half-written");

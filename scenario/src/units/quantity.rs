@@ -148,9 +148,9 @@ impl Bandwidth {
     pub(crate) fn bytes_per_second(&self, factor: &Decimal, text: &str) -> Result<f64, Problem> {
         let value = self.nearest(factor);
         if *factor == Decimal::whole(1) {
-            return within(value, &BYTES_PER_SECOND, &quoted(text));
+            return within(value, &BYTES_PER_SECOND, || quoted(text));
         }
-        within(value, &BYTES_PER_SECOND, &format!("{} times `efficiency`", quoted(text)))
+        within(value, &BYTES_PER_SECOND, || format!("{} times `efficiency`", quoted(text)))
     }
 }
 
@@ -241,12 +241,12 @@ pub(crate) fn decimal(text: &str) -> Result<Decimal, Problem> {
 
 /// A share in a division of bandwidth, without unit.
 pub(crate) fn weight(text: &str) -> Result<f64, Problem> {
-    within(decimal(text)?.to_f64(), &WEIGHT, &quoted(text))
+    within(decimal(text)?.to_f64(), &WEIGHT, || quoted(text))
 }
 
 /// A number of bytes per second, without unit.
 pub(crate) fn bytes_per_second(text: &str) -> Result<f64, Problem> {
-    within(decimal(text)?.to_f64(), &BYTES_PER_SECOND, &quoted(text))
+    within(decimal(text)?.to_f64(), &BYTES_PER_SECOND, || quoted(text))
 }
 
 /// A whole number without unit, at most `most`.
@@ -256,15 +256,16 @@ pub(crate) fn whole_number(text: &str, most: u64) -> Result<u64, Problem> {
 
 /// The help names the range; whether the number is below it is not checked.
 fn whole_number_within(text: &str, least: u64, most: u64) -> Result<u64, Problem> {
-    let help = format!("write a whole number from {least} to {most}");
+    // Tables have millions of them: nothing is written unless something is wrong.
+    let help = || format!("write a whole number from {least} to {most}");
     if let Some(problem) = not_finite(text) {
         return Err(problem);
     }
     if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(Problem::new(format!("{} is not a whole number", quoted(text)), help));
+        return Err(Problem::new(format!("{} is not a whole number", quoted(text)), help()));
     }
     let number = text.parse().ok().filter(|&n| n <= most);
-    number.ok_or_else(|| Problem::new(format!("{} is too large", quoted(text)), help))
+    number.ok_or_else(|| Problem::new(format!("{} is too large", quoted(text)), help()))
 }
 
 fn scaled(number: Decimal, (_, factor, bits): Unit) -> Decimal {
@@ -294,7 +295,7 @@ pub(crate) fn at_least_one(text: &str, most: u64) -> Result<u64, Problem> {
 
 /// The bandwidth (bytes per second) of several links as one, if a link may have so much.
 pub(crate) fn in_parallel(bandwidth: f64, links: u64) -> Result<f64, Problem> {
-    within(bandwidth * links as f64, &BYTES_PER_SECOND, &format!("the bandwidth of {links} links together"))
+    within(bandwidth * links as f64, &BYTES_PER_SECOND, || format!("the bandwidth of {links} links together"))
 }
 
 /// Values that are allowed, with how they are spoken about.
@@ -311,7 +312,7 @@ const BYTES_PER_SECOND: Range = Range { least: 1e-3, most: 1e18, said: "from 0.0
 /// Weights; *assumed*, so that a share of a bandwidth stays well above rounding.
 const WEIGHT: Range = Range { least: 1e-9, most: 1e9, said: "from 1e-9 to 1e9" };
 
-fn within(value: f64, range: &Range, what: &str) -> Result<f64, Problem> {
+fn within(value: f64, range: &Range, what: impl FnOnce() -> String) -> Result<f64, Problem> {
     if (range.least..=range.most).contains(&value) {
         return Ok(value);
     }
@@ -320,7 +321,7 @@ fn within(value: f64, range: &Range, what: &str) -> Result<f64, Problem> {
         v if v < range.least => "too small",
         _ => "too large",
     };
-    Err(Problem::new(format!("{what} is {wrong}"), format!("give a value {}", range.said)))
+    Err(Problem::new(format!("{} is {wrong}", what()), format!("give a value {}", range.said)))
 }
 
 fn too_many_digits(text: &str) -> Problem {
@@ -345,6 +346,9 @@ fn split<'a>(text: &'a str, speech: &Speech) -> Result<(Decimal, &'a str), Probl
 
 /// NaN, infinities and negative numbers have their own messages.
 fn not_finite(text: &str) -> Option<Problem> {
+    if text.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
     let word = text.trim_start_matches(['+', '-', '.']).to_ascii_lowercase();
     if word.starts_with("nan") || word.starts_with("inf") {
         return Some(Problem::new(format!("{} is not a finite number", quoted(text)), "give a finite number"));

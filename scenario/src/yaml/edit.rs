@@ -224,32 +224,45 @@ fn name_to_map(value: &mut Value) {
 }
 
 impl Value {
-    /// Gives every scalar to `each`, with its path as edits take it and its place.
-    pub(crate) fn each_text(&self, each: &mut dyn FnMut(&str, &str, Span)) {
-        self.texts_below(&mut String::new(), each);
+    /// Gives every scalar to `each`, with the steps to it ([`path_of`]) and its place.
+    pub(crate) fn each_text<'v>(&'v self, each: &mut dyn FnMut(&[Below<'v>], &str, Span)) {
+        self.texts_below(&mut Vec::new(), each);
     }
 
-    fn texts_below(&self, path: &mut String, each: &mut dyn FnMut(&str, &str, Span)) {
-        let length = path.len();
+    fn texts_below<'v>(&'v self, steps: &mut Vec<Below<'v>>, each: &mut dyn FnMut(&[Below<'v>], &str, Span)) {
+        let mut below = |step: Below<'v>, value: &'v Self| {
+            steps.push(step);
+            value.texts_below(steps, each);
+            steps.pop();
+        };
         match &self.data {
-            Data::Scalar(scalar) => each(path, &scalar.text, self.span),
-            Data::Sequence(items) => {
-                for (i, item) in items.iter().enumerate() {
-                    path.push_str(&format!("[{i}]"));
-                    item.texts_below(path, each);
-                    path.truncate(length);
-                }
-            }
-            Data::Mapping(entries) => {
-                for Entry { key, value, .. } in entries {
-                    path.push_str(if length > 0 { "." } else { "" });
-                    path.push_str(&key_of_path(key));
-                    value.texts_below(path, each);
-                    path.truncate(length);
-                }
+            Data::Sequence(items) => items.iter().enumerate().for_each(|(i, item)| below(Below::Item(i), item)),
+            Data::Mapping(entries) => entries.iter().for_each(|entry| below(Below::Key(&entry.key), &entry.value)),
+            Data::Scalar(scalar) => each(steps, &scalar.text, self.span),
+        }
+    }
+}
+
+/// Where a value stands in the one around it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Below<'v> {
+    Key(&'v str),
+    Item(usize),
+}
+
+/// The path of these steps, as edits take it.
+pub(crate) fn path_of(steps: &[Below<'_>]) -> String {
+    let mut path = String::new();
+    for step in steps {
+        match step {
+            Below::Item(i) => path.push_str(&format!("[{i}]")),
+            Below::Key(key) => {
+                path.push_str(if path.is_empty() { "" } else { "." });
+                path.push_str(&key_of_path(key));
             }
         }
     }
+    path
 }
 
 /// A key as paths of edits name it.

@@ -6,7 +6,7 @@ mod parse;
 mod write;
 
 pub use edit::key_of_path;
-pub(crate) use edit::{Edit, Path};
+pub(crate) use edit::{Edit, Path, path_of};
 pub(crate) use parse::parse;
 pub(crate) use write::{flow, key, same, write_block, write_entries, write_items};
 

@@ -63,6 +63,7 @@ pub const LOADS: &[Load] = &[
     lo("lo 4096", H4096, 0.5, 9.0),
     t0("t0 8 x 1k", H8, 1_000, 10.0),
     t0("t0 8 x 3k", H8, 3_000, 100.0),
+    t0("t0 64 x 3k", H64, 3_000, 20.0),
     t0("t0 8 x 10k", H8, 10_000, 1000.0),
     t0("t0 8 x 100k", H8, 100_000, 0.3),
     t0("t0 8 x 1M", H8, 1_000_000, 4.0),
@@ -155,6 +156,11 @@ pub fn exponential(random: &mut ChaCha8Rng, mean: f64) -> f64 {
 }
 
 impl Load {
+    /// The same with so many transfers.
+    pub fn of(self, transfers: usize) -> Self {
+        Self { transfers, ..self }
+    }
+
     /// Draws the load, seed 7.
     pub fn build(&self) -> Size {
         let Tree { fabric, rows, hosts, busiest } = tree(self.fanouts);

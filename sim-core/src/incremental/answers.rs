@@ -52,7 +52,8 @@ impl Clocks {
             return Err(wrong(format!("node {node} hangs below class {below}")));
         }
         self.check_node(below)?;
-        if self.nodes.is_above(node, below) {
+        // Nothing hangs below a class.
+        if node >= self.nodes.first_own && self.nodes.is_above(node, below) {
             return Err(wrong(format!("node {node} hangs below {below}, and that below {node}")));
         }
         Ok(())
@@ -60,11 +61,15 @@ impl Clocks {
 
     #[inline]
     fn check_node(&mut self, node: u32) -> Result<(), CallError> {
+        if self.nodes.has(node) { Ok(()) } else { self.add_node(node) }
+    }
+
+    #[cold]
+    fn add_node(&mut self, node: u32) -> Result<(), CallError> {
         if node < self.nodes.first_own {
-            if !self.nodes.has_class(node) {
-                return Err(wrong(format!("there is no class {node}")));
-            }
-        } else if u64::from(node) >= self.most_nodes() {
+            return Err(wrong(format!("there is no class {node}")));
+        }
+        if u64::from(node) >= self.most_nodes() {
             return Err(wrong(format!("there is a node {node}: ids must be below {}", self.most_nodes())));
         }
         self.nodes.ensure(node);

@@ -108,12 +108,17 @@ impl Clocks {
         let Transfer { id, class, start, .. } = self.transfers[slot as usize];
         let (root, since) = self.nodes.root_and_since(class);
         let Holder { link, cause, by } = arbiter.holder(class);
-        let named = match cause {
-            Cause::OwnLimit => None,
-            Cause::SharedLink => equal.or_else(|| self.beside(root, slot)).or_else(|| self.another_of(by, slot)),
-            _ => self.another_of(by, slot),
+        let other = self.another_of(by, slot);
+        let sharing = || equal.or_else(|| self.beside(root, slot));
+        let (cause, named) = match cause {
+            Cause::OwnLimit => (cause, None),
+            // Whoever was served first may end in the same instant.
+            Cause::SharedLink | Cause::Priority if cause == Cause::SharedLink || other.is_none() => {
+                let named = sharing().or(other);
+                (if named.is_some() { Cause::SharedLink } else { Cause::FullRate }, named)
+            }
+            _ => (cause, other),
         };
-        let cause = if cause == Cause::SharedLink && named.is_none() { Cause::FullRate } else { cause };
         let by = named.map_or(NONE, |slot| self.transfers[slot as usize].id);
         let blocked = self.turns.as_ref().map(|_| 0);
         Gone { id, link, time: now - since.max(start), cause, by, blocked }

@@ -122,12 +122,20 @@ impl Nodes {
         self.places.classes.push(OUT);
     }
 
-    /// Makes a node of the arbiter's own known; no class.
-    #[inline]
+    /// Makes a node of the arbiter's own known.
     pub(super) fn ensure(&mut self, id: u32) {
         while id >= self.first_own && self.own.len() <= (id - self.first_own) as usize {
             self.own.push(Node::new());
             self.places.own.push(OUT);
+        }
+    }
+
+    /// Whether a node is known.
+    #[inline]
+    pub(super) fn has(&self, id: u32) -> bool {
+        match id.checked_sub(self.first_own) {
+            None => (id as usize) < self.classes.len(),
+            Some(own) => (own as usize) < self.own.len(),
         }
     }
 

@@ -47,7 +47,9 @@ impl Soonest {
             self.grow(id);
         }
         let (mut at, mut least) = (self.size + id, time);
-        self.nodes[at] = time;
+        if std::mem::replace(&mut self.nodes[at], time) == time {
+            return;
+        }
         while at > 1 {
             least = least.min(self.nodes[at ^ 1]);
             at /= 2;

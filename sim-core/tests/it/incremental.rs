@@ -2,7 +2,7 @@
 
 use crate::common::{Case, World, arbiter, case};
 use proptest::prelude::*;
-use weir_arbiters::{Layers, Shares};
+use weir_arbiters::{Layers, Lines, Parts, Shares};
 use weir_sim_core::api::{
     Answer, CallError, Cause, Change, ClassInfo, Holder, IncrementalArbiter, IncrementalEntry, LinkId, LinkKind,
     NodeKind, RootLevel, Setting, SimDuration, SimTime,
@@ -13,8 +13,13 @@ use weir_sim_core::{
 };
 
 /// The incremental sides of arbiters, and their names.
-fn policies() -> [(IncrementalEntry, &'static str); 2] {
-    [(IncrementalEntry::of::<Shares>(), "max-min"), (IncrementalEntry::of::<Layers>(), "strict-priority")]
+fn policies() -> [(IncrementalEntry, &'static str); 4] {
+    [
+        (IncrementalEntry::of::<Shares>(), "max-min"),
+        (IncrementalEntry::of::<Layers>(), "strict-priority"),
+        (IncrementalEntry::of::<Parts>(), "equal-share"),
+        (IncrementalEntry::of::<Lines>(), "fcfs"),
+    ]
 }
 
 fn incremental(entry: &IncrementalEntry) -> RunOptions<'_> {
@@ -62,8 +67,11 @@ fn complete(world: &World, name: &str, outcome: &Outcome) -> Result<(), TestCase
         let route = world.routes.links(world.tasks.classes().route(world.class_of(task)));
         prop_assert!(route.contains(&bottleneck.binding.link));
         let cause = bottleneck.binding.cause;
-        let by_priority = cause == Cause::Priority as u32 && name == "strict-priority";
-        prop_assert!(bottleneck.binding.by == u32::MAX || cause == Cause::SharedLink as u32 || by_priority);
+        let named = [("max-min", Cause::SharedLink), ("equal-share", Cause::SharedLink), ("fcfs", Cause::Waiting)];
+        let by_priority =
+            name == "strict-priority" && [Cause::Priority as u32, Cause::SharedLink as u32].contains(&cause);
+        let is_named = by_priority || named.iter().any(|&(policy, by)| policy == name && by as u32 == cause);
+        prop_assert_eq!(bottleneck.binding.by != u32::MAX, is_named, "{} {}", cause, name);
         prop_assert!(bottleneck.binding.by as usize != task);
     }
     for (link, total) in outcome.links.iter().enumerate() {

@@ -7,6 +7,7 @@ mod engines;
 mod engines_twin;
 mod event_queue;
 mod halo;
+mod hangs_nothing;
 mod incremental;
 mod properties;
 mod routes;

@@ -8,6 +8,7 @@ use weir_plugin_api::{
 };
 
 use super::{INF, Layers, Level, NONE, Shares};
+use crate::Parts;
 
 /// More classes than a case has at once.
 const CLASSES: u32 = 1000;
@@ -67,6 +68,8 @@ struct Case {
     classes: u32,
     /// Each with its path.
     transfers: Vec<(usize, WeightChange)>,
+    /// Weights are up to this.
+    weights: u64,
     dice: Dice,
 }
 
@@ -99,7 +102,7 @@ impl Case {
             })
             .collect();
         let class_of = vec![None; paths.len()];
-        Self { capacities, paths, class_of, free: Vec::new(), classes: 0, transfers: Vec::new(), dice }
+        Self { capacities, paths, class_of, free: Vec::new(), classes: 0, transfers: Vec::new(), weights: 5, dice }
     }
 
     /// Some transfers end and some begin.
@@ -121,7 +124,7 @@ impl Case {
         for _ in 0..self.dice.below(most) {
             let path = self.dice.below(self.paths.len() as u64) as usize;
             let class = self.class_on(path, &mut new);
-            added.push(WeightChange { class, weight: 1 + self.dice.below(5) as u32 });
+            added.push(WeightChange { class, weight: 1 + self.dice.below(self.weights) as u32 });
             self.transfers.extend(added.last().map(|&change| (path, change)));
         }
         self.free.extend(emptied);
@@ -219,6 +222,30 @@ fn shares_are_followed_and_converge_within_few_updates() {
 fn layers_are_followed_and_the_first_is_max_min() {
     for seed in 0..150 {
         Case::random(seed).run(true, |case, layers: &Layers, follower| case.is_fair(layers, follower));
+    }
+}
+
+/// The share of a class, recomputed: equal parts of each link, or its limit.
+fn equal_share(case: &Case, path: &Terms) -> Level {
+    let on =
+        |link: &LinkId| case.transfers.iter().filter(|(path, _)| case.paths[*path].0.contains(link)).count() as u64;
+    path.0.iter().map(|link| case.capacities[link.index()] / on(link)).fold(path.1, Level::min)
+}
+
+#[test]
+fn equal_parts_are_followed() {
+    for seed in 0..300 {
+        let mut case = Case::random(seed);
+        case.weights = 1;
+        case.run(seed % 2 == 0, |case, parts: &Parts, follower| {
+            for (path, t) in &case.transfers {
+                let terms = &case.paths[*path];
+                assert_eq!(follower.level(t.class), equal_share(case, terms), "class {}", t.class);
+                let holder = parts.holder(t.class);
+                let own = if holder.link.is_none() { terms.1 } else { equal_share(case, &(vec![holder.link], INF, 0)) };
+                assert_eq!(own, equal_share(case, terms), "what holds class {} back", t.class);
+            }
+        });
     }
 }
 

@@ -22,6 +22,14 @@ impl Clocks {
         self.sum_loads(arbiter).expect("no link is overloaded");
     }
 
+    /// The ids of all transfers that have a class, with that.
+    pub(super) fn classes_of_active(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let classes = 0..self.classes.len() as u32;
+        let of =
+            |class: u32| self.nodes.at(class).heap.ids().chain(self.turns.iter().flat_map(move |t| t.behind(class)));
+        classes.flat_map(move |class| of(class).map(move |slot| (self.transfers[slot as usize].id, class)))
+    }
+
     /// First ends are passed on, and a root that something hangs below has a level, and is due unless it stands.
     fn check_ends(&self, id: u32) {
         let node = self.nodes.at(id);

@@ -3,6 +3,7 @@
 mod cases;
 mod faults;
 mod invariants;
+mod nested;
 mod twin;
 
 use std::collections::BTreeMap;

@@ -10,6 +10,9 @@
 //! **Source.** First come, first served with ordered acquisition of all resources at once; Coffman, Elphick, Shoshani,
 //! *System Deadlocks*, Computing Surveys 3 (1971), section 2 (no hold and wait).
 
+mod incremental;
+
+pub use incremental::Lines;
 use weir_plugin_api::{
     ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LinkId, PhaseView, RateArbiter, Step,
 };

@@ -7,6 +7,9 @@
 //! limit; ignores weight and priority.
 //! **Source.** Folklore; the usual first estimate, stated here so that it can be compared.
 
+mod incremental;
+
+pub use incremental::Parts;
 use weir_plugin_api::{
     ArbiterPlugin, Binding, CallError, Cause, FabricView, Flags, Grant, LegendEntry, LinkId, PhaseView, RateArbiter,
     RouteTable, Step, TransferView,
