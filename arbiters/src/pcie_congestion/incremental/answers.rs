@@ -22,36 +22,25 @@ impl Factors {
     #[inline(never)]
     pub(super) fn tell(&mut self, answer: &mut Answer) {
         self.tell_links(answer);
-        let mut away = std::mem::take(&mut self.away);
-        away.retain(|&class| self.is_away(class, answer));
+        for at in 0..self.away.len() {
+            let class = self.away[at];
+            if self.listed[class as usize] != self.event {
+                self.tell_below(class, self.classes[class as usize].route[0], answer);
+            }
+        }
         for at in 0..self.exceptions.len() {
-            let Exception { class, rate, blocked_at, .. } = self.exceptions[at];
-            let of = &self.classes[class as usize];
-            let (home, was_below) = (of.route[0], of.told_below);
-            let below = if blocked_at < of.ups { of.route[blocked_at as usize] } else { NONE };
-            if of.ups > 0 && was_below == home && below != home {
-                away.push(class);
-            }
-            if below == NONE {
-                self.tell_root(class, self.level(rate), answer);
-            } else {
+            let exception = self.exceptions[at];
+            let Exception { class, rate, blocked_at, .. } = exception;
+            let of = &mut self.classes[class as usize];
+            of.exception = exception;
+            if blocked_at < of.ups {
+                let below = of.route[blocked_at as usize];
                 self.tell_below(class, below, answer);
+            } else {
+                self.tell_root(class, self.level(rate), answer);
             }
+            self.flag(class);
         }
-        self.away = away;
-    }
-
-    /// Whether a class hangs elsewhere than below its first link; it goes there unless it is an exception.
-    fn is_away(&mut self, class: u32, answer: &mut Answer) -> bool {
-        let of = &self.classes[class as usize];
-        if of.transfers == 0 {
-            return false;
-        }
-        if self.listed[class as usize] == self.event {
-            return of.ups == 0 || of.told_below != of.route[0];
-        }
-        self.tell_below(class, of.route[0], answer);
-        false
     }
 
     /// Tells that a class has the level of an up link.

@@ -1,12 +1,12 @@
 //! Classes with a rate of their own: those that throttle nothing, and those that nobody blocks. All others have the level of
 //! their first link.
 
-use super::tables::{Up, insert, remove};
+use super::tables::Up;
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
 /// A class with a rate of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Exception {
     pub(super) class: u32,
     /// r; then the rate in the end.
@@ -21,23 +21,59 @@ pub(super) struct Exception {
 }
 
 impl Factors {
-    /// Finds all of them.
+    /// Finds all of them in the regions that the event touches; and classes that may have been some.
     #[inline(never)]
     pub(super) fn find_exceptions(&mut self) {
         self.exceptions.clear();
+        self.away.clear();
         while let Some(class) = self.fresh.pop() {
             self.count_anew(class);
+            self.flag(class);
         }
         self.seek_unblocked();
-        for at in 0..self.free.len() {
-            self.consider(self.free[at]);
+        for at in 0..self.regions.ranges.len() {
+            let (first, end) = self.regions.ranges[at];
+            let mut next = self.flagged.next(first);
+            while let Some(link) = next.filter(|&link| link < end) {
+                self.find_at(link);
+                next = self.flagged.next(link + 1);
+            }
+            self.find_starts_below(first, end);
         }
-        self.find_starts_below();
         for at in 0..self.specials.len() {
-            self.consider(self.specials[at]);
+            if self.is_touched(self.specials[at]) {
+                self.consider(self.specials[at]);
+            }
         }
-        for at in 0..self.unblocked.len() {
-            self.consider(self.unblocked[at]);
+    }
+
+    /// Marks a link where a class starts that must be looked at.
+    pub(super) fn flag(&mut self, class: u32) {
+        let of = &self.classes[class as usize];
+        if of.ups > 0 {
+            self.flagged.insert(of.route[0]);
+        }
+    }
+
+    /// Considers classes that start at a link.
+    fn find_at(&mut self, link: u32) {
+        let sought = self.links.ups[self.top(link) as usize].sought;
+        let mut has_any = false;
+        for at in 0..self.links.ups[link as usize].starting.len() {
+            let class = self.links.ups[link as usize].starting[at];
+            let of = &self.classes[class as usize];
+            let is_away = of.told_below != link;
+            let may_be = of.is_free || of.slow == sought;
+            if is_away {
+                self.away.push(class);
+            }
+            if may_be {
+                self.consider(class);
+            }
+            has_any |= is_away || may_be;
+        }
+        if !has_any {
+            self.flagged.remove(link);
         }
     }
 
@@ -47,40 +83,26 @@ impl Factors {
         let is_free = of.transfers > 0 && of.ups > 0 && !self.is_counted(class);
         if is_free != of.is_free {
             self.classes[class as usize].is_free = is_free;
-            let change = if is_free { insert } else { remove };
-            change(&mut self.free, class);
+            self.flag(class);
         }
     }
 
     /// Looks for unblocked classes in trees that have changed.
     #[inline(never)]
     fn seek_unblocked(&mut self) {
-        let touched = std::mem::take(&mut self.touched);
-        for &top in &touched {
+        for at in 0..self.touched.len() {
+            let top = self.touched[at];
             let up = &mut self.links.ups[top as usize];
             let has_moved = up.branch.level.to_bits() != up.branch.level_before.to_bits();
-            if !up.branch.merged && (up.looked == self.event || has_moved) {
-                up.sought = self.event;
-                up.branch.level_before = up.branch.level;
+            if up.branch.merged || up.sought == self.event || up.looked != self.event && !has_moved {
+                continue;
+            }
+            up.sought = self.event;
+            up.branch.level_before = up.branch.level;
+            if up.branch.level.is_finite() {
+                self.seek_in_tree(top, self.links.ups[top as usize].branch.level + self.tolerance);
             }
         }
-        let mut unblocked = std::mem::take(&mut self.unblocked);
-        unblocked.retain(|&class| {
-            let of = &self.classes[class as usize];
-            of.transfers > 0 && of.ups > 0 && self.links.ups[self.top(of.route[0]) as usize].sought != self.event
-        });
-        self.unblocked = unblocked;
-        for &top in &touched {
-            if std::mem::take(&mut self.links.ups[top as usize].sought) == self.event {
-                let level = self.links.ups[top as usize].branch.level;
-                if level.is_finite() {
-                    self.seek_in_tree(top, level + self.tolerance);
-                }
-            }
-        }
-        self.touched = touched;
-        self.unblocked.sort_unstable();
-        self.unblocked.dedup();
     }
 
     fn seek_in_tree(&mut self, link: u32, level: f64) {
@@ -97,9 +119,9 @@ impl Factors {
     }
 
     /// Classes without up links.
-    fn find_starts_below(&mut self) {
-        let mut next = self.starts_below.next(0);
-        while let Some(port) = next {
+    fn find_starts_below(&mut self, first: u32, end: u32) {
+        let mut next = self.starts_below.next(first);
+        while let Some(port) = next.filter(|&port| port < end) {
             next = self.starts_below.next(port + 1);
             for at in 0..self.links.downs[port as usize].starting.len() {
                 self.consider(self.links.downs[port as usize].starting[at]);
@@ -136,7 +158,6 @@ impl Factors {
         }
         if blocked_at == NONE || !is_counted {
             self.listed[class as usize] = self.event;
-            self.exception_of[class as usize] = self.exceptions.len() as u32;
             self.exceptions.push(Exception { class, rate, arrived, blocked_at, is_counted, raise: 0.0 });
         }
     }
@@ -170,7 +191,8 @@ impl Factors {
             for at in 0..self.links.ups[link as usize].starting.len() {
                 let class = self.links.ups[link as usize].starting[at];
                 if self.classes[class as usize].key == key {
-                    self.unblocked.push(class);
+                    self.classes[class as usize].slow = self.event;
+                    self.flag(class);
                 }
             }
         }

@@ -32,10 +32,11 @@ impl Factors {
         if self.was_asked {
             return self.held_back_as_asked(class);
         }
-        if self.listed[class as usize] != self.event {
+        let of = &self.classes[class as usize];
+        if of.ups > 0 && of.told_below == of.route[0] {
             return self.blocked(class, 0);
         }
-        let exception = self.exceptions[self.exception_of[class as usize] as usize];
+        let exception = of.exception;
         match exception.blocked_at {
             NONE => self.unblocked(&exception),
             hop => self.blocked(class, hop),

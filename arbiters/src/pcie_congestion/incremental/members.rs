@@ -2,6 +2,7 @@
 
 use weir_plugin_api::{ClassInfo, Direction, NO_LEVEL};
 
+use super::exceptions::Exception;
 use super::tables::{Class, Pair, Slot, insert, remove};
 use super::{Factors, NONE, UNTOLD};
 use crate::common::ports::crosses_root_complex;
@@ -14,7 +15,6 @@ impl Factors {
             self.classes.resize_with(at + 1, Class::default);
             self.marks.resize_with(at + 1, Default::default);
             self.listed.resize(at + 1, 0);
-            self.exception_of.resize(at + 1, NONE);
         }
         let direction = |link: &weir_plugin_api::LinkId| self.ports[link.index()].direction;
         let bandwidth = |link: &weir_plugin_api::LinkId| self.ports[link.index()].bandwidth;
@@ -30,6 +30,8 @@ impl Factors {
             transfers: 0,
             crosses: crosses_root_complex(&self.ports, info.links),
             is_free: false,
+            slow: u64::MAX,
+            exception: Exception::default(),
             is_foreign: !is_chain || limit < first,
             bandwidth: first,
             narrowest: info.links.iter().map(bandwidth).fold(f64::INFINITY, f64::min),
@@ -49,7 +51,6 @@ impl Factors {
         self.classes[class as usize].transfers = after;
         if before == 0 {
             insert(&mut self.active, class);
-            self.away.push(class);
         }
         if after == 0 {
             remove(&mut self.active, class);
@@ -126,9 +127,7 @@ impl Factors {
     }
 
     fn leave(&mut self, class: u32) {
-        if std::mem::take(&mut self.classes[class as usize].is_free) {
-            remove(&mut self.free, class);
-        }
+        self.classes[class as usize].is_free = false;
         let Class { ups, route, .. } = &self.classes[class as usize];
         let (up, down) = route.split_at(*ups as usize);
         up.iter().for_each(|&k| remove(&mut self.links.ups[k as usize].classes, class));
@@ -161,7 +160,7 @@ impl Factors {
             }
             slot.dirty = true;
             self.dirty_ups.insert(k);
-            self.used_ups.insert(k);
+            self.regions.changed.push(k);
         }
     }
 
@@ -190,6 +189,7 @@ impl Factors {
                 }
             }
             self.dirty_downs.insert(d);
+            self.regions.changed.push(d);
         }
     }
 

@@ -28,6 +28,7 @@ mod members;
 mod old_way;
 mod ports;
 mod raises;
+mod regions;
 mod specials;
 mod tables;
 #[cfg(test)]
@@ -48,6 +49,7 @@ use bits::BitSet;
 use exceptions::Exception;
 use ports::{Cut, Inputs, Mark};
 use raises::Extra;
+use regions::Regions;
 use specials::Sets;
 use tables::{Class, Links, Pair};
 use trees::By;
@@ -84,9 +86,6 @@ pub struct Factors {
     classes: Vec<Class>,
     /// Classes with transfers, ascending.
     active: Vec<u32>,
-    /// Those that were told to be roots; perhaps some that have ended.
-    away: Vec<u32>,
-    used_ups: BitSet,
     dirty_ups: BitSet,
     dirty_downs: BitSet,
     /// Down links that are divided in each event; those where classes start.
@@ -114,14 +113,14 @@ pub struct Factors {
     sets: Sets,
     /// Far more than eps of any link.
     tolerance: f64,
-    /// Classes that have come; those that no contended link cuts after their first one; those that may be as slow as their
-    /// tree.
+    regions: Regions,
+    /// Classes that have come.
     fresh: Vec<u32>,
-    free: Vec<u32>,
-    unblocked: Vec<u32>,
+    /// Up links where classes start that may be exceptions or do not hang there; those of the latter that the event looks at.
+    flagged: BitSet,
+    away: Vec<u32>,
     /// Event in which a class was listed as an exception.
     listed: Vec<u64>,
-    exception_of: Vec<u32>,
     exceptions: Vec<Exception>,
     extras: Vec<Extra>,
     raised: Vec<usize>,
@@ -152,6 +151,7 @@ impl IncrementalArbiter for Factors {
         }
         self.counters.fast += 1;
         self.divide_downward();
+        self.touch_regions();
         self.block();
         self.find_exceptions();
         self.counters.exceptions += self.exceptions.len() as u64;
@@ -204,8 +204,6 @@ impl Factors {
             free_pairs: Vec::new(),
             classes: Vec::new(),
             active: Vec::new(),
-            away: Vec::new(),
-            used_ups: BitSet::new(ups),
             dirty_ups: BitSet::new(ups),
             dirty_downs: BitSet::new(downs),
             awake: BitSet::new(downs),
@@ -227,10 +225,10 @@ impl Factors {
             sets: Sets::new(ups + downs),
             tolerance: EPS * ports.iter().fold(0.0, |most: f64, port| most.max(port.bandwidth)),
             fresh: Vec::new(),
-            free: Vec::new(),
-            unblocked: Vec::new(),
+            regions: Regions::new(ups),
+            flagged: BitSet::new(ups),
+            away: Vec::new(),
             listed: Vec::new(),
-            exception_of: Vec::new(),
             exceptions: Vec::new(),
             raised: Vec::new(),
             extras: vec![Extra::default(); ups + downs],

@@ -48,10 +48,10 @@ impl Factors {
         }
         let result = phase.rates(&mut self.plain);
         if result.is_ok() {
-            self.away.clear();
+            self.regions.all = true;
             for number in 0..self.active.len() {
                 let class = self.active[number];
-                self.away.push(class);
+                self.flag(class);
                 self.tell_root(class, self.level(phase.rates[phase.first[number] as usize]), answer);
             }
         }

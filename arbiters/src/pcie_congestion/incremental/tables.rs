@@ -1,10 +1,11 @@
 //! What is kept of links, pairs and classes. Up links are numbered from the root down, children of one link side by side;
-//! down links from the root down as well.
+//! down links like the up links beside them.
 
 use smallvec::SmallVec;
 use weir_plugin_api::{CallError, Direction, FabricView, Level, LinkId};
 
 use super::NONE;
+use super::exceptions::Exception;
 use super::trees::Branch;
 use crate::common::ports::Port;
 
@@ -140,6 +141,10 @@ pub(super) struct Class {
     pub(super) crosses: bool,
     /// No contended link cuts it after its first one, with all of its slot: it is listed.
     pub(super) is_free: bool,
+    /// The event in which it was found to be as slow as its tree, perhaps.
+    pub(super) slow: u64,
+    /// What it was as an exception, the last time that it was one.
+    pub(super) exception: Exception,
     /// It is served the old way: limited, or its route has a lateral link.
     pub(super) is_foreign: bool,
     /// Of its first link, and of its narrowest one.
@@ -197,11 +202,26 @@ impl Links {
             part: most / RESERVATION_PARTS,
         };
         links.add_ups(fabric, of(Direction::Up))?;
-        for l in of(Direction::Down) {
-            links.number[l] = links.downs.len() as u32;
-            links.downs.push(Down::new(LinkId::from_index(l), &ports[l]));
-        }
+        links.add_downs(fabric, &of(Direction::Down), ports)?;
         Ok(links)
+    }
+
+    /// Numbers links down like the links up beside them.
+    fn add_downs(&mut self, fabric: &FabricView<'_>, of: &[usize], ports: &[Port]) -> Result<(), CallError> {
+        let mut above: Vec<usize> = vec![usize::MAX; fabric.node_kind.len()];
+        of.iter().for_each(|&l| above[fabric.to[l] as usize] = l);
+        for (number, up) in (0..).zip(&self.ups) {
+            let l = above[fabric.from[up.id.index()] as usize];
+            if l == usize::MAX || fabric.from[l] != fabric.to[up.id.index()] {
+                return Err(CallError::Refused("a link up without one down is served phase by phase".to_owned()));
+            }
+            self.number[l] = number;
+            self.downs.push(Down::new(LinkId::from_index(l), &ports[l]));
+        }
+        if of.len() == self.ups.len() {
+            return Ok(());
+        }
+        Err(CallError::Refused("a link down without one up is served phase by phase".to_owned()))
     }
 
     fn add_ups(&mut self, fabric: &FabricView<'_>, mut order: Vec<usize>) -> Result<(), CallError> {

@@ -43,9 +43,6 @@ impl Factors {
         up.slots = slots;
         up.divide();
         self.clamped += u32::from(up.clamped);
-        if up.slots.is_empty() {
-            self.used_ups.remove(link);
-        }
         let has_moved = up.factor.to_bits() != factor.to_bits();
         self.to_grow.insert(link);
         if has_moved {

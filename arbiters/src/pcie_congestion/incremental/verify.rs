@@ -137,9 +137,8 @@ impl Factors {
         for &class in &self.active {
             let of = &self.classes[class as usize];
             let is_free = of.ups > 0 && !self.is_counted(class);
-            let is_listed = self.free.binary_search(&class).is_ok();
-            check(is_free == of.is_free && is_free == is_listed, || format!("class {class} is free: {is_free}"))?;
-            if self.is_counted(class) && self.listed[class as usize] != self.event {
+            check(is_free == of.is_free, || format!("class {class} is free: {is_free}"))?;
+            if self.is_counted(class) && of.told_below == of.route[0] {
                 let (rate, level) = (self.rate_so_far(class), self.level_of_hop(class, 0));
                 check(level < rate, || format!("class {class} has {rate} on a link with {level}"))?;
             }

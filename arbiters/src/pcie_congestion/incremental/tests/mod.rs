@@ -82,6 +82,7 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
         if ends.len() < 2 {
             continue;
         }
+        let is_local = dice.below(3) == 0;
         let hot = ends[dice.below(ends.len() as u64) as usize];
         let aim = 2 + dice.below(40) as usize;
         let mut transfers: Vec<u32> = Vec::new();
@@ -94,6 +95,12 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
             for _ in 0..[1, 1, 1, 8][dice.below(4) as usize] {
                 let from = ends[dice.below(ends.len() as u64) as usize];
                 let to = if dice.below(4) == 0 { hot } else { ends[dice.below(ends.len() as u64) as usize] };
+                // A near one, so that parts of the tree keep to themselves.
+                let near = ends
+                    .iter()
+                    .copied()
+                    .find(|&end| end != from && tree.parent[end as usize] == tree.parent[from as usize]);
+                let to = if is_local && dice.below(8) > 0 { near.unwrap_or(to) } else { to };
                 if from != to && dice.below(2 * aim as u64) >= transfers.len() as u64 {
                     let limit = if wanted.limits && dice.below(20) == 0 { 1 << 52 } else { NO_LEVEL };
                     transfers.push(both.begin(&tree.route(from, to), limit));
@@ -136,4 +143,49 @@ fn every_rate_on_many_trees() {
     run(30_000..36_000, Wanted { wider_upwards: false, ..plain });
     run(40_000..52_000, Wanted { inner_root_complexes: true, ..plain });
     run(60_000..64_000, Wanted { inner_root_complexes: true, limits: true, wider_upwards: false, ..plain });
+}
+
+/// The levels of all pairs of ends after the same transfers have come in another order, and others have come and gone.
+fn levels_after(tree: &Tree, tau: f64, pairs: &[(u32, u32)], order: &[usize], disturb: &mut Dice) -> Vec<u64> {
+    let mut both = Both::new(tree, &format!("{{\"tau\": {tau}}}"));
+    // Ids of classes are those of the pairs in both runs.
+    let classes: Vec<u32> = pairs.iter().map(|&(from, to)| both.new_class(&tree.route(from, to), NO_LEVEL)).collect();
+    for (number, &at) in order.iter().enumerate() {
+        both.add(classes[at]);
+        let passing = order[disturb.below(number as u64 + 1) as usize];
+        if disturb.below(2) == 0 {
+            both.add(classes[passing]);
+            both.settle();
+            both.end(classes[passing]);
+        }
+        if disturb.below(2) == 0 {
+            both.settle();
+        }
+    }
+    both.settle();
+    classes.iter().map(|&class| both.level(class)).collect()
+}
+
+/// Rates are a function of the active classes, to the bit: whatever was before, and however few links are awake.
+#[test]
+fn the_same_transfers_have_the_same_levels_however_they_came() {
+    let wanted = Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: true };
+    for seed in 0..300 {
+        let mut dice = Dice::new(seed);
+        let (tree, tau) = random_tree(&mut dice, wanted);
+        let nodes = tree.parent.len() as u64;
+        let mut pairs = Vec::new();
+        for _ in 0..2 + dice.below(40) {
+            let (from, to) = (dice.below(nodes) as u32, dice.below(nodes) as u32);
+            if from != to && !pairs.contains(&(from, to)) {
+                pairs.push((from, to));
+            }
+        }
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        let levels = levels_after(&tree, tau, &pairs, &order, &mut Dice::new(seed));
+        for at in (1..order.len()).rev() {
+            order.swap(at, dice.below(at as u64 + 1) as usize);
+        }
+        assert_eq!(levels, levels_after(&tree, tau, &pairs, &order, &mut dice), "seed {seed}");
+    }
 }

@@ -1,0 +1,80 @@
+//! Parts of the tree that no route leaves: an event looks at the exceptions of those that it touches only.
+//!
+//! An edge is a node's link up and its link down, of one number. Edges of a subtree are side by side at each depth.
+
+use super::{Factors, NONE};
+
+/// The regions that an event touches.
+#[derive(Debug, Default)]
+pub(super) struct Regions {
+    /// Edges of routes that have changed.
+    pub(super) changed: Vec<u32>,
+    /// Everything may have changed.
+    pub(super) all: bool,
+    /// Event in which the region below an edge was touched; the first one is that below the roots.
+    touched: Vec<u64>,
+    /// `first..end`, per region and depth.
+    pub(super) ranges: Vec<(u32, u32)>,
+}
+
+impl Regions {
+    pub(super) fn new(edges: usize) -> Self {
+        Self { touched: vec![0; edges + 1], all: true, ..Self::default() }
+    }
+}
+
+impl Factors {
+    /// The region of an edge in use: 0, or one more than the edge below which it is.
+    fn region(&self, mut edge: u32) -> usize {
+        loop {
+            let parent = self.links.ups[edge as usize].parent;
+            if parent == NONE {
+                return 0;
+            }
+            let (up, down) = (&self.links.ups[parent as usize], &self.links.downs[parent as usize]);
+            if up.slots.is_empty() && down.classes.is_empty() {
+                return parent as usize + 1;
+            }
+            edge = parent;
+        }
+    }
+
+    /// Finds the regions that have changed.
+    pub(super) fn touch_regions(&mut self) {
+        self.regions.ranges.clear();
+        let edges = self.links.ups.len() as u32;
+        if std::mem::take(&mut self.regions.all) {
+            self.regions.changed.clear();
+            return self.regions.ranges.push((0, edges));
+        }
+        while let Some(edge) = self.regions.changed.pop() {
+            let region = self.region(edge);
+            if self.regions.touched[region] != self.event {
+                self.regions.touched[region] = self.event;
+                self.list_ranges(region);
+            }
+        }
+    }
+
+    fn list_ranges(&mut self, region: usize) {
+        let ups = &self.links.ups;
+        let (mut first, mut end) = match region.checked_sub(1) {
+            Some(edge) => ups[edge].children,
+            None => (0, ups.partition_point(|up| up.parent == NONE) as u32),
+        };
+        while first < end {
+            self.regions.ranges.push((first, end));
+            let has_children = |edge: &u32| ups[*edge as usize].children.1 > 0;
+            let (Some(a), Some(b)) = ((first..end).find(has_children), (first..end).rev().find(has_children)) else {
+                break;
+            };
+            (first, end) = (ups[a as usize].children.0, ups[b as usize].children.1);
+        }
+    }
+
+    /// Whether an event looks at the exceptions that start where a class does.
+    pub(super) fn is_touched(&self, class: u32) -> bool {
+        let edge = self.classes[class as usize].route[0];
+        self.regions.ranges.iter().any(|&(first, end)| (first..end).contains(&edge))
+    }
+}
