@@ -1,6 +1,6 @@
 //! Which link holds a class back, why, and by whom.
 
-use weir_plugin_api::{Cause, ClassInfo, Direction, Holder, Level, LinkId, NO_LEVEL};
+use weir_plugin_api::{Cause, ClassInfo, Holder, Level, LinkId, NO_LEVEL};
 
 use super::exceptions::Exception;
 use super::trees::By;
@@ -143,14 +143,5 @@ impl Factors {
         let others = || classes.iter().copied().filter(|&other| other != class);
         let by = others().find(|&other| entering(other) != from).or_else(|| others().next());
         by.unwrap_or(if of.transfers > 1 { class } else { NONE })
-    }
-
-    pub(super) fn was_full(&self, link: LinkId) -> bool {
-        let number = self.links.number[link.index()] as usize;
-        match self.ports[link.index()].direction {
-            Direction::Up => self.links.ups[number].was_full,
-            Direction::Down => self.links.downs[number].was_full,
-            Direction::Lateral => false,
-        }
     }
 }

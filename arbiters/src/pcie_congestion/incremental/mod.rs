@@ -39,7 +39,7 @@ mod verify;
 
 use weir_plugin_api::{
     Answer, ArbiterPlugin, CallError, Change, ClassInfo, Holder, IncrementalArbiter, IncrementalPlugin, Level, LinkId,
-    LinkUse, NO_ID as NONE, NO_LEVEL, Setting, SimTime,
+    NO_ID as NONE, NO_LEVEL, Setting,
 };
 
 use super::{EPS, PcieCongestion, PcieCongestionParams};
@@ -162,10 +162,6 @@ impl IncrementalArbiter for Factors {
 
     fn holder(&self, class: u32) -> Holder {
         self.held_back(class)
-    }
-
-    fn link_use(&self, link: LinkId, _now: SimTime) -> LinkUse {
-        LinkUse { is_full: self.was_full(link), ..LinkUse::UNKNOWN }
     }
 
     fn verify(&self) -> Result<(), String> {

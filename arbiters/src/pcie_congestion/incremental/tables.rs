@@ -64,8 +64,6 @@ pub(super) struct Up {
     /// Classes on it, and those that start here, ascending.
     pub(super) classes: Vec<u32>,
     pub(super) starting: Vec<u32>,
-    /// It has been contended.
-    pub(super) was_full: bool,
     /// Step D1; the events in which a link of its tree has changed, and in which unblocked classes were sought in it.
     pub(super) branch: Branch,
     pub(super) looked: u64,
@@ -118,7 +116,6 @@ pub(super) struct Down {
     /// At least Σ y; exact where it is overloaded.
     pub(super) flow: f64,
     pub(super) overloaded: bool,
-    pub(super) was_full: bool,
 }
 
 impl Down {
@@ -273,7 +270,6 @@ impl Up {
             promise: 1.0,
             classes: Vec::new(),
             starting: Vec::new(),
-            was_full: false,
             branch: Branch::NEW,
             looked: 0,
             sought: 0,
@@ -311,7 +307,6 @@ impl Down {
             reserved: 0,
             flow: 0.0,
             overloaded: false,
-            was_full: false,
         }
     }
 }
