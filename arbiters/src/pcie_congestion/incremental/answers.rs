@@ -3,7 +3,7 @@
 
 use weir_plugin_api::{Answer, Hang, Level, NO_ID, RootLevel};
 
-use super::exceptions::Exception;
+use super::exceptions::{Exception, Member};
 use super::tables::Up;
 use super::{Factors, NONE, UNTOLD};
 
@@ -28,11 +28,11 @@ impl Factors {
                 self.tell_below(class, self.classes[class as usize].route[0], answer);
             }
         }
-        for at in 0..self.exceptions.len() {
-            let exception = self.exceptions[at];
-            let Exception { class, rate, blocked_at, .. } = exception;
+        for at in 0..self.members.len() {
+            let Member { class, exception, rate } = self.members[at];
+            let Exception { blocked_at, .. } = self.exceptions[exception as usize];
             let of = &mut self.classes[class as usize];
-            of.exception = exception;
+            (of.blocked_at, of.rate) = (blocked_at, rate);
             if blocked_at < of.ups {
                 let below = of.route[blocked_at as usize];
                 self.tell_below(class, below, answer);

@@ -5,11 +5,17 @@ use super::tables::Up;
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
-/// A class with a rate of its own.
-#[derive(Clone, Copy, Debug, Default)]
+/// Classes with a rate of their own: one, or several of one slot that start at the same link and that nobody looks at one by
+/// one; they are told apart after their port only.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Exception {
+    /// The first of them.
     pub(super) class: u32,
-    /// r; then the rate in the end.
+    key: u64,
+    /// Whether others may join.
+    pub(super) is_open: bool,
+    pub(super) transfers: f64,
+    /// r.
     pub(super) rate: f64,
     /// ρ'.
     pub(super) arrived: f64,
@@ -17,7 +23,18 @@ pub(super) struct Exception {
     pub(super) blocked_at: u32,
     /// It is cut at a contended link: sums over slots count it, at the level of its first link.
     pub(super) is_counted: bool,
+    /// What step D2 adds, and the part of it that fits on the links up to the port.
     pub(super) raise: f64,
+    pub(super) fits: f64,
+}
+
+/// A class of an exception.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub(super) class: u32,
+    pub(super) exception: u32,
+    /// In the end.
+    pub(super) rate: f64,
 }
 
 impl Factors {
@@ -25,6 +42,7 @@ impl Factors {
     #[inline(never)]
     pub(super) fn find_exceptions(&mut self) {
         self.exceptions.clear();
+        self.members.clear();
         self.away.clear();
         while let Some(class) = self.fresh.pop() {
             self.count_anew(class);
@@ -58,7 +76,7 @@ impl Factors {
     /// Considers classes that start at a link.
     fn find_at(&mut self, link: u32) {
         let sought = self.links.ups[self.top(link) as usize].sought;
-        let mut has_any = false;
+        let (mut has_any, before) = (false, self.exceptions.len());
         for at in 0..self.links.ups[link as usize].starting.len() {
             let class = self.links.ups[link as usize].starting[at];
             let of = &self.classes[class as usize];
@@ -67,7 +85,7 @@ impl Factors {
             if is_away {
                 self.away.push(class);
             }
-            if may_be {
+            if may_be && !self.join(class, before) {
                 self.consider(class);
             }
             has_any |= is_away || may_be;
@@ -137,6 +155,26 @@ impl Factors {
                 || self.pairs[class.pair as usize].cut)
     }
 
+    /// Lists a class with another one of its slot, among the exceptions from one on; whether there is one.
+    fn join(&mut self, class: u32, from: usize) -> bool {
+        let key = self.classes[class as usize].key;
+        if self.marks[class as usize].event == self.event || self.listed[class as usize] == self.event {
+            return false;
+        }
+        let others = self.exceptions[from..].iter();
+        let Some(at) = others.clone().position(|other| other.is_open && other.key == key) else { return false };
+        self.exceptions[from + at].transfers += f64::from(self.classes[class as usize].transfers);
+        self.list(class, (from + at) as u32);
+        true
+    }
+
+    fn list(&mut self, class: u32, exception: u32) {
+        self.listed[class as usize] = self.event;
+        self.classes[class as usize].exception = exception;
+        let rate = self.exceptions[exception as usize].rate;
+        self.members.push(Member { class, exception, rate });
+    }
+
     /// Lists a class if it has a rate of its own.
     #[inline(never)]
     fn consider(&mut self, class: u32) {
@@ -157,8 +195,25 @@ impl Factors {
             (rate, blocked_at) = (arrived, NONE);
         }
         if blocked_at == NONE || !is_counted {
-            self.listed[class as usize] = self.event;
-            self.exceptions.push(Exception { class, rate, arrived, blocked_at, is_counted, raise: 0.0 });
+            let of = &self.classes[class as usize];
+            let (key, transfers) = (of.key, f64::from(of.transfers));
+            let is_open = of.ups > 0
+                && self.marks[class as usize].event != self.event
+                && (is_counted || !self.sets.throttles_below());
+            let (raise, fits) = (0.0, 1.0);
+            self.exceptions.push(Exception {
+                class,
+                key,
+                is_open,
+                transfers,
+                rate,
+                arrived,
+                blocked_at,
+                is_counted,
+                raise,
+                fits,
+            });
+            self.list(class, self.exceptions.len() as u32 - 1);
         }
     }
 

@@ -2,7 +2,6 @@
 
 use weir_plugin_api::{Cause, ClassInfo, Direction, Holder, Level, LinkId, NO_LEVEL};
 
-use super::exceptions::Exception;
 use super::trees::By;
 use super::{Factors, NONE};
 use crate::common::ports::crosses_root_complex;
@@ -36,9 +35,8 @@ impl Factors {
         if of.ups > 0 && of.told_below == of.route[0] {
             return self.blocked(class, 0);
         }
-        let exception = of.exception;
-        match exception.blocked_at {
-            NONE => self.unblocked(&exception),
+        match of.blocked_at {
+            NONE => self.unblocked(class),
             hop => self.blocked(class, hop),
         }
     }
@@ -98,10 +96,9 @@ impl Factors {
     }
 
     /// A class that is not blocked: its last cut, else its narrowest link.
-    fn unblocked(&self, exception: &Exception) -> Holder {
-        let class = exception.class;
+    fn unblocked(&self, class: u32) -> Holder {
         let of = &self.classes[class as usize];
-        let Some(hop) = self.last_cut(class).filter(|_| exception.rate < of.narrowest * (1.0 - ROUNDING)) else {
+        let Some(hop) = self.last_cut(class).filter(|_| of.rate < of.narrowest * (1.0 - ROUNDING)) else {
             let narrowest = of.links.iter().find(|link| self.ports[link.index()].bandwidth <= of.narrowest);
             return Holder { link: *narrowest.unwrap_or(&LinkId::NONE), cause: Cause::FullRate, by: NONE };
         };

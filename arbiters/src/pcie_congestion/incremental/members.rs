@@ -2,7 +2,6 @@
 
 use weir_plugin_api::{ClassInfo, Direction, NO_LEVEL};
 
-use super::exceptions::Exception;
 use super::tables::{Class, Pair, Slot, insert, remove};
 use super::{Factors, NONE, UNTOLD};
 use crate::common::ports::crosses_root_complex;
@@ -31,7 +30,9 @@ impl Factors {
             crosses: crosses_root_complex(&self.ports, info.links),
             is_free: false,
             slow: u64::MAX,
-            exception: Exception::default(),
+            exception: NONE,
+            blocked_at: NONE,
+            rate: 0.0,
             is_foreign: !is_chain || limit < first,
             bandwidth: first,
             narrowest: info.links.iter().map(bandwidth).fold(f64::INFINITY, f64::min),

@@ -46,7 +46,7 @@ use super::{EPS, PcieCongestion, PcieCongestionParams};
 use crate::common::params::decode;
 use crate::common::ports::Port;
 use bits::BitSet;
-use exceptions::Exception;
+use exceptions::{Exception, Member};
 use ports::{Cut, Inputs, Mark};
 use raises::Extra;
 use regions::Regions;
@@ -122,6 +122,7 @@ pub struct Factors {
     /// Event in which a class was listed as an exception.
     listed: Vec<u64>,
     exceptions: Vec<Exception>,
+    members: Vec<Member>,
     extras: Vec<Extra>,
     raised: Vec<usize>,
     plain: PcieCongestion,
@@ -228,6 +229,7 @@ impl Factors {
             away: Vec::new(),
             listed: Vec::new(),
             exceptions: Vec::new(),
+            members: Vec::new(),
             raised: Vec::new(),
             extras: vec![Extra::default(); ups + downs],
             plain,

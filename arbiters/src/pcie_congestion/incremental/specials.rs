@@ -25,6 +25,11 @@ impl Sets {
         Self { joined, level, by, listed, ..Self::default() }
     }
 
+    /// Whether down links are throttled.
+    pub(super) fn throttles_below(&self) -> bool {
+        !self.downs.is_empty()
+    }
+
     #[inline]
     fn find(&self, mut set: u32) -> u32 {
         while self.joined[set as usize] != set {

@@ -5,7 +5,6 @@ use smallvec::SmallVec;
 use weir_plugin_api::{CallError, Direction, FabricView, Level, LinkId};
 
 use super::NONE;
-use super::exceptions::Exception;
 use super::trees::Branch;
 use crate::common::ports::Port;
 
@@ -143,8 +142,10 @@ pub(super) struct Class {
     pub(super) is_free: bool,
     /// The event in which it was found to be as slow as its tree, perhaps.
     pub(super) slow: u64,
-    /// What it was as an exception, the last time that it was one.
-    pub(super) exception: Exception,
+    /// Where it was an exception the last time: its number, the hop at which it was blocked, its rate.
+    pub(super) exception: u32,
+    pub(super) blocked_at: u32,
+    pub(super) rate: f64,
     /// It is served the old way: limited, or its route has a lateral link.
     pub(super) is_foreign: bool,
     /// Of its first link, and of its narrowest one.
