@@ -32,7 +32,7 @@ impl Factors {
             let Member { class, exception, rate } = self.members[at];
             let Exception { blocked_at, .. } = self.exceptions[exception as usize];
             let of = &mut self.classes[class as usize];
-            (of.blocked_at, of.rate) = (blocked_at, rate);
+            (of.blocked_at, of.rate, of.asked) = (blocked_at, rate, None);
             if blocked_at < of.ups {
                 let below = of.route[blocked_at as usize];
                 self.tell_below(class, below, answer);
@@ -46,6 +46,7 @@ impl Factors {
     /// Tells that a class has the level of an up link.
     fn tell_below(&mut self, class: u32, up: u32, answer: &mut Answer) {
         let of = &mut self.classes[class as usize];
+        of.asked = None;
         if of.told_below != up {
             (of.told_below, of.told_level) = (up, UNTOLD);
             answer.hung.push(Hang { node: class, below: self.first_node + up });

@@ -28,8 +28,8 @@ impl Factors {
 
     /// What holds a class back: as the bindings of the rate arbiter, as far as it is at hand.
     pub(super) fn held_back(&self, class: u32) -> Holder {
-        if self.was_asked {
-            return self.held_back_as_asked(class);
+        if let Some(holder) = self.classes[class as usize].asked {
+            return holder;
         }
         let of = &self.classes[class as usize];
         if of.ups > 0 && of.told_below == of.route[0] {
@@ -39,14 +39,6 @@ impl Factors {
             NONE => self.unblocked(class),
             hop => self.blocked(class, hop),
         }
-    }
-
-    /// The binding that the rate arbiter gave.
-    fn held_back_as_asked(&self, class: u32) -> Holder {
-        let nothing = Holder { link: LinkId::NONE, cause: Cause::Unknown, by: NONE };
-        let Ok(number) = self.active.binary_search(&class) else { return nothing };
-        let (binding, by) = self.phase.binding(number);
-        Holder { link: binding.link, cause: binding.cause(), by: by.map_or(NONE, |number| self.active[number]) }
     }
 
     /// A class that has the level of one of its links.

@@ -18,7 +18,6 @@ impl Factors {
         let direction = |link: &weir_plugin_api::LinkId| self.ports[link.index()].direction;
         let bandwidth = |link: &weir_plugin_api::LinkId| self.ports[link.index()].bandwidth;
         let ups = info.links.iter().take_while(|link| direction(link) == Direction::Up).count();
-        let is_chain = info.links[ups..].iter().all(|link| direction(link) == Direction::Down);
         let limit = if info.limit == NO_LEVEL { f64::INFINITY } else { info.limit as f64 / self.scale };
         let first = bandwidth(&info.links[0]);
         self.classes[at] = Class {
@@ -33,7 +32,8 @@ impl Factors {
             exception: NONE,
             blocked_at: NONE,
             rate: 0.0,
-            is_foreign: !is_chain || limit < first,
+            asked: None,
+            is_limited: limit < first,
             bandwidth: first,
             narrowest: info.links.iter().map(bandwidth).fold(f64::INFINITY, f64::min),
             reserved: 0,
@@ -51,21 +51,17 @@ impl Factors {
         let after = before.wrapping_add_signed(delta);
         self.classes[class as usize].transfers = after;
         if before == 0 {
-            insert(&mut self.active, class);
-        }
-        if after == 0 {
-            remove(&mut self.active, class);
-        }
-        if self.classes[class as usize].is_foreign {
-            self.foreign += u32::from(before == 0);
-            self.foreign -= u32::from(after == 0);
-            return;
-        }
-        if before == 0 {
             self.enter(class);
         }
-        self.count_up(class, delta);
-        self.count_down(class, delta);
+        let of = &self.classes[class as usize];
+        self.regions.changed.extend(&of.route);
+        if of.is_limited {
+            self.limited += u32::from(before == 0);
+            self.limited -= u32::from(after == 0);
+        } else {
+            self.count_up(class, delta);
+            self.count_down(class, delta);
+        }
         if after == 0 {
             self.leave(class);
         }
@@ -85,7 +81,8 @@ impl Factors {
                 self.starts_below.insert(down[0]);
             }
         }
-        if let Some(&last) = up.last() {
+        let is_limited = self.classes[class as usize].is_limited;
+        if let Some(&last) = up.last().filter(|_| !is_limited) {
             let port = down.first().copied().unwrap_or(NONE);
             let key = u64::from(self.links.ups[last as usize].depth) << 32 | u64::from(port.wrapping_add(1));
             let pair = match self.links.ups[last as usize].slot(key) {
@@ -161,7 +158,6 @@ impl Factors {
             }
             slot.dirty = true;
             self.dirty_ups.insert(k);
-            self.regions.changed.push(k);
         }
     }
 
@@ -190,7 +186,6 @@ impl Factors {
                 }
             }
             self.dirty_downs.insert(d);
-            self.regions.changed.push(d);
         }
     }
 
@@ -205,6 +200,9 @@ impl Factors {
 
     /// Reserves anew for a class whose promises have changed.
     pub(super) fn reserve(&mut self, class: u32) {
+        if self.classes[class as usize].is_limited {
+            return;
+        }
         let reserved = self.reservation(class);
         let Class { reserved: before, transfers, .. } = self.classes[class as usize];
         self.classes[class as usize].reserved = reserved;

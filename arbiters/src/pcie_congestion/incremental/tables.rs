@@ -2,7 +2,7 @@
 //! down links like the up links beside them.
 
 use smallvec::SmallVec;
-use weir_plugin_api::{CallError, Direction, FabricView, Level, LinkId};
+use weir_plugin_api::{CallError, Direction, FabricView, Holder, Level, LinkId};
 
 use super::NONE;
 use super::trees::Branch;
@@ -146,8 +146,10 @@ pub(super) struct Class {
     pub(super) exception: u32,
     pub(super) blocked_at: u32,
     pub(super) rate: f64,
-    /// It is served the old way: limited, or its route has a lateral link.
-    pub(super) is_foreign: bool,
+    /// What holds it back, where the rate arbiter was asked.
+    pub(super) asked: Option<Holder>,
+    /// Its limit is less than its first link: the fast way does not serve it.
+    pub(super) is_limited: bool,
     /// Of its first link, and of its narrowest one.
     pub(super) bandwidth: f64,
     pub(super) narrowest: f64,
@@ -182,7 +184,7 @@ impl Class {
 pub(super) struct Links {
     pub(super) ups: Vec<Up>,
     pub(super) downs: Vec<Down>,
-    /// Per link of the fabric its number; [`NONE`] for lateral links.
+    /// Per link of the fabric its number.
     pub(super) number: Vec<u32>,
     /// Bandwidth of a part of reservations.
     pub(super) part: f64,
@@ -190,6 +192,9 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn new(fabric: &FabricView<'_>, ports: &[Port]) -> Result<Self, CallError> {
+        if fabric.direction.contains(&Direction::Lateral) {
+            return Err(CallError::Refused("a fabric with lateral links is served phase by phase".to_owned()));
+        }
         let of = |direction| {
             let mut links: Vec<usize> = (0..fabric.links()).filter(|&l| fabric.direction[l] == direction).collect();
             links.sort_by_key(|&l| fabric.depth[l]);
