@@ -39,7 +39,7 @@ impl Factors {
             } else {
                 self.tell_root(class, self.level(rate), answer);
             }
-            self.flag(class);
+            self.watch(class);
         }
     }
 

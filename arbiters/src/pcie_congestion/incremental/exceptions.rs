@@ -1,7 +1,7 @@
 //! Classes with a rate of their own: those that throttle nothing, and those that nobody blocks. All others have the level of
 //! their first link.
 
-use super::tables::Up;
+use super::tables::{Up, insert};
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
@@ -46,15 +46,15 @@ impl Factors {
         self.away.clear();
         while let Some(class) = self.fresh.pop() {
             self.count_anew(class);
-            self.flag(class);
+            self.watch(class);
         }
         self.seek_unblocked();
         for at in 0..self.regions.ranges.len() {
             let (first, end) = self.regions.ranges[at];
-            let mut next = self.flagged.next(first);
+            let mut next = self.watched.next(first);
             while let Some(link) = next.filter(|&link| link < end) {
                 self.find_at(link);
-                next = self.flagged.next(link + 1);
+                next = self.watched.next(link + 1);
             }
             self.find_starts_below(first, end);
         }
@@ -65,34 +65,37 @@ impl Factors {
         }
     }
 
-    /// Marks a link where a class starts that must be looked at.
-    pub(super) fn flag(&mut self, class: u32) {
-        let of = &self.classes[class as usize];
-        if of.ups > 0 {
-            self.flagged.insert(of.route[0]);
+    /// Watches a class: it may be an exception, or hangs elsewhere than below its first link.
+    pub(super) fn watch(&mut self, class: u32) {
+        let of = &mut self.classes[class as usize];
+        if of.ups > 0 && of.transfers > 0 && !std::mem::replace(&mut of.is_watched, true) {
+            insert(&mut self.links.ups[of.route[0] as usize].watched, class);
+            self.watched.insert(of.route[0]);
         }
     }
 
     /// Considers classes that start at a link.
     fn find_at(&mut self, link: u32) {
         let sought = self.links.ups[self.top(link) as usize].sought;
-        let (mut has_any, before) = (false, self.exceptions.len());
-        for at in 0..self.links.ups[link as usize].starting.len() {
-            let class = self.links.ups[link as usize].starting[at];
-            let of = &self.classes[class as usize];
+        let before = self.exceptions.len();
+        let mut watched = std::mem::take(&mut self.links.ups[link as usize].watched);
+        watched.retain(|&class| {
+            let of = &mut self.classes[class as usize];
             let is_away = of.told_below != link;
             let may_be = of.is_free || of.slow == sought;
+            of.is_watched = is_away || may_be;
             if is_away {
                 self.away.push(class);
             }
             if may_be && !self.join(class, before) {
                 self.consider(class);
             }
-            has_any |= is_away || may_be;
+            is_away || may_be
+        });
+        if watched.is_empty() {
+            self.watched.remove(link);
         }
-        if !has_any {
-            self.flagged.remove(link);
-        }
+        self.links.ups[link as usize].watched = watched;
     }
 
     /// Lists a class, or no more, as one that no contended link cuts after its first one.
@@ -101,7 +104,7 @@ impl Factors {
         let is_free = of.transfers > 0 && of.ups > 0 && !self.is_counted(class);
         if is_free != of.is_free {
             self.classes[class as usize].is_free = is_free;
-            self.flag(class);
+            self.watch(class);
         }
     }
 
@@ -247,7 +250,7 @@ impl Factors {
                 let class = self.links.ups[link as usize].starting[at];
                 if self.classes[class as usize].key == key {
                     self.classes[class as usize].slow = self.event;
-                    self.flag(class);
+                    self.watch(class);
                 }
             }
         }

@@ -28,6 +28,7 @@ impl Factors {
             transfers: 0,
             crosses: crosses_root_complex(&self.ports, info.links),
             is_free: false,
+            is_watched: false,
             slow: u64::MAX,
             exception: NONE,
             blocked_at: NONE,
@@ -125,13 +126,16 @@ impl Factors {
     }
 
     fn leave(&mut self, class: u32) {
-        self.classes[class as usize].is_free = false;
+        (self.classes[class as usize].is_free, self.classes[class as usize].is_watched) = (false, false);
         let Class { ups, route, .. } = &self.classes[class as usize];
         let (up, down) = route.split_at(*ups as usize);
         up.iter().for_each(|&k| remove(&mut self.links.ups[k as usize].classes, class));
         down.iter().for_each(|&d| remove(&mut self.links.downs[d as usize].classes, class));
         match up.first() {
-            Some(&k) => remove(&mut self.links.ups[k as usize].starting, class),
+            Some(&k) => {
+                remove(&mut self.links.ups[k as usize].starting, class);
+                remove(&mut self.links.ups[k as usize].watched, class);
+            }
             None => {
                 let first = &mut self.links.downs[down[0] as usize];
                 remove(&mut first.starting, class);

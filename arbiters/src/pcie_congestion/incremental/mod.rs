@@ -137,7 +137,7 @@ pub struct Factors {
     /// Classes that have come.
     fresh: Vec<u32>,
     /// Up links where classes start that may be exceptions or do not hang there; those of the latter that the event looks at.
-    flagged: BitSet,
+    watched: BitSet,
     away: Vec<u32>,
     /// Event in which a class was listed as an exception.
     listed: Vec<u64>,
@@ -247,7 +247,7 @@ impl Factors {
             tolerance: EPS * ports.iter().fold(0.0, |most: f64, port| most.max(port.bandwidth)),
             fresh: Vec::new(),
             regions: Regions::new(ups),
-            flagged: BitSet::new(ups),
+            watched: BitSet::new(ups),
             away: Vec::new(),
             listed: Vec::new(),
             exceptions: Vec::new(),

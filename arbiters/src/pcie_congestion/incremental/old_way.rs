@@ -41,7 +41,7 @@ impl Factors {
                 let (rate, binding, by) = phase.answer(number);
                 let by = by.map_or(NONE, |number| classes[number]);
                 self.classes[class as usize].asked = Some(Holder { link: binding.link, cause: binding.cause(), by });
-                self.flag(class);
+                self.watch(class);
                 self.tell_root(class, self.level(rate), answer);
             }
         }

@@ -63,6 +63,8 @@ pub(super) struct Up {
     /// Classes on it, and those that start here, ascending.
     pub(super) classes: Vec<u32>,
     pub(super) starting: Vec<u32>,
+    /// Those of the latter that may be exceptions or hang elsewhere.
+    pub(super) watched: Vec<u32>,
     /// It has been contended.
     pub(super) was_full: bool,
     /// Step D1; the events in which a link of its tree has changed, and in which unblocked classes were sought in it.
@@ -140,6 +142,7 @@ pub(super) struct Class {
     pub(super) crosses: bool,
     /// No contended link cuts it after its first one, with all of its slot: it is listed.
     pub(super) is_free: bool,
+    pub(super) is_watched: bool,
     /// The event in which it was found to be as slow as its tree, perhaps.
     pub(super) slow: u64,
     /// Where it was an exception the last time: its number, the hop at which it was blocked, its rate.
@@ -279,6 +282,7 @@ impl Up {
             promise: 1.0,
             classes: Vec::new(),
             starting: Vec::new(),
+            watched: Vec::new(),
             was_full: false,
             branch: Branch::NEW,
             looked: 0,

@@ -135,6 +135,11 @@ impl Factors {
         for (class, of) in (0..).zip(&self.classes).filter(|(_, of)| of.transfers > 0) {
             let is_free = of.ups > 0 && !self.is_counted(class);
             check(is_free == of.is_free, || format!("class {class} is free: {is_free}"))?;
+            if of.ups > 0 {
+                let is_listed = self.links.ups[of.route[0] as usize].watched.contains(&class);
+                let must_be = is_free || of.told_below != of.route[0];
+                check(is_listed == of.is_watched && is_listed >= must_be, || format!("class {class} is not watched"))?;
+            }
             if self.is_counted(class) && of.told_below == of.route[0] {
                 let (rate, level) = (self.rate_so_far(class), self.level_of_hop(class, 0));
                 check(level < rate, || format!("class {class} has {rate} on a link with {level}"))?;
