@@ -3,7 +3,7 @@
 
 use weir_plugin_api::{Answer, Hang, Level, NO_ID, RootLevel};
 
-use super::exceptions::Exception;
+use super::exceptions::{Exception, Member};
 use super::tables::Up;
 use super::{Factors, NONE, UNTOLD};
 
@@ -28,24 +28,25 @@ impl Factors {
                 self.tell_below(class, self.classes[class as usize].route[0], answer);
             }
         }
-        for at in 0..self.exceptions.len() {
-            let exception = self.exceptions[at];
-            let Exception { class, rate, blocked_at, .. } = exception;
+        for at in 0..self.members.len() {
+            let Member { class, exception, rate } = self.members[at];
+            let Exception { blocked_at, .. } = self.exceptions[exception as usize];
             let of = &mut self.classes[class as usize];
-            of.exception = exception;
+            (of.blocked_at, of.rate, of.asked) = (blocked_at, rate, None);
             if blocked_at < of.ups {
                 let below = of.route[blocked_at as usize];
                 self.tell_below(class, below, answer);
             } else {
                 self.tell_root(class, self.level(rate), answer);
             }
-            self.flag(class);
+            self.watch(class);
         }
     }
 
     /// Tells that a class has the level of an up link.
     fn tell_below(&mut self, class: u32, up: u32, answer: &mut Answer) {
         let of = &mut self.classes[class as usize];
+        of.asked = None;
         if of.told_below != up {
             (of.told_below, of.told_level) = (up, UNTOLD);
             answer.hung.push(Hang { node: class, below: self.first_node + up });

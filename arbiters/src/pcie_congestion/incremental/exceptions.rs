@@ -1,15 +1,21 @@
 //! Classes with a rate of their own: those that throttle nothing, and those that nobody blocks. All others have the level of
 //! their first link.
 
-use super::tables::Up;
+use super::tables::{Up, insert};
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
-/// A class with a rate of its own.
-#[derive(Clone, Copy, Debug, Default)]
+/// Classes with a rate of their own: one, or several of one slot that start at the same link and that nobody looks at one by
+/// one; they are told apart after their port only.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Exception {
+    /// The first of them.
     pub(super) class: u32,
-    /// r; then the rate in the end.
+    key: u64,
+    /// Whether others may join.
+    pub(super) is_open: bool,
+    pub(super) transfers: f64,
+    /// r.
     pub(super) rate: f64,
     /// ρ'.
     pub(super) arrived: f64,
@@ -17,7 +23,18 @@ pub(super) struct Exception {
     pub(super) blocked_at: u32,
     /// It is cut at a contended link: sums over slots count it, at the level of its first link.
     pub(super) is_counted: bool,
+    /// What step D2 adds, and the part of it that fits on the links up to the port.
     pub(super) raise: f64,
+    pub(super) fits: f64,
+}
+
+/// A class of an exception.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    pub(super) class: u32,
+    pub(super) exception: u32,
+    /// In the end.
+    pub(super) rate: f64,
 }
 
 impl Factors {
@@ -25,18 +42,19 @@ impl Factors {
     #[inline(never)]
     pub(super) fn find_exceptions(&mut self) {
         self.exceptions.clear();
+        self.members.clear();
         self.away.clear();
         while let Some(class) = self.fresh.pop() {
             self.count_anew(class);
-            self.flag(class);
+            self.watch(class);
         }
         self.seek_unblocked();
         for at in 0..self.regions.ranges.len() {
             let (first, end) = self.regions.ranges[at];
-            let mut next = self.flagged.next(first);
+            let mut next = self.watched.next(first);
             while let Some(link) = next.filter(|&link| link < end) {
                 self.find_at(link);
-                next = self.flagged.next(link + 1);
+                next = self.watched.next(link + 1);
             }
             self.find_starts_below(first, end);
         }
@@ -47,34 +65,37 @@ impl Factors {
         }
     }
 
-    /// Marks a link where a class starts that must be looked at.
-    pub(super) fn flag(&mut self, class: u32) {
-        let of = &self.classes[class as usize];
-        if of.ups > 0 {
-            self.flagged.insert(of.route[0]);
+    /// Watches a class: it may be an exception, or hangs elsewhere than below its first link.
+    pub(super) fn watch(&mut self, class: u32) {
+        let of = &mut self.classes[class as usize];
+        if of.ups > 0 && of.transfers > 0 && !std::mem::replace(&mut of.is_watched, true) {
+            insert(&mut self.links.ups[of.route[0] as usize].watched, class);
+            self.watched.insert(of.route[0]);
         }
     }
 
     /// Considers classes that start at a link.
     fn find_at(&mut self, link: u32) {
         let sought = self.links.ups[self.top(link) as usize].sought;
-        let mut has_any = false;
-        for at in 0..self.links.ups[link as usize].starting.len() {
-            let class = self.links.ups[link as usize].starting[at];
-            let of = &self.classes[class as usize];
+        let before = self.exceptions.len();
+        let mut watched = std::mem::take(&mut self.links.ups[link as usize].watched);
+        watched.retain(|&class| {
+            let of = &mut self.classes[class as usize];
             let is_away = of.told_below != link;
             let may_be = of.is_free || of.slow == sought;
+            of.is_watched = is_away || may_be;
             if is_away {
                 self.away.push(class);
             }
-            if may_be {
+            if may_be && !self.join(class, before) {
                 self.consider(class);
             }
-            has_any |= is_away || may_be;
+            is_away || may_be
+        });
+        if watched.is_empty() {
+            self.watched.remove(link);
         }
-        if !has_any {
-            self.flagged.remove(link);
-        }
+        self.links.ups[link as usize].watched = watched;
     }
 
     /// Lists a class, or no more, as one that no contended link cuts after its first one.
@@ -83,7 +104,7 @@ impl Factors {
         let is_free = of.transfers > 0 && of.ups > 0 && !self.is_counted(class);
         if is_free != of.is_free {
             self.classes[class as usize].is_free = is_free;
-            self.flag(class);
+            self.watch(class);
         }
     }
 
@@ -137,6 +158,26 @@ impl Factors {
                 || self.pairs[class.pair as usize].cut)
     }
 
+    /// Lists a class with another one of its slot, among the exceptions from one on; whether there is one.
+    fn join(&mut self, class: u32, from: usize) -> bool {
+        let key = self.classes[class as usize].key;
+        if self.marks[class as usize].event == self.event || self.listed[class as usize] == self.event {
+            return false;
+        }
+        let others = self.exceptions[from..].iter();
+        let Some(at) = others.clone().position(|other| other.is_open && other.key == key) else { return false };
+        self.exceptions[from + at].transfers += f64::from(self.classes[class as usize].transfers);
+        self.list(class, (from + at) as u32);
+        true
+    }
+
+    fn list(&mut self, class: u32, exception: u32) {
+        self.listed[class as usize] = self.event;
+        self.classes[class as usize].exception = exception;
+        let rate = self.exceptions[exception as usize].rate;
+        self.members.push(Member { class, exception, rate });
+    }
+
     /// Lists a class if it has a rate of its own.
     #[inline(never)]
     fn consider(&mut self, class: u32) {
@@ -157,8 +198,25 @@ impl Factors {
             (rate, blocked_at) = (arrived, NONE);
         }
         if blocked_at == NONE || !is_counted {
-            self.listed[class as usize] = self.event;
-            self.exceptions.push(Exception { class, rate, arrived, blocked_at, is_counted, raise: 0.0 });
+            let of = &self.classes[class as usize];
+            let (key, transfers) = (of.key, f64::from(of.transfers));
+            let is_open = of.ups > 0
+                && self.marks[class as usize].event != self.event
+                && (is_counted || !self.sets.throttles_below());
+            let (raise, fits) = (0.0, 1.0);
+            self.exceptions.push(Exception {
+                class,
+                key,
+                is_open,
+                transfers,
+                rate,
+                arrived,
+                blocked_at,
+                is_counted,
+                raise,
+                fits,
+            });
+            self.list(class, self.exceptions.len() as u32 - 1);
         }
     }
 
@@ -192,7 +250,7 @@ impl Factors {
                 let class = self.links.ups[link as usize].starting[at];
                 if self.classes[class as usize].key == key {
                     self.classes[class as usize].slow = self.event;
-                    self.flag(class);
+                    self.watch(class);
                 }
             }
         }

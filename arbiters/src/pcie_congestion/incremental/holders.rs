@@ -2,7 +2,6 @@
 
 use weir_plugin_api::{Cause, ClassInfo, Holder, Level, LinkId, NO_LEVEL};
 
-use super::exceptions::Exception;
 use super::trees::By;
 use super::{Factors, NONE};
 use crate::common::ports::crosses_root_complex;
@@ -29,26 +28,17 @@ impl Factors {
 
     /// What holds a class back: as the bindings of the rate arbiter, as far as it is at hand.
     pub(super) fn held_back(&self, class: u32) -> Holder {
-        if self.was_asked {
-            return self.held_back_as_asked(class);
+        if let Some(holder) = self.classes[class as usize].asked {
+            return holder;
         }
         let of = &self.classes[class as usize];
         if of.ups > 0 && of.told_below == of.route[0] {
             return self.blocked(class, 0);
         }
-        let exception = of.exception;
-        match exception.blocked_at {
-            NONE => self.unblocked(&exception),
+        match of.blocked_at {
+            NONE => self.unblocked(class),
             hop => self.blocked(class, hop),
         }
-    }
-
-    /// The binding that the rate arbiter gave.
-    fn held_back_as_asked(&self, class: u32) -> Holder {
-        let nothing = Holder { link: LinkId::NONE, cause: Cause::Unknown, by: NONE };
-        let Ok(number) = self.active.binary_search(&class) else { return nothing };
-        let (binding, by) = self.phase.binding(number);
-        Holder { link: binding.link, cause: binding.cause(), by: by.map_or(NONE, |number| self.active[number]) }
     }
 
     /// A class that has the level of one of its links.
@@ -98,10 +88,9 @@ impl Factors {
     }
 
     /// A class that is not blocked: its last cut, else its narrowest link.
-    fn unblocked(&self, exception: &Exception) -> Holder {
-        let class = exception.class;
+    fn unblocked(&self, class: u32) -> Holder {
         let of = &self.classes[class as usize];
-        let Some(hop) = self.last_cut(class).filter(|_| exception.rate < of.narrowest * (1.0 - ROUNDING)) else {
+        let Some(hop) = self.last_cut(class).filter(|_| of.rate < of.narrowest * (1.0 - ROUNDING)) else {
             let narrowest = of.links.iter().find(|link| self.ports[link.index()].bandwidth <= of.narrowest);
             return Holder { link: *narrowest.unwrap_or(&LinkId::NONE), cause: Cause::FullRate, by: NONE };
         };

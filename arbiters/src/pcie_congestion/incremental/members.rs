@@ -2,7 +2,6 @@
 
 use weir_plugin_api::{ClassInfo, Direction, NO_LEVEL};
 
-use super::exceptions::Exception;
 use super::tables::{Class, Pair, Slot, insert, remove};
 use super::{Factors, NONE, UNTOLD};
 use crate::common::ports::crosses_root_complex;
@@ -19,7 +18,6 @@ impl Factors {
         let direction = |link: &weir_plugin_api::LinkId| self.ports[link.index()].direction;
         let bandwidth = |link: &weir_plugin_api::LinkId| self.ports[link.index()].bandwidth;
         let ups = info.links.iter().take_while(|link| direction(link) == Direction::Up).count();
-        let is_chain = info.links[ups..].iter().all(|link| direction(link) == Direction::Down);
         let limit = if info.limit == NO_LEVEL { f64::INFINITY } else { info.limit as f64 / self.scale };
         let first = bandwidth(&info.links[0]);
         self.classes[at] = Class {
@@ -30,9 +28,13 @@ impl Factors {
             transfers: 0,
             crosses: crosses_root_complex(&self.ports, info.links),
             is_free: false,
+            is_watched: false,
             slow: u64::MAX,
-            exception: Exception::default(),
-            is_foreign: !is_chain || limit < first,
+            exception: NONE,
+            blocked_at: NONE,
+            rate: 0.0,
+            asked: None,
+            is_limited: limit < first,
             bandwidth: first,
             narrowest: info.links.iter().map(bandwidth).fold(f64::INFINITY, f64::min),
             reserved: 0,
@@ -50,21 +52,17 @@ impl Factors {
         let after = before.wrapping_add_signed(delta);
         self.classes[class as usize].transfers = after;
         if before == 0 {
-            insert(&mut self.active, class);
-        }
-        if after == 0 {
-            remove(&mut self.active, class);
-        }
-        if self.classes[class as usize].is_foreign {
-            self.foreign += u32::from(before == 0);
-            self.foreign -= u32::from(after == 0);
-            return;
-        }
-        if before == 0 {
             self.enter(class);
         }
-        self.count_up(class, delta);
-        self.count_down(class, delta);
+        let of = &self.classes[class as usize];
+        self.regions.changed.extend(&of.route);
+        if of.is_limited {
+            self.limited += u32::from(before == 0);
+            self.limited -= u32::from(after == 0);
+        } else {
+            self.count_up(class, delta);
+            self.count_down(class, delta);
+        }
         if after == 0 {
             self.leave(class);
         }
@@ -84,7 +82,8 @@ impl Factors {
                 self.starts_below.insert(down[0]);
             }
         }
-        if let Some(&last) = up.last() {
+        let is_limited = self.classes[class as usize].is_limited;
+        if let Some(&last) = up.last().filter(|_| !is_limited) {
             let port = down.first().copied().unwrap_or(NONE);
             let key = u64::from(self.links.ups[last as usize].depth) << 32 | u64::from(port.wrapping_add(1));
             let pair = match self.links.ups[last as usize].slot(key) {
@@ -127,13 +126,16 @@ impl Factors {
     }
 
     fn leave(&mut self, class: u32) {
-        self.classes[class as usize].is_free = false;
+        (self.classes[class as usize].is_free, self.classes[class as usize].is_watched) = (false, false);
         let Class { ups, route, .. } = &self.classes[class as usize];
         let (up, down) = route.split_at(*ups as usize);
         up.iter().for_each(|&k| remove(&mut self.links.ups[k as usize].classes, class));
         down.iter().for_each(|&d| remove(&mut self.links.downs[d as usize].classes, class));
         match up.first() {
-            Some(&k) => remove(&mut self.links.ups[k as usize].starting, class),
+            Some(&k) => {
+                remove(&mut self.links.ups[k as usize].starting, class);
+                remove(&mut self.links.ups[k as usize].watched, class);
+            }
             None => {
                 let first = &mut self.links.downs[down[0] as usize];
                 remove(&mut first.starting, class);
@@ -160,7 +162,6 @@ impl Factors {
             }
             slot.dirty = true;
             self.dirty_ups.insert(k);
-            self.regions.changed.push(k);
         }
     }
 
@@ -189,7 +190,6 @@ impl Factors {
                 }
             }
             self.dirty_downs.insert(d);
-            self.regions.changed.push(d);
         }
     }
 
@@ -204,6 +204,9 @@ impl Factors {
 
     /// Reserves anew for a class whose promises have changed.
     pub(super) fn reserve(&mut self, class: u32) {
+        if self.classes[class as usize].is_limited {
+            return;
+        }
         let reserved = self.reservation(class);
         let Class { reserved: before, transfers, .. } = self.classes[class as usize];
         self.classes[class as usize].reserved = reserved;

@@ -17,8 +17,13 @@
 //! - Exceptions ([`exceptions`]) throttle nothing or are not blocked. Steps D2 and D3 ([`raises`]) are for these; what the
 //!   others have on a link is summed over slots.
 //!
-//! Limited transfers, lateral links, and a class that brings more to an up link than it carries: then the rate arbiter is asked
-//! for all rates ([`old_way`]) until that is over. Without head-of-line blocking the host asks it phase by phase.
+//! An event looks at exceptions in the regions that it touches only ([`regions`]). While there are limited transfers, or a
+//! class brings more to an up link than that carries, the rate arbiter is asked for the rates of these regions ([`old_way`]).
+//! Lateral links, bandwidth that links share, and the policy without head-of-line blocking are refused: the host goes phase
+//! by phase.
+//!
+//! Rates are those of the rate arbiter but for rounding, and a function of the active classes, to the bit: sums are formed in a
+//! fixed order, promises are compared only.
 
 mod answers;
 mod bits;
@@ -46,7 +51,7 @@ use super::{EPS, PcieCongestion, PcieCongestionParams};
 use crate::common::params::decode;
 use crate::common::ports::Port;
 use bits::BitSet;
-use exceptions::Exception;
+use exceptions::{Exception, Member};
 use ports::{Cut, Inputs, Mark};
 use raises::Extra;
 use regions::Regions;
@@ -70,6 +75,23 @@ struct Counters {
     bases: u64,
     exceptions: u64,
     raised: u64,
+    /// Classes that are cut or clamped one by one.
+    specials: u64,
+}
+
+#[cfg(test)]
+impl std::ops::AddAssign for Counters {
+    fn add_assign(&mut self, other: Self) {
+        self.fast += other.fast;
+        self.asked += other.asked;
+        self.awake += other.awake;
+        self.classes += other.classes;
+        self.descents += other.descents;
+        self.bases += other.bases;
+        self.exceptions += other.exceptions;
+        self.raised += other.raised;
+        self.specials += other.specials;
+    }
 }
 
 /// The incremental side of `pcie-congestion`.
@@ -84,17 +106,15 @@ pub struct Factors {
     pairs: Vec<Pair>,
     free_pairs: Vec<u32>,
     classes: Vec<Class>,
-    /// Classes with transfers, ascending.
-    active: Vec<u32>,
     dirty_ups: BitSet,
     dirty_downs: BitSet,
     /// Down links that are divided in each event; those where classes start.
     awake: BitSet,
     starts_below: BitSet,
     changed_slots: Vec<(u64, u32, bool)>,
-    /// Up links with clamped classes, classes with limits or lateral links: the fast way does not serve these.
+    /// Up links with clamped classes, limited classes: the fast way does not serve these.
     clamped: u32,
-    foreign: u32,
+    limited: u32,
     /// Counts events of the fast way; what is marked with another number is of the past.
     event: u64,
     marks: Vec<Mark>,
@@ -117,11 +137,12 @@ pub struct Factors {
     /// Classes that have come.
     fresh: Vec<u32>,
     /// Up links where classes start that may be exceptions or do not hang there; those of the latter that the event looks at.
-    flagged: BitSet,
+    watched: BitSet,
     away: Vec<u32>,
     /// Event in which a class was listed as an exception.
     listed: Vec<u64>,
     exceptions: Vec<Exception>,
+    members: Vec<Member>,
     extras: Vec<Extra>,
     raised: Vec<usize>,
     plain: PcieCongestion,
@@ -144,17 +165,20 @@ impl IncrementalArbiter for Factors {
         change.removed.iter().for_each(|change| self.count(change.class, -1));
         change.added.iter().for_each(|change| self.count(change.class, 1));
         self.divide_upward();
-        self.was_asked = self.clamped > 0 || self.foreign > 0;
-        if self.was_asked {
+        if self.clamped > 0 || self.limited > 0 {
             self.counters.asked += 1;
+            self.was_asked = true;
+            self.touch_regions();
             return self.ask(answer);
         }
+        self.regions.all |= std::mem::take(&mut self.was_asked);
         self.counters.fast += 1;
         self.divide_downward();
         self.touch_regions();
         self.block();
         self.find_exceptions();
         self.counters.exceptions += self.exceptions.len() as u64;
+        self.counters.specials += self.specials.len() as u64;
         self.hand_on();
         self.tell(answer);
         Ok(())
@@ -199,14 +223,13 @@ impl Factors {
             pairs: Vec::new(),
             free_pairs: Vec::new(),
             classes: Vec::new(),
-            active: Vec::new(),
             dirty_ups: BitSet::new(ups),
             dirty_downs: BitSet::new(downs),
             awake: BitSet::new(downs),
             starts_below: BitSet::new(downs),
             changed_slots: Vec::new(),
             clamped: 0,
-            foreign: 0,
+            limited: 0,
             event: 0,
             marks: Vec::new(),
             specials: Vec::new(),
@@ -222,10 +245,11 @@ impl Factors {
             tolerance: EPS * ports.iter().fold(0.0, |most: f64, port| most.max(port.bandwidth)),
             fresh: Vec::new(),
             regions: Regions::new(ups),
-            flagged: BitSet::new(ups),
+            watched: BitSet::new(ups),
             away: Vec::new(),
             listed: Vec::new(),
             exceptions: Vec::new(),
+            members: Vec::new(),
             raised: Vec::new(),
             extras: vec![Extra::default(); ups + downs],
             plain,

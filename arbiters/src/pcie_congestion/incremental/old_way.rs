@@ -1,12 +1,13 @@
-//! What the fast way does not serve is asked of the rate arbiter: limited transfers, lateral links, and classes that bring
-//! more to an up link than it carries.
+//! What the fast way does not serve is asked of the rate arbiter: limited transfers, and classes that bring more to an up link
+//! than it carries.
 
 use weir_plugin_api::{
-    Answer, Binding, CallError, ClassId, ClassTable, Grant, LinkId, PhaseView, RateArbiter, RouteId, RouteTable,
-    SimTime, TransferId,
+    Answer, Binding, CallError, ClassId, ClassTable, Grant, Holder, LinkId, PhaseView, RateArbiter, RouteId,
+    RouteTable, SimTime, TransferId,
 };
 
-use super::Factors;
+use super::tables::Class;
+use super::{Factors, NONE};
 
 /// Tables of a phase, used again and again.
 #[derive(Debug, Default)]
@@ -27,32 +28,21 @@ pub(super) struct Phase {
 }
 
 impl Factors {
-    /// All rates, by the rate arbiter.
+    /// All rates of the regions that the event touches, by the rate arbiter.
     pub(super) fn ask(&mut self, answer: &mut Answer) -> Result<(), CallError> {
-        let mut phase = std::mem::take(&mut self.phase);
+        let (classes, mut phase) = (self.touched_classes(), std::mem::take(&mut self.phase));
         phase.clear();
-        for (number, &class) in self.active.iter().enumerate() {
-            let class = &self.classes[class as usize];
-            phase.route.push(RouteId(number as u32));
-            phase.limit.push(class.limit);
-            phase.weight.push(1.0);
-            phase.priority.push(0);
-            phase.links.extend(&class.links);
-            phase.offsets.push(phase.links.len() as u64);
-            phase.first.push(phase.ids.len() as u32);
-            for _ in 0..class.transfers {
-                phase.ids.push(TransferId(phase.ids.len() as u32));
-                phase.class.push(ClassId(number as u32));
-                phase.arrival.push(0);
-            }
+        for &class in &classes {
+            phase.add(&self.classes[class as usize]);
         }
         let result = phase.rates(&mut self.plain);
         if result.is_ok() {
-            self.regions.all = true;
-            for number in 0..self.active.len() {
-                let class = self.active[number];
-                self.flag(class);
-                self.tell_root(class, self.level(phase.rates[phase.first[number] as usize]), answer);
+            for (number, &class) in classes.iter().enumerate() {
+                let (rate, binding, by) = phase.answer(number);
+                let by = by.map_or(NONE, |number| classes[number]);
+                self.classes[class as usize].asked = Some(Holder { link: binding.link, cause: binding.cause(), by });
+                self.watch(class);
+                self.tell_root(class, self.level(rate), answer);
             }
         }
         self.phase = phase;
@@ -75,10 +65,28 @@ impl Phase {
         self.offsets.push(0);
     }
 
-    /// What binds the class of a number, and the number of the one that is responsible.
-    pub(super) fn binding(&self, number: usize) -> (Binding, Option<usize>) {
-        let binding = self.bindings[self.first[number] as usize];
-        (binding, self.class.get(binding.by as usize).map(|class| class.index()))
+    /// Adds the transfers of a class.
+    fn add(&mut self, class: &Class) {
+        let number = self.route.len() as u32;
+        self.route.push(RouteId(number));
+        self.limit.push(class.limit);
+        self.weight.push(1.0);
+        self.priority.push(0);
+        self.links.extend(&class.links);
+        self.offsets.push(self.links.len() as u64);
+        self.first.push(self.ids.len() as u32);
+        for _ in 0..class.transfers {
+            self.ids.push(TransferId(self.ids.len() as u32));
+            self.class.push(ClassId(number));
+            self.arrival.push(0);
+        }
+    }
+
+    /// Rate and binding of a class by its number here, and the number of the one that is responsible.
+    fn answer(&self, number: usize) -> (f64, Binding, Option<usize>) {
+        let at = self.first[number] as usize;
+        let by = self.class.get(self.bindings[at].by as usize).map(|class| class.index());
+        (self.rates[at], self.bindings[at], by)
     }
 
     fn rates(&mut self, arbiter: &mut impl RateArbiter) -> Result<(), CallError> {

@@ -1,7 +1,7 @@
 //! Steps D2 and D3: exceptions that were cut and are not blocked get what blocking frees. What all others on a link have is
 //! summed over slots.
 
-use super::exceptions::Exception;
+use super::exceptions::{Exception, Member};
 use super::tables::{Class, Up};
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
@@ -39,25 +39,61 @@ impl Factors {
 
     fn hand_on_to(&mut self, raised: &[usize]) {
         for &at in raised {
-            self.clear_extras(self.exceptions[at].class);
+            let Exception { class, is_open, .. } = self.exceptions[at];
+            // One that is looked at by itself may be cut further down.
+            let hops = if is_open { self.shared_hops(class) } else { self.classes[class as usize].route.len() as u32 };
+            (0..hops).for_each(|hop| self.clear_extra(self.link_of_hop(class, hop)));
         }
-        for at in 0..self.exceptions.len() {
-            self.add_extras(at);
-        }
+        (0..self.exceptions.len()).for_each(|at| self.add_extras(at));
         for &at in raised {
             self.exceptions[at].raise = self.raise(at);
             self.add_raise(at);
         }
+        self.add_raises_below();
         for &at in raised {
-            let Exception { class, rate, raise, .. } = self.exceptions[at];
+            let Exception { class, raise, .. } = self.exceptions[at];
             if raise > 0.0 {
-                let mut fits = 1.0_f64;
-                for hop in 0..self.classes[class as usize].route.len() as u32 {
-                    fits = fits.min(self.part_that_fits(self.link_of_hop(class, hop)));
-                }
-                self.exceptions[at].rate = rate + raise * fits;
+                let hops = 0..self.shared_hops(class);
+                let fits = |fits: f64, hop| fits.min(self.part_that_fits(self.link_of_hop(class, hop)));
+                self.exceptions[at].fits = hops.fold(1.0, fits);
             }
         }
+        self.raise_members();
+    }
+
+    /// Raises are known: adds them up after ports, class by class.
+    fn add_raises_below(&mut self) {
+        for at in 0..self.members.len() {
+            let Member { class, exception, .. } = self.members[at];
+            let raise = self.exceptions[exception as usize].raise * f64::from(self.classes[class as usize].transfers);
+            if raise > 0.0 {
+                for hop in self.shared_hops(class)..self.classes[class as usize].route.len() as u32 {
+                    let link = self.link_of_hop(class, hop);
+                    self.clear_extra(link);
+                    self.extras[link].raises += raise;
+                }
+            }
+        }
+    }
+
+    fn raise_members(&mut self) {
+        for at in 0..self.members.len() {
+            let Member { class, exception, .. } = self.members[at];
+            let Exception { rate, raise, mut fits, .. } = self.exceptions[exception as usize];
+            if raise > 0.0 {
+                for hop in self.shared_hops(class)..self.classes[class as usize].route.len() as u32 {
+                    fits = fits.min(self.part_that_fits(self.link_of_hop(class, hop)));
+                }
+                self.members[at].rate = rate + raise * fits;
+            }
+        }
+    }
+
+    /// The hops up to the port, which all classes of an exception share.
+    #[inline]
+    fn shared_hops(&self, class: u32) -> u32 {
+        let class = &self.classes[class as usize];
+        (class.ups + 1).min(class.route.len() as u32)
     }
 
     /// A number for each link: up links, then down links.
@@ -75,24 +111,20 @@ impl Factors {
             || class.up_links().iter().any(|&k| self.links.ups[k as usize].contended)
     }
 
-    fn clear_extras(&mut self, class: u32) {
-        for hop in 0..self.classes[class as usize].route.len() as u32 {
-            let link = self.link_of_hop(class, hop);
-            if self.extras[link].event != self.event {
-                let nan = f64::NAN;
-                self.extras[link] = Extra { event: self.event, base: nan, share: nan, fits: nan, ..Extra::default() };
-            }
+    fn clear_extra(&mut self, link: usize) {
+        if self.extras[link].event != self.event {
+            let nan = f64::NAN;
+            self.extras[link] = Extra { event: self.event, base: nan, share: nan, fits: nan, ..Extra::default() };
         }
     }
 
-    /// Adds an exception to the sums of its links, as far as these are asked for.
+    /// Adds an exception to the sums of its links up to the port, as far as these are asked for.
     #[inline(never)]
     fn add_extras(&mut self, at: usize) {
-        let Exception { class, rate, blocked_at, is_counted, .. } = self.exceptions[at];
-        let transfers = f64::from(self.classes[class as usize].transfers);
+        let Exception { class, transfers, rate, blocked_at, is_counted, .. } = self.exceptions[at];
         let counted = if is_counted { self.level_of_hop(class, 0) } else { 0.0 };
         let mut after = self.classes[class as usize].bandwidth;
-        for hop in 0..self.classes[class as usize].route.len() as u32 {
+        for hop in 0..self.shared_hops(class) {
             if blocked_at == NONE {
                 after = self.rate_after(class, hop, after);
             }
@@ -160,28 +192,49 @@ impl Factors {
         (goal - arrived).max(0.0)
     }
 
+    /// Adds a raise to the sums of its links up to the port.
     fn add_raise(&mut self, at: usize) {
-        let Exception { class, raise, .. } = self.exceptions[at];
-        let raise = f64::from(self.classes[class as usize].transfers) * raise;
-        for hop in 0..self.classes[class as usize].route.len() as u32 {
+        let Exception { class, transfers, raise, .. } = self.exceptions[at];
+        for hop in 0..self.shared_hops(class) {
             let link = self.link_of_hop(class, hop);
-            self.extras[link].raises += raise;
+            self.extras[link].raises += transfers * raise;
         }
     }
 
     /// Bandwidth freed by the blocked transfers of an overloaded link, per unblocked one.
     fn share(&mut self, link: usize) -> f64 {
         if self.extras[link].share.is_nan() {
-            let after = match link.checked_sub(self.links.ups.len()) {
-                None => self.links.ups[link].bandwidth,
-                Some(down) => self.links.downs[down].flow,
-            };
             let base = self.base(link);
-            let extra = &mut self.extras[link];
-            extra.share =
-                if extra.unblocked > 0.0 { (after - base - extra.lost).max(0.0) / extra.unblocked } else { 0.0 };
+            let (after, (unblocked, lost)) = match link.checked_sub(self.links.ups.len()) {
+                Some(down) if self.links.downs[down].above > 0 => {
+                    (self.links.downs[down].flow, self.unblocked_below(down as u32))
+                }
+                Some(down) => (self.links.downs[down].flow, (self.extras[link].unblocked, self.extras[link].lost)),
+                None => (self.links.ups[link].bandwidth, (self.extras[link].unblocked, self.extras[link].lost)),
+            };
+            self.extras[link].share = if unblocked > 0.0 { (after - base - lost).max(0.0) / unblocked } else { 0.0 };
         }
         self.extras[link].share
+    }
+
+    /// Of the unblocked classes on a down link: how many transfers, Σ y − r.
+    fn unblocked_below(&self, port: u32) -> (f64, f64) {
+        let (mut unblocked, mut lost) = (0.0, 0.0);
+        for &class in &self.links.downs[port as usize].classes {
+            if let Some(exception) = self.exception(class).filter(|exception| exception.blocked_at == NONE) {
+                let of = &self.classes[class as usize];
+                let hops = of.route.iter().skip(of.ups as usize).position(|&d| d == port).unwrap_or(0) as u32 + of.ups;
+                let after = (0..=hops).fold(of.bandwidth, |after, hop| self.rate_after(class, hop, after));
+                unblocked += f64::from(of.transfers);
+                lost += f64::from(of.transfers) * (after - exception.rate);
+            }
+        }
+        (unblocked, lost)
+    }
+
+    fn exception(&self, class: u32) -> Option<&Exception> {
+        let is_listed = self.listed[class as usize] == self.event;
+        is_listed.then(|| &self.exceptions[self.classes[class as usize].exception as usize])
     }
 
     /// The part of all raises that a link has room for.
@@ -210,11 +263,12 @@ impl Factors {
     fn base(&mut self, link: usize) -> f64 {
         if self.extras[link].base.is_nan() {
             self.counters.bases += 1;
-            let counted = match link.checked_sub(self.links.ups.len()) {
-                None => self.links.ups[link].slots.iter().map(|slot| self.counted(link as u32, slot.key)).sum(),
-                Some(down) => self.counted_below(down as u32),
+            let rates = self.extras[link].rates;
+            self.extras[link].base = match link.checked_sub(self.links.ups.len()) {
+                Some(down) if self.links.downs[down].above > 0 => self.rates_below(down as u32),
+                Some(down) => self.counted_at(down as u32) + rates,
+                None => self.counted_over(link as u32) + rates,
             };
-            self.extras[link].base = counted + self.extras[link].rates;
         }
         self.extras[link].base
     }
@@ -239,20 +293,25 @@ impl Factors {
         (children.0..children.1).map(below).sum()
     }
 
-    fn counted_below(&self, port: u32) -> f64 {
-        let down = &self.links.downs[port as usize];
+    fn counted_over(&self, link: u32) -> f64 {
+        self.links.ups[link as usize].slots.iter().map(|slot| self.counted(link, slot.key)).sum()
+    }
+
+    /// The same over the pairs of a port.
+    fn counted_at(&self, port: u32) -> f64 {
         let pair = |&id: &u32| {
             let from = self.pairs[id as usize].from;
             self.counted(from, u64::from(self.links.ups[from as usize].depth) << 32 | u64::from(port + 1))
         };
-        let mut sum: f64 = down.pairs.iter().map(pair).sum();
-        if down.above > 0 {
-            for &class in &down.classes {
-                if self.hop_from_above(class, port).is_some() && self.is_counted(class) {
-                    sum += f64::from(self.classes[class as usize].transfers) * self.level_of_hop(class, 0);
-                }
-            }
-        }
-        sum
+        self.links.downs[port as usize].pairs.iter().map(pair).sum()
+    }
+
+    /// Σ r on a down link, class by class.
+    fn rates_below(&self, port: u32) -> f64 {
+        let rate = |&class: &u32| {
+            let rate = self.exception(class).map_or_else(|| self.level_of_hop(class, 0), |exception| exception.rate);
+            f64::from(self.classes[class as usize].transfers) * rate
+        };
+        self.links.downs[port as usize].classes.iter().map(rate).sum()
     }
 }

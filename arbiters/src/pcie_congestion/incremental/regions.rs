@@ -1,4 +1,5 @@
-//! Parts of the tree that no route leaves: an event looks at the exceptions of those that it touches only.
+//! Parts of the tree that no route leaves: an event looks at the exceptions of those that it touches only, and asks the rate
+//! arbiter for the rates of these only.
 //!
 //! An edge is a node's link up and its link down, of one number. Edges of a subtree are side by side at each depth.
 
@@ -11,7 +12,9 @@ pub(super) struct Regions {
     pub(super) changed: Vec<u32>,
     /// Everything may have changed.
     pub(super) all: bool,
-    /// Event in which the region below an edge was touched; the first one is that below the roots.
+    /// Counts events.
+    event: u64,
+    /// The last event that touched the region below an edge; the first one is that below the roots.
     touched: Vec<u64>,
     /// `first..end`, per region and depth.
     pub(super) ranges: Vec<(u32, u32)>,
@@ -32,7 +35,7 @@ impl Factors {
                 return 0;
             }
             let (up, down) = (&self.links.ups[parent as usize], &self.links.downs[parent as usize]);
-            if up.slots.is_empty() && down.classes.is_empty() {
+            if up.classes.is_empty() && down.classes.is_empty() {
                 return parent as usize + 1;
             }
             edge = parent;
@@ -42,6 +45,7 @@ impl Factors {
     /// Finds the regions that have changed.
     pub(super) fn touch_regions(&mut self) {
         self.regions.ranges.clear();
+        self.regions.event += 1;
         let edges = self.links.ups.len() as u32;
         if std::mem::take(&mut self.regions.all) {
             self.regions.changed.clear();
@@ -49,8 +53,8 @@ impl Factors {
         }
         while let Some(edge) = self.regions.changed.pop() {
             let region = self.region(edge);
-            if self.regions.touched[region] != self.event {
-                self.regions.touched[region] = self.event;
+            if self.regions.touched[region] != self.regions.event {
+                self.regions.touched[region] = self.regions.event;
                 self.list_ranges(region);
             }
         }
@@ -70,6 +74,17 @@ impl Factors {
             };
             (first, end) = (ups[a as usize].children.0, ups[b as usize].children.1);
         }
+    }
+
+    /// The classes that start in the regions that an event touches, ascending.
+    pub(super) fn touched_classes(&self) -> Vec<u32> {
+        let edges = self.regions.ranges.iter().flat_map(|&(first, end)| first as usize..end as usize);
+        let starting = |edge: usize| self.links.ups[edge].starting.iter().chain(&self.links.downs[edge].starting);
+        let mut classes: Vec<u32> = edges.flat_map(starting).copied().collect();
+        // Regions may lie within others.
+        classes.sort_unstable();
+        classes.dedup();
+        classes
     }
 
     /// Whether an event looks at the exceptions that start where a class does.

@@ -1,5 +1,6 @@
 //! Step D1 for classes that are cut far down, one by one: what they throttle has one level, too, whatever trees it is in.
 
+use super::tables::{Class, Up};
 use super::trees::By;
 use super::{Factors, NONE};
 
@@ -23,6 +24,11 @@ impl Sets {
         let (level, by) = (vec![f64::INFINITY; links], vec![By::Nobody; links]);
         let (joined, listed) = ((0..links as u32).collect(), vec![0; links]);
         Self { joined, level, by, listed, ..Self::default() }
+    }
+
+    /// Whether down links are throttled.
+    pub(super) fn throttles_below(&self) -> bool {
+        !self.downs.is_empty()
     }
 
     #[inline]
@@ -141,14 +147,63 @@ impl Factors {
         let first_down = self.links.ups.len() as u32;
         for at in 0..self.sets.downs.len() {
             let set = self.sets.downs[at];
-            for at in 0..self.links.downs[(set - first_down) as usize].classes.len() {
-                let class = self.links.downs[(set - first_down) as usize].classes[at];
-                if self.last_contended(class) > 0 {
-                    let tree = self.set_of_hop(class, 0);
-                    self.list_set(tree);
-                    self.sets.edges.push((tree, set));
+            let port = set - first_down;
+            for at in 0..self.links.downs[port as usize].pairs.len() {
+                let from = self.pairs[self.links.downs[port as usize].pairs[at] as usize].from;
+                self.bound_slot(from, u64::from(self.links.ups[from as usize].depth) << 32 | u64::from(port + 1), set);
+            }
+            let from_above = if self.links.downs[port as usize].above > 0 {
+                self.links.downs[port as usize].classes.len()
+            } else {
+                0
+            };
+            for at in 0..from_above {
+                let class = self.links.downs[port as usize].classes[at];
+                if self.hop_from_above(class, port).is_some() && self.last_contended(class) > 0 {
+                    self.bound_set(self.set_of_hop(class, 0), set);
                 }
             }
+        }
+        self.bound_specials();
+    }
+
+    /// Bounds the trees of those classes of a slot that a contended link cuts after their first one.
+    fn bound_slot(&mut self, link: u32, key: u64, set: u32) {
+        let Up { branch, contended, children, .. } = self.links.ups[link as usize];
+        let Ok(at) = self.links.ups[link as usize].slot(key) else { return };
+        if self.throttles(branch.cut_above, &self.links.ups[link as usize].slots[at]) {
+            return self.bound_set(self.top(link), set);
+        }
+        for child in children.0..children.1 {
+            if !contended {
+                self.bound_slot(child, key, set);
+            } else if self.links.ups[child as usize].slot(key).is_ok() {
+                self.bound_set(self.top(child), set);
+            }
+        }
+    }
+
+    /// Classes that are cut one by one cross throttled links after that, too.
+    fn bound_specials(&mut self) {
+        for at in 0..self.specials.len() {
+            let class = self.specials[at];
+            let last = self.last_contended(class);
+            let Class { ups, ref route, .. } = self.classes[class as usize];
+            if last > 0 {
+                for hop in last.max(ups)..route.len() as u32 {
+                    let set = self.set_of_hop(class, hop);
+                    if self.sets.listed[set as usize] == self.event {
+                        self.bound_set(self.set_of_hop(class, 0), set);
+                    }
+                }
+            }
+        }
+    }
+
+    fn bound_set(&mut self, tree: u32, set: u32) {
+        self.list_set(tree);
+        if self.sets.edges.last() != Some(&(tree, set)) {
+            self.sets.edges.push((tree, set));
         }
     }
 

@@ -2,10 +2,9 @@
 //! down links like the up links beside them.
 
 use smallvec::SmallVec;
-use weir_plugin_api::{CallError, Direction, FabricView, Level, LinkId};
+use weir_plugin_api::{CallError, Direction, FabricView, Holder, Level, LinkId};
 
 use super::NONE;
-use super::exceptions::Exception;
 use super::trees::Branch;
 use crate::common::ports::Port;
 
@@ -64,6 +63,8 @@ pub(super) struct Up {
     /// Classes on it, and those that start here, ascending.
     pub(super) classes: Vec<u32>,
     pub(super) starting: Vec<u32>,
+    /// Those of the latter that may be exceptions or hang elsewhere.
+    pub(super) watched: Vec<u32>,
     /// Step D1; the events in which a link of its tree has changed, and in which unblocked classes were sought in it.
     pub(super) branch: Branch,
     pub(super) looked: u64,
@@ -138,12 +139,17 @@ pub(super) struct Class {
     pub(super) crosses: bool,
     /// No contended link cuts it after its first one, with all of its slot: it is listed.
     pub(super) is_free: bool,
+    pub(super) is_watched: bool,
     /// The event in which it was found to be as slow as its tree, perhaps.
     pub(super) slow: u64,
-    /// What it was as an exception, the last time that it was one.
-    pub(super) exception: Exception,
-    /// It is served the old way: limited, or its route has a lateral link.
-    pub(super) is_foreign: bool,
+    /// Where it was an exception the last time: its number, the hop at which it was blocked, its rate.
+    pub(super) exception: u32,
+    pub(super) blocked_at: u32,
+    pub(super) rate: f64,
+    /// What holds it back, where the rate arbiter was asked.
+    pub(super) asked: Option<Holder>,
+    /// Its limit is less than its first link: the fast way does not serve it.
+    pub(super) is_limited: bool,
     /// Of its first link, and of its narrowest one.
     pub(super) bandwidth: f64,
     pub(super) narrowest: f64,
@@ -178,7 +184,7 @@ impl Class {
 pub(super) struct Links {
     pub(super) ups: Vec<Up>,
     pub(super) downs: Vec<Down>,
-    /// Per link of the fabric its number; [`NONE`] for lateral links.
+    /// Per link of the fabric its number.
     pub(super) number: Vec<u32>,
     /// Bandwidth of a part of reservations.
     pub(super) part: f64,
@@ -186,6 +192,9 @@ pub(super) struct Links {
 
 impl Links {
     pub(super) fn new(fabric: &FabricView<'_>, ports: &[Port]) -> Result<Self, CallError> {
+        if fabric.direction.contains(&Direction::Lateral) {
+            return Err(CallError::Refused("a fabric with lateral links is served phase by phase".to_owned()));
+        }
         let of = |direction| {
             let mut links: Vec<usize> = (0..fabric.links()).filter(|&l| fabric.direction[l] == direction).collect();
             links.sort_by_key(|&l| fabric.depth[l]);
@@ -270,6 +279,7 @@ impl Up {
             promise: 1.0,
             classes: Vec::new(),
             starting: Vec::new(),
+            watched: Vec::new(),
             branch: Branch::NEW,
             looked: 0,
             sought: 0,

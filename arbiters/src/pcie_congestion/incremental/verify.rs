@@ -34,8 +34,7 @@ impl Factors {
     fn check_sums(&self, link: u32) -> Result<(), String> {
         let up = &self.links.ups[link as usize];
         let mut slots: BTreeMap<u64, (u32, f64, f64)> = BTreeMap::new();
-        for &class in &self.active {
-            let class = &self.classes[class as usize];
+        for class in self.classes.iter().filter(|class| class.transfers > 0) {
             let Some(hop) = class.up_links().iter().position(|&k| k == link) else { continue };
             let before = class.up_links()[..hop].iter().map(|&k| self.links.ups[k as usize].factor);
             let rate = class.bandwidth * before.product::<f64>();
@@ -96,21 +95,20 @@ impl Factors {
         check(!is_full, || format!("{id:?} carries {rates}, more than {flow} or its capacity"))
     }
 
-    /// Rates after step D1 of all active classes, by repeated minima.
-    fn blocked_rates(&self) -> (Vec<f64>, BTreeMap<(bool, u32), f64>) {
-        let mut rates: Vec<f64> = self.active.iter().map(|&class| self.rate_so_far(class)).collect();
+    /// m of all throttled links, up or down, by repeated minima.
+    fn minima(&self) -> BTreeMap<(bool, u32), f64> {
+        let active = || (0..).zip(&self.classes).filter(|(_, of)| of.transfers > 0);
+        let mut rates: Vec<f64> = active().map(|(class, _)| self.rate_so_far(class)).collect();
         loop {
             let mut levels: BTreeMap<(bool, u32), f64> = BTreeMap::new();
-            for (&class, &rate) in self.active.iter().zip(&rates) {
-                let of = &self.classes[class as usize];
+            for ((class, of), &rate) in active().zip(&rates) {
                 for (hop, &link) in of.route[..self.last_contended(class) as usize].iter().enumerate() {
                     let level = levels.entry((hop < of.ups as usize, link)).or_insert(f64::INFINITY);
                     *level = level.min(rate);
                 }
             }
             let mut has_moved = false;
-            for (&class, rate) in self.active.iter().zip(&mut rates) {
-                let of = &self.classes[class as usize];
+            for ((_, of), rate) in active().zip(&mut rates) {
                 for (hop, &link) in of.route.iter().enumerate() {
                     if let Some(&level) = levels.get(&(hop < of.ups as usize, link)) {
                         has_moved |= level < *rate;
@@ -119,13 +117,13 @@ impl Factors {
                 }
             }
             if !has_moved {
-                return (rates, levels);
+                return levels;
             }
         }
     }
 
     fn check_levels(&self) -> Result<(), String> {
-        let (_, levels) = self.blocked_rates();
+        let levels = self.minima();
         for (link, up) in (0..).zip(&self.links.ups).filter(|(_, up)| !up.slots.is_empty()) {
             let (level, kept) = (levels.get(&(true, link)).copied().unwrap_or(f64::INFINITY), self.up_level(link));
             check(is_close(level, kept), || format!("level of {:?}: {kept}, not {level}: {:?}", up.id, up.branch))?;
@@ -134,10 +132,14 @@ impl Factors {
     }
 
     fn check_lists(&self) -> Result<(), String> {
-        for &class in &self.active {
-            let of = &self.classes[class as usize];
+        for (class, of) in (0..).zip(&self.classes).filter(|(_, of)| of.transfers > 0) {
             let is_free = of.ups > 0 && !self.is_counted(class);
             check(is_free == of.is_free, || format!("class {class} is free: {is_free}"))?;
+            if of.ups > 0 {
+                let is_listed = self.links.ups[of.route[0] as usize].watched.contains(&class);
+                let must_be = is_free || of.told_below != of.route[0];
+                check(is_listed == of.is_watched && is_listed >= must_be, || format!("class {class} is not watched"))?;
+            }
             if self.is_counted(class) && of.told_below == of.route[0] {
                 let (rate, level) = (self.rate_so_far(class), self.level_of_hop(class, 0));
                 check(level < rate, || format!("class {class} has {rate} on a link with {level}"))?;

@@ -5,6 +5,7 @@ mod loads;
 
 use weir_plugin_api::{NO_LEVEL, NodeKind};
 
+use super::Counters;
 use case::{Both, Dice, Tree};
 
 /// What random trees have.
@@ -58,20 +59,18 @@ fn random_tree(dice: &mut Dice, wanted: Wanted) -> (Tree, f64) {
     (Tree::new(parent, kinds, &bandwidths), tau)
 }
 
+/// What was compared, and how often each way was taken.
+#[derive(Debug, Default)]
 struct Sum {
     events: u64,
     rates: u64,
     worst: f64,
-    fast: u64,
-    asked: u64,
-    awake: u64,
-    descents: u64,
-    bases: u64,
+    counters: Counters,
 }
 
 /// Random events on random trees.
 fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
-    let mut sum = Sum { events: 0, rates: 0, worst: 0.0, fast: 0, asked: 0, awake: 0, descents: 0, bases: 0 };
+    let mut sum = Sum::default();
     for seed in seeds {
         let mut dice = Dice::new(seed);
         let (tree, tau) = random_tree(&mut dice, wanted);
@@ -102,7 +101,7 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
                     .find(|&end| end != from && tree.parent[end as usize] == tree.parent[from as usize]);
                 let to = if is_local && dice.below(8) > 0 { near.unwrap_or(to) } else { to };
                 if from != to && dice.below(2 * aim as u64) >= transfers.len() as u64 {
-                    let limit = if wanted.limits && dice.below(20) == 0 { 1 << 52 } else { NO_LEVEL };
+                    let limit = if wanted.limits && dice.below(40) == 0 { (1 + dice.below(8)) << 50 } else { NO_LEVEL };
                     transfers.push(both.begin(&tree.route(from, to), limit));
                 }
             }
@@ -110,29 +109,29 @@ fn run(seeds: std::ops::Range<u64>, wanted: Wanted) -> Sum {
             both.compare(&|| format!("seed {seed}, event {event}"));
             sum.events += 1;
         }
-        let counters = both.side.counters;
         sum.rates += both.rates;
         sum.worst = sum.worst.max(both.worst);
-        sum.fast += counters.fast;
-        sum.asked += counters.asked;
-        sum.awake += counters.awake;
-        sum.descents += counters.descents;
-        sum.bases += counters.bases;
+        sum.counters += both.side.counters;
     }
-    println!(
-        "{} events, {} rates, worst {:.1e}; fast {}, asked {}, awake {}, descents {}, bases {}",
-        sum.events, sum.rates, sum.worst, sum.fast, sum.asked, sum.awake, sum.descents, sum.bases
-    );
+    println!("{sum:?}");
     sum
 }
 
 #[test]
 fn every_rate_after_every_event_is_the_rate_arbiters() {
     let plain = Wanted { nodes: 32, inner_root_complexes: false, limits: false, wider_upwards: true };
-    run(0..400, plain);
-    run(1000..1400, Wanted { wider_upwards: false, ..plain });
-    run(2000..2400, Wanted { inner_root_complexes: true, ..plain });
-    run(3000..3200, Wanted { inner_root_complexes: true, limits: true, wider_upwards: false, ..plain });
+    let Counters { fast, asked, awake, classes, descents, bases, raised, specials, .. } = run(0..400, plain).counters;
+    assert!(asked == 0 && fast > 10_000, "the fast way serves all: {fast}, {asked}");
+    for ways in [awake, classes, descents, bases, raised, specials] {
+        assert!(ways > 2_000, "each way is taken: {ways}");
+    }
+    let narrow = run(1000..1400, Wanted { wider_upwards: false, ..plain }).counters;
+    assert!(narrow.asked > 1_000 && narrow.fast > 2 * narrow.asked, "classes are clamped now and then: {narrow:?}");
+    let inner = run(2000..2400, Wanted { inner_root_complexes: true, ..plain }).counters;
+    assert!(inner.asked == 0 && inner.specials > 2_000);
+    let limited = Wanted { inner_root_complexes: true, limits: true, wider_upwards: false, ..plain };
+    let limited = run(3000..3200, limited).counters;
+    assert!(limited.asked > 1_000 && limited.fast > 1_000, "limits come and go: {limited:?}");
 }
 
 #[test]
