@@ -24,7 +24,10 @@ fn simulated(machine: &Machine) -> Vec<Experiment> {
 }
 
 fn simulated_with(machine: &Machine, values: Loggp) -> Vec<Experiment> {
-    let mut all = experiments(machine);
+    seconds_of(machine, values, experiments(machine))
+}
+
+fn seconds_of(machine: &Machine, values: Loggp, mut all: Vec<Experiment>) -> Vec<Experiment> {
     let arbiter = built_in("max-min");
     let simulator = Simulator::new(machine, &arbiter, &all).expect("routes");
     let setting = Setting { loggp: Some(values), ..Setting::of(machine) };
@@ -43,6 +46,16 @@ fn messages_take_the_times_of_the_formulas() {
     for (experiment, expected) in simulated(&machine).iter().zip(expected) {
         assert!((experiment.rows[0].seconds / expected - 1.0).abs() < 1e-9, "{experiment:?}: {expected}");
     }
+}
+
+/// Of the five steps of a collective, each begins with what the step before brought: L + 2·o in each, and the bytes once.
+#[test]
+fn each_step_of_a_collective_pays_overheads_and_latency() {
+    let machine = machine("topologies/two-socket-8gpu.yaml", &[]);
+    let steps = Experiment { steps: 5, ..group(&machine, "steps", &[("gpu0", "gpu1", 1_001)]) };
+    let found = seconds_of(&machine, TRUE, vec![steps])[0].rows[0].seconds;
+    let expected = 5.0 * (5e-6 + 2.0 * 1e-6) + 1e3 * 0.8e-9;
+    assert!((found / expected - 1.0).abs() < 1e-9, "{found}, not {expected}");
 }
 
 /// g, G and 2·o + L come out; o and L apart cannot, also where o is above g, since o overlaps the message before.
