@@ -1,6 +1,7 @@
 //! The command line.
 
 mod calibrate;
+mod jitter;
 mod plugin;
 mod search;
 mod validate;
@@ -11,6 +12,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use weir_report::TABLES;
 
 pub(crate) use calibrate::{CalibrateArgs, FitWhat, PerLink};
+pub(crate) use jitter::JitterArgs;
 pub(crate) use plugin::{PluginAction, PluginArgs};
 pub(crate) use search::{MergeArgs, OptimizeArgs, TuneArgs};
 pub(crate) use validate::{Since, ValidateArgs};
@@ -117,6 +119,7 @@ Examples:
   weir run scenarios/pcie/four-transfers.yaml
   weir run four-transfers.yaml --arbiter max-min --arbiter fcfs
   weir run four-transfers.yaml --set arbiter.tau=0.1 --json | jq .makespan_s
+  weir run four-transfers.yaml --jitter 1us --seeds 16
   weir run load.yaml --until 10ms --json --output part.json
   weir run flows.yaml --stream ends.csv"
 )]
@@ -124,7 +127,7 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
     /// Stop at this simulated time; the result is marked as incomplete, and the exit code is 0
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = crate::values::time, conflicts_with = "jitter")]
     pub(crate) until: Option<weir_plugin_api::SimTime>,
     /// Print one JSON object per scenario and arbiter
     #[arg(long)]
@@ -142,6 +145,8 @@ pub(crate) struct RunArgs {
     /// unknown)
     #[arg(long)]
     pub(crate) peaks: bool,
+    #[command(flatten)]
+    pub(crate) jitter: JitterArgs,
     /// Write the results to a file instead of stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -152,7 +157,7 @@ pub(crate) struct RunArgs {
         long,
         value_name = "OUT",
         value_parser = crate::values::stream,
-        conflicts_with_all = ["output", "phases", "full", "ExportArgs"]
+        conflicts_with_all = ["output", "phases", "full", "jitter", "ExportArgs"]
     )]
     pub(crate) stream: Option<crate::values::StreamTarget>,
     /// Write the run as Chrome trace JSON, which Perfetto (ui.perfetto.dev) opens: a track per link and per engine, counters of
@@ -212,14 +217,18 @@ The first column is the baseline. Files saved by `weir run --json` are columns t
 Examples:
   weir compare scenarios/pcie/four-transfers.yaml
   weir compare halo.yaml --arbiter pcie-congestion --arbiter max-min
+  weir compare halo.yaml --jitter 1us --seeds 16
   weir compare before.json after.json --fail-if slower:2%"
 )]
 pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArgs,
-    /// Exit with 1 when the makespan of a column is this much above the first column's, such as slower:2%
+    /// Exit with 1 when the makespan of a column is this much above the first column's, such as slower:2%; not for a
+    /// difference within the spread of either (see --jitter)
     #[arg(long, value_name = "slower:PERCENT", value_parser = crate::values::slower)]
     pub(crate) fail_if: Option<f64>,
+    #[command(flatten)]
+    pub(crate) jitter: JitterArgs,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

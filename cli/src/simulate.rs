@@ -19,6 +19,9 @@ pub(crate) fn report<T>(
     let running = Stage::running();
     let run = scenario.run_under(arbiter, &watched(options))?;
     drop(running);
+    if options.jitter.is_some() && run.complete() && run.spread().is_none() {
+        message("note: interrupted; the result has no spread");
+    }
     let reported = hand_over(&run, report);
     if interrupt::requested() {
         // The program ends now, and taking millions of rates apart would delay it.

@@ -4,14 +4,27 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use weir::Jitter;
 use weir_optimize::parameters::Shard;
 use weir_optimize::search::{Method, Objective, Vary};
-use weir_plugin_api::SimTime;
+use weir_plugin_api::{SimDuration, SimTime};
 use weir_report::Lines;
 
 /// A point of simulated time such as `10ms`, written as in scenarios.
 pub(crate) fn time(text: &str) -> Result<SimTime, String> {
     weir_scenario::parse_time(text).map(|span| SimTime(span.0))
+}
+
+/// A span of simulated time such as `1us`, above 0.
+pub(crate) fn jitter(text: &str) -> Result<SimDuration, String> {
+    let span = weir_scenario::parse_time(text)?;
+    Jitter::new(span, 1).map(|_| span).map_err(|error| error.brief())
+}
+
+/// A number of runs.
+pub(crate) fn seeds(text: &str) -> Result<u32, String> {
+    let number = text.parse().map_err(|_| "give a whole number from 1 to 1000".to_owned())?;
+    Jitter::new(SimDuration(1), number).map(|_| number).map_err(|error| error.brief())
 }
 
 pub(crate) fn vary() -> impl TypedValueParser<Value = Vary> {

@@ -54,6 +54,18 @@ fn ctrl_c_sums_up_a_large_load_in_time() {
     assert!(took < LIMIT, "took {took:?}");
 }
 
+#[test]
+fn ctrl_c_ends_the_runs_that_measure_a_spread() {
+    let short = LONG.replace("count: 20000", "count: 300");
+    let took = shortest(|| {
+        let (took, text) = interrupt_a_run(&short, &["--json", "--jitter", "1us", "--seeds", "1000"]);
+        let result: serde_json::Value = serde_json::from_str(&text).expect("one whole result");
+        assert!(result.get("spread").is_none(), "{}", result["spread"]);
+        took
+    });
+    assert!(took < LIMIT, "took {took:?}");
+}
+
 /// How long Ctrl-C took, and what was written.
 fn interrupt_a_run(scenario: &str, options: &[&str]) -> (Duration, String) {
     let folder = tempfile::TempDir::new().expect("a temporary folder");

@@ -31,6 +31,7 @@ mod saved;
 mod schemas;
 mod search;
 mod served;
+mod spread;
 mod steps;
 mod stream;
 mod sweep;
@@ -45,16 +46,18 @@ mod widening;
 
 pub use alone::{Alone, AloneError};
 pub use cause::{CauseKind, TransferCause, bottleneck_link, cause_text, place_text};
-pub use compare::{Column, CompareRow, Comparison};
+pub use compare::{Column, CompareRow, Comparison, MeasuredBy, Timed};
 pub use delay::Delay;
 pub use json::{Detail, results_schema, search_schema, write_explanation, write_run, write_streamed};
 pub use kind::{ResultKind, is_saved, saved_kind};
+pub use operations::end_of;
 pub use pairs::Pairs;
 pub use percentiles::{LARGE, Percentiles};
 pub use pictures::Ranks;
 pub use run::{ArbiterInfo, Run, titled};
 pub use saved::SavedError;
 pub use search::{SearchArbiter, SearchReport, SearchSubject, Solution};
+pub use spread::{EndSpread, Spread};
 pub use stream::{Lines, Streamed};
 pub use sweep::SweepReport;
 #[cfg(feature = "parquet")]

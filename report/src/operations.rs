@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use weir_plugin_api::{SimDuration, SimTime};
 use weir_scenario::PlannedOperation;
-use weir_sim_core::{TaskId, Work};
+use weir_sim_core::{Outcome, TaskId, Work};
 
 use crate::Run;
 
@@ -18,8 +18,7 @@ impl Run<'_> {
     /// The end of an operation's last task; [`SimTime::NEVER`] until all have ended.
     #[must_use]
     pub fn ended(&self, operation: &PlannedOperation) -> SimTime {
-        let ends = operation.tasks().map(|task| self.outcome.tasks[task.index()].end);
-        ends.max().unwrap_or_else(|| self.released(operation))
+        end_of(operation, self.outcome)
     }
 
     /// From release to end of an operation; `None` until it has ended.
@@ -41,6 +40,13 @@ impl<'a> Run<'a> {
             name => name,
         }
     }
+}
+
+/// The end of an operation's last task; [`SimTime::NEVER`] until all have ended.
+#[must_use]
+pub fn end_of(operation: &PlannedOperation, outcome: &Outcome) -> SimTime {
+    let end = |task: TaskId| outcome.tasks[task.index()].end;
+    operation.tasks().map(end).max().unwrap_or_else(|| end(operation.release))
 }
 
 /// An operation that is not a plain transfer.

@@ -7,7 +7,7 @@ use weir_plugin_api::{ClassId, LegendEntry, LinkId, NodeId, SimDuration};
 use weir_scenario::{Regions, Scenario};
 use weir_sim_core::{Departure, Outcome, RemarkCount, SharedBandwidth, Task, TaskId, Work, shares};
 
-use crate::Alone;
+use crate::{Alone, Spread};
 
 /// The arbiter of a result.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,8 @@ pub struct Run<'a> {
     pub outcome: &'a Outcome,
     /// Times of lone transfers under the same arbiter.
     pub alone: &'a Alone<'a>,
+    /// How far ends move when transfers start later, where that was asked for.
+    pub spread: Option<&'a Spread>,
 }
 
 impl Run<'_> {

@@ -7,6 +7,7 @@
 mod amounts;
 mod keys;
 mod run;
+mod spread;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -120,6 +120,7 @@ mod tests {
             start_s: Some(1e-7),
             end_s: None,
             end_ps: None,
+            end_spread_s: None,
             mean_bps: Some(1.5e9),
             packets: None,
             sent_s: None,

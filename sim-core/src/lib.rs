@@ -16,6 +16,7 @@ mod audit;
 mod audit_error;
 mod classes;
 mod cycle;
+mod delayed;
 mod disjoint_sets;
 mod ends;
 mod engines;

@@ -48,7 +48,7 @@ impl Comparison {
     /// Per run its makespan; `None` of a run that is not complete.
     #[must_use]
     pub fn makespans(&self) -> Vec<Option<SimTime>> {
-        self.inner.makespan().times.iter().map(|time| time.map(SimTime)).collect()
+        self.inner.makespan().times.iter().map(|timed| timed.time.map(SimTime)).collect()
     }
 
     /// Per run its makespan over that of the first; `None` where one of the two is not known.

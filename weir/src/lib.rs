@@ -30,6 +30,7 @@ mod prepared;
 mod registry;
 mod run;
 mod scenario;
+mod spread;
 mod widening;
 
 pub use comparison::{Comparison, compare};
@@ -42,9 +43,10 @@ pub use prepared::StreamedRun;
 pub use registry::Registry;
 pub use run::{Link, Run, Transfer};
 pub use scenario::Scenario;
+pub use spread::Jitter;
 pub use weir_plugin_api::{SimDuration, SimTime};
 pub use weir_plugin_host::{Library, Place, PluginConfig};
-pub use weir_report::{CauseKind as Cause, Delay, Widening};
+pub use weir_report::{CauseKind as Cause, Delay, EndSpread, Spread, Widening};
 pub use weir_scenario::{ArbiterSpec, Diagnostic, Input, LoadOptions, Position, TopologyAlone};
 
 /// Its Rust code is compiled by the tests.

@@ -6,6 +6,8 @@ use std::sync::atomic::AtomicBool;
 use weir_plugin_api::SimTime;
 use weir_sim_core as sim;
 
+use crate::Jitter;
+
 /// What to record of a run beside its plain result, and when to stop it. The default is the plain result of the whole run.
 ///
 /// ```
@@ -29,6 +31,8 @@ pub struct RunOptions {
     /// Asks the arbiter about every phase of a large run, too, as searches do, instead of its incremental side
     /// (`docs/incremental.md`).
     pub phase_by_phase: bool,
+    /// Runs again with every transfer starting a little later, for [`crate::Run::spread`].
+    pub jitter: Option<Jitter>,
     /// Stops soon after this becomes true, from another thread or a signal handler; the result is not complete then.
     pub cancel: Option<Arc<AtomicBool>>,
 }

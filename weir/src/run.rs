@@ -1,7 +1,7 @@
 //! What happened when a scenario ran under one of its arbiters.
 
 use weir_plugin_api::{LinkId, NodeId, SimDuration, SimTime};
-use weir_report::{CauseKind, Delay, Detail, TransferCause, bottleneck_link, text, write_run};
+use weir_report::{CauseKind, Delay, Detail, EndSpread, Spread, TransferCause, bottleneck_link, text, write_run};
 use weir_scenario::ArbiterSpec;
 use weir_sim_core::{Outcome, Stop, TaskId, Work};
 
@@ -13,6 +13,7 @@ pub struct Run {
     pub(crate) scenario: Scenario,
     pub(crate) arbiter: ArbiterSpec,
     pub(crate) outcome: Outcome,
+    pub(crate) spread: Option<Spread>,
 }
 
 /// A transfer of a run. Times are `None` for what had not happened when the run stopped.
@@ -33,6 +34,8 @@ pub struct Transfer {
     pub start: Option<SimTime>,
     /// When its last byte arrived.
     pub end: Option<SimTime>,
+    /// Its end in further runs, where these were asked for ([`crate::RunOptions::jitter`]).
+    pub end_spread: Option<EndSpread>,
     /// Bytes sent; of an unfinished transfer, so far.
     pub sent_bytes: u64,
     /// From ready to end of the same transfer alone under the same arbiter, with the time to issue it; `None` where that
@@ -188,7 +191,8 @@ impl Run {
     pub fn report<T>(&self, take: impl FnOnce(&weir_report::Run<'_>) -> T) -> Result<T, Error> {
         let prepared = self.scenario.prepared(&self.arbiter);
         let alone = prepared.alone(&self.outcome)?;
-        Ok(take(&prepared.report(&self.outcome, &alone)))
+        let run = prepared.report(&self.outcome, &alone);
+        Ok(take(&weir_report::Run { spread: self.spread.as_ref(), ..run }))
     }
 
     fn transfer_of(&self, run: &weir_report::Run<'_>, task: TaskId) -> Option<Transfer> {
@@ -206,6 +210,7 @@ impl Run {
             ready: happened(times.ready),
             start: happened(times.start),
             end: happened(times.end),
+            end_spread: self.spread.as_ref().and_then(|spread| spread.transfer(task)),
             sent_bytes: self.outcome.sent_bytes[task.index()],
             alone: run.time_alone(task),
             bottleneck: bottleneck_link(run, task).map(|link| self.ends(link)),

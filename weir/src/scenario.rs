@@ -155,7 +155,11 @@ impl Scenario {
     /// As [`Self::run`].
     pub fn run_under(&self, arbiter: &ArbiterSpec, options: &RunOptions) -> Result<Run, Error> {
         let outcome = self.prepared(arbiter).run(options)?;
-        Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome })
+        let mut run = Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome, spread: None };
+        if let Some(jitter) = options.jitter {
+            run.spread = run.measure(jitter, options.cancel.as_ref())?;
+        }
+        Ok(run)
     }
 
     /// Runs under an arbiter, phase by phase, and hands over each phase instead of recording it.
@@ -170,7 +174,7 @@ impl Scenario {
         listener: &mut dyn FnMut(PhaseRecord),
     ) -> Result<Run, Error> {
         let outcome = self.prepared(arbiter).run_with_listener(options.engine(), listener)?;
-        Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome })
+        Ok(Run { scenario: self.clone(), arbiter: arbiter.clone(), outcome, spread: None })
     }
 
     /// What `weir explain` prints of a run under the first arbiter: phase by phase the steps by which it comes to its rates.

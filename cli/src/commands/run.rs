@@ -73,7 +73,7 @@ fn run_file(
     };
     targets.files.check(&scenario)?;
     let mut exit = Exit::Ok;
-    let options = options(args, explains(args, &scenario));
+    let options = options(args, explains(args, &scenario))?;
     for spec in scenario.arbiters() {
         if interrupt::requested() {
             break;
@@ -107,14 +107,15 @@ fn explains(args: &RunArgs, scenario: &Scenario) -> bool {
     args.full && few
 }
 
-fn options(args: &RunArgs, explanations: bool) -> RunOptions {
-    RunOptions {
+fn options(args: &RunArgs, explanations: bool) -> Result<RunOptions, Error> {
+    Ok(RunOptions {
         until: args.until,
         phases: args.phases || args.full || args.wants_phases(),
         explanations,
         peaks: args.peaks,
+        jitter: args.jitter.wanted()?,
         ..RunOptions::default()
-    }
+    })
 }
 
 fn write(run: &Run<'_>, args: &RunArgs, later: bool, out: &mut Output) -> Result<(), Error> {

@@ -9,6 +9,7 @@ mod delays;
 mod engines;
 mod exports;
 mod hostile_plugins;
+mod jitter;
 mod library;
 mod loaded;
 mod measure;

@@ -31,6 +31,8 @@ impl<'a> Transfers<'a> {
     fn row(&self, task: TaskId) -> Option<TransferRow<'a>> {
         let Run { scenario, alone, arbiter, .. } = self.run;
         let row = transfer_row(scenario, alone, arbiter.regions, &self.run.departure(task)?)?;
+        let end_spread_s = self.run.spread.and_then(|spread| spread.transfer(task)).map(Into::into);
+        let row = TransferRow { end_spread_s, ..row };
         let row =
             self.run.outcome.packets.as_ref().map_or(row.clone(), |packets| self.with_packets(row, packets, task));
         let Some(carried) = self.full.then(|| self.run.carried(task)).flatten() else { return Some(row) };
@@ -85,6 +87,7 @@ pub(crate) fn transfer_row<'a>(
         start_s: seconds(times.start),
         end_s: seconds(times.end),
         end_ps: picoseconds(times.end),
+        end_spread_s: None,
         mean_bps: mean_rate_of(transfer),
         packets: None,
         sent_s: None,

@@ -32,6 +32,7 @@ pub(crate) use write::{bytes, write_line};
 
 use crate::schemas::schema_of;
 use crate::schemas::time;
+use crate::spread::SpreadJson;
 use crate::{Percentiles, ResultKind, Run, Streamed};
 
 /// What to write beside the plain result.
@@ -118,6 +119,9 @@ pub(crate) struct RunJson<'a> {
     pub(crate) makespan_s: f64,
     /// The same in picoseconds, exact.
     pub(crate) makespan_ps: u64,
+    /// Only where it was asked for: how far ends move when every transfer starts a little later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) spread: Option<SpreadJson>,
     /// Starts and ends of transfers and tasks.
     events: u64,
     /// Links that packets crossed, each packet counted on each link, skipped ones included.
@@ -216,6 +220,7 @@ impl<'a> RunJson<'a> {
             fingerprint: format!("{:016x}", packets.map_or(outcome.fingerprint, |packets| packets.fingerprint)),
             makespan_s: outcome.makespan.seconds(),
             makespan_ps: outcome.makespan.0,
+            spread: run.spread.map(Into::into),
             events: outcome.events,
             hops: packets.map(|packets| packets.hops),
             skipped_hops: packets.map(|packets| packets.skipped_hops),

@@ -14,6 +14,7 @@ use crate::difference::{Difference, difference};
 use crate::operations::{Operation, operations};
 use crate::schemas::time;
 use crate::served::Served;
+use crate::spread::EndSpreadJson;
 use crate::units::{picoseconds, seconds};
 use weir_scenario::{Choice, PlannedOperation};
 
@@ -47,6 +48,7 @@ impl<'a> Operations<'a> {
             start_s: seconds(times.ready),
             end_s: seconds(times.end),
             end_ps: picoseconds(times.end),
+            end_spread_s: None,
             estimates: Vec::new(),
             details: Map::new(),
         }
@@ -60,6 +62,7 @@ impl<'a> Operations<'a> {
             start_s: seconds(released),
             end_s: seconds(end),
             end_ps: picoseconds(end),
+            end_spread_s: self.run.spread.and_then(|spread| spread.operation(operation)).map(Into::into),
             estimates: operation.estimates.iter().map(EstimateRow::from).collect(),
             details: self.details(operation),
         }
@@ -99,6 +102,9 @@ pub(crate) struct OperationRow<'a> {
     pub(crate) end_s: Option<f64>,
     /// The same in picoseconds, exact.
     pub(crate) end_ps: Option<u64>,
+    /// Where `spread` is given, of an operation that a model planned: its end in those runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) end_spread_s: Option<EndSpreadJson>,
     /// The same operation by closed forms; the last one is that of the operation itself.
     #[serde(borrow)]
     estimates: Vec<EstimateRow<'a>>,

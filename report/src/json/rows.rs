@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::link::Ends;
 use crate::pairs::Pairs;
 use crate::schemas::time;
+use crate::spread::EndSpreadJson;
 use crate::{Delay, TransferCause};
 
 /// A name, not copied where that can be.
@@ -47,6 +48,9 @@ pub(crate) struct TransferRow<'a> {
     pub(crate) end_s: Option<f64>,
     /// The same in picoseconds, exact.
     pub(crate) end_ps: Option<u64>,
+    /// Where `spread` is given: its end in those runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) end_spread_s: Option<EndSpreadJson>,
     /// Bytes over the time from its start to its last byte sent; of an unfinished transfer, so far.
     #[serde(rename = "mean_Bps")]
     pub(crate) mean_bps: Option<f64>,

@@ -9,7 +9,7 @@ use std::hash::Hash;
 
 use weir_plugin_api::PS_PER_S;
 
-use super::amounts;
+use super::{amounts, spread};
 use crate::json::{List, NodeRow, OperationRow, PhaseRow, RunJson, TransferRow};
 
 /// The first contradiction in a run, with its place.
@@ -31,6 +31,7 @@ pub(super) fn contradiction(run: &RunJson<'_>) -> Option<String> {
         .or_else(|| phases.iter().enumerate().find_map(|(i, row)| Some(format!("phases[{i}]: {}", of_phase(row)?))))
         .or_else(|| of_makespan(run))
         .or_else(|| amounts::contradiction(run))
+        .or_else(|| spread::contradiction(run))
 }
 
 fn of_transfer(row: &TransferRow<'_>) -> Option<String> {

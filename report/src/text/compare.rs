@@ -3,7 +3,7 @@
 use weir_plugin_api::SimDuration;
 
 use super::{ROWS, Sheet, clean, more};
-use crate::{Column, CompareRow, Comparison, duration};
+use crate::{Column, CompareRow, Comparison, MeasuredBy, Timed, duration};
 
 /// What `weir compare` prints: a row for each transfer, a column for each run.
 #[must_use]
@@ -22,8 +22,43 @@ pub fn compare(comparison: &Comparison) -> String {
     for (id, row) in comparison.operations().take(ROWS).chain(comparison.transfers().take(ROWS)) {
         sheet.row(cells(id, row));
     }
-    sheet.row(cells("makespan", &comparison.makespan()));
-    out + &sheet.finish() + &more(rows.0, "operations") + &more(rows.1, "transfers") + &remarks(columns)
+    let makespan = comparison.makespan();
+    sheet.row(cells("makespan", &makespan));
+    if columns.iter().any(|column| column.measured.is_some()) {
+        sheet.row(spreads(&makespan));
+    }
+    out + &sheet.finish()
+        + &more(rows.0, "operations")
+        + &more(rows.1, "transfers")
+        + &legend(columns)
+        + &remarks(columns)
+}
+
+/// The spread of the makespan in each column.
+fn spreads(makespan: &CompareRow) -> Vec<String> {
+    let cell = |timed: &Timed| match (timed.spread, timed.time.filter(|&time| time > 0)) {
+        (Some(spread), Some(time)) => {
+            format!("{}  {:.3} %", duration(SimDuration(spread)), spread as f64 / time as f64 * 100.0)
+        }
+        _ => "–".to_owned(),
+    };
+    std::iter::once("its spread".to_owned()).chain(makespan.times.iter().map(cell)).collect()
+}
+
+/// What the marks mean, and how the spread was measured.
+fn legend(columns: &[Column]) -> String {
+    let mut ways: Vec<String> = Vec::new();
+    for MeasuredBy { jitter, seeds } in columns.iter().filter_map(|column| column.measured) {
+        let way = format!("starts are up to {} later (seeds: {seeds})", duration(jitter));
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    if ways.is_empty() {
+        return String::new();
+    }
+    let measured = format!("spread: the latest end less the earliest where {}", ways.join(", or "));
+    format!("\n{measured}\n≈ within the spread: a smaller difference than the spread of either column\n")
 }
 
 /// What arbiters said of their answers, with the file and arbiter of the column.
@@ -55,11 +90,14 @@ fn label(column: &Column, all: &[Column], one_file: bool) -> String {
 }
 
 fn cells(id: &str, row: &CompareRow) -> Vec<String> {
-    let ratios = row.ratios();
-    let cell = |(i, time): (usize, &Option<u64>)| match (time, ratios[i]) {
+    let (ratios, within) = (row.ratios(), row.within_spread());
+    let cell = |(i, timed): (usize, &Timed)| match (timed.time, ratios[i]) {
         (None, _) => "–".to_owned(),
-        (Some(time), Some(ratio)) if i > 0 => format!("{}  {ratio:.3}×", duration(SimDuration(*time))),
-        (Some(time), _) => duration(SimDuration(*time)),
+        (Some(time), Some(ratio)) if i > 0 => {
+            let mark = if within[i] == Some(true) { "≈ " } else { "" };
+            format!("{}  {mark}{ratio:.3}×", duration(SimDuration(time)))
+        }
+        (Some(time), _) => duration(SimDuration(time)),
     };
     std::iter::once(id.to_owned()).chain(row.times.iter().enumerate().map(cell)).collect()
 }

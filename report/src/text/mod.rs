@@ -5,6 +5,7 @@ mod explain;
 mod operations;
 mod run;
 mod search;
+mod spread;
 mod sweep;
 mod timeline;
 mod tuned;
@@ -21,6 +22,8 @@ pub use tuned::tuned;
 
 /// Most rows of a table that is shown from its beginning; `--json` lists all.
 pub const ROWS: usize = 40;
+/// Transfers of a run that are shown where there are more than [`ROWS`].
+const LAST: usize = 20;
 
 /// Columns flush left or right, two spaces between, a rule below the header.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));

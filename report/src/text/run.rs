@@ -6,7 +6,7 @@ use std::fmt::Write;
 use ordered_float::OrderedFloat;
 use weir_sim_core::{Stop, TaskId};
 
-use super::{ROWS, Sheet, clean, operations, title};
+use super::{LAST, ROWS, Sheet, clean, operations, spread, title};
 use crate::cause::{cause_text, place_text};
 use crate::percentiles::completion;
 use crate::run::{mean_rate, slowdown};
@@ -15,8 +15,6 @@ use weir_plugin_api::{LinkId, SimDuration, SimTime};
 
 /// Links shown.
 const BUSIEST: usize = 5;
-/// Transfers shown where there are more than [`ROWS`].
-const LAST: usize = 20;
 
 /// The whole text of a run.
 #[must_use]
@@ -28,6 +26,7 @@ pub fn run(run: &Run<'_>) -> String {
     out.push_str(&transfers(run));
     out.push_str(&operations::own(run));
     out.push_str(&percentiles(run));
+    out.push_str(&spread::spread(run));
     out.push_str(&links(run));
     out.push_str(&remarks(run));
     out

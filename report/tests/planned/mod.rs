@@ -174,6 +174,7 @@ pub fn reported<T>(change: impl FnOnce(&mut Scenario, &mut Outcome), report: imp
         arbiter: ArbiterInfo { name: "lone", version: "1.0", sha256: None, params: &empty, legend: &[], regions: None },
         outcome: &outcome,
         alone: &Alone::new(&world.fabric, &world.tasks, &world.routes, Box::new(Lone)),
+        spread: None,
     })
 }
 

@@ -32,6 +32,8 @@ export interface RunResult {
   makespan_s: number;
   /** The same in picoseconds, exact. */
   makespan_ps: number;
+  /** Only where it was asked for: how far ends move when every transfer starts a little later. */
+  spread?: Spread | null;
   /** Starts and ends of transfers and tasks. */
   events: number;
   /** Links that packets crossed, each packet counted on each link, skipped ones included. */
@@ -283,6 +285,26 @@ export interface Region {
 /** That transfers went packet by packet. */
 export type PacketFidelity = "packet";
 
+/** Further runs in which every transfer starts later by a random time: how far the makespan moves. */
+export interface Spread {
+  /** A transfer starts later by less than this, seconds. */
+  jitter_s: number;
+  /** Number of runs. */
+  seeds: number;
+  /** Their makespans, seconds. */
+  makespan_s: EndSpread;
+}
+
+/** The end of one thing in several runs, seconds. */
+export interface EndSpread {
+  /** The earliest. */
+  min: number;
+  /** Number ⌊runs / 2⌋ of the ascending ends, from 0. */
+  median: number;
+  /** The latest. */
+  max: number;
+}
+
 /** How many transfers were streamed. */
 export interface Streamed {
   /** Number of transfers in the scenario. */
@@ -309,6 +331,8 @@ export interface Transfer {
   end_s: number | null;
   /** The same in picoseconds, exact. */
   end_ps: number | null;
+  /** Where `spread` is given: its end in those runs. */
+  end_spread_s?: EndSpread | null;
   /** Bytes over the time from its start to its last byte sent; of an unfinished transfer, so far. */
   mean_Bps: number | null;
   /** Only of an unfinished transfer: whole bytes sent so far. */
@@ -444,6 +468,8 @@ export interface Operation {
   end_s: number | null;
   /** The same in picoseconds, exact. */
   end_ps: number | null;
+  /** Where `spread` is given, of an operation that a model planned: its end in those runs. */
+  end_spread_s?: EndSpread | null;
   /** The same operation by closed forms; the last one is that of the operation itself. */
   estimates: Estimate[];
   /** What is known beside; of an operation that a model planned also what its model adds. */

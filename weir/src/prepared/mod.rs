@@ -7,7 +7,8 @@ use weir_plugin_api::{ArbiterEntry, ClassId, Flags, RateArbiter};
 use weir_report::{Alone, ArbiterInfo, Run};
 use weir_scenario::{ArbiterSpec, Scenario};
 use weir_sim_core::{
-    self as sim, Fabric, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation, Stop, admit, make_arbiter,
+    self as sim, Fabric, Outcome, PacketSettings, PhaseRecord, Sharing, Simulation, Stop, TaskGraph, admit,
+    make_arbiter,
 };
 
 pub use stream::StreamedRun;
@@ -29,16 +30,23 @@ pub(crate) struct PreparedRun<'a> {
     spec: &'a ArbiterSpec,
     /// That of the scenario, or one that differs in its bandwidths.
     fabric: &'a Fabric,
+    /// Those of the scenario, or some that differ in when transfers start.
+    tasks: &'a TaskGraph,
 }
 
 impl<'a> PreparedRun<'a> {
     pub(crate) fn new(scenario: &'a Scenario, spec: &'a ArbiterSpec) -> Self {
-        Self { scenario, spec, fabric: &scenario.fabric }
+        Self { scenario, spec, fabric: &scenario.fabric, tasks: &scenario.tasks }
     }
 
     /// The same on a fabric of other bandwidths.
     pub(crate) fn on(self, fabric: &'a Fabric) -> Self {
         Self { fabric, ..self }
+    }
+
+    /// The same with transfers that start later.
+    pub(crate) fn with_tasks(self, tasks: &'a TaskGraph) -> Self {
+        Self { tasks, ..self }
     }
 
     /// Warnings about attributes that the scenario's transfers have and the arbiter is known not to read, and about links
@@ -114,12 +122,12 @@ impl<'a> PreparedRun<'a> {
         let ArbiterEntry { name, version, legend, origin, .. } = &*self.spec.entry;
         let arbiter =
             ArbiterInfo { name, version, sha256: origin.sha256(), params: &self.spec.written, legend, regions };
-        Run { scenario: self.scenario, arbiter, outcome, alone }
+        Run { scenario: self.scenario, arbiter, outcome, alone, spread: None }
     }
 
     fn simulation(&self) -> Simulation<'a> {
         let s = self.scenario;
-        Simulation { fabric: self.fabric, routes: &s.routes, tasks: &s.tasks }
+        Simulation { fabric: self.fabric, routes: &s.routes, tasks: self.tasks }
     }
 
     fn log(&self, outcome: &Outcome) {

@@ -33,7 +33,7 @@ pub(super) fn run(args: &RunArgs, target: &StreamTarget) -> Result<Exit, Error> 
     let mut writer = Writer { streaming: &streaming, lines: target.lines, out, ended: 0, failure: None };
     writer.out.part(|out| target.lines.begin(out))?;
     let running = Stage::running();
-    let outcome = streaming.run(&simulate::watched(&options(args, false)), &mut writer);
+    let outcome = streaming.run(&simulate::watched(&options(args, false)?), &mut writer);
     let outcome = outcome.map_err(|error| writer.failure.take().unwrap_or(error))?;
     drop(running);
     let _writing = Stage::writing();

@@ -1,0 +1,83 @@
+//! The rows of a comparison: times, ratios to the first column, and whether a difference is within the spread.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+/// A time of one column, in ps.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Timed {
+    /// The time, where it ended.
+    pub time: Option<u64>,
+    /// The latest less the earliest end in further runs whose transfers start later, where there were some.
+    pub spread: Option<u64>,
+}
+
+/// One row of a comparison: an operation, a transfer, or the makespan.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CompareRow {
+    /// What each column says.
+    pub times: Vec<Timed>,
+}
+
+impl CompareRow {
+    /// Per column: the ratio to the first; `None` where either is missing or the first is 0.
+    #[must_use]
+    pub fn ratios(&self) -> Vec<Option<f64>> {
+        let first = self.first().time.filter(|&t| t > 0);
+        self.times.iter().map(|timed| Some(timed.time? as f64 / first? as f64)).collect()
+    }
+
+    /// Per column: whether it differs from the first by less than the larger spread of the two; `None` where a time or both
+    /// spreads are missing.
+    #[must_use]
+    pub fn within_spread(&self) -> Vec<Option<bool>> {
+        let first = self.first();
+        let within = |timed: &Timed| Some(timed.time?.abs_diff(first.time?) < timed.spread.max(first.spread)?);
+        self.times.iter().map(within).collect()
+    }
+
+    fn first(&self) -> Timed {
+        self.times.first().copied().unwrap_or_default()
+    }
+}
+
+/// Rows by id, in order of first appearance.
+#[derive(Default)]
+pub(super) struct RowsById {
+    ids: Vec<String>,
+    rows: Vec<CompareRow>,
+    index: BTreeMap<String, usize>,
+}
+
+impl RowsById {
+    /// Adds the times of column `at` of `count`.
+    pub(super) fn add(&mut self, times: Vec<(String, Timed)>, at: usize, count: usize) {
+        for (id, time) in times {
+            let row = *self.index.entry(id).or_insert_with_key(|id| {
+                self.ids.push(id.clone());
+                self.rows.push(CompareRow { times: vec![Timed::default(); count] });
+                self.rows.len() - 1
+            });
+            self.rows[row].times[at] = time;
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &CompareRow)> {
+        self.ids.iter().map(String::as_str).zip(&self.rows)
+    }
+}
+
+/// A list for each row by id, such as its ratios.
+pub(super) struct ById<'a, T>(pub(super) &'a RowsById, pub(super) fn(&CompareRow) -> Vec<T>);
+
+impl<T: Serialize> Serialize for ById<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.ids.len()))?;
+        for (id, row) in self.0.iter() {
+            map.serialize_entry(id, &(self.1)(row))?;
+        }
+        map.end()
+    }
+}

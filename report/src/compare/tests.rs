@@ -1,0 +1,183 @@
+use super::*;
+use crate::is_saved;
+
+/// A result whose transfers were ready at 1 µs.
+fn saved(makespan: u64, ends: &[(&str, u64)]) -> String {
+    let seconds = |ps: u64| ps as f64 / PS_PER_S as f64;
+    let transfer = |(id, end): &(&str, u64)| {
+        format!(
+            r#"{{"id":"{id}","from":"g","to":"h","bytes":1,"ready_s":0.000001,"start_s":0.000001,"end_s":{},"end_ps":{end},"mean_Bps":null,"alone_s":null,"bottleneck":null,"cause":null}}"#,
+            seconds(*end)
+        )
+    };
+    let transfers: Vec<_> = ends.iter().map(transfer).collect();
+    format!(
+        r#"{{"weir":1,"kind":"run","version":"0","scenario":"s","file":"s.yaml","input_sha256":"0","arbiter":{{"name":"max-min","version":"0","params":{{}}}},"complete":true,"fingerprint":"0000000000000000","makespan_s":{},"makespan_ps":{makespan},"events":0,"transfers":[{}],"links":[],"operations":[]}}"#,
+        seconds(makespan),
+        transfers.join(",")
+    )
+}
+
+#[test]
+fn ratios_are_of_completion_times_matched_by_id() {
+    let text = format!(
+        "{}\n{}\n",
+        saved(3_000_000, &[("a", 3_000_000), ("b", 2_000_000)]),
+        saved(5_000_000, &[("b", 5_000_000), ("c", 2_000_000)])
+    );
+    assert!(is_saved(&text));
+    let comparison = Comparison::new(Column::of_saved("old.json", &text).expect("reads"));
+    let rows: Vec<_> = comparison.transfers().map(|(id, row)| (id, row.ratios())).collect();
+    let expected = [("a", vec![Some(1.0), None]), ("b", vec![Some(1.0), Some(4.0)]), ("c", vec![None, None])];
+    assert_eq!(rows, expected);
+    assert_eq!(comparison.makespan().ratios(), [Some(1.0), Some(5.0 / 3.0)]);
+    assert_eq!(comparison.slower(66.0).len(), 1);
+    assert_eq!(comparison.slower(67.0).len(), 0);
+}
+
+#[test]
+fn the_json_repeats_the_saved_results_unchanged() {
+    let line = saved(1_000_007, &[("a", 1_000_007)]);
+    let comparison = Comparison::new(Column::of_saved("old.json", &line).expect("reads"));
+    let mut out = Vec::new();
+    comparison.write(&mut out).expect("writes");
+    let text = String::from_utf8(out).expect("is UTF-8");
+    assert!(text.contains(&format!(r#""results":[{line}]"#)), "{text}");
+    assert!(text.ends_with("\"ratios\":{\"makespan\":[1.0],\"transfers\":{\"a\":[1.0]}}}\n"), "{text}");
+}
+
+#[test]
+fn operations_stand_for_their_transfers() {
+    // x of the first result takes 3 µs from its release at 1 µs, of the second 6 µs; the barrier has no model.
+    let with = |end: u64| {
+        let x = format!(
+            r#"{{"id":"x","kind":"put","start_s":0.000001,"end_s":{},"end_ps":{end},"estimates":[],"details":{{"model":{{}}}}}}"#,
+            end as f64 / 1e12
+        );
+        let barrier = r#"{"id":"b","kind":"barrier","start_s":0.0,"end_s":0.0,"end_ps":0,"estimates":[],"details":{}}"#;
+        let line = saved(end, &[("x/m0", end), ("xy/m0", end), ("t", end)]);
+        line.replace(r#""operations":[]"#, &format!(r#""operations":[{x},{barrier}]"#))
+    };
+    let text = format!("{}\n{}\n", with(4_000_000), with(7_000_000));
+    let comparison = Comparison::new(Column::of_saved("old.json", &text).expect("reads"));
+    let operations: Vec<_> = comparison
+        .operations()
+        .map(|(id, row)| (id, row.times.iter().map(|timed| timed.time).collect::<Vec<_>>()))
+        .collect();
+    assert_eq!(operations, [("x", vec![Some(3_000_000), Some(6_000_000)])]);
+    assert_eq!(comparison.transfers().map(|(id, _)| id).collect::<Vec<_>>(), ["xy/m0", "t"]);
+    let mut out = Vec::new();
+    comparison.write(&mut out).expect("writes");
+    let text = String::from_utf8(out).expect("is UTF-8");
+    assert!(text.contains(r#""operations":{"x":[1.0,2.0]},"transfers":{"xy/m0":"#), "{text}");
+}
+
+#[test]
+fn a_scenario_written_as_json_is_not_a_saved_result() {
+    assert!(!is_saved(r#"{"weir":1,"name":"x","tree":{},"workload":[]}"#));
+    assert!(!is_saved("weir: 1\n"));
+    let right = saved(1_000_007, &[("a", 1_000_007)]);
+    Column::of_saved("x.json", &right).expect("reads");
+    let wrong = |text: &str| Column::of_saved("x.json", text).expect_err(text).to_string();
+    assert_eq!(
+        wrong(r#"{"weir":1,"kind":"search"}"#),
+        "x.json:1: `weir optimize --json` wrote it: give results of `weir run --json`"
+    );
+    for (from, to, part) in [
+        (r#""weir":1"#, r#""weir":2"#, "weir: this version of weir reads results of format 1, not 2"),
+        ("\"ready_s\":0.000001", "\"ready_s\":-0.5", "transfers[0].ready_s: -0.5 is below 0"),
+        ("\"ready_s\":0.000001", "\"ready_s\":1e999", "transfers[0].ready_s: number out of range"),
+        ("\"start_s\":0.000001", "\"start_s\":2.0", "transfers[0]: `a` has end_s 0.000001000007 before start_s 2"),
+        ("\"start_s\":0.000001", "\"start_s\":0", "transfers[0]: `a` has start_s 0 before ready_s 0.000001"),
+        ("\"end_ps\":1000007", "\"end_ps\":1000009", "transfers[0]: `a` has end_s 0.000001000007 and end_ps 1000009"),
+        ("\"end_ps\":1000007", "\"end_ps\":null", "transfers[0]: `a` has end_s 0.000001000007 and end_ps null"),
+        ("\"makespan_ps\":1000007", "\"makespan_ps\":1000008", "makespan_ps: 1000008, but the last end is 1000007"),
+        ("\"makespan_ps\":1000007", "\"makespan_ps\":1000006", "makespan_ps: 1000006, but the last end is 1000007"),
+        ("\"makespan_s\":0.000001000007", "\"makespan_s\":0.5", "makespan_s 0.5 and makespan_ps 1000007, which differ"),
+        ("\"bytes\":1", "\"bytes\":1,\"bytes\":1", "transfers[0]: the key `bytes` occurs twice: save it again"),
+    ] {
+        let text = format!("\n{}", right.replace(from, to));
+        assert!(wrong(&text).starts_with(&format!("x.json:2: {part}")), "{part}: {}", wrong(&text));
+    }
+    let last = r#"{"id":"b","kind":"barrier","start_s":1.0,"end_s":0.0,"end_ps":0,"estimates":[],"details":{}}"#;
+    let operations = right.replace(r#""operations":[]"#, &format!(r#""operations":[{last}]"#));
+    assert!(wrong(&operations).contains("operations[0]: `b` has end_s 0 before start_s 1"), "{}", wrong(&operations));
+    // What is not listed contradicts nothing.
+    for short in ["\"complete\":false", "\"complete\":true,\"streamed\":{\"transfers\":2,\"ended\":2}"] {
+        let later =
+            right.replace("\"complete\":true", short).replace("\"makespan_ps\":1000007", "\"makespan_ps\":1000008");
+        Column::of_saved("x.json", &later).expect("reads");
+    }
+}
+
+/// A result as [`saved`], whose makespan and transfers end in further runs up to `width` ps later.
+fn with_spread(makespan: u64, ends: &[(&str, u64)], width: u64) -> String {
+    let range = |end: u64| {
+        let seconds = |ps: u64| ps as f64 / PS_PER_S as f64;
+        format!(r#"{{"min":{},"median":{1},"max":{1}}}"#, seconds(end), seconds(end + width))
+    };
+    let spread = format!(r#""spread":{{"jitter_s":1e-6,"seeds":4,"makespan_s":{}}},"events":0"#, range(makespan));
+    ends.iter().fold(saved(makespan, ends).replace(r#""events":0"#, &spread), |text, (_, end)| {
+        let exact = format!(r#""end_ps":{end},"#);
+        text.replace(&exact, &format!(r#"{exact}"end_spread_s":{},"#, range(*end)))
+    })
+}
+
+#[test]
+fn a_difference_below_the_spread_of_either_is_within_it() {
+    // The makespans differ by 100 ps: less than the spread of 101 of the first. `b` differs by 101: not less.
+    let text = format!(
+        "{}\n{}\n",
+        with_spread(3_000_000, &[("a", 3_000_000), ("b", 2_000_000)], 101),
+        saved(3_000_100, &[("a", 3_000_100), ("b", 2_000_101)])
+    );
+    let comparison = Comparison::new(Column::of_saved("two.json", &text).expect("reads"));
+    let within: Vec<_> = comparison.transfers().map(|(id, row)| (id, row.within_spread()[1])).collect();
+    assert_eq!(within, [("a", Some(true)), ("b", Some(false))]);
+    assert_eq!(comparison.makespan().within_spread(), [Some(true), Some(true)]);
+    assert!(comparison.slower(0.0).is_empty(), "100 ps are within the spread");
+    let text = crate::text::compare(&comparison);
+    assert!(text.contains("≈ 1.000×") && text.contains("starts are up to 1.000 µs later (seeds: 4)"), "{text}");
+    let mut out = Vec::new();
+    comparison.write(&mut out).expect("writes");
+    let json = String::from_utf8(out).expect("is UTF-8");
+    let said = r#""within_spread":{"makespan":[true,true],"transfers":{"a":[true,true],"b":[true,false]}}}"#;
+    assert!(json.ends_with(&format!("{said}\n")), "{json}");
+}
+
+#[test]
+fn without_a_spread_nothing_is_within_it() {
+    let text = format!("{}\n{}\n", saved(3_000_000, &[]), saved(3_000_001, &[]));
+    let text = text.replace(r#""complete":true"#, r#""complete":true,"streamed":{"transfers":1,"ended":1}"#);
+    let comparison = Comparison::new(Column::of_saved("two.json", &text).expect("reads"));
+    assert_eq!(comparison.makespan().within_spread(), [None, None]);
+    assert_eq!(comparison.slower(0.0).len(), 1);
+    assert!(!crate::text::compare(&comparison).contains("spread"));
+}
+
+#[test]
+fn spreads_that_contradict_each_other_are_refused() {
+    let right = with_spread(2_000_000, &[("a", 2_000_000)], 1000);
+    Column::of_saved("x.json", &right).expect("reads");
+    let range = r#""end_spread_s":{"min":0.000002,"median":0.000002001,"max":0.000002001},"#;
+    for (from, to, part) in [
+        (r#""jitter_s":1e-6"#, r#""jitter_s":0.0"#, "spread: jitter_s 0 and 4 seeds"),
+        (r#""seeds":4"#, r#""seeds":0"#, "spread: jitter_s 0.000001 and 0 seeds"),
+        (r#""makespan_s":{"min":0.000002"#, r#""makespan_s":{"min":0.000003"#, "spread.makespan_s: min 0.000003,"),
+        (range, "", "transfers[0]: `end_spread_s` is missing"),
+        (r#""max":0.000002001},"mean"#, r#""max":0.000001},"mean"#, "transfers[0].end_spread_s: min 0.000002,"),
+        (r#""max":0.000002001},"mean"#, r#""max":0.5},"mean"#, "transfers[0].end_spread_s.max: 0.5 is after that"),
+        (
+            r#""min":0.000002,"median":0.000002001,"max":0.000002001},"mean"#,
+            r#""min":-1,"median":0,"max":0},"mean"#,
+            "transfers[0].end_spread_s.min: -1 is below 0",
+        ),
+    ] {
+        assert!(right.contains(from), "{from}: {right}");
+        let error = Column::of_saved("x.json", &right.replace(from, to)).expect_err(part).to_string();
+        assert!(error.starts_with(&format!("x.json:1: {part}")), "{part}: {error}");
+    }
+    let bare = saved(2_000_000, &[("a", 2_000_000)]).replace(r#""mean_Bps""#, &format!(r#"{range}"mean_Bps""#));
+    let error = Column::of_saved("x.json", &bare).expect_err("no spread").to_string();
+    assert!(error.contains("transfers[0].end_spread_s: the run has no `spread`"), "{error}");
+}

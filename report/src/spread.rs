@@ -1,0 +1,126 @@
+//! How far the ends of a run move when every transfer starts a little later: what is measured by running again.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use weir_plugin_api::{SimDuration, SimTime};
+use weir_scenario::PlannedOperation;
+use weir_sim_core::TaskId;
+
+use crate::schemas::time;
+
+/// The end of one thing in several runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct EndSpread {
+    /// The earliest.
+    pub min: SimTime,
+    /// Number ⌊runs / 2⌋ of the ascending ends, from 0.
+    pub median: SimTime,
+    /// The latest.
+    pub max: SimTime,
+}
+
+impl EndSpread {
+    /// Of ends in any order, which are sorted; `None` of none.
+    #[must_use]
+    pub fn of(ends: &mut [SimTime]) -> Option<Self> {
+        ends.sort_unstable();
+        Some(Self { min: *ends.first()?, median: ends[ends.len() / 2], max: *ends.last()? })
+    }
+
+    /// The latest less the earliest.
+    #[must_use]
+    pub fn width(&self) -> SimDuration {
+        self.max - self.min
+    }
+}
+
+/// The ends of further runs of a scenario, in each of which every transfer starts later by a random time.
+#[derive(Clone, PartialEq, Debug)]
+#[non_exhaustive]
+pub struct Spread {
+    /// A transfer starts later by less than this.
+    pub jitter: SimDuration,
+    /// Number of runs: with the seeds from 0.
+    pub seeds: u32,
+    /// The makespans.
+    pub makespan: EndSpread,
+    /// The ends of all transfers, and by their releases those of the operations that models planned; ascending.
+    ends: Vec<(TaskId, EndSpread)>,
+}
+
+impl Spread {
+    /// Of runs with so many seeds, in which a transfer starts later by less than `jitter`. `ends` has the transfers by id,
+    /// and the operations that models planned by the ids of their releases.
+    #[must_use]
+    pub fn new(jitter: SimDuration, seeds: u32, makespan: EndSpread, mut ends: Vec<(TaskId, EndSpread)>) -> Self {
+        ends.sort_by_key(|&(task, _)| task);
+        Self { jitter, seeds, makespan, ends }
+    }
+
+    /// The ends of a transfer; `None` of other tasks.
+    #[must_use]
+    pub fn transfer(&self, task: TaskId) -> Option<EndSpread> {
+        let at = self.ends.binary_search_by_key(&task, |&(task, _)| task).ok()?;
+        Some(self.ends[at].1)
+    }
+
+    /// The ends of an operation that a model planned.
+    #[must_use]
+    pub fn operation(&self, operation: &PlannedOperation) -> Option<EndSpread> {
+        self.transfer(operation.release)
+    }
+}
+
+/// Further runs in which every transfer starts later by a random time: how far the makespan moves.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "Spread")]
+pub(crate) struct SpreadJson {
+    /// A transfer starts later by less than this, seconds.
+    #[serde(deserialize_with = "time")]
+    pub(crate) jitter_s: f64,
+    /// Number of runs.
+    pub(crate) seeds: u32,
+    /// Their makespans, seconds.
+    pub(crate) makespan_s: EndSpreadJson,
+}
+
+impl From<&Spread> for SpreadJson {
+    fn from(spread: &Spread) -> Self {
+        Self { jitter_s: spread.jitter.seconds(), seeds: spread.seeds, makespan_s: spread.makespan.into() }
+    }
+}
+
+/// The end of one thing in several runs, seconds.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields, rename = "EndSpread")]
+pub(crate) struct EndSpreadJson {
+    /// The earliest.
+    #[serde(deserialize_with = "time")]
+    pub(crate) min: f64,
+    /// Number ⌊runs / 2⌋ of the ascending ends, from 0.
+    #[serde(deserialize_with = "time")]
+    pub(crate) median: f64,
+    /// The latest.
+    #[serde(deserialize_with = "time")]
+    pub(crate) max: f64,
+}
+
+impl From<EndSpread> for EndSpreadJson {
+    fn from(EndSpread { min, median, max }: EndSpread) -> Self {
+        Self { min: min.seconds(), median: median.seconds(), max: max.seconds() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_is_the_later_of_two() {
+        let mut ends = [7, 1, 9, 3].map(SimTime);
+        let (min, median, max) = (SimTime(1), SimTime(7), SimTime(9));
+        assert_eq!(EndSpread::of(&mut ends), Some(EndSpread { min, median, max }));
+        assert_eq!(EndSpread::of(&mut []), None);
+    }
+}
