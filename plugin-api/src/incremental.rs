@@ -213,6 +213,11 @@ pub trait IncrementalPlugin: IncrementalArbiter + Sized + 'static {
     /// at the level of the class, and it alone counts in the loads of links.
     const IN_TURN: bool = false;
 
+    /// Whether it knows the largest loads of links where they are wanted ([`Setting::wants_peaks`]); else
+    /// [`IncrementalArbiter::link_use`] does not say, and whoever asks for those of all links has the rate arbiter asked phase by
+    /// phase.
+    const KNOWS_PEAKS: bool = true;
+
     /// Builds an instance; `params` are those of the rate arbiter.
     ///
     /// # Errors

@@ -109,13 +109,19 @@ pub struct IncrementalEntry {
     pub make: MakeIncremental,
     /// [`IncrementalPlugin::IN_TURN`].
     pub in_turn: bool,
+    /// [`IncrementalPlugin::KNOWS_PEAKS`].
+    pub knows_peaks: bool,
 }
 
 impl IncrementalEntry {
     /// That of a type of this program.
     #[must_use]
     pub fn of<I: IncrementalPlugin>() -> Self {
-        Self { make: Arc::new(|setting, params| Ok(Box::new(I::create(setting, params)?))), in_turn: I::IN_TURN }
+        Self {
+            make: Arc::new(|setting, params| Ok(Box::new(I::create(setting, params)?))),
+            in_turn: I::IN_TURN,
+            knows_peaks: I::KNOWS_PEAKS,
+        }
     }
 }
 

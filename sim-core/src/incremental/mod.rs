@@ -164,7 +164,7 @@ impl<'a> Incremental<'a> {
         let (route, limit) = (self.tasks.classes.route(id), self.tasks.classes.limit(id));
         let weight = self.scale.weight(weight(self.tasks, id, self.flags));
         let resources = Resources(self.fabric);
-        let binds = || limit < resources.bandwidth(resources.narrowest(self.routes.links(route)));
+        let binds = || resources.exceed(limit, self.routes.links(route));
         let limit =
             if limit.is_finite() && binds() { (self.scale.units(limit) / u64::from(weight)).max(1) } else { INF };
         // Where priorities mean nothing, transfers of all priorities are of one class.

@@ -50,6 +50,12 @@ impl<'a> Resources<'a> {
         self.0.shared().is_empty() || self.0.shared_crossed(route).iter().all(|&(_, times)| times == 1)
     }
 
+    /// Whether some resource of a route carries more than a limit. Under a policy that clamps transfers on the way, a limit
+    /// above the narrowest one matters before that.
+    pub(super) fn exceed(self, limit: f64, route: &'a [LinkId]) -> bool {
+        self.of(route).iter().any(|&resource| limit < self.bandwidth(resource))
+    }
+
     /// The narrowest resource of a route, the first of equals.
     pub(super) fn narrowest(self, route: &'a [LinkId]) -> LinkId {
         let width = |resource: &LinkId| OrderedFloat(self.bandwidth(*resource));

@@ -1,6 +1,6 @@
 //! Which link holds a class back, why, and by whom.
 
-use weir_plugin_api::{Cause, ClassInfo, Direction, Holder, Level, LinkId, NO_LEVEL};
+use weir_plugin_api::{Cause, ClassInfo, Holder, Level, LinkId, NO_LEVEL};
 
 use super::trees::By;
 use super::{Factors, NONE};
@@ -132,14 +132,5 @@ impl Factors {
         let others = || classes.iter().copied().filter(|&other| other != class);
         let by = others().find(|&other| entering(other) != from).or_else(|| others().next());
         by.unwrap_or(if of.transfers > 1 { class } else { NONE })
-    }
-
-    pub(super) fn was_full(&self, link: LinkId) -> bool {
-        let number = self.links.number[link.index()] as usize;
-        match self.ports[link.index()].direction {
-            Direction::Up => self.links.ups[number].was_full,
-            Direction::Down => self.links.downs[number].was_full,
-            Direction::Lateral => false,
-        }
     }
 }

@@ -44,7 +44,7 @@ mod verify;
 
 use weir_plugin_api::{
     Answer, ArbiterPlugin, CallError, Change, ClassInfo, Holder, IncrementalArbiter, IncrementalPlugin, Level, LinkId,
-    LinkUse, NO_ID as NONE, NO_LEVEL, Setting, SimTime,
+    NO_ID as NONE, NO_LEVEL, Setting,
 };
 
 use super::{EPS, PcieCongestion, PcieCongestionParams};
@@ -188,16 +188,14 @@ impl IncrementalArbiter for Factors {
         self.held_back(class)
     }
 
-    fn link_use(&self, link: LinkId, _now: SimTime) -> LinkUse {
-        LinkUse { is_full: self.was_full(link), ..LinkUse::UNKNOWN }
-    }
-
     fn verify(&self) -> Result<(), String> {
         self.recompute()
     }
 }
 
 impl IncrementalPlugin for Factors {
+    const KNOWS_PEAKS: bool = false;
+
     fn create(setting: &Setting<'_>, params: &str) -> Result<Self, CallError> {
         let PcieCongestionParams { tau, hol, root_penalty } = decode(PcieCongestion::NAME, params)?;
         let plain = PcieCongestion::create(&setting.fabric, params)?;

@@ -83,7 +83,7 @@ impl Factors {
         let capacity = down.capacity();
         down.flow = sum;
         if sum > capacity * (1.0 + EPS) {
-            (down.overloaded, down.was_full) = (true, true);
+            down.overloaded = true;
             let (at_root, contended) = (down.below_root_complex, inputs.list.len() > 1);
             inputs.set_quotas(capacity, at_root, self.tau);
             self.links.downs[port as usize].flow = inputs.list.iter().map(|input| input.sum.min(input.quota)).sum();

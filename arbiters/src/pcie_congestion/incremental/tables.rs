@@ -66,8 +66,6 @@ pub(super) struct Up {
     pub(super) starting: Vec<u32>,
     /// Those of the latter that may be exceptions or hang elsewhere.
     pub(super) watched: Vec<u32>,
-    /// It has been contended.
-    pub(super) was_full: bool,
     /// Step D1; the events in which a link of its tree has changed, and in which unblocked classes were sought in it.
     pub(super) branch: Branch,
     pub(super) looked: u64,
@@ -120,7 +118,6 @@ pub(super) struct Down {
     /// At least Σ y; exact where it is overloaded.
     pub(super) flow: f64,
     pub(super) overloaded: bool,
-    pub(super) was_full: bool,
 }
 
 impl Down {
@@ -285,7 +282,6 @@ impl Up {
             classes: Vec::new(),
             starting: Vec::new(),
             watched: Vec::new(),
-            was_full: false,
             branch: Branch::NEW,
             looked: 0,
             sought: 0,
@@ -323,7 +319,6 @@ impl Down {
             reserved: 0,
             flow: 0.0,
             overloaded: false,
-            was_full: false,
         }
     }
 }

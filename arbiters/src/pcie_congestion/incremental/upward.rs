@@ -137,7 +137,6 @@ impl Up {
         let sum = self.slots.iter().map(|slot| slot.sum).sum();
         self.sum = sum;
         self.contended = sum > self.bandwidth * (1.0 + EPS);
-        self.was_full |= self.contended;
         self.factor = if self.contended { self.bandwidth / sum } else { 1.0 };
         self.clamped = self.slots.iter().any(|slot| slot.clamped);
         let over = self.slots.iter().take_while(|slot| slot.turn() < self.depth);
