@@ -184,40 +184,44 @@ impl Factors {
         if self.listed[class as usize] == self.event {
             return;
         }
-        let arrived = self.rate_so_far(class);
-        let is_counted = self.is_counted(class);
-        let last = if self.last_contended(class) > 0 { 1 } else { self.classes[class as usize].route.len() as u32 };
+        let (arrived, is_counted) = (self.rate_so_far(class), self.is_counted(class));
+        let (rate, blocked_at) = self.blocked_rate(class, arrived);
+        if blocked_at != NONE && is_counted {
+            return;
+        }
+        let of = &self.classes[class as usize];
+        let (key, transfers) = (of.key, f64::from(of.transfers));
+        let is_looked_at = self.marks[class as usize].event == self.event;
+        let is_open = of.ups > 0 && !is_looked_at && (is_counted || !self.sets.throttles_below());
+        let (raise, fits) = (0.0, 1.0);
+        self.exceptions.push(Exception {
+            class,
+            key,
+            is_open,
+            transfers,
+            rate,
+            arrived,
+            blocked_at,
+            is_counted,
+            raise,
+            fits,
+        });
+        self.list(class, self.exceptions.len() as u32 - 1);
+    }
+
+    /// r, and the hop at which a class is blocked or [`NONE`].
+    fn blocked_rate(&self, class: u32, arrived: f64) -> (f64, u32) {
+        let of = &self.classes[class as usize];
+        // Who throttles its first link has the level of that.
+        let hops = if self.last_contended(class) > 0 { 1 } else { of.route.len() as u32 };
         let (mut rate, mut blocked_at) = (arrived, NONE);
-        for hop in 0..last {
+        for hop in 0..hops {
             let level = self.level_of_hop(class, hop);
             if level < rate {
                 (rate, blocked_at) = (level, hop);
             }
         }
-        if rate >= arrived - EPS * self.classes[class as usize].narrowest {
-            (rate, blocked_at) = (arrived, NONE);
-        }
-        if blocked_at == NONE || !is_counted {
-            let of = &self.classes[class as usize];
-            let (key, transfers) = (of.key, f64::from(of.transfers));
-            let is_open = of.ups > 0
-                && self.marks[class as usize].event != self.event
-                && (is_counted || !self.sets.throttles_below());
-            let (raise, fits) = (0.0, 1.0);
-            self.exceptions.push(Exception {
-                class,
-                key,
-                is_open,
-                transfers,
-                rate,
-                arrived,
-                blocked_at,
-                is_counted,
-                raise,
-                fits,
-            });
-            self.list(class, self.exceptions.len() as u32 - 1);
-        }
+        if rate < arrived - EPS * of.narrowest { (rate, blocked_at) } else { (arrived, NONE) }
     }
 
     /// Looks for classes that are not slower than their tree by a descent along the least rates.

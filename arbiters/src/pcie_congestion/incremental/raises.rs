@@ -2,7 +2,7 @@
 //! summed over slots.
 
 use super::exceptions::{Exception, Member};
-use super::tables::{Class, Up};
+use super::tables::{Class, Slot, Up};
 use super::{Factors, NONE};
 use crate::pcie_congestion::EPS;
 
@@ -294,7 +294,21 @@ impl Factors {
     }
 
     fn counted_over(&self, link: u32) -> f64 {
-        self.links.ups[link as usize].slots.iter().map(|slot| self.counted(link, slot.key)).sum()
+        let up = &self.links.ups[link as usize];
+        if !up.contended {
+            return up.slots.iter().map(|slot| self.counted(link, slot.key)).sum();
+        }
+        // It cuts all that come from links below.
+        let mut sum = 0.0;
+        for child in up.children.0..up.children.1 {
+            let over = self.links.ups[child as usize].transfers_over;
+            if over > 0 {
+                sum += f64::from(over) * self.up_level(child);
+            }
+        }
+        let starting = |slot: &&Slot| slot.starting > 0 && self.throttles(up.branch.cut_above, slot);
+        let starting: u32 = up.slots.iter().filter(starting).map(|slot| slot.starting).sum();
+        if starting > 0 { sum + f64::from(starting) * self.up_level(link) } else { sum }
     }
 
     /// The same over the pairs of a port.

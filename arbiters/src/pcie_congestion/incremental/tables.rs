@@ -56,8 +56,9 @@ pub(super) struct Up {
     pub(super) factor: f64,
     pub(super) contended: bool,
     pub(super) clamped: bool,
-    /// The least x of those that go on upwards.
+    /// The least x of those that go on upwards, and how many these are.
     pub(super) least_over: f64,
+    pub(super) transfers_over: u32,
     /// A bound on the factor that seldom changes.
     pub(super) promise: f64,
     /// Classes on it, and those that start here, ascending.
@@ -276,6 +277,7 @@ impl Up {
             contended: false,
             clamped: false,
             least_over: f64::INFINITY,
+            transfers_over: 0,
             promise: 1.0,
             classes: Vec::new(),
             starting: Vec::new(),

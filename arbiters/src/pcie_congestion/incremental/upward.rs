@@ -140,6 +140,10 @@ impl Up {
         self.factor = if self.contended { self.bandwidth / sum } else { 1.0 };
         self.clamped = self.slots.iter().any(|slot| slot.clamped);
         let over = self.slots.iter().take_while(|slot| slot.turn() < self.depth);
-        self.least_over = over.fold(f64::INFINITY, |least, slot| least.min(slot.least));
+        (self.least_over, self.transfers_over) = (f64::INFINITY, 0);
+        for slot in over {
+            self.least_over = self.least_over.min(slot.least);
+            self.transfers_over += slot.transfers;
+        }
     }
 }

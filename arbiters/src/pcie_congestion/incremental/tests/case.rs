@@ -140,6 +140,8 @@ pub(super) struct Both {
     added: Vec<WeightChange>,
     ended: Vec<u32>,
     pub(super) told: usize,
+    /// Whether a link other than the narrowest one sets the last lone rate.
+    pub(super) is_reduced: bool,
     /// What the rate arbiter has taken.
     pub(super) plain_time: std::time::Duration,
 }
@@ -172,6 +174,7 @@ impl Both {
             added: Vec::new(),
             ended: Vec::new(),
             told: 0,
+            is_reduced: false,
             plain_time: std::time::Duration::ZERO,
         }
     }
@@ -237,6 +240,16 @@ impl Both {
             }
         }
         panic!("a circle");
+    }
+
+    /// The rate of a transfer that shares no link, as the host has it.
+    pub(super) fn alone(&mut self, route: &[LinkId], limit: Level) -> f64 {
+        let unit = f64::from(BITS).exp2();
+        let links = route.iter().map(|link| self.capacity[link.index()]);
+        let limited = if limit == NO_LEVEL { f64::INFINITY } else { limit as f64 / unit };
+        let alone = self.side.alone(&ClassInfo { links: route, limit, priority: 0 });
+        self.is_reduced = alone.is_some();
+        alone.map_or_else(|| links.fold(limited, f64::min), |(_, level)| level as f64 / unit)
     }
 
     pub(super) fn active(&self) -> Vec<u32> {

@@ -188,3 +188,30 @@ fn the_same_transfers_have_the_same_levels_however_they_came() {
         assert_eq!(levels, levels_after(&tree, tau, &pairs, &order, &mut dice), "seed {seed}");
     }
 }
+
+/// A transfer that shares no link has the rate that the rate arbiter gives it alone.
+#[test]
+fn a_lone_transfer_has_the_rate_arbiters_rate() {
+    let wanted = Wanted { nodes: 32, inner_root_complexes: true, limits: false, wider_upwards: false };
+    let mut reduced = 0;
+    for seed in 0..300 {
+        let mut dice = Dice::new(seed);
+        let (tree, tau) = random_tree(&mut dice, wanted);
+        let nodes = tree.parent.len() as u64;
+        for _ in 0..20 {
+            let (from, to) = (dice.below(nodes) as u32, dice.below(nodes) as u32);
+            if from == to {
+                continue;
+            }
+            let mut both = Both::new(&tree, &format!("{{\"tau\": {tau}}}"));
+            let limit = if dice.below(3) == 0 { (1 + dice.below(16)) << 50 } else { NO_LEVEL };
+            let route = tree.route(from, to);
+            let alone = both.alone(&route, limit);
+            both.begin(&route, limit);
+            let rate = both.expected(&[0]).0[0];
+            assert!((alone - rate).abs() <= 1e-12 * rate, "{alone}, not {rate}: seed {seed}");
+            reduced += u32::from(both.is_reduced);
+        }
+    }
+    assert!(reduced > 100, "root complexes are crossed: {reduced}");
+}
