@@ -160,13 +160,6 @@ impl Network {
     pub(crate) fn stride(&self, node: u32) -> u32 {
         self.inputs[node as usize].len() as u32 + self.nodes[node as usize].engines
     }
-
-    /// Largest payload that may leave over `out` of a packet that came in over `input`.
-    pub(crate) fn piece(&self, input: u32, out: u32) -> u32 {
-        let (input, out) = (&self.links[input as usize], &self.links[out as usize]);
-        let split = self.nodes[out.from as usize].split.filter(|_| out.downwards && (out.to != input.from));
-        out.payload.min(split.unwrap_or(u32::MAX))
-    }
 }
 
 fn check(id: u32, link: &LinkSettings, nodes: usize) -> Result<(), NetworkError> {

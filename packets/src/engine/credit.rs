@@ -58,6 +58,9 @@ impl Credit {
             return;
         }
         // Nearly always the latest: inputs that send to several outputs at once can free room out of order.
+        if self.returns.back().is_none_or(|last| last.0 <= time) {
+            return self.returns.push_back((time, bytes));
+        }
         let behind = self.returns.iter().rev().take_while(|known| known.0 > time).count();
         self.returns.insert(self.returns.len() - behind, (time, bytes));
     }

@@ -15,6 +15,7 @@ mod sources;
 mod stalls;
 mod sums;
 mod types;
+mod wires;
 
 use std::collections::VecDeque;
 
@@ -22,12 +23,12 @@ use crate::arbiter::{Head, PortArbiter};
 use crate::network::Network;
 use credit::Credit;
 use events::{Event, Events};
-use requesters::queues_per_channel;
 pub use sources::Interleave;
 use sources::Source;
 pub use stalls::{Held, HeldCause};
-use sums::{Digest, TimeSum};
+use sums::LinkSums;
 pub use types::{LinkCounts, Notice, PacketError, TransferSpec};
+use wires::Wire;
 
 /// No packet, queue or transfer.
 const NONE: u32 = u32::MAX;
@@ -44,8 +45,10 @@ struct Packet {
     payload: u32,
     /// The packet behind it.
     next: u32,
-    /// Place in the route of the link that it waits for.
-    hop: u32,
+    /// The link that it waits for, and where in the list of routes that is.
+    out: u32,
+    place: u32,
+    channel: u32,
 }
 
 /// Packets of one input and channel, and under `voq` of one output.
@@ -58,7 +61,9 @@ struct Queue {
 /// A transfer under way.
 #[derive(Clone, Debug)]
 struct Transfer {
-    route: Box<[u32]>,
+    /// Where its route is in the list of routes, the place after its last link included, and the first link.
+    route: (u32, u32),
+    first: u32,
     /// Bytes of payload that have no packet yet.
     left: u64,
     /// Bytes of payload that have not come.
@@ -86,7 +91,7 @@ struct Transfer {
 /// What asks for an output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Requester {
-    Queue(u32),
+    Queue { queue: u32, input: u32 },
     Engine { node: u32, engine: u32 },
 }
 
@@ -99,8 +104,6 @@ struct Port {
     sending: u32,
     /// The one that sent until `sending` began; [`NONE`] where the link was idle then.
     before: u32,
-    /// A bit for each requester.
-    asking: Box<[u64]>,
     /// Someone asks who had no credit when it was looked at.
     is_starved: bool,
     is_marked: bool,
@@ -111,6 +114,13 @@ struct Port {
 /// Transfers under way over a network, packet by packet.
 pub struct Engine {
     network: Network,
+    wires: Vec<Wire>,
+    /// Links that enter nodes, those of a node beside one another.
+    inputs: Vec<u32>,
+    /// Routes of transfers one after the other, each with [`NONE`] behind it.
+    routes: Vec<u32>,
+    /// Per link: a bit for each requester that asks.
+    asking: Vec<u64>,
     /// Per link: which of `arbiters` serves it.
     arbiter_of: Box<[u32]>,
     arbiters: Vec<Box<dyn PortArbiter>>,
@@ -120,8 +130,6 @@ pub struct Engine {
     /// Per link and channel.
     credits: Vec<Credit>,
     queues: Vec<Queue>,
-    /// Per link: its first queue.
-    first_queue: Box<[u32]>,
     /// Per link: until when its far end sends; only where inputs are serial.
     input_busy: Vec<u64>,
     /// Per link: the output that its far end accepted last.
@@ -138,15 +146,13 @@ pub struct Engine {
     /// Outputs that were looked at in this instant.
     seen: Vec<u32>,
     heads: Vec<Head>,
+    /// Those of the output that is looked at.
+    candidates: Vec<(Requester, grants::Asked)>,
     offers: Vec<grants::Offer>,
-    counts: Vec<LinkCounts>,
-    /// Per link: when packets could be sent over it, and when they were.
-    visible: Vec<TimeSum>,
-    granted: Vec<TimeSum>,
+    /// Per link: what has crossed it.
+    sums: Vec<LinkSums>,
     hops: u64,
     most_hops: u64,
-    /// Per link, of its grants.
-    digests: Vec<Digest>,
     periods: skip::Periods,
 }
 
@@ -160,36 +166,33 @@ impl Engine {
         let links = network.links.len();
         assert_eq!(arbiter_of.len(), links, "an arbiter for each link");
         let channels = network.channels as usize;
-        let port = |link: usize| {
-            let requesters = network.stride(network.links[link].from) * network.channels;
-            Port {
-                free_at: 0,
-                wake_at: u64::MAX,
-                sending: NONE,
-                before: NONE,
-                asking: vec![0; (requesters as usize).div_ceil(64)].into(),
-                is_starved: false,
-                is_marked: false,
-                unexplained: Vec::new(),
-            }
+        let (wires, inputs) = wires::wires(&network);
+        let port = |_| Port {
+            free_at: 0,
+            wake_at: u64::MAX,
+            sending: NONE,
+            before: NONE,
+            is_starved: false,
+            is_marked: false,
+            unexplained: Vec::new(),
         };
         let ports = (0..links).map(port).collect();
         let credit = |at: usize| Credit::new(network.links[at / channels].buffer);
         let credits = (0..links * channels).map(credit).collect();
-        let (mut first_queue, mut queues) = (Vec::new(), 0);
-        for link in &network.links {
-            first_queue.push(queues);
-            queues += network.channels * queues_per_channel(&network, link);
-        }
+        let queues = wires.last().map_or(0, |last| last.first_queue + last.queues * network.channels);
+        let words = wires.last().map_or(0, |last| last.masks.1);
         let sources = network.nodes.iter().map(|node| Source::new(node.engines)).collect();
         Self {
+            wires,
+            inputs,
+            routes: Vec::new(),
+            asking: vec![0; words as usize],
             arbiter_of,
             reads_age: arbiters.iter().any(|arbiter| arbiter.reads_age()),
             arbiters,
             ports,
             credits,
             queues: vec![Queue { first: NONE, last: NONE }; queues as usize],
-            first_queue: first_queue.into(),
             input_busy: vec![0; links],
             accepted: vec![NONE; links],
             sources,
@@ -202,13 +205,11 @@ impl Engine {
             marked: Vec::new(),
             seen: Vec::new(),
             heads: Vec::new(),
+            candidates: Vec::new(),
             offers: Vec::new(),
-            counts: vec![LinkCounts::default(); links],
-            visible: vec![TimeSum::default(); links],
-            granted: vec![TimeSum::default(); links],
+            sums: vec![LinkSums::default(); links],
             hops: 0,
             most_hops: u64::MAX,
-            digests: vec![Digest::default(); links],
             periods: skip::Periods::default(),
             network,
         }
@@ -247,8 +248,12 @@ impl Engine {
         if id as usize >= self.transfers.len() {
             self.transfers.resize_with(id as usize + 1, || None);
         }
+        let start = self.routes.len() as u32;
+        self.routes.extend_from_slice(spec.route);
+        self.routes.push(NONE);
         self.transfers[id as usize] = Some(Transfer {
-            route: spec.route.into(),
+            route: (start, self.routes.len() as u32),
+            first,
             left: spec.bytes,
             missing: spec.bytes,
             payload: self.network.links[first as usize].payload,
@@ -343,6 +348,12 @@ impl Engine {
 
     fn transfer_mut(&mut self, id: u32) -> &mut Transfer {
         self.transfers[id as usize].as_mut().expect("a transfer under way")
+    }
+
+    /// The links of a transfer's route.
+    fn route(&self, id: u32) -> &[u32] {
+        let (start, end) = self.transfer(id).route;
+        &self.routes[start as usize..end as usize - 1]
     }
 
     fn new_packet(&mut self, packet: Packet) -> u32 {

@@ -141,12 +141,11 @@ impl Engine {
     /// A transfer's packet asks for the first link of its route.
     pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
         let transfer = self.transfer(id);
-        let (out, engine, channel) = (transfer.route[0], transfer.engine, transfer.channel);
-        let node = self.network.links[out as usize].from;
+        let (out, engine, channel) = (transfer.first, transfer.engine, transfer.channel);
         let ready = transfer.ready;
-        self.visible[out as usize].add(ready);
+        self.sums[out as usize].visible.add(ready);
         self.transfer_mut(id).is_asking = true;
-        self.ask(out, self.slot_of_engine(node, engine, channel));
+        self.ask(out, self.slot_of_engine(out, engine, channel));
         self.begin_wait(now, id);
     }
 
