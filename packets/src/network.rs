@@ -49,6 +49,8 @@ pub struct LinkSettings {
     pub credit_return: u64,
     /// Bytes of the input buffer at its far end, per channel; `None` for one that is never full.
     pub buffer: Option<u64>,
+    /// Packets that have room there, per channel, where they are counted apart: `buffer` then counts payload alone.
+    pub headers: Option<u32>,
     /// Largest payload of a packet, bytes.
     pub payload: u32,
     /// Bytes of header that each packet has on this link.

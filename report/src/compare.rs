@@ -9,9 +9,11 @@ use serde_json::value::RawValue;
 use weir_plugin_api::PS_PER_S;
 use weir_scenario::PlannedOperation;
 
+use crate::cause::{cause_text, place_text};
 use crate::json::{RunJson, write_line};
 use crate::run::params_text;
 use crate::saved::{self, SavedError};
+use crate::text::ROWS;
 use crate::{Detail, ResultKind, Run};
 
 /// One result to compare.
@@ -27,6 +29,10 @@ pub struct Column {
     pub complete: bool,
     /// What the arbiter said of its answers, a sentence each.
     pub remarks: Vec<String>,
+    /// Whether it is a run of packets.
+    is_packets: bool,
+    /// Of the transfers that are printed: the link that held each back longest, and why.
+    held: BTreeMap<String, String>,
     makespan_ps: u64,
     /// Per transfer: id, and the time from ready to end in ps where it ended.
     transfers: Vec<(String, Option<u64>)>,
@@ -46,6 +52,10 @@ impl Column {
             let t = run.outcome.tasks[task.index()];
             (!t.end.is_never()).then(|| (t.end - t.ready).0)
         };
+        let held = |task| {
+            let text = held_text(&place_text(run, task)?, &cause_text(run, task)?);
+            Some((run.scenario.task_name(task).into_owned(), text))
+        };
         let simulated = |operation: &PlannedOperation| run.simulated(operation).map(|span| span.0);
         let planned = run.scenario.operations.iter();
         let result = || serde_json::value::to_raw_value(&RunJson::new(run, Detail::default()));
@@ -55,6 +65,8 @@ impl Column {
             params: run.arbiter.params_text(),
             complete: run.complete(),
             remarks: run.remarks(),
+            is_packets: run.outcome.packets.is_some(),
+            held: run.transfers().take(ROWS).filter_map(held).collect(),
             makespan_ps: run.outcome.makespan.0,
             transfers: run.transfers().map(|t| (run.scenario.task_name(t).into_owned(), times(t))).collect(),
             operations: planned.map(|operation| (operation.id.to_string(), simulated(operation))).collect(),
@@ -70,6 +82,13 @@ impl Column {
         }
         let run = saved::read_run(result.get())?;
         let (transfers, operations) = (run.transfers.at_hand().iter(), run.operations.at_hand().iter());
+        let held = |t: &crate::json::TransferRow<'_>| {
+            let at = t
+                .bottleneck
+                .as_ref()
+                .map_or_else(|| "its source".to_owned(), |ends| format!("{} → {}", ends.from, ends.to));
+            Some((t.id.to_string(), held_text(&at, t.cause.as_deref()?)))
+        };
         let planned = operations.filter(|operation| operation.details.contains_key("model"));
         Ok(Self {
             file: format!("{file} ({})", run.file),
@@ -77,6 +96,8 @@ impl Column {
             params: params_text(&run.arbiter.params),
             complete: run.complete,
             remarks: run.remarks,
+            is_packets: run.hops.is_some(),
+            held: run.transfers.at_hand().iter().take(ROWS).filter_map(held).collect(),
             makespan_ps: run.makespan_ps,
             transfers: transfers.map(|t| (t.id.to_string(), since(t.ready_s, t.end_ps))).collect(),
             operations: planned.map(|o| (o.id.to_string(), since(o.start_s, o.end_ps))).collect(),
@@ -94,6 +115,13 @@ impl Column {
         Ok(columns)
     }
 }
+
+fn held_text(place: &str, cause: &str) -> String {
+    format!("{place}, {cause}")
+}
+
+/// Times of rates and of packets that differ by more than this share are explained (packets.md, section 4).
+const PARTING: f64 = 0.05;
 
 /// Seconds carry whole picoseconds exactly enough below two hours; the ends are exact always.
 fn since(start_s: Option<f64>, end_ps: Option<u64>) -> Option<u64> {
@@ -188,6 +216,20 @@ impl Comparison {
     #[must_use]
     pub fn makespan(&self) -> CompareRow {
         CompareRow { times: self.columns.iter().map(|c| c.complete.then_some(c.makespan_ps)).collect() }
+    }
+
+    /// Of transfers whose times by rates and by packets differ much: the id, and per column what held it back longest.
+    #[must_use]
+    pub fn partings(&self) -> Vec<(&str, Vec<(&Column, &str)>)> {
+        let Some(first) = self.columns.first() else { return Vec::new() };
+        let parting = |id: &str, row: &CompareRow| {
+            let other = self.columns.iter().zip(row.ratios()).find(|(column, ratio)| {
+                column.is_packets != first.is_packets && ratio.is_some_and(|ratio| (ratio - 1.0).abs() > PARTING)
+            });
+            let sides = [first, other?.0].map(|column| column.held.get(id).map(|held| (column, &**held)));
+            Some(sides.into_iter().flatten().collect::<Vec<_>>()).filter(|sides| sides.len() == 2)
+        };
+        self.transfers().filter_map(|(id, row)| Some((id, parting(id, row)?))).collect()
     }
 
     /// The columns whose makespan is more than `percent` above the baseline's.

@@ -29,6 +29,8 @@ pub struct RunOptions {
     /// Asks the arbiter about every phase of a large run, too, as searches do, instead of its incremental side
     /// (`docs/incremental.md`).
     pub phase_by_phase: bool,
+    /// In a run of packets: links crossed by packets at most, skipped ones apart; 10^10 if not given.
+    pub most_hops: Option<u64>,
     /// Stops soon after this becomes true, from another thread or a signal handler; the result is not complete then.
     pub cancel: Option<Arc<AtomicBool>>,
 }
@@ -40,6 +42,7 @@ impl RunOptions {
             until: self.until.unwrap_or(SimTime::NEVER),
             phases: self.phases || self.explanations,
             explain: self.explanations,
+            most_hops: self.most_hops,
             cancel: self.cancel.as_deref(),
             ..sim::RunOptions::default()
         }

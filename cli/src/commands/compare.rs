@@ -66,7 +66,7 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
         if interrupt::requested() {
             break;
         }
-        match column(&scenario, spec, args.json) {
+        match column(&scenario, spec, args) {
             Ok(column) => columns.push(column),
             // Of the arbiters that nobody asked for, those that refuse the scenario are only named.
             Err(failure) if !asked_for && failure.kind() == ErrorKind::Input => {
@@ -79,9 +79,10 @@ fn add_scenario(file: &Path, args: &CompareArgs, all: &Arbiters, columns: &mut V
     exit
 }
 
-fn column(scenario: &Scenario, spec: &ArbiterSpec, json: bool) -> Result<Column, Error> {
-    let of = |run: &Run<'_>| Column::of_run(run, json).map_err(Error::input);
-    let column = simulate::report(scenario, spec, &RunOptions::default(), of)?;
+fn column(scenario: &Scenario, spec: &ArbiterSpec, args: &CompareArgs) -> Result<Column, Error> {
+    let options = RunOptions { most_hops: args.max_hops, ..RunOptions::default() };
+    let of = |run: &Run<'_>| Column::of_run(run, args.json).map_err(Error::input);
+    let column = simulate::report(scenario, spec, &options, of)?;
     warn_of(scenario, spec)?;
     Ok(column)
 }

@@ -39,14 +39,14 @@ struct Next<'h> {
 }
 
 impl DeficitRoundRobin {
-    /// A `quantum` of bytes, at least 1, times the weights by output and slot; 1 for others.
+    /// A `quantum` of bytes, at least 1, times the weights by output and number in the channel; 1 for others.
     #[must_use]
     pub fn new(quantum: u64, weights: BTreeMap<(u32, u32), u32>) -> Self {
         Self { quantum: quantum.max(1), weights, ports: PerOutput::default(), spare: Vec::new() }
     }
 
-    fn quantum(&self, out: u32, slot: u32) -> u64 {
-        let weight = self.weights.get(&(out, slot)).copied().unwrap_or(1);
+    fn quantum(&self, out: u32, head: &Head) -> u64 {
+        let weight = self.weights.get(&(out, head.place)).copied().unwrap_or(1);
         self.quantum.saturating_mul(u64::from(weight.max(1)))
     }
 
@@ -58,9 +58,8 @@ impl DeficitRoundRobin {
         if let Some(head) = goes_on.filter(|head| deficit(head) >= u64::from(head.bytes)) {
             return Some(Next { head, place: 0, visits: 0 });
         }
-        let visits = |head: &Head| {
-            u64::from(head.bytes).saturating_sub(deficit(head)).div_ceil(self.quantum(out, head.slot)).max(1)
-        };
+        let visits =
+            |head: &Head| u64::from(head.bytes).saturating_sub(deficit(head)).div_ceil(self.quantum(out, head)).max(1);
         let visited = after(heads, port.last).enumerate();
         let next = visited.map(|(place, head)| Next { head, place, visits: visits(head) });
         next.min_by_key(|next| (next.visits, next.place))
@@ -84,7 +83,7 @@ impl PortArbiter for DeficitRoundRobin {
                 let visits = if place <= next.place { next.visits } else { next.visits.saturating_sub(1) };
                 let at = head.slot as usize;
                 deficits[at] = before.get(at).copied().unwrap_or(0);
-                deficits[at] = deficits[at].saturating_add(self.quantum(out, head.slot).saturating_mul(visits));
+                deficits[at] = deficits[at].saturating_add(self.quantum(out, head).saturating_mul(visits));
             }
             deficits[slot as usize] = deficits[slot as usize].saturating_sub(u64::from(granted.bytes));
         }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::{Engine, HeldCause};
+use super::{Engine, HeldCause, REQUESTS};
 
 /// What happens, at most once each at an instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -116,12 +116,16 @@ impl Engine {
     pub(super) fn head_asks(&mut self, queue: u32) {
         let packet = &self.packets[self.queues[queue as usize].first as usize];
         let input = self.routes[packet.place as usize - 1];
-        let slot = self.slot_of_input(packet.out, input, packet.channel);
+        let slot = self.slot_of_input(packet.out, input, u32::from(packet.channel));
         self.ask(packet.out, slot);
     }
 
-    /// A packet of a transfer with a window is at its destination.
+    /// A packet of a transfer with a window is at its destination, or a request at its source, or is answered.
     fn come(&mut self, now: u64, id: u32) {
+        if id >= REQUESTS {
+            return self.request_came(now, id & !REQUESTS);
+        }
+        let id = if self.transfer(id).read.is_some() { id | REQUESTS } else { id };
         let transfer = self.transfer_mut(id);
         transfer.come += 1;
         if let Some(since) = transfer.shut.take() {

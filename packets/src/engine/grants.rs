@@ -2,7 +2,7 @@
 
 use super::events::Event;
 use super::sums::LinkSums;
-use super::{Engine, NONE, Packet, PacketError, Requester};
+use super::{Engine, NONE, OF_LINK, Packet, PacketError, REQUESTS, Requester};
 use crate::arbiter::{GrantView, Granted, Head};
 
 /// An output that would serve a requester.
@@ -22,7 +22,10 @@ pub(super) struct Asked {
     pub(super) transfer: u32,
     /// Bytes of payload to send.
     piece: u32,
-    channel: u32,
+    /// How many units of its transfer that is: bytes, or one request.
+    units: u32,
+    channel: u16,
+    header: u16,
     /// Where in the list of routes its link is.
     place: u32,
     ready: u64,
@@ -88,6 +91,7 @@ impl Engine {
         }
         let first = self.heads.len();
         self.candidates.clear();
+        self.ports[out as usize].is_starved = false;
         let mut later = u64::MAX;
         for (at, word) in mask.enumerate() {
             let mut bits = self.asking[word];
@@ -99,6 +103,7 @@ impl Engine {
         }
         let slot = match self.heads[first..] {
             [] => {
+                self.idle(now, out);
                 if later != u64::MAX {
                     self.wake(out, later);
                 }
@@ -113,10 +118,27 @@ impl Engine {
         Ok(())
     }
 
+    /// Nobody who asks for a free output can be served at `now`.
+    fn idle(&mut self, now: u64, out: u32) {
+        let port = &mut self.ports[out as usize];
+        if !port.is_starved {
+            self.end_starved(now, out);
+        } else if port.starved_since == u64::MAX {
+            port.starved_since = now;
+        }
+    }
+
+    /// An output is not, or no more, idle for want of credit.
+    fn end_starved(&mut self, now: u64, out: u32) {
+        let since = std::mem::replace(&mut self.ports[out as usize].starved_since, u64::MAX);
+        self.sums[out as usize].counts.starved += now.saturating_sub(since);
+    }
+
     /// Asks an output's arbiter for one of the heads from `first` on.
     fn choose(&mut self, now: u64, out: u32, first: usize) -> Result<u32, PacketError> {
         for head in &mut self.heads[first..] {
-            let transfer = self.transfers[head.transfer as usize].as_ref();
+            let transfer = if head.transfer < REQUESTS { &self.transfers } else { &self.requests };
+            let transfer = transfer[(head.transfer & !REQUESTS) as usize].as_ref();
             (head.priority, head.weight) = transfer.map_or((0, 1.0), |of| (of.priority, of.weight));
         }
         let heads = &self.heads[first..];
@@ -133,17 +155,21 @@ impl Engine {
             return self.input_busy[input as usize];
         }
         let asked = self.asked(out, requester);
-        let Asked { transfer, piece: payload, channel, ready, visible, .. } = asked;
-        let bytes = payload + self.wires[out as usize].header;
+        let Asked { transfer, piece: payload, ready, visible, .. } = asked;
+        let channel = u32::from(asked.channel);
+        let header = self.wires[out as usize].header_of(asked.header);
+        let bytes = payload + header;
         let credit = &mut self.credits[(out * self.network.channels + channel) as usize];
-        if !credit.allows(now, u64::from(bytes)) {
+        let room = credit.room(payload, Some(header));
+        if !credit.allows(now, room) {
             self.ports[out as usize].is_starved = true;
-            return credit.allows_at(u64::from(bytes)).unwrap_or(u64::MAX);
+            return credit.allows_at(room).unwrap_or(u64::MAX);
         }
         self.candidates.push((requester, asked));
         // What is said of its transfer is looked up where there is a choice.
         let (priority, weight) = (0, 1.0);
-        self.heads.push(Head { slot, channel, bytes, payload, ready, visible, transfer, priority, weight });
+        let (_, place) = self.wires[out as usize].channel_and_place(slot);
+        self.heads.push(Head { slot, place, channel, bytes, payload, ready, visible, transfer, priority, weight });
         u64::MAX
     }
 
@@ -152,15 +178,18 @@ impl Engine {
             Requester::Queue { queue, input } => {
                 let packet = &self.packets[self.queues[queue as usize].first as usize];
                 let piece = packet.payload.min(self.wires[out as usize].piece(&self.wires[input as usize]));
-                let Packet { transfer, channel, place, ready, visible, .. } = *packet;
-                Asked { transfer, piece, channel, place, ready, visible }
+                let Packet { transfer, channel, header, place, ready, visible, .. } = *packet;
+                let units = if transfer < REQUESTS { piece } else { 1 };
+                Asked { transfer, piece, units, channel, header, place, ready, visible }
             }
             Requester::Engine { node, engine } => {
                 let transfer = self.sources[node as usize].engines[engine as usize];
                 let of = self.transfer(transfer);
-                let piece = u64::from(self.wires[out as usize].payload).min(of.left) as u32;
-                let (channel, place, ready) = (of.channel, of.route.0, of.ready);
-                Asked { transfer, piece, channel, place, ready, visible: ready }
+                let (channel, header, place, ready) = (of.channel, of.header, of.route.0, of.ready);
+                let whole = u64::from(self.wires[out as usize].payload).min(of.left);
+                let units = of.read.as_ref().map_or(whole, |asked| asked.piece(of.left).min(whole)) as u32;
+                let (piece, units) = if transfer < REQUESTS { (units, units) } else { (0, 1) };
+                Asked { transfer, piece, units, channel, header, place, ready, visible: ready }
             }
         }
     }
@@ -181,7 +210,8 @@ impl Engine {
             let bytes = self.commit(now, offer);
             let arbiter = &mut self.arbiters[self.arbiter_of[offer.out as usize] as usize];
             let heads = &self.heads[heads.start as usize..heads.end as usize];
-            arbiter.commit(&Granted { out: offer.out, slot: offer.slot, bytes, heads });
+            let (_, place) = self.wires[offer.out as usize].channel_and_place(offer.slot);
+            arbiter.commit(&Granted { out: offer.out, slot: offer.slot, place, bytes, heads });
         }
         self.offers = offers;
     }
@@ -206,7 +236,7 @@ impl Engine {
     fn commit(&mut self, now: u64, offer: &Offer) -> u32 {
         let Offer { out, slot, requester, asked, .. } = *offer;
         let wire = &mut self.wires[out as usize];
-        let bytes = asked.piece + wire.header;
+        let bytes = asked.piece + wire.header_of(asked.header);
         let sent = now.saturating_add(wire.time(bytes));
         let word = wire.masks.0 + slot / 64;
         self.asking[word as usize] &= !(1 << (slot % 64));
@@ -214,6 +244,7 @@ impl Engine {
         let port = &mut self.ports[out as usize];
         port.before = if port.free_at == now { port.sending } else { NONE };
         port.free_at = sent;
+        self.end_starved(now, out);
         if let Requester::Queue { queue, input } = requester {
             self.leave_queue(now, sent, queue, input, asked.piece);
         }
@@ -223,12 +254,17 @@ impl Engine {
             self.end_wait(now, asked.transfer);
             self.sums[out as usize].granted.add(now);
             let transfer = self.transfer_mut(asked.transfer);
-            transfer.left -= u64::from(asked.piece);
+            transfer.left -= u64::from(asked.units);
             transfer.granted += 1;
             transfer.is_asking = false;
+            if let Some(read) = &mut transfer.read {
+                read.pending -= u64::from(asked.units);
+            }
             if transfer.left == 0 {
                 self.periods.forget();
-                self.notices.push(sent, Event::Sent(asked.transfer));
+                if asked.transfer < REQUESTS {
+                    self.notices.push(sent, Event::Sent(asked.transfer));
+                }
             }
             self.source_granted(now, node, engine, asked.transfer);
         }
@@ -241,8 +277,8 @@ impl Engine {
     /// Counts a grant, and takes its credit.
     fn note(&mut self, now: u64, sent: u64, out: u32, asked: &Asked, bytes: u32) {
         self.hops += 1;
-        let credit = &mut self.credits[(out * self.network.channels + asked.channel) as usize];
-        credit.take(u64::from(bytes));
+        let credit = &mut self.credits[(out * self.network.channels + u32::from(asked.channel)) as usize];
+        credit.take(credit.room(asked.piece, Some(bytes - asked.piece)));
         let LinkSums { counts, digest, .. } = &mut self.sums[out as usize];
         digest.add(now, out, asked.transfer);
         counts.packets += 1;
@@ -257,14 +293,14 @@ impl Engine {
         let at = self.queues[queue as usize].first;
         let packet = &mut self.packets[at as usize];
         packet.payload -= piece;
-        let Packet { payload: rest, next, out, channel, .. } = *packet;
+        let Packet { payload: rest, next, out, channel, header, .. } = *packet;
         let wire = &self.wires[input as usize];
         // A header leaves with the last piece.
-        let room = piece + if rest == 0 { wire.header } else { 0 };
+        let header = (rest == 0).then_some(wire.header_of(header));
         if wire.is_serial {
             self.input_busy[input as usize] = sent;
         }
-        self.give(sent.saturating_add(wire.credit_return), input, channel, room);
+        self.give(sent.saturating_add(wire.credit_return), input, channel, piece, header);
         if rest == 0 {
             self.sums[out as usize].granted.add(now);
             self.queues[queue as usize].first = next;
@@ -277,8 +313,9 @@ impl Engine {
     }
 
     /// Room at the far end of a link is free; the near end knows at `time`.
-    fn give(&mut self, time: u64, link: u32, channel: u32, bytes: u32) {
-        self.credits[(link * self.network.channels + channel) as usize].give(time, u64::from(bytes));
+    fn give(&mut self, time: u64, link: u32, channel: u16, payload: u32, header: Option<u32>) {
+        let credit = &mut self.credits[(link * self.network.channels + u32::from(channel)) as usize];
+        credit.give(time, credit.room(payload, header));
         if std::mem::take(&mut self.ports[link as usize].is_starved) {
             self.wake(link, time);
         }
@@ -300,16 +337,17 @@ impl Engine {
 
     /// A packet, or a piece, is on its way over a link.
     fn send_on(&mut self, now: u64, sent: u64, out: u32, asked: &Asked) {
-        let Asked { transfer, piece: payload, channel, place, ready, .. } = *asked;
+        let Asked { transfer, piece: payload, channel, header, place, ready, .. } = *asked;
         let next = self.routes[place as usize + 1];
         if next == NONE {
             let latency = self.wires[out as usize].latency;
             return self.deliver(sent.saturating_add(latency), out, asked);
         }
-        let visible = self.visible_at(now, sent, out, next, payload);
+        let visible = self.visible_at(now, sent, out, next, payload, header);
         self.sums[next as usize].visible.add(visible);
-        let packet = Packet { visible, ready, transfer, payload, next: NONE, out: next, place: place + 1, channel };
-        let queue = self.queue_of(out, channel, next);
+        let packet =
+            Packet { visible, ready, transfer, payload, next: NONE, out: next, place: place + 1, channel, header };
+        let queue = self.queue_of(out, u32::from(channel), next);
         let at = self.new_packet(packet);
         let last = std::mem::replace(&mut self.queues[queue as usize].last, at);
         if last == NONE {
@@ -322,9 +360,11 @@ impl Engine {
     }
 
     /// When a packet that is sent over `out` from `now` to `sent` can be sent on over `next`.
-    fn visible_at(&mut self, now: u64, sent: u64, out: u32, next: u32, payload: u32) -> u64 {
+    fn visible_at(&mut self, now: u64, sent: u64, out: u32, next: u32, payload: u32, own: u16) -> u64 {
+        let wire = &mut self.wires[out as usize];
+        let header = if own == OF_LINK { wire.header_time } else { wire.time(u32::from(own)) };
         let wire = &self.wires[out as usize];
-        let (latency, header) = (wire.latency, wire.header_time);
+        let latency = wire.latency;
         if wire.is_stored {
             return sent.saturating_add(latency);
         }
@@ -332,7 +372,7 @@ impl Engine {
         let largest = self.wires[next as usize].piece(wire);
         let onwards = &mut self.wires[next as usize];
         let pieces = if payload <= largest { 1 } else { payload.div_ceil(largest) };
-        let here = (sent - now).saturating_sub(onwards.time(payload + pieces * onwards.header));
+        let here = (sent - now).saturating_sub(onwards.time(payload + pieces * onwards.header_of(own)));
         now.saturating_add(latency).saturating_add(here.max(header))
     }
 
@@ -340,21 +380,33 @@ impl Engine {
     fn deliver(&mut self, time: u64, out: u32, asked: &Asked) {
         let transfer = self.transfer_mut(asked.transfer);
         let before = transfer.missing;
-        transfer.missing -= u64::from(asked.piece);
+        transfer.missing -= u64::from(asked.units);
         let is_last = transfer.missing == 0;
         // A packet that was split has come with its last piece.
         let payload = u64::from(transfer.payload);
         let is_whole = before.div_ceil(payload) != transfer.missing.div_ceil(payload);
-        let has_window = transfer.window != u64::MAX && is_whole;
+        let counts = match &transfer.read {
+            Some(read) => read.is_answered(before, transfer.missing),
+            None => transfer.window != u64::MAX && is_whole,
+        };
         self.periods.delivered(asked.transfer);
-        if is_last {
+        if asked.transfer >= REQUESTS {
+            let answered = time.saturating_add(self.service(asked.transfer));
+            self.events.push(answered, Event::Come(asked.transfer));
+        } else if is_last {
             self.periods.forget();
             self.notices.push(time, Event::Ended(asked.transfer));
-        } else if has_window {
+        } else if counts {
             self.events.push(time, Event::Come(asked.transfer));
         }
         let wire = &self.wires[out as usize];
-        self.give(time.saturating_add(wire.credit_return), out, asked.channel, asked.piece + wire.header);
+        self.give(
+            time.saturating_add(wire.credit_return),
+            out,
+            asked.channel,
+            asked.piece,
+            Some(wire.header_of(asked.header)),
+        );
     }
 
     /// Lets an output look again at `time`.

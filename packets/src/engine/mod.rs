@@ -8,6 +8,7 @@ mod credit;
 mod deadlock;
 mod events;
 mod grants;
+mod reads;
 mod requesters;
 mod results;
 mod skip;
@@ -17,8 +18,6 @@ mod sums;
 mod types;
 mod wires;
 
-use std::collections::VecDeque;
-
 use crate::arbiter::{Head, PortArbiter};
 use crate::network::Network;
 use credit::Credit;
@@ -27,11 +26,15 @@ pub use sources::Interleave;
 use sources::Source;
 pub use stalls::{Held, HeldCause};
 use sums::LinkSums;
-pub use types::{LinkCounts, Notice, PacketError, TransferSpec};
+pub use types::{LinkCounts, Notice, PacketError, ReadSpec, TransferSpec};
 use wires::Wire;
 
 /// No packet, queue or transfer.
 const NONE: u32 = u32::MAX;
+/// The header is the one that the link has.
+const OF_LINK: u16 = u16::MAX;
+/// The requests of a read have its number with this bit.
+const REQUESTS: u32 = 1 << 31;
 
 /// A packet in a buffer.
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +51,9 @@ struct Packet {
     /// The link that it waits for, and where in the list of routes that is.
     out: u32,
     place: u32,
-    channel: u32,
+    channel: u16,
+    /// Bytes of header, or [`OF_LINK`].
+    header: u16,
 }
 
 /// Packets of one input and channel, and under `voq` of one output.
@@ -70,7 +75,9 @@ struct Transfer {
     missing: u64,
     /// Of a full packet at its source, bytes.
     payload: u32,
-    channel: u32,
+    channel: u16,
+    /// Bytes of header of its packets, or [`OF_LINK`].
+    header: u16,
     engine: u32,
     priority: i64,
     weight: f64,
@@ -86,6 +93,8 @@ struct Transfer {
     ready: u64,
     is_asking: bool,
     held: stalls::Log,
+    /// What has been asked for, if it is a read.
+    read: Option<Box<reads::Asked>>,
 }
 
 /// What asks for an output.
@@ -106,6 +115,8 @@ struct Port {
     before: u32,
     /// Someone asks who had no credit when it was looked at.
     is_starved: bool,
+    /// Since when it has been idle because nobody who asks has credit; [`u64::MAX`] for not at all.
+    starved_since: u64,
     is_marked: bool,
     /// Transfers whose packets wait here at their source for a reason that is not known yet.
     unexplained: Vec<u32>,
@@ -138,6 +149,10 @@ pub struct Engine {
     packets: Vec<Packet>,
     free_packets: Vec<u32>,
     transfers: Vec<Option<Transfer>>,
+    /// Of transfers that are reads: their requests.
+    requests: Vec<Option<Transfer>>,
+    /// When something happened last.
+    now: u64,
     active: usize,
     events: Events,
     notices: Events,
@@ -173,11 +188,12 @@ impl Engine {
             sending: NONE,
             before: NONE,
             is_starved: false,
+            starved_since: u64::MAX,
             is_marked: false,
             unexplained: Vec::new(),
         };
         let ports = (0..links).map(port).collect();
-        let credit = |at: usize| Credit::new(network.links[at / channels].buffer);
+        let credit = |at: usize| Credit::new(network.links[at / channels].buffer, network.links[at / channels].headers);
         let credits = (0..links * channels).map(credit).collect();
         let queues = wires.last().map_or(0, |last| last.first_queue + last.queues * network.channels);
         let words = wires.last().map_or(0, |last| last.masks.1);
@@ -199,6 +215,8 @@ impl Engine {
             packets: Vec::new(),
             free_packets: Vec::new(),
             transfers: Vec::new(),
+            requests: Vec::new(),
+            now: 0,
             active: 0,
             events: Events::default(),
             notices: Events::default(),
@@ -240,24 +258,45 @@ impl Engine {
     /// # Errors
     /// [`PacketError::Engines`] where all engines of its source are busy.
     pub fn admit(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<(), PacketError> {
-        let Some(&first) = spec.route.first() else { return Err(PacketError::Engines { transfer: id }) };
-        let node = self.network.links[first as usize].from;
-        let Some(engine) = self.sources[node as usize].begin(id) else {
-            return Err(PacketError::Engines { transfer: id });
-        };
+        let transfer = self.begin(now, id, spec)?;
+        let (node, engine) = (self.wires[transfer.first as usize].from, transfer.engine);
         if id as usize >= self.transfers.len() {
             self.transfers.resize_with(id as usize + 1, || None);
         }
+        self.transfers[id as usize] = Some(transfer);
+        self.active += 1;
+        self.periods.forget();
+        if spec.bytes == 0 {
+            self.sources[node as usize].end(engine, id);
+            let latency = spec.route.iter().map(|&link| self.network.links[link as usize].latency).sum::<u64>();
+            self.notices.push(now, Event::Sent(id));
+            self.notices.push(now.saturating_add(latency), Event::Ended(id));
+        } else if let Some(read) = &spec.read {
+            self.begin_read(now, id, spec, read)?;
+        } else {
+            self.source_ready(now, node, id);
+        }
+        Ok(())
+    }
+
+    /// A transfer, or the requests of one, at an engine of its source.
+    fn begin(&mut self, now: u64, id: u32, spec: &TransferSpec<'_>) -> Result<Transfer, PacketError> {
+        let Some(&first) = spec.route.first() else { return Err(PacketError::Engines { transfer: id }) };
+        let node = self.wires[first as usize].from;
+        let Some(engine) = self.sources[node as usize].begin(id) else {
+            return Err(PacketError::Engines { transfer: id & !REQUESTS });
+        };
         let start = self.routes.len() as u32;
         self.routes.extend_from_slice(spec.route);
         self.routes.push(NONE);
-        self.transfers[id as usize] = Some(Transfer {
+        Ok(Transfer {
             route: (start, self.routes.len() as u32),
             first,
             left: spec.bytes,
             missing: spec.bytes,
-            payload: self.network.links[first as usize].payload,
-            channel: spec.channel,
+            payload: self.wires[first as usize].payload,
+            channel: spec.channel as u16,
+            header: OF_LINK,
             engine,
             priority: spec.priority,
             weight: spec.weight,
@@ -270,18 +309,14 @@ impl Engine {
             ready: now,
             is_asking: false,
             held: stalls::Log::default(),
-        });
-        self.active += 1;
-        self.periods.forget();
-        if spec.bytes == 0 {
-            self.sources[node as usize].end(engine, id);
-            let latency = spec.route.iter().map(|&link| self.network.links[link as usize].latency).sum::<u64>();
-            self.notices.push(now, Event::Sent(id));
-            self.notices.push(now.saturating_add(latency), Event::Ended(id));
-        } else {
-            self.source_ready(now, node, id);
-        }
-        Ok(())
+            read: None,
+        })
+    }
+
+    /// When something happened last, ps.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.now
     }
 
     /// Whether nothing will happen unless a transfer is admitted.
@@ -319,6 +354,7 @@ impl Engine {
     /// # Errors
     /// As [`Self::advance`].
     pub fn step(&mut self, now: u64) -> Result<(), PacketError> {
+        self.now = now;
         while let Some(event) = self.events.pop_due(now) {
             self.happen(now, event);
         }
@@ -343,11 +379,13 @@ impl Engine {
     }
 
     fn transfer(&self, id: u32) -> &Transfer {
-        self.transfers[id as usize].as_ref().expect("a transfer under way")
+        let list = if id < REQUESTS { &self.transfers } else { &self.requests };
+        list[(id & !REQUESTS) as usize].as_ref().expect("a transfer under way")
     }
 
     fn transfer_mut(&mut self, id: u32) -> &mut Transfer {
-        self.transfers[id as usize].as_mut().expect("a transfer under way")
+        let list = if id < REQUESTS { &mut self.transfers } else { &mut self.requests };
+        list[(id & !REQUESTS) as usize].as_mut().expect("a transfer under way")
     }
 
     /// The links of a transfer's route.
@@ -365,6 +403,3 @@ impl Engine {
         self.packets.len() as u32 - 1
     }
 }
-
-/// Room that will be free: (when, bytes).
-type Returns = VecDeque<(u64, u64)>;

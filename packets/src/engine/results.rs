@@ -1,7 +1,7 @@
 //! What a run has done so far.
 
 use super::sums::LinkSums;
-use super::{Engine, Held, LinkCounts, NONE};
+use super::{Engine, Held, LinkCounts, NONE, Port};
 
 impl Engine {
     /// How the source of a transfer was held up until now, from the longest on.
@@ -36,17 +36,25 @@ impl Engine {
                 waiting[out] = waiting[out].wrapping_add(transfer.ready);
             }
         }
-        let waited = |(sums, waiting): (&LinkSums, u64)| LinkCounts {
+        let waited = |((sums, port), waiting): ((&LinkSums, &Port), u64)| LinkCounts {
             waited: sums.granted.sum.wrapping_sub(sums.visible.sum).wrapping_add(waiting),
+            starved: sums.counts.starved + self.now.saturating_sub(port.starved_since),
             ..sums.counts
         };
-        self.sums.iter().zip(waiting).map(waited).collect()
+        self.sums.iter().zip(&self.ports).zip(waiting).map(waited).collect()
     }
 
     /// Packets times links until now, those that were skipped included.
     #[must_use]
     pub fn hops(&self) -> u64 {
         self.hops + self.periods.skipped
+    }
+
+    /// Most packets in buffers of switches or on their way there at one time.
+    #[must_use]
+    pub fn most_packets(&self) -> usize {
+        // One place for each: those that are free again are used first.
+        self.packets.len()
     }
 
     /// Those that were skipped.

@@ -9,7 +9,7 @@
 use super::events::Event;
 use super::stalls::Log;
 use super::sums::LinkSums;
-use super::{Engine, NONE};
+use super::{Engine, NONE, REQUESTS};
 
 /// Steps without a begin or an end of a transfer before sets are looked for: short runs do not pay for them (*assumed*).
 const PATIENCE: u64 = 256;
@@ -110,13 +110,19 @@ impl Engine {
 
     fn find_components(&mut self) {
         let active = (0..).zip(&self.transfers).filter(|(_, t)| t.as_ref().is_some_and(|t| t.missing > 0));
-        let active: Vec<u32> = active.map(|(id, _)| id).collect();
+        let with_requests = |(id, t): (u32, &Option<super::Transfer>)| {
+            let is_read = t.as_ref().is_some_and(|t| t.read.is_some());
+            std::iter::once(id).chain(is_read.then_some(id | REQUESTS))
+        };
+        let active: Vec<u32> = active.flat_map(with_requests).collect();
         let mut set_of = vec![NONE; self.ports.len()];
         let mut sets: Vec<Vec<u32>> = Vec::new();
         for &id in &active {
             let set = sets.len() as u32;
             sets.push(vec![id]);
-            for &link in self.route(id) {
+            // A read and its requests depend on each other, whatever links they share.
+            let answers = if id < REQUESTS { &[][..] } else { self.route(id & !REQUESTS) };
+            for &link in self.route(id).iter().chain(answers) {
                 let other = std::mem::replace(&mut set_of[link as usize], set);
                 if other != NONE && other != set {
                     let joined = std::mem::take(&mut sets[other as usize]);
@@ -211,6 +217,7 @@ impl Engine {
             let port = &self.ports[link as usize];
             let wake_at = if port.wake_at == u64::MAX { u64::MAX } else { port.wake_at.saturating_sub(now) };
             state.extend([port.free_at.saturating_sub(now), wake_at]);
+            state.push(if port.starved_since == u64::MAX { u64::MAX } else { now - port.starved_since });
             state.extend([u64::from(port.is_starved), u64::from(port.sending), u64::from(port.before)]);
             state.extend([self.input_busy[link as usize].saturating_sub(now), u64::from(self.accepted[link as usize])]);
             state.extend(&self.asking[self.mask(link)]);
@@ -229,6 +236,9 @@ impl Engine {
                 let beyond = transfer.missing % u64::from(transfer.payload);
                 state.extend([transfer.granted - transfer.come, beyond]);
                 state.push(transfer.shut.map_or(u64::MAX, |since| since.wrapping_sub(now)));
+            }
+            if let Some(read) = &transfer.read {
+                read.state(now, transfer.left, transfer.missing, &mut state);
             }
             transfer.held.state(now, &mut state);
             let node = self.wires[transfer.first as usize].from;
@@ -293,7 +303,8 @@ impl Engine {
             }
             let link = &self.network.links[transfer.first as usize];
             let packets = transfer.left.div_ceil(u64::from(link.payload)).saturating_sub(1);
-            let least = packets.saturating_mul(link.rate.time(u64::from(link.payload + link.header)));
+            let header = link.header.min(u32::from(transfer.header));
+            let least = packets.saturating_mul(link.rate.time(u64::from(link.payload + header)));
             // A set that was moved on is ahead of now.
             bound = bound.min(transfer.ready.max(now).saturating_add(least));
         }
@@ -337,6 +348,7 @@ impl Engine {
             counts.payload += n * (counts.payload - before.payload);
             counts.wire += n * (counts.wire - before.wire);
             counts.busy += n * (counts.busy - before.busy);
+            counts.starved += n * (counts.starved - before.starved);
         }
         for (&id, (before, held)) in component.transfers.iter().zip(&saved.transfers) {
             let transfer = self.transfer_mut(id);
@@ -360,6 +372,9 @@ impl Engine {
             let port = &mut self.ports[link as usize];
             later(&mut port.free_at);
             later(&mut port.wake_at);
+            if port.starved_since != u64::MAX {
+                port.starved_since += span;
+            }
             later(&mut self.input_busy[link as usize]);
             (0..channels).for_each(|c| self.credits[(link * channels + c) as usize].shift(span));
             let (first, end) = self.queues_of(link);
@@ -378,6 +393,9 @@ impl Engine {
             transfer.ready += span;
             if let Some(since) = &mut transfer.shut {
                 *since += span;
+            }
+            if let Some(read) = &mut transfer.read {
+                read.shift(span);
             }
             transfer.held.shift(span);
         }

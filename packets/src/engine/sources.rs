@@ -110,12 +110,17 @@ impl Engine {
             return self.fill(now, node);
         }
         let transfer = self.transfer(id);
+        if transfer.read.as_ref().is_some_and(|asked| asked.pending == 0) {
+            return self.nothing_asked(now, id);
+        }
         if transfer.granted - transfer.come >= transfer.window {
             self.transfer_mut(id).shut = Some(self.own_end(now, id));
             return;
         }
         // A packet that its limit allows earlier than its engine gets to it counts as ready since then.
         let due = transfer.start.saturating_add(transfer.granted.saturating_mul(transfer.interval));
+        // Nor is one that has not been asked for.
+        let due = if transfer.read.is_some() { due.max(now) } else { due };
         let ready = if transfer.interval == 0 { now } else { due };
         self.transfer_mut(id).ready = ready;
         if ready > now {
@@ -141,7 +146,7 @@ impl Engine {
     /// A transfer's packet asks for the first link of its route.
     pub(super) fn ask_from_source(&mut self, now: u64, id: u32) {
         let transfer = self.transfer(id);
-        let (out, engine, channel) = (transfer.first, transfer.engine, transfer.channel);
+        let (out, engine, channel) = (transfer.first, transfer.engine, u32::from(transfer.channel));
         let ready = transfer.ready;
         self.sums[out as usize].visible.add(ready);
         self.transfer_mut(id).is_asking = true;

@@ -1,6 +1,6 @@
 //! Why a source that has a packet ready does not send it: looked up when the wait begins.
 
-use super::{Engine, NONE};
+use super::{Engine, NONE, REQUESTS};
 
 /// Why a packet that is ready at its source does not start.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -46,11 +46,11 @@ struct Wait {
 }
 
 /// Why, at which link, and the responsible transfer or [`NONE`].
-type Reason = (HeldCause, u32, u32);
+pub(super) type Reason = (HeldCause, u32, u32);
 
 impl Log {
-    fn add(&mut self, (cause, link, by): Reason, time: u64) {
-        let by = (by != NONE).then_some(by);
+    pub(super) fn add(&mut self, (cause, link, by): Reason, time: u64) {
+        let by = (by != NONE).then_some(by & !REQUESTS);
         match self.sums.iter_mut().find(|held| (held.cause, held.link, held.by) == (cause, link, by)) {
             Some(held) => held.time += time,
             None => self.sums.push(Held { cause, link, by, time }),
@@ -146,8 +146,8 @@ impl Engine {
     }
 
     /// From a source that cannot send to what sends instead.
-    fn reason(&self, now: u64, id: u32) -> Reason {
-        let (mut out, channel) = (self.transfer(id).first, self.transfer(id).channel);
+    pub(super) fn reason(&self, now: u64, id: u32) -> Reason {
+        let (mut out, channel) = (self.transfer(id).first, u32::from(self.transfer(id).channel));
         let port = &self.ports[out as usize];
         if port.free_at > now {
             return (HeldCause::Arbitration, out, port.sending);
@@ -167,8 +167,8 @@ impl Engine {
             }
             // It has the link for itself: what it waits for is the link's rate, or room further on.
             let wire = &self.wires[next as usize];
-            let packet = u64::from(wire.payload) + u64::from(wire.header);
-            if !self.credits[(next * self.network.channels + channel) as usize].is_full(now, packet) {
+            let credit = &self.credits[(next * self.network.channels + channel) as usize];
+            if !credit.is_full(now, credit.room(wire.payload, Some(wire.header))) {
                 break;
             }
         }

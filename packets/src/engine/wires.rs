@@ -1,5 +1,6 @@
 //! What every grant reads of a link, beside one another in memory; settings that a run reads rarely stay in the network.
 
+use super::OF_LINK;
 use super::requesters::queues_per_channel;
 use crate::network::{Inputs, Network, Switching};
 use crate::wire::WireRate;
@@ -92,6 +93,12 @@ impl Wire {
             self.recent[0] = (bytes, self.rate.time(u64::from(bytes)));
         }
         self.recent[0].1
+    }
+
+    /// Bytes of header of packets with this one of their own, or none.
+    #[inline]
+    pub(super) fn header_of(&self, own: u16) -> u32 {
+        if own == OF_LINK { self.header } else { u32::from(own) }
     }
 
     /// The channel of a requester, and its place among those of the channel.

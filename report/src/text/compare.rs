@@ -23,7 +23,26 @@ pub fn compare(comparison: &Comparison) -> String {
         sheet.row(cells(id, row));
     }
     sheet.row(cells("makespan", &comparison.makespan()));
-    out + &sheet.finish() + &more(rows.0, "operations") + &more(rows.1, "transfers") + &remarks(columns)
+    out + &sheet.finish()
+        + &more(rows.0, "operations")
+        + &more(rows.1, "transfers")
+        + &partings(comparison)
+        + &remarks(columns)
+}
+
+/// Where rates and packets part, and at which link each of them holds the transfer back.
+fn partings(comparison: &Comparison) -> String {
+    let line = |(id, sides): (&str, Vec<(&Column, &str)>)| {
+        let sides = sides.iter().map(|(column, held)| format!("{}: {}", clean(&column.arbiter), clean(held)));
+        format!("  {}  {}\n", clean(id), sides.collect::<Vec<_>>().join("; "))
+    };
+    let lines: String = comparison.partings().into_iter().map(line).collect();
+    if lines.is_empty() {
+        return lines;
+    }
+    format!(
+        "\ntimes by rates and by packets that are more than 5 % apart, and what holds each transfer back\n\n{lines}"
+    )
 }
 
 /// What arbiters said of their answers, with the file and arbiter of the column.
